@@ -86,10 +86,10 @@ def serving(command: list[str], **settings: str) -> Iterator[int]:
 
 def remember(home: Path, lines: int, people: int, settings: dict[str, str]) -> str:
     """Store that many lines of these people's conversations, and conclude from them; the owner's cap."""
-    house = souvenance.open_installation(souvenance.settings_from(settings, str(home)))
-    owner = Credentials(house.owner_cap)
+    installation = souvenance.open_installation(souvenance.settings_from(settings, str(home)))
+    owner = Credentials(installation.owner_cap)
     began = datetime.now(UTC) - timedelta(days=300)
-    with house.working():
+    with installation.working():
         for first in range(0, lines, _BATCH):
             person = first // _BATCH % people
             said = [
@@ -102,10 +102,10 @@ def remember(home: Path, lines: int, people: int, settings: dict[str, str]) -> s
             ]
             session = f"chat-{person}-{first // _BATCH // people // 5}"
             asked = q.AddMessages(workspace_id="default", session_id=session, messages=said)
-            house.gate.call(o.ADD_MESSAGES, owner, asked)
-        house.settle(_LONGEST_SETTLING)
-    house.close()
-    return house.owner_cap
+            installation.gate.call(o.ADD_MESSAGES, owner, asked)
+        installation.settle(_LONGEST_SETTLING)
+    installation.close()
+    return installation.owner_cap
 
 
 def questions(lines: int, people: int) -> Iterator[tuple[str, str]]:

@@ -83,7 +83,9 @@ def _unanswered(questions: Sequence[Question], most: int, rng: random.Random) ->
     return [one._replace(kind=ABSTENTION, gold_turns=frozenset()) for one in some]
 
 
-def asked(house: Installation, dataset: str, group: str, corpus: Corpus, filled: Filled) -> Iterable[Case]:
+def asked(
+    installation: Installation, dataset: str, group: str, corpus: Corpus, filled: Filled
+) -> Iterable[Case]:
     order = {turn.id: (one.id, at) for one in corpus.sessions for at, turn in enumerate(one.turns)}
     speakers = {turn.speaker for session in corpus.sessions for turn in session.turns}
     for question in corpus.questions:
@@ -99,7 +101,7 @@ def asked(house: Installation, dataset: str, group: str, corpus: Corpus, filled:
             at=question.at,
             explain=True,
         )
-        found = house.gate.call(o.SEARCH_PEER, Credentials(house.owner_cap), request).messages
+        found = installation.gate.call(o.SEARCH_PEER, Credentials(installation.owner_cap), request).messages
         quoted = [order[filled.turns[message.id]] for message in found[:_QUOTED]]
         gold = [order[turn] for turn in question.gold_turns if turn in order]
         useful = any(_beside(one, other) for one in gold for other in quoted)
@@ -171,12 +173,14 @@ def main() -> None:
     with TemporaryDirectory() as scratch:
         shelf = Shelf(options.store or Path(scratch))
         filled = list(shelf.filled([corpus for _, _, corpus in corpora]))
-        house = opened(shelf.folder / "house", {})
+        installation = opened(shelf.folder / "house", {})
         try:
             stores = zip(corpora, filled, strict=True)
-            cases = [case for (*of, corpus), stored in stores for case in asked(house, *of, corpus, stored)]
+            cases = [
+                case for (*of, corpus), stored in stores for case in asked(installation, *of, corpus, stored)
+            ]
         finally:
-            house.close()
+            installation.close()
     report(cases)
 
 

@@ -39,13 +39,13 @@ def prepared(folder: Path) -> Path:
     from souvenance.gate import operations as o
     from souvenance.gate.token_verifier import Credentials
 
-    house = souvenance.open_installation(
+    installation = souvenance.open_installation(
         souvenance.settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(folder))
     )
     for number in range(LINES):
         text = f"On day {number} Mia practised the cello for {number} minutes"
-        house.gate.call(o.PUT, Credentials(house.owner_cap), m.Put(text))
-    house.close()
+        installation.gate.call(o.PUT, Credentials(installation.owner_cap), m.Put(text))
+    installation.close()
     return folder
 
 

@@ -128,21 +128,21 @@ class Sides:
     def __init__(self, folder: Path, seed: int, **settings: str) -> None:
         folder.mkdir(exist_ok=True)
         self.text = Text(seed)
-        self.house = souvenance.open_installation(
+        self.installation = souvenance.open_installation(
             souvenance.settings_from({**UNLIMITED, **settings}, str(folder / "home"))
         )
-        self.credentials = Credentials(self.house.owner_cap)
+        self.credentials = Credentials(self.installation.owner_cap)
         self.database = plain_database(folder / "plain.db")
         self.stored: list[str] = []
         self._questions = random.Random(seed + 1)
 
     def close(self) -> None:
         self.database.close()
-        self.house.close()
+        self.installation.close()
 
     def gate_put(self, namespace: str = "work") -> Step:
         request = m.Put(self.text.sentence(), namespace)
-        return lambda: self.house.gate.call(o.PUT, self.credentials, request)
+        return lambda: self.installation.gate.call(o.PUT, self.credentials, request)
 
     def bare_insert(self) -> Step:
         values = (os.urandom(13).hex(), self.text.sentence())
@@ -152,7 +152,7 @@ class Sides:
         """The same lines on both sides, up to that many."""
         fresh = [self.text.sentence() for _ in range(size - len(self.stored))]
         for number, sentence in enumerate(fresh):
-            self.house.gate.call(o.PUT, self.credentials, m.Put(sentence, "notes"))
+            self.installation.gate.call(o.PUT, self.credentials, m.Put(sentence, "notes"))
             if number % 1000 == 0:
                 print(f"\r  storing {len(self.stored) + number} of {size}", end="", file=sys.stderr)
         print("\r" + " " * 40, end="\r", file=sys.stderr)
@@ -166,7 +166,7 @@ class Sides:
 
     def gate_get(self) -> Step:
         request = m.Get(self.question(), ("notes",))
-        return lambda: self.house.gate.call(o.GET, self.credentials, request)
+        return lambda: self.installation.gate.call(o.GET, self.credentials, request)
 
     def fts5_get(self) -> Step:
         return self._fts5(self.question().split())
@@ -242,7 +242,7 @@ def cold_get(sides: Sides) -> float:
         "house.gate.call(o.GET, Credentials(house.owner_cap), m.Get(sys.argv[2], ('notes',)))\n"
         "print(time.perf_counter() - began)"
     )
-    command = [sys.executable, "-c", script, str(sides.house.settings.home), sides.question()]
+    command = [sys.executable, "-c", script, str(sides.installation.settings.home), sides.question()]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
@@ -297,7 +297,7 @@ def measure_door(figures: Figures, rounds: int, folder: Path) -> None:
     for one in (sides, served):
         one.grow(1000)
     served.close()
-    home, token = str(served.house.settings.home), served.house.owner_cap
+    home, token = str(served.installation.settings.home), served.installation.owner_cap
     serve = [sys.executable, "-m", "souvenance", "serve", "--port", "0", "--home", home]
     with serving(serve) as door, serving([sys.executable, "-c", EMPTY_APP]) as empty:
         sides_of_door: dict[str, Callable[[], Step]] = {

@@ -92,7 +92,7 @@ def _in_process(name: str, embedder: str, lines: int) -> Iterator[Batch]:
 def _over_http(name: str, embedder: str, lines: int) -> Iterator[Batch]:
     os.environ["SOUVENANCE_EMBEDDER"] = embedder
     with tempfile.TemporaryDirectory() as folder, closing(_sides(folder, name, embedder, lines)) as sides:
-        home, token = str(sides.house.settings.home), sides.house.owner_cap
+        home, token = str(sides.installation.settings.home), sides.installation.owner_cap
         with serving([sys.executable, "-m", "souvenance", "serve", "--port", "0", "--home", home]) as door:
 
             def prepare() -> Callable[[], object]:

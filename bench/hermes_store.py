@@ -91,10 +91,10 @@ def messages(lines: int, count: int) -> list[str]:
 
 def fill(folder: Path, lines: int) -> None:
     """Make the store in an empty folder through the gate."""
-    house = open_installation(settings_from(UNLIMITED, str(folder)))
-    credentials = Credentials(house.owner_cap)
+    installation = open_installation(settings_from(UNLIMITED, str(folder)))
+    credentials = Credentials(installation.owner_cap)
     stored = 0
-    with house.working():
+    with installation.working():
         for talk in talks(lines):
             seat = ConversationScope(WORKSPACE, talk.session, talk.person, AI, personal=False)
             messages = [
@@ -112,31 +112,31 @@ def fill(folder: Path, lines: int) -> None:
                     messages=messages[at : at + _BATCH],
                     members=members_of(seat),
                 )
-                house.gate.call(o.ADD_MESSAGES, credentials, batch)
+                installation.gate.call(o.ADD_MESSAGES, credentials, batch)
             stored += len(messages)
             told(f"storing {stored} of {lines} lines")
-    house.close()
+    installation.close()
 
 
 def settle(folder: Path) -> None:
     """Let the work be done that is due: dreams are an hour after the last line, and would be measured too."""
-    house = open_installation(settings_from(UNLIMITED, str(folder)))
+    installation = open_installation(settings_from(UNLIMITED, str(folder)))
     told("working on what was stored")
-    with house.working():
-        house.settle(_PATIENCE_SECONDS)
-    house.close()
+    with installation.working():
+        installation.settle(_PATIENCE_SECONDS)
+    installation.close()
     told("")
 
 
 def kept(folder: Path, texts: list[str]) -> list[bool]:
     """Which of the texts Ann is known to have said, each counted once."""
-    house = open_installation(settings_from(UNLIMITED, str(folder)))
+    installation = open_installation(settings_from(UNLIMITED, str(folder)))
     try:
-        credentials = Credentials(house.owner_cap)
+        credentials = Credentials(installation.owner_cap)
         found = [
             {
                 one.content
-                for one in house.gate.call(
+                for one in installation.gate.call(
                     o.SEARCH_PEER,
                     credentials,
                     q.SearchPeer(workspace_id=WORKSPACE, peer_id=USER, query=text, limit=100),
@@ -145,7 +145,7 @@ def kept(folder: Path, texts: list[str]) -> list[bool]:
             for text in texts
         ]
     finally:
-        house.close()
+        installation.close()
     return [text in said for text, said in zip(texts, found, strict=True)]
 
 

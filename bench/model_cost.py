@@ -89,8 +89,8 @@ def listening(meter: Meter) -> Iterator[str]:
         server.shutdown()
 
 
-def store(house: Installation, person: Person, way: str) -> None:
-    asked = Asked(house, person, 1200)
+def store(installation: Installation, person: Person, way: str) -> None:
+    asked = Asked(installation, person, 1200)
     if way == WAYS[0]:
         asked.store()
     for number, (_, said) in enumerate(person.sessions if way != WAYS[0] else (), 1):
@@ -101,14 +101,14 @@ def store(house: Installation, person: Person, way: str) -> None:
                 q.AddMessages(workspace_id=person.name, session_id=f"s{number}", messages=[message]),
             )
             if way == WAYS[2]:
-                read_now(house)
-        read_now(house)
-    read_now(house)
+                read_now(installation)
+        read_now(installation)
+    read_now(installation)
 
 
-def read_now(house: Installation) -> None:
-    house.hurry()
-    house.settle(SETTLE_SECONDS)
+def read_now(installation: Installation) -> None:
+    installation.hurry()
+    installation.settle(SETTLE_SECONDS)
 
 
 def measure(person: Person, way: str, options: argparse.Namespace) -> Counter[str]:
@@ -121,12 +121,12 @@ def measure(person: Person, way: str, options: argparse.Namespace) -> Counter[st
             "SOUVENANCE_MODEL_NAME": options.name,
             "SOUVENANCE_MODEL_QUIET_SECONDS": NEVER,
         }
-        house = open_installation(settings_from(settings, folder))
+        installation = open_installation(settings_from(settings, folder))
         try:
-            with house.working():
-                store(house, person, way)
+            with installation.working():
+                store(installation, person, way)
         finally:
-            house.close()
+            installation.close()
     return meter.counts
 
 

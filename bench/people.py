@@ -108,8 +108,8 @@ def _question(line: str, default: str) -> Question:
 class Asked:
     """One stored person, and what each way of asking gives."""
 
-    def __init__(self, house: Installation, person: Person, tokens: int) -> None:
-        self._house = house
+    def __init__(self, installation: Installation, person: Person, tokens: int) -> None:
+        self._installation = installation
         self._person = person
         self._tokens = tokens
         self._last = f"s{len(person.sessions)}"
@@ -117,7 +117,7 @@ class Asked:
         self.tokens: Counter[str] = Counter()
 
     def call(self, operation: Any, request: Any) -> Any:
-        return self._house.gate.call(operation, Credentials(self._house.owner_cap), request)
+        return self._installation.gate.call(operation, Credentials(self._installation.owner_cap), request)
 
     def store(self) -> None:
         for number, (began, said) in enumerate(self._person.sessions, 1):
@@ -205,12 +205,12 @@ def measure(person: Person, tokens: int, show: Callable[[str], None]) -> Counter
     counts: Counter[str] = Counter()
     settings = {"SOUVENANCE_REQUESTS_PER_MINUTE": "1000000000"}
     with tempfile.TemporaryDirectory() as folder:
-        house = open_installation(settings_from(settings, folder))
+        installation = open_installation(settings_from(settings, folder))
         try:
-            asked = Asked(house, person, tokens)
-            with house.working():
+            asked = Asked(installation, person, tokens)
+            with installation.working():
                 asked.store()
-                house.settle(SETTLE_SECONDS)
+                installation.settle(SETTLE_SECONDS)
             for question in person.questions:
                 _measure_one(asked, question, counts, show)
             for line in asked.cards():
@@ -220,7 +220,7 @@ def measure(person: Person, tokens: int, show: Callable[[str], None]) -> Counter
             counts.update({f"ms {way}": spent for way, spent in asked.milliseconds.items()})
             counts.update({f"tokens {way}": told for way, told in asked.tokens.items()})
         finally:
-            house.close()
+            installation.close()
     return counts
 
 

@@ -104,65 +104,65 @@ class Shelf:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._house = folder / "house"
+        self._installation = folder / "house"
         self._turns = folder / "turns"
         self._turns.mkdir(parents=True, exist_ok=True)
 
     def filled(self, corpora: Sequence[Corpus]) -> Iterator[Filled]:
         """Each corpus as it is stored, after storing it if it is not."""
-        house = None
+        installation = None
         try:
             for corpus in corpora:
                 kept = self._turns / f"{corpus.name}-{corpus.digest}.json"
                 if not kept.exists():
-                    house = house or opened(self._house, {})
-                    kept.write_text(json.dumps(fill(house, corpus)), "utf-8")
+                    installation = installation or opened(self._installation, {})
+                    kept.write_text(json.dumps(fill(installation, corpus)), "utf-8")
                 yield Filled(*json.loads(kept.read_text("utf-8")))
         finally:
-            if house is not None:
-                house.close()
+            if installation is not None:
+                installation.close()
 
     def bytes_per_message(self) -> float:
         """What the house takes on the disk, by all the messages that it holds."""
         messages = sum(len(json.loads(one.read_text("utf-8"))[1]) for one in self._turns.iterdir())
-        return sum(one.stat().st_size for one in self._house.rglob("*") if one.is_file()) / messages
+        return sum(one.stat().st_size for one in self._installation.rglob("*") if one.is_file()) / messages
 
     def ask(self, asks: Sequence[Ask], rounds: int, environment: Mapping[str, str]) -> Replies:
         """Ask in a new process."""
         with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-            return pool.submit(_asked, self._house, list(asks), rounds, dict(environment)).result()
+            return pool.submit(_asked, self._installation, list(asks), rounds, dict(environment)).result()
 
 
-def fill(house: Installation, corpus: Corpus) -> Filled:
+def fill(installation: Installation, corpus: Corpus) -> Filled:
     """Store the corpus in a new workspace: the requests first, then the work behind them."""
     workspace = f"{peer_name(corpus.name)}-{secrets.token_hex(4)}"
-    credentials = Credentials(house.owner_cap)
+    credentials = Credentials(installation.owner_cap)
     batches = [
         (q.AddMessages(workspace_id=workspace, session_id=f"session-{number}", messages=messages), turns)
         for number, session in enumerate(corpus.sessions, 1)
         for messages, turns in _batches(session.turns, session.at)
     ]
     opens = q.OpenWorkspace(id=workspace, configuration=_QUIET)
-    house.gate.call(o.OPEN_WORKSPACE, credentials, opens)
+    installation.gate.call(o.OPEN_WORKSPACE, credentials, opens)
     stored: list[a.Message] = []
     began = time.perf_counter()
     for batch, _ in batches:
-        stored += house.gate.call(o.ADD_MESSAGES, credentials, batch).messages
+        stored += installation.gate.call(o.ADD_MESSAGES, credentials, batch).messages
     seconds = time.perf_counter() - began
     turns = [turn for _, named in batches for turn in named]
     return Filled(
         workspace,
         {message.id: turn for message, turn in zip(stored, turns, strict=True)},
         seconds,
-        *work_off(house),
+        *work_off(installation),
         sum(len(message.content.encode()) for message in stored),
     )
 
 
-def work_off(house: Installation) -> tuple[int, float]:
+def work_off(installation: Installation) -> tuple[int, float]:
     """Do what the requests left to be done; how many pieces there were, and the seconds they took."""
     pieces, began = 0, time.perf_counter()
-    while house.workshop.work_once():
+    while installation.worker.work_once():
         pieces += 1
     return pieces, time.perf_counter() - began
 
@@ -184,24 +184,24 @@ def _batches(turns: Sequence[Turn], at: datetime) -> Iterator[tuple[list[q.NewMe
         yield [message for message, _ in batch], [turn for _, turn in batch]
 
 
-def search(house: Installation, credentials: Credentials, ask: Ask, limit: int) -> list[a.Message]:
+def search(installation: Installation, credentials: Credentials, ask: Ask, limit: int) -> list[a.Message]:
     """The product's own search, asked when the question was."""
     how = dict(workspace_id=ask.workspace, query=ask.text, limit=limit, at=ask.at, floor=ask.guarded)
     if ask.peer is None:
-        return house.gate.call(o.SEARCH_WORKSPACE, credentials, q.SearchWorkspace(**how)).messages
+        return installation.gate.call(o.SEARCH_WORKSPACE, credentials, q.SearchWorkspace(**how)).messages
     of_peer = q.SearchPeer(peer_id=ask.peer, **how)
-    return house.gate.call(o.SEARCH_PEER, credentials, of_peer).messages
+    return installation.gate.call(o.SEARCH_PEER, credentials, of_peer).messages
 
 
 def _asked(folder: Path, asks: list[Ask], rounds: int, environment: dict[str, str]) -> Replies:
-    house = opened(folder, environment)
-    credentials = Credentials(house.owner_cap)
+    installation = opened(folder, environment)
+    credentials = Credentials(installation.owner_cap)
     replies: list[Reply] = []
     first: dict[str, float] = {}
     try:
         for ask in asks:
             began = time.perf_counter()
-            found = search(house, credentials, ask, MOST)
+            found = search(installation, credentials, ask, MOST)
             first.setdefault(ask.workspace, time.perf_counter() - began)
             ids = [message.id for message in found]
             tokens = sum(message.token_count for message in found[:TOP])
@@ -210,10 +210,10 @@ def _asked(folder: Path, asks: list[Ask], rounds: int, environment: dict[str, st
             for place, (ask, reply) in enumerate(zip(asks, replies, strict=True)):
                 again = ask._replace(text=ask.text + " " * (number + 1))
                 began = time.perf_counter()
-                found = search(house, credentials, again, TOP)
+                found = search(installation, credentials, again, TOP)
                 reply.seconds.append(time.perf_counter() - began)
                 same = [message.id for message in found] == reply.ids[:TOP]
                 replies[place] = replies[place]._replace(same=replies[place].same and same)
         return Replies(replies, list(first.values()), resident_mb(os.getpid())[0])
     finally:
-        house.close()
+        installation.close()

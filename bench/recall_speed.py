@@ -57,23 +57,23 @@ def _measured(lines: int, rounds: int) -> dict[str, Any]:
     ]
     now = sessions[-1].at + timedelta(days=1)
     with TemporaryDirectory(prefix="recall-speed-") as folder:
-        house = opened(Path(folder) / "house", {})
+        installation = opened(Path(folder) / "house", {})
         try:
             cpu = time.process_time()
-            filled = fill(house, Corpus("speed", sessions, [], {}))
+            filled = fill(installation, Corpus("speed", sessions, [], {}))
             cpu = time.process_time() - cpu
-            credentials = Credentials(house.owner_cap)
+            credentials = Credentials(installation.owner_cap)
 
             def taken(number: int) -> float:
                 text = question(number, said[number * _STRIDE % lines])
                 began = time.perf_counter()
-                search(house, credentials, Ask(filled.workspace, text, now, peer=_OWNER), TOP)
+                search(installation, credentials, Ask(filled.workspace, text, now, peer=_OWNER), TOP)
                 return time.perf_counter() - began
 
             first = taken(rounds * _CALLS)
             seconds = [[taken(turn * _CALLS + number) for number in range(_CALLS)] for turn in range(rounds)]
         finally:
-            house.close()
+            installation.close()
         return {
             "lines": lines,
             **timing(seconds),

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from recall_data import Corpus, Question, locomo, longmemeval
 from recall_metrics import all_at, by_session, distinct, frac_at
 from recall_souvenance import MOST, Filled, opened, peer_name, work_off
-from souvenance.core.conversation.compartments import rooms_of
+from souvenance.core.conversation.compartments import compartments_of
 from souvenance.core.search import find, understand
 from souvenance.core.search_bounds import SearchBounds
 from souvenance.domain import relevance as r
@@ -105,22 +105,22 @@ def samples(dataset: str, corpora: Sequence[Corpus], folder: Path) -> list[Sampl
         if (path := folder / "turns" / f"{corpus.name}-{corpus.digest}.json").exists()
     }
     found = []
-    house = opened(folder / "house", {})
+    installation = opened(folder / "house", {})
     try:
-        house.workshop.look_round()
-        work_off(house)
+        installation.worker.look_round()
+        work_off(installation)
         for number, filled in kept.items():
             corpus = corpora[number]
             for question in corpus.questions:
                 if "" in question.groups.get("", ()):
-                    hits = _hits(house, corpus, filled, question)
+                    hits = _hits(installation, corpus, filled, question)
                     found.append(_sample(dataset, number % FOLDS, corpus, filled, question, hits))
     finally:
-        house.close()
+        installation.close()
     return found
 
 
-def _hits(house: Installation, corpus: Corpus, filled: Filled, question: Question) -> list[Hit]:
+def _hits(installation: Installation, corpus: Corpus, filled: Filled, question: Question) -> list[Hit]:
     """Every line that the product's finder has for the question, asked through its gate."""
     one = corpus.views[""]
     speakers = {turn.speaker for session in corpus.sessions for turn in session.turns}
@@ -128,15 +128,17 @@ def _hits(house: Installation, corpus: Corpus, filled: Filled, question: Questio
     found: list[Hit] = []
 
     def look(case: AuthorisedRequest, request: q.SearchWorkspace) -> Outcome:
-        rooms = [room for owner in owners for room in rooms_of(case.desk, owner)]
-        known = [case.desk.tools.vault.known(case.desk.tx, room) for room in rooms]
-        asked = understand(case.desk, request.query, round(1000 * question.at.timestamp()))
+        compartments = [compartment for owner in owners for compartment in compartments_of(case.ctx, owner)]
+        known = [case.ctx.tools.vault.known(case.ctx.tx, compartment) for compartment in compartments]
+        asked = understand(case.ctx, request.query, round(1000 * question.at.timestamp()))
         keys = [one for one in known if one is not None]
-        found.extend(find(case.desk, keys, asked, _EVERYTHING, SearchBounds(said=True)))
+        found.extend(find(case.ctx, keys, asked, _EVERYTHING, SearchBounds(said=True)))
         return Outcome(a.Messages([]))
 
     request = q.SearchWorkspace(workspace_id=filled.workspace, query=question.text)
-    house.gate.call(replace(o.SEARCH_WORKSPACE, work=look), Credentials(house.owner_cap), request)
+    installation.gate.call(
+        replace(o.SEARCH_WORKSPACE, work=look), Credentials(installation.owner_cap), request
+    )
     return found
 
 

@@ -245,20 +245,22 @@ class Soak:
 
     def tokens(self) -> dict[str, str]:
         """One for each person, and one that speaks for all."""
-        house = self.opened()
+        installation = self.opened()
         try:
 
             def mint(sub: str, *peers: str) -> str:
                 asked = m.Mint(sub=sub, ops=OPS, namespaces_allowed=("*",), wid=WORKSPACE, peers=peers)
-                minted: m.CapAnswer = house.gate.call(o.MINT, Credentials(house.owner_cap), asked)
+                minted: m.CapAnswer = installation.gate.call(
+                    o.MINT, Credentials(installation.owner_cap), asked
+                )
                 return minted.cap
 
             people = [f"person-{number}" for number in range(PEOPLE)]
             return {"front": mint("front", "*"), **{person: mint(person) for person in people}}
         finally:
-            house.close()
+            installation.close()
 
-    def opened(self) -> souvenance.House:
+    def opened(self) -> souvenance.Installation:
         return souvenance.open_installation(souvenance.settings_from(self._own))
 
     def run(self) -> Watch:
@@ -350,15 +352,15 @@ class Verdict(NamedTuple):
 
 def _looked_up(soak: Soak) -> tuple[set[str], set[str], set[str]]:
     """The ids of all lines in the store, and of the tokens and lines that its audit log tells of."""
-    house = soak.opened()
+    installation = soak.opened()
     try:
-        with house._book.read() as tx:
+        with installation._store.read() as tx:
             lines = {row[0] for row in tx._session.rows("SELECT id FROM lines")}
         tokens: set[str] = set()
         told: set[str] = set()
         first = 0
         while True:
-            with house._book.read(WORKSPACE) as tx:
+            with installation._store.read(WORKSPACE) as tx:
                 rows = tx.audit.rows(WORKSPACE, first, first + _PAGE)
             for row in rows:
                 tokens.add(row.event.cap)
@@ -367,7 +369,7 @@ def _looked_up(soak: Soak) -> tuple[set[str], set[str], set[str]]:
                 return lines, tokens, told
             first += _PAGE
     finally:
-        house.close()
+        installation.close()
 
 
 def _said(soak: Soak) -> set[str]:
@@ -375,12 +377,14 @@ def _said(soak: Soak) -> set[str]:
     host = Host(soak.host_home, soak.host_environment, Ledger())
     host()
     host.close()
-    house = souvenance.open_installation(souvenance.settings_from({}, str(soak.host_home / "souvenance")))
+    installation = souvenance.open_installation(
+        souvenance.settings_from({}, str(soak.host_home / "souvenance"))
+    )
     found: set[str] = set()
     try:
 
         def call(operation: Operation, request: Request) -> Any:
-            return house.gate.call(operation, Credentials(house.owner_cap), request)
+            return installation.gate.call(operation, Credentials(installation.owner_cap), request)
 
         for session in call(co.LIST_SESSIONS, q.ListSessions(workspace_id=HOST_WORKSPACE, size=100)).items:
             page, pages = 1, 1
@@ -392,7 +396,7 @@ def _said(soak: Soak) -> set[str]:
                 found.update(one.content for one in answer.items)
                 page, pages = page + 1, answer.pages
     finally:
-        house.close()
+        installation.close()
     return found
 
 

@@ -67,7 +67,7 @@ class _Scripted:
     def count(self, text: str) -> int:
         return len(text) // 4
 
-    def stretches(self, lines: Any, text: Any, room: int) -> list[list[Any]]:
+    def stretches(self, lines: Any, text: Any, compartment: int) -> list[list[Any]]:
         return [list(lines)]
 
     def ask_for(self, prompt: Any, kind: type[Any]) -> Any:

@@ -136,13 +136,15 @@ def serving(home: Path, settings: dict[str, str]) -> Iterator[int]:
 
 def tokens(home: Path, settings: dict[str, str]) -> tuple[str, str]:
     """One that floods a workspace of its own, and one of another workspace."""
-    house = souvenance.open_installation(souvenance.settings_from(settings, str(home)))
-    owner = Credentials(house.owner_cap)
+    installation = souvenance.open_installation(souvenance.settings_from(settings, str(home)))
+    owner = Credentials(installation.owner_cap)
     made = [
-        house.gate.call(o.MINT, owner, m.Mint(sub=sub, wid=sub, ops=ops, namespaces_allowed=("default",))).cap
+        installation.gate.call(
+            o.MINT, owner, m.Mint(sub=sub, wid=sub, ops=ops, namespaces_allowed=("default",))
+        ).cap
         for sub, ops in (("noisy", ("put", "get")), ("quiet", ("get",)))
     ]
-    house.close()
+    installation.close()
     return made[0], made[1]
 
 

@@ -21,7 +21,7 @@ class Elsewhere(Protocol):
         """What tells a process of that data folder where its store is."""
         ...
 
-    def book(self, path: Path) -> Store:
+    def store(self, path: Path) -> Store:
         """The book that stands for the file, the same one each time."""
         ...
 
@@ -38,9 +38,9 @@ def settings_of(home: Path) -> dict[str, str]:
     return {} if elsewhere is None else elsewhere.settings_of(home)
 
 
-def book(path: Path) -> Store:
+def store(path: Path) -> Store:
     """The book that a test asks for in that file."""
-    return in_a_file(path) if elsewhere is None else elsewhere.book(path)
+    return in_a_file(path) if elsewhere is None else elsewhere.store(path)
 
 
 def in_a_file(path: Path) -> Store:

@@ -45,22 +45,22 @@ def _folder_of(configuration: Configuration) -> Path:
     return configuration.home / "souvenance"
 
 
-def notebook_of(configuration: Configuration) -> StateFiles:
+def state_files_of(configuration: Configuration) -> StateFiles:
     """Beside the store, so that profiles which share one know of each other; else with the profile."""
     return StateFiles(configuration.store if configuration.url is None else _folder_of(configuration))
 
 
-def station_of(configuration: Configuration, *, asks_model: bool = True) -> ProfileRuntime:
+def runtime_of(configuration: Configuration, *, asks_model: bool = True) -> ProfileRuntime:
     from souvenance.adapters.system_clock import SystemClock
-    from souvenance.adapters.write_queue.queue import SealedOutbox
+    from souvenance.adapters.write_queue.queue import SealedWriteQueue
 
     _close_to_others(_folder_of(configuration) / "outbox")
     token, turns = cache(lambda: _token(configuration)), TurnsUnderWay()
     return ProfileRuntime(
         open_way=lambda: open_way(configuration, lambda: token()(), turns if asks_model else None),
-        outbox=SealedOutbox(_folder_of(configuration) / "outbox"),
+        write_queue=SealedWriteQueue(_folder_of(configuration) / "outbox"),
         now=SystemClock().now,
-        notebook=notebook_of(configuration),
+        state_files=state_files_of(configuration),
         turns=turns,
         load=lambda: _load(configuration),
     )
@@ -121,7 +121,7 @@ def _with_model(configuration: Configuration, settings: Settings, turns: TurnsUn
         return settings
     if turns is None:
         return replace(settings, host=HostProgram(lambda: True))
-    note = notebook_of(configuration).note_model_trouble
+    note = state_files_of(configuration).note_model_trouble
     try:
         given = model_settings(os.environ)
     except Misconfigured as error:
@@ -150,44 +150,44 @@ def budget_of(configuration: Configuration) -> Allowance:
 
 def inspect(configuration: Configuration) -> Findings:
     """How memory is, from outside of any conversation."""
-    from souvenance.adapters.write_queue.queue import SealedOutbox
+    from souvenance.adapters.write_queue.queue import SealedWriteQueue
     from souvenance.hermes.setup.inspection import Findings
 
-    outbox = SealedOutbox(_folder_of(configuration) / "outbox")
+    write_queue = SealedWriteQueue(_folder_of(configuration) / "outbox")
     standing, unwritable = None, ""
     try:
-        standing = outbox.standing()
+        standing = write_queue.standing()
     except SouvenanceError as error:
         unwritable = f"{error.code}: {error.detail}."
     finally:
-        outbox.close()
+        write_queue.close()
     upkeep = _upkeep(configuration) if configuration.oauth is not None else None
     reachable, told = _looked_at(configuration, upkeep.token if upkeep else None)
-    notebook = notebook_of(configuration)
+    state_files = state_files_of(configuration)
     spent, trouble = _spent(configuration)
     return Findings(
         reachable=reachable,
         told=told,
-        health=notebook.health(),
-        outbox=standing,
-        delay=notebook.delay(),
+        health=state_files.health(),
+        write_queue=standing,
+        delay=state_files.delay(),
         unwritable=unwritable,
         sign_in=upkeep.trouble if upkeep else "",
         spent=spent,
-        model_trouble=trouble or notebook.model_trouble(),
+        model_trouble=trouble or state_files.model_trouble(),
     )
 
 
 def _spent(configuration: Configuration) -> tuple[Spent, str]:
     """What a model cost today, or why nobody can tell."""
-    from souvenance.adapters.model.budget import Purse
+    from souvenance.adapters.model.budget import ModelBudget
     from souvenance.adapters.system_clock import SystemClock
 
     budget = budget_of(configuration)
     file = Settings(configuration.store).model_spend
-    purse = Purse(file, whole=budget, each=budget, now=SystemClock().now)
+    spending = ModelBudget(file, whole=budget, each=budget, now=SystemClock().now)
     try:
-        return purse.spent(configuration.workspace)[0], ""
+        return spending.spent(configuration.workspace)[0], ""
     except SouvenanceError as error:
         return Spent(), error.detail
 
@@ -204,23 +204,23 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
     if configuration.url is None and not any(path.exists() for path in kept):
         return Carried(old, new, 0)
     patient = replace(configuration, timeout=max(configuration.timeout, _CARRY_SECONDS))
-    station = station_of(patient, asks_model=False)
+    runtime = runtime_of(patient, asks_model=False)
     try:
-        station.flush(_CARRY_SECONDS)
-        way, workspace = station.way(), configuration.workspace
+        runtime.flush(_CARRY_SECONDS)
+        way, workspace = runtime.way(), configuration.workspace
         cap = way.passes.whole(workspace)
         lines = rename(lambda operation, asked: way.gate.call(operation, cap, asked), workspace, old, new)
-        standing = station.standing()
+        standing = runtime.standing()
     except (NotFound, Unsupported):
         raise Unsupported(
             f"the server at {configuration.url} can't rename a peer: Honcho's API has no way to",
             hint="Nothing was changed. Move its memory here with 'souvenance import', and rename it here.",
         ) from None
     finally:
-        station.close()
-    notebook, files = notebook_of(configuration), ("files", workspace)
-    if notebook.was(*files, old):
-        with notebook.once(*files, new):
+        runtime.close()
+    state_files, files = state_files_of(configuration), ("files", workspace)
+    if state_files.was(*files, old):
+        with state_files.once(*files, new):
             pass  # The host's own files were taken over under the other name already.
     return Carried(old, new, lines, standing.waiting + standing.held)
 
@@ -315,17 +315,17 @@ def _embedded(settings: Settings) -> Backend:
     from souvenance.installation import open_installation
 
     _close_to_others(settings.home)
-    house = open_installation(settings, patience=0.0)
+    installation = open_installation(settings, patience=0.0)
     stack = ExitStack()
-    stack.callback(house.close)
-    stack.enter_context(house.working(after=_FIRST_QUESTION_SECONDS))
+    stack.callback(installation.close)
+    stack.enter_context(installation.working(after=_FIRST_QUESTION_SECONDS))
     return _way(
-        house.gate,
-        lambda: house.owner_cap,
+        installation.gate,
+        lambda: installation.owner_cap,
         str(settings.home),
         reads_agent=settings.host is None,
-        together=house.gate.call_all,
-        settle=house.settle,
+        together=installation.gate.call_all,
+        settle=installation.settle,
         close=stack.close,
     )
 

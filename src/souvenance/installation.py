@@ -19,11 +19,11 @@ from souvenance.adapters.embed.choice import choose, describe, load
 from souvenance.adapters.embed.packaged import SPACE as ENGLISH_SPACE
 from souvenance.adapters.late_audit_file import LateFile
 from souvenance.adapters.lazy_loading import (
-    CourierWhenAsked,
     IndexWhenAsked,
     Later,
     ReaderWhenAsked,
     TokensWhenAsked,
+    WebhookSenderWhenAsked,
 )
 from souvenance.adapters.private_files import (
     exists,
@@ -86,9 +86,9 @@ class Installation(Struct, frozen=True, eq=False):
     made: bool
     _index: IndexWhenAsked
     _bell: threading.Event
-    _workshop: Later[Worker]
+    _worker: Later[Worker]
     _reception: Later[OAuthState]
-    _book: SqlStore
+    _store: SqlStore
     _meaning: Meaning
     _model: Model | None = None
     _mender: Mender | None = None
@@ -109,36 +109,36 @@ class Installation(Struct, frozen=True, eq=False):
         def work() -> None:
             self._bell.wait(after)
             if not stopped.is_set():
-                self.workshop.hears = hears
+                self.worker.hears = hears
                 if self.settings.host is not None:
-                    self.workshop.paused = self.settings.host.paused
-                self.workshop.run(stopped)
+                    self.worker.paused = self.settings.host.paused
+                self.worker.run(stopped)
 
-        workers = [threading.Thread(target=work, name="souvenance-workshop", daemon=True)]
+        workers = [threading.Thread(target=work, name="souvenance-worker", daemon=True)]
         if self._mender is not None:
             carrying = threading.Thread(
-                target=self._mender.carrier.run, args=(stopped,), name="souvenance-carrier", daemon=True
+                target=self._mender.carrier.run, args=(stopped,), name="souvenance-replication", daemon=True
             )
             workers.append(carrying)
         self.gate.bell = self._bell
         try:
-            with self._book.listening(self._bell.set) as hears:
-                for worker in workers:
-                    worker.start()
+            with self._store.listening(self._bell.set) as hears:
+                for thread in workers:
+                    thread.start()
                 yield
         finally:
             stopped.set()
             self._bell.set()
             if self._model is not None:
                 self._model.stop()
-            for worker in workers:
-                if worker.ident is not None:
-                    worker.join()
+            for thread in workers:
+                if thread.ident is not None:
+                    thread.join()
 
     @property
-    def workshop(self) -> Worker:
+    def worker(self) -> Worker:
         """Where the work behind the requests is done."""
-        return self._workshop()
+        return self._worker()
 
     @property
     def reception(self) -> OAuthState:
@@ -148,14 +148,14 @@ class Installation(Struct, frozen=True, eq=False):
     def observe(self, observer: Observer) -> None:
         """Have every request, and the work behind the requests, watched from now on."""
         self.gate.observe(observer)
-        self.workshop.observer = observer
+        self.worker.observer = observer
 
     def tidy(self) -> bool:
         """Do a little for what lines are found by; whether there was anything to do.
 
         Raises: Unavailable if the store is out of reach.
         """
-        return self.workshop.tidy()
+        return self.worker.tidy()
 
     def catch_up(self, seconds: float) -> None:
         """Give lines that were written while no server ran what they are found by; stop after so long.
@@ -164,8 +164,8 @@ class Installation(Struct, frozen=True, eq=False):
         """
         clock = SystemClock()
         deadline = clock.now() + round(seconds * 1000)
-        self.workshop.look_round()
-        while clock.now() < deadline and self.workshop.tidy():
+        self.worker.look_round()
+        while clock.now() < deadline and self.worker.tidy():
             pass
 
     def carry(self, seconds: float) -> None:
@@ -181,7 +181,7 @@ class Installation(Struct, frozen=True, eq=False):
         return self._mending.repair(deep=deep)
 
     def rebuild(self) -> Mended:
-        """Make the empty book anew from the bucket. Raises: SouvenanceError."""
+        """Make the empty store anew from the bucket. Raises: SouvenanceError."""
         return self._mending.rebuild()
 
     @property
@@ -202,17 +202,17 @@ class Installation(Struct, frozen=True, eq=False):
 
     def hurry(self) -> None:
         """Have a model read now what waits until its session is quiet. Raises: Unavailable."""
-        self.workshop.hurry()
+        self.worker.hurry()
 
     def settle(self, seconds: float) -> None:
         """Wait up to that long for the work that is due to be done, unless it waits for a host's turns."""
         clock, rest = SystemClock(), threading.Event()
         deadline = clock.now() + round(seconds * 1000)
         while clock.now() < deadline:
-            with self._book.read() as tx:
+            with self._store.read() as tx:
                 due = tx.work.next_due()
             waits = due is not None and due <= clock.now()
-            busy = (workshop := self._workshop.made) is not None and workshop.busy
+            busy = (worker := self._worker.made) is not None and worker.busy
             works = self.settings.host is None and (waits or busy)
             if not works and not self._meaning.behind:
                 return
@@ -222,7 +222,7 @@ class Installation(Struct, frozen=True, eq=False):
         self._meaning.stop()
         if self._mender is not None:
             self._mender.carrier.close()
-        self._book.close()
+        self._store.close()
 
 
 def open_installation(
@@ -250,11 +250,17 @@ def open_installation(
     with ExitStack() as otherwise:
         otherwise.callback(sql_store.close)
         folder.claim(sql_store, keyring.instance)
-        house = _furnished(
-            settings, made, keyring, sql_store, renew=renew_owner_cap, patience=patience, rebuilding=rebuilding
+        installation = _furnished(
+            settings,
+            made,
+            keyring,
+            sql_store,
+            renew=renew_owner_cap,
+            patience=patience,
+            rebuilding=rebuilding,
         )
         otherwise.pop_all()
-    return house
+    return installation
 
 
 def _furnished(
@@ -271,7 +277,7 @@ def _furnished(
     entropy = SystemEntropy()
     clock = SystemClock()
     vault = Vault(keyring, entropy)
-    book, carrier = _with_objects(settings, sql_store, vault, rebuilding=rebuilding)
+    store, carrier = _with_objects(settings, sql_store, vault, rebuilding=rebuilding)
     tokenizer = TokensWhenAsked()
     index = IndexWhenAsked(settings.index_mb * _MEGABYTE)
     meaning = _meaning(settings, clock, patience)
@@ -281,7 +287,7 @@ def _furnished(
         entropy=entropy,
         tokenizer=tokenizer,
         reader=ReaderWhenAsked(),
-        courier=CourierWhenAsked(allow_private=settings.webhook_private),
+        webhook_sender=WebhookSenderWhenAsked(allow_private=settings.webhook_private),
         limits=settings.limits,
         thesaurus=PackagedThesaurus(),
         spelling=PackagedSpelling(tokenizer),
@@ -291,27 +297,27 @@ def _furnished(
         carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),
     )
     mender = None if carrier is None else _mender(sql_store, clock, tools, carrier)
-    gate = Gate(book=book, keyring=keyring, clock=clock, tools=tools, late=LateFile(settings.home))
+    gate = Gate(store=store, keyring=keyring, clock=clock, tools=tools, late=LateFile(settings.home))
     gate.append_late()
-    if book.scrub_pending():
-        book.scrub()
+    if store.scrub_pending():
+        store.scrub()
     owner_cap = _owner_cap(settings.owner_cap, keyring, renew)
     bell = threading.Event()
 
     def reception() -> OAuthState:
         from souvenance.gate.oauth_state import OAuthState
 
-        return OAuthState(gate, book=book, keyring=keyring, clock=clock, entropy=entropy)
+        return OAuthState(gate, store=store, keyring=keyring, clock=clock, entropy=entropy)
 
-    def workshop() -> Worker:
+    def worker() -> Worker:
         from souvenance.gate.worker import Worker
 
         secret = partial(_webhook_secret, settings)
         return Worker(
-            book=book, clock=clock, tools=tools, secret=secret, report=_report, bell=bell, lull=gate.lull
+            store=store, clock=clock, tools=tools, secret=secret, report=_report, bell=bell, idle=gate.idle
         )
 
-    later = Later(workshop), Later(reception)
+    later = Later(worker), Later(reception)
     return Installation(
         gate, owner_cap, settings, made, index, bell, *later, sql_store, meaning, tools.model, mender
     )
@@ -343,21 +349,21 @@ def _with_objects(
     from souvenance.gate.replication.worker import ReplicationWorker
 
     objects = open_objects(settings.objects)
-    book = mirrored(sql_store, entropy, None if rebuilding else objects)
+    store = mirrored(sql_store, entropy, None if rebuilding else objects)
     carrier = ReplicationWorker(
-        book=sql_store, vault=vault, entropy=entropy, clock=SystemClock(), objects=objects, report=_report
+        store=sql_store, vault=vault, entropy=entropy, clock=SystemClock(), objects=objects, report=_report
     )
-    return book, carrier
+    return store, carrier
 
 
 def _mender(sql_store: SqlStore, clock: Clock, tools: Services, carrier: ReplicationWorker) -> Mender:
     from souvenance.gate.replication.repair import Mender
 
-    return Mender(book=sql_store, clock=clock, tools=tools, carrier=carrier)
+    return Mender(store=sql_store, clock=clock, tools=tools, carrier=carrier)
 
 
 def _in_file(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:
-    """Whether the store is new, its keys, and its book in the data folder. Raises: SouvenanceError."""
+    """Whether the store is new, its keys, and its store in the data folder. Raises: SouvenanceError."""
     home = settings.home
     made = not exists(settings.database)
     if not made and not exists(home / ROOT_FILE):
@@ -370,19 +376,19 @@ def _in_file(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:
 
 
 def _in_database(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:
-    """Whether the data folder is new, its keys, and the book in PostgreSQL. Raises: SouvenanceError."""
+    """Whether the data folder is new, its keys, and the store in PostgreSQL. Raises: SouvenanceError."""
     made = not exists(settings.home / ROOT_FILE)
     embeds = settings.vectors != NONE and choose(settings.embedder) is not None
-    book = SqlStore(in_database(place_of(settings), vectors=settings.vectors if embeds else None))
+    store = SqlStore(in_database(place_of(settings), vectors=settings.vectors if embeds else None))
     with ExitStack() as otherwise:
-        otherwise.callback(book.close)
-        with book.read() as tx:
+        otherwise.callback(store.close)
+        with store.read() as tx:
             used = bool(tx.workspaces())
         if made and used:
             raise foreign()
         keyring = KeyFiles.create(settings.home)
         otherwise.pop_all()
-    return made, keyring, book
+    return made, keyring, store
 
 
 def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Embedder | None) -> Model | None:
@@ -399,7 +405,7 @@ def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Emb
         raise Misconfigured(
             "a model is configured, and httpx is not installed", hint="Run: pip install 'souvenance[client]'"
         ) from None
-    from souvenance.adapters.model.budget import Purse
+    from souvenance.adapters.model.budget import ModelBudget
     from souvenance.adapters.model.reasoner import ModelReasoner
 
     made: dict[ModelEndpoint, Endpoint] = {}
@@ -416,7 +422,7 @@ def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Emb
             )
     return ModelReasoner(
         {task: made[one] for task, one in asked.endpoints.items()},
-        Purse(settings.model_spend, whole=asked.whole, each=asked.each, now=clock.now),
+        ModelBudget(settings.model_spend, whole=asked.whole, each=asked.each, now=clock.now),
         count=tokenizer.count,
         window=asked.context_tokens,
         report=_report,
@@ -426,7 +432,7 @@ def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Emb
 
 
 def _report(told: str) -> None:
-    """What the workshop has to say goes where the process logs, or else to standard error."""
+    """What the worker has to say goes where the process logs, or else to standard error."""
     log = logging.getLogger("souvenance.work")
     if log.hasHandlers():
         log.warning("%s", told)

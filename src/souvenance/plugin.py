@@ -20,7 +20,7 @@ with undisturbed():
     from souvenance.hermes.model_choice import TASK
     from souvenance.hermes.profile_runtime import ProfileRuntime
     from souvenance.hermes.provider import Provider, Surroundings
-    from souvenance.hermes_backends import inspect, notebook_of, station_of
+    from souvenance.hermes_backends import inspect, runtime_of, state_files_of
 
 _LAST_FLUSH_SECONDS = 2.0
 _LAST_FLUSH_ELSEWHERE = 0.3
@@ -111,21 +111,21 @@ class Stations:
             found = self._open.get(configuration.home)
             if found is not None and found[0] == kind:
                 return found[1]
-            station = station_of(configuration)
-            self._open[configuration.home] = (kind, station)
+            runtime = runtime_of(configuration)
+            self._open[configuration.home] = (kind, runtime)
         if found is not None:
             found[1].leave()
             threading.Thread(target=found[1].close, name="souvenance-closing", daemon=True).start()
-        return station
+        return runtime
 
     def close(self) -> None:
         """Give what waits a last chance; the rest is in the outbox for the next process."""
         with self._lock:
-            stations = [station for _, station in self._open.values()]
+            runtimes = [runtime for _, runtime in self._open.values()]
             self._open.clear()
-        for station in stations:
-            station.flush(_LAST_FLUSH_SECONDS if station.near else _LAST_FLUSH_ELSEWHERE)
-            station.close()
+        for runtime in runtimes:
+            runtime.flush(_LAST_FLUSH_SECONDS if runtime.near else _LAST_FLUSH_ELSEWHERE)
+            runtime.close()
 
 
 STATIONS = Stations()
@@ -133,6 +133,6 @@ _SURROUNDINGS = Surroundings(
     home=_home,
     directory=_directory,
     configuration=_configuration,
-    station=STATIONS.get,
-    notebook=notebook_of,
+    runtime=STATIONS.get,
+    state_files=state_files_of,
 )

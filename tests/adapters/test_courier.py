@@ -9,7 +9,7 @@ import pytest
 
 from adapters.receivers import Authority, receiver, rude
 from ports import vacant_port
-from souvenance.adapters.webhook_sender import HttpCourier, system_addresses
+from souvenance.adapters.webhook_sender import HttpWebhookSender, system_addresses
 from souvenance.domain.webhook_delivery import sign
 from souvenance.errors import InvalidInput
 from souvenance.ports.webhook_sender import Parcel, Undelivered
@@ -39,16 +39,16 @@ def at(*addresses):
     return resolve
 
 
-def failure(courier, url):
+def failure(webhook_sender, url):
     with pytest.raises(Undelivered) as failed:
-        courier.deliver(parcel(url))
+        webhook_sender.deliver(parcel(url))
     return failed.value
 
 
 def test_an_event_arrives_signed_and_as_it_was_given():
     with receiver() as server:
         url = f"http://127.0.0.1:{server.port}/hook?a=1"
-        HttpCourier(allow_private=True).deliver(parcel(url, headers=(("X-Attempt", "1"),)))
+        HttpWebhookSender(allow_private=True).deliver(parcel(url, headers=(("X-Attempt", "1"),)))
     [(path, headers, body)] = server.received
     assert (path, body) == ("/hook?a=1", BODY)
     assert headers["X-Honcho-Signature"] == sign(b"secret", body)
@@ -61,7 +61,7 @@ def test_an_event_arrives_signed_and_as_it_was_given():
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
 def test_any_2xx_is_a_delivery(status):
     with receiver(status) as server:
-        HttpCourier(allow_private=True).deliver(parcel(f"http://127.0.0.1:{server.port}/"))
+        HttpWebhookSender(allow_private=True).deliver(parcel(f"http://127.0.0.1:{server.port}/"))
     assert len(server.received) == 1
 
 
@@ -80,7 +80,7 @@ def test_any_2xx_is_a_delivery(status):
 )
 def test_a_refusal_is_final_and_an_outage_is_not(status, retry):
     with receiver(status) as server:
-        failed = failure(HttpCourier(allow_private=True), f"http://127.0.0.1:{server.port}/")
+        failed = failure(HttpWebhookSender(allow_private=True), f"http://127.0.0.1:{server.port}/")
     assert (failed.reason, failed.retry) == (f"the receiver answered {status}", retry)
     assert len(server.received) == 1
 
@@ -90,7 +90,7 @@ def test_a_redirect_is_not_followed(status):
     with receiver() as elsewhere:
         headers = {"Location": f"http://127.0.0.1:{elsewhere.port}/"}
         with receiver(status, headers) as server:
-            assert failure(HttpCourier(allow_private=True), f"http://127.0.0.1:{server.port}/").retry
+            assert failure(HttpWebhookSender(allow_private=True), f"http://127.0.0.1:{server.port}/").retry
     assert len(server.received) == 1
     assert elsewhere.received == []
 
@@ -110,7 +110,7 @@ def test_a_redirect_is_not_followed(status):
 )
 def test_a_name_with_any_address_that_is_not_public_gets_no_connection(addresses):
     with receiver() as server:
-        failed = failure(HttpCourier(resolve=at(*addresses)), f"http://{NAME}:{server.port}/")
+        failed = failure(HttpWebhookSender(resolve=at(*addresses)), f"http://{NAME}:{server.port}/")
     assert (failed.reason, failed.retry) == ("the host has an address that is not public", False)
     assert server.received == []
 
@@ -118,17 +118,17 @@ def test_a_name_with_any_address_that_is_not_public_gets_no_connection(addresses
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "2130706433"])
 def test_a_near_receiver_is_refused_when_stored_and_again_when_delivered_to(host):
     resolve = at("127.0.0.1")
-    courier = HttpCourier(resolve=resolve)
+    webhook_sender = HttpWebhookSender(resolve=resolve)
     url = f"http://{host}:8080/"
     with pytest.raises(InvalidInput):
-        courier.check(url)
-    assert not failure(courier, url).retry
+        webhook_sender.check(url)
+    assert not failure(webhook_sender, url).retry
     assert resolve.asked == []
 
 
 def test_checking_a_url_gives_the_spelling_to_store():
-    assert HttpCourier().check("HTTPS://Example.com:443") == "https://example.com/"
-    assert HttpCourier(allow_private=True).check("http://LOCALHOST:8080/x") == "http://localhost:8080/x"
+    assert HttpWebhookSender().check("HTTPS://Example.com:443") == "https://example.com/"
+    assert HttpWebhookSender(allow_private=True).check("http://LOCALHOST:8080/x") == "http://localhost:8080/x"
 
 
 def test_a_name_is_looked_up_once_and_that_very_address_is_called():
@@ -141,7 +141,9 @@ def test_a_name_is_looked_up_once_and_that_very_address_is_called():
             asked.append((host, port))
             return answers.pop(0)
 
-        HttpCourier(allow_private=True, resolve=resolve).deliver(parcel(f"http://{NAME}:{server.port}/"))
+        HttpWebhookSender(allow_private=True, resolve=resolve).deliver(
+            parcel(f"http://{NAME}:{server.port}/")
+        )
     assert asked == [(NAME, server.port)]
     [(_, headers, _)] = server.received
     assert headers["Host"] == f"{NAME}:{server.port}"
@@ -149,8 +151,8 @@ def test_a_name_is_looked_up_once_and_that_very_address_is_called():
 
 def test_the_next_address_is_tried_when_one_does_not_answer():
     with receiver() as server:
-        courier = HttpCourier(allow_private=True, resolve=at("127.0.0.3", "127.0.0.1"))
-        courier.deliver(parcel(f"http://{NAME}:{server.port}/"))
+        webhook_sender = HttpWebhookSender(allow_private=True, resolve=at("127.0.0.3", "127.0.0.1"))
+        webhook_sender.deliver(parcel(f"http://{NAME}:{server.port}/"))
     assert len(server.received) == 1
 
 
@@ -158,22 +160,24 @@ def test_no_proxy_of_the_environment_is_used(monkeypatch):
     with receiver() as server, vacant_port() as port:
         for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{port}")
-        HttpCourier(allow_private=True).deliver(parcel(f"http://127.0.0.1:{server.port}/"))
+        HttpWebhookSender(allow_private=True).deliver(parcel(f"http://127.0.0.1:{server.port}/"))
     assert len(server.received) == 1
 
 
 def test_tls_names_and_checks_the_host_of_the_url(authority):
     with receiver(tls=authority.context(NAME)) as server:
-        courier = HttpCourier(allow_private=True, resolve=at("127.0.0.1"), trust=authority.trusted)
-        courier.deliver(parcel(f"https://{NAME}:{server.port}/"))
+        webhook_sender = HttpWebhookSender(
+            allow_private=True, resolve=at("127.0.0.1"), trust=authority.trusted
+        )
+        webhook_sender.deliver(parcel(f"https://{NAME}:{server.port}/"))
     assert server.asked_for == [NAME]
     assert len(server.received) == 1
 
 
 def test_tls_to_an_address_checks_the_address(authority):
     with receiver(tls=authority.context("127.0.0.1")) as server:
-        courier = HttpCourier(allow_private=True, trust=authority.trusted)
-        courier.deliver(parcel(f"https://127.0.0.1:{server.port}/"))
+        webhook_sender = HttpWebhookSender(allow_private=True, trust=authority.trusted)
+        webhook_sender.deliver(parcel(f"https://127.0.0.1:{server.port}/"))
     assert len(server.received) == 1
 
 
@@ -184,8 +188,10 @@ def test_tls_to_an_address_checks_the_address(authority):
 )
 def test_a_certificate_that_does_not_fit_gets_no_event(authority, names, lasting):
     with receiver(tls=authority.context(*names, lasting=dt.timedelta(days=lasting))) as server:
-        courier = HttpCourier(allow_private=True, resolve=at("127.0.0.1"), trust=authority.trusted)
-        failed = failure(courier, f"https://{NAME}:{server.port}/")
+        webhook_sender = HttpWebhookSender(
+            allow_private=True, resolve=at("127.0.0.1"), trust=authority.trusted
+        )
+        failed = failure(webhook_sender, f"https://{NAME}:{server.port}/")
     assert "certificate" in failed.reason
     assert failed.retry
     assert server.received == []
@@ -193,35 +199,35 @@ def test_a_certificate_that_does_not_fit_gets_no_event(authority, names, lasting
 
 def test_a_certificate_of_an_unknown_issuer_gets_no_event(authority):
     with receiver(tls=authority.context(NAME)) as server:
-        courier = HttpCourier(allow_private=True, resolve=at("127.0.0.1"))
-        assert "certificate" in failure(courier, f"https://{NAME}:{server.port}/").reason
+        webhook_sender = HttpWebhookSender(allow_private=True, resolve=at("127.0.0.1"))
+        assert "certificate" in failure(webhook_sender, f"https://{NAME}:{server.port}/").reason
     assert server.received == []
 
 
 def test_a_receiver_that_is_not_there_is_tried_again_later():
     with vacant_port() as port:
-        assert failure(HttpCourier(allow_private=True), f"http://127.0.0.1:{port}/").retry
+        assert failure(HttpWebhookSender(allow_private=True), f"http://127.0.0.1:{port}/").retry
 
 
 def test_a_name_that_cannot_be_looked_up_is_tried_again_later():
     def resolve(host, port):
         raise OSError("no such name")
 
-    assert failure(HttpCourier(resolve=resolve), f"https://{NAME}/").retry
+    assert failure(HttpWebhookSender(resolve=resolve), f"https://{NAME}/").retry
 
 
 def test_a_name_without_addresses_is_tried_again_later():
-    assert failure(HttpCourier(resolve=at()), f"https://{NAME}/").retry
+    assert failure(HttpWebhookSender(resolve=at()), f"https://{NAME}/").retry
 
 
-def test_a_look_up_that_hangs_does_not_hold_the_courier():
+def test_a_look_up_that_hangs_does_not_hold_the_webhook_sender():
     release = Event()
 
     def resolve(host, port):
         release.wait()
         return []
 
-    failed = failure(HttpCourier(resolve=resolve, seconds=0.1), f"https://{NAME}/")
+    failed = failure(HttpWebhookSender(resolve=resolve, seconds=0.1), f"https://{NAME}/")
     release.set()
     assert (failed.reason, failed.retry) == ("the receiver took too long", True)
 
@@ -246,7 +252,7 @@ def for_ever(piece):
 )
 def test_a_receiver_that_never_answers_is_left_when_the_time_is_up(behave):
     with rude(behave) as port:
-        failed = failure(HttpCourier(allow_private=True, seconds=0.3), f"http://127.0.0.1:{port}/")
+        failed = failure(HttpWebhookSender(allow_private=True, seconds=0.3), f"http://127.0.0.1:{port}/")
     assert (failed.reason, failed.retry) == ("the receiver took too long", True)
 
 
@@ -264,7 +270,7 @@ def test_a_receiver_that_never_answers_is_left_when_the_time_is_up(behave):
 )
 def test_an_answer_that_is_no_http_is_a_failure_to_be_retried(behave):
     with rude(behave) as port:
-        failed = failure(HttpCourier(allow_private=True), f"http://127.0.0.1:{port}/")
+        failed = failure(HttpWebhookSender(allow_private=True), f"http://127.0.0.1:{port}/")
     assert failed.reason.startswith("no answer")
     assert failed.retry
 
@@ -283,7 +289,7 @@ def test_what_follows_a_good_status_does_not_matter(body):
         body(line)
 
     with rude(behave) as port:
-        HttpCourier(allow_private=True).deliver(parcel(f"http://127.0.0.1:{port}/"))
+        HttpWebhookSender(allow_private=True).deliver(parcel(f"http://127.0.0.1:{port}/"))
 
 
 def test_an_endless_answer_is_not_heard_to_its_end():
@@ -295,14 +301,14 @@ def test_an_endless_answer_is_not_heard_to_its_end():
             sent.append(line.send(b"x" * 65536))
 
     with rude(behave) as port:
-        HttpCourier(allow_private=True).deliver(parcel(f"http://127.0.0.1:{port}/"))
+        HttpWebhookSender(allow_private=True).deliver(parcel(f"http://127.0.0.1:{port}/"))
     assert sum(sent) < 32 * 1024 * 1024
 
 
 def test_an_answer_to_tls_in_plain_text_is_a_failure(authority):
     with rude(lambda line: line.sendall(OK)) as port:
-        courier = HttpCourier(allow_private=True, trust=authority.trusted)
-        assert failure(courier, f"https://127.0.0.1:{port}/").retry
+        webhook_sender = HttpWebhookSender(allow_private=True, trust=authority.trusted)
+        assert failure(webhook_sender, f"https://127.0.0.1:{port}/").retry
 
 
 def test_the_machine_knows_its_own_name():

@@ -53,9 +53,9 @@ def test_words_of_two_languages_lie_in_one_space(place, digest):
     assert likeness(asked, dog) > likeness(asked, train)
 
 
-def found(house, question):
-    call = house.gate.call
-    got = call(o.GET, Credentials(house.owner_cap), m.Get(query=question, k=1, explain=True))
+def found(installation, question):
+    call = installation.gate.call
+    got = call(o.GET, Credentials(installation.owner_cap), m.Get(query=question, k=1, explain=True))
     [line] = got.lines
     return line.text, "meaning" in line.explanation.signals
 
@@ -65,23 +65,23 @@ def test_a_line_is_found_by_meaning_in_another_language_once_the_model_is_placed
     place, digest, tmp_path, question
 ):
     settings = {"SOUVENANCE_EMBEDDER": f"folder:{place}#{digest}"}
-    house = open_installation(settings_from(settings, str(tmp_path / "data")))
+    installation = open_installation(settings_from(settings, str(tmp_path / "data")))
     try:
         for line in LINES:
-            house.gate.call(o.PUT, Credentials(house.owner_cap), m.Put(text=line))
-        assert found(house, question) == (LINES[0], True)
+            installation.gate.call(o.PUT, Credentials(installation.owner_cap), m.Put(text=line))
+        assert found(installation, question) == (LINES[0], True)
     finally:
-        house.close()
+        installation.close()
 
 
 @pytest.mark.parametrize(
     ("question", "by_meaning"), [("Wie heißt mein Hund?", False), ("Is my Hund called Rex?", True)]
 )
 def test_the_packaged_model_is_asked_in_english_alone(tmp_path, question, by_meaning):
-    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "packaged"}, str(tmp_path)))
+    installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "packaged"}, str(tmp_path)))
     try:
         for line in ("Mein Hund heißt Rex", "Der Zug kam zu spät, das war ärgerlich"):
-            house.gate.call(o.PUT, Credentials(house.owner_cap), m.Put(text=line))
-        assert found(house, question) == ("Mein Hund heißt Rex", by_meaning)
+            installation.gate.call(o.PUT, Credentials(installation.owner_cap), m.Put(text=line))
+        assert found(installation, question) == ("Mein Hund heißt Rex", by_meaning)
     finally:
-        house.close()
+        installation.close()

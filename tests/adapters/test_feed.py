@@ -18,16 +18,16 @@ def file(tmp_path):
 
 
 @pytest.fixture
-def book(file):
-    book = SqlStore(SqliteEngine(file))
-    yield book
-    book.close()
+def store(file):
+    store = SqlStore(SqliteEngine(file))
+    yield store
+    store.close()
 
 
-def talk(book, lines=LINES):
+def talk(store, lines=LINES):
     """Lines as a conversation brings them, each of which gets its vector soon after."""
     for n in range(lines):
-        with book.write(lasting=False) as tx:
+        with store.write(lasting=False) as tx:
             tx.terms.add(ROOM, numbered(n, 0), b"tokens", b"\x01")
             tx.terms.lie(ROOM, "space", [(numbered(n, 0), b"vector")])
 
@@ -39,31 +39,31 @@ def ask(file, sql, *values):
     return found
 
 
-def test_all_but_the_last_changes_are_in_packs(book, file):
-    talk(book)
+def test_all_but_the_last_changes_are_in_packs(store, file):
+    talk(store)
     packs = [seq for (seq,) in ask(file, "SELECT seq FROM packs ORDER BY seq")]
     assert len(packs) == LINES // SIZE
-    assert len([one for one in changes_since(book, 0) if one.seq > packs[-1]]) < SIZE + EVERY
+    assert len([one for one in changes_since(store, 0) if one.seq > packs[-1]]) < SIZE + EVERY
 
 
-def test_a_room_is_read_from_its_packs(book, file):
-    talk(book)
-    before = changes_since(book, 0)
+def test_a_compartment_is_read_from_its_packs(store, file):
+    talk(store)
+    before = changes_since(store, 0)
     ask(file, "DELETE FROM terms WHERE seq <= (SELECT MAX(seq) FROM packs)")
-    assert changes_since(book, 0) == before
+    assert changes_since(store, 0) == before
 
 
-def test_a_room_that_was_filled_before_there_were_packs_gets_them_little_by_little(book, file):
-    talk(book)
+def test_a_compartment_that_was_filled_before_there_were_packs_gets_them_little_by_little(store, file):
+    talk(store)
     ask(file, "DELETE FROM packs")
-    talk(book, EVERY)
+    talk(store, EVERY)
     assert len(ask(file, "SELECT seq FROM packs")) == 2
 
 
 @pytest.mark.parametrize("damage", [b"", b"\xc1", b"\x81\xa4seqs\xa1x", "text", 7])
-def test_what_a_damaged_pack_said_is_read_from_the_rows(book, file, damage):
-    talk(book)
-    before = changes_since(book, 0)
+def test_what_a_damaged_pack_said_is_read_from_the_rows(store, file, damage):
+    talk(store)
+    before = changes_since(store, 0)
     (_, second, *_) = (seq for (seq,) in ask(file, "SELECT seq FROM packs ORDER BY seq"))
     ask(file, "UPDATE packs SET changes = ? WHERE seq = ?", damage, second)
-    assert changes_since(book, 0) == before
+    assert changes_since(store, 0) == before

@@ -88,7 +88,7 @@ def size():
 
 
 @pytest.mark.parametrize("what", MOST)
-def test_the_house_has_not_grown_past_what_was_decided(size, what):
+def test_the_installation_has_not_grown_past_what_was_decided(size, what):
     assert size[what] <= MOST[what]
 
 

@@ -33,7 +33,7 @@ MODEL = "parrot-1"
 
 @dataclass
 class Stage:
-    house: Installation
+    installation: Installation
     model: StandIn
     url: str = ""
     workspace: str = "default"
@@ -42,7 +42,9 @@ class Stage:
     def mint(self, sub: str, **more: Any) -> str:
         """A cap of that actor, by default with every right to its own memory alone."""
         asked = {"ops": OPS, "namespaces_allowed": ("*",), "wid": self.workspace, **more}
-        minted = self.house.gate.call(o.MINT, Credentials(self.house.owner_cap), m.Mint(sub=sub, **asked))
+        minted = self.installation.gate.call(
+            o.MINT, Credentials(self.installation.owner_cap), m.Mint(sub=sub, **asked)
+        )
         return minted.cap
 
     def front(self, **more: Any) -> str:
@@ -78,14 +80,14 @@ class Stage:
     def lines(self, workspace: str | None = None) -> list[tuple[str, str, str]]:
         """Everything that was ever said in the workspace: session, peer and text, in order."""
         workspace = workspace or self.workspace
-        owner = Credentials(self.house.owner_cap)
-        sessions = self.house.gate.call(
+        owner = Credentials(self.installation.owner_cap)
+        sessions = self.installation.gate.call(
             co.LIST_SESSIONS, owner, q.ListSessions(workspace_id=workspace, size=100)
         )
         found: list[tuple[str, str, str]] = []
         for one in sessions.items:
             asked = q.ListMessages(workspace_id=workspace, session_id=one.id, size=100)
-            page = self.house.gate.call(co.LIST_MESSAGES, owner, asked)
+            page = self.installation.gate.call(co.LIST_MESSAGES, owner, asked)
             found += [(one.id, message.peer_id, message.content) for message in page.items]
         return found
 
@@ -98,14 +100,16 @@ class Stage:
         return [(peer, text) for _, peer, text in found]
 
     def _exists(self, workspace: str) -> bool:
-        owner = Credentials(self.house.owner_cap)
-        found = self.house.gate.call(co.LIST_WORKSPACES, owner, q.ListWorkspaces(filters={"id": workspace}))
+        owner = Credentials(self.installation.owner_cap)
+        found = self.installation.gate.call(
+            co.LIST_WORKSPACES, owner, q.ListWorkspaces(filters={"id": workspace})
+        )
         return bool(found.items)
 
     @contextmanager
     def busy(self) -> Iterator[None]:
         """Meanwhile another program holds the store, and whoever comes to it waits."""
-        with closing(sqlite3.connect(self.house.settings.database, isolation_level=None)) as other:
+        with closing(sqlite3.connect(self.installation.settings.database, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             yield
 
@@ -135,18 +139,20 @@ def a_stage(
     home: Path, *, trusted: bool = False, own: bool = True, upstreams: tuple[Upstream, ...] = (), **more: Any
 ) -> Iterator[Stage]:
     """The door in front of the stand-in. Unless told otherwise it waits for memory as long as a test does."""
-    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+    installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     try:
         with a_stand_in() as model:
             found = upstreams or (Upstream(model.url, KEY),)
             settings = replace(ChatSettings(found, wait_ms=PATIENCE_SECONDS * 1000), **more)
-            door = ChatDoor(settings, cap=house.owner_cap if own else None)
-            app = make_app(house.gate, trusted=house.owner_cap if trusted else None, doors=[door])
+            door = ChatDoor(settings, cap=installation.owner_cap if own else None)
+            app = make_app(
+                installation.gate, trusted=installation.owner_cap if trusted else None, doors=[door]
+            )
             with running(app) as url:
-                stage = Stage(house, model, url)
+                stage = Stage(installation, model, url)
                 try:
                     yield stage
                 finally:
                     stage.close()
     finally:
-        house.close()
+        installation.close()

@@ -24,7 +24,7 @@ def test_a_dead_memory_blocks_no_chat_where_that_is_set(home, caplog):
         front = stage.front()
         stage.say(front, "I am allergic to plums.", user="ann")
         stage.texts(2)
-        stage.house.close()
+        stage.installation.close()
         for _ in range(2):
             answer = stage.say(front, QUESTION, "Yes, to plums.", user="ann")
             assert answer.status_code == 200
@@ -105,7 +105,7 @@ def test_half_a_character_becomes_the_one_for_unknown_ones(stage, front, written
 
 
 def test_a_body_beyond_the_bound_is_refused_and_one_within_it_passes(stage, front):
-    most = stage.house.gate.limits.batch_bytes
+    most = stage.installation.gate.limits.batch_bytes
     client = stage.client(front, user_id="ann")
     large = client.post("/chat/completions", content=b" " * (most + 1))
     assert (large.status_code, large.json()["error"]["code"]) == (413, "body_too_large")

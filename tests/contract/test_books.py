@@ -8,8 +8,8 @@ import pytest
 
 import stores
 from contracts.jobs_contract import add, errand, expect_each_once, work_off
-from contracts.persistent_store_contract import FilesBookContract
-from contracts.store_contract import BookContract
+from contracts.persistent_store_contract import FilesStoreContract
+from contracts.store_contract import StoreContract
 from contracts.store_scenes import (
     IDS,
     TRAVEL,
@@ -20,7 +20,7 @@ from contracts.store_scenes import (
     log,
     sealed_line,
 )
-from reference.store import MemoryBook
+from reference.store import MemoryStore
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain import audit
@@ -29,22 +29,22 @@ from souvenance.errors import IntegrityError, StorageReadOnly, StorageUnavailabl
 
 
 def work_off_in_a_process(path, holder):
-    book = SqlStore(SqliteEngine(path))
+    store = SqlStore(SqliteEngine(path))
     try:
-        return work_off(book, holder)
+        return work_off(store, holder)
     finally:
-        book.close()
+        store.close()
 
 
-class TestMemoryBook(BookContract):
+class TestMemoryStore(StoreContract):
     @pytest.fixture
-    def book(self):
-        return MemoryBook()
+    def store(self):
+        return MemoryStore()
 
 
-class TestSqliteBook(FilesBookContract):
+class TestSqliteStore(FilesStoreContract):
     @pytest.fixture
-    def open_book(self, tmp_path):
+    def open_store(self, tmp_path):
         return lambda: stores.in_a_file(tmp_path / "book.db")
 
     @pytest.fixture
@@ -58,54 +58,54 @@ class TestSqliteBook(FilesBookContract):
             SqlStore(SqliteEngine(tmp_path / "book.db"))
         assert (tmp_path / "book.db").read_bytes() == before
 
-    def test_a_folder_that_is_not_there_is_no_place_for_a_book(self, tmp_path):
+    def test_a_folder_that_is_not_there_is_no_place_for_a_store(self, tmp_path):
         with pytest.raises(StorageReadOnly):
             SqlStore(SqliteEngine(tmp_path / "nowhere" / "book.db"))
 
-    def test_an_error_of_the_database_arrives_as_ours_and_changes_nothing(self, tmp_path, open_book):
-        book = open_book()
+    def test_an_error_of_the_database_arrives_as_ours_and_changes_nothing(self, tmp_path, open_store):
+        store = open_store()
         with closing(sqlite3.connect(tmp_path / "book.db")) as foreign:
             foreign.execute("DROP TABLE terms")
-        with pytest.raises(StorageUnavailable), book.write() as tx:
+        with pytest.raises(StorageUnavailable), store.write() as tx:
             tx.touch("acme", caps=True)
-            tx.terms.delete_room(("acme", "ann", "work"))
-        with book.read() as tx:
+            tx.terms.delete_compartment(("acme", "ann", "work"))
+        with store.read() as tx:
             assert tx.marks("acme").caps == 0
-        book.close()
+        store.close()
 
-    def test_a_scrub_takes_out_what_another_program_deleted_carelessly(self, tmp_path, book, stored_bytes):
-        append(book, sealed_line(sealed=b"<gone 7f3a9c>" * 5000), sealed_line(IDS[1]))
+    def test_a_scrub_takes_out_what_another_program_deleted_carelessly(self, tmp_path, store, stored_bytes):
+        append(store, sealed_line(sealed=b"<gone 7f3a9c>" * 5000), sealed_line(IDS[1]))
         with closing(sqlite3.connect(tmp_path / "book.db", isolation_level=None)) as foreign:
             foreign.execute("PRAGMA secure_delete = OFF")
             foreign.execute("DELETE FROM lines WHERE id = ?", (IDS[0],))
         assert b"<gone 7f3a9c>" in stored_bytes()
-        assert book.scrub()
+        assert store.scrub()
         assert b"<gone 7f3a9c>" not in stored_bytes()
 
-    def test_processes_never_claim_the_same_and_leave_nothing(self, tmp_path, book):
-        add(book, *(errand(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
+    def test_processes_never_claim_the_same_and_leave_nothing(self, tmp_path, store):
+        add(store, *(errand(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
         with multiprocessing.get_context("spawn").Pool(2) as pool:
             done = pool.starmap(work_off_in_a_process, [(tmp_path / "book.db", holder) for holder in "hi"])
         expect_each_once(done, 60)
 
-    def test_a_write_that_the_database_itself_undid_leaves_no_trace(self, tmp_path, book):
-        with book.write() as tx:
+    def test_a_write_that_the_database_itself_undid_leaves_no_trace(self, tmp_path, store):
+        with store.write() as tx:
             fill(tx)
-        before = contents(book)
+        before = contents(store)
         with closing(sqlite3.connect(tmp_path / "book.db")) as foreign:
             foreign.execute(
                 "CREATE TRIGGER undo BEFORE INSERT ON lines WHEN NEW.kind = 'last straw' "
                 "BEGIN SELECT RAISE(ROLLBACK, 'as a full disk does'); END"
             )
-        with pytest.raises(StorageUnavailable), book.write() as tx:
+        with pytest.raises(StorageUnavailable), store.write() as tx:
             tx.lines.append(sealed_line(IDS[0], TRAVEL))
             tx.caps.revoke(Revocation(TRAVEL.workspace, "jti", "another cap", 1))
             tx.keys.of(*TRAVEL[:2])
             tx.marks(TRAVEL.workspace)
             tx.lines.append(sealed_line(IDS[5], kind="last straw"))
-        assert contents(book) == before
+        assert contents(store) == before
         with closing(sqlite3.connect(tmp_path / "book.db")) as foreign:
             foreign.execute("DROP TRIGGER undo")
-        with book.write() as tx:
+        with store.write() as tx:
             fill(tx, TRAVEL)
-        assert audit.verify(WORKSPACE, log(book)).size == 2
+        assert audit.verify(WORKSPACE, log(store)).size == 2

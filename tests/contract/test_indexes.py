@@ -25,8 +25,8 @@ from contracts.index_scenes import (
     search,
 )
 from reference.index import ReferenceIndex
-from reference.store import MemoryBook
-from souvenance.adapters.index.compartment import RoomIndex
+from reference.store import MemoryStore
+from souvenance.adapters.index.compartment import CompartmentIndex
 from souvenance.adapters.index.ranked import RankedIndex
 from souvenance.domain import relevance
 from souvenance.domain.change_feed import Saying
@@ -40,12 +40,12 @@ class Contract(IndexContract):
         return ReferenceIndex()
 
     @pytest.fixture
-    def book(self):
-        return MemoryBook()
+    def store(self):
+        return MemoryStore()
 
 
 class TestReferenceIndex(Contract):
-    test_generated_rooms_are_searched_as_the_reference_searches_them = None
+    test_generated_compartments_are_searched_as_the_reference_searches_them = None
     """It is the reference: held against itself it could not fail."""
 
     @pytest.fixture
@@ -65,10 +65,10 @@ class TestRankedIndexOverSqlite(Contract):
         return RankedIndex()
 
     @pytest.fixture
-    def book(self, tmp_path):
-        book = stores.in_a_file(tmp_path / "book.db")
-        yield book
-        book.close()
+    def store(self, tmp_path):
+        store = stores.in_a_file(tmp_path / "book.db")
+        yield store
+        store.close()
 
 
 class TestRankedIndexThatCanCacheNothing(Contract):
@@ -89,51 +89,56 @@ class Followed:
         self.followed = 0
         self.opened = 0
 
-    def since(self, room, seq):
+    def since(self, compartment, seq):
         if seq <= 0:
-            self.loaded.append(room)
-        feed = self._tx.terms.since(room, seq)
+            self.loaded.append(compartment)
+        feed = self._tx.terms.since(compartment, seq)
         self.followed += len(feed)
         return feed
 
-    def vectors(self, room, space, seq):
-        found = self._tx.terms.vectors(room, space, seq)
+    def vectors(self, compartment, space, seq):
+        found = self._tx.terms.vectors(compartment, space, seq)
         self.opened += len(found)
         return found
 
 
-def test_the_room_asked_about_longest_ago_is_the_first_to_be_dropped():
-    book = MemoryBook()
-    rooms = [WORK, TRAVEL, BOB]
-    for room in rooms:
-        index_lines(book, room, *[{TEA: 1}] * 8)
-        lie(book, dict.fromkeys(IDS, EAST), room)
+def test_the_compartment_asked_about_longest_ago_is_the_first_to_be_dropped():
+    store = MemoryStore()
+    compartments = [WORK, TRAVEL, BOB]
+    for compartment in compartments:
+        index_lines(store, compartment, *[{TEA: 1}] * 8)
+        lie(store, dict.fromkeys(IDS, EAST), compartment)
 
     def loaded(cache_bytes, *order):
         index = RankedIndex(cache_bytes=cache_bytes)
-        with book.read() as tx:
+        with store.read() as tx:
             following = Followed(tx)
             for asked in order:
-                index.search(following, meaning(TO_EAST, TEA, rooms=(rooms[asked],)), 20)
+                index.search(following, meaning(TO_EAST, TEA, compartments=(compartments[asked],)), 20)
         return following.loaded
 
-    room_for_two = next(size for size in range(0, 1 << 16, 64) if loaded(size, 0, 1, 0, 1) == rooms[:2])
-    assert loaded(room_for_two, 0, 1, 0, 2, 0, 2) == rooms
+    compartment_for_two = next(
+        size for size in range(0, 1 << 16, 64) if loaded(size, 0, 1, 0, 1) == compartments[:2]
+    )
+    assert loaded(compartment_for_two, 0, 1, 0, 2, 0, 2) == compartments
 
 
-def test_rooms_that_were_too_large_together_take_no_place_from_those_that_are_not():
-    book, index = MemoryBook(), RankedIndex(cache_bytes=20_000)
+def test_compartments_that_were_too_large_together_take_no_place_from_those_that_are_not():
+    store, index = MemoryStore(), RankedIndex(cache_bytes=20_000)
     large, small = (WORK, TRAVEL), (BOB, BOB._replace(owner="eve"))
-    for room, lines in (*((room, 200) for room in large), *((room, 2) for room in small)):
-        with book.write() as tx:
+    for compartment, lines in (
+        *((compartment, 200) for compartment in large),
+        *((compartment, 2) for compartment in small),
+    ):
+        with store.write() as tx:
             for number in range(lines):
-                add(tx, room, f"{number:026}", {TEA: 1})
-        lie(book, {f"{number:026}": EAST for number in range(lines)}, room)
+                add(tx, compartment, f"{number:026}", {TEA: 1})
+        lie(store, {f"{number:026}": EAST for number in range(lines)}, compartment)
 
-    def loaded(*rooms):
-        with book.read() as tx:
+    def loaded(*compartments):
+        with store.read() as tx:
             following = Followed(tx)
-            index.search(following, meaning(TO_EAST, TEA, rooms=rooms), 20)
+            index.search(following, meaning(TO_EAST, TEA, compartments=compartments), 20)
         return following.loaded
 
     for _ in range(20):
@@ -142,17 +147,17 @@ def test_rooms_that_were_too_large_together_take_no_place_from_those_that_are_no
     assert loaded(*small) == []
 
 
-def test_while_a_question_s_vector_is_awaited_its_rooms_are_read_and_others_may_ask():
-    book, index = MemoryBook(), RankedIndex()
-    index_lines(book, WORK, {TEA: 1})
-    lie(book, {IDS[0]: EAST})
+def test_while_a_question_s_vector_is_awaited_its_compartments_are_read_and_others_may_ask():
+    store, index = MemoryStore(), RankedIndex()
+    index_lines(store, WORK, {TEA: 1})
+    lie(store, {IDS[0]: EAST})
     meanwhile = []
-    with book.read() as tx:
+    with store.read() as tx:
         following = Followed(tx)
 
         def awaited():
             meanwhile.append(list(following.loaded))
-            meanwhile.append(search(book, index, about(TEA)))
+            meanwhile.append(search(store, index, about(TEA)))
             return TO_EAST()
 
         [hit] = index.search(following, meaning(awaited, TEA), 20)
@@ -161,19 +166,19 @@ def test_while_a_question_s_vector_is_awaited_its_rooms_are_read_and_others_may_
 
 
 def test_what_was_read_once_is_not_read_again():
-    book, index = MemoryBook(), RankedIndex()
-    for room in (WORK, TRAVEL):
-        index_lines(book, room, *[{TEA: 1}] * 4)
-        lie(book, dict.fromkeys(IDS[:4], EAST), room)
-    inquiry = meaning(TO_EAST, TEA, rooms=(WORK, TRAVEL))
+    store, index = MemoryStore(), RankedIndex()
+    for compartment in (WORK, TRAVEL):
+        index_lines(store, compartment, *[{TEA: 1}] * 4)
+        lie(store, dict.fromkeys(IDS[:4], EAST), compartment)
+    inquiry = meaning(TO_EAST, TEA, compartments=(WORK, TRAVEL))
     for opened in (8, 0):
-        with book.read() as tx:
+        with store.read() as tx:
             following = Followed(tx)
             index.search(following, inquiry, 20)
         assert following.opened == opened
     assert following.loaded == []
-    lie(book, {IDS[2]: EAST})
-    with book.read() as tx:
+    lie(store, {IDS[2]: EAST})
+    with store.read() as tx:
         following = Followed(tx)
         index.search(following, inquiry, 20)
     assert following.opened == 1
@@ -183,13 +188,13 @@ class Reading:
     """A room whose lines have vectors, read behind an index."""
 
     def __init__(self, *, lines=2):
-        self.book, self.index, self.opened = MemoryBook(), RankedIndex(), []
-        index_lines(self.book, WORK, *[{TEA: 1}] * 4)
-        lie(self.book, dict.fromkeys(IDS[:lines], EAST))
+        self.store, self.index, self.opened = MemoryStore(), RankedIndex(), []
+        index_lines(self.store, WORK, *[{TEA: 1}] * 4)
+        lie(self.store, dict.fromkeys(IDS[:lines], EAST))
 
     def ask(self, vector=TO_EAST):
         """How many are near in meaning, and how many vectors had to be read for that."""
-        with self.book.read() as tx:
+        with self.store.read() as tx:
             following = Followed(tx)
             found = self.index.search(following, meaning(vector, TEA), 20)
         return sum(relevance.MEANING in hit.signals for hit in found), following.opened
@@ -200,76 +205,76 @@ class Reading:
             self.opened.append(line_id)
             return sealed
 
-        self.index.keep_up(self.book, lambda tx, room: index_port.Reading(space, opened))
+        self.index.keep_up(self.store, lambda tx, compartment: index_port.Reading(space, opened))
 
 
 def test_what_a_question_without_a_vector_left_unread_is_read_before_the_next():
-    room = Reading()
-    assert room.ask(lambda: None) == (0, 0)
-    room.keep_up()
-    assert room.opened == list(IDS[:2])
-    assert room.ask() == (2, 0)
+    compartment = Reading()
+    assert compartment.ask(lambda: None) == (0, 0)
+    compartment.keep_up()
+    assert compartment.opened == list(IDS[:2])
+    assert compartment.ask() == (2, 0)
 
 
 def test_vectors_that_came_are_read_before_somebody_asks_again():
-    room = Reading()
-    assert room.ask() == (2, 2)
-    lie(room.book, {IDS[2]: EAST})
-    room.index.touch(WORK, vectors=True)
-    room.keep_up()
-    assert room.opened == [IDS[2]]
-    assert room.ask() == (3, 0)
+    compartment = Reading()
+    assert compartment.ask() == (2, 2)
+    lie(compartment.store, {IDS[2]: EAST})
+    compartment.index.touch(WORK, vectors=True)
+    compartment.keep_up()
+    assert compartment.opened == [IDS[2]]
+    assert compartment.ask() == (3, 0)
 
 
 def test_who_asks_while_vectors_are_read_does_not_wait_and_none_is_lost():
-    room, asked = Reading(), []
-    room.ask(lambda: None)
-    room.keep_up(lambda: asked.append(room.ask()) if not asked else None)
+    compartment, asked = Reading(), []
+    compartment.ask(lambda: None)
+    compartment.keep_up(lambda: asked.append(compartment.ask()) if not asked else None)
     assert asked == [(2, 2)]
-    assert room.ask() == (2, 0)
+    assert compartment.ask() == (2, 0)
 
 
 def test_a_line_that_goes_while_vectors_are_read_leaves_none_behind():
-    room = Reading()
-    room.ask(lambda: None)
+    compartment = Reading()
+    compartment.ask(lambda: None)
 
     def forget_one():
-        if not room.opened:
-            with room.book.write() as tx:
+        if not compartment.opened:
+            with compartment.store.write() as tx:
                 tx.terms.remove(WORK, IDS[:1])
-            room.ask(lambda: None)
+            compartment.ask(lambda: None)
 
-    room.keep_up(forget_one)
-    assert room.ask() == (1, 1)
+    compartment.keep_up(forget_one)
+    assert compartment.ask() == (1, 1)
 
 
-def test_vectors_of_a_room_that_nobody_asked_about_are_not_read():
-    room = Reading()
-    room.index.touch(WORK, vectors=True)
-    room.keep_up()
-    assert room.opened == []
+def test_vectors_of_a_compartment_that_nobody_asked_about_are_not_read():
+    compartment = Reading()
+    compartment.index.touch(WORK, vectors=True)
+    compartment.keep_up()
+    assert compartment.opened == []
 
 
 class Writing:
     """A room that is written to behind an index, line by line."""
 
     def __init__(self):
-        self.book, self.index = MemoryBook(), RankedIndex()
+        self.store, self.index = MemoryStore(), RankedIndex()
         self._ids = iter(IDS)
 
-    def write(self, room=WORK, session="talk"):
+    def write(self, compartment=WORK, session="talk"):
         line_id = next(self._ids)
-        with self.book.write() as tx:
-            add(tx, room, line_id, {TEA: 1}, Saying(session, IDS.index(line_id) + 1))
-            self.index.touch(room)
+        with self.store.write() as tx:
+            add(tx, compartment, line_id, {TEA: 1}, Saying(session, IDS.index(line_id) + 1))
+            self.index.touch(compartment)
         return line_id
 
     def keep_up(self):
-        self.index.keep_up(self.book, lambda tx, room: None)
+        self.index.keep_up(self.store, lambda tx, compartment: None)
 
     def ask(self, **bounds):
         """What is found, and how many lines had to be read for it."""
-        with self.book.read() as tx:
+        with self.store.read() as tx:
             following = Followed(tx)
             found = self.index.search(following, about(TEA, **bounds), 20)
         return [hit.id for hit in found], following.followed
@@ -277,50 +282,50 @@ class Writing:
 
 @pytest.mark.parametrize("bounds", [{}, {"sessions": {"talk"}}])
 def test_who_asks_again_need_not_wait_for_what_was_kept_up_with(bounds):
-    room = Writing()
-    first = room.write()
-    assert room.ask(**bounds) == ([first], 1)
-    second = room.write()
-    room.keep_up()
-    assert room.ask(**bounds) == ([second, first], 0)
+    compartment = Writing()
+    first = compartment.write()
+    assert compartment.ask(**bounds) == ([first], 1)
+    second = compartment.write()
+    compartment.keep_up()
+    assert compartment.ask(**bounds) == ([second, first], 0)
 
 
 def test_what_is_not_committed_yet_is_kept_up_with_when_it_is():
-    room = Writing()
-    first = room.write()
-    room.ask()
-    room.index.touch(WORK)
-    room.keep_up()
-    second = room.write()
-    room.keep_up()
-    assert room.ask() == ([second, first], 0)
+    compartment = Writing()
+    first = compartment.write()
+    compartment.ask()
+    compartment.index.touch(WORK)
+    compartment.keep_up()
+    second = compartment.write()
+    compartment.keep_up()
+    assert compartment.ask() == ([second, first], 0)
 
 
 def test_nobody_keeps_up_for_whom_nobody_asked_since():
-    room = Writing()
-    lines = [room.write()]
-    room.ask()
+    compartment = Writing()
+    lines = [compartment.write()]
+    compartment.ask()
     for _ in range(3):
-        lines.append(room.write())
-        room.keep_up()
-    assert room.ask() == (lines[::-1], 2)
+        lines.append(compartment.write())
+        compartment.keep_up()
+    assert compartment.ask() == (lines[::-1], 2)
 
 
-def test_a_room_that_nobody_asked_about_is_not_read():
-    room = Writing()
-    room.write()
-    room.keep_up()
-    assert room.ask()[1] == 1
+def test_a_compartment_that_nobody_asked_about_is_not_read():
+    compartment = Writing()
+    compartment.write()
+    compartment.keep_up()
+    assert compartment.ask()[1] == 1
 
 
 def test_a_session_changes_with_its_own_lines_and_not_with_those_of_others():
-    book, index, codes = MemoryBook(), RoomIndex(mark=0), {"mine": 0, "theirs": 1}
+    store, index, codes = MemoryStore(), CompartmentIndex(mark=0), {"mine": 0, "theirs": 1}
 
     def change(write):
         before = {name: index.changed({code}) for name, code in codes.items()} | {"any": index.changed(None)}
-        with book.write() as tx:
+        with store.write() as tx:
             write(tx)
-        with book.read() as tx:
+        with store.read() as tx:
             index.follow(tx.terms.since(WORK, index.seq), codes.__getitem__)
         after = {name: index.changed({code}) for name, code in codes.items()} | {"any": index.changed(None)}
         return {name for name in after if after[name] > before[name]}
@@ -331,38 +336,38 @@ def test_a_session_changes_with_its_own_lines_and_not_with_those_of_others():
     assert change(lambda tx: tx.terms.remove(WORK, (IDS[0],))) >= {"mine", "any"}
 
 
-def test_a_room_larger_than_the_cache_is_searched_all_the_same():
-    book, index = MemoryBook(), RankedIndex(cache_bytes=1)
-    for room in (WORK, TRAVEL):
-        index_lines(book, room, *[{TEA: 1}] * 8)
+def test_a_compartment_larger_than_the_cache_is_searched_all_the_same():
+    store, index = MemoryStore(), RankedIndex(cache_bytes=1)
+    for compartment in (WORK, TRAVEL):
+        index_lines(store, compartment, *[{TEA: 1}] * 8)
     for _ in range(2):
-        assert len(search(book, index, about(TEA, rooms=(WORK, TRAVEL)))) == 16
+        assert len(search(store, index, about(TEA, compartments=(WORK, TRAVEL)))) == 16
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_few_best_are_the_first_of_all_that_are_found(seed):
-    chance, book, index = Random(seed), MemoryBook(), RankedIndex()
-    with book.write() as tx:
+    chance, store, index = Random(seed), MemoryStore(), RankedIndex()
+    with store.write() as tx:
         for number in range(400):
             session, turn = divmod(number, 50)
             said = Saying(f"talk-{session}", turn + 1) if session else Saying(None, None)
             add(tx, WORK, f"{number:026}", dict.fromkeys(chance.sample(range(1, 40), 3), 1), said)
     tokens, groups = range(1, 13), [0, 1, 2, 3] * 3
     inquiry = Inquiry([IndexQuery(WORK, tokens)], groups, [1.0] * 4 + [0.5] * 4 + [0.8] * 4)
-    every = [(hit.id, pytest.approx(hit.score)) for hit in hits(book, index, inquiry, EVERYTHING)]
+    every = [(hit.id, pytest.approx(hit.score)) for hit in hits(store, index, inquiry, EVERYTHING)]
     assert len(every) > 200
     for few in (1, 5, 30):
-        assert [(hit.id, hit.score) for hit in hits(book, index, inquiry, few)] == every[:few]
+        assert [(hit.id, hit.score) for hit in hits(store, index, inquiry, few)] == every[:few]
 
 
 def test_some_sessions_are_searched_as_they_are_now_whatever_was_looked_at_before():
-    chance, book, index = Random(7), MemoryBook(), RankedIndex()
+    chance, store, index = Random(7), MemoryStore(), RankedIndex()
     for number in range(60):
-        with book.write() as tx:
+        with store.write() as tx:
             said = Saying(f"talk-{number % 5}", number // 5 + 1)
             add(tx, WORK, f"{number:026}", dict.fromkeys(chance.sample(range(1, 12), 3), 1), said)
             if number % 7 == 6:
                 tx.terms.remove(WORK, [f"{number - 5:026}"])
         for sessions in ({"talk-1"}, {"talk-1", "talk-3"}, {"nowhere"}, None):
             inquiry = about(1, 2, 3, sessions=sessions)
-            assert hits(book, index, inquiry) == hits(book, RankedIndex(), inquiry)
+            assert hits(store, index, inquiry) == hits(store, RankedIndex(), inquiry)

@@ -230,24 +230,24 @@ def remove_one(tx, ids):
 
 def steps(path, lines, act):
     """How much SQLite does for that in a room of so many lines with a vector, and one more without."""
-    book = SqlStore(SqliteEngine(path))
+    store = SqlStore(SqliteEngine(path))
     ids = [numbered(0, number) for number in range(lines + 1)]
-    with book.write() as tx:
+    with store.write() as tx:
         for line_id in ids[:-1]:
             tx.terms.add(ROOM, line_id, b"tokens", b"")
         tx.terms.lie(ROOM, "space", [(line_id, b"vector") for line_id in ids[:-1]])
         tx.terms.add(ROOM, ids[-1], b"tokens", b"")
     done = []
-    with book.write() as tx:
+    with store.write() as tx:
         tx._session._connection.set_progress_handler(lambda: done.append(1), 1)
         act(tx, ids)
         tx._session._connection.set_progress_handler(None, 1)
-    book.close()
+    store.close()
     return len(done)
 
 
 @pytest.mark.parametrize("act", [place_the_last, remove_one])
-def test_a_line_gets_its_vector_or_leaves_in_as_many_steps_however_large_its_room_is(tmp_path, act):
+def test_a_line_gets_its_vector_or_leaves_in_as_many_steps_however_large_its_compartment_is(tmp_path, act):
     few, many = (steps(tmp_path / f"{lines}.db", lines, act) for lines in (3 * SIZE, 12 * SIZE))
     assert many <= 1.1 * few, (few, many)
 
@@ -255,12 +255,12 @@ def test_a_line_gets_its_vector_or_leaves_in_as_many_steps_however_large_its_roo
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_is_answered_by_its_index(tmp_path, question):
     engine = ExplainingEngine(SqliteEngine(tmp_path / "book.db"))
-    book = SqlStore(engine)
+    store = SqlStore(engine)
     ask, steps = QUESTIONS[question]
-    with book.write() as tx:
+    with store.write() as tx:
         engine.plans.clear()
         ask(tx)
-    book.close()
+    store.close()
     found = [plan for plan in engine.plans if not BESIDE_A_LINE.match(plan)]
     assert found
     for plan in found:
@@ -272,7 +272,7 @@ def test_a_question_is_answered_by_its_index(tmp_path, question):
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_that_is_asked_again_is_not_planned_again(tmp_path, question):
     engine = SqliteEngine(tmp_path / "book.db")
-    book = SqlStore(engine)
+    store = SqlStore(engine)
     ask, _ = QUESTIONS[question]
     planned = []
 
@@ -280,7 +280,7 @@ def test_a_question_that_is_asked_again_is_not_planned_again(tmp_path, question)
         planned.append(step)
         return sqlite3.SQLITE_OK
 
-    with book.write() as tx:
+    with store.write() as tx:
         session = tx._session
         session._connection.set_authorizer(authorise)
         ask(SqlTransaction(session, engine))
@@ -288,5 +288,5 @@ def test_a_question_that_is_asked_again_is_not_planned_again(tmp_path, question)
         planned.clear()
         ask(SqlTransaction(session, engine))
         session._connection.set_authorizer(None)
-    book.close()
+    store.close()
     assert not planned

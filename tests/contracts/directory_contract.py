@@ -19,45 +19,45 @@ TIE = Tie(HOME, MEMBER, "Tuesday", "ann", 4, 7, '{"a":1}')
 BATCH = Batch(HOME, "Tuesday", bytes(range(32)), 5, 1, 3)
 
 
-def enter(book: Store, *entries: Entry) -> None:
-    with book.write() as tx:
+def enter(store: Store, *entries: Entry) -> None:
+    with store.write() as tx:
         for entry in entries:
             assert tx.register.add(entry)
 
 
 class EntriesContract:
-    def test_an_entry_is_read_back_as_it_was_made(self, book: Store) -> None:
-        with book.write() as tx:
+    def test_an_entry_is_read_back_as_it_was_made(self, store: Store) -> None:
+        with store.write() as tx:
             assert tx.register.entry(HOME, PEER, "ann") is None
             assert tx.register.add(ANN)
             assert tx.register.entry(HOME, PEER, "ann") == ANN
-        with book.read() as tx:
+        with store.read() as tx:
             assert tx.register.entry(HOME, PEER, "ann") == ANN
             assert tx.register.entries(HOME, PEER) == [ANN]
 
-    def test_entries_are_told_by_their_names_together(self, book: Store) -> None:
+    def test_entries_are_told_by_their_names_together(self, store: Store) -> None:
         named = [replace(ANN, name=f"peer {number:04}", uid=IDS[4]) for number in range(1100)]
         enter(
-            book,
+            store,
             ANN,
             replace(ANN, workspace="other", name="eve"),
             replace(ANN, kind=SESSION, name="kim"),
             *named,
         )
-        with book.read() as tx:
+        with store.read() as tx:
             assert tx.register.named(HOME, PEER, ()) == []
             assert tx.register.named(HOME, PEER, {"nobody", "eve", "kim", "Ann"}) == []
             assert tx.register.named(HOME, PEER, ["nobody", "peer 0007", "ann", "ann"]) == [ANN, named[7]]
             assert tx.register.named(HOME, PEER, {one.name for one in named}) == named
             assert tx.register.entry(HOME, PEER, "nobody") is None
-        enter(book, replace(ANN, name="nobody"))
-        with book.write() as tx:
+        enter(store, replace(ANN, name="nobody"))
+        with store.write() as tx:
             tx.register.remove(HOME, PEER, "ann")
             assert tx.register.named(HOME, PEER, {"nobody", "ann"}) == [replace(ANN, name="nobody")]
 
-    def test_a_name_that_is_taken_is_not_entered_again(self, book: Store) -> None:
-        enter(book, ANN)
-        with book.write() as tx:
+    def test_a_name_that_is_taken_is_not_entered_again(self, store: Store) -> None:
+        enter(store, ANN)
+        with store.write() as tx:
             assert not tx.register.add(replace(ANN, uid=IDS[4], metadata="{}"))
             assert tx.register.entry(HOME, PEER, "ann") == ANN
             assert tx.register.add(replace(ANN, kind=SESSION))
@@ -65,9 +65,9 @@ class EntriesContract:
             assert tx.register.entries(HOME, PEER) == [ANN]
 
     @pytest.mark.parametrize("twin", TWINS)
-    def test_names_compare_byte_for_byte(self, book: Store, twin: str) -> None:
-        enter(book, ANN)
-        with book.write() as tx:
+    def test_names_compare_byte_for_byte(self, store: Store, twin: str) -> None:
+        enter(store, ANN)
+        with store.write() as tx:
             assert tx.register.entry(HOME, PEER, twin) is None
             assert not tx.register.remove(HOME, PEER, twin)
             assert tx.register.add(replace(ANN, name=twin))
@@ -76,24 +76,24 @@ class EntriesContract:
             assert tx.register.entry(twin, PEER, "ann") == replace(ANN, workspace=twin)
             assert tx.register.count(HOME, PEER) == 2
 
-    def test_an_update_replaces_metadata_and_configuration_and_nothing_else(self, book: Store) -> None:
+    def test_an_update_replaces_metadata_and_configuration_and_nothing_else(self, store: Store) -> None:
         others = [replace(ANN, name="bob"), replace(ANN, kind=SESSION), replace(ANN, workspace="other")]
-        enter(book, ANN, *others)
-        with book.write() as tx:
+        enter(store, ANN, *others)
+        with store.write() as tx:
             assert tx.register.entry(HOME, PEER, "ann") == ANN
             tx.register.update(Entry(HOME, PEER, "ann", "another uid", 99, '{"new":1}', '{"newer":2}'))
             tx.register.update(replace(ANN, name="nobody"))
             changed = replace(ANN, metadata='{"new":1}', configuration='{"newer":2}')
             assert tx.register.entry(HOME, PEER, "ann") == changed
             assert tx.register.entry(HOME, PEER, "nobody") is None
-        with book.read() as tx:
+        with store.read() as tx:
             assert tx.register.entries(HOME, PEER) == [changed, others[0]]
             assert tx.register.entries(HOME, SESSION) == [others[1]]
             assert tx.register.entries("other", PEER) == [others[2]]
 
-    def test_a_removed_entry_is_gone_and_its_name_is_free(self, book: Store) -> None:
-        enter(book, ANN, replace(ANN, kind=SESSION), replace(ANN, workspace="other"))
-        with book.write() as tx:
+    def test_a_removed_entry_is_gone_and_its_name_is_free(self, store: Store) -> None:
+        enter(store, ANN, replace(ANN, kind=SESSION), replace(ANN, workspace="other"))
+        with store.write() as tx:
             assert tx.register.entry(HOME, PEER, "ann") == ANN
             assert tx.register.remove(HOME, PEER, "ann")
             assert not tx.register.remove(HOME, PEER, "ann")
@@ -102,24 +102,24 @@ class EntriesContract:
             assert tx.register.add(replace(ANN, uid=IDS[0]))
             assert tx.register.entry(HOME, PEER, "ann") == replace(ANN, uid=IDS[0])
 
-    def test_what_was_seen_in_a_write_that_raised_is_not_remembered(self, book: Store) -> None:
-        enter(book, ANN)
+    def test_what_was_seen_in_a_write_that_raised_is_not_remembered(self, store: Store) -> None:
+        enter(store, ANN)
         bob = replace(ANN, name="bob")
-        with suppress(GiveUp), book.write() as tx:
+        with suppress(GiveUp), store.write() as tx:
             tx.register.remove(HOME, PEER, "ann")
             tx.register.add(bob)
             assert (tx.register.entry(HOME, PEER, "ann"), tx.register.entry(HOME, PEER, "bob")) == (None, bob)
             raise GiveUp
-        with book.write() as tx:
+        with store.write() as tx:
             assert (tx.register.entry(HOME, PEER, "ann"), tx.register.entry(HOME, PEER, "bob")) == (ANN, None)
 
     @pytest.mark.parametrize("newest_first", [False, True])
-    def test_entries_come_in_order_of_uid_and_in_pages(self, book: Store, newest_first: bool) -> None:
+    def test_entries_come_in_order_of_uid_and_in_pages(self, store: Store, newest_first: bool) -> None:
         names = ("b", "d", "a", "c", "A")
         made = [replace(ANN, name=name, uid=IDS[n]) for n, name in enumerate(names)]
-        enter(book, *made[::-1], replace(ANN, kind=SESSION), replace(ANN, workspace="other"))
+        enter(store, *made[::-1], replace(ANN, kind=SESSION), replace(ANN, workspace="other"))
         expected = made[::-1] if newest_first else made
-        with book.read() as tx:
+        with store.read() as tx:
             for offset, limit in product(range(7), [None, *range(7)]):
                 page = tx.register.entries(HOME, PEER, newest_first=newest_first, offset=offset, limit=limit)
                 assert page == expected[offset : None if limit is None else offset + limit]
@@ -127,12 +127,12 @@ class EntriesContract:
 
     @pytest.mark.parametrize("newest_first", [False, True])
     def test_entries_of_some_namespaces_come_in_one_order_and_in_pages(
-        self, book: Store, newest_first: bool
+        self, store: Store, newest_first: bool
     ) -> None:
         spaces = ("travel", "work", "travel", "family", "work")
         made = [replace(ANN, name=str(n), uid=IDS[n], namespace=name) for n, name in enumerate(spaces)]
-        enter(book, *made[::-1], replace(ANN, kind=SESSION), replace(ANN, workspace="other"))
-        with book.read() as tx:
+        enter(store, *made[::-1], replace(ANN, kind=SESSION), replace(ANN, workspace="other"))
+        with store.read() as tx:
             for asked in (("travel",), ("work", "travel"), ("work", "work"), ("nowhere",), (), set(spaces)):
                 there = [entry for entry in made if entry.namespace in asked]
                 expected = there[::-1] if newest_first else there
@@ -143,11 +143,11 @@ class EntriesContract:
                     )
                     assert page == expected[offset : None if limit is None else offset + limit]
 
-    def test_the_namespaces_of_entries_are_told_once_each(self, book: Store) -> None:
+    def test_the_namespaces_of_entries_are_told_once_each(self, store: Store) -> None:
         spaces = ("work", "travel", "work")
-        enter(book, *(replace(ANN, name=str(n), namespace=name) for n, name in enumerate(spaces)))
-        enter(book, replace(ANN, kind=SESSION, namespace="family"), replace(ANN, workspace="other"))
-        with book.write() as tx:
+        enter(store, *(replace(ANN, name=str(n), namespace=name) for n, name in enumerate(spaces)))
+        enter(store, replace(ANN, kind=SESSION, namespace="family"), replace(ANN, workspace="other"))
+        with store.write() as tx:
             assert tx.register.namespaces(HOME, PEER) == ["travel", "work"]
             assert tx.register.namespaces(HOME, SESSION) == ["family"]
             assert tx.register.namespaces(HOME, WORKSPACE) == tx.register.namespaces("nowhere", PEER) == []
@@ -158,11 +158,11 @@ class EntriesContract:
             tx.register.remove_workspace(HOME)
             assert tx.register.namespaces(HOME, PEER) == []
 
-    def test_workspaces_are_told_together_and_alone(self, book: Store) -> None:
+    def test_workspaces_are_told_together_and_alone(self, store: Store) -> None:
         names = ("b", "c", "a")
         made = [Entry(name, WORKSPACE, name, IDS[n], n) for n, name in enumerate(names)]
-        enter(book, *made[::-1], ANN)
-        with book.read() as tx:
+        enter(store, *made[::-1], ANN)
+        with store.read() as tx:
             assert tx.register.entries(None, WORKSPACE) == made
             assert tx.register.entries(None, WORKSPACE, newest_first=True, offset=1, limit=1) == [made[1]]
             assert tx.register.count(None, WORKSPACE) == 3
@@ -173,45 +173,45 @@ class EntriesContract:
 
 
 class TiesContract:
-    def test_a_tie_is_read_back_as_it_was_made(self, book: Store) -> None:
+    def test_a_tie_is_read_back_as_it_was_made(self, store: Store) -> None:
         endless = replace(TIE, since=8, until=None)
-        with book.write() as tx:
+        with store.write() as tx:
             tx.register.tie(endless)
             tx.register.tie(TIE)
-        with book.read() as tx:
+        with store.read() as tx:
             assert tx.register.ties(HOME, MEMBER) == [TIE, endless]
 
-    def test_a_tie_with_the_same_ends_kind_and_beginning_is_replaced(self, book: Store) -> None:
+    def test_a_tie_with_the_same_ends_kind_and_beginning_is_replaced(self, store: Store) -> None:
         others = [
             replace(TIE, since=5),
             replace(TIE, holder="Wednesday"),
             replace(TIE, held="bob"),
         ]
         apart = [replace(TIE, kind=PICK), replace(TIE, workspace="other")]
-        with book.write() as tx:
+        with store.write() as tx:
             for tie in (TIE, *others, *apart):
                 tx.register.tie(tie)
             changed = replace(TIE, until=None, configuration="{}")
             tx.register.tie(changed)
-        with book.read() as tx:
+        with store.read() as tx:
             assert tx.register.ties(HOME, MEMBER) == [changed, others[2], others[1], others[0]]
             assert tx.register.ties(HOME, PICK) == apart[:1]
             assert tx.register.ties("other", MEMBER) == apart[1:]
 
-    def test_the_sessions_that_peers_are_in_now_are_told_by_namespace(self, book: Store) -> None:
+    def test_the_sessions_that_peers_are_in_now_are_told_by_namespace(self, store: Store) -> None:
         def session(name: str, namespace: str = "travel", workspace: str = HOME) -> Entry:
             return Entry(workspace, SESSION, name, IDS[3], 1, "{}", "{}", namespace)
 
-        enter(book, session("a"), session("b", "health"), session("left"), session("of bob"))
-        enter(book, session("a", workspace="other"), replace(session("no session"), kind=PEER))
+        enter(store, session("a"), session("b", "health"), session("left"), session("of bob"))
+        enter(store, session("a", workspace="other"), replace(session("no session"), kind=PEER))
         ties = [("a", "ann"), ("b", "ann"), ("of bob", "bob"), ("no session", "ann"), ("gone", "ann")]
-        with book.write() as tx:
+        with store.write() as tx:
             for holder, held in ties:
                 tx.register.tie(Tie(HOME, MEMBER, holder, held, 1, None, "{}"))
             tx.register.tie(Tie(HOME, MEMBER, "left", "ann", 1, 5, "{}"))
             tx.register.tie(Tie(HOME, MEMBER, "a", "ann", 9, None, "{}"))
             tx.register.tie(Tie(HOME, PICK, "of bob", "ann", 1, None, "{}"))
-        with book.read() as tx:
+        with store.read() as tx:
             assert tx.register.sessions_with(HOME, {"ann"}) == ["a", "b"]
             assert tx.register.sessions_with(HOME, {"ann", "bob"}) == ["a", "b", "of bob"]
             assert tx.register.sessions_with(HOME, {"ann"}, {"health"}) == ["b"]
@@ -219,13 +219,13 @@ class TiesContract:
             assert tx.register.sessions_with(HOME, ()) == []
             assert tx.register.sessions_with("other", {"ann"}) == []
 
-    def test_ties_are_asked_for_by_either_end_or_both(self, book: Store) -> None:
+    def test_ties_are_asked_for_by_either_end_or_both(self, store: Store) -> None:
         made = [
             replace(TIE, since=since, holder=holder, held=held)
             for since, holder, held in product((1, 2), ("s", "S", "t"), ("ann", "bob"))
         ]
         made.sort(key=lambda tie: (tie.since, tie.holder, tie.held))
-        with book.write() as tx:
+        with store.write() as tx:
             for tie in made[::-1]:
                 tx.register.tie(tie)
             for holder, held in product((None, "s", "u"), (None, "ann", "Ann")):
@@ -233,14 +233,14 @@ class TiesContract:
                     tie for tie in made if holder in (None, tie.holder) and held in (None, tie.held)
                 ]
 
-    def test_what_is_untied_is_as_if_it_had_never_been(self, book: Store) -> None:
+    def test_what_is_untied_is_as_if_it_had_never_been(self, store: Store) -> None:
         for holder, held in product((None, "s", "u"), (None, "ann", "Ann")):
             made = [
                 replace(TIE, since=since, holder=one, held=other)
                 for since, one, other in product((1, 2), ("s", "t"), ("ann", "bob"))
             ]
             apart = [replace(TIE, kind=PICK, holder="s"), replace(TIE, workspace="other", holder="s")]
-            with book.write() as tx:
+            with store.write() as tx:
                 for tie in (*made, *apart):
                     tx.register.tie(tie)
                 doomed = len(tx.register.ties(HOME, MEMBER, holder=holder, held=held))
@@ -251,9 +251,9 @@ class TiesContract:
                 assert tx.register.ties("other", MEMBER) == apart[1:]
 
     @pytest.mark.parametrize("twin", TWINS)
-    def test_ends_compare_byte_for_byte(self, book: Store, twin: str) -> None:
+    def test_ends_compare_byte_for_byte(self, store: Store, twin: str) -> None:
         plain = replace(TIE, holder="ann")
-        with book.write() as tx:
+        with store.write() as tx:
             tx.register.tie(plain)
             assert tx.register.ties(HOME, MEMBER, held=twin) == []
             assert tx.register.ties(HOME, MEMBER, holder=twin) == []
@@ -266,27 +266,27 @@ class TiesContract:
 
 
 class BatchesContract:
-    def test_a_batch_is_read_back_as_it_was_kept(self, book: Store) -> None:
-        with book.write() as tx:
+    def test_a_batch_is_read_back_as_it_was_kept(self, store: Store) -> None:
+        with store.write() as tx:
             assert tx.register.batch(HOME, "Tuesday", BATCH.digest) is None
             tx.register.keep_batch(BATCH, 0)
-        with book.read() as tx:
+        with store.read() as tx:
             assert tx.register.batch(HOME, "Tuesday", BATCH.digest) == BATCH
             assert tx.register.batch(HOME, "Tuesday", BATCH.digest[:-1]) is None
             assert tx.register.batch(HOME, "tuesday", BATCH.digest) is None
             assert tx.register.batch("other", "Tuesday", BATCH.digest) is None
 
-    def test_a_batch_takes_the_place_of_an_earlier_one_with_its_digest(self, book: Store) -> None:
+    def test_a_batch_takes_the_place_of_an_earlier_one_with_its_digest(self, store: Store) -> None:
         later = replace(BATCH, at=6, first=4, last=6)
-        with book.write() as tx:
+        with store.write() as tx:
             tx.register.keep_batch(BATCH, 0)
             tx.register.keep_batch(later, 0)
             assert tx.register.batch(HOME, "Tuesday", BATCH.digest) == later
 
-    def test_with_a_batch_the_older_ones_of_its_session_go(self, book: Store) -> None:
+    def test_with_a_batch_the_older_ones_of_its_session_go(self, store: Store) -> None:
         old = [replace(BATCH, digest=bytes([at]), at=at) for at in range(5)]
         apart = [replace(BATCH, session="Wednesday", at=0), replace(BATCH, workspace="other", at=0)]
-        with book.write() as tx:
+        with store.write() as tx:
             for batch in (*old, *apart):
                 tx.register.keep_batch(batch, 0)
             tx.register.keep_batch(BATCH, 3)
@@ -295,14 +295,14 @@ class BatchesContract:
             for batch in apart:
                 assert tx.register.batch(batch.workspace, batch.session, batch.digest) == batch
 
-    def test_a_batch_is_kept_however_old_it_is(self, book: Store) -> None:
-        with book.write() as tx:
+    def test_a_batch_is_kept_however_old_it_is(self, store: Store) -> None:
+        with store.write() as tx:
             tx.register.keep_batch(BATCH, 100)
             assert tx.register.batch(HOME, "Tuesday", BATCH.digest) == BATCH
 
-    def test_dropped_batches_are_those_of_one_session(self, book: Store) -> None:
+    def test_dropped_batches_are_those_of_one_session(self, store: Store) -> None:
         apart = [replace(BATCH, session="Wednesday"), replace(BATCH, workspace="other")]
-        with book.write() as tx:
+        with store.write() as tx:
             for batch in (BATCH, replace(BATCH, digest=b""), *apart):
                 tx.register.keep_batch(batch, 0)
             tx.register.drop_batches(HOME, "Tuesday")
@@ -313,8 +313,8 @@ class BatchesContract:
 
 
 class RegisterContract(EntriesContract, TiesContract, BatchesContract):
-    def test_with_a_workspace_goes_all_it_had_and_nothing_of_another(self, book: Store) -> None:
-        with book.write() as tx:
+    def test_with_a_workspace_goes_all_it_had_and_nothing_of_another(self, store: Store) -> None:
+        with store.write() as tx:
             for workspace in (HOME, "other"):
                 tx.register.add(replace(ANN, workspace=workspace))
                 tx.register.add(Entry(workspace, WORKSPACE, workspace, IDS[0], 1))
@@ -323,7 +323,7 @@ class RegisterContract(EntriesContract, TiesContract, BatchesContract):
             assert tx.register.entry(HOME, PEER, "ann") == ANN
             tx.register.remove_workspace(HOME)
             assert tx.register.entry(HOME, PEER, "ann") is None
-        with book.read() as tx:
+        with store.read() as tx:
             assert tx.register.entries(HOME, PEER) == tx.register.entries(HOME, WORKSPACE) == []
             assert tx.register.ties(HOME, MEMBER) == []
             assert tx.register.batch(HOME, "Tuesday", BATCH.digest) is None

@@ -56,7 +56,7 @@ class _Term(NamedTuple):
 
 
 class _Ask(Struct, frozen=True):
-    rooms: Sequence[int]
+    compartments: Sequence[int]
     terms: Sequence[_Term]
     space: str | None
     point: Sequence[int]
@@ -146,67 +146,73 @@ BATCHES = st.lists(
 class Agreement:
     """One run: rooms of two speakers in two workspaces that nobody used before."""
 
-    def __init__(self, book: Store, index: Index, reference: Index) -> None:
+    def __init__(self, store: Store, index: Index, reference: Index) -> None:
         run = next(_runs)
         places = (("", "ann", "x"), ("", "ann", "y"), ("", "bob", "x"), ("-other", "ann", "x"))
-        self._rooms = [Compartment(f"run-{run}{end}", owner, namespace) for end, owner, namespace in places]
+        self._compartments = [
+            Compartment(f"run-{run}{end}", owner, namespace) for end, owner, namespace in places
+        ]
         self._said: dict[_Place, Saying] = {}
         self._asked: list[_Ask] = []
-        self._book = book
+        self._store = store
         self._index = index
         self._reference = reference
 
     def play(self, batch: IndexBatch) -> None:
-        with self._book.write() as tx:
+        with self._store.write() as tx:
             self._write(tx, batch)
         if batch.forget:
             self._index.forget()
         if batch.kept_up is not None:
             read = Reading(batch.kept_up, lambda line_id, sealed: sealed)
-            self._index.keep_up(self._book, lambda tx, room: read)
+            self._index.keep_up(self._store, lambda tx, compartment: read)
         self._asked = [*self._asked[-_ASKED_AGAIN:], *batch.asked]
         for ask in self._asked:
             within = None if ask.within is None else {IDS[line] for line in ask.within}
-            with self._book.read() as tx:
+            with self._store.read() as tx:
                 expect_same(self._index, self._reference, tx, self._inquiry(ask), ask.k, within)
 
     def _write(self, tx: Transaction, batch: IndexBatch) -> None:
-        for room, line in batch.removed:
-            self._index.touch(self._rooms[room])
-            tx.terms.remove(self._rooms[room], (IDS[line],))
-            self._said.pop((room, line), None)
+        for compartment, line in batch.removed:
+            self._index.touch(self._compartments[compartment])
+            tx.terms.remove(self._compartments[compartment], (IDS[line],))
+            self._said.pop((compartment, line), None)
         for put in batch.put:
             self._put(tx, put)
-        for (room, line), space, point in batch.lie:
-            self._index.touch(self._rooms[room], vectors=True)
-            tx.terms.lie(self._rooms[room], space, [(IDS[line], packed(*point[: _SPACES[space]]))])
+        for (compartment, line), space, point in batch.lie:
+            self._index.touch(self._compartments[compartment], vectors=True)
+            tx.terms.lie(
+                self._compartments[compartment], space, [(IDS[line], packed(*point[: _SPACES[space]]))]
+            )
         if batch.deleted is not None:
-            room = batch.deleted
-            tx.terms.delete_room(self._rooms[room])
-            tx.touch(self._rooms[room].workspace, rooms=True)
-            self._said = {place: said for place, said in self._said.items() if place[0] != room}
+            compartment = batch.deleted
+            tx.terms.delete_compartment(self._compartments[compartment])
+            tx.touch(self._compartments[compartment].workspace, compartments=True)
+            self._said = {place: said for place, said in self._said.items() if place[0] != compartment}
         if batch.left is not None:
             tx.terms.leave(batch.left, 1000)
-            tx.touch(ALL, rooms=True)
+            tx.touch(ALL, compartments=True)
 
     def _put(self, tx: Transaction, put: _Put) -> None:
         """A line appears only where it is not, and each turn of a session once, as in any book."""
         if put.place in self._said:
             return
         number, line = put.place
-        room, said = self._rooms[number], put.said
+        compartment, said = self._compartments[number], put.said
         taken = {
-            one[:2] for place, one in self._said.items() if self._rooms[place[0]].workspace == room.workspace
+            one[:2]
+            for place, one in self._said.items()
+            if self._compartments[place[0]].workspace == compartment.workspace
         }
         if said.turn is not None and said[:2] in taken:
             said = said._replace(turn=None)
         tokens = self._blinded(number, put.terms)
-        self._index.touch(room)
-        add(tx, room, IDS[line], dict(zip(tokens, put.terms.values(), strict=True)), said)
+        self._index.touch(compartment)
+        add(tx, compartment, IDS[line], dict(zip(tokens, put.terms.values(), strict=True)), said)
         self._said[put.place] = said
 
-    def _blinded(self, room: int, terms: Collection[int]) -> list[int]:
-        return [_TOKENS[(term + room) % len(_TOKENS)] for term in terms]
+    def _blinded(self, compartment: int, terms: Collection[int]) -> list[int]:
+        return [_TOKENS[(term + compartment) % len(_TOKENS)] for term in terms]
 
     def _inquiry(self, ask: _Ask) -> Inquiry:
         tokens: list[tuple[int, int, float]] = []
@@ -216,15 +222,15 @@ class Agreement:
             tokens += [(number, kin, closeness) for kin, closeness in term.kin[1:]]
         point = [component / 64 for component in ask.point]
         return Inquiry(
-            rooms=[
+            compartments=[
                 IndexQuery(
-                    self._rooms[room],
-                    self._blinded(room, [term for _, term, _ in tokens]),
-                    self._blinded(room, ask.marks),
-                    self._blinded(room, range(len(signs.EVERY))) if ask.signed else (),
-                    self._blinded(room, ask.days),
+                    self._compartments[compartment],
+                    self._blinded(compartment, [term for _, term, _ in tokens]),
+                    self._blinded(compartment, ask.marks),
+                    self._blinded(compartment, range(len(signs.EVERY))) if ask.signed else (),
+                    self._blinded(compartment, ask.days),
                 )
-                for room in ask.rooms
+                for compartment in ask.compartments
             ],
             groups=[number for number, _, _ in tokens],
             closeness=[closeness for _, _, closeness in tokens],

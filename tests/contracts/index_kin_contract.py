@@ -23,36 +23,40 @@ def _kin(tokens: Mapping[int, tuple[int, float]]) -> Inquiry:
 class KinContract:
     @pytest.mark.parametrize("tokens", [{TEA: (0, 1.0), 2: (0, 0.5)}, {2: (0, 0.5), TEA: (0, 1.0)}])
     def test_the_kin_of_a_term_counts_for_less_than_the_term_and_the_term_counts_once(
-        self, book: Store, index: Index, tokens: Mapping[int, tuple[int, float]]
+        self, store: Store, index: Index, tokens: Mapping[int, tuple[int, float]]
     ) -> None:
-        index_lines(book, WORK, {TEA: 1}, {2: 1}, {TEA: 1, 2: 1})
-        assert signal(book, index, _kin(tokens), r.KIN) == {IDS[0]: 1.0, IDS[1]: 0.5, IDS[2]: 1.0}
+        index_lines(store, WORK, {TEA: 1}, {2: 1}, {TEA: 1, 2: 1})
+        assert signal(store, index, _kin(tokens), r.KIN) == {IDS[0]: 1.0, IDS[1]: 0.5, IDS[2]: 1.0}
 
-    def test_the_words_of_a_question_are_its_terms_without_their_kin(self, book: Store, index: Index) -> None:
-        talk(book, *((WORK, {token: 1, _DAY: 0}) for token in (TEA, 2, 9, 2)))
+    def test_the_words_of_a_question_are_its_terms_without_their_kin(
+        self, store: Store, index: Index
+    ) -> None:
+        talk(store, *((WORK, {token: 1, _DAY: 0}) for token in (TEA, 2, 9, 2)))
         inquiry = _kin({TEA: (0, 1.0), 2: (0, 0.5)})
-        found = signal(book, index, inquiry, r.AROUND)
+        found = signal(store, index, inquiry, r.AROUND)
         assert [found[line_id] for line_id in IDS[:4]] == [1.0, 1.0, 1.0, 0.0]
-        assert set(signal(book, index, inquiry, r.SESSION).values()) == {1.0}
+        assert set(signal(store, index, inquiry, r.SESSION).values()) == {1.0}
 
-    def test_of_several_kin_the_nearest_counts(self, book: Store, index: Index) -> None:
-        index_lines(book, WORK, {2: 1, 3: 1}, {3: 1, 4: 1}, {4: 1})
+    def test_of_several_kin_the_nearest_counts(self, store: Store, index: Index) -> None:
+        index_lines(store, WORK, {2: 1, 3: 1}, {3: 1, 4: 1}, {4: 1})
         tokens = {2: (0, 0.75), TEA: (0, 1.0), 4: (0, 0.25), 3: (0, 0.5)}
-        assert signal(book, index, _kin(tokens), r.KIN) == {IDS[0]: 0.75, IDS[1]: 0.5, IDS[2]: 0.25}
+        assert signal(store, index, _kin(tokens), r.KIN) == {IDS[0]: 0.75, IDS[1]: 0.5, IDS[2]: 0.25}
 
-    def test_kin_does_not_make_a_term_common(self, book: Store, index: Index) -> None:
-        index_lines(book, WORK, {TEA: 1}, {MILK: 1}, {2: 1}, {2: 1}, {2: 1})
-        told = signal(book, index, _kin({TEA: (0, 1.0), 2: (0, 0.5), MILK: (1, 1.0)}), r.KIN)
+    def test_kin_does_not_make_a_term_common(self, store: Store, index: Index) -> None:
+        index_lines(store, WORK, {TEA: 1}, {MILK: 1}, {2: 1}, {2: 1}, {2: 1})
+        told = signal(store, index, _kin({TEA: (0, 1.0), 2: (0, 0.5), MILK: (1, 1.0)}), r.KIN)
         assert told == pytest.approx(dict(zip(IDS, (0.5, 0.5, 0.25, 0.25, 0.25), strict=False)))
 
-    def test_in_a_session_the_nearest_kin_counts(self, book: Store, index: Index) -> None:
-        talk(book, *((WORK, {token: 1, _DAY: 0}) for token in (TEA, 2, 9, 9, 2)))
+    def test_in_a_session_the_nearest_kin_counts(self, store: Store, index: Index) -> None:
+        talk(store, *((WORK, {token: 1, _DAY: 0}) for token in (TEA, 2, 9, 9, 2)))
         inquiry = _kin({TEA: (0, 1.0), 2: (0, 0.5)})
-        assert set(signal(book, index, inquiry, r.KIN_SESSION).values()) == {1.0}
+        assert set(signal(store, index, inquiry, r.KIN_SESSION).values()) == {1.0}
 
-    def test_a_token_may_stand_for_two_terms(self, book: Store, index: Index, reference: Index) -> None:
-        index_lines(book, WORK, {TEA: 1}, {MILK: 1}, {TEA: 1, MILK: 1})
+    def test_a_token_may_stand_for_two_terms(self, store: Store, index: Index, reference: Index) -> None:
+        index_lines(store, WORK, {TEA: 1}, {MILK: 1}, {TEA: 1, MILK: 1})
         inquiry = Inquiry([IndexQuery(WORK, [TEA, MILK, MILK, TEA])], [0, 0, 1, 1], [1.0, 0.5, 1.0, 0.5])
-        assert signal(book, index, inquiry, r.KIN) == pytest.approx({IDS[0]: 0.75, IDS[1]: 0.75, IDS[2]: 1.0})
-        with book.read() as tx:
+        assert signal(store, index, inquiry, r.KIN) == pytest.approx(
+            {IDS[0]: 0.75, IDS[1]: 0.75, IDS[2]: 1.0}
+        )
+        with store.read() as tx:
             expect_same(index, reference, tx, inquiry)

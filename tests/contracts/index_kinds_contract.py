@@ -38,9 +38,9 @@ def _signed(wants: Wants = Wants()) -> Inquiry:  # noqa: B008
     return Inquiry([IndexQuery(WORK, [TEA], (), _SIGNS)], [0], [1.0], wants=wants)
 
 
-def _spoken(book: Store, *days: float) -> None:
+def _spoken(store: Store, *days: float) -> None:
     """Lines of one term, each said on that day."""
-    with book.write() as tx:
+    with store.write() as tx:
         for line_id, day in zip(IDS, days, strict=False):
             add(tx, WORK, line_id, {TEA: 1}, Saying(at=round(day * _DAY)))
 
@@ -57,12 +57,12 @@ class KindsContract:
         ],
     )
     def test_a_sign_counts_by_itself_or_because_the_question_wants_it(
-        self, book: Store, index: Index, sign: str, told: set[str]
+        self, store: Store, index: Index, sign: str, told: set[str]
     ) -> None:
-        index_lines(book, WORK, {TEA: 1}, {TEA: 1, _SIGNS[signs.EVERY.index(sign)]: 0})
+        index_lines(store, WORK, {TEA: 1}, {TEA: 1, _SIGNS[signs.EVERY.index(sign)]: 0})
 
         def found(wants: Wants) -> set[str]:
-            plain, signed = sorted(hits(book, index, _signed(wants)), key=lambda hit: hit.id)
+            plain, signed = sorted(hits(store, index, _signed(wants)), key=lambda hit: hit.id)
             assert not _KINDS & plain.signals.keys()
             assert {signed.signals[name] for name in _KINDS & signed.signals.keys()} <= {1.0}
             return _KINDS & signed.signals.keys()
@@ -75,113 +75,118 @@ class KindsContract:
         [(Wants(moment=True), r.MOMENT), (Wants(count=True), r.COUNT), (Wants(name=True), r.WHO)],
     )
     def test_a_question_wants_one_thing_and_not_another(
-        self, book: Store, index: Index, wants: Wants, name: str
+        self, store: Store, index: Index, wants: Wants, name: str
     ) -> None:
-        index_lines(book, WORK, {TEA: 1, **dict.fromkeys(_SIGNS, 0)})
-        (hit,) = hits(book, index, _signed(wants))
+        index_lines(store, WORK, {TEA: 1, **dict.fromkeys(_SIGNS, 0)})
+        (hit,) = hits(store, index, _signed(wants))
         assert _KINDS & hit.signals.keys() == {r.ASKS, r.SELF, name}
 
-    def test_a_line_that_asks_comes_behind_one_that_tells(self, book: Store, index: Index) -> None:
+    def test_a_line_that_asks_comes_behind_one_that_tells(self, store: Store, index: Index) -> None:
         asks, tells = (_SIGNS[signs.EVERY.index(sign)] for sign in (signs.ASKS, signs.SELF))
-        index_lines(book, WORK, {TEA: 1, tells: 0}, {TEA: 1}, {TEA: 1, asks: 0})
-        assert search(book, index, _signed()) == IDS[:3]
+        index_lines(store, WORK, {TEA: 1, tells: 0}, {TEA: 1}, {TEA: 1, asks: 0})
+        assert search(store, index, _signed()) == IDS[:3]
 
-    def test_signs_and_wishes_find_nothing_by_themselves(self, book: Store, index: Index) -> None:
-        index_lines(book, WORK, {5: 1, **dict.fromkeys(_SIGNS, 0)})
-        assert search(book, index, _signed(Wants(moment=True, count=True, name=True))) == []
-        assert search(book, index, about(TEA, speakers=("ann",), spans=(TimeSpan(0, _DAY),))) == []
+    def test_signs_and_wishes_find_nothing_by_themselves(self, store: Store, index: Index) -> None:
+        index_lines(store, WORK, {5: 1, **dict.fromkeys(_SIGNS, 0)})
+        assert search(store, index, _signed(Wants(moment=True, count=True, name=True))) == []
+        assert search(store, index, about(TEA, speakers=("ann",), spans=(TimeSpan(0, _DAY),))) == []
 
-    def test_each_room_has_its_own_signs(self, book: Store, index: Index) -> None:
-        index_lines(book, WORK, {TEA: 1, 100: 0})
-        index_lines(book, TRAVEL, {TEA: 1, 100: 0})
+    def test_each_compartment_has_its_own_signs(self, store: Store, index: Index) -> None:
+        index_lines(store, WORK, {TEA: 1, 100: 0})
+        index_lines(store, TRAVEL, {TEA: 1, 100: 0})
         asked = [IndexQuery(WORK, [TEA], (), _SIGNS), IndexQuery(TRAVEL, [TEA], (), _SIGNS[::-1])]
         found = {
-            hit.room: hit.signals.keys() & _KINDS for hit in hits(book, index, Inquiry(asked, [0], [1.0]))
+            hit.compartment: hit.signals.keys() & _KINDS
+            for hit in hits(store, index, Inquiry(asked, [0], [1.0]))
         }
         assert found == {WORK: {r.ASKS}, TRAVEL: set()}
 
     def test_a_line_that_speaks_of_a_day_that_is_asked_about_is_found_by_it(
-        self, book: Store, index: Index
+        self, store: Store, index: Index
     ) -> None:
-        index_lines(book, WORK, {5: 1, 7: 0}, {5: 1, 7: 0, 8: 0}, {TEA: 1}, {5: 1, 9: 0})
-        index_lines(book, BOB, {5: 1, 7: 0}, {5: 1, 8: 0})
+        index_lines(store, WORK, {5: 1, 7: 0}, {5: 1, 7: 0, 8: 0}, {TEA: 1}, {5: 1, 9: 0})
+        index_lines(store, BOB, {5: 1, 7: 0}, {5: 1, 8: 0})
         asked = [IndexQuery(WORK, [TEA], days=[7, 8]), IndexQuery(BOB, [TEA], days=[8, 9])]
         found = {
-            hit[:2]: hit.signals.get(r.THEN, 0.0) for hit in hits(book, index, Inquiry(asked, [0], [1.0]))
+            hit[:2]: hit.signals.get(r.THEN, 0.0) for hit in hits(store, index, Inquiry(asked, [0], [1.0]))
         }
         assert found == {(WORK, IDS[0]): 1.0, (WORK, IDS[1]): 1.0, (WORK, IDS[2]): 0.0, (BOB, IDS[1]): 1.0}
         of_no_terms = Inquiry([IndexQuery(WORK, [], days=[9])], [], [])
-        assert search(book, index, of_no_terms) == [IDS[3]]
+        assert search(store, index, of_no_terms) == [IDS[3]]
 
-    def test_the_lines_of_one_who_is_named_come_first(self, book: Store, index: Index) -> None:
-        for room in (WORK, TRAVEL, BOB):
-            index_lines(book, room, {TEA: 1})
-        rooms = (WORK, BOB, TRAVEL)
+    def test_the_lines_of_one_who_is_named_come_first(self, store: Store, index: Index) -> None:
+        for compartment in (WORK, TRAVEL, BOB):
+            index_lines(store, compartment, {TEA: 1})
+        compartments = (WORK, BOB, TRAVEL)
         named = {
-            hit.room: hit.signals.get(r.SPEAKER)
-            for hit in hits(book, index, about(TEA, rooms=rooms, speakers=("ann",)))
+            hit.compartment: hit.signals.get(r.SPEAKER)
+            for hit in hits(store, index, about(TEA, compartments=compartments, speakers=("ann",)))
         }
         assert named == {WORK: 1.0, TRAVEL: 1.0, BOB: None}
-        found = hits(book, index, about(TEA, rooms=rooms, speakers={"bob": {"b"}}))
-        assert [hit.room for hit in found] == [BOB, WORK, TRAVEL]
-        assert all(r.SPEAKER not in hit.signals for hit in hits(book, index, about(TEA, rooms=rooms)))
+        found = hits(store, index, about(TEA, compartments=compartments, speakers={"bob": {"b"}}))
+        assert [hit.compartment for hit in found] == [BOB, WORK, TRAVEL]
+        assert all(
+            r.SPEAKER not in hit.signals for hit in hits(store, index, about(TEA, compartments=compartments))
+        )
 
-    def test_a_line_said_in_the_time_that_is_asked_about_comes_first(self, book: Store, index: Index) -> None:
+    def test_a_line_said_in_the_time_that_is_asked_about_comes_first(
+        self, store: Store, index: Index
+    ) -> None:
         span = TimeSpan(10 * _DAY, 12 * _DAY)
-        _spoken(book, 10, 11, 12, 9, 13, 0, 100)
-        told = signal(book, index, about(TEA, spans=(span,)), r.SELDOM)
+        _spoken(store, 10, 11, 12, 9, 13, 0, 100)
+        told = signal(store, index, about(TEA, spans=(span,)), r.SELDOM)
         early, late = (_DAY / side for side in r.slack(span))
         when = [1.0, 1.0, 1.0, exp(-early), exp(-late), exp(-10 * early), exp(-88 * late)]
         few = r.seldom(len(when), sum(when))
         assert told == pytest.approx({IDS[at]: few * one for at, one in enumerate(when)})
-        assert search(book, index, about(TEA, spans=(span,)))[:5] == [IDS[2], IDS[1], IDS[0], IDS[4], IDS[3]]
+        assert search(store, index, about(TEA, spans=(span,)))[:5] == [IDS[2], IDS[1], IDS[0], IDS[4], IDS[3]]
 
     def test_where_a_time_is_all_that_is_asked_by_what_was_said_then_is_found(
-        self, book: Store, index: Index
+        self, store: Store, index: Index
     ) -> None:
         span = TimeSpan(10 * _DAY, 11 * _DAY)
-        _spoken(book, 10, 9, 12, 100)
+        _spoken(store, 10, 9, 12, 100)
         untold = Inquiry([IndexQuery(WORK, [MILK])], [0], [1.0], spans=(span,))
-        assert search(book, index, untold) == []
+        assert search(store, index, untold) == []
         by_time = replace(untold, by_time=True)
-        assert search(book, index, by_time) == [IDS[0], IDS[2]]
-        assert signal(book, index, by_time, r.DURING) == {IDS[0]: 1.0, IDS[2]: r.CLOSE_BY}
+        assert search(store, index, by_time) == [IDS[0], IDS[2]]
+        assert signal(store, index, by_time, r.DURING) == {IDS[0]: 1.0, IDS[2]: r.CLOSE_BY}
         with_words = replace(about(TEA, spans=(span,)), by_time=True)
-        assert search(book, index, with_words)[:2] == [IDS[0], IDS[2]]
-        assert len(search(book, index, with_words)) == 4
+        assert search(store, index, with_words)[:2] == [IDS[0], IDS[2]]
+        assert len(search(store, index, with_words)) == 4
 
-    def test_a_time_says_the_less_the_more_lines_are_of_it(self, book: Store, index: Index) -> None:
-        _spoken(book, 0, 10, 10, 100)
+    def test_a_time_says_the_less_the_more_lines_are_of_it(self, store: Store, index: Index) -> None:
+        _spoken(store, 0, 10, 10, 100)
         few, all_of_them = (about(TEA, spans=(TimeSpan(0, days * _DAY),)) for days in (1, 101))
-        assert 0 < signal(book, index, few, r.SELDOM)[IDS[0]] < 1
-        assert set(signal(book, index, all_of_them, r.SELDOM).values()) == {0.0}
+        assert 0 < signal(store, index, few, r.SELDOM)[IDS[0]] < 1
+        assert set(signal(store, index, all_of_them, r.SELDOM).values()) == {0.0}
 
-    def test_only_lines_that_may_be_found_make_a_time_common(self, book: Store, index: Index) -> None:
-        _spoken(book, 0, 10, 10, 100)
-        with book.read() as tx:
+    def test_only_lines_that_may_be_found_make_a_time_common(self, store: Store, index: Index) -> None:
+        _spoken(store, 0, 10, 10, 100)
+        with store.read() as tx:
             found = index.search(tx, about(TEA, spans=(TimeSpan(0, _DAY),)), 10, within=(IDS[0], IDS[3]))
         told = {hit.id: hit.signals.get(r.SELDOM, 0.0) for hit in found}
         assert told == pytest.approx({IDS[0]: r.seldom(2, 1.0), IDS[3]: 0.0}, abs=1e-9)
 
-    def test_of_several_times_the_best_counts(self, book: Store, index: Index) -> None:
-        _spoken(book, 10, 50, 90)
+    def test_of_several_times_the_best_counts(self, store: Store, index: Index) -> None:
+        _spoken(store, 10, 50, 90)
         spans = (TimeSpan(10 * _DAY, 11 * _DAY), TimeSpan(90 * _DAY, 91 * _DAY))
-        told = signal(book, index, about(TEA, spans=spans), r.SELDOM)
+        told = signal(store, index, about(TEA, spans=spans), r.SELDOM)
         assert told[IDS[0]] == told[IDS[2]] > told[IDS[1]]
-        assert set(signal(book, index, about(TEA), r.SELDOM).values()) == {0.0}
+        assert set(signal(store, index, about(TEA), r.SELDOM).values()) == {0.0}
 
     def test_a_hit_tells_its_rank_under_each_of_its_signals_if_it_is_asked(
-        self, book: Store, index: Index
+        self, store: Store, index: Index
     ) -> None:
-        _spoken(book, 5, 20, 11, 10)
+        _spoken(store, 5, 20, 11, 10)
         inquiry = about(TEA, spans=(TimeSpan(10 * _DAY, 11 * _DAY),), ranks=True)
-        found = {hit.id: hit for hit in hits(book, index, inquiry, 4)}
+        found = {hit.id: hit for hit in hits(store, index, inquiry, 4)}
         assert [found[one].ranks[r.SELDOM] for one in (IDS[3], IDS[2], IDS[0], IDS[1])] == [1, 1, 3, 4]
         assert all(hit.ranks.keys() == hit.signals.keys() for hit in found.values())
         assert {hit.ranks[r.KIN] for hit in found.values()} == {1}
-        assert all(hit.ranks == {} for hit in hits(book, index, about(TEA)))
+        assert all(hit.ranks == {} for hit in hits(store, index, about(TEA)))
 
-    def test_times_may_lie_before_all_reckoning(self, book: Store, index: Index) -> None:
-        _spoken(book, -719_162, 0)
+    def test_times_may_lie_before_all_reckoning(self, store: Store, index: Index) -> None:
+        _spoken(store, -719_162, 0)
         span = TimeSpan(-719_162 * _DAY, -719_161 * _DAY)
-        assert search(book, index, about(TEA, spans=(span,))) == [IDS[0], IDS[1]]
+        assert search(store, index, about(TEA, spans=(span,))) == [IDS[0], IDS[1]]

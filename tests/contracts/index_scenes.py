@@ -36,28 +36,32 @@ _WHOLE = 64
 Tokens = Mapping[int, int]
 
 
-def add(tx: Transaction, room: Compartment, line_id: str, tokens: Tokens, said: Saying = UNSAID) -> None:
+def add(
+    tx: Transaction, compartment: Compartment, line_id: str, tokens: Tokens, said: Saying = UNSAID
+) -> None:
     """Index a line that holds each token that many times."""
-    tx.terms.add(room, line_id, array("Q", tokens).tobytes(), bytes(tokens.values()), said)
+    tx.terms.add(compartment, line_id, array("Q", tokens).tobytes(), bytes(tokens.values()), said)
 
 
-def index_lines(book: Store, room: Compartment, *lines: Tokens) -> None:
+def index_lines(store: Store, compartment: Compartment, *lines: Tokens) -> None:
     """Index lines of no session under the first ids."""
-    with book.write() as tx:
+    with store.write() as tx:
         for line_id, tokens in zip(IDS, lines, strict=False):
-            add(tx, room, line_id, tokens)
+            add(tx, compartment, line_id, tokens)
 
 
-def talk(book: Store, *turns: tuple[Compartment, Tokens], session: str | None = "talk") -> None:
+def talk(store: Store, *turns: tuple[Compartment, Tokens], session: str | None = "talk") -> None:
     """Index one line for each turn, under the first ids; the first is turn 1."""
-    with book.write() as tx:
-        for turn, (room, tokens) in enumerate(turns, 1):
-            add(tx, room, IDS[turn - 1], tokens, Saying(session, turn))
+    with store.write() as tx:
+        for turn, (compartment, tokens) in enumerate(turns, 1):
+            add(tx, compartment, IDS[turn - 1], tokens, Saying(session, turn))
 
 
-def lie(book: Store, vectors: Mapping[str, bytes], room: Compartment = WORK, space: str = SPACE) -> None:
-    with book.write() as tx:
-        tx.terms.lie(room, space, list(vectors.items()))
+def lie(
+    store: Store, vectors: Mapping[str, bytes], compartment: Compartment = WORK, space: str = SPACE
+) -> None:
+    with store.write() as tx:
+        tx.terms.lie(compartment, space, list(vectors.items()))
 
 
 def packed(*components: int) -> bytes:
@@ -75,9 +79,9 @@ EAST, NORTH, WEST = packed(_WHOLE, 0), packed(0, _WHOLE), packed(-_WHOLE, 0)
 TO_EAST, TO_NORTH = pointing(1, 0), pointing(0, 1)
 
 
-def about(*tokens: int, rooms: Sequence[Compartment] = (WORK,), **more: Any) -> Inquiry:
+def about(*tokens: int, compartments: Sequence[Compartment] = (WORK,), **more: Any) -> Inquiry:
     """A question of one token for each term, the same in every room."""
-    asked = [IndexQuery(room, tokens) for room in rooms]
+    asked = [IndexQuery(compartment, tokens) for compartment in compartments]
     return replace(Inquiry(asked, range(len(tokens)), [1.0] * len(tokens)), **more)
 
 
@@ -87,21 +91,21 @@ def meaning(vector: Callable[[], bytes], *tokens: int, space: str = SPACE, **mor
 
 
 def hits(
-    book: Store, index: Index, inquiry: Inquiry, k: int = 20, within: Collection[str] | None = None
+    store: Store, index: Index, inquiry: Inquiry, k: int = 20, within: Collection[str] | None = None
 ) -> list[Hit]:
-    with book.read() as tx:
+    with store.read() as tx:
         return index.search(tx, inquiry, k, within)
 
 
 def search(
-    book: Store, index: Index, inquiry: Inquiry, k: int = 20, within: Collection[str] | None = None
+    store: Store, index: Index, inquiry: Inquiry, k: int = 20, within: Collection[str] | None = None
 ) -> list[str]:
-    return [hit.id for hit in hits(book, index, inquiry, k, within)]
+    return [hit.id for hit in hits(store, index, inquiry, k, within)]
 
 
-def signal(book: Store, index: Index, inquiry: Inquiry, name: str) -> dict[str, float]:
+def signal(store: Store, index: Index, inquiry: Inquiry, name: str) -> dict[str, float]:
     """What that signal was of each line that was found, by its id."""
-    return {hit.id: hit.signals.get(name, 0.0) for hit in hits(book, index, inquiry)}
+    return {hit.id: hit.signals.get(name, 0.0) for hit in hits(store, index, inquiry)}
 
 
 def expect_same(
@@ -125,7 +129,7 @@ def expect_same(
     assert [by_place[place].score for place in places] == pytest.approx(
         [hit.score for hit in expected[:k]], rel=0, abs=1e-9
     ), (found, expected)
-    assert found == sorted(found, key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
+    assert found == sorted(found, key=lambda hit: (hit.score, hit.id, hit.compartment), reverse=True)
     for hit in found:
         same = by_place[hit[:2]]
         assert hit.score == pytest.approx(same.score, rel=0, abs=1e-6), (hit, same)

@@ -28,7 +28,7 @@ from souvenance.ports.store import ALL_BEFORE, Store, TurnSpan
 
 
 class LinesContract:
-    def test_a_line_is_read_back_as_it_was_stored(self, book: Store) -> None:
+    def test_a_line_is_read_back_as_it_was_stored(self, store: Store) -> None:
         full = sealed_line(
             IDS[1],
             kind="card",
@@ -46,146 +46,169 @@ class LinesContract:
             likeness=bytes(range(255, -1, -1)),
             times=7,
         )
-        append(book, sealed_line(IDS[0]), full)
-        with book.read() as tx:
+        append(store, sealed_line(IDS[0]), full)
+        with store.read() as tx:
             assert tx.lines.get(ROOM, IDS[1]) == full
             assert tx.lines.walk(span()) == [sealed_line(IDS[0]), full]
 
-    def test_an_id_that_is_taken_is_not_stored_again(self, book: Store) -> None:
+    def test_an_id_that_is_taken_is_not_stored_again(self, store: Store) -> None:
         first = sealed_line()
-        append(book, first)
-        with book.write() as tx:
+        append(store, first)
+        with store.write() as tx:
             assert not tx.lines.append(first)
             assert not tx.lines.append(sealed_line())
             assert not tx.lines.append(sealed_line(sealed=b"another", kind="card", session="s", turn=1))
-        with book.read() as tx:
+        with store.read() as tx:
             assert tx.lines.walk(span()) == [first]
 
-    def test_the_same_id_in_another_room_is_another_line(self, book: Store) -> None:
-        append(book, sealed_line())
-        append(book, *(sealed_line(room=room, sealed=repr(room).encode()) for room in ELSEWHERE))
-        with book.read() as tx:
+    def test_the_same_id_in_another_compartment_is_another_line(self, store: Store) -> None:
+        append(store, sealed_line())
+        append(
+            store,
+            *(
+                sealed_line(compartment=compartment, sealed=repr(compartment).encode())
+                for compartment in ELSEWHERE
+            ),
+        )
+        with store.read() as tx:
             assert tx.lines.get(ROOM, IDS[0]) == sealed_line()
-            for room in ELSEWHERE:
-                assert tx.lines.get(room, IDS[0]) == sealed_line(room=room, sealed=repr(room).encode())
+            for compartment in ELSEWHERE:
+                assert tx.lines.get(compartment, IDS[0]) == sealed_line(
+                    compartment=compartment, sealed=repr(compartment).encode()
+                )
 
     @pytest.mark.parametrize("twin", TWINS)
-    def test_owners_and_workspaces_compare_byte_for_byte(self, book: Store, twin: str) -> None:
-        append(book, sealed_line())
-        for room in (ROOM._replace(owner=twin), ROOM._replace(workspace=twin)):
-            with book.read() as tx:
-                assert tx.lines.count(room) == 0
-            append(book, sealed_line(room=room))
-        with book.read() as tx:
+    def test_owners_and_workspaces_compare_byte_for_byte(self, store: Store, twin: str) -> None:
+        append(store, sealed_line())
+        for compartment in (ROOM._replace(owner=twin), ROOM._replace(workspace=twin)):
+            with store.read() as tx:
+                assert tx.lines.count(compartment) == 0
+            append(store, sealed_line(compartment=compartment))
+        with store.read() as tx:
             assert tx.lines.count(ROOM) == 1
 
-    def test_ids_compare_byte_for_byte(self, book: Store) -> None:
+    def test_ids_compare_byte_for_byte(self, store: Store) -> None:
         written = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
-        append(book, sealed_line(written))
-        with book.read() as tx:
+        append(store, sealed_line(written))
+        with store.read() as tx:
             assert tx.lines.get(ROOM, written.lower()) is None
 
-    def test_a_walk_is_in_order_of_id_then_namespace(self, book: Store) -> None:
-        append(book, *(sealed_line(IDS[n], room) for n in (2, 0, 1) for room in (ROOM, TRAVEL)))
+    def test_a_walk_is_in_order_of_id_then_namespace(self, store: Store) -> None:
+        append(
+            store, *(sealed_line(IDS[n], compartment) for n in (2, 0, 1) for compartment in (ROOM, TRAVEL))
+        )
         upward = [(line_id, namespace) for line_id in IDS[:3] for namespace in ("travel", "work")]
-        assert walked(book, span("work", "travel")) == upward
-        assert walked(book, span("travel", "work", newest_first=True)) == upward[::-1]
+        assert walked(store, span("work", "travel")) == upward
+        assert walked(store, span("travel", "work", newest_first=True)) == upward[::-1]
 
-    def test_both_bounds_of_a_walk_are_exclusive(self, book: Store) -> None:
-        append(book, *(sealed_line(line_id) for line_id in IDS[:5]))
+    def test_both_bounds_of_a_walk_are_exclusive(self, store: Store) -> None:
+        append(store, *(sealed_line(line_id) for line_id in IDS[:5]))
         bounded = span(after=(IDS[0], "work"), before=IDS[4])
-        assert walked(book, bounded) == [(line_id, "work") for line_id in IDS[1:4]]
-        assert walked(book, replace(bounded, newest_first=True)) == [
+        assert walked(store, bounded) == [(line_id, "work") for line_id in IDS[1:4]]
+        assert walked(store, replace(bounded, newest_first=True)) == [
             (line_id, "work") for line_id in IDS[3:0:-1]
         ]
 
-    def test_a_walk_goes_on_behind_a_namespace_of_the_same_id(self, book: Store) -> None:
-        append(book, *(sealed_line(line_id, room) for line_id in IDS[:2] for room in (ROOM, TRAVEL)))
+    def test_a_walk_goes_on_behind_a_namespace_of_the_same_id(self, store: Store) -> None:
+        append(
+            store,
+            *(sealed_line(line_id, compartment) for line_id in IDS[:2] for compartment in (ROOM, TRAVEL)),
+        )
         both = span("travel", "work")
-        assert walked(book, replace(both, after=(IDS[0], "travel"))) == [
+        assert walked(store, replace(both, after=(IDS[0], "travel"))) == [
             (IDS[0], "work"),
             (IDS[1], "travel"),
             (IDS[1], "work"),
         ]
-        assert walked(book, replace(both, after=(IDS[0], "work")))[0] == (IDS[1], "travel")
-        assert walked(book, replace(both, after=(IDS[0], ALL_BEFORE)))[0] == (IDS[1], "travel")
+        assert walked(store, replace(both, after=(IDS[0], "work")))[0] == (IDS[1], "travel")
+        assert walked(store, replace(both, after=(IDS[0], ALL_BEFORE)))[0] == (IDS[1], "travel")
 
     @pytest.mark.parametrize("page", [1, 2, 3, 5, 100])
-    def test_pages_of_any_size_give_every_line_once(self, book: Store, page: int) -> None:
-        append(book, *(sealed_line(line_id, room) for line_id in IDS[:4] for room in (ROOM, TRAVEL)))
+    def test_pages_of_any_size_give_every_line_once(self, store: Store, page: int) -> None:
+        append(
+            store,
+            *(sealed_line(line_id, compartment) for line_id in IDS[:4] for compartment in (ROOM, TRAVEL)),
+        )
         asked = span("travel", "work", limit=page)
-        expected = walked(book, replace(asked, limit=100))
+        expected = walked(store, replace(asked, limit=100))
         found: list[tuple[str, str]] = []
         for _ in range(len(expected) + 1):
-            following = walked(book, replace(asked, after=found[-1] if found else None))
+            following = walked(store, replace(asked, after=found[-1] if found else None))
             assert len(following) <= page
             found.extend(following)
         assert found == expected
         assert len(set(found)) == 8
 
     @pytest.mark.parametrize("newest_first", [False, True])
-    def test_a_limit_holds_over_all_namespaces_together(self, book: Store, newest_first: bool) -> None:
-        append(book, *(sealed_line(line_id, room) for line_id in IDS[:3] for room in (ROOM, TRAVEL)))
-        asked = span("travel", "work", newest_first=newest_first)
-        whole = walked(book, asked)
-        for limit in range(8):
-            assert walked(book, replace(asked, limit=limit)) == whole[:limit]
-
-    def test_lines_that_are_passed_over_do_not_count_towards_the_limit(self, book: Store) -> None:
-        append(book, *(sealed_line(line_id, session="s") for line_id in IDS[:4]), sealed_line(IDS[4]))
-        with book.write() as tx:
-            tx.lines.invalidate(ROOM, IDS[0], IDS[4])
-        assert walked(book, span(limit=2)) == [(IDS[1], "work"), (IDS[2], "work")]
-        assert walked(book, span(limit=2, sessions={"s"}, newest_first=True))[0] == (IDS[3], "work")
-
-    def test_a_walk_of_some_sessions_gives_only_their_lines(self, book: Store) -> None:
+    def test_a_limit_holds_over_all_namespaces_together(self, store: Store, newest_first: bool) -> None:
         append(
-            book,
+            store,
+            *(sealed_line(line_id, compartment) for line_id in IDS[:3] for compartment in (ROOM, TRAVEL)),
+        )
+        asked = span("travel", "work", newest_first=newest_first)
+        whole = walked(store, asked)
+        for limit in range(8):
+            assert walked(store, replace(asked, limit=limit)) == whole[:limit]
+
+    def test_lines_that_are_passed_over_do_not_count_towards_the_limit(self, store: Store) -> None:
+        append(store, *(sealed_line(line_id, session="s") for line_id in IDS[:4]), sealed_line(IDS[4]))
+        with store.write() as tx:
+            tx.lines.invalidate(ROOM, IDS[0], IDS[4])
+        assert walked(store, span(limit=2)) == [(IDS[1], "work"), (IDS[2], "work")]
+        assert walked(store, span(limit=2, sessions={"s"}, newest_first=True))[0] == (IDS[3], "work")
+
+    def test_a_walk_of_some_sessions_gives_only_their_lines(self, store: Store) -> None:
+        append(
+            store,
             sealed_line(IDS[0], session="one"),
             sealed_line(IDS[1], session="two"),
             sealed_line(IDS[2], session="three"),
             sealed_line(IDS[3]),
         )
-        assert walked(book, span(sessions={"one", "three"})) == [(IDS[0], "work"), (IDS[2], "work")]
-        assert walked(book, span(sessions={"ONE"})) == []
+        assert walked(store, span(sessions={"one", "three"})) == [(IDS[0], "work"), (IDS[2], "work")]
+        assert walked(store, span(sessions={"ONE"})) == []
 
-    def test_no_sessions_and_no_namespaces_are_not_all_of_them(self, book: Store) -> None:
-        append(book, sealed_line(session="one"))
-        assert walked(book, span(sessions=())) == []
-        assert walked(book, TurnSpan(WORKSPACE, OWNER, ())) == []
+    def test_no_sessions_and_no_namespaces_are_not_all_of_them(self, store: Store) -> None:
+        append(store, sealed_line(session="one"))
+        assert walked(store, span(sessions=())) == []
+        assert walked(store, TurnSpan(WORKSPACE, OWNER, ())) == []
 
-    def test_a_walk_passes_over_invalidated_lines_and_tombstones(self, book: Store) -> None:
-        append(book, *(sealed_line(line_id) for line_id in IDS[:3]), sealed_line(IDS[3], kind=TOMBSTONE))
-        with book.write() as tx:
+    def test_a_walk_passes_over_invalidated_lines_and_tombstones(self, store: Store) -> None:
+        append(store, *(sealed_line(line_id) for line_id in IDS[:3]), sealed_line(IDS[3], kind=TOMBSTONE))
+        with store.write() as tx:
             tx.lines.invalidate(ROOM, IDS[0], IDS[3])
-        assert walked(book, span()) == [(IDS[1], "work"), (IDS[2], "work")]
+        assert walked(store, span()) == [(IDS[1], "work"), (IDS[2], "work")]
 
-    def test_history_shows_what_was_replaced_and_by_what(self, book: Store) -> None:
-        append(book, sealed_line(IDS[0]), sealed_line(IDS[1], kind=TOMBSTONE, supersedes=IDS[0]))
-        with book.write() as tx:
+    def test_history_shows_what_was_replaced_and_by_what(self, store: Store) -> None:
+        append(store, sealed_line(IDS[0]), sealed_line(IDS[1], kind=TOMBSTONE, supersedes=IDS[0]))
+        with store.write() as tx:
             tx.lines.invalidate(ROOM, IDS[0], IDS[1])
-        with book.read() as tx:
+        with store.read() as tx:
             old, tombstone = tx.lines.walk(span(history=True))
             assert old == tx.lines.get(ROOM, IDS[0]) == sealed_line(IDS[0], invalidated_by=IDS[1])
             assert tombstone.kind == TOMBSTONE
 
-    def test_a_walk_of_the_profile_gives_only_its_lines(self, book: Store) -> None:
+    def test_a_walk_of_the_profile_gives_only_its_lines(self, store: Store) -> None:
         kinds = (PROFILE, "memory", PROFILE, TOMBSTONE, PROFILE)
-        append(book, *(sealed_line(IDS[n], kind=kind) for n, kind in enumerate(kinds)))
-        with book.write() as tx:
+        append(store, *(sealed_line(IDS[n], kind=kind) for n, kind in enumerate(kinds)))
+        with store.write() as tx:
             tx.lines.invalidate(ROOM, IDS[2], IDS[3])
-        assert walked(book, span(profile=True)) == [(IDS[0], "work"), (IDS[4], "work")]
-        assert walked(book, span(profile=True, limit=1, newest_first=True)) == [(IDS[4], "work")]
-        assert walked(book, span(profile=True, history=True)) == [(IDS[n], "work") for n in (0, 2, 4)]
+        assert walked(store, span(profile=True)) == [(IDS[0], "work"), (IDS[4], "work")]
+        assert walked(store, span(profile=True, limit=1, newest_first=True)) == [(IDS[4], "work")]
+        assert walked(store, span(profile=True, history=True)) == [(IDS[n], "work") for n in (0, 2, 4)]
 
-    def test_ids_are_those_that_a_walk_gives(self, book: Store) -> None:
+    def test_ids_are_those_that_a_walk_gives(self, store: Store) -> None:
         append(
-            book,
-            *(sealed_line(IDS[n], room, session="ab"[n % 2]) for n in range(4) for room in (ROOM, TRAVEL)),
+            store,
+            *(
+                sealed_line(IDS[n], compartment, session="ab"[n % 2])
+                for n in range(4)
+                for compartment in (ROOM, TRAVEL)
+            ),
             sealed_line(IDS[5], kind=PROFILE, session="a"),
             sealed_line(IDS[4], kind=TOMBSTONE),
         )
-        with book.write() as tx:
+        with store.write() as tx:
             tx.lines.invalidate(ROOM, IDS[1], IDS[4])
         choices = product(
             [("work",), ("travel", "work")],
@@ -197,147 +220,149 @@ class LinesContract:
             [1, 3, 100],
             [False, True],
         )
-        with book.read() as tx:
+        with store.read() as tx:
             for choice in choices:
                 asked = TurnSpan(WORKSPACE, OWNER, *choice)
                 assert tx.lines.ids(asked) == [line.id for line in tx.lines.walk(asked)], asked
 
-    def test_a_line_is_replaced_once(self, book: Store) -> None:
-        append(book, *(sealed_line(line_id) for line_id in IDS[:3]), sealed_line(IDS[0], TRAVEL))
-        with book.write() as tx:
+    def test_a_line_is_replaced_once(self, store: Store) -> None:
+        append(store, *(sealed_line(line_id) for line_id in IDS[:3]), sealed_line(IDS[0], TRAVEL))
+        with store.write() as tx:
             assert tx.lines.invalidate(ROOM, IDS[0], IDS[1])
             assert not tx.lines.invalidate(ROOM, IDS[0], IDS[2])
-        with book.read() as tx:
+        with store.read() as tx:
             assert tx.lines.get(ROOM, IDS[0]) == sealed_line(IDS[0], invalidated_by=IDS[1])
             assert tx.lines.get(TRAVEL, IDS[0]) == sealed_line(IDS[0], TRAVEL)
 
-    def test_a_line_that_is_not_there_can_not_be_replaced(self, book: Store) -> None:
-        with book.write() as tx:
+    def test_a_line_that_is_not_there_can_not_be_replaced(self, store: Store) -> None:
+        with store.write() as tx:
             assert not tx.lines.invalidate(ROOM, IDS[0], IDS[1])
-        append(book, sealed_line())
-        assert walked(book, span()) == [(IDS[0], "work")]
+        append(store, sealed_line())
+        assert walked(store, span()) == [(IDS[0], "work")]
 
-    def test_a_deleted_line_is_gone(self, book: Store) -> None:
-        append(book, sealed_line(IDS[0]), sealed_line(IDS[1]))
-        with book.write() as tx:
+    def test_a_deleted_line_is_gone(self, store: Store) -> None:
+        append(store, sealed_line(IDS[0]), sealed_line(IDS[1]))
+        with store.write() as tx:
             assert tx.lines.delete(ROOM, (IDS[0],)) == 1
             assert tx.lines.delete(ROOM, (IDS[0],)) == 0
-        with book.read() as tx:
+        with store.read() as tx:
             assert tx.lines.get(ROOM, IDS[0]) is None
             assert tx.lines.walk(span(history=True)) == [sealed_line(IDS[1])]
             assert tx.lines.count(ROOM) == 1
 
-    def test_many_lines_are_read_at_once_in_order_of_id(self, book: Store) -> None:
+    def test_many_lines_are_read_at_once_in_order_of_id(self, store: Store) -> None:
         ids = [numbered(0, n) for n in range(1200)]
-        append(book, *(sealed_line(line_id) for line_id in ids), sealed_line(ids[0], TRAVEL))
-        with book.write() as tx:
+        append(store, *(sealed_line(line_id) for line_id in ids), sealed_line(ids[0], TRAVEL))
+        with store.write() as tx:
             tx.lines.invalidate(ROOM, ids[0], ids[1])
-        with book.read() as tx:
+        with store.read() as tx:
             found = tx.lines.get_all(ROOM, [*reversed(ids), ids[0], numbered(1, 0)])
             assert [line.id for line in found] == ids
             assert found[0] == sealed_line(ids[0], invalidated_by=ids[1])
             assert tx.lines.get_all(TRAVEL, ids) == [sealed_line(ids[0], TRAVEL)]
             assert tx.lines.get_all(ROOM, ()) == []
 
-    def test_many_lines_are_deleted_at_once_and_counted(self, book: Store) -> None:
+    def test_many_lines_are_deleted_at_once_and_counted(self, store: Store) -> None:
         ids = [numbered(0, n) for n in range(1200)]
-        append(book, *(sealed_line(line_id) for line_id in ids), sealed_line(ids[0], TRAVEL))
-        with book.write() as tx:
+        append(store, *(sealed_line(line_id) for line_id in ids), sealed_line(ids[0], TRAVEL))
+        with store.write() as tx:
             tx.lines.invalidate(ROOM, ids[0], ids[1])
             assert tx.lines.delete(ROOM, ()) == 0
             assert tx.lines.delete(ROOM, [*ids[:-1], ids[0], IDS[7], numbered(1, 0)]) == len(ids) - 1
             assert tx.lines.count(ROOM) == 1
             assert tx.lines.append(sealed_line(ids[0]))
-        assert walked(book, span("travel", "work")) == [
+        assert walked(store, span("travel", "work")) == [
             (ids[0], "travel"),
             (ids[0], "work"),
             (ids[-1], "work"),
         ]
 
-    def test_a_walk_of_very_many_sessions_gives_their_lines_in_order(self, book: Store) -> None:
+    def test_a_walk_of_very_many_sessions_gives_their_lines_in_order(self, store: Store) -> None:
         ids = [numbered(0, n) for n in range(1200)]
-        append(book, *(sealed_line(line_id, session=f"s{n % 700}") for n, line_id in enumerate(ids)))
+        append(store, *(sealed_line(line_id, session=f"s{n % 700}") for n, line_id in enumerate(ids)))
         asked = span(sessions={f"s{n}" for n in range(650)}, limit=1000)
         expected = [line_id for n, line_id in enumerate(ids) if n % 700 < 650]
-        assert walked(book, asked) == [(line_id, "work") for line_id in expected[:1000]]
-        newest = walked(book, replace(asked, newest_first=True, limit=10))
+        assert walked(store, asked) == [(line_id, "work") for line_id in expected[:1000]]
+        newest = walked(store, replace(asked, newest_first=True, limit=10))
         assert newest == [(line_id, "work") for line_id in expected[: -len(newest) - 1 : -1]]
 
-    def test_with_a_deleted_line_the_note_of_what_replaced_it_goes(self, book: Store) -> None:
-        append(book, sealed_line(IDS[0]), sealed_line(IDS[1]))
-        with book.write() as tx:
+    def test_with_a_deleted_line_the_note_of_what_replaced_it_goes(self, store: Store) -> None:
+        append(store, sealed_line(IDS[0]), sealed_line(IDS[1]))
+        with store.write() as tx:
             tx.lines.invalidate(ROOM, IDS[0], IDS[1])
             tx.lines.delete(ROOM, (IDS[0],))
-        append(book, sealed_line(IDS[0]))
-        assert walked(book, span()) == [(IDS[0], "work"), (IDS[1], "work")]
+        append(store, sealed_line(IDS[0]))
+        assert walked(store, span()) == [(IDS[0], "work"), (IDS[1], "work")]
 
-    def test_what_a_deleted_line_replaced_stays_invalidated(self, book: Store) -> None:
-        append(book, sealed_line(IDS[0]), sealed_line(IDS[1], supersedes=IDS[0]))
-        with book.write() as tx:
+    def test_what_a_deleted_line_replaced_stays_invalidated(self, store: Store) -> None:
+        append(store, sealed_line(IDS[0]), sealed_line(IDS[1], supersedes=IDS[0]))
+        with store.write() as tx:
             tx.lines.invalidate(ROOM, IDS[0], IDS[1])
             tx.lines.delete(ROOM, (IDS[1],))
-        assert walked(book, span()) == []
-        with book.read() as tx:
+        assert walked(store, span()) == []
+        with store.read() as tx:
             assert tx.lines.walk(span(history=True)) == [sealed_line(IDS[0], invalidated_by=IDS[1])]
 
-    def test_a_deleted_room_is_empty_and_says_how_many_lines_it_had(self, book: Store) -> None:
-        append(book, *(sealed_line(line_id) for line_id in IDS[:3]), sealed_line(IDS[0], TRAVEL))
-        with book.write() as tx:
+    def test_a_deleted_compartment_is_empty_and_says_how_many_lines_it_had(self, store: Store) -> None:
+        append(store, *(sealed_line(line_id) for line_id in IDS[:3]), sealed_line(IDS[0], TRAVEL))
+        with store.write() as tx:
             tx.lines.invalidate(ROOM, IDS[0], IDS[1])
             tx.lines.invalidate(TRAVEL, IDS[0], IDS[1])
-            assert tx.lines.delete_room(ROOM) == 3
-            assert tx.lines.delete_room(ROOM) == 0
-        append(book, sealed_line(IDS[0]))
-        assert walked(book, span("travel", "work")) == [(IDS[0], "work")]
-        with book.read() as tx:
+            assert tx.lines.delete_compartment(ROOM) == 3
+            assert tx.lines.delete_compartment(ROOM) == 0
+        append(store, sealed_line(IDS[0]))
+        assert walked(store, span("travel", "work")) == [(IDS[0], "work")]
+        with store.read() as tx:
             assert tx.lines.get(TRAVEL, IDS[0]) == sealed_line(IDS[0], TRAVEL, invalidated_by=IDS[1])
 
-    def test_a_count_is_of_every_line_of_the_room(self, book: Store) -> None:
-        append(book, sealed_line(IDS[0]), sealed_line(IDS[1], kind=TOMBSTONE), sealed_line(IDS[0], TRAVEL))
-        with book.write() as tx:
+    def test_a_count_is_of_every_line_of_the_compartment(self, store: Store) -> None:
+        append(store, sealed_line(IDS[0]), sealed_line(IDS[1], kind=TOMBSTONE), sealed_line(IDS[0], TRAVEL))
+        with store.write() as tx:
             tx.lines.invalidate(ROOM, IDS[0], IDS[1])
-        with book.read() as tx:
+        with store.read() as tx:
             assert tx.lines.count(ROOM) == 2
 
-    def test_rooms_and_namespaces_are_told_in_order_while_they_hold_a_line(self, book: Store) -> None:
+    def test_compartments_and_namespaces_are_told_in_order_while_they_hold_a_line(self, store: Store) -> None:
         names = ("work", "a", "travel", "a.b", "a-b")
-        rooms = [ROOM._replace(namespace=name) for name in names]
-        rooms += [*ELSEWHERE[:2], ROOM._replace(owner="bob", namespace="a")]
-        append(book, *(sealed_line(room=room) for room in rooms))
-        with book.write() as tx:
+        compartments = [ROOM._replace(namespace=name) for name in names]
+        compartments += [*ELSEWHERE[:2], ROOM._replace(owner="bob", namespace="a")]
+        append(store, *(sealed_line(compartment=compartment) for compartment in compartments))
+        with store.write() as tx:
             assert tx.lines.namespaces(WORKSPACE, OWNER) == sorted(names)
-            assert tx.lines.rooms() == sorted(rooms)
+            assert tx.lines.compartments() == sorted(compartments)
             assert tx.lines.namespaces("other", "bob") == []
             tx.lines.invalidate(ROOM, IDS[0], IDS[1])
             tx.lines.delete(TRAVEL, (IDS[0],))
-            tx.lines.delete_room(rooms[1])
-        with book.read() as tx:
+            tx.lines.delete_compartment(compartments[1])
+        with store.read() as tx:
             assert tx.lines.namespaces(WORKSPACE, OWNER) == ["a-b", "a.b", "work"]
-            assert tx.lines.rooms() == sorted(room for room in rooms if room not in (TRAVEL, rooms[1]))
+            assert tx.lines.compartments() == sorted(
+                compartment for compartment in compartments if compartment not in (TRAVEL, compartments[1])
+            )
 
 
 class TermsContract:
-    def test_a_long_feed_is_told_alike_from_its_beginning_and_from_anywhere_in_it(self, book: Store) -> None:
+    def test_a_long_feed_is_told_alike_from_its_beginning_and_from_anywhere_in_it(self, store: Store) -> None:
         ids = [numbered(0, n) for n in range(700)]
         for first in range(0, len(ids), 70):
-            with book.write() as tx:
+            with store.write() as tx:
                 for n in range(first, first + 70):
                     tx.terms.add(ROOM, ids[n], n.to_bytes(8, "little"), b"\x01", Saying("s", n, n))
         for gone in ({ids[5]}, {ids[255], ids[256], ids[300]}, {*ids[310:590]}, {ids[-1]}):
-            with book.write() as tx:
+            with store.write() as tx:
                 tx.terms.remove(ROOM, gone)
-            found = changes_since(book, 0)
+            found = changes_since(store, 0)
             ids = [line_id for line_id in ids if line_id not in gone]
             assert [change.id for change in found if change.tokens is not None] == ids
             assert {change.id for change in found[-len(gone) :]} == gone
             for at in range(0, len(found), 50):
-                assert changes_since(book, found[at].seq) == found[at + 1 :]
+                assert changes_since(store, found[at].seq) == found[at + 1 :]
 
-    def test_changes_come_in_the_order_they_were_made(self, book: Store) -> None:
-        with book.write() as tx:
+    def test_changes_come_in_the_order_they_were_made(self, store: Store) -> None:
+        with store.write() as tx:
             for n in range(3):
                 tx.terms.add(ROOM, IDS[2 - n], bytes(8 * n), bytes(n))
-        changes = changes_since(book, 0)
+        changes = changes_since(store, 0)
         assert [(change.id, change.tokens, change.counts) for change in changes] == [
             (IDS[2 - n], bytes(8 * n), bytes(n)) for n in range(3)
         ]
@@ -353,100 +378,100 @@ class TermsContract:
             Saying("", 0, 0),
         ],
     )
-    def test_where_and_when_a_line_was_said_is_read_back(self, book: Store, said: Saying) -> None:
-        with book.write() as tx:
+    def test_where_and_when_a_line_was_said_is_read_back(self, store: Store, said: Saying) -> None:
+        with store.write() as tx:
             tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01", said)
-        (change,) = changes_since(book, 0)
+        (change,) = changes_since(store, 0)
         assert change[1:] == (IDS[0], b"tokens", b"\x01", said)
 
-    def test_a_removed_line_no_longer_says_where_it_was_said(self, book: Store) -> None:
-        with book.write() as tx:
+    def test_a_removed_line_no_longer_says_where_it_was_said(self, store: Store) -> None:
+        with store.write() as tx:
             tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01", Saying("s", 1, 9))
             tx.terms.remove(ROOM, (IDS[0],))
-        (change,) = changes_since(book, 0)
+        (change,) = changes_since(store, 0)
         assert change[1:] == (IDS[0], None, b"", Saying())
 
-    def test_only_what_came_after_is_told(self, book: Store) -> None:
-        with book.write() as tx:
+    def test_only_what_came_after_is_told(self, store: Store) -> None:
+        with store.write() as tx:
             for line_id in IDS[:4]:
                 tx.terms.add(ROOM, line_id, b"", b"")
-        changes = changes_since(book, 0)
+        changes = changes_since(store, 0)
         for n, change in enumerate(changes):
-            assert changes_since(book, change.seq) == changes[n + 1 :]
+            assert changes_since(store, change.seq) == changes[n + 1 :]
 
-    def test_a_removed_line_has_no_tokens_left(self, book: Store) -> None:
-        with book.write() as tx:
+    def test_a_removed_line_has_no_tokens_left(self, store: Store) -> None:
+        with store.write() as tx:
             tx.terms.add(ROOM, IDS[0], b"tokens 0", b"\x01")
             tx.terms.add(ROOM, IDS[1], b"tokens 1", b"\x01")
             tx.terms.remove(ROOM, (IDS[0],))
-        assert [(change.id, change.tokens) for change in changes_since(book, 0)] == [
+        assert [(change.id, change.tokens) for change in changes_since(store, 0)] == [
             (IDS[1], b"tokens 1"),
             (IDS[0], None),
         ]
 
     @pytest.mark.parametrize("removed", IDS[:3])
-    def test_whoever_followed_to_the_end_is_told_of_a_removal(self, book: Store, removed: str) -> None:
-        with book.write() as tx:
+    def test_whoever_followed_to_the_end_is_told_of_a_removal(self, store: Store, removed: str) -> None:
+        with store.write() as tx:
             for line_id in IDS[:3]:
                 tx.terms.add(ROOM, line_id, b"tokens", b"\x01")
-        followed = changes_since(book, 0)[-1].seq
-        with book.write() as tx:
+        followed = changes_since(store, 0)[-1].seq
+        with store.write() as tx:
             tx.terms.remove(ROOM, (removed,))
-        assert [(change.id, change.tokens) for change in changes_since(book, followed)] == [(removed, None)]
+        assert [(change.id, change.tokens) for change in changes_since(store, followed)] == [(removed, None)]
 
-    def test_whoever_followed_to_the_end_is_told_of_everything_after_it(self, book: Store) -> None:
+    def test_whoever_followed_to_the_end_is_told_of_everything_after_it(self, store: Store) -> None:
         known: set[str] = set()
         followed = 0
         steps = [("add", 0), ("remove", 0), ("add", 0), ("add", 1), ("remove", 1), ("remove", 0), ("add", 2)]
         present: set[str] = set()
         for step, n in steps:
-            with book.write() as tx:
+            with store.write() as tx:
                 if step == "add":
                     tx.terms.add(ROOM, IDS[n], b"tokens", b"\x01")
                     present.add(IDS[n])
                 else:
                     tx.terms.remove(ROOM, (IDS[n],))
                     present.discard(IDS[n])
-            for change in changes_since(book, followed):
+            for change in changes_since(store, followed):
                 followed = change.seq
                 known = known - {change.id} if change.tokens is None else known | {change.id}
             assert known == present, (step, n)
 
-    def test_many_lines_are_removed_at_once_and_each_is_told_once(self, book: Store) -> None:
+    def test_many_lines_are_removed_at_once_and_each_is_told_once(self, store: Store) -> None:
         ids = [numbered(0, n) for n in range(1200)]
-        with book.write() as tx:
+        with store.write() as tx:
             for line_id in (*ids, ids[0]):
                 tx.terms.add(ROOM, line_id, b"tokens", b"\x01")
             tx.terms.add(TRAVEL, ids[0], b"tokens", b"\x01")
-        followed = changes_since(book, 0)[-1].seq
-        with book.write() as tx:
+        followed = changes_since(store, 0)[-1].seq
+        with store.write() as tx:
             tx.terms.remove(ROOM, ())
             tx.terms.remove(ROOM, [*ids[:-1], ids[0], numbered(1, 0)])
-        told = changes_since(book, followed)
+        told = changes_since(store, followed)
         assert sorted(change.id for change in told) == ids[:-1]
         assert {change.tokens for change in told} == {None}
-        assert [change.id for change in changes_since(book, 0) if change.tokens is not None] == ids[-1:]
-        assert [change.id for change in changes_since(book, 0, TRAVEL)] == ids[:1]
+        assert [change.id for change in changes_since(store, 0) if change.tokens is not None] == ids[-1:]
+        assert [change.id for change in changes_since(store, 0, TRAVEL)] == ids[:1]
 
-    def test_removing_what_is_not_there_changes_nothing(self, book: Store) -> None:
-        with book.write() as tx:
+    def test_removing_what_is_not_there_changes_nothing(self, store: Store) -> None:
+        with store.write() as tx:
             tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01")
-        before = changes_since(book, 0)
-        with book.write() as tx:
+        before = changes_since(store, 0)
+        with store.write() as tx:
             tx.terms.remove(ROOM, (IDS[1],))
             tx.terms.remove(TRAVEL, (IDS[0],))
-        assert changes_since(book, 0) == before
-        assert changes_since(book, 0, TRAVEL) == []
+        assert changes_since(store, 0) == before
+        assert changes_since(store, 0, TRAVEL) == []
 
-    def test_a_line_without_tokens_is_not_a_removed_line(self, book: Store) -> None:
-        with book.write() as tx:
+    def test_a_line_without_tokens_is_not_a_removed_line(self, store: Store) -> None:
+        with store.write() as tx:
             tx.terms.add(ROOM, IDS[0], b"", b"")
-        assert [change.tokens for change in changes_since(book, 0)] == [b""]
+        assert [change.tokens for change in changes_since(store, 0)] == [b""]
 
-    def test_a_deleted_room_has_no_changes(self, book: Store) -> None:
-        with book.write() as tx:
-            for room in (ROOM, TRAVEL):
-                tx.terms.add(room, IDS[0], b"tokens", b"\x01")
-            tx.terms.delete_room(ROOM)
-        assert changes_since(book, 0) == []
-        assert [change.id for change in changes_since(book, 0, TRAVEL)] == [IDS[0]]
+    def test_a_deleted_compartment_has_no_changes(self, store: Store) -> None:
+        with store.write() as tx:
+            for compartment in (ROOM, TRAVEL):
+                tx.terms.add(compartment, IDS[0], b"tokens", b"\x01")
+            tx.terms.delete_compartment(ROOM)
+        assert changes_since(store, 0) == []
+        assert [change.id for change in changes_since(store, 0, TRAVEL)] == [IDS[0]]

@@ -21,7 +21,7 @@ from contextlib import suppress
 import pytest
 
 from contracts.jobs_contract import NOW, UNTIL, add, errand, expect_each_once, work_off
-from contracts.store_contract import BookContract
+from contracts.store_contract import StoreContract
 from contracts.store_scenes import (
     ELSEWHERE,
     IDS,
@@ -76,79 +76,79 @@ def _leave_marks(tx: Transaction, line_id: str, marked: Mapping[str, bytes], n: 
     tx.terms.lie(ROOM, "old", [(line_id, marked["left"])])
 
 
-class StoredBookContract(BookContract):
+class StoredStoreContract(StoreContract):
     """What a book promises whose content outlives the process. Override `open_book`."""
 
     @pytest.fixture
-    def open_book(self) -> Callable[[], Store]:
+    def open_store(self) -> Callable[[], Store]:
         """Opens the book of this test, the same one each time, as another process would."""
         raise NotImplementedError("override the fixture 'open_book'")
 
     @pytest.fixture
-    def book(self, open_book: Callable[[], Store]) -> Iterator[Store]:
-        book = open_book()
-        yield book
-        book.close()
+    def store(self, open_store: Callable[[], Store]) -> Iterator[Store]:
+        store = open_store()
+        yield store
+        store.close()
 
     @pytest.fixture
-    def second(self, book: Store, open_book: Callable[[], Store]) -> Iterator[Store]:
+    def second(self, store: Store, open_store: Callable[[], Store]) -> Iterator[Store]:
         """The same book, opened once more."""
-        second = open_book()
+        second = open_store()
         yield second
         second.close()
 
-    def test_a_finished_write_is_there_when_the_book_is_opened_again(
-        self, book: Store, open_book: Callable[[], Store]
+    def test_a_finished_write_is_there_when_the_store_is_opened_again(
+        self, store: Store, open_store: Callable[[], Store]
     ) -> None:
-        with book.write() as tx:
+        with store.write() as tx:
             fill(tx)
-        before = contents(book)
-        book.close()
-        again = open_book()
+        before = contents(store)
+        store.close()
+        again = open_store()
         try:
             assert contents(again) == before
             assert before[ROOM] != ([], [])
         finally:
             again.close()
 
-    def test_a_finished_write_that_need_not_last_outlives_the_book_all_the_same(
-        self, book: Store, open_book: Callable[[], Store]
+    def test_a_finished_write_that_need_not_last_outlives_the_store_all_the_same(
+        self, store: Store, open_store: Callable[[], Store]
     ) -> None:
         for n, lasting in enumerate((True, False, False, True, False)):
-            with book.write(lasting=lasting) as tx:
+            with store.write(lasting=lasting) as tx:
                 tx.audit.append(WORKSPACE, event(str(n)))
-        with suppress(GiveUp), book.write(lasting=False) as tx:
+        with suppress(GiveUp), store.write(lasting=False) as tx:
             tx.audit.append(WORKSPACE, event("never"))
             raise GiveUp
-        book.close()
-        again = open_book()
+        store.close()
+        again = open_store()
         try:
             assert [row.event.detail for row in log(again)] == list("01234")
         finally:
             again.close()
 
-    def test_a_write_that_raised_is_not_there_when_the_book_is_opened_again(
-        self, book: Store, open_book: Callable[[], Store]
+    def test_a_write_that_raised_is_not_there_when_the_store_is_opened_again(
+        self, store: Store, open_store: Callable[[], Store]
     ) -> None:
-        before = contents(book)
-        with suppress(GiveUp), book.write() as tx:
+        before = contents(store)
+        with suppress(GiveUp), store.write() as tx:
             fill(tx)
             raise GiveUp
-        book.close()
-        again = open_book()
+        store.close()
+        again = open_store()
         try:
             assert contents(again) == before
         finally:
             again.close()
 
-    def test_what_was_given_or_burned_once_stays_so_when_the_book_is_opened_again(
-        self, book: Store, open_book: Callable[[], Store]
+    def test_what_was_given_or_burned_once_stays_so_when_the_store_is_opened_again(
+        self, store: Store, open_store: Callable[[], Store]
     ) -> None:
-        with book.write() as tx:
+        with store.write() as tx:
             tx.caps.burn(WORKSPACE, "proof", 0, 9)
             given = tx.keys.next_epoch(WORKSPACE)
-        book.close()
-        again = open_book()
+        store.close()
+        again = open_store()
         try:
             with again.write() as tx:
                 assert not tx.caps.burn(WORKSPACE, "proof", 1, 9)
@@ -156,107 +156,109 @@ class StoredBookContract(BookContract):
         finally:
             again.close()
 
-    def test_a_finished_write_is_seen_by_a_book_that_was_open_before_it(
-        self, book: Store, second: Store
+    def test_a_finished_write_is_seen_by_a_store_that_was_open_before_it(
+        self, store: Store, second: Store
     ) -> None:
         empty = contents(second)
-        with book.write() as tx:
+        with store.write() as tx:
             fill(tx)
-        assert contents(second) == contents(book) != empty
+        assert contents(second) == contents(store) != empty
 
-    def test_two_open_books_write_one_log(self, book: Store, second: Store) -> None:
+    def test_two_open_stores_write_one_log(self, store: Store, second: Store) -> None:
         for n in range(6):
-            with (book, second)[n % 2].write() as tx:
+            with (store, second)[n % 2].write() as tx:
                 tx.audit.append(WORKSPACE, event(str(n)))
-        assert [row.event.detail for row in log(book)] == list("012345")
+        assert [row.event.detail for row in log(store)] == list("012345")
         assert audit.verify(WORKSPACE, log(second)).size == 6
 
-    def test_a_removal_by_another_open_book_is_told(self, book: Store, second: Store) -> None:
-        with book.write() as tx:
+    def test_a_removal_by_another_open_store_is_told(self, store: Store, second: Store) -> None:
+        with store.write() as tx:
             tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01")
-        followed = changes_since(book, 0)[-1].seq
+        followed = changes_since(store, 0)[-1].seq
         with second.write() as tx:
             tx.terms.remove(ROOM, (IDS[0],))
-        assert [(change.id, change.tokens) for change in changes_since(book, followed)] == [(IDS[0], None)]
+        assert [(change.id, change.tokens) for change in changes_since(store, followed)] == [(IDS[0], None)]
 
-    def test_a_vector_given_by_another_open_book_is_told(self, book: Store, second: Store) -> None:
-        with book.write() as tx:
+    def test_a_vector_given_by_another_open_store_is_told(self, store: Store, second: Store) -> None:
+        with store.write() as tx:
             for line_id in IDS[:3]:
                 tx.terms.add(ROOM, line_id, b"tokens", b"\x01")
             tx.terms.lie(ROOM, SPACE, [(IDS[0], b"vector")])
-        followed = vectors_since(book, 0)[-1].seq
+        followed = vectors_since(store, 0)[-1].seq
         with second.write() as tx:
             tx.terms.remove(ROOM, (IDS[0],))
-        with book.write() as tx:
+        with store.write() as tx:
             tx.terms.lie(ROOM, SPACE, [(IDS[1], b"first")])
         with second.write() as tx:
             tx.terms.lie(ROOM, SPACE, [(IDS[2], b"second")])
-        assert [vector[1:] for vector in vectors_since(book, followed)] == [
+        assert [vector[1:] for vector in vectors_since(store, followed)] == [
             (IDS[1], b"first"),
             (IDS[2], b"second"),
         ]
 
-    def test_two_open_books_take_turns_without_missing_anything(self, book: Store, second: Store) -> None:
+    def test_two_open_stores_take_turns_without_missing_anything(self, store: Store, second: Store) -> None:
         for n in range(12):
-            writing = (book, second)[n % 2]
+            writing = (store, second)[n % 2]
             with writing.write() as tx:
                 fill(tx, (ROOM, *ELSEWHERE)[n % 4])
                 if n % 5 == 4:
-                    tx.keys.delete_room(ROOM)
-                    tx.terms.delete_room(ROOM)
-            with suppress(GiveUp), (second, book)[n % 3 % 2].write() as tx:
+                    tx.keys.delete_compartment(ROOM)
+                    tx.terms.delete_compartment(ROOM)
+            with suppress(GiveUp), (second, store)[n % 3 % 2].write() as tx:
                 fill(tx, ROOM)
                 raise GiveUp
-            assert contents(book) == contents(second)
+            assert contents(store) == contents(second)
         for workspace in (WORKSPACE, "other"):
-            audit.verify(workspace, log(book, workspace))
+            audit.verify(workspace, log(store, workspace))
 
-    def test_a_scrub_hides_nothing_that_another_open_book_wrote(self, book: Store, second: Store) -> None:
-        with book.write() as tx:
+    def test_a_scrub_hides_nothing_that_another_open_store_wrote(self, store: Store, second: Store) -> None:
+        with store.write() as tx:
             fill(tx)
-        contents(book)
+        contents(store)
         with second.write() as tx:
-            tx.keys.delete_room(ROOM)
+            tx.keys.delete_compartment(ROOM)
             fill(tx, TRAVEL)
-        assert book.scrub()
-        assert contents(book) == contents(second)
+        assert store.scrub()
+        assert contents(store) == contents(second)
 
-    def test_a_scrub_brings_nothing_back_of_a_write_that_raised(self, book: Store) -> None:
-        with book.write() as tx:
+    def test_a_scrub_brings_nothing_back_of_a_write_that_raised(self, store: Store) -> None:
+        with store.write() as tx:
             fill(tx)
-        assert book.scrub()
-        before = contents(book)
-        with suppress(GiveUp), book.write() as tx:
+        assert store.scrub()
+        before = contents(store)
+        with suppress(GiveUp), store.write() as tx:
             fill(tx, TRAVEL)
             tx.keys.of(*TRAVEL[:2])
             tx.marks(WORKSPACE)
             raise GiveUp
-        assert book.scrub()
-        assert contents(book) == before
+        assert store.scrub()
+        assert contents(store) == before
 
-    def test_many_threads_on_two_open_books_lose_nothing(self, book: Store, second: Store) -> None:
-        in_many_threads([book, second] * (THREADS // 2), write_and_log)
+    def test_many_threads_on_two_open_stores_lose_nothing(self, store: Store, second: Store) -> None:
+        in_many_threads([store, second] * (THREADS // 2), write_and_log)
         expect_all_written(second)
 
-    def test_two_open_books_never_claim_the_same_and_leave_nothing(self, book: Store, second: Store) -> None:
-        add(book, *(errand(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
+    def test_two_open_stores_never_claim_the_same_and_leave_nothing(
+        self, store: Store, second: Store
+    ) -> None:
+        add(store, *(errand(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
         done: list[list[Task]] = [[] for _ in range(4)]
 
         def work(one: Store, thread: int) -> None:
             done[thread] = work_off(one, f"worker {thread}")
 
-        in_many_threads([book, second] * 2, work)
+        in_many_threads([store, second] * 2, work)
         expect_each_once(done, 60)
 
-    def test_numbers_of_work_are_not_given_again_when_the_book_is_opened_again(
-        self, book: Store, open_book: Callable[[], Store]
+    def test_numbers_of_work_are_not_given_again_when_the_store_is_opened_again(
+        self, store: Store, open_store: Callable[[], Store]
     ) -> None:
-        add(book, errand(0))
-        with book.write() as tx:
+        add(store, errand(0))
+        with store.write() as tx:
             (first,) = tx.work.claim("h", now=NOW, until=UNTIL, most=1)
             assert tx.work.finish(first)
-        book.close()
-        again = open_book()
+        store.close()
+        again = open_store()
         try:
             add(again, errand(1))
             with again.write() as tx:
@@ -266,12 +268,12 @@ class StoredBookContract(BookContract):
         finally:
             again.close()
 
-    def test_what_a_book_knows_by_heart_is_not_held_against_another_one(
-        self, book: Store, second: Store
+    def test_what_a_store_knows_by_heart_is_not_held_against_another_one(
+        self, store: Store, second: Store
     ) -> None:
         ann = Entry(WORKSPACE, PEER, "ann", IDS[0], 1)
         for n in range(1, 7):
-            with (book, second)[n // 2 % 2].write() as tx:
+            with (store, second)[n // 2 % 2].write() as tx:
                 assert tx.lines.last_turn(WORKSPACE, "s") == n - 1
                 assert tx.register.entry(WORKSPACE, PEER, "ann") == (None if n % 2 else ann)
                 tx.lines.append(sealed_line(IDS[n], session="s", turn=n))
@@ -280,22 +282,22 @@ class StoredBookContract(BookContract):
                 else:
                     assert tx.register.remove(WORKSPACE, PEER, "ann")
 
-    def test_a_scrub_settles_what_is_owed_for_every_open_book(self, book: Store, second: Store) -> None:
-        append(book, sealed_line())
-        with book.write() as tx:
+    def test_a_scrub_settles_what_is_owed_for_every_open_store(self, store: Store, second: Store) -> None:
+        append(store, sealed_line())
+        with store.write() as tx:
             tx.lines.delete(ROOM, (IDS[0],))
             tx.owe_scrub()
         assert second.scrub_pending()
         assert second.scrub()
-        assert not book.scrub_pending()
+        assert not store.scrub_pending()
 
-    def test_a_closed_book_can_not_be_written(self, book: Store) -> None:
-        book.close()
-        with pytest.raises(StorageUnavailable), book.write():
+    def test_a_closed_store_can_not_be_written(self, store: Store) -> None:
+        store.close()
+        with pytest.raises(StorageUnavailable), store.write():
             pass
 
 
-class FilesBookContract(StoredBookContract):
+class FilesStoreContract(StoredStoreContract):
     """What a book promises whose files are its own. Override `open_book` and `stored_bytes`."""
 
     @pytest.fixture
@@ -304,14 +306,14 @@ class FilesBookContract(StoredBookContract):
         raise NotImplementedError("override the fixture 'stored_bytes'")
 
     def test_after_a_scrub_no_byte_of_a_deleted_row_is_left(
-        self, book: Store, stored_bytes: Callable[[], bytes]
+        self, store: Store, stored_bytes: Callable[[], bytes]
     ) -> None:
         marked = {name: f"<{name} 7f3a9c>".encode() for name in _MARKED}
-        with book.write() as tx:
+        with store.write() as tx:
             for n in range(40):
                 _leave_marks(tx, numbered(n, 0), marked, n)
             tx.keys.add(WrappedKey(ROOM, "seal", 1, marked["wrapped"]))
-            tx.lines.append(sealed_line(room=TRAVEL, sealed=b"<kept 7f3a9c>"))
+            tx.lines.append(sealed_line(compartment=TRAVEL, sealed=b"<kept 7f3a9c>"))
             tx.register.add(Entry(WORKSPACE, PEER, "ann", IDS[0], 1, metadata=marked["entry"].decode()))
             tx.register.tie(Tie(WORKSPACE, MEMBER, "s", marked["tie"].decode(), 1))
             tx.register.keep_batch(Batch(WORKSPACE, "s", marked["digest"], 1, 1, 1), 0)
@@ -322,52 +324,52 @@ class FilesBookContract(StoredBookContract):
             assert tx.work.finish(task)
         before = stored_bytes()
         assert all(mark in before for mark in (*marked.values(), b"<kept 7f3a9c>"))
-        with book.write() as tx:
+        with store.write() as tx:
             for n in range(0, 40, 2):
                 tx.terms.remove(ROOM, (numbered(n, 0),))
                 tx.lines.delete(ROOM, (numbered(n, 0),))
             while tx.terms.leave("old", 7):
                 continue
-            tx.lines.delete_room(ROOM)
-            tx.terms.delete_room(ROOM)
-            tx.keys.delete_room(ROOM)
+            tx.lines.delete_compartment(ROOM)
+            tx.terms.delete_compartment(ROOM)
+            tx.keys.delete_compartment(ROOM)
             tx.register.remove_workspace(WORKSPACE)
             tx.work.drop(WORKSPACE)
             tx.owe_scrub()
-        assert book.scrub()
+        assert store.scrub()
         after = stored_bytes()
         assert not [name for name, mark in marked.items() if mark in after]
         assert b"<kept 7f3a9c>" in after
 
     def test_after_a_scrub_nothing_is_left_of_one_line_of_many(
-        self, book: Store, stored_bytes: Callable[[], bytes]
+        self, store: Store, stored_bytes: Callable[[], bytes]
     ) -> None:
-        with book.write() as tx:
+        with store.write() as tx:
             for n in range(700):
                 tx.terms.add(ROOM, numbered(n, 0), b"<%d 7f3a9c>" % n, b"\x01", Saying(f"<in {n} 7f3a9c>"))
         assert stored_bytes().count(b"<100 7f3a9c>") >= 1
-        with book.write() as tx:
+        with store.write() as tx:
             tx.terms.remove(ROOM, (numbered(100, 0),))
             tx.owe_scrub()
-        assert book.scrub()
+        assert store.scrub()
         after = stored_bytes()
         assert b"<99 7f3a9c>" in after
         assert b"<in 99 7f3a9c>" in after
         assert b"<100 7f3a9c>" not in after
         assert b"<in 100 7f3a9c>" not in after
 
-    def test_a_scrub_that_another_open_book_prevents_stays_pending(
-        self, book: Store, second: Store, stored_bytes: Callable[[], bytes]
+    def test_a_scrub_that_another_open_store_prevents_stays_pending(
+        self, store: Store, second: Store, stored_bytes: Callable[[], bytes]
     ) -> None:
-        append(book, sealed_line(sealed=b"<gone 7f3a9c>"))
+        append(store, sealed_line(sealed=b"<gone 7f3a9c>"))
         with second.read() as tx:
             assert tx.lines.count(ROOM) == 1
-            with book.write() as writing:
+            with store.write() as writing:
                 writing.lines.delete(ROOM, (IDS[0],))
                 writing.owe_scrub()
-            done = book.scrub()
-            assert done is not book.scrub_pending()
+            done = store.scrub()
+            assert done is not store.scrub_pending()
             assert not done or b"<gone 7f3a9c>" not in stored_bytes()
         assert second.scrub()
-        assert not book.scrub_pending()
+        assert not store.scrub_pending()
         assert b"<gone 7f3a9c>" not in stored_bytes()

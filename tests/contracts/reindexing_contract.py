@@ -14,68 +14,68 @@ SPACE = "here"
 MANY = 1000
 
 
-def index(book: Store, ids: Sequence[str] = IDS[:4], room: Compartment = ROOM) -> None:
-    with book.write() as tx:
+def index(store: Store, ids: Sequence[str] = IDS[:4], compartment: Compartment = ROOM) -> None:
+    with store.write() as tx:
         for line_id in ids:
-            tx.terms.add(room, line_id, b"old", b"\x01", Saying("talk", 3, 7))
+            tx.terms.add(compartment, line_id, b"old", b"\x01", Saying("talk", 3, 7))
 
 
-def owe(book: Store, *rooms: Compartment) -> None:
-    with book.write() as tx:
-        tx.renewal.owe(rooms)
+def owe(store: Store, *compartments: Compartment) -> None:
+    with store.write() as tx:
+        tx.renewal.owe(compartments)
 
 
 class RenewalContract:
-    def test_a_store_remembers_by_which_analysis_its_tokens_are_made(self, book: Store) -> None:
-        with book.read() as tx:
+    def test_a_store_remembers_by_which_analysis_its_tokens_are_made(self, store: Store) -> None:
+        with store.read() as tx:
             assert tx.renewal.analysis() == ""
         for version in ("1.1", "2"):
-            with book.write() as tx:
+            with store.write() as tx:
                 tx.renewal.analyse_by(version)
-            with book.read() as tx:
+            with store.read() as tx:
                 assert tx.renewal.analysis() == version
 
-    def test_of_a_line_far_back_in_a_long_room_its_new_tokens_are_told(self, book: Store) -> None:
-        index(book, [numbered(0, n) for n in range(700)])
-        before = changes_since(book, 0)
+    def test_of_a_line_far_back_in_a_long_compartment_its_new_tokens_are_told(self, store: Store) -> None:
+        index(store, [numbered(0, n) for n in range(700)])
+        before = changes_since(store, 0)
         renewed = [Renewed(before[at].seq, before[at].id, b"new", b"\x02") for at in (0, 300, 301, 699)]
-        with book.write() as tx:
+        with store.write() as tx:
             tx.renewal.renew(ROOM, renewed)
-        after = changes_since(book, 0)
+        after = changes_since(store, 0)
         assert [change[:4] for change, was in zip(after, before, strict=True) if change != was] == renewed
-        assert changes_since(book, after[0].seq) == after[1:]
+        assert changes_since(store, after[0].seq) == after[1:]
 
-    def test_rooms_are_owed_one_after_the_other_until_they_are_settled(self, book: Store) -> None:
-        with book.read() as tx:
+    def test_compartments_are_owed_one_after_the_other_until_they_are_settled(self, store: Store) -> None:
+        with store.read() as tx:
             assert tx.renewal.next() is None
-        owe(book, ROOM, TRAVEL, *ELSEWHERE)
+        owe(store, ROOM, TRAVEL, *ELSEWHERE)
         settled = []
-        with book.write() as tx:
+        with store.write() as tx:
             while (debt := tx.renewal.next()) is not None:
                 assert debt.seq == 0
-                settled.append(debt.room)
-                tx.renewal.settle(debt.room)
+                settled.append(debt.compartment)
+                tx.renewal.settle(debt.compartment)
         assert settled == sorted({ROOM, TRAVEL, *ELSEWHERE})
 
-    def test_what_is_owed_can_be_asked_for_one_workspace(self, book: Store) -> None:
-        owe(book, ROOM)
-        with book.read() as tx:
+    def test_what_is_owed_can_be_asked_for_one_workspace(self, store: Store) -> None:
+        owe(store, ROOM)
+        with store.read() as tx:
             assert tx.renewal.next(WORKSPACE) == tx.renewal.next(*ROOM) == Debt(ROOM, 0)
             assert tx.renewal.next("nowhere") is None
 
-    def test_a_room_that_is_owed_again_stays_as_far_as_it_is(self, book: Store) -> None:
-        owe(book, ROOM)
-        with book.write() as tx:
+    def test_a_compartment_that_is_owed_again_stays_as_far_as_it_is(self, store: Store) -> None:
+        owe(store, ROOM)
+        with store.write() as tx:
             tx.renewal.reach(Debt(ROOM, 2))
-        owe(book, ROOM)
-        with book.read() as tx:
+        owe(store, ROOM)
+        with store.read() as tx:
             assert tx.renewal.next() == Debt(ROOM, 2)
 
     def test_what_was_reached_is_not_gone_back_from_and_what_is_not_owed_is_not_reached(
-        self, book: Store
+        self, store: Store
     ) -> None:
-        owe(book, ROOM)
-        with book.write() as tx:
+        owe(store, ROOM)
+        with store.write() as tx:
             tx.renewal.reach(Debt(ROOM, 3))
             tx.renewal.reach(Debt(ROOM, 2))
             tx.renewal.reach(Debt(TRAVEL, 2))
@@ -83,11 +83,11 @@ class RenewalContract:
             tx.renewal.settle(ROOM)
             assert tx.renewal.next() is None
 
-    def test_the_lines_of_a_debt_come_in_order_behind_what_was_reached(self, book: Store) -> None:
-        index(book)
-        with book.write() as tx:
+    def test_the_lines_of_a_debt_come_in_order_behind_what_was_reached(self, store: Store) -> None:
+        index(store)
+        with store.write() as tx:
             tx.terms.remove(ROOM, (IDS[1],))
-        with book.read() as tx:
+        with store.read() as tx:
             first = tx.renewal.lines(Debt(ROOM, 0), 2)
             assert [line_id for _, line_id in first] == [IDS[0], IDS[2]]
             rest = tx.renewal.lines(Debt(ROOM, first[-1][0]), 2)
@@ -95,47 +95,47 @@ class RenewalContract:
             assert tx.renewal.lines(Debt(TRAVEL, 0), 2) == []
 
     def test_a_renewed_line_has_its_new_tokens_in_its_old_place_and_keeps_its_vector(
-        self, book: Store
+        self, store: Store
     ) -> None:
-        index(book)
-        with book.write() as tx:
+        index(store)
+        with store.write() as tx:
             tx.terms.lie(ROOM, SPACE, [(IDS[1], b"vector")])
             (_, (seq, line_id), *_) = tx.renewal.lines(Debt(ROOM, 0), MANY)
             tx.renewal.renew(ROOM, [Renewed(seq, line_id, b"new", b"\x02")])
-        found = changes_since(book, 0)
+        found = changes_since(store, 0)
         assert [(change.id, change.tokens, change.counts) for change in found] == [
             (one, b"new", b"\x02") if one == IDS[1] else (one, b"old", b"\x01") for one in IDS[:4]
         ]
         assert all(change.said == Saying("talk", 3, 7) for change in found)
-        with book.read() as tx:
+        with store.read() as tx:
             assert [vector.id for vector in tx.terms.vectors(ROOM, SPACE, 0)] == [IDS[1]]
 
-    def test_a_line_that_left_meanwhile_is_not_brought_back(self, book: Store) -> None:
-        index(book)
-        with book.read() as tx:
+    def test_a_line_that_left_meanwhile_is_not_brought_back(self, store: Store) -> None:
+        index(store)
+        with store.read() as tx:
             found = tx.renewal.lines(Debt(ROOM, 0), MANY)
-        with book.write() as tx:
+        with store.write() as tx:
             tx.terms.remove(ROOM, (IDS[2],))
             tx.renewal.renew(ROOM, [Renewed(seq, line_id, b"new", b"\x02") for seq, line_id in found])
-        indexed = {change.id for change in changes_since(book, 0) if change.tokens is not None}
+        indexed = {change.id for change in changes_since(store, 0) if change.tokens is not None}
         assert indexed == {IDS[0], IDS[1], IDS[3]}
 
-    def test_a_room_that_is_deleted_is_owed_no_longer(self, book: Store) -> None:
-        owe(book, ROOM, TRAVEL)
-        with book.write() as tx:
-            tx.terms.delete_room(ROOM)
+    def test_a_compartment_that_is_deleted_is_owed_no_longer(self, store: Store) -> None:
+        owe(store, ROOM, TRAVEL)
+        with store.write() as tx:
+            tx.terms.delete_compartment(ROOM)
             assert tx.renewal.next() == Debt(TRAVEL, 0)
 
-    def test_what_is_left_is_counted_where_it_is_asked_for(self, book: Store) -> None:
-        for room in (ROOM, TRAVEL, ELSEWHERE[0]):
-            index(book, room=room)
-        owe(book, ROOM, ELSEWHERE[0])
-        with book.write() as tx:
+    def test_what_is_left_is_counted_where_it_is_asked_for(self, store: Store) -> None:
+        for compartment in (ROOM, TRAVEL, ELSEWHERE[0]):
+            index(store, compartment=compartment)
+        owe(store, ROOM, ELSEWHERE[0])
+        with store.write() as tx:
             tx.renewal.reach(Debt(ROOM, tx.renewal.lines(Debt(ROOM, 0), MANY)[0][0]))
             tx.terms.remove(ELSEWHERE[0], IDS[:1])
             tx.terms.lie(TRAVEL, SPACE, [(IDS[0], b"vector"), (IDS[1], b"vector")])
             tx.terms.lie(TRAVEL, "elsewhere", [(IDS[2], b"vector")])
-        with book.read() as tx:
+        with store.read() as tx:
             assert tx.renewal.owed() == 6
             assert tx.renewal.owed(*ROOM) == tx.renewal.owed(*ELSEWHERE[0]) == 3
             assert tx.renewal.owed(*TRAVEL) == 0

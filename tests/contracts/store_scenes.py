@@ -45,10 +45,10 @@ class GiveUp(Exception):
     """Raised inside a write to have it rolled back."""
 
 
-def sealed_line(line_id: str = IDS[0], room: Compartment = ROOM, **changes: Any) -> SealedLine:
+def sealed_line(line_id: str = IDS[0], compartment: Compartment = ROOM, **changes: Any) -> SealedLine:
     """A line as a book keeps it. What is sealed does not matter here."""
     plain = SealedLine(
-        room=room,
+        compartment=compartment,
         id=line_id,
         kind="memory",
         session=None,
@@ -72,110 +72,112 @@ def event(detail: str = "") -> Event:
     return Event(1, OWNER, "cap", "put", audit.OK, (ROOM.namespace,), (IDS[0],), detail)
 
 
-def append(book: Store, *lines: SealedLine) -> None:
-    with book.write() as tx:
+def append(store: Store, *lines: SealedLine) -> None:
+    with store.write() as tx:
         for line in lines:
             assert tx.lines.append(line)
 
 
-def walked(book: Store, asked: TurnSpan) -> list[tuple[str, str]]:
-    with book.read() as tx:
-        return [(line.id, line.room.namespace) for line in tx.lines.walk(asked)]
+def walked(store: Store, asked: TurnSpan) -> list[tuple[str, str]]:
+    with store.read() as tx:
+        return [(line.id, line.compartment.namespace) for line in tx.lines.walk(asked)]
 
 
-def changes_since(book: Store, seq: int, room: Compartment = ROOM) -> list[TermsChange]:
-    with book.read() as tx:
-        return list(tx.terms.since(room, seq))
+def changes_since(store: Store, seq: int, compartment: Compartment = ROOM) -> list[TermsChange]:
+    with store.read() as tx:
+        return list(tx.terms.since(compartment, seq))
 
 
-def vectors_since(book: Store, seq: int, room: Compartment = ROOM, space: str = SPACE) -> list[Vector]:
-    with book.read() as tx:
-        return tx.terms.vectors(room, space, seq)
+def vectors_since(
+    store: Store, seq: int, compartment: Compartment = ROOM, space: str = SPACE
+) -> list[Vector]:
+    with store.read() as tx:
+        return tx.terms.vectors(compartment, space, seq)
 
 
-def log(book: Store, workspace: str = WORKSPACE) -> list[audit.Row]:
-    with book.read() as tx:
+def log(store: Store, workspace: str = WORKSPACE) -> list[audit.Row]:
+    with store.read() as tx:
         return tx.audit.rows(workspace, 0, EVERYTHING)
 
 
-def fill(tx: Transaction, room: Compartment = ROOM) -> None:
+def fill(tx: Transaction, compartment: Compartment = ROOM) -> None:
     """Leave something of every kind in a room and its workspace."""
-    tx.lines.append(sealed_line(IDS[0], room))
-    tx.lines.append(sealed_line(IDS[1], room, supersedes=IDS[0], session="s"))
-    tx.lines.invalidate(room, IDS[0], IDS[1])
-    tx.terms.add(room, IDS[0], b"tokens 1", b"\x01")
-    tx.terms.remove(room, (IDS[0],))
-    tx.terms.add(room, IDS[1], b"tokens 2", b"\x02", Saying("s", 1, 9))
-    tx.terms.lie(room, SPACE, [(IDS[0], b"dropped"), (IDS[1], b"vector")])
-    tx.keys.add(WrappedKey(room, "seal", tx.keys.next_epoch(room.workspace), b"wrapped"))
-    tx.caps.revoke(Revocation(room.workspace, "jti", "cap", 1))
-    tx.audit.append(room.workspace, event())
-    tx.touch(room.workspace, caps=True, rooms=True)
+    tx.lines.append(sealed_line(IDS[0], compartment))
+    tx.lines.append(sealed_line(IDS[1], compartment, supersedes=IDS[0], session="s"))
+    tx.lines.invalidate(compartment, IDS[0], IDS[1])
+    tx.terms.add(compartment, IDS[0], b"tokens 1", b"\x01")
+    tx.terms.remove(compartment, (IDS[0],))
+    tx.terms.add(compartment, IDS[1], b"tokens 2", b"\x02", Saying("s", 1, 9))
+    tx.terms.lie(compartment, SPACE, [(IDS[0], b"dropped"), (IDS[1], b"vector")])
+    tx.keys.add(WrappedKey(compartment, "seal", tx.keys.next_epoch(compartment.workspace), b"wrapped"))
+    tx.caps.revoke(Revocation(compartment.workspace, "jti", "cap", 1))
+    tx.audit.append(compartment.workspace, event())
+    tx.touch(compartment.workspace, caps=True, compartments=True)
     tx.owe_scrub()
-    _fill_talk(tx, room)
+    _fill_talk(tx, compartment)
 
 
-def _fill_talk(tx: Transaction, room: Compartment) -> None:
-    session = room.namespace
-    tx.lines.append(sealed_line(IDS[6], room, kind="message", session=session, turn=1, tokens=3))
-    tx.lines.append(sealed_line(IDS[7], room, kind="conclusion", about="bob", likeness=b"like"))
-    tx.lines.reinforce(room, IDS[7], 1)
-    tx.lines.cite(room, IDS[7], (IDS[6],))
-    tx.register.add(Entry(room.workspace, PEER, room.owner, IDS[0], 1))
-    tx.register.tie(Tie(room.workspace, MEMBER, session, room.owner, 1))
-    tx.register.keep_batch(Batch(room.workspace, session, b"digest", 1, 1, 1), 0)
+def _fill_talk(tx: Transaction, compartment: Compartment) -> None:
+    session = compartment.namespace
+    tx.lines.append(sealed_line(IDS[6], compartment, kind="message", session=session, turn=1, tokens=3))
+    tx.lines.append(sealed_line(IDS[7], compartment, kind="conclusion", about="bob", likeness=b"like"))
+    tx.lines.reinforce(compartment, IDS[7], 1)
+    tx.lines.cite(compartment, IDS[7], (IDS[6],))
+    tx.register.add(Entry(compartment.workspace, PEER, compartment.owner, IDS[0], 1))
+    tx.register.tie(Tie(compartment.workspace, MEMBER, session, compartment.owner, 1))
+    tx.register.keep_batch(Batch(compartment.workspace, session, b"digest", 1, 1, 1), 0)
     for _ in range(2):
-        tx.work.add(Errand(room.workspace, DERIVE, session, room.owner, 1, 1), 1)
+        tx.work.add(Errand(compartment.workspace, DERIVE, session, compartment.owner, 1, 1), 1)
     for task in tx.work.claim("worker", now=1, until=9, most=1):
         tx.work.finish(task)
     tx.work.claim("worker", now=1, until=9, most=1)
 
 
-def contents(book: Store, rooms: Sequence[Compartment] = (ROOM, *ELSEWHERE)) -> dict[object, object]:
+def contents(store: Store, compartments: Sequence[Compartment] = (ROOM, *ELSEWHERE)) -> dict[object, object]:
     """Everything that a book tells about those rooms and their workspaces, to a reader and a writer alike."""
-    with book.read() as tx:
-        found = _told(tx, rooms)
-    with book.write() as tx:
-        assert _told(tx, rooms) == found
-    found["scrub"] = book.scrub_pending()
+    with store.read() as tx:
+        found = _told(tx, compartments)
+    with store.write() as tx:
+        assert _told(tx, compartments) == found
+    found["scrub"] = store.scrub_pending()
     return found
 
 
-def _told(tx: Transaction, rooms: Sequence[Compartment]) -> dict[object, object]:
+def _told(tx: Transaction, compartments: Sequence[Compartment]) -> dict[object, object]:
     found: dict[object, object] = {
         "keys": tx.keys.every(),
-        "rooms": tx.lines.rooms(),
+        "rooms": tx.lines.compartments(),
         "workspaces": list(tx.workspaces()),
         "spaces": tx.terms.spaces(),
     }
-    for room in rooms:
-        whole = TurnSpan(room.workspace, room.owner, (room.namespace,), history=True)
-        found[room] = (
+    for compartment in compartments:
+        whole = TurnSpan(compartment.workspace, compartment.owner, (compartment.namespace,), history=True)
+        found[compartment] = (
             tx.lines.walk(whole),
-            list(tx.terms.since(room, 0)),
-            tx.terms.vectors(room, SPACE, 0),
-            tx.terms.lacking(room, SPACE, EVERYTHING),
-            tx.keys.of(room.workspace, room.owner, (room.namespace,)),
-            tx.keys.of(room.workspace, room.owner),
+            list(tx.terms.since(compartment, 0)),
+            tx.terms.vectors(compartment, SPACE, 0),
+            tx.terms.lacking(compartment, SPACE, EVERYTHING),
+            tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,)),
+            tx.keys.of(compartment.workspace, compartment.owner),
         )
-        found[room.workspace] = (
-            tx.marks(room.workspace),
-            sorted(tx.caps.revocations(room.workspace), key=repr),
-            tx.audit.rows(room.workspace, 0, EVERYTHING),
-            tx.audit.tree(room.workspace).root(),
+        found[compartment.workspace] = (
+            tx.marks(compartment.workspace),
+            sorted(tx.caps.revocations(compartment.workspace), key=repr),
+            tx.audit.rows(compartment.workspace, 0, EVERYTHING),
+            tx.audit.tree(compartment.workspace).root(),
         )
-        found["talk", room] = _told_of_talk(tx, room)
+        found["talk", compartment] = _told_of_talk(tx, compartment)
     found["due"] = tx.work.next_due()
     return found
 
 
-def _told_of_talk(tx: Transaction, room: Compartment) -> tuple[object, ...]:
-    workspace, owner, session = room
+def _told_of_talk(tx: Transaction, compartment: Compartment) -> tuple[object, ...]:
+    workspace, owner, session = compartment
     return (
         tx.lines.turns(Turns(workspace, session)),
         tx.lines.last_turn(workspace, session),
         tx.lines.views(Views(workspace, ("conclusion",))),
-        tx.lines.alike(room, "bob", b"like"),
+        tx.lines.alike(compartment, "bob", b"like"),
         tx.lines.of_session(workspace, owner, session),
         tx.lines.cited(workspace, IDS),
         tx.lines.citing(workspace, IDS),
@@ -187,9 +189,9 @@ def _told_of_talk(tx: Transaction, room: Compartment) -> tuple[object, ...]:
     )
 
 
-def write_and_log(book: Store, thread: int) -> None:
+def write_and_log(store: Store, thread: int) -> None:
     for n in range(_WRITES_PER_THREAD):
-        with book.write((ALL, WORKSPACE)[n % 2]) as tx:
+        with store.write((ALL, WORKSPACE)[n % 2]) as tx:
             tx.lines.append(sealed_line(numbered(thread, n)))
             tx.terms.add(ROOM, numbered(thread, n), b"tokens", b"\x01")
             tx.terms.lie(ROOM, SPACE, [(numbered(thread, n), b"vector")])
@@ -201,10 +203,10 @@ def numbered(thread: int, n: int) -> str:
     return ulid.compose(n, thread.to_bytes(ulid.ENTROPY_BYTES, "big"))
 
 
-def expect_all_written(book: Store) -> None:
+def expect_all_written(store: Store) -> None:
     """Whatever `THREADS` threads wrote together is there, once, in one unbroken log."""
     expected = sorted(numbered(thread, n) for thread in range(THREADS) for n in range(_WRITES_PER_THREAD))
-    with book.read() as tx:
+    with store.read() as tx:
         assert tx.lines.ids(span(limit=EVERYTHING)) == expected
         changes = list(tx.terms.since(ROOM, 0))
         assert sorted(change.id for change in changes) == expected
@@ -213,6 +215,6 @@ def expect_all_written(book: Store) -> None:
         assert sorted(vector.id for vector in vectors) == expected
         assert len({vector.seq for vector in vectors}) == len(expected)
         assert len({key.epoch for key in tx.keys.every()}) == len(expected)
-    rows = log(book)
+    rows = log(store)
     assert audit.verify(WORKSPACE, rows).size == len(expected)
     assert sorted(row.event.detail for row in rows) == expected

@@ -13,16 +13,16 @@ from souvenance.ports.store import Store
 _SWITCH_SECONDS = 1e-5
 
 
-def in_many_threads(books: list[Store], work: Callable[[Store, int], None]) -> None:
+def in_many_threads(stores: list[Store], work: Callable[[Store, int], None]) -> None:
     """Let one thread for each book do the work, all beginning together."""
-    start = threading.Barrier(len(books))
+    start = threading.Barrier(len(stores))
 
-    def run(book: Store, number: int) -> None:
+    def run(store: Store, number: int) -> None:
         start.wait()
-        work(book, number)
+        work(store, number)
 
-    with often_interrupted(), ThreadPoolExecutor(len(books)) as pool:
-        for running in [pool.submit(run, book, number) for number, book in enumerate(books)]:
+    with often_interrupted(), ThreadPoolExecutor(len(stores)) as pool:
+        for running in [pool.submit(run, store, number) for number, store in enumerate(stores)]:
             running.result()
 
 

@@ -26,12 +26,12 @@ from souvenance.ports.write_queue import (
     LONGEST_HOLD_MS,
     MOST_SET_ASIDE,
     Letter,
-    Outbox,
     QueueStatus,
+    WriteQueue,
     WriteRefused,
 )
 
-OpenOutbox = Callable[[], Outbox]
+OpenWriteQueue = Callable[[], WriteQueue]
 
 _PATIENCE_SECONDS = 20
 _TEXT = st.text(st.characters(), max_size=20)
@@ -72,12 +72,12 @@ class Hand:
         return [letter.body["n"] for letter in self.taken]
 
 
-def put(outbox: Outbox, *letters: tuple[str, int], held: bool = False) -> list[str]:
+def put(write_queue: WriteQueue, *letters: tuple[str, int], held: bool = False) -> list[str]:
     """Put numbered letters into lanes; their ids."""
-    return [outbox.put(lane, {"n": number}, held=held) for lane, number in letters]
+    return [write_queue.put(lane, {"n": number}, held=held) for lane, number in letters]
 
 
-class OutboxContract:
+class WriteQueueContract:
     """What every outbox promises. Override `open_outbox`."""
 
     @pytest.fixture
@@ -85,20 +85,20 @@ class OutboxContract:
         return HandClock()
 
     @pytest.fixture
-    def open_outbox(self, clock: HandClock) -> OpenOutbox:
+    def open_write_queue(self, clock: HandClock) -> OpenWriteQueue:
         """Opens the outbox of this test, the same one each time, as another process would."""
         raise NotImplementedError("override the fixture 'open_outbox'")
 
     @pytest.fixture
-    def outbox(self, open_outbox: OpenOutbox) -> Iterator[Outbox]:
-        outbox = open_outbox()
-        yield outbox
-        outbox.close()
+    def write_queue(self, open_write_queue: OpenWriteQueue) -> Iterator[WriteQueue]:
+        write_queue = open_write_queue()
+        yield write_queue
+        write_queue.close()
 
     @pytest.fixture
-    def second(self, outbox: Outbox, open_outbox: OpenOutbox) -> Iterator[Outbox]:
+    def second(self, write_queue: WriteQueue, open_write_queue: OpenWriteQueue) -> Iterator[WriteQueue]:
         """The same outbox, open at the same time."""
-        second = open_outbox()
+        second = open_write_queue()
         yield second
         second.close()
 
@@ -106,16 +106,18 @@ class OutboxContract:
     def hand(self) -> Hand:
         return Hand()
 
-    def test_a_new_outbox_is_empty(self, outbox: Outbox, hand: Hand) -> None:
-        assert outbox.standing() == QueueStatus()
-        assert outbox.held("a") == 0
-        outbox.release("a")
-        assert outbox.deliver(hand)
+    def test_a_new_write_queue_is_empty(self, write_queue: WriteQueue, hand: Hand) -> None:
+        assert write_queue.standing() == QueueStatus()
+        assert write_queue.held("a") == 0
+        write_queue.release("a")
+        assert write_queue.deliver(hand)
         assert hand.offered == []
 
-    def test_what_was_put_is_delivered_as_it_was(self, outbox: Outbox, hand: Hand, clock: HandClock) -> None:
-        letter_id = outbox.put("lane", {"text": "Grüße", "n": [1, None, {"x": 1.5}]})
-        assert outbox.deliver(hand)
+    def test_what_was_put_is_delivered_as_it_was(
+        self, write_queue: WriteQueue, hand: Hand, clock: HandClock
+    ) -> None:
+        letter_id = write_queue.put("lane", {"text": "Grüße", "n": [1, None, {"x": 1.5}]})
+        assert write_queue.deliver(hand)
         assert hand.taken == [
             Letter(letter_id, "lane", clock.now(), {"text": "Grüße", "n": [1, None, {"x": 1.5}]})
         ]
@@ -131,77 +133,77 @@ class OutboxContract:
     )
     @given(lane=st.text(max_size=20), body=st.dictionaries(_TEXT, _JSON, max_size=4))
     def test_any_lane_and_any_json_come_out_as_they_went_in(
-        self, outbox: Outbox, lane: str, body: dict[str, Any]
+        self, write_queue: WriteQueue, lane: str, body: dict[str, Any]
     ) -> None:
         hand = Hand()
-        letter_id = outbox.put(lane, body)
-        assert outbox.deliver(hand)
+        letter_id = write_queue.put(lane, body)
+        assert write_queue.deliver(hand)
         assert [(one.id, one.lane, one.body) for one in hand.taken] == [(letter_id, lane, body)]
 
     def test_what_the_caller_does_with_the_body_afterwards_changes_nothing(
-        self, outbox: Outbox, hand: Hand
+        self, write_queue: WriteQueue, hand: Hand
     ) -> None:
         body: dict[str, Any] = {"n": [1]}
-        outbox.put("a", body)
+        write_queue.put("a", body)
         body["n"].append(2)
-        assert outbox.deliver(hand)
+        assert write_queue.deliver(hand)
         assert hand.numbers == [[1]]
 
-    def test_a_body_that_is_not_json_is_an_error_and_leaves_nothing(self, outbox: Outbox) -> None:
+    def test_a_body_that_is_not_json_is_an_error_and_leaves_nothing(self, write_queue: WriteQueue) -> None:
         with pytest.raises(TypeError):
-            outbox.put("a", {"n": object()})
-        assert outbox.standing() == QueueStatus()
+            write_queue.put("a", {"n": object()})
+        assert write_queue.standing() == QueueStatus()
 
-    def test_every_letter_has_an_id_of_its_own(self, outbox: Outbox) -> None:
-        assert len(set(put(outbox, *[("a", 1)] * 50))) == 50
+    def test_every_letter_has_an_id_of_its_own(self, write_queue: WriteQueue) -> None:
+        assert len(set(put(write_queue, *[("a", 1)] * 50))) == 50
 
-    def test_what_was_delivered_is_not_delivered_again(self, outbox: Outbox, hand: Hand) -> None:
-        put(outbox, ("a", 1), ("a", 2))
-        assert outbox.standing() == QueueStatus(waiting=2)
-        assert outbox.deliver(hand)
-        assert outbox.standing() == QueueStatus()
-        assert outbox.deliver(hand)
+    def test_what_was_delivered_is_not_delivered_again(self, write_queue: WriteQueue, hand: Hand) -> None:
+        put(write_queue, ("a", 1), ("a", 2))
+        assert write_queue.standing() == QueueStatus(waiting=2)
+        assert write_queue.deliver(hand)
+        assert write_queue.standing() == QueueStatus()
+        assert write_queue.deliver(hand)
         assert hand.numbers == [1, 2]
 
-    def test_what_was_put_waits_for_who_opens_the_outbox_next(
-        self, outbox: Outbox, open_outbox: OpenOutbox, hand: Hand
+    def test_what_was_put_waits_for_who_opens_the_write_queue_next(
+        self, write_queue: WriteQueue, open_write_queue: OpenWriteQueue, hand: Hand
     ) -> None:
-        put(outbox, ("a", 1))
-        outbox.close()
-        again = open_outbox()
+        put(write_queue, ("a", 1))
+        write_queue.close()
+        again = open_write_queue()
         assert again.deliver(hand)
         again.close()
         assert hand.numbers == [1]
 
     def test_the_order_is_that_of_putting_whoever_put(
-        self, outbox: Outbox, second: Outbox, hand: Hand
+        self, write_queue: WriteQueue, second: WriteQueue, hand: Hand
     ) -> None:
         for number in range(6):
-            put((outbox, second)[number % 2], ("ab"[number % 3 == 0], number))
-        assert outbox.deliver(hand)
+            put((write_queue, second)[number % 2], ("ab"[number % 3 == 0], number))
+        assert write_queue.deliver(hand)
         assert hand.numbers == [0, 1, 2, 3, 4, 5]
 
     def test_the_order_is_that_of_putting_whatever_the_clock_says(
-        self, outbox: Outbox, clock: HandClock, hand: Hand
+        self, write_queue: WriteQueue, clock: HandClock, hand: Hand
     ) -> None:
-        put(outbox, ("a", 1))
+        put(write_queue, ("a", 1))
         clock.ms -= 1000
-        put(outbox, ("a", 2))
-        assert outbox.deliver(hand)
+        put(write_queue, ("a", 2))
+        assert write_queue.deliver(hand)
         assert hand.numbers == [1, 2]
 
     def test_a_letter_that_was_not_taken_is_offered_again_under_its_id(
-        self, outbox: Outbox, hand: Hand
+        self, write_queue: WriteQueue, hand: Hand
     ) -> None:
-        (letter_id,) = put(outbox, ("a", 1))
+        (letter_id,) = put(write_queue, ("a", 1))
         hand.raising["a"] = OSError("no way through")
         for _ in range(3):
-            assert not outbox.deliver(hand)
+            assert not write_queue.deliver(hand)
         del hand.raising["a"]
-        assert outbox.deliver(hand)
+        assert write_queue.deliver(hand)
         assert [(one.id, one.attempts) for one in hand.offered] == [(letter_id, n) for n in range(4)]
 
-    def test_what_a_carrier_did_to_a_body_is_not_seen_the_next_time(self, outbox: Outbox) -> None:
+    def test_what_a_carrier_did_to_a_body_is_not_seen_the_next_time(self, write_queue: WriteQueue) -> None:
         seen: list[dict[str, Any]] = []
 
         def spoil(letter: Letter) -> None:
@@ -209,98 +211,106 @@ class OutboxContract:
             letter.body.clear()
             raise OSError
 
-        put(outbox, ("a", 1))
+        put(write_queue, ("a", 1))
         for _ in range(2):
-            outbox.deliver(spoil)
+            write_queue.deliver(spoil)
         assert seen == [{"n": 1}, {"n": 1}]
 
     def test_a_lane_that_waits_keeps_its_order_and_holds_up_no_other(
-        self, outbox: Outbox, hand: Hand
+        self, write_queue: WriteQueue, hand: Hand
     ) -> None:
-        put(outbox, ("a", 1), ("b", 2), ("a", 3), ("c", 4), ("b", 5), ("a", 6))
+        put(write_queue, ("a", 1), ("b", 2), ("a", 3), ("c", 4), ("b", 5), ("a", 6))
         hand.raising["a"] = ValueError()
-        assert not outbox.deliver(hand)
+        assert not write_queue.deliver(hand)
         assert hand.numbers == [2, 4, 5]
         assert len(hand.offered) == 4
-        assert outbox.standing() == QueueStatus(waiting=3)
+        assert write_queue.standing() == QueueStatus(waiting=3)
         hand.raising.clear()
-        assert outbox.deliver(hand)
+        assert write_queue.deliver(hand)
         assert hand.numbers == [2, 4, 5, 1, 3, 6]
 
-    def test_a_refused_letter_is_set_aside_and_its_lane_goes_on(self, outbox: Outbox, hand: Hand) -> None:
-        put(outbox, ("a", 1), ("b", 2))
+    def test_a_refused_letter_is_set_aside_and_its_lane_goes_on(
+        self, write_queue: WriteQueue, hand: Hand
+    ) -> None:
+        put(write_queue, ("a", 1), ("b", 2))
         hand.raising["a"] = WriteRefused()
-        assert outbox.deliver(hand)
+        assert write_queue.deliver(hand)
         hand.raising.clear()
-        put(outbox, ("a", 3))
-        assert outbox.deliver(hand)
+        put(write_queue, ("a", 3))
+        assert write_queue.deliver(hand)
         assert hand.numbers == [2, 3]
-        assert outbox.standing() == QueueStatus(set_aside=1)
+        assert write_queue.standing() == QueueStatus(set_aside=1)
 
-    def test_only_so_many_of_those_set_aside_are_kept(self, outbox: Outbox) -> None:
+    def test_only_so_many_of_those_set_aside_are_kept(self, write_queue: WriteQueue) -> None:
         def refuse(letter: Letter) -> None:
             raise WriteRefused
 
-        put(outbox, *[("a", n) for n in range(MOST_SET_ASIDE + 5)])
-        assert outbox.deliver(refuse)
-        assert outbox.standing() == QueueStatus(set_aside=MOST_SET_ASIDE)
+        put(write_queue, *[("a", n) for n in range(MOST_SET_ASIDE + 5)])
+        assert write_queue.deliver(refuse)
+        assert write_queue.standing() == QueueStatus(set_aside=MOST_SET_ASIDE)
 
-    def test_an_interrupt_ends_the_delivery_and_keeps_the_letter(self, outbox: Outbox, hand: Hand) -> None:
-        put(outbox, ("a", 1), ("a", 2))
+    def test_an_interrupt_ends_the_delivery_and_keeps_the_letter(
+        self, write_queue: WriteQueue, hand: Hand
+    ) -> None:
+        put(write_queue, ("a", 1), ("a", 2))
         hand.raising["a"] = KeyboardInterrupt()
         with pytest.raises(KeyboardInterrupt):
-            outbox.deliver(hand)
+            write_queue.deliver(hand)
         hand.raising.clear()
-        assert outbox.deliver(hand)
+        assert write_queue.deliver(hand)
         assert hand.numbers == [1, 2]
         assert hand.taken[0].attempts == 1
 
-    def test_held_letters_wait_for_their_release(self, outbox: Outbox, hand: Hand) -> None:
-        put(outbox, ("a", 1), ("a", 2), ("b", 3), held=True)
-        put(outbox, ("c", 4))
-        assert (outbox.held("a"), outbox.held("b"), outbox.held("c")) == (2, 1, 0)
-        assert outbox.standing() == QueueStatus(waiting=1, held=3)
-        assert outbox.deliver(hand)
+    def test_held_letters_wait_for_their_release(self, write_queue: WriteQueue, hand: Hand) -> None:
+        put(write_queue, ("a", 1), ("a", 2), ("b", 3), held=True)
+        put(write_queue, ("c", 4))
+        assert (write_queue.held("a"), write_queue.held("b"), write_queue.held("c")) == (2, 1, 0)
+        assert write_queue.standing() == QueueStatus(waiting=1, held=3)
+        assert write_queue.deliver(hand)
         assert hand.numbers == [4]
-        outbox.release("a")
-        assert (outbox.held("a"), outbox.held("b")) == (0, 1)
-        assert outbox.deliver(hand)
+        write_queue.release("a")
+        assert (write_queue.held("a"), write_queue.held("b")) == (0, 1)
+        assert write_queue.deliver(hand)
         assert hand.numbers == [4, 1, 2]
-        assert outbox.standing() == QueueStatus(held=1)
+        assert write_queue.standing() == QueueStatus(held=1)
 
-    def test_another_may_release_what_was_held(self, outbox: Outbox, second: Outbox, hand: Hand) -> None:
-        put(outbox, ("a", 1), held=True)
+    def test_another_may_release_what_was_held(
+        self, write_queue: WriteQueue, second: WriteQueue, hand: Hand
+    ) -> None:
+        put(write_queue, ("a", 1), held=True)
         second.release("a")
         assert second.deliver(hand)
         assert hand.numbers == [1]
 
-    def test_what_is_put_behind_a_held_letter_waits_with_it(self, outbox: Outbox, hand: Hand) -> None:
-        put(outbox, ("a", 1))
-        put(outbox, ("a", 2), held=True)
-        put(outbox, ("a", 3))
-        assert outbox.held("a") == 2
-        assert outbox.standing() == QueueStatus(waiting=1, held=2)
-        assert outbox.deliver(hand)
+    def test_what_is_put_behind_a_held_letter_waits_with_it(
+        self, write_queue: WriteQueue, hand: Hand
+    ) -> None:
+        put(write_queue, ("a", 1))
+        put(write_queue, ("a", 2), held=True)
+        put(write_queue, ("a", 3))
+        assert write_queue.held("a") == 2
+        assert write_queue.standing() == QueueStatus(waiting=1, held=2)
+        assert write_queue.deliver(hand)
         assert hand.numbers == [1]
-        outbox.release("a")
-        assert outbox.deliver(hand)
+        write_queue.release("a")
+        assert write_queue.deliver(hand)
         assert hand.numbers == [1, 2, 3]
 
     def test_nothing_is_held_longer_than_the_longest_hold(
-        self, outbox: Outbox, clock: HandClock, hand: Hand
+        self, write_queue: WriteQueue, clock: HandClock, hand: Hand
     ) -> None:
-        put(outbox, ("a", 1), held=True)
+        put(write_queue, ("a", 1), held=True)
         clock.ms += LONGEST_HOLD_MS
-        put(outbox, ("a", 2), held=True)
-        assert outbox.deliver(hand)
+        put(write_queue, ("a", 2), held=True)
+        assert write_queue.deliver(hand)
         assert hand.numbers == []
         clock.ms += 1
-        assert outbox.standing() == QueueStatus(waiting=1, held=1)
-        assert outbox.deliver(hand)
+        assert write_queue.standing() == QueueStatus(waiting=1, held=1)
+        assert write_queue.deliver(hand)
         assert hand.numbers == [1]
 
     def test_what_is_put_and_released_during_a_delivery_is_delivered_by_it(
-        self, outbox: Outbox, second: Outbox
+        self, write_queue: WriteQueue, second: WriteQueue
     ) -> None:
         taken: list[int] = []
 
@@ -310,46 +320,48 @@ class OutboxContract:
                 put(second, ("b", 3))
                 second.release("a")
 
-        put(outbox, ("a", 1), held=True)
-        put(outbox, ("b", 2))
-        assert outbox.deliver(carry)
+        put(write_queue, ("a", 1), held=True)
+        put(write_queue, ("b", 2))
+        assert write_queue.deliver(carry)
         assert sorted(taken) == [1, 2, 3]
 
-    def test_while_one_delivers_nobody_else_does(self, outbox: Outbox, second: Outbox, hand: Hand) -> None:
+    def test_while_one_delivers_nobody_else_does(
+        self, write_queue: WriteQueue, second: WriteQueue, hand: Hand
+    ) -> None:
         also: list[bool] = []
 
         def carry(letter: Letter) -> None:
             hand(letter)
-            for one in (outbox, second):
+            for one in (write_queue, second):
                 also.append(one.deliver(hand))
                 thread = threading.Thread(target=lambda one=one: also.append(one.deliver(hand)))
                 thread.start()
                 thread.join(_PATIENCE_SECONDS)
 
-        put(outbox, ("a", 1), ("b", 2))
-        assert outbox.deliver(carry)
+        put(write_queue, ("a", 1), ("b", 2))
+        assert write_queue.deliver(carry)
         assert also == [False] * 8
         assert hand.numbers == [1, 2]
 
     def test_after_a_delivery_that_failed_another_may_deliver(
-        self, outbox: Outbox, second: Outbox, hand: Hand
+        self, write_queue: WriteQueue, second: WriteQueue, hand: Hand
     ) -> None:
-        put(outbox, ("a", 1))
+        put(write_queue, ("a", 1))
         hand.raising["a"] = KeyboardInterrupt()
         with pytest.raises(KeyboardInterrupt):
-            outbox.deliver(hand)
+            write_queue.deliver(hand)
         hand.raising.clear()
         assert second.deliver(hand)
 
     def test_any_number_of_threads_may_put_while_one_delivers(
-        self, outbox: Outbox, second: Outbox, hand: Hand
+        self, write_queue: WriteQueue, second: WriteQueue, hand: Hand
     ) -> None:
         threads, letters = 4, 25
         done = threading.Event()
 
         def fill(number: int) -> None:
             for n in range(letters):
-                put((outbox, second)[n % 2], (f"lane {number}", n))
+                put((write_queue, second)[n % 2], (f"lane {number}", n))
 
         def empty() -> None:
             while not done.is_set():
@@ -364,16 +376,16 @@ class OutboxContract:
                 thread.join(_PATIENCE_SECONDS)
             done.set()
             emptying.join(_PATIENCE_SECONDS)
-        assert outbox.deliver(hand)
+        assert write_queue.deliver(hand)
         order: dict[str, list[int]] = defaultdict(list)
         for letter in hand.taken:
             order[letter.lane].append(letter.body["n"])
         assert order == {f"lane {number}": list(range(letters)) for number in range(threads)}
 
-    def test_a_closed_outbox_may_be_used_again(self, outbox: Outbox, hand: Hand) -> None:
-        put(outbox, ("a", 1))
-        outbox.close()
-        outbox.close()
-        put(outbox, ("a", 2))
-        assert outbox.deliver(hand)
+    def test_a_closed_write_queue_may_be_used_again(self, write_queue: WriteQueue, hand: Hand) -> None:
+        put(write_queue, ("a", 1))
+        write_queue.close()
+        write_queue.close()
+        put(write_queue, ("a", 2))
+        assert write_queue.deliver(hand)
         assert hand.numbers == [1, 2]

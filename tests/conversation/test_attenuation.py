@@ -33,15 +33,15 @@ class Undone(Exception):
 class Forgetful:
     """A book on which nothing that is written stays."""
 
-    def __init__(self, book):
-        self._book = book
-        self.read = book.read
-        self.scrub = book.scrub
+    def __init__(self, store):
+        self._store = store
+        self.read = store.read
+        self.scrub = store.scrub
 
     @contextmanager
     def write(self, *of, **options):
         try:
-            with self._book.write(*of, **options) as tx:
+            with self._store.write(*of, **options) as tx:
                 yield tx
                 raise Undone
         except Undone:
@@ -54,7 +54,7 @@ def twin():
         twin = Twin(stage, {"alice": "travel", "bob": "work"})
         world = stage.world
         twin.gate = Gate(
-            book=Forgetful(world.book), keyring=world.keyring, clock=world.clock, tools=world.tools
+            store=Forgetful(world.store), keyring=world.keyring, clock=world.clock, tools=world.tools
         )
         twin.requests = {
             operation: list(asked(axes, mine=twin.ids["alice"][0], **theirs_in(twin)[-1]))

@@ -226,9 +226,9 @@ def test_a_representation_holds_the_newest_up_to_as_many_as_are_asked_for(stage,
 def test_what_was_concluded_most_often_is_told_where_that_is_asked_for(stage, owner):
     owner.open("peers", "alice")
     often = owner.conclude("is called Ann")
-    with stage.world.book.write("w") as tx:
+    with stage.world.store.write("w") as tx:
         line = tx.lines.view("w", often["id"], None)
-        tx.lines.reinforce(line.room, line.id, 2)
+        tx.lines.reinforce(line.compartment, line.id, 2)
     for number in range(10):
         stage.clock.advance(seconds=1)
         owner.conclude(f"fact {number}")

@@ -20,7 +20,7 @@ from souvenance.adapters.document_reader import Documents
 from souvenance.adapters.index.ranked import RankedIndex
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy
 from souvenance.adapters.token_counts import TokenCounter
-from souvenance.adapters.webhook_sender import HttpCourier
+from souvenance.adapters.webhook_sender import HttpWebhookSender
 from souvenance.core.conversation.derive import keep_statements, read_passage
 from souvenance.core.request_context import RequestContext, Services
 from souvenance.core.vault import Vault
@@ -43,19 +43,19 @@ class AfterTheLease:
 @contextmanager
 def worker_on(home):
     """A worker on a data folder that no server has open, after every lease of the dead has run out."""
-    book, entropy = stores.book(home / "souvenance.db"), SystemEntropy()
+    store, entropy = stores.store(home / "souvenance.db"), SystemEntropy()
     tools = Services(
         vault=Vault(KeyFiles(home), entropy),
         index=RankedIndex(),
         entropy=entropy,
         tokenizer=TokenCounter(),
         reader=Documents(),
-        courier=HttpCourier(),
+        webhook_sender=HttpWebhookSender(),
     )
     try:
-        yield Worker(book=book, clock=AfterTheLease(), tools=tools, secret=bytes, report=pytest.fail)
+        yield Worker(store=store, clock=AfterTheLease(), tools=tools, secret=bytes, report=pytest.fail)
     finally:
-        book.close()
+        store.close()
 
 
 class Client:
@@ -179,7 +179,7 @@ def test_what_is_said_while_a_dead_worker_holds_the_session_is_not_forgotten(sta
 def test_two_workers_share_the_work_and_do_nothing_twice(stage, owner):
     for number in range(10):
         owner.say(f"s{number}", "I run every day.", f"I own {number} bikes.", "I run every day.")
-    workers = [stage.workshop, stage.another_worker()]
+    workers = [stage.worker, stage.another_worker()]
     while any([worker.work_once() for worker in workers]):
         pass
     facts = Counter((one["content"], one["times_derived"]) for one in owner.conclusions())
@@ -201,13 +201,13 @@ DELETIONS = {
 def test_what_was_deleted_while_it_was_thought_about_is_not_concluded(stage, owner, what):
     [said] = owner.say("s", "My name is Ann.")
     world, scope = stage.world, Scope("w", "souvenance", frozenset(("default",)), None)
-    with world.book.read("w") as tx:
+    with world.store.read("w") as tx:
         tasks = tx.work.owed("w", (DERIVE,), after=0, limit=10)
         passage = read_passage(
             RequestContext(tx, scope, "souvenance", world.clock.ms, world.tools), tasks, "s", "alice"
         )
     DELETIONS[what](owner, said)
-    with world.book.write("w") as tx:
+    with world.store.write("w") as tx:
         changes = keep_statements(
             RequestContext(tx, scope, "souvenance", world.clock.ms, world.tools), passage
         )
@@ -231,11 +231,11 @@ class Interrupted:
 
 def test_a_message_deleted_while_its_session_is_summed_up_is_not_in_the_summary(stage, owner):
     said = owner.say("s", *(f"line {number}" for number in range(19)), "the last")
-    stage.workshop.work_once()
+    stage.worker.work_once()
     world = stage.world
     tokenizer = Interrupted(lambda: owner.told("DELETE", f"/sessions/s/messages/{said[3]['id']}"))
     tools = replace(world.tools, tokenizer=tokenizer)
-    Worker(book=world.book, clock=world.clock, tools=tools, secret=lambda: b"", report=print).work_once()
+    Worker(store=world.store, clock=world.clock, tools=tools, secret=lambda: b"", report=print).work_once()
     assert len(owner.texts("s")) == 19
     stage.rest()
     told = [one["content"] for one in owner.summaries("s") if one is not None]

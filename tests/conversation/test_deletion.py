@@ -57,13 +57,13 @@ def places():
 
 def traces(folder):
     """What each line left in the book: its envelope, and the tokens of its words."""
-    with sqlite3.connect(f"file:{folder / 'book.db'}?mode=ro", uri=True) as book:
-        found = {row[:3]: {row[3]} for row in book.execute("SELECT owner, namespace, id, sealed FROM lines")}
-        for *place, tokens in book.execute("SELECT owner, namespace, id, tokens FROM terms"):
+    with sqlite3.connect(f"file:{folder / 'book.db'}?mode=ro", uri=True) as store:
+        found = {row[:3]: {row[3]} for row in store.execute("SELECT owner, namespace, id, sealed FROM lines")}
+        for *place, tokens in store.execute("SELECT owner, namespace, id, tokens FROM terms"):
             if tokens is not None:
                 words = {tokens[at : at + 8] for at in range(0, len(tokens), 8)}
                 found.setdefault(tuple(place), set()).update(words)
-    book.close()
+    store.close()
     return found
 
 
@@ -140,9 +140,9 @@ def test_the_messages_kept_of_a_deleted_peer_go_with_their_session(stage, owner,
     owner.told("DELETE", "/sessions/s")
     assert RARE not in told(stage)
     assert left_of(tmp_path, before)[1] == []
-    with sqlite3.connect(tmp_path / "book.db") as book:
-        assert book.execute("SELECT count(*) FROM lines WHERE session = 's'").fetchone() == (0,)
-    book.close()
+    with sqlite3.connect(tmp_path / "book.db") as store:
+        assert store.execute("SELECT count(*) FROM lines WHERE session = 's'").fetchone() == (0,)
+    store.close()
 
 
 def test_the_messages_kept_of_a_deleted_peer_can_still_be_deleted_one_by_one(stage, owner):

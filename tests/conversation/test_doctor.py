@@ -192,8 +192,8 @@ def test_the_doctor_notices_what_vanished_past_the_gate(home, what):
         speaker.say("s", "I live in Oslo.", "My name is Ann.", "I like rain.", peer="ann")
         settled(speaker)
         assert speaker.card("ann")
-    with sqlite3.connect(home / "souvenance.db") as book:
-        assert book.execute(VANISHING[what]).rowcount == 1
-    book.close()
+    with sqlite3.connect(home / "souvenance.db") as store:
+        assert store.execute(VANISHING[what]).rowcount == 1
+    store.close()
     told = souvenance("doctor", home=home, exit_code=10)
     assert "never forgotten" in told.out

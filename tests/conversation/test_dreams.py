@@ -25,20 +25,20 @@ def on(day):
     return {"created_at": f"2026-{day}T12:00:00Z"}
 
 
-def desk_on(stage, tx, workspace="w"):
+def ctx_on(stage, tx, workspace="w"):
     scope = Scope(workspace, "souvenance", frozenset(("default",)), None)
     return RequestContext(tx, scope, "souvenance", stage.clock.ms, stage.world.tools)
 
 
 def dreamt(stage, peer="alice"):
     """A whole dream of a peer's own at once, and what it changed."""
-    with stage.world.book.write() as tx:
-        return dream(desk_on(stage, tx), peer, peer, "default")
+    with stage.world.store.write() as tx:
+        return dream(ctx_on(stage, tx), peer, peer, "default")
 
 
 def stocked(stage, workspace="w"):
-    with stage.world.book.read() as tx:
-        counted, whole = stock(desk_on(stage, tx, workspace))
+    with stage.world.store.read() as tx:
+        counted, whole = stock(ctx_on(stage, tx, workspace))
     assert whole
     return counted
 

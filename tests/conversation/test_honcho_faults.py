@@ -201,7 +201,7 @@ def test_a_streamed_answer_without_a_model_is_the_same_answer_in_pieces(keyless)
 
 def test_a_short_chat_is_remembered_at_once_and_not_after_so_many_tokens_or_minutes(stage, owner):
     owner.say("s", "My name is Ann.")
-    assert stage.workshop.work_once()
+    assert stage.worker.work_once()
     assert (owner.card(), owner.held()) == (["Name: Ann"], ["My name is Ann."])
 
 

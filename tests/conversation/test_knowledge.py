@@ -101,10 +101,10 @@ def test_a_conclusion_that_can_not_be_opened_keeps_no_status_from_being_told(sta
 def test_of_more_than_are_counted_a_status_says_that_it_is_not_all(stage, owner):
     owner.say("s", "I live in Lisbon.", "I run every day.", "I work as a nurse.")
     stage.rest()
-    with stage.world.book.read() as tx:
+    with stage.world.store.read() as tx:
         scope = Scope("default", "souvenance", None, None)
-        desk = RequestContext(tx, scope, "souvenance", stage.clock.ms, stage.world.tools)
-        counted, whole = stock(desk, most=2)
+        ctx = RequestContext(tx, scope, "souvenance", stage.clock.ms, stage.world.tools)
+        counted, whole = stock(ctx, most=2)
         assert (counted.conclusions, whole) == (2, False)
-        counted, whole = stock(desk, most=3)
+        counted, whole = stock(ctx, most=3)
         assert (counted.conclusions, whole) == (3, True)

@@ -65,7 +65,7 @@ def test_deliveries_to_webhooks_are_not_counted(stage, owner):
 def test_each_session_is_counted_for_itself(stage, owner):
     owner.say("s", "My name is Ann.", "I live in Oslo.")
     owner.say("t", "I have a dog called Rex.")
-    stage.workshop.work_once()
+    stage.worker.work_once()
     sessions = owner.queue()["sessions"]
     by_name = {one["session_id"]: counts(one) for one in sessions.values()}
     assert by_name == {"s": (2, 2, 0, 0), "t": (1, 0, 0, 1)}
@@ -109,5 +109,5 @@ def test_when_the_queue_says_that_all_is_done_it_is_known(stage, owner):
     for number in range(5):
         owner.say("s", f"I own {number} bikes now.")
         while counts(owner.queue())[3]:
-            stage.workshop.work_once()
+            stage.worker.work_once()
         assert f"I own {number} bikes now." in owner.held()

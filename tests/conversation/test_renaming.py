@@ -197,7 +197,7 @@ def test_what_is_deleted_afterwards_takes_along_what_rests_on_it(owner, stage):
 def test_the_log_tells_who_is_called_what_now_and_the_doctor_is_content(owner, stage):
     furnish(owner, stage)
     rename(owner, limit=2)
-    with stage.world.book.read() as tx:
+    with stage.world.store.read() as tx:
         rows = [row.event for row in tx.audit.rows("w", 0, 1000) if row.event.operation == "peers.rename"]
     assert len(rows) > 1 and {row.outcome for row in rows} == {OK}
     assert all('"renamed":["alice","ann"]' in row.detail for row in rows)
@@ -209,9 +209,9 @@ def test_no_byte_of_what_lay_under_the_old_name_is_left(owner, stage, tmp_path):
     furnish(owner, stage)
     rename(owner)
     content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
-    with stage.world.book.read() as tx:
+    with stage.world.store.read() as tx:
         assert not tx.keys.of("w", "alice")
-        assert not [room for room in tx.lines.rooms() if room.owner == "alice"]
+        assert not [compartment for compartment in tx.lines.compartments() if compartment.owner == "alice"]
     assert b"chess" not in content
 
 

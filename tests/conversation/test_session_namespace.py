@@ -41,9 +41,9 @@ def say(do, session, *texts, cap=None, peer="alice", **more):
     return do(o.ADD_MESSAGES, cap, session_id=session, messages=batch, **more).messages
 
 
-def rooms(stage):
-    with stage.world.book.read() as tx:
-        return {(room.owner, room.namespace) for room in tx.lines.rooms()}
+def compartments(stage):
+    with stage.world.store.read() as tx:
+        return {(compartment.owner, compartment.namespace) for compartment in tx.lines.compartments()}
 
 
 def doctor(stage):
@@ -59,8 +59,8 @@ def test_all_that_comes_of_a_session_lies_in_its_namespace(stage, do):
         members=OBSERVING,
     )
     stage.rest()
-    assert rooms(stage) == {("alice", "travel"), ("hermes", "travel"), (SESSIONS, "travel")}
-    with stage.world.book.read() as tx:
+    assert compartments(stage) == {("alice", "travel"), ("hermes", "travel"), (SESSIONS, "travel")}
+    with stage.world.store.read() as tx:
         kinds = {line.kind for owner in ("alice", "hermes") for line in tx.lines.of_session("w", owner, "s")}
     assert kinds == {"message", "conclusion"}
     assert do(o.SUMMARIES, session_id="s").short_summary is not None
@@ -69,29 +69,29 @@ def test_all_that_comes_of_a_session_lies_in_its_namespace(stage, do):
 
 def test_a_session_that_names_no_namespace_lies_where_conversations_always_did(stage, do):
     say(do, "s", "hello")
-    assert rooms(stage) == {("alice", "default")}
+    assert compartments(stage) == {("alice", "default")}
 
 
 def test_what_is_stated_without_a_session_lies_where_the_request_says(stage, do):
     say(do, "s", "I run every day.", namespace="travel", members=OBSERVING)
     stage.rest()
-    before = rooms(stage)
+    before = compartments(stage)
     claim = {"content": "a claim", "observer_id": "hermes", "observed_id": "alice"}
     do(o.ADD_CONCLUSIONS, conclusions=[claim], namespace="work")
     do(o.WRITE_CARD, peer_id="alice", peer_card=["By hand"], namespace="family")
     do(o.ADD_CONCLUSIONS, conclusions=[claim])
-    assert rooms(stage) - before == {("hermes", "work"), ("alice", "family"), ("hermes", "default")}
+    assert compartments(stage) - before == {("hermes", "work"), ("alice", "family"), ("hermes", "default")}
 
 
 def test_a_conclusion_of_a_session_lies_where_that_does_and_nowhere_else(stage, do, refused):
     say(do, "s", "I run every day.", namespace="travel", members=OBSERVING)
     stage.rest()
-    before = rooms(stage)
+    before = compartments(stage)
     claim = {"content": "a claim", "observer_id": "hermes", "observed_id": "alice", "session_id": "s"}
     do(o.ADD_CONCLUSIONS, conclusions=[claim])
     do(o.ADD_CONCLUSIONS, conclusions=[claim], namespace="travel")
     assert refused(o.ADD_CONCLUSIONS, conclusions=[claim], namespace="work") == "conflict"
-    assert rooms(stage) == before
+    assert compartments(stage) == before
 
 
 WRITES = {
@@ -118,8 +118,8 @@ def test_a_write_names_the_namespace_of_its_session_or_none(stage, do, refused, 
     assert refused(operation, one, **fields, namespace="work") == "namespace_denied"
     assert refused(operation, one, **fields) == "namespace_denied"
     assert refused(operation, one, **fields, namespace="travel") == "namespace_denied"
-    with stage.world.book.read() as tx:
-        assert {namespace for _, namespace in rooms(stage)} == {"travel"}
+    with stage.world.store.read() as tx:
+        assert {namespace for _, namespace in compartments(stage)} == {"travel"}
         assert [entry.namespace for entry in tx.register.entries("w", "session")] == ["travel"]
 
 
@@ -145,7 +145,7 @@ def test_honcho_s_clients_speak_to_a_session_of_any_namespace_that_their_cap_ope
     owner.told("POST", "/sessions/s/messages", body)
     owner.say("s", "again")
     assert owner.texts("s") == ["hi", "again"]
-    assert rooms(stage) == {("alice", "travel")}
+    assert compartments(stage) == {("alice", "travel")}
     key = stage.speaker(stage.key())
     assert key.told("POST", "/sessions/list")["items"] == []
     assert key.code("POST", "/sessions/s/messages/list") == (404, "not_found")
@@ -251,7 +251,7 @@ def test_a_corrected_conclusion_is_thought_over_where_it_lies(two, do):
     alice = two.cap(sub="hermes", peers=[], namespaces_allowed=["work"])
     [one] = [one for one in do(o.LIST_CONCLUSIONS, alice).items if one.content == "I live in Oslo."]
     two.world.call(memory.INVALIDATE, alice, m.Invalidate(one.id))
-    with two.world.book.read() as tx:
+    with two.world.store.read() as tx:
         assert [tally.pending for tally in tx.work.tallies("w", ("dream",), 0, ("work",))] == [1]
         assert tx.work.tallies("w", ("dream",), 0, ("travel",)) == []
     two.rest()
@@ -288,13 +288,13 @@ def test_a_workspace_deleted_in_one_namespace_lives_on_in_the_other(two, do, ref
     do(o.DELETE_SESSION, work, session_id="s-work")
     do(o.DELETE_WORKSPACE, work)
     assert refused(o.DELETE_WORKSPACE) == "not_found"
-    assert rooms(two) == set()
+    assert compartments(two) == set()
     assert doctor(two) == []
 
 
 def test_an_owner_deletes_a_peer_in_every_namespace(two, do):
     do(o.DELETE_PEER, peer_id="alice")
-    assert {owner for owner, _ in rooms(two)} <= {"hermes"}
+    assert {owner for owner, _ in compartments(two)} <= {"hermes"}
     assert doctor(two) == []
 
 
@@ -325,7 +325,7 @@ def test_the_doctor_understands_a_log_from_before_namespaces(stage, later):
 
     def told(detail):
         text = msgspec.json.encode(detail).decode().replace("{id}", line_id)
-        with stage.world.book.write() as tx:
+        with stage.world.store.write() as tx:
             lines = (line_id,) if "put" in detail else ()
             tx.audit.append("w", Event(1, "owner", "cap", "messages.add", "ok", ("default",), lines, text))
 
@@ -380,7 +380,7 @@ def test_a_webhook_hears_of_the_namespaces_that_its_maker_opens(stage, do):
     for namespace in ("travel", "work"):
         say(do, f"s-{namespace}", "hello", namespace=namespace)
         stage.deliver()
-    heard = [(parcel.url, b"s-work" in parcel.body) for parcel in stage.courier.carried]
+    heard = [(parcel.url, b"s-work" in parcel.body) for parcel in stage.webhook_sender.carried]
     assert sorted(heard) == [
         ("https://owner.example.org/", False),
         ("https://owner.example.org/", True),
@@ -403,7 +403,7 @@ def test_a_first_message_brings_workspace_session_and_members_into_being_with_on
     assert told == {"alice": (True, None), "hermes": (False, True)}
     stage.rest()
     assert do(o.READ_CARD, peer_id="hermes", target="alice").peer_card == ["Pets: a dog"]
-    assert rooms(stage) == {("alice", "travel"), ("hermes", "travel")}
+    assert compartments(stage) == {("alice", "travel"), ("hermes", "travel")}
     assert stage.outcomes()[0] == ("messages.add", "ok")
 
 
@@ -449,9 +449,9 @@ def test_such_a_cap_makes_nothing_else(stage, do, refused):
     ]
     codes = {refused(operation, cap, **fields) for operation, fields in attempts}
     assert codes <= {"cap_scope_mismatch", "namespace_denied"}
-    with stage.world.book.read() as tx:
+    with stage.world.store.read() as tx:
         assert tx.register.entries(None, "workspace") == []
-        assert tx.lines.rooms() == []
+        assert tx.lines.compartments() == []
 
 
 def test_members_that_come_with_messages_are_let_in_once_and_keep_their_habits(stage, do):

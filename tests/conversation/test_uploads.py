@@ -74,7 +74,7 @@ def test_a_file_stays_a_file_in_a_clone_and_when_its_peer_is_deleted(stage, owne
     upload(owner, b"My name is Ann.")
     made = owner.told("POST", "/sessions/s/clone")["id"]
     assert [one["content"] for one in owner.messages(made)] == ["My name is Ann."]
-    with stage.world.book.read() as tx:
+    with stage.world.store.read() as tx:
         assert {line.kind for line in tx.lines.turns(Turns("w", made))} == {"document"}
     owner.told("DELETE", "/peers/alice", params={"keep_messages": "true"})
     assert owner.texts("s") == ["My name is Ann."]

@@ -14,7 +14,7 @@ import pytest
 
 from conversation.world import SECRET, speaking, staged
 from processes import PATIENCE_SECONDS
-from souvenance.adapters.webhook_sender import HttpCourier
+from souvenance.adapters.webhook_sender import HttpWebhookSender
 from surfaces.door import serving
 
 HOOK = "https://example.org/hook"
@@ -22,8 +22,8 @@ HOOK = "https://example.org/hook"
 
 def told(stage):
     """What was carried so far: where, and what it says."""
-    found = [(parcel.url, json.loads(parcel.body)) for parcel in stage.courier.carried]
-    stage.courier.carried.clear()
+    found = [(parcel.url, json.loads(parcel.body)) for parcel in stage.webhook_sender.carried]
+    stage.webhook_sender.carried.clear()
     return found
 
 
@@ -127,31 +127,33 @@ def test_without_a_configured_secret_the_one_in_the_data_folder_signs(home):
     ],
 )
 def test_a_private_or_impossible_receiver_is_refused_by_default(url):
-    with staged(courier=HttpCourier()) as stage:
+    with staged(webhook_sender=HttpWebhookSender()) as stage:
         assert stage.owner.code("POST", "/webhooks", {"url": url}) == (422, "invalid_input")
         assert stage.owner.told("GET", "/webhooks")["items"] == []
 
 
 def test_a_name_that_leads_to_a_private_address_is_never_called():
-    with staged(courier=HttpCourier(resolve=lambda host, port: ["93.184.216.34", "10.0.0.7"])) as stage:
+    with staged(
+        webhook_sender=HttpWebhookSender(resolve=lambda host, port: ["93.184.216.34", "10.0.0.7"])
+    ) as stage:
         stage.owner.told("POST", "/webhooks", {"url": "https://rebinding.example.org/"})
         stage.owner.told("GET", "/webhooks/test")
         stage.deliver()
         assert stage.outcomes()[-1] == ("work.deliver", "undelivered")
         stage.clock.advance(seconds=86_400)
-        assert not stage.workshop.work_once()
+        assert not stage.worker.work_once()
 
 
 def test_a_delivery_is_tried_again_after_longer_and_longer_pauses_and_then_given_up(stage, owner):
     owner.told("POST", "/webhooks", {"url": HOOK})
-    stage.courier.failing = 1000
+    stage.webhook_sender.failing = 1000
     owner.told("GET", "/webhooks/test")
     tried = []
     for second in range(8000):
-        before = stage.courier.failing
-        if stage.workshop.work_once():
+        before = stage.webhook_sender.failing
+        if stage.worker.work_once():
             stage.deliver()
-        if stage.courier.failing < before:
+        if stage.webhook_sender.failing < before:
             tried.append(second)
         stage.clock.advance(seconds=1)
     pauses = [later - earlier for earlier, later in pairwise(tried)]
@@ -162,7 +164,7 @@ def test_a_delivery_is_tried_again_after_longer_and_longer_pauses_and_then_given
 def test_one_receiver_s_trouble_holds_up_no_other_and_no_other_work(stage, owner):
     for number in range(2):
         owner.told("POST", "/webhooks", {"url": f"{HOOK}/{number}"})
-    stage.courier.failing = 1
+    stage.webhook_sender.failing = 1
     owner.told("GET", "/webhooks/test")
     owner.say("s", "My name is Ann.")
     stage.deliver()
@@ -196,7 +198,7 @@ def test_every_event_is_signed_over_what_is_sent(stage, owner):
     owner.told("POST", "/webhooks", {"url": HOOK})
     owner.told("GET", "/webhooks/test")
     stage.deliver()
-    [parcel] = stage.courier.carried
+    [parcel] = stage.webhook_sender.carried
     assert parcel.signature == hmac.new(SECRET, parcel.body, "sha256").hexdigest()
 
 

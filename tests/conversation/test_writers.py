@@ -90,12 +90,12 @@ def test_the_turns_of_a_session_are_one_to_n_whoever_writes(server):
 
 
 def turns_of(server, workspace, session):
-    with sqlite3.connect(f"file:{server.home / 'souvenance.db'}?mode=ro", uri=True) as book:
+    with sqlite3.connect(f"file:{server.home / 'souvenance.db'}?mode=ro", uri=True) as store:
         asked = (
             "SELECT turn FROM lines WHERE workspace = ? AND session = ? AND turn IS NOT NULL ORDER BY turn"
         )
-        found = [row[0] for row in book.execute(asked, (workspace, session))]
-    book.close()
+        found = [row[0] for row in store.execute(asked, (workspace, session))]
+    store.close()
     return found
 
 

@@ -46,7 +46,7 @@ class Twin:
 
     def copied(self):
         """A world in which the same has happened."""
-        world = self.stage.world.copied(courier=Pigeon())
+        world = self.stage.world.copied(webhook_sender=Pigeon())
         twin = copy(self)
         twin.stage = Stage(world)
         twin.owner = twin.stage.owner_cap
@@ -279,7 +279,7 @@ def two_worlds(bobs_space="work"):
 def _furnished(bobs_space):
     """Furnished once: to copy them takes much less."""
     alice, bob = {"alice": "travel"}, {"bob": bobs_space}
-    stages = [Stage(World(entropy=CountingEntropy(), courier=Pigeon())) for _ in range(2)]
+    stages = [Stage(World(entropy=CountingEntropy(), webhook_sender=Pigeon())) for _ in range(2)]
     return [Twin(stage, people) for stage, people in zip(stages, (alice, alice | bob), strict=True)]
 
 

@@ -218,10 +218,10 @@ class Stage:
     def __init__(self, world, *, trusted=None):
         self.world = world
         self.clock = world.clock
-        self.courier = world.tools.courier
+        self.webhook_sender = world.tools.webhook_sender
         self.tokenizer = world.tools.tokenizer
         self.complaints = []
-        self.workshop = self.another_worker()
+        self.worker = self.another_worker()
         self.owner_cap = world.operator(exp=world.seconds + 365 * 24 * 3600).token
         self._trusted = trusted
 
@@ -239,7 +239,7 @@ class Stage:
         """A further worker on the same book, as another process would have."""
         world = self.world
         return Worker(
-            book=world.book,
+            store=world.store,
             clock=world.clock,
             tools=world.tools,
             secret=lambda: SECRET,
@@ -260,9 +260,9 @@ class Stage:
         said = {"sub": "someone", "wid": "w", "peers": ["*"], "namespaces_allowed": ["default"], **changed}
         return self.world.issue(**said).token
 
-    def rest(self, workshop=None):
+    def rest(self, worker=None):
         """Do what is due, until nothing is."""
-        while (workshop or self.workshop).work_once():
+        while (worker or self.worker).work_once():
             pass
 
     def deliver(self, workspace="w"):
@@ -272,7 +272,7 @@ class Stage:
             pass
 
     def _on_the_way(self, workspace):
-        with self.world.book.read() as tx:
+        with self.world.store.read() as tx:
             return any(tally.claimed for tally in tx.work.tallies(workspace, (DELIVER,), self.clock.ms))
 
     def outcomes(self, workspace="w"):
@@ -297,4 +297,4 @@ def staged(folder=None, *, trusted=False, **options) -> Iterator[Stage]:
         yield stage
     finally:
         stage.close()
-        world.book.close()
+        world.store.close()

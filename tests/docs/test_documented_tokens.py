@@ -41,17 +41,17 @@ CHATTING = {"chat"} & {*OPS}
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """A server with every door."""
-    house = open_installation(
+    installation = open_installation(
         settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(tmp_path_factory.mktemp("house") / "home"))
     )
     with a_stand_in() as model:
         settings = ChatSettings((Upstream(model.url, "key"),), wait_ms=PATIENCE_SECONDS * 1000)
-        doors = [ChatDoor(settings, cap=house.owner_cap), McpDoor()]
-        with house.working(), running(make_app(house.gate, doors=doors)) as url:
-            made = Hosted(house, url)
+        doors = [ChatDoor(settings, cap=installation.owner_cap), McpDoor()]
+        with installation.working(), running(make_app(installation.gate, doors=doors)) as url:
+            made = Hosted(installation, url)
             made.model = model
             yield made
-    house.close()
+    installation.close()
 
 
 class Holder:
@@ -77,7 +77,9 @@ class Holder:
             sessions=claims["sessions"],
             via=claims["via"],
         )
-        self.token = server.house.gate.call(MINT, Credentials(server.house.owner_cap), asked).cap
+        self.token = server.installation.gate.call(
+            MINT, Credentials(server.installation.owner_cap), asked
+        ).cap
 
     def lacks(self, *ops: str, namespace: str | None = None) -> set[str]:
         """The codes that may say why what needs these rights is refused; none if it may not be."""

@@ -42,7 +42,7 @@ LINES = {
     },
     "a line with none of them": {},
     "text and names beyond ASCII": {
-        "room": Compartment("Büro", "Ünal 会", "travel"),
+        "compartment": Compartment("Büro", "Ünal 会", "travel"),
         "session": "旅行 🗂",
         "text": "五月去成都 — naïve café 🎉",
     },
@@ -57,7 +57,7 @@ LINES = {
 
 def line_of(
     *,
-    room: Compartment = ROOM,
+    compartment: Compartment = ROOM,
     kind: str = "memory",
     text: str = "Trip to Chengdu, May 25-29",
     session: str | None = None,
@@ -67,7 +67,7 @@ def line_of(
     about: str | None = None,
 ) -> Line:
     return Line(
-        room=room,
+        compartment=compartment,
         id=ID,
         kind=kind,
         text=text,
@@ -95,9 +95,9 @@ def seal_vectors() -> list[dict[str, object]]:
                 "key": key.hex(),
                 "nonce": nonce.hex(),
                 "data_class": seal.DATA_CLASS,
-                "workspace": line.room.workspace,
-                "owner": line.room.owner,
-                "namespace": line.room.namespace,
+                "workspace": line.compartment.workspace,
+                "owner": line.compartment.owner,
+                "namespace": line.compartment.namespace,
                 "kind": line.kind,
                 "session": line.session,
                 "id": line.id,
@@ -121,14 +121,14 @@ def wrapped_key_vectors() -> list[dict[str, object]]:
         (ROOM, "blind", 1),
         (Compartment("Büro", "Ünal 会", "personal"), "seal", (1 << 32) - 1),
     ]
-    for n, (room, purpose, epoch) in enumerate(places):
+    for n, (compartment, purpose, epoch) in enumerate(places):
         root_id, root, nonce, key = (
             counted(64 + n, 8),
             counted(32 + n, 32),
             counted(160 + n, 12),
             counted(200 + n, 32),
         )
-        context = seal.key_place(room, purpose, epoch)
+        context = seal.key_place(compartment, purpose, epoch)
         wrapped = key_wrapping.wrap(key, root_id=root_id, root=root, context=context, nonce=nonce)
         made.append(
             {
@@ -136,9 +136,9 @@ def wrapped_key_vectors() -> list[dict[str, object]]:
                 "root": root.hex(),
                 "nonce": nonce.hex(),
                 "data_class": seal.DATA_CLASS,
-                "workspace": room.workspace,
-                "owner": room.owner,
-                "namespace": room.namespace,
+                "workspace": compartment.workspace,
+                "owner": compartment.owner,
+                "namespace": compartment.namespace,
                 "purpose": purpose,
                 "epoch": epoch,
                 "key": key.hex(),

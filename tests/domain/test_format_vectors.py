@@ -82,7 +82,7 @@ def test_a_sealed_line_is_made_and_opened_as_its_vector_says(vector):
     body = AESGCM(key).encrypt(nonce, vector["text"].encode(), bound)
     assert envelope == b"\x01" + vector["epoch"].to_bytes(4, "big") + nonce + body
     line = SealedLine(
-        room=Compartment(vector["workspace"], vector["owner"], vector["namespace"]),
+        compartment=Compartment(vector["workspace"], vector["owner"], vector["namespace"]),
         cap="",
         metadata="{}",
         sealed=envelope,

@@ -13,7 +13,7 @@ NOW = 1_700_000_000_000
 LIMITS = Limits()
 SOME_BYTES = bytes(range(10))
 LINE = Line(
-    room=Compartment("default", "ann", "personal"),
+    compartment=Compartment("default", "ann", "personal"),
     id=ulid.compose(NOW, SOME_BYTES),
     kind="memory",
     text="Allergic to peanuts",
@@ -50,9 +50,9 @@ def test_a_plain_line_is_admitted_as_it_is():
         {"kind": "Memory"},
         {"kind": ""},
         {"kind": "*"},
-        {"room": LINE.room._replace(namespace="Personal")},
-        {"room": LINE.room._replace(namespace="*")},
-        {"room": LINE.room._replace(namespace="")},
+        {"compartment": LINE.compartment._replace(namespace="Personal")},
+        {"compartment": LINE.compartment._replace(namespace="*")},
+        {"compartment": LINE.compartment._replace(namespace="")},
         {"session": ""},
         {"session": "*"},
         {"session": "a\0"},

@@ -13,14 +13,14 @@ from souvenance.domain.objects import (
     KeyObject,
     LineObject,
     ReplacedObject,
+    compartment_key,
+    compartment_prefix,
     key_name,
     line_key,
     packed,
     packed_key,
     part,
     replaced_key,
-    room_key,
-    room_prefix,
     split_key,
     unpacked,
     unpacked_key,
@@ -38,9 +38,9 @@ LONGEST_KEY = 1024
 HERE = Compartment("acme", "ann", "travel")
 
 
-def line_of(room=HERE, **changes):
+def line_of(compartment=HERE, **changes):
     plain = SealedLine(
-        room=room,
+        compartment=compartment,
         id=ID,
         kind="message",
         session="s",
@@ -84,14 +84,18 @@ def test_a_part_reads_as_documented(name, wanted):
 
 
 @given(ROOMS)
-def test_a_key_is_one_of_its_room_and_of_no_other_place(room):
-    key = line_key(room, ID)
+def test_a_key_is_one_of_its_compartment_and_of_no_other_place(compartment):
+    key = line_key(compartment, ID)
     checked(key)
     assert len(key.encode()) < LONGEST_KEY - 200
-    assert re.fullmatch(r"[^/]+/[^/]+/[^/]+/", room_prefix(room))
-    assert split_key(key) == (room_prefix(room), "line", ID)
-    assert split_key(replaced_key(room, ID)) == (room_prefix(room), "replaced", ID)
-    assert split_key(room_key(room, key_name("seal", 3))) == (room_prefix(room), "key", "seal-3")
+    assert re.fullmatch(r"[^/]+/[^/]+/[^/]+/", compartment_prefix(compartment))
+    assert split_key(key) == (compartment_prefix(compartment), "line", ID)
+    assert split_key(replaced_key(compartment, ID)) == (compartment_prefix(compartment), "replaced", ID)
+    assert split_key(compartment_key(compartment, key_name("seal", 3))) == (
+        compartment_prefix(compartment),
+        "key",
+        "seal-3",
+    )
 
 
 @pytest.mark.parametrize("key", ["a", "a/b/c", "a/b/c/d/e", "a/b/c/keys/d/e"])
@@ -100,9 +104,9 @@ def test_what_is_no_object_of_ours_is_told_from_one(key):
 
 
 @given(ROOMS, st.lists(st.sampled_from([ID, OTHER_ID]), max_size=2))
-def test_a_line_comes_back_as_it_was(room, sources):
-    line = line_of(room)
-    told = unpacked(line_key(room, ID), packed(LineObject.of(line, sources), BLIND), BLIND)
+def test_a_line_comes_back_as_it_was(compartment, sources):
+    line = line_of(compartment)
+    told = unpacked(line_key(compartment, ID), packed(LineObject.of(line, sources), BLIND), BLIND)
     assert told.line == line
     assert list(told.sources) == sources
 
@@ -110,22 +114,22 @@ def test_a_line_comes_back_as_it_was(room, sources):
 def test_a_moved_line_does_not_open():
     line = line_of()
     data = packed(LineObject.of(line, ()), BLIND)
-    for room in (
+    for compartment in (
         Compartment("acme", "ann", "home"),
         Compartment("acme", "bob", "travel"),
         Compartment("other", "ann", "travel"),
     ):
         with pytest.raises(Tampered):
-            unpacked(line_key(room, ID), data, BLIND)
-    for key in (line_key(line.room, OTHER_ID), replaced_key(line.room, ID)):
+            unpacked(line_key(compartment, ID), data, BLIND)
+    for key in (line_key(line.compartment, OTHER_ID), replaced_key(line.compartment, ID)):
         with pytest.raises(Tampered):
             unpacked(key, data, BLIND)
 
 
-def test_a_line_opens_with_its_own_rooms_key_alone():
+def test_a_line_opens_with_its_own_compartments_key_alone():
     data = packed(LineObject.of(line_of(), ()), BLIND)
     with pytest.raises(Tampered):
-        unpacked(line_key(line_of().room, ID), data, bytes(32))
+        unpacked(line_key(line_of().compartment, ID), data, bytes(32))
 
 
 def test_no_byte_of_an_object_can_be_altered():
@@ -143,9 +147,9 @@ def test_no_byte_of_an_object_can_be_altered():
 @given(st.binary(max_size=200))
 def test_whatever_lies_in_the_bucket_is_refused_and_breaks_nothing(data):
     with pytest.raises(Tampered):
-        unpacked(line_key(line_of().room, ID), data, BLIND)
+        unpacked(line_key(line_of().compartment, ID), data, BLIND)
     with pytest.raises(Tampered):
-        unpacked_key(room_key(line_of().room, "seal-1"), data)
+        unpacked_key(compartment_key(line_of().compartment, "seal-1"), data)
 
 
 def test_a_wrapped_key_is_one_of_its_place():
@@ -154,7 +158,7 @@ def test_a_wrapped_key_is_one_of_its_place():
     with pytest.raises(Tampered):
         unpacked_key(replace(told, epoch=8).key, packed_key(told))
     with pytest.raises(Tampered):
-        unpacked_key(line_key(told.room, ID), packed(LineObject.of(line_of(), ()), BLIND))
+        unpacked_key(line_key(told.compartment, ID), packed(LineObject.of(line_of(), ()), BLIND))
 
 
 def test_the_format_is_the_documented_one():

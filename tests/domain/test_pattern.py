@@ -26,7 +26,7 @@ def test_nothing_is_compiled_before_the_first_use():
     raise AssertionError("an unreadable pattern matched")
 
 
-def test_every_deferred_pattern_of_the_house_can_be_compiled():
+def test_every_deferred_pattern_of_the_installation_can_be_compiled():
     found = 0
     for module in pkgutil.walk_packages(souvenance.__path__, "souvenance."):
         if module.name.endswith("__main__"):

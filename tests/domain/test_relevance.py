@@ -72,11 +72,11 @@ def test_a_time_tells_the_less_the_more_lines_are_of_it_and_nothing_if_all_are(l
     ("days", "before", "after"),
     [(0, 1.5, 2), (1, 1.5, 2), (2, 2, 3), (7, 4.5, 8), (30, 16, 31), (365, 183.5, 31)],
 )
-def test_a_span_has_room_on_both_sides(days, before, after):
+def test_a_span_has_compartment_on_both_sides(days, before, after):
     assert relevance.slack(TimeSpan(10 * DAY, (10 + days) * DAY)) == (before * DAY, after * DAY)
 
 
-def test_up_to_some_months_there_is_more_room_afterwards():
+def test_up_to_some_months_there_is_more_compartment_afterwards():
     for days in range(60):
         before, after = relevance.slack(TimeSpan(0, days * DAY))
         assert before < after
@@ -84,15 +84,15 @@ def test_up_to_some_months_there_is_more_room_afterwards():
 
 @steady
 @given(moments, moments)
-def test_every_span_has_room_of_a_day_at_least(one, other):
+def test_every_span_has_compartment_of_a_day_at_least(one, other):
     before, after = relevance.slack(TimeSpan(min(one, other), max(one, other)))
     assert before >= 1.5 * DAY
     assert 2 * DAY <= after <= 31 * DAY
 
 
-def test_a_wider_span_has_no_less_room():
-    room = [relevance.slack(TimeSpan(0, hours * 3_600_000)) for hours in range(0, 24 * 400, 5)]
-    for (early, late), (earlier, later) in pairwise(room):
+def test_a_wider_span_has_no_less_compartment():
+    compartment = [relevance.slack(TimeSpan(0, hours * 3_600_000)) for hours in range(0, 24 * 400, 5)]
+    for (early, late), (earlier, later) in pairwise(compartment):
         assert earlier >= early
         assert later >= late
 
@@ -130,6 +130,6 @@ def test_where_a_time_is_all_that_is_asked_by_only_what_is_of_it_is_worth_showin
 
 @steady
 @given(moments, moments)
-def test_a_time_that_is_all_that_is_asked_by_has_no_more_room_than_any(one, other):
+def test_a_time_that_is_all_that_is_asked_by_has_no_more_compartment_than_any(one, other):
     span = TimeSpan(min(one, other), max(one, other))
     assert all(close < far for close, far in zip(relevance.close(span), relevance.slack(span), strict=True))

@@ -17,7 +17,7 @@ KEY = AESGCM(bytes(range(32)))
 NONCE = bytes(range(12))
 EPOCH = 258
 LINE = Line(
-    room=Compartment("acme", "ann", "travel"),
+    compartment=Compartment("acme", "ann", "travel"),
     id=ulid.compose(1_700_000_000_000, bytes(range(10))),
     kind="memory",
     text="Trip to Chengdu, May 25–29",
@@ -80,12 +80,12 @@ def test_a_lengthened_envelope_is_tampering(more):
 
 
 RELOCATED = {
-    "workspace": {"room": LINE.room._replace(workspace="acme2")},
-    "owner": {"room": LINE.room._replace(owner="bob")},
-    "owner in another case": {"room": LINE.room._replace(owner="Ann")},
-    "namespace": {"room": LINE.room._replace(namespace="personal")},
-    "owner and namespace exchanged": {"room": Compartment("acme", "travel", "ann")},
-    "a letter moved from owner to namespace": {"room": Compartment("acme", "an", "ntravel")},
+    "workspace": {"compartment": LINE.compartment._replace(workspace="acme2")},
+    "owner": {"compartment": LINE.compartment._replace(owner="bob")},
+    "owner in another case": {"compartment": LINE.compartment._replace(owner="Ann")},
+    "namespace": {"compartment": LINE.compartment._replace(namespace="personal")},
+    "owner and namespace exchanged": {"compartment": Compartment("acme", "travel", "ann")},
+    "a letter moved from owner to namespace": {"compartment": Compartment("acme", "an", "ntravel")},
     "kind": {"kind": "card"},
     "session": {"session": "Wednesday"},
     "no session": {"session": None},
@@ -140,7 +140,7 @@ def test_a_line_with_a_turn_or_a_subject_opens_in_its_place(said):
 
 def test_a_line_without_turn_and_subject_is_bound_as_before_there_were_any():
     fields = (
-        *LINE.room,
+        *LINE.compartment,
         LINE.kind,
         LINE.session,
         LINE.id,
@@ -199,24 +199,24 @@ def test_no_junk_opens(junk):
 
 
 @pytest.mark.parametrize(
-    ("room", "purpose", "epoch"),
+    ("compartment", "purpose", "epoch"),
     [
-        (LINE.room._replace(workspace="other"), "seal", 1),
-        (LINE.room._replace(owner="bob"), "seal", 1),
-        (LINE.room._replace(namespace="personal"), "seal", 1),
+        (LINE.compartment._replace(workspace="other"), "seal", 1),
+        (LINE.compartment._replace(owner="bob"), "seal", 1),
+        (LINE.compartment._replace(namespace="personal"), "seal", 1),
         (Compartment("acme", "travel", "ann"), "seal", 1),
-        (LINE.room, "blind", 1),
-        (LINE.room, "seal", 2),
+        (LINE.compartment, "blind", 1),
+        (LINE.compartment, "seal", 2),
     ],
 )
-def test_a_wrapped_key_in_another_place_does_not_open(room, purpose, epoch):
+def test_a_wrapped_key_in_another_place_does_not_open(compartment, purpose, epoch):
     root = bytes(32)
-    context = seal.key_place(LINE.room, "seal", 1)
+    context = seal.key_place(LINE.compartment, "seal", 1)
     wrapped = key_wrapping.wrap(bytes(range(32)), root_id=bytes(8), root=root, context=context, nonce=NONCE)
     assert key_wrapping.unwrap(wrapped, root=root, context=context) == bytes(range(32))
     with pytest.raises(IntegrityError):
-        key_wrapping.unwrap(wrapped, root=root, context=seal.key_place(room, purpose, epoch))
+        key_wrapping.unwrap(wrapped, root=root, context=seal.key_place(compartment, purpose, epoch))
 
 
 def test_a_line_and_a_key_are_never_bound_alike():
-    assert seal.place(LINE, 1) != seal.key_place(LINE.room, "seal", 1)
+    assert seal.place(LINE, 1) != seal.key_place(LINE.compartment, "seal", 1)

@@ -18,7 +18,7 @@ from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy
 from souvenance.adapters.token_counts import TokenCounter
-from souvenance.adapters.webhook_sender import HttpCourier
+from souvenance.adapters.webhook_sender import HttpWebhookSender
 from souvenance.core.request_context import Services
 from souvenance.core.vault import Vault
 from souvenance.gate.gate import Gate
@@ -35,8 +35,8 @@ class SmallDisk:
     filler: Path
 
     def open(self):
-        house = open_installation(settings_from({}, str(self.home)))
-        return house.gate, house.close
+        installation = open_installation(settings_from({}, str(self.home)))
+        return installation.gate, installation.close
 
     def free(self):
         self.filler.unlink()
@@ -54,7 +54,7 @@ class CappedEngine(SqliteEngine):
 
 
 @dataclass
-class CappedBook:
+class CappedStore:
     """A book that is full when its file has so many pages."""
 
     home: Path
@@ -62,16 +62,16 @@ class CappedBook:
 
     def open(self):
         self.engine = CappedEngine(self.home / "souvenance.db")
-        book, entropy, keyring = SqlStore(self.engine), SystemEntropy(), KeyFiles.create(self.home)
+        store, entropy, keyring = SqlStore(self.engine), SystemEntropy(), KeyFiles.create(self.home)
         tools = Services(
             vault=Vault(keyring, entropy),
             index=ReferenceIndex(),
             entropy=entropy,
             tokenizer=TokenCounter(),
             reader=Documents(),
-            courier=HttpCourier(),
+            webhook_sender=HttpWebhookSender(),
         )
-        return Gate(book=book, keyring=keyring, clock=SystemClock(), tools=tools), book.close
+        return Gate(store=store, keyring=keyring, clock=SystemClock(), tools=tools), store.close
 
     def free(self):
         self.engine.cap(100_000)
@@ -100,13 +100,13 @@ def small_disk(tmp_path):
 
 
 @pytest.fixture
-def capped_book(tmp_path):
+def capped_store(tmp_path):
     return _capped(tmp_path)
 
 
 def _capped(folder):
     souvenance("init", home=folder / "home")
-    return CappedBook(folder / "home")
+    return CappedStore(folder / "home")
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from souvenance.gate.token_verifier import Credentials
 
 
 def main() -> None:
-    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, sys.argv[1]))
-    left = house.gate.call(o.REINDEX, Credentials(house.owner_cap), m.Reindex())
+    installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, sys.argv[1]))
+    left = installation.gate.call(o.REINDEX, Credentials(installation.owner_cap), m.Reindex())
     print(left.lines, flush=True)
     for _ in sys.stdin:
-        house.tidy()
+        installation.tidy()
         print("step", flush=True)
 
 

@@ -58,8 +58,8 @@ def test_a_full_disk_refuses_by_name_and_loses_nothing(small_disk):
     assert full_disk(small_disk) <= 200
 
 
-def test_a_book_that_may_not_grow_refuses_by_name_and_loses_nothing(capped_book):
-    assert full_disk(capped_book) <= 200
+def test_a_store_that_may_not_grow_refuses_by_name_and_loses_nothing(capped_store):
+    assert full_disk(capped_store) <= 200
 
 
 def stuffed(folder):
@@ -102,7 +102,7 @@ def test_a_command_that_starts_on_a_full_disk_says_so(small_disk, asked):
         assert {path.name: path.read_bytes() for path in small_disk.home.glob("*.key")} == kept
 
 
-def test_a_first_start_on_a_full_disk_says_so_and_works_once_there_is_room(small_disk):
+def test_a_first_start_on_a_full_disk_says_so_and_works_once_there_is_compartment(small_disk):
     disk = small_disk.home.parent
     stuffing = stuffed(disk) if hasattr(small_disk, "filler") else None
     refused = souvenance("put", "hello", home=disk / "new", exit_code=9 if stuffing else 0)
@@ -126,6 +126,6 @@ def test_a_server_on_a_full_disk_answers_503_and_recovers_without_a_restart(smal
             stuffing.unlink()
         assert server.owner.get(f"/v1/memory/lines/{line}").json()["text"] == "hello"
         assert server.owner.post("/v1/memory/put", json={"text": "there is room again"}).status_code == 201
-    house = open_installation(settings_from({}, str(small_disk.home)))
-    house.close()
+    installation = open_installation(settings_from({}, str(small_disk.home)))
+    installation.close()
     souvenance("doctor", home=small_disk.home)

@@ -29,19 +29,19 @@ def killed_again_and_again(home, kills, job):
     return dict(line.split() for line in told.stdout.splitlines())
 
 
-def every_line(house):
+def every_line(installation):
     """The id of every line there is, replaced ones too."""
     cursor = None
     while True:
         request = m.List(cursor=cursor, limit=1000, history=True)
-        page = house.gate.call(o.LIST, Credentials(house.owner_cap), request)
+        page = installation.gate.call(o.LIST, Credentials(installation.owner_cap), request)
         yield from page.lines
         if (cursor := page.cursor) is None:
             return
 
 
-def read(house, line_id):
-    return house.gate.call(o.LINE, Credentials(house.owner_cap), m.GetLine(line_id)).text
+def read(installation, line_id):
+    return installation.gate.call(o.LINE, Credentials(installation.owner_cap), m.GetLine(line_id)).text
 
 
 def test_two_hundred_kills_lose_nothing_that_was_acknowledged(home):
@@ -50,9 +50,11 @@ def test_two_hundred_kills_lose_nothing_that_was_acknowledged(home):
     assert len(acknowledged) > kills, "the writer hardly lived"
     assert "lines open" in souvenance("doctor", home=home).out
     assert souvenance("audit", "verify", home=home).out.startswith("ok: ")
-    house = open_installation(settings_from({}, str(home)))
-    found = {line.id: sha256(read(house, line.id).encode()).hexdigest() for line in every_line(house)}
-    house.close()
+    installation = open_installation(settings_from({}, str(home)))
+    found = {
+        line.id: sha256(read(installation, line.id).encode()).hexdigest() for line in every_line(installation)
+    }
+    installation.close()
     assert {line_id: found.get(line_id) for line_id in acknowledged} == acknowledged
     assert len(found) <= len(acknowledged) + kills
 
@@ -62,10 +64,10 @@ def test_kills_during_key_rotation_leave_every_line_readable(home):
     assert acknowledged
     souvenance("doctor", home=home)
     souvenance("key", "rotate", home=home)
-    house = open_installation(settings_from({}, str(home)))
+    installation = open_installation(settings_from({}, str(home)))
     for line_id, said in acknowledged.items():
-        assert sha256(read(house, line_id).encode()).hexdigest() == said
-    house.close()
+        assert sha256(read(installation, line_id).encode()).hexdigest() == said
+    installation.close()
     assert (home / "root.key").read_text().count(":") == 3, "old root keys are left behind"
 
 
@@ -75,10 +77,10 @@ def test_kills_during_correction_and_forgetting_leave_no_half_done_work(home):
     souvenance("doctor", home=home)
     assert souvenance("audit", "verify", home=home).out.startswith("ok: ")
     assert souvenance("--json", "status", home=home).json()["scrub_pending"] is False
-    house = open_installation(settings_from({}, str(home)))
+    installation = open_installation(settings_from({}, str(home)))
     for line_id, said in acknowledged.items():
-        assert sha256(read(house, line_id).encode()).hexdigest() == said
-    house.close()
+        assert sha256(read(installation, line_id).encode()).hexdigest() == said
+    installation.close()
 
 
 def test_a_key_that_a_killed_process_left_half_written_does_not_stay(home):

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from souvenance.adapters.write_queue.queue import SealedOutbox
+from souvenance.adapters.write_queue.queue import SealedWriteQueue
 from souvenance.errors import StorageFull
 from souvenance.ports.write_queue import QueueStatus
 
@@ -48,14 +48,14 @@ def journal(folder):
 
 
 def live(folder, job, life, report):
-    outbox = SealedOutbox(folder)
+    write_queue = SealedWriteQueue(folder)
     carry = carrier(folder)
     for number in range(FULL_LIFE):
         body = {"life": life, "n": number, "text": "and on " * (number % 200)}
-        letter_id = outbox.put(LANES[number % 3], body, held=job == "hold")
+        letter_id = write_queue.put(LANES[number % 3], body, held=job == "hold")
         os.write(report, f"{letter_id}\t{LANES[number % 3]}\t{life}\t{number}\n".encode())
         if job == "deliver":
-            outbox.deliver(carry)
+            write_queue.deliver(carry)
 
 
 def killed(folder, job, life, chance):
@@ -88,11 +88,11 @@ def again_and_again(folder, job, lives, seed):
 
 def together(folder, host):
     """Put and deliver beside another host, which writes into the same lanes; print each id."""
-    outbox, carry = SealedOutbox(folder), carrier(folder)
+    write_queue, carry = SealedWriteQueue(folder), carrier(folder)
     for number in range(FULL_LIFE):
-        print(outbox.put(LANES[number % 3], {"life": host, "n": number}), flush=True)
-        outbox.deliver(carry)
-    outbox.close()
+        print(write_queue.put(LANES[number % 3], {"life": host, "n": number}), flush=True)
+        write_queue.deliver(carry)
+    write_queue.close()
 
 
 @pytest.fixture
@@ -125,25 +125,25 @@ def test_what_killed_hosts_acknowledged_is_delivered_once_and_in_order(folder):
     lives = 40
     acknowledged = acknowledged_by(folder, lives, "put")
     assert len(acknowledged) > lives, "the hosts hardly lived"
-    outbox = SealedOutbox(folder)
-    assert outbox.deliver(carrier(folder))
+    write_queue = SealedWriteQueue(folder)
+    assert write_queue.deliver(carrier(folder))
     taken = journal(folder)
     assert {row[0] for row in acknowledged} <= {row[0] for row in taken}
     assert len(taken) == len({row[0] for row in taken}) <= len(acknowledged) + lives
     assert {row[4] for row in taken} == {0}
     assert all(order == sorted(order) for order in by_lane(taken).values())
-    assert outbox.standing() == QueueStatus()
-    outbox.close()
+    assert write_queue.standing() == QueueStatus()
+    write_queue.close()
 
 
 def test_hosts_killed_while_they_deliver_repeat_at_most_the_letter_in_hand(folder):
     lives = 40
     acknowledged = acknowledged_by(folder, lives, "deliver")
     assert len(acknowledged) > lives, "the hosts hardly lived"
-    outbox = SealedOutbox(folder)
-    assert outbox.deliver(carrier(folder))
-    assert outbox.standing() == QueueStatus()
-    outbox.close()
+    write_queue = SealedWriteQueue(folder)
+    assert write_queue.deliver(carrier(folder))
+    assert write_queue.standing() == QueueStatus()
+    write_queue.close()
     taken = journal(folder)
     assert {row[0] for row in acknowledged} <= {row[0] for row in taken}
     assert all(order == sorted(order) for order in by_lane(taken).values())
@@ -155,9 +155,9 @@ def test_hosts_killed_while_they_deliver_repeat_at_most_the_letter_in_hand(folde
 
 
 def test_a_letter_whose_carrier_was_killed_comes_again_and_says_so(folder):
-    outbox = SealedOutbox(folder)
-    letter_id = outbox.put("a", {"n": 1})
-    outbox.put("a", {"n": 2})
+    write_queue = SealedWriteQueue(folder)
+    letter_id = write_queue.put("a", {"n": 1})
+    write_queue.put("a", {"n": 2})
 
     def die(letter):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -165,19 +165,19 @@ def test_a_letter_whose_carrier_was_killed_comes_again_and_says_so(folder):
     for _ in range(2):
         child = os.fork()
         if not child:
-            outbox.deliver(die)
+            write_queue.deliver(die)
             os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     taken = []
-    assert outbox.deliver(taken.append)
+    assert write_queue.deliver(taken.append)
     assert [(letter.body["n"], letter.attempts) for letter in taken] == [(1, 2), (2, 0)]
     assert taken[0].id == letter_id
-    outbox.close()
+    write_queue.close()
 
 
 def test_a_child_that_outlives_a_killed_host_does_not_keep_others_from_delivering(folder):
-    outbox = SealedOutbox(folder)
-    outbox.put("a", {"n": 1})
+    write_queue = SealedWriteQueue(folder)
+    write_queue.put("a", {"n": 1})
     (reading, writing), (born, bearing) = os.pipe(), os.pipe()
 
     def leave_a_child(letter):
@@ -191,74 +191,76 @@ def test_a_child_that_outlives_a_killed_host_does_not_keep_others_from_deliverin
 
     host = os.fork()
     if not host:
-        outbox.deliver(leave_a_child)
+        write_queue.deliver(leave_a_child)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(host, 0)[1]) == -signal.SIGKILL
     taken = []
-    assert outbox.deliver(taken.append)
+    assert write_queue.deliver(taken.append)
     for end in (reading, writing, born, bearing):
         os.close(end)
     assert [letter.body for letter in taken] == [{"n": 1}]
-    outbox.close()
+    write_queue.close()
 
 
 def test_what_a_killed_host_held_is_delivered_by_the_next(folder):
     acknowledged = acknowledged_by(folder, 10, "hold")
     assert acknowledged
-    outbox = SealedOutbox(folder)
-    standing = outbox.standing()
+    write_queue = SealedWriteQueue(folder)
+    standing = write_queue.standing()
     assert standing.held == 0
     assert len(acknowledged) <= standing.waiting <= len(acknowledged) + 10
-    assert outbox.deliver(carrier(folder))
+    assert write_queue.deliver(carrier(folder))
     taken = journal(folder)
     assert {row[0] for row in acknowledged} <= {row[0] for row in taken}
     assert all(order == sorted(order) for order in by_lane(taken).values())
-    outbox.close()
+    write_queue.close()
 
 
 def test_what_a_living_host_holds_is_left_to_it_until_it_dies(folder):
-    outbox = SealedOutbox(folder)
+    write_queue = SealedWriteQueue(folder)
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
-        outbox.put("a", {"n": 1}, held=True)
+        write_queue.put("a", {"n": 1}, held=True)
         os.write(writing, b"x")
         signal.pause()
     os.read(reading, 1)
     os.close(reading)
     os.close(writing)
     taken = []
-    assert outbox.deliver(taken.append)
-    assert (taken, outbox.standing()) == ([], QueueStatus(held=1))
+    assert write_queue.deliver(taken.append)
+    assert (taken, write_queue.standing()) == ([], QueueStatus(held=1))
     os.kill(child, signal.SIGKILL)
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-    assert outbox.standing() == QueueStatus(waiting=1), "a host that is dead but not buried still holds"
+    assert write_queue.standing() == QueueStatus(waiting=1), "a host that is dead but not buried still holds"
     os.waitpid(child, 0)
-    assert outbox.deliver(taken.append)
+    assert write_queue.deliver(taken.append)
     assert [letter.body for letter in taken] == [{"n": 1}]
-    outbox.close()
+    write_queue.close()
 
 
-def test_on_a_full_disk_nothing_acknowledged_is_lost_and_a_little_room_is_enough_to_deliver_it(small_disk):
+def test_on_a_full_disk_nothing_acknowledged_is_lost_and_a_little_compartment_is_enough_to_deliver_it(
+    small_disk,
+):
     if not hasattr(small_disk, "filler"):
         pytest.skip("no small disk can be mounted here")
     folder = small_disk.home.parent / "outbox"
-    outbox, taken = SealedOutbox(folder), []
+    write_queue, taken = SealedWriteQueue(folder), []
     acknowledged = []
     with pytest.raises(StorageFull):
         for number in range(2000):
-            acknowledged.append(outbox.put("a", {"n": number, "text": "and on " * 500}))
+            acknowledged.append(write_queue.put("a", {"n": number, "text": "and on " * 500}))
     assert len(acknowledged) > 20
     with pytest.raises(StorageFull):
-        SealedOutbox(folder.parent / "another").put("a", {"text": "and on " * 100_000})
+        SealedWriteQueue(folder.parent / "another").put("a", {"text": "and on " * 100_000})
     with suppress(StorageFull):
-        outbox.deliver(taken.append)
+        write_queue.deliver(taken.append)
     small_disk.free()
-    assert outbox.deliver(taken.append)
+    assert write_queue.deliver(taken.append)
     assert list(dict.fromkeys(letter.id for letter in taken)) == acknowledged
     assert len(taken) <= len(acknowledged) + 1
-    assert outbox.put("a", {"n": 0})
-    outbox.close()
+    assert write_queue.put("a", {"n": 0})
+    write_queue.close()
 
 
 def test_two_hosts_that_put_and_deliver_at_once_lose_nothing_and_repeat_nothing(folder):
@@ -268,10 +270,10 @@ def test_two_hosts_that_put_and_deliver_at_once_lose_nothing_and_repeat_nothing(
     ]
     told = [host.communicate(timeout=120)[0].splitlines() for host in hosts]
     assert [host.returncode for host in hosts] == [0, 0]
-    outbox = SealedOutbox(folder)
-    assert outbox.deliver(carrier(folder))
-    assert outbox.standing() == QueueStatus()
-    outbox.close()
+    write_queue = SealedWriteQueue(folder)
+    assert write_queue.deliver(carrier(folder))
+    assert write_queue.standing() == QueueStatus()
+    write_queue.close()
     taken = journal(folder)
     assert sorted(row[0] for row in taken) == sorted(told[0] + told[1])
     assert {row[4] for row in taken} == {0}

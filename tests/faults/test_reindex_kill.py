@@ -18,23 +18,23 @@ BATCH = 100
 
 
 def filled(home):
-    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
-    owner = Credentials(house.owner_cap)
+    installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+    owner = Credentials(installation.owner_cap)
     for first in range(0, LINES, BATCH):
         said = [q.NewMessage(peer_id="ann", content=f"walk number {first + n}") for n in range(BATCH)]
         request = q.AddMessages(workspace_id="home", session_id="walks", messages=said)
-        house.gate.call(o.ADD_MESSAGES, owner, request)
-    house.close()
+        installation.gate.call(o.ADD_MESSAGES, owner, request)
+    installation.close()
 
 
 def indexed(home):
-    with closing(sqlite3.connect(home / "souvenance.db")) as book:
-        return book.execute("SELECT * FROM terms ORDER BY workspace, owner, namespace, seq").fetchall()
+    with closing(sqlite3.connect(home / "souvenance.db")) as store:
+        return store.execute("SELECT * FROM terms ORDER BY workspace, owner, namespace, seq").fetchall()
 
 
 def spoil(home):
-    with closing(sqlite3.connect(home / "souvenance.db")) as book, book:
-        book.execute("UPDATE terms SET tokens = zeroblob(8), counts = x'01'")
+    with closing(sqlite3.connect(home / "souvenance.db")) as store, store:
+        store.execute("UPDATE terms SET tokens = zeroblob(8), counts = x'01'")
 
 
 def killed(home, steps):

@@ -183,14 +183,14 @@ def test_what_the_server_forgets_beside_other_processes_is_gone_from_every_file(
 
 def test_a_folder_that_a_process_opens_a_second_time_loses_nothing_to_another_process(tmp_path):
     home = tmp_path / "home"
-    house = open_installation(settings_from({}, str(home)))
-    owner = Credentials(house.owner_cap)
-    house.gate.call(o.PUT, owner, m.Put("one"))
+    installation = open_installation(settings_from({}, str(home)))
+    owner = Credentials(installation.owner_cap)
+    installation.gate.call(o.PUT, owner, m.Put("one"))
     open_installation(settings_from({}, str(home))).close()
     souvenance("put", "two", home=home)
-    line = house.gate.call(o.PUT, owner, m.Put("three")).id
+    line = installation.gate.call(o.PUT, owner, m.Put("three")).id
     assert souvenance("--json", "line", line, home=home).json()["text"] == "three"
-    house.close()
+    installation.close()
 
 
 def test_whoever_opens_a_new_store_at_the_same_moment_waits_for_the_other(tmp_path):

@@ -24,17 +24,19 @@ PATIENCE_SECONDS = 60
 
 
 def live(home: str, job: str, life: int, report: int) -> None:
-    house = open_installation(settings_from({}, home))
-    credentials = Credentials(house.owner_cap)
+    installation = open_installation(settings_from({}, home))
+    credentials = Credentials(installation.owner_cap)
     for number in count():
         text = f"life {life}, line {number}: {os.urandom(8).hex()} " + "padding " * (number % 50)
-        line = house.gate.call(o.PUT, credentials, m.Put(text, namespace=f"room-{life % 3}"))
+        line = installation.gate.call(o.PUT, credentials, m.Put(text, namespace=f"room-{life % 3}"))
         os.write(report, f"{line.id} {sha256(text.encode()).hexdigest()}\n".encode())
         if job == "rotate":
-            house.gate.call(o.ROTATE, credentials, m.RotateKeys())
+            installation.gate.call(o.ROTATE, credentials, m.RotateKeys())
         if job == "correct":
-            made = house.gate.call(o.INVALIDATE, credentials, m.Invalidate(line.id, f"{text}, corrected"))
-            house.gate.call(o.FORGET, credentials, m.Forget(id=made.id))
+            made = installation.gate.call(
+                o.INVALIDATE, credentials, m.Invalidate(line.id, f"{text}, corrected")
+            )
+            installation.gate.call(o.FORGET, credentials, m.Forget(id=made.id))
 
 
 def watched(reading: int, chance: random.Random) -> bytes:

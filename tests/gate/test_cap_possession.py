@@ -143,8 +143,8 @@ def test_a_captured_request_can_not_be_sent_to_another_gate(tmp_path):
         "cap_pop_invalid",
         "cap_pop_invalid",
     ]
-    first.book.close()
-    second.book.close()
+    first.store.close()
+    second.store.close()
 
 
 def test_a_bound_cap_is_minted_for_the_holder_s_own_key():

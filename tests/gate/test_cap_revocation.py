@@ -201,8 +201,8 @@ def two_gates(tmp_path):
     first = on_sqlite(tmp_path / "book.db")
     second = on_sqlite(tmp_path / "book.db", keyring=first.keyring, clock=first.clock, seed=2)
     yield first, second
-    first.book.close()
-    second.book.close()
+    first.store.close()
+    second.store.close()
 
 
 @pytest.mark.parametrize("kind", ["jti", "sub", "kid"])
@@ -223,4 +223,4 @@ def test_a_revocation_outlives_the_gate_that_made_it(two_gates, tmp_path):
     revoke(first, first.operator(), jti=cap.jti)
     third = on_sqlite(tmp_path / "book.db", keyring=first.keyring, clock=first.clock, seed=3)
     assert whoami(third, cap) == "cap_revoked"
-    third.book.close()
+    third.store.close()

@@ -93,11 +93,11 @@ def test_without_operations_nothing_may_be_done(ops):
     assert len(codes) >= 17
 
 
-@pytest.mark.parametrize("rooms", [[], None])
-def test_without_namespaces_no_room_is_open(rooms):
+@pytest.mark.parametrize("compartments", [[], None])
+def test_without_namespaces_no_compartment_is_open(compartments):
     world = World()
     line = world.put(world.issue(), "Trip to Chengdu")
-    cap = world.issue(namespaces_allowed=rooms)
+    cap = world.issue(namespaces_allowed=compartments)
     assert world.texts(cap, "Chengdu") == []
     assert world.ids(cap) == []
     assert world.call(o.SNAPSHOT, cap, m.Snapshot()).profile == ""
@@ -126,7 +126,7 @@ def test_a_cap_of_no_class_or_another_opens_no_memory(data_class):
 
 
 @pytest.mark.parametrize("name", ["Travel", "travel ", "TRAVEL", "trav", "travels", "", "."])
-def test_a_room_s_name_is_compared_byte_for_byte(name):
+def test_a_compartment_s_name_is_compared_byte_for_byte(name):
     world = World()
     cap = world.issue(namespaces_allowed=[name])
     assert world.code(o.GET, cap, m.Get(namespaces=("travel",))) == "namespace_denied"

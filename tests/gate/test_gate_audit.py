@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from gate.world import KINDS, World, each_kind
-from reference.store import MemoryBook
+from reference.store import MemoryStore
 from souvenance.domain.audit import verify
 from souvenance.domain.limits import Limits
 from souvenance.errors import AuditUnavailable, StorageFull, StorageUnavailable
@@ -25,7 +25,7 @@ class MuteAudit:
         raise StorageUnavailable("the log is out of paper")
 
 
-class MuteBook(MemoryBook):
+class MuteStore(MemoryStore):
     """A book whose audit log stops taking rows when told to."""
 
     mute = False
@@ -38,7 +38,7 @@ class MuteBook(MemoryBook):
             yield tx
 
 
-class FullBook(MemoryBook):
+class FullStore(MemoryStore):
     """A book that can be read and not written any more when told so."""
 
     full = False
@@ -78,7 +78,7 @@ def requests(line, receipt):
         o.PROOF: m.AuditProof(old=0),
         o.VERIFY_RECEIPT: m.VerifyReceipt(receipt),
         o.ROTATE: m.RotateKeys(),
-        o.ROOMS: m.Rooms(),
+        o.ROOMS: m.Compartments(),
         o.EXAMINE: m.Examine("default", "owner", "travel"),
         o.RECONCILE: m.Reconcile("default"),
         o.SCRUB: m.Scrub(),
@@ -91,15 +91,15 @@ NAMES = {operation.name: operation for operation in o.EVERY}
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_answer_of_any_operation_leaves_without_its_row(name):
-    world = World(book=MuteBook())
+    world = World(store=MuteStore())
     cap = world.operator()
     made = furnished(world, cap)
-    before, rows = world.book._state, world.rows()
-    world.book.mute = True
+    before, rows = world.store._state, world.rows()
+    world.store.mute = True
     operation = NAMES[name]
     with pytest.raises(AuditUnavailable):
         world.call(operation, cap, requests(*made)[operation])
-    assert world.book._state == before
+    assert world.store._state == before
     assert world.rows() == rows
 
 
@@ -114,35 +114,35 @@ def test_every_operation_that_succeeds_leaves_one_row_with_ok(name):
 
 
 def test_a_refusal_does_not_leave_without_its_row_either():
-    world = World(book=MuteBook())
+    world = World(store=MuteStore())
     travel_only = world.issue(namespaces_allowed=["travel"])
-    world.book.mute = True
+    world.store.mute = True
     assert world.code(o.GET, travel_only, m.Get(namespaces=("personal",))) == "audit_unavailable"
 
 
 def test_junk_is_refused_without_the_log():
-    world = World(book=MuteBook())
-    world.book.mute = True
+    world = World(store=MuteStore())
+    world.store.mute = True
     assert world.code(o.GET, None, m.Get()) == "cap_missing"
     assert world.code(o.GET, "junk", m.Get()) == "cap_malformed"
 
 
 def test_once_the_log_takes_rows_again_the_put_can_be_repeated():
-    world = World(book=MuteBook())
+    world = World(store=MuteStore())
     cap, line_id = world.issue(), world.ulid()
-    world.book.mute = True
+    world.store.mute = True
     with pytest.raises(AuditUnavailable):
         world.put(cap, "Trip to Chengdu", id=line_id)
-    world.book.mute = False
+    world.store.mute = False
     answer = world.call(o.PUT, cap, m.Put(text="Trip to Chengdu", namespace="travel", id=line_id))
     assert not answer.duplicate
 
 
-def test_a_book_that_can_only_be_read_answers_nothing():
-    world = World(book=FullBook())
+def test_a_store_that_can_only_be_read_answers_nothing():
+    world = World(store=FullStore())
     cap = world.issue()
     line = world.put(cap, "Trip to Chengdu")
-    world.book.full = True
+    world.store.full = True
     assert world.code(o.LINE, cap, m.GetLine(line)) == "audit_unavailable"
     assert world.code(o.PUT, cap, m.Put(text="Allergic to peanuts")) == "storage_full"
 
@@ -173,7 +173,7 @@ def test_failed_work_stores_nothing_but_its_row():
     assert world.call(o.STATUS, cap, m.Status()).namespaces == []
 
 
-def test_a_refused_request_names_the_room_it_reached_for():
+def test_a_refused_request_names_the_compartment_it_reached_for():
     world = World()
     world.code(o.PUT, world.issue(namespaces_allowed=["travel"]), m.Put(text="x", namespace="personal"))
     assert [row.event.namespaces for row in world.rows()] == [("personal",)]

@@ -37,7 +37,7 @@ def make(request, tmp_path):
 
     yield one
     for world in made:
-        world.book.close()
+        world.store.close()
 
 
 def floored(world, cap, query):
@@ -45,14 +45,14 @@ def floored(world, cap, query):
 
 
 def embed_all(world):
-    while embed_some(world.book, world.tools):
+    while embed_some(world.store, world.tools):
         pass
 
 
 def of_another_embedder(world, embedder):
     """A world on the same book, whose embedder made none of the vectors there."""
     kept = {"keyring": world.keyring, "clock": world.clock, "entropy": world.entropy}
-    return World(book=world.book, embedder=embedder, **kept)
+    return World(store=world.store, embedder=embedder, **kept)
 
 
 def test_a_line_that_has_no_vector_yet_is_shown_for_its_words(make):

@@ -71,7 +71,7 @@ def test_what_was_forgotten_twice_is_only_gone_once(world):
     assert forget(world, cap, namespace="travel").lines == 0
 
 
-def test_a_forgotten_room_can_be_furnished_anew(world):
+def test_a_forgotten_compartment_can_be_furnished_anew(world):
     cap, [line, *_] = furnish(world)
     forget(world, cap, namespace="travel")
     assert not world.call(o.PUT, cap, m.Put(text="harbour again", namespace="travel", id=line)).duplicate
@@ -193,7 +193,7 @@ def test_more_than_the_cap_reaches_is_not_forgotten(name):
     assert len(left(world)) == 6
 
 
-def test_a_peer_can_be_forgotten_with_a_cap_that_opens_all_its_rooms():
+def test_a_peer_can_be_forgotten_with_a_cap_that_opens_all_its_compartments():
     world = World()
     furnish(world)
     assert forget(world, world.issue(peers=["bob"]), owner="bob").lines == 1
@@ -208,7 +208,7 @@ def test_a_cap_of_one_session_forgets_lines_of_that_session_only():
     assert forget(world, limited, id=mine).lines == 1
 
 
-def test_of_an_id_that_two_rooms_share_no_line_is_left_behind():
+def test_of_an_id_that_two_compartments_share_no_line_is_left_behind():
     world = World()
     cap, line_id = world.issue(), world.ulid()
     for namespace in ("personal", "travel"):
@@ -229,5 +229,5 @@ def test_another_process_reads_nothing_of_it_from_then_on(tmp_path):
     assert other.texts(cap, "harbour", k=20) == ["harbour in childhood"]
     forget(world, cap, owner="alice")
     assert other.texts(cap, "harbour", k=20) == []
-    world.book.close()
-    other.book.close()
+    world.store.close()
+    other.store.close()

@@ -77,7 +77,7 @@ def make(request, tmp_path):
     yield one
     for world in made:
         world.tools.meaning.stop()
-        world.book.close()
+        world.store.close()
 
 
 def matched(world, cap, query=QUESTION, **fields):
@@ -85,7 +85,7 @@ def matched(world, cap, query=QUESTION, **fields):
 
 
 def embed_all(world):
-    while embed_some(world.book, world.tools):
+    while embed_some(world.store, world.tools):
         pass
 
 

@@ -18,30 +18,30 @@ class HeardIndex(ReferenceIndex):
     def __init__(self):
         self.heard = []
 
-    def touch(self, room, *, vectors=False):
-        self.heard.append(f"vectors of {room.owner}" if vectors else room.owner)
+    def touch(self, compartment, *, vectors=False):
+        self.heard.append(f"vectors of {compartment.owner}" if vectors else compartment.owner)
 
-    def keep_up(self, book, readings):
+    def keep_up(self, store, readings):
         self.heard.append(KEPT_UP)
 
 
-def workshop(world):
+def worker(world):
     return Worker(
-        book=world.book, clock=world.clock, tools=world.tools, secret=lambda: b"", report=lambda told: None
+        store=world.store, clock=world.clock, tools=world.tools, secret=lambda: b"", report=lambda told: None
     )
 
 
 def test_the_index_is_told_of_a_line_and_keeps_up_where_nothing_is_to_do():
     world = World(index=HeardIndex())
     world.put(world.issue(), "hotel in Chengdu")
-    assert not workshop(world).work_once()
+    assert not worker(world).work_once()
     assert world.tools.index.heard == ["alice", KEPT_UP]
 
 
 def test_the_index_is_told_of_vectors_once_they_are_kept():
     world = World(index=HeardIndex(), embedder=ReferenceEmbedder())
     world.put(world.issue(), "hotel in Chengdu")
-    shop = workshop(world)
+    shop = worker(world)
     while shop.work_once():
         pass
     assert world.tools.index.heard == ["alice", "vectors of alice", KEPT_UP]
@@ -55,7 +55,7 @@ def test_the_index_keeps_up_once_what_follows_from_a_message_is_written():
         world.operator(),
         q.AddMessages(workspace_id="default", session_id="noon", messages=[said]),
     )
-    shop = workshop(world)
+    shop = worker(world)
     while shop.work_once():
         assert KEPT_UP not in world.tools.index.heard
     assert world.tools.index.heard == ["bob", "bob", KEPT_UP]

@@ -29,9 +29,9 @@ class Moments:
 STOPPED = object()
 
 
-def asks(lull):
+def asks(idle):
     def happens():
-        with lull.broken():
+        with idle.broken():
             pass
 
     return happens
@@ -44,42 +44,42 @@ def test_work_begins_after_a_moment_in_which_nobody_asked():
 
 
 def test_work_lets_those_go_first_who_asked_meanwhile():
-    lull = Idle()
-    moments = Moments(asks(lull), asks(lull))
-    lull.wait(0.1, 5, moments)
+    idle = Idle()
+    moments = Moments(asks(idle), asks(idle))
+    idle.wait(0.1, 5, moments)
     assert moments.waited == 3
 
 
 def test_work_waits_for_the_last_answer():
-    lull = Idle()
+    idle = Idle()
     first, second = ExitStack(), ExitStack()
     for one in (first, second):
-        one.enter_context(lull.broken())
+        one.enter_context(idle.broken())
     moments = Moments(None, first.close, second.close)
-    lull.wait(0.1, 5, moments)
+    idle.wait(0.1, 5, moments)
     assert moments.waited == 3
 
 
 def test_a_question_that_fails_is_over_too():
-    lull = Idle()
-    with pytest.raises(ZeroDivisionError), lull.broken():
+    idle = Idle()
+    with pytest.raises(ZeroDivisionError), idle.broken():
         raise ZeroDivisionError
     moments = Moments()
-    lull.wait(0.1, 5, moments)
+    idle.wait(0.1, 5, moments)
     assert moments.waited == 1
 
 
 def test_work_waits_no_more_often_than_it_may():
-    lull, moments = Idle(), Moments()
-    with lull.broken():
-        lull.wait(0.1, 5, moments)
+    idle, moments = Idle(), Moments()
+    with idle.broken():
+        idle.wait(0.1, 5, moments)
     assert moments.waited == 5
 
 
 def test_who_is_stopped_waits_no_longer():
-    lull, moments = Idle(), Moments(lambda: STOPPED)
-    with lull.broken():
-        lull.wait(0.1, 5, moments)
+    idle, moments = Idle(), Moments(lambda: STOPPED)
+    with idle.broken():
+        idle.wait(0.1, 5, moments)
     assert moments.waited == 1
 
 
@@ -109,23 +109,23 @@ class Index(ReferenceIndex):
         self.happened = happened
         self.kept_up = threading.Semaphore(0)
 
-    def keep_up(self, book, readings):
+    def keep_up(self, store, readings):
         self.happened.append("works")
         self.kept_up.release()
 
 
-def test_a_workshop_that_rests_waits_for_a_lull_when_it_is_called():
+def test_a_worker_that_rests_waits_for_a_idle_when_it_is_called():
     happened, stopped = [], threading.Event()
     index = Index(happened)
     world = World(index=index)
-    world.gate.lull = Noted(happened)
+    world.gate.idle = Noted(happened)
     shop = Worker(
-        book=world.book,
+        store=world.store,
         clock=world.clock,
         tools=world.tools,
         secret=bytes,
         report=lambda told: None,
-        lull=world.gate.lull,
+        idle=world.gate.idle,
     )
     shop.hears = True
     world.put(world.issue(), "hotel in Chengdu")

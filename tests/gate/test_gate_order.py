@@ -81,7 +81,7 @@ def of_another_session(attempt):
     attempt.claims["sessions"] = ["s1"]
 
 
-def of_another_room(attempt):
+def of_another_compartment(attempt):
     attempt.claims["namespaces_allowed"] = ["work"]
 
 
@@ -104,7 +104,7 @@ ORDER = {
     "cap_data_class_mismatch": of_another_class,
     "invalid_input": unreadable,
     "cap_scope_mismatch": of_another_session,
-    "namespace_denied": of_another_room,
+    "namespace_denied": of_another_compartment,
     "rate_limited": too_often,
     "line_too_long": too_long,
 }

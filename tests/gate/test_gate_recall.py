@@ -147,7 +147,7 @@ def test_only_the_lines_that_are_told_are_opened(tmp_path, query, k):
     assert len(expected) == k
     spoil_all_but(tmp_path / "book.db", expected)
     assert [line.id for line in world.get(cap, query, k=k)] == expected
-    world.book.close()
+    world.store.close()
 
 
 def test_an_invalidated_line_is_not_told(world):
@@ -180,8 +180,8 @@ def test_a_forgotten_line_takes_no_place_in_another_process_either(tmp_path):
     [found] = other.get(cap, "harbour", k=1)
     assert found.text == "dinner with Mara on the harbour terrace"
     assert found.score > 0
-    world.book.close()
-    other.book.close()
+    world.store.close()
+    other.store.close()
 
 
 def test_history_stays_visible_to_its_owner(world):
@@ -195,7 +195,7 @@ def test_history_stays_visible_to_its_owner(world):
     assert world.ids(cap, history=True) == sorted([old, new])
 
 
-def test_only_the_rooms_that_were_asked_for_are_searched(world):
+def test_only_the_compartments_that_were_asked_for_are_searched(world):
     cap = world.issue()
     told(world, cap, "Trip to Chengdu", namespace="travel")
     told(world, cap, "Chengdu is where Mara was born", namespace="family")
@@ -250,7 +250,7 @@ def test_a_misspelt_word_finds_what_was_meant_where_there_is_spelling(tmp_path):
         told(world, cap, "my business began in May", "lunch with Mara")
         (found, *_) = world.get(cap, "how is the buisiness?", k=1)
         assert (found.text == "my business began in May" and found.matched) == (world is knowing)
-        world.book.close()
+        world.store.close()
 
 
 def test_a_word_that_a_line_holds_is_no_slip(tmp_path):
@@ -260,7 +260,7 @@ def test_a_word_that_a_line_holds_is_no_slip(tmp_path):
     (found, *others) = world.get(cap, "how is the buisiness?", k=2)
     assert found.text == "the buisiness is a band"
     assert not any(other.matched for other in others)
-    world.book.close()
+    world.store.close()
 
 
 def test_what_somebody_else_wrote_changes_no_spelling(tmp_path):
@@ -270,7 +270,7 @@ def test_what_somebody_else_wrote_changes_no_spelling(tmp_path):
     told(world, cap, "my business began in May")
     (found, *_) = world.get(cap, "how is the buisiness?", k=1)
     assert found.matched
-    world.book.close()
+    world.store.close()
 
 
 def test_a_word_finds_what_is_close_to_it_where_there_is_a_thesaurus(tmp_path):
@@ -280,7 +280,7 @@ def test_a_word_finds_what_is_close_to_it_where_there_is_a_thesaurus(tmp_path):
         told(world, cap, "the dog needs a walk", "lunch with Mara")
         (found, *_) = world.get(cap, "any pets?", k=1)
         assert (found.text == "the dog needs a walk" and found.matched) == (world is knowing)
-        world.book.close()
+        world.store.close()
 
 
 DENTISTS = ("My dentist in Graz is Dr Lee", "My dentist is Dr Patel")
@@ -296,7 +296,7 @@ def test_a_line_that_does_not_open_spoils_no_question_that_is_only_ranked_by_it(
     assert line.id == first
     spoil_all_but(tmp_path / "book.db", [first])
     assert [line.id for line in world.get(cap, question, k=1)] == [first]
-    world.book.close()
+    world.store.close()
 
 
 DIARY = (

@@ -36,26 +36,28 @@ def make(request, tmp_path):
 
     yield one
     for world in made:
-        world.book.close()
+        world.store.close()
 
 
-def workshop(world):
+def worker(world):
     return Worker(
-        book=world.book, clock=world.clock, tools=world.tools, secret=lambda: b"", report=lambda told: None
+        store=world.store, clock=world.clock, tools=world.tools, secret=lambda: b"", report=lambda told: None
     )
 
 
-def spoil(world, *rooms):
+def spoil(world, *compartments):
     """Leave the rooms' lines with tokens that no analysis of today makes."""
-    with world.book.write() as tx:
-        for room in rooms:
-            lines = tx.renewal.lines(Debt(room, 0), MANY)
-            tx.renewal.renew(room, [Renewed(seq, line_id, bytes(8), b"\x01") for seq, line_id in lines])
-            tx.touch(room.workspace, rooms=True)
+    with world.store.write() as tx:
+        for compartment in compartments:
+            lines = tx.renewal.lines(Debt(compartment, 0), MANY)
+            tx.renewal.renew(
+                compartment, [Renewed(seq, line_id, bytes(8), b"\x01") for seq, line_id in lines]
+            )
+            tx.touch(compartment.workspace, compartments=True)
 
 
 def tidy(world):
-    shop = workshop(world)
+    shop = worker(world)
     while shop.tidy():
         pass
 
@@ -89,37 +91,37 @@ def test_a_narrowed_search_finds_them_by_their_marks_again(make):
     world = make()
     said = m.Put("hotel in Chengdu", "travel", session="noon")
     world.call(o.PUT, world.issue(), said)
-    with world.book.read() as tx:
+    with world.store.read() as tx:
         before = list(tx.terms.since(TRAVEL, 0))
     spoil(world, TRAVEL)
     begin(world)
     tidy(world)
-    with world.book.read() as tx:
+    with world.store.read() as tx:
         assert list(tx.terms.since(TRAVEL, 0)) == before
 
 
-def test_a_workshop_notices_a_store_of_another_analysis_and_makes_it_anew(make):
+def test_a_worker_notices_a_store_of_another_analysis_and_makes_it_anew(make):
     world = make()
     cap = world.issue()
     world.put(cap, "hotel in Chengdu")
     spoil(world, TRAVEL)
-    with world.book.write() as tx:
+    with world.store.write() as tx:
         tx.renewal.analyse_by("1")
-    shop = workshop(world)
+    shop = worker(world)
     shop.look_round()
     while shop.work_once():
         pass
     assert matched(world, cap, "hotel") == ["hotel in Chengdu"]
-    with world.book.read() as tx:
+    with world.store.read() as tx:
         assert (tx.renewal.analysis(), tx.renewal.next()) == (ANALYSIS, None)
 
 
-def test_a_workshop_leaves_a_store_of_its_own_analysis_alone(make):
+def test_a_worker_leaves_a_store_of_its_own_analysis_alone(make):
     world = make()
     world.put(world.issue(), "hotel in Chengdu")
-    with world.book.write() as tx:
+    with world.store.write() as tx:
         tx.renewal.analyse_by(ANALYSIS)
-    shop = workshop(world)
+    shop = worker(world)
     shop.look_round()
     assert not shop.work_once()
 
@@ -132,20 +134,20 @@ def test_what_was_interrupted_is_gone_on_with_from_where_it_was(make, monkeypatc
         world.put(cap, f"hotel {n}")
         world.put(cap, f"lunch {n}", "work")
     assert begin(world).lines == 10
-    shop = workshop(world)
+    shop = worker(world)
     for _ in range(4):
         shop.tidy()
-    with world.book.read() as tx:
+    with world.store.read() as tx:
         debt = tx.renewal.next()
-        assert (debt.room, debt.seq) == (WORK, 2)
+        assert (debt.compartment, debt.seq) == (WORK, 2)
     assert begin(world).lines == 3
     tidy(world)
     assert begin(world).lines == 10
 
 
-def test_another_process_that_has_the_room_in_mind_finds_the_new_tokens(tmp_path):
+def test_another_process_that_has_the_compartment_in_mind_finds_the_new_tokens(tmp_path):
     one = on_sqlite(tmp_path / "book.db")
-    other = World(book=one.book, keyring=one.keyring, clock=one.clock, index=RankedIndex())
+    other = World(store=one.store, keyring=one.keyring, clock=one.clock, index=RankedIndex())
     cap = one.issue()
     one.put(cap, "hotel in Chengdu")
     spoil(one, TRAVEL)
@@ -153,7 +155,7 @@ def test_another_process_that_has_the_room_in_mind_finds_the_new_tokens(tmp_path
     begin(one)
     tidy(one)
     assert matched(other, cap, "hotel") == ["hotel in Chengdu"]
-    one.book.close()
+    one.store.close()
 
 
 def test_only_the_named_workspace_is_made_anew(make):
@@ -162,7 +164,7 @@ def test_only_the_named_workspace_is_made_anew(make):
     world.put(here, "hotel in Chengdu")
     world.put(there, "hotel in Porto")
     spoil(world, TRAVEL, TRAVEL._replace(workspace="there"))
-    with world.book.write() as tx:
+    with world.store.write() as tx:
         tx.renewal.analyse_by(ANALYSIS)
     assert begin(world, workspace="there").lines == 1
     tidy(world)
@@ -175,7 +177,7 @@ def test_a_line_that_can_not_be_read_keeps_what_it_has_and_holds_nobody_up(make)
     cap = world.issue()
     broken, _ = world.put(cap, "hotel in Chengdu"), world.put(cap, "hotel in Porto")
     spoil(world, TRAVEL)
-    with world.book.write() as tx:
+    with world.store.write() as tx:
         line = tx.lines.get(TRAVEL, broken)
         tx.lines.delete(TRAVEL, (broken,))
         tx.lines.append(replace(line, sealed=b""))
@@ -185,15 +187,15 @@ def test_a_line_that_can_not_be_read_keeps_what_it_has_and_holds_nobody_up(make)
     assert begin(world, begin=False).done
 
 
-def test_a_room_that_lost_its_keys_holds_nobody_up(make):
+def test_a_compartment_that_lost_its_keys_holds_nobody_up(make):
     world = make()
     cap = world.issue()
     world.put(cap, "hotel in Chengdu")
     world.put(cap, "lunch with Mara", "work")
     spoil(world, TRAVEL, WORK)
     begin(world)
-    with world.book.write() as tx:
-        lost = [key for key in tx.keys.every() if key.room == TRAVEL and key.purpose == "seal"]
+    with world.store.write() as tx:
+        lost = [key for key in tx.keys.every() if key.compartment == TRAVEL and key.purpose == "seal"]
         tx.keys.rewrap(lost[0]._replace(wrapped=bytes(60)))
     world.tools.vault.forget()
     tidy(world)
@@ -206,7 +208,7 @@ def test_lines_without_a_vector_get_one_and_vectors_of_another_embedder_go(make)
     old.put(cap, "hotel in Chengdu")
     tidy(old)
     world = World(
-        book=old.book,
+        store=old.store,
         keyring=old.keyring,
         clock=old.clock,
         entropy=old.entropy,
@@ -217,7 +219,7 @@ def test_lines_without_a_vector_get_one_and_vectors_of_another_embedder_go(make)
     assert begin(world, begin=False).old_vectors == 1, "they stay until the new ones are there"
     tidy(world)
     assert begin(world, begin=False).done
-    with world.book.read() as tx:
+    with world.store.read() as tx:
         assert tx.terms.spaces() == {"new": 1}
 
 
@@ -225,11 +227,11 @@ def test_without_an_embedder_no_vector_is_dropped(make):
     old = make(embedder=ReferenceEmbedder("old"))
     old.put(old.issue(), "hotel in Chengdu")
     tidy(old)
-    world = World(book=old.book, keyring=old.keyring, clock=old.clock, entropy=old.entropy)
+    world = World(store=old.store, keyring=old.keyring, clock=old.clock, entropy=old.entropy)
     begin(world)
     tidy(world)
     assert begin(world, begin=False).done
-    with world.book.read() as tx:
+    with world.store.read() as tx:
         assert tx.terms.spaces() == {"old": 1}
 
 

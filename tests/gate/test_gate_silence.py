@@ -28,7 +28,7 @@ ROOM_REQUESTS = {
 
 
 @pytest.mark.parametrize("name", ROOM_REQUESTS)
-def test_a_room_that_holds_something_is_refused_like_one_that_holds_nothing(name):
+def test_a_compartment_that_holds_something_is_refused_like_one_that_holds_nothing(name):
     operation, request = ROOM_REQUESTS[name]
     told = []
     for filled in (True, False):
@@ -82,7 +82,7 @@ def _asked(act, line, cap):
     return operation, cap, request
 
 
-def test_a_room_that_is_open_and_empty_answers_like_one_that_never_was():
+def test_a_compartment_that_is_open_and_empty_answers_like_one_that_never_was():
     world = World()
     cap = world.issue()
     line = world.put(cap, "Trip to Chengdu", "travel")
@@ -91,7 +91,7 @@ def test_a_room_that_is_open_and_empty_answers_like_one_that_never_was():
     assert empty == world.call(o.GET, cap, m.Get(query="Chengdu", namespaces=("never",)))
 
 
-def test_forgetting_an_open_room_does_not_say_whether_there_was_one():
+def test_forgetting_an_open_compartment_does_not_say_whether_there_was_one():
     world = World()
     answer = world.call(o.FORGET, world.issue(), m.Forget(namespace="never"))
     assert (answer.lines, answer.keys, answer.namespaces, answer.scrubbed) == (0, 0, [], True)

@@ -8,7 +8,7 @@ from threading import Event
 import pytest
 from msgspec.structs import replace
 
-from gate.test_gate_audit import FullBook, MuteBook
+from gate.test_gate_audit import FullStore, MuteStore
 from gate.world import KINDS, World, each_kind
 from processes import PATIENCE_SECONDS
 from reference.embedder import ReferenceEmbedder
@@ -114,11 +114,11 @@ def test_what_writes_is_asked_alone(world):
     assert world.ids(cap) == []
 
 
-@pytest.mark.parametrize(("book", "trouble"), [(MuteBook, "mute"), (FullBook, "full")])
-def test_without_rows_there_are_no_answers(book, trouble):
-    world = World(book=book())
+@pytest.mark.parametrize(("store", "trouble"), [(MuteStore, "mute"), (FullStore, "full")])
+def test_without_rows_there_are_no_answers(store, trouble):
+    world = World(store=store())
     cap = world.issue()
-    setattr(world.book, trouble, True)
+    setattr(world.store, trouble, True)
     with pytest.raises((AuditUnavailable, StorageFull)):
         together(world, cap, (o.LIST, m.List()))
 

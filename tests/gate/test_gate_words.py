@@ -129,14 +129,16 @@ FAR_EAST = [
 @pytest.fixture(scope="module")
 def found():
     """Whether a question finds a line among others by its words."""
-    world, rooms = World(index=RankedIndex()), count()
+    world, compartments = World(index=RankedIndex()), count()
     cap = world.issue()
 
     def finds(line, question):
-        room = f"room-{next(rooms)}"
+        compartment = f"room-{next(compartments)}"
         for text in (line, "lunch then"):
-            world.put(cap, text, room)
-        return any(one.text == line and one.score for one in world.get(cap, question, namespaces=[room]))
+            world.put(cap, text, compartment)
+        return any(
+            one.text == line and one.score for one in world.get(cap, question, namespaces=[compartment])
+        )
 
     return finds
 

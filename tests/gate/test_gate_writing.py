@@ -53,9 +53,9 @@ def test_the_same_id_in_two_namespaces_is_two_lines(world):
     assert not put(world, cap, "Trip to Chengdu", "travel", id=line_id).duplicate
     assert not put(world, cap, "Allergic to peanuts", "personal", id=line_id).duplicate
     for namespace, text in (("travel", "Trip to Chengdu"), ("personal", "Allergic to peanuts")):
-        one_room = world.issue(namespaces_allowed=[namespace])
-        assert world.call(o.LINE, one_room, m.GetLine(line_id)).text == text
-        assert world.texts(one_room, "trip allergic") == [text]
+        one_compartment = world.issue(namespaces_allowed=[namespace])
+        assert world.call(o.LINE, one_compartment, m.GetLine(line_id)).text == text
+        assert world.texts(one_compartment, "trip allergic") == [text]
 
 
 def test_the_same_id_of_two_owners_is_two_lines(world):
@@ -199,7 +199,7 @@ def test_a_list_tells_no_text_and_comes_page_by_page(world):
     assert "note" not in repr(world.call(o.LIST, cap, m.List()))
 
 
-def test_a_list_loses_no_line_of_an_id_that_two_rooms_share(world):
+def test_a_list_loses_no_line_of_an_id_that_two_compartments_share(world):
     cap, line_id = world.issue(), world.ulid()
     for namespace in ("a", "b", "c"):
         put(world, cap, f"in {namespace}", namespace, id=line_id)
@@ -231,7 +231,7 @@ def test_a_snapshot_tells_the_profile_first_and_then_the_newest(world):
     assert told == ["Likes tea", "new note", "old note"]
 
 
-def test_a_snapshot_says_the_day_and_the_room(world):
+def test_a_snapshot_says_the_day_and_the_compartment(world):
     cap = world.issue()
     world.put(cap, "Flew\nto Porto", occurred_at=datetime(2024, 2, 29, 12, tzinfo=UTC))
     world.put(cap, "Likes tea", "personal")

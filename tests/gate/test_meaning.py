@@ -130,19 +130,19 @@ def test_an_embedder_that_fails_is_told_of_left_alone_and_asked_again():
     assert meaning.behind
 
 
-def test_rooms_are_seen_to_one_after_the_other():
+def test_compartments_are_seen_to_one_after_the_other():
     clock = Clock()
     meaning = Meaning(ReferenceEmbedder(), now=clock.now)
     meaning.touch([ANN, BOB, ANN])
     clock.ms += 60_000
-    assert meaning.next_room() == ANN
+    assert meaning.next_compartment() == ANN
     meaning.done(ANN)
-    assert meaning.next_room() == BOB
+    assert meaning.next_compartment() == BOB
     meaning.done(BOB)
     assert not meaning.behind
 
 
-def test_a_room_that_was_being_written_to_is_looked_at_once_more():
+def test_a_compartment_that_was_being_written_to_is_looked_at_once_more():
     """A line is told of before its transaction ends, and may not be seen at once."""
     clock = Clock()
     meaning = Meaning(ReferenceEmbedder(), now=clock.now)
@@ -150,7 +150,7 @@ def test_a_room_that_was_being_written_to_is_looked_at_once_more():
     meaning.done(ANN)
     assert not meaning.behind
     clock.ms += 10_000
-    assert meaning.next_room() == ANN
+    assert meaning.next_compartment() == ANN
     meaning.done(ANN)
     clock.ms += 10_000
     assert not meaning.behind

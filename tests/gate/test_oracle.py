@@ -176,10 +176,10 @@ BODIES = {
             [{}, {"namespace": r.choice([*ROOMS, "secrets"])}, {"namespace": "travel", "session": "s1"}]
         )
     ),
-    "memory.get": lambda r: r.choice([{}, {"query": "a trip"}, rooms_of_chance(r), {"k": 20}]),
+    "memory.get": lambda r: r.choice([{}, {"query": "a trip"}, compartments_of_chance(r), {"k": 20}]),
     "memory.line": lambda r: {"id": NOWHERE},
-    "memory.list": lambda r: r.choice([{}, {"limit": 5}, rooms_of_chance(r)]),
-    "memory.snapshot": lambda r: r.choice([{}, rooms_of_chance(r)]),
+    "memory.list": lambda r: r.choice([{}, {"limit": 5}, compartments_of_chance(r)]),
+    "memory.snapshot": lambda r: r.choice([{}, compartments_of_chance(r)]),
     "memory.invalidate": lambda r: {"id": NOWHERE} | r.choice([{}, {"text": "no trip"}]),
     "memory.forget": lambda r: r.choice(
         [
@@ -241,7 +241,7 @@ BODIES = {
 UNREADABLE = [b"", b"{", b"[]", b'{"colour": 1}', b'{"namespaces": 7}', b'{"text": 7}', b"\xff", b'{"k": 21}']
 
 
-def rooms_of_chance(rng):
+def compartments_of_chance(rng):
     return {"namespaces": some(rng, [*ROOMS, "secrets"])}
 
 
@@ -378,7 +378,7 @@ class Conversation:
     def check_audit(self):
         home = self.facts["blocks"][-1]["wid"].replace("*", "default") if self.expected_rows else "default"
         assert self.world.outcomes(home) == self.expected_rows
-        with self.world.book.read() as tx:
+        with self.world.store.read() as tx:
             assert list(tx.workspaces()) == ([home] if self.expected_rows else [])
 
 

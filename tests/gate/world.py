@@ -14,11 +14,11 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 import stores
 from reference.index import ReferenceIndex
-from reference.store import MemoryBook
+from reference.store import MemoryStore
 from souvenance.adapters.document_reader import Documents
 from souvenance.adapters.index.ranked import RankedIndex
 from souvenance.adapters.token_counts import TokenCounter
-from souvenance.adapters.webhook_sender import HttpCourier
+from souvenance.adapters.webhook_sender import HttpWebhookSender
 from souvenance.core.embedding_space import Meaning
 from souvenance.core.request_context import Services
 from souvenance.core.vault import Vault
@@ -175,7 +175,7 @@ class World:
     def __init__(
         self,
         *,
-        book=None,
+        store=None,
         index=None,
         keyring=None,
         clock=None,
@@ -183,7 +183,7 @@ class World:
         seed=1,
         entropy=None,
         tokenizer=None,
-        courier=None,
+        webhook_sender=None,
         embedder=None,
         thesaurus=None,
         spelling=None,
@@ -192,28 +192,28 @@ class World:
         self.entropy = entropy or SeededEntropy(seed)
         self.clock = clock or FakeClock()
         self.keyring = keyring or MemoryKeyring(self.entropy)
-        self.book = MemoryBook() if book is None else book
+        self.store = MemoryStore() if store is None else store
         self.tools = Services(
             vault=Vault(self.keyring, self.entropy),
             index=index or ReferenceIndex(),
             entropy=self.entropy,
             tokenizer=tokenizer or TOKENS,
             reader=Documents(),
-            courier=courier or HttpCourier(),
+            webhook_sender=webhook_sender or HttpWebhookSender(),
             limits=limits or Limits(),
             thesaurus=thesaurus or NoThesaurus(),
             spelling=spelling or NoSpelling(),
             zone=zone or UniversalTime(),
             meaning=Meaning(embedder, now=self.clock.now, patience=_PATIENCE_SECONDS),
         )
-        self.gate = Gate(book=self.book, keyring=self.keyring, clock=self.clock, tools=self.tools)
+        self.gate = Gate(store=self.store, keyring=self.keyring, clock=self.clock, tools=self.tools)
 
     def copied(self, **options):
         """A world of the reference parts in which so far the same has happened, and nothing is shared."""
-        book, entropy = MemoryBook(), copy(self.entropy)
-        book._state = self.book._state.copied()
+        store, entropy = MemoryStore(), copy(self.entropy)
+        store._state = self.store._state.copied()
         kept = {"entropy": entropy, "keyring": self.keyring.copied(entropy), "clock": copy(self.clock)}
-        return World(book=book, **kept, **options)
+        return World(store=store, **kept, **options)
 
     @property
     def seconds(self):
@@ -292,12 +292,12 @@ class World:
     def revoke(self, kind, value, *, workspace="*", at=None, by=None, first=True):
         """A revocation by the installation, or by a cap of such claims."""
         revoker = INSTALLATION if by is None else Revoker(_extent(by), first)
-        with self.book.write() as tx:
+        with self.store.write() as tx:
             tx.caps.revoke(Revocation(workspace, kind, value, self.clock.ms if at is None else at, revoker))
             tx.touch(workspace, caps=True)
 
     def rows(self, workspace="default"):
-        with self.book.read() as tx:
+        with self.store.read() as tx:
             return tx.audit.rows(workspace, 0, 1 << 31)
 
     def outcomes(self, workspace="default"):
@@ -317,7 +317,7 @@ def _extent(said):
 
 def on_sqlite(path, **options):
     """A world on a real file, or where this run keeps its stores, with the index that a house uses."""
-    world = World(book=stores.book(path), index=RankedIndex(), **options)
+    world = World(store=stores.store(path), index=RankedIndex(), **options)
     stores.attend(path, world.tools)
     return world
 
@@ -329,7 +329,7 @@ def each_kind(kind, folder):
     try:
         yield world
     finally:
-        world.book.close()
+        world.store.close()
 
 
 KINDS = ("reference", "sqlite")

@@ -71,12 +71,12 @@ class HostStage(Stage):
         self.host = host
         super().__init__(folder, **settings)
 
-    def station(self, configuration):
-        station = super().station(configuration)
-        if self.host.turns is not station.turns:
-            self.host.turns, now = station.turns, station.turns._now
-            station.turns._now = lambda: now() + self.ahead
-        return station
+    def runtime(self, configuration):
+        runtime = super().runtime(configuration)
+        if self.host.turns is not runtime.turns:
+            self.host.turns, now = runtime.turns, runtime.turns._now
+            runtime.turns._now = lambda: now() + self.ahead
+        return runtime
 
     def falls_quiet(self):
         """Nobody says anything for a while."""

@@ -27,7 +27,7 @@ class Stage:
         self.directory.mkdir(exist_ok=True)
         self.environment = {"HOME": str(folder)}
         self.complaints = []
-        self._stations = {}
+        self._runtimes = {}
         self._around = self._surroundings()
         if settings or not (self.home / "souvenance.json").exists():
             self.configure(**settings)
@@ -40,7 +40,7 @@ class Stage:
     def anew(self):
         """The process ended, and another began."""
         self.close()
-        self._stations = {}
+        self._runtimes = {}
         self._around = self._surroundings()
         return self
 
@@ -49,19 +49,19 @@ class Stage:
             home=lambda: self.home,
             directory=lambda: self.directory,
             configuration=self.configuration,
-            station=lambda configuration: self.station(configuration),  # A test may put another there.
-            notebook=hermes_backends.notebook_of,
+            runtime=lambda configuration: self.runtime(configuration),  # A test may put another there.
+            state_files=hermes_backends.state_files_of,
         )
 
     def configuration(self, home, profile):
         found, self.complaints = read_configuration(home, self.environment, profile)
         return found, self.complaints
 
-    def station(self, configuration):
+    def runtime(self, configuration):
         key = (configuration.home, configuration.store, configuration.url, configuration.api_key)
-        if key not in self._stations:
-            self._stations[key] = hermes_backends.station_of(configuration)
-        return self._stations[key]
+        if key not in self._runtimes:
+            self._runtimes[key] = hermes_backends.runtime_of(configuration)
+        return self._runtimes[key]
 
     def provider(self, session="s1", platform="cli", *, begin=True, **told):
         made = Provider(self._around)
@@ -79,12 +79,12 @@ class Stage:
         return provider.prefetch(message)
 
     def flush(self):
-        for station in self._stations.values():
-            assert eventually(partial(station.flush, 1), PATIENCE_SECONDS)
+        for runtime in self._runtimes.values():
+            assert eventually(partial(runtime.flush, 1), PATIENCE_SECONDS)
 
     def close(self):
-        for station in self._stations.values():
-            station.close()
+        for runtime in self._runtimes.values():
+            runtime.close()
 
     @contextmanager
     def gate(self):

@@ -209,8 +209,8 @@ def test_a_command_killed_midway_is_finished_by_the_next(stage, tmp_path):
 
 def owned(stage, peer):
     """How many lines lie under that name."""
-    book = sqlite3.connect(f"file:{stage.home / 'souvenance' / 'souvenance.db'}?mode=ro", uri=True)
+    store = sqlite3.connect(f"file:{stage.home / 'souvenance' / 'souvenance.db'}?mode=ro", uri=True)
     try:
-        return book.execute("SELECT count(*) FROM lines WHERE owner = ?", (peer,)).fetchone()[0]
+        return store.execute("SELECT count(*) FROM lines WHERE owner = ?", (peer,)).fetchone()[0]
     finally:
-        book.close()
+        store.close()

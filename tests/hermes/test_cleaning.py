@@ -250,7 +250,7 @@ def test_the_pieces_of_a_text_are_short_enough_and_lose_nothing(text, most):
 
 
 @given(TEXTS, st.integers(-5, 12))
-def test_a_limit_that_leaves_no_room_is_taken_for_the_least_that_does(text, most):
+def test_a_limit_that_leaves_no_compartment_is_taken_for_the_least_that_does(text, most):
     assert chunks(text, most) == chunks(text, 13)
 
 

@@ -389,7 +389,7 @@ class TestStatus:
                 reachable=False,
                 told="connection refused",
                 health=Health(False, 4, "server_unreachable: refused", 1_700_000_000_000),
-                outbox=QueueStatus(3, 1, 0, 2),
+                write_queue=QueueStatus(3, 1, 0, 2),
                 delay="cap_scope_mismatch: the cap may not write",
             )
 

@@ -36,7 +36,7 @@ def test_where_too_much_waits_work_is_refused_and_later_taken_again():
     assert hands.give(lambda: 1).result(5) == 1
 
 
-def test_what_was_given_up_before_a_hand_began_is_never_done_and_makes_room():
+def test_what_was_given_up_before_a_hand_began_is_never_done_and_makes_compartment():
     hands, gate, done = ThreadPool(1, "hand", most_waiting=1), threading.Event(), []
     busy, dropped = hands.give(gate.wait), hands.give(lambda: done.append("dropped"))
     assert hands.drop(dropped)

@@ -13,7 +13,7 @@ import pytest
 from hermes.stage import Stage
 from souvenance.adapters.private_files import sweep
 from souvenance.adapters.write_queue.folder import BUSY_SECONDS, key_of, present_key
-from souvenance.adapters.write_queue.queue import SealedOutbox
+from souvenance.adapters.write_queue.queue import SealedWriteQueue
 from souvenance.errors import StorageBusy
 from souvenance.ports.write_queue import QueueStatus
 
@@ -36,9 +36,9 @@ sys.stdin.read()
 
 DIES_IN_THE_MIDDLE_OF_A_LETTER = """
 import os, pathlib, signal, sys
-from souvenance.adapters.write_queue.queue import SealedOutbox
+from souvenance.adapters.write_queue.queue import SealedWriteQueue
 os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
-SealedOutbox(pathlib.Path(sys.argv[1])).put("chat", {"n": 2})
+SealedWriteQueue(pathlib.Path(sys.argv[1])).put("chat", {"n": 2})
 """
 
 
@@ -92,31 +92,31 @@ def texts(stage):
     return [text for _, text in found]
 
 
-def outbox_of(stage):
+def write_queue_of(stage):
     return stage.home / "souvenance" / "outbox"
 
 
-def test_turns_are_kept_in_order_while_another_holds_the_outbox(begun):
-    with held(outbox_of(begun) / "outbox.db"):
+def test_turns_are_kept_in_order_while_another_holds_the_write_queue(begun):
+    with held(write_queue_of(begun) / "outbox.db"):
         begun.provider().sync_turn("I live in Porto.", "")
         begun.provider().sync_turn("My cat is Momo.", "")
     begun.provider().sync_turn("My dog is Rex.", "")
     begun.flush()
     assert texts(begun) == ["This was before.", "I live in Porto.", "My cat is Momo.", "My dog is Rex."]
-    assert not list(outbox_of(begun).glob("*.late"))
+    assert not list(write_queue_of(begun).glob("*.late"))
 
 
-def test_what_is_kept_beside_a_held_outbox_can_not_be_read_there(begun):
-    with held(outbox_of(begun) / "outbox.db"):
+def test_what_is_kept_beside_a_held_write_queue_can_not_be_read_there(begun):
+    with held(write_queue_of(begun) / "outbox.db"):
         begun.provider().sync_turn("I live in Porto.", "")
-        (late,) = outbox_of(begun).glob("*.late")
+        (late,) = write_queue_of(begun).glob("*.late")
         assert b"Porto" not in late.read_bytes()
         assert late.stat().st_mode & 0o077 == 0
 
 
-def test_a_process_that_is_killed_while_another_holds_the_outbox_loses_no_turn(begun, tmp_path):
+def test_a_process_that_is_killed_while_another_holds_the_write_queue_loses_no_turn(begun, tmp_path):
     begun.close()
-    with held(outbox_of(begun) / "outbox.db"):
+    with held(write_queue_of(begun) / "outbox.db"):
         host, told = run(TELLS, tmp_path)
         assert told == "kept"
         killed(host)
@@ -126,17 +126,17 @@ def test_a_process_that_is_killed_while_another_holds_the_outbox_loses_no_turn(b
     assert texts(stage) == ["This was before.", "I live in Porto.", "A fine town."]
 
 
-def test_a_turn_is_kept_while_another_holds_the_folder_of_the_outbox(begun):
+def test_a_turn_is_kept_while_another_holds_the_folder_of_the_write_queue(begun):
     begun.anew()
-    with locked(outbox_of(begun)):
+    with locked(write_queue_of(begun)):
         begun.provider().sync_turn("I live in Porto.", "")
     begun.flush()
     assert texts(begun) == ["This was before.", "I live in Porto."]
 
 
-def test_the_very_first_letter_is_kept_while_another_holds_the_folder_of_the_outbox(tmp_path):
+def test_the_very_first_letter_is_kept_while_another_holds_the_folder_of_the_write_queue(tmp_path):
     """And whoever comes after seals with the key that it made."""
-    first, second = SealedOutbox(tmp_path), SealedOutbox(tmp_path)
+    first, second = SealedWriteQueue(tmp_path), SealedWriteQueue(tmp_path)
     with locked(tmp_path):
         first.put("chat", {"n": 1})
         second.put("chat", {"n": 2})
@@ -152,11 +152,11 @@ def test_the_very_first_letter_is_kept_while_another_holds_the_folder_of_the_out
 def test_who_holds_the_folder_and_is_about_to_make_a_key_takes_the_one_that_is_made_meanwhile(
     tmp_path, monkeypatch
 ):
-    outbox, chance = SealedOutbox(tmp_path), os.urandom
+    write_queue, chance = SealedWriteQueue(tmp_path), os.urandom
 
     def put_first(count):
         monkeypatch.setattr(os, "urandom", chance)
-        outbox.put("chat", {"n": 1})
+        write_queue.put("chat", {"n": 1})
         return chance(count)
 
     with locked(tmp_path):
@@ -164,39 +164,39 @@ def test_who_holds_the_folder_and_is_about_to_make_a_key_takes_the_one_that_is_m
         key = key_of(tmp_path)
     assert key == present_key(tmp_path)
     taken = []
-    assert outbox.deliver(taken.append)
-    outbox.close()
+    assert write_queue.deliver(taken.append)
+    write_queue.close()
     assert [letter.body["n"] for letter in taken] == [1]
 
 
 def test_a_key_that_can_not_be_read_is_left_to_who_holds_the_folder(tmp_path):
     (tmp_path / "outbox.key").write_text("nothing that is known")
     (tmp_path / "outbox.key").chmod(0o600)
-    outbox = SealedOutbox(tmp_path)
+    write_queue = SealedWriteQueue(tmp_path)
     with locked(tmp_path), pytest.raises(StorageBusy):
-        outbox.put("chat", {"n": 1})
+        write_queue.put("chat", {"n": 1})
     assert [path.name for path in tmp_path.iterdir()] == ["outbox.key"]
 
 
 def test_who_is_killed_in_the_middle_of_a_letter_leaves_nothing_for_ever(tmp_path):
-    outbox = SealedOutbox(tmp_path)
-    outbox.put("chat", {"n": 1})
-    outbox.close()
+    write_queue = SealedWriteQueue(tmp_path)
+    write_queue.put("chat", {"n": 1})
+    write_queue.close()
     before = set(tmp_path.iterdir())
     with held(tmp_path / "outbox.db"):
         dies, _ = run(DIES_IN_THE_MIDDLE_OF_A_LETTER, tmp_path)
         dies.communicate()
     assert set(tmp_path.iterdir()) - before, "it was not killed in the middle"
     taken = []
-    assert SealedOutbox(tmp_path).deliver(taken.append)
+    assert SealedWriteQueue(tmp_path).deliver(taken.append)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
     assert [letter.body["n"] for letter in taken] == [1]
 
 
 def test_a_letter_that_is_swept_away_while_it_is_written_is_written_again(tmp_path, monkeypatch):
     """As if another process opened the outbox, which removes what the killed left behind."""
-    outbox = SealedOutbox(tmp_path)
-    outbox.put("chat", {"n": 1})
+    write_queue = SealedWriteQueue(tmp_path)
+    write_queue.put("chat", {"n": 1})
     sweeps, sync = [True, True], os.fsync
 
     def sync_and_sweep(descriptor):
@@ -206,20 +206,20 @@ def test_a_letter_that_is_swept_away_while_it_is_written_is_written_again(tmp_pa
 
     with held(tmp_path / "outbox.db"):
         monkeypatch.setattr(os, "fsync", sync_and_sweep)
-        outbox.put("chat", {"n": 2})
+        write_queue.put("chat", {"n": 2})
     assert not sweeps
     taken = []
-    assert outbox.deliver(taken.append)
-    outbox.close()
+    assert write_queue.deliver(taken.append)
+    write_queue.close()
     assert [letter.body["n"] for letter in taken] == [1, 2]
 
 
 @pytest.mark.parametrize("hook", ["on_pre_compress", "shutdown"])
-def test_a_conversation_ends_all_the_same_while_another_holds_the_outbox(begun, hook):
+def test_a_conversation_ends_all_the_same_while_another_holds_the_write_queue(begun, hook):
     provider = begun.provider()
     begun.recall(provider, "What was before?")
     history = [{"role": "user", "content": "What was before?"}]
-    with held(outbox_of(begun) / "outbox.db"):
+    with held(write_queue_of(begun) / "outbox.db"):
         ends = {"on_pre_compress": lambda: provider.on_pre_compress(history), "shutdown": provider.shutdown}
         began = time.monotonic()
         ends[hook]()
@@ -229,35 +229,35 @@ def test_a_conversation_ends_all_the_same_while_another_holds_the_outbox(begun, 
 def test_a_turn_waits_while_another_holds_the_store(begun):
     with held(begun.home / "souvenance" / "souvenance.db"):
         begun.provider().sync_turn("I live in Porto.", "")
-        assert begun.station(begun.configuration(begun.home, "default")[0]).standing().waiting
+        assert begun.runtime(begun.configuration(begun.home, "default")[0]).standing().waiting
     begun.flush()
     assert texts(begun) == ["This was before.", "I live in Porto."]
 
 
 def test_who_took_a_letter_in_and_was_killed_before_its_file_was_gone_takes_it_in_once(tmp_path):
     """As the next process finds it: the letter in the outbox, and its own file beside it still."""
-    outbox = SealedOutbox(tmp_path)
-    outbox.put("chat", {"n": 1})
+    write_queue = SealedWriteQueue(tmp_path)
+    write_queue.put("chat", {"n": 1})
     with held(tmp_path / "outbox.db"):
-        outbox.put("chat", {"n": 2})
+        write_queue.put("chat", {"n": 2})
     (late,) = tmp_path.glob("*.late")
     kept = late.read_bytes()
-    assert outbox.standing().waiting == 2
+    assert write_queue.standing().waiting == 2
     late.write_bytes(kept)
     taken = []
-    assert outbox.deliver(taken.append)
+    assert write_queue.deliver(taken.append)
     late.write_bytes(kept)
-    assert outbox.deliver(taken.append)
-    outbox.close()
+    assert write_queue.deliver(taken.append)
+    write_queue.close()
     assert [letter.body["n"] for letter in taken] == [1, 2, 2]
     assert [letter.attempts > 0 for letter in taken] == [False, True, True], "who carries it can't tell"
 
 
 def test_a_file_that_is_no_letter_holds_up_none(tmp_path):
-    outbox = SealedOutbox(tmp_path)
+    write_queue = SealedWriteQueue(tmp_path)
     (tmp_path / "0.late").write_text("nothing that is known")
-    outbox.put("chat", {"n": 1})
+    write_queue.put("chat", {"n": 1})
     taken = []
-    assert outbox.deliver(taken.append)
-    outbox.close()
+    assert write_queue.deliver(taken.append)
+    write_queue.close()
     assert [letter.body["n"] for letter in taken] == [1]

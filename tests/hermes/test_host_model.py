@@ -63,7 +63,7 @@ def test_no_call_is_made_on_a_turn_s_thread_or_before_a_turn_has_its_answer(stag
     assert not any(call.busy for call in host.calls)
 
 
-def test_hermes_books_a_call_for_the_session_of_the_latest_turn_under_a_task_of_its_own(stage, host):
+def test_hermes_stores_a_call_for_the_session_of_the_latest_turn_under_a_task_of_its_own(stage, host):
     provider = stage.provider()
     token = PAYS.set("session s1")
     provider.on_turn_start(1, TOLD)

@@ -187,7 +187,7 @@ def test_of_a_long_passage_the_part_is_shown_that_bears_on_the_message():
     assert len(item) < 400
 
 
-def test_one_long_remark_leaves_room_for_others():
+def test_one_long_remark_leaves_compartment_for_others():
     view = f"[2026-01-03 00:00:00] {'very ' * 2000}long\n[2026-01-02 00:00:00] Ann has a cat"
     assert items(told(Known(user=Portrait(view))))[1] == "2026-01-02: Ann has a cat"
 
@@ -278,7 +278,7 @@ def test_without_a_limit_everything_is_shown():
     assert (shown.count("of the sea"), shown.count("- tea")) == (400, 500)
 
 
-def test_a_wider_budget_gives_the_first_layer_more_room():
+def test_a_wider_budget_gives_the_first_layer_more_compartment():
     view = "\n".join(
         f"[2026-01-01 00:00:00] Ann has told tale number {number} of the sea" for number in range(400)
     )

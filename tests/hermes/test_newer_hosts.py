@@ -156,7 +156,7 @@ def test_an_agent_that_is_only_looked_at_opens_no_way_to_memory(stage):
     provider = stage.provider(begin=False)
     provider.initialize_for_inspection("s1", platform="cli", hermes_home=str(stage.home))
     assert "souvenance_search" in provider.system_prompt_block()
-    assert not stage._stations
+    assert not stage._runtimes
 
 
 class NewerMemoryProvider(ABC):

@@ -31,14 +31,14 @@ def test_the_notes_are_the_owners_alone(tmp_path):
 
 @pytest.mark.parametrize("made_by", ["a title", "a transcript", "something done once"])
 def test_whatever_makes_the_folder_first_it_is_the_owners_alone(tmp_path, made_by):
-    notebook = StateFiles(tmp_path / "souvenance")
+    state_files = StateFiles(tmp_path / "souvenance")
     match made_by:
         case "a title":
-            notebook.keep_title("s1", "A title")
+            state_files.keep_title("s1", "A title")
         case "a transcript":
-            notebook.keep_transcript(notebook.transcript("s1").heard, "s1")
+            state_files.keep_transcript(state_files.transcript("s1").heard, "s1")
         case _:
-            with notebook.once("files"):
+            with state_files.once("files"):
                 pass
     made = [tmp_path / "souvenance", *(tmp_path / "souvenance").rglob("*")]
     assert len(made) > 1
@@ -62,11 +62,11 @@ def test_what_failed_on_the_way_is_not_done(tmp_path):
 
 
 def test_the_title_that_a_session_began_with_is_kept(tmp_path):
-    notebook = StateFiles(tmp_path / "souvenance")
-    assert notebook.title("s1") is None
-    notebook.keep_title("s1", "")
-    notebook.keep_title("s2", "A tour of Porto")
-    assert (notebook.title("s1"), notebook.title("s2")) == ("", "A tour of Porto")
+    state_files = StateFiles(tmp_path / "souvenance")
+    assert state_files.title("s1") is None
+    state_files.keep_title("s1", "")
+    state_files.keep_title("s2", "A tour of Porto")
+    assert (state_files.title("s1"), state_files.title("s2")) == ("", "A tour of Porto")
 
 
 def test_why_a_write_waits_is_known_to_other_processes_until_it_does_not(tmp_path):

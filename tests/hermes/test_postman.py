@@ -3,7 +3,7 @@
 import threading
 
 from hermes.honcho_fake import eventually
-from reference.write_queue import MemoryOutbox
+from reference.write_queue import MemoryWriteQueue
 from souvenance.adapters.system_clock import SystemClock
 from souvenance.errors import ServerUnreachable
 from souvenance.hermes import delivery
@@ -23,11 +23,11 @@ class Ahead(SystemClock):
 class Scene:
     def __init__(self):
         self.clock = Ahead()
-        self.outbox = MemoryOutbox(self.clock)
+        self.write_queue = MemoryWriteQueue(self.clock)
         self.carried = []
         self.down = threading.Event()
         self.fault = ServerUnreachable("no answer")
-        self.postman = DeliveryThread(self.outbox, self.carry)
+        self.delivery_thread = DeliveryThread(self.write_queue, self.carry)
 
     def carry(self, letter):
         if self.down.is_set():
@@ -38,22 +38,22 @@ class Scene:
 def test_what_was_put_is_delivered_in_order():
     scene = Scene()
     for n in range(20):
-        scene.outbox.put("a", {"n": n})
-    assert scene.postman.flush(5)
+        scene.write_queue.put("a", {"n": n})
+    assert scene.delivery_thread.flush(5)
     assert scene.carried == list(range(20))
 
 
 def test_a_flush_of_nothing_is_done_at_once():
-    assert Scene().postman.flush(0)
+    assert Scene().delivery_thread.flush(0)
 
 
 def test_a_flush_ends_when_a_try_failed_and_what_waits_is_delivered_when_it_can_be():
     scene = Scene()
     scene.down.set()
-    scene.outbox.put("a", {"n": 1})
-    assert not scene.postman.flush(60)
+    scene.write_queue.put("a", {"n": 1})
+    assert not scene.delivery_thread.flush(60)
     scene.down.clear()
-    assert scene.postman.flush(60)
+    assert scene.delivery_thread.flush(60)
     assert scene.carried == [1]
 
 
@@ -61,18 +61,18 @@ def test_what_fails_as_nobody_foresaw_is_tried_again():
     scene = Scene()
     scene.fault = ImportError("half an upgrade")
     scene.down.set()
-    scene.outbox.put("a", {"n": 1})
-    assert not scene.postman.flush(60)
+    scene.write_queue.put("a", {"n": 1})
+    assert not scene.delivery_thread.flush(60)
     scene.down.clear()
-    assert scene.postman.flush(60)
+    assert scene.delivery_thread.flush(60)
     assert scene.carried == [1]
 
 
 def test_a_flush_waits_no_longer_than_it_was_told():
     scene, hanging = Scene(), threading.Event()
-    scene.postman = DeliveryThread(scene.outbox, lambda letter: hanging.wait())
-    scene.outbox.put("a", {"n": 1})
-    assert not scene.postman.flush(0.05)
+    scene.delivery_thread = DeliveryThread(scene.write_queue, lambda letter: hanging.wait())
+    scene.write_queue.put("a", {"n": 1})
+    assert not scene.delivery_thread.flush(0.05)
     hanging.set()
 
 
@@ -81,22 +81,22 @@ def test_what_was_held_for_long_enough_is_delivered_without_anybody_ringing_and_
 ):
     monkeypatch.setattr(delivery, "_IDLE_SECONDS", 0.01)
     scene = Scene()
-    scene.postman = DeliveryThread(scene.outbox, scene.carry, look_seconds=0.01)
-    scene.outbox.put("a", {"n": 1}, held=True)
-    scene.postman.stay()
+    scene.delivery_thread = DeliveryThread(scene.write_queue, scene.carry, look_seconds=0.01)
+    scene.write_queue.put("a", {"n": 1}, held=True)
+    scene.delivery_thread.stay()
     assert not eventually(lambda: scene.carried, 0.1)
     scene.clock.ahead = LONGEST_HOLD_MS + 1
     assert eventually(lambda: scene.carried == [1])
-    assert eventually(lambda: scene.postman._thread is None)
+    assert eventually(lambda: scene.delivery_thread._thread is None)
 
 
 def test_what_is_held_after_something_was_delivered_is_not_forgotten(monkeypatch):
     monkeypatch.setattr(delivery, "_IDLE_SECONDS", 0.05)
     scene = Scene()
-    scene.postman = DeliveryThread(scene.outbox, scene.carry, look_seconds=0.01)
-    scene.outbox.put("a", {"n": 1})
-    assert scene.postman.flush(5)
-    scene.outbox.put("b", {"n": 2}, held=True)
-    scene.postman.stay()
+    scene.delivery_thread = DeliveryThread(scene.write_queue, scene.carry, look_seconds=0.01)
+    scene.write_queue.put("a", {"n": 1})
+    assert scene.delivery_thread.flush(5)
+    scene.write_queue.put("b", {"n": 2}, held=True)
+    scene.delivery_thread.stay()
     scene.clock.ahead = LONGEST_HOLD_MS + 1
     assert eventually(lambda: scene.carried == [1, 2])

@@ -64,8 +64,8 @@ def recalled(told):
     return [number for number in sorted(told) if f"May {number}" in told[number]]
 
 
-def station_of(stage):
-    return stage.station(stage.configuration(stage.home, "default")[0])
+def runtime_of(stage):
+    return stage.runtime(stage.configuration(stage.home, "default")[0])
 
 
 def test_everybody_has_their_memory_from_the_store_in_this_process(near):
@@ -117,13 +117,13 @@ def test_who_thinks_long_about_some_keeps_nobody_from_their_memory(far, honcho):
 def test_who_gives_up_before_memory_was_asked_holds_it_against_nobody(far, honcho):
     known(honcho, 1)
     assert "May 0" in far.recall(person(far, 0), QUESTION)
-    station, gate = station_of(far), threading.Event()
-    busy = [station._lookups.give(gate.wait) for _ in range(24)]
+    runtime, gate = runtime_of(far), threading.Event()
+    busy = [runtime._lookups.give(gate.wait) for _ in range(24)]
     far.configure(baseUrl=honcho.url, recallWait=0.05)
     asked = len(honcho.requests("/context$"))
     for turn in range(2, 8):
         far.recall(person(far, 0), QUESTION, turn)
-    assert station.breaker.health.failures == 0
+    assert runtime.breaker.health.failures == 0
     gate.set()
     assert [one.result(PATIENCE_SECONDS) for one in busy] == [True] * 24
     far.configure(baseUrl=honcho.url)
@@ -134,12 +134,12 @@ def test_who_gives_up_before_memory_was_asked_holds_it_against_nobody(far, honch
 def test_a_server_is_not_blamed_for_what_no_hand_was_free_to_ask(far, honcho):
     known(honcho, 1)
     assert "May 0" in far.recall(person(far, 0), QUESTION)
-    station, gate = station_of(far), threading.Event()
-    busy = [station._calls.give(gate.wait) for _ in range(96)]
+    runtime, gate = runtime_of(far), threading.Event()
+    busy = [runtime._calls.give(gate.wait) for _ in range(96)]
     far.configure(baseUrl=honcho.url, recallWait=0.05)
     for turn in range(2, 8):
         far.recall(person(far, 0), QUESTION, turn)
-    assert (station.breaker.health.ok, station.breaker.health.failures) == (True, 0)
+    assert (runtime.breaker.health.ok, runtime.breaker.health.failures) == (True, 0)
     gate.set()
     assert [one.result(PATIENCE_SECONDS) for one in busy] == [True] * 96
     far.configure(baseUrl=honcho.url)

@@ -26,8 +26,8 @@ from hermes.theatre import (
     dead,
     delivered,
     hanging,
+    runtime_of,
     said,
-    station_of,
     timed,
     within,
 )
@@ -69,14 +69,14 @@ def test_how_a_server_does_is_seen_from_outside(theatre, honcho):
     refused = hermes_backends.inspect(configuration)
     assert refused.reachable is False
     assert "not for you" in refused.told
-    assert refused.outbox.waiting == 1
+    assert refused.write_queue.waiting == 1
 
 
 def test_a_key_that_is_put_right_is_used_by_the_same_process(tmp_path, honcho):
     honcho.keys = {"right"}
     honcho.state("hermes", "ann", "Ann goes to Chengdu on May 25.")
-    stage, stations = Stage(tmp_path), plugin.Stations()
-    stage.station = stations.get
+    stage, runtimes = Stage(tmp_path), plugin.Stations()
+    stage.runtime = runtimes.get
     try:
         stage.configure(baseUrl=honcho.url, hosts={"hermes": {"apiKey": "wrong"}})
         for number in range(4):
@@ -89,15 +89,15 @@ def test_a_key_that_is_put_right_is_used_by_the_same_process(tmp_path, honcho):
         assert eventually(lambda: len(said(honcho)) == 5)
         assert said(honcho) == [f"This is turn {number}." for number in range(5)]
     finally:
-        stations.close()
+        runtimes.close()
 
 
 def test_a_conversation_begins_at_once_when_the_server_that_is_left_hangs(tmp_path, honcho):
     stage = Stage(tmp_path)
 
     def begins_anew():
-        stations = plugin.Stations()
-        stage.station = stations.get
+        runtimes = plugin.Stations()
+        stage.runtime = runtimes.get
         stage.configure(baseUrl=honcho.url, timeout=PATIENCE_SECONDS)
         honcho.hang()
         try:
@@ -107,25 +107,25 @@ def test_a_conversation_begins_at_once_when_the_server_that_is_left_hangs(tmp_pa
             return timed(stage.provider)
         finally:
             honcho.awake()
-            stations.close()
+            runtimes.close()
 
     assert any(begins_anew() <= MARGIN for _ in range(TRIES))
 
 
-def test_a_process_whose_outbox_can_not_be_used_ends_quietly(tmp_path, honcho):
-    stage, stations = Stage(tmp_path, baseUrl=honcho.url), plugin.Stations()
-    stage.station = stations.get
+def test_a_process_whose_write_queue_can_not_be_used_ends_quietly(tmp_path, honcho):
+    stage, runtimes = Stage(tmp_path, baseUrl=honcho.url), plugin.Stations()
+    stage.runtime = runtimes.get
     (stage.home / "souvenance" / "outbox" / "outbox.key").mkdir(parents=True)
     (stage.home / "souvenance" / "outbox" / "outbox.db").mkdir()
     provider = stage.provider()
     with pytest.raises(SouvenanceError):
         provider.sync_turn("This is a turn.", "")
-    stations.close()
+    runtimes.close()
 
 
 def test_a_server_that_was_left_is_told_nothing_more(tmp_path, honcho):
-    stage, stations = Stage(tmp_path, baseUrl=honcho.url), plugin.Stations()
-    stage.station = stations.get
+    stage, runtimes = Stage(tmp_path, baseUrl=honcho.url), plugin.Stations()
+    stage.runtime = runtimes.get
     try:
         with Honcho() as other:
             honcho.deny = 503
@@ -142,7 +142,7 @@ def test_a_server_that_was_left_is_told_nothing_more(tmp_path, honcho):
             assert eventually(lambda: len(said(other)) == 3)
             assert said(other) == [f"This is turn {number}." for number in range(3)]
     finally:
-        stations.close()
+        runtimes.close()
     assert said(honcho) == []
 
 
@@ -167,10 +167,10 @@ def test_a_store_that_another_process_holds_up_keeps_nobody_waiting(stage):
     assert stage.sessions() == {"project": [("ann", "I live in Porto.")]}
 
 
-def test_an_outbox_that_another_process_holds_up_keeps_no_beginning_waiting(stage):
+def test_an_write_queue_that_another_process_holds_up_keeps_no_beginning_waiting(stage):
     stage.tell(stage.provider("s1"), "I am going to Chengdu on May 25.")
-    outbox = stage.home / "souvenance" / "outbox" / "outbox.db"
-    with closing(sqlite3.connect(outbox, isolation_level=None)) as other:
+    write_queue = stage.home / "souvenance" / "outbox" / "outbox.db"
+    with closing(sqlite3.connect(write_queue, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         at_once = within(WAIT + MARGIN, lambda: stage.provider("s2"))
         told = stage.recall(stage.provider("s3"), QUESTION)
@@ -187,7 +187,9 @@ def test_what_the_gate_denies_to_a_tool_takes_memory_from_nobody(stage):
         assert "error" in provider.handle_tool_call("souvenance_conclude", {"conclusion": "Likes tea."})
         assert "error" in provider.handle_tool_call("souvenance_conclude", {"delete_id": "01J0" + "0" * 22})
     assert "May 25" in stage.recall(stage.provider("s3"), QUESTION)
-    assert hermes_backends.notebook_of(read_configuration(stage.home, stage.environment)[0]).health() is None
+    assert (
+        hermes_backends.state_files_of(read_configuration(stage.home, stage.environment)[0]).health() is None
+    )
 
 
 MOST_READERS = 4
@@ -236,7 +238,7 @@ def test_objects_leave_nothing_behind_when_the_server_is_in_trouble_either(theat
     theatre.configure(baseUrl=honcho.url, timeout=30, recallWait=0.01)
     trouble(honcho)
     theatre.stop_the_clock()
-    breaker = station_of(theatre).breaker
+    breaker = runtime_of(theatre).breaker
     assert eventually(lambda: request(theatre, 0) and not breaker.health.ok)
     alive, threads, files, memory = left_behind(theatre, most)
     assert alive == 0
@@ -438,10 +440,10 @@ def test_what_was_undone_before_it_was_written_is_not_written(stage):
 def test_a_way_that_was_lost_is_looked_for_again_by_the_next_who_recalls(stage):
     stage.tell(stage.provider("s1"), "I am going to Chengdu on May 25.")
     provider = stage.provider("s2")
-    (station,) = stage._stations.values()
-    with station._lock:
-        station._way.close()
-        station._way = None
+    (runtime,) = stage._runtimes.values()
+    with runtime._lock:
+        runtime._way.close()
+        runtime._way = None
     assert "May 25" in stage.recall(provider, QUESTION)
 
 
@@ -457,16 +459,16 @@ class Ahead(SystemClock):
 @pytest.mark.parametrize("frequency", ["session", 5])
 def test_what_is_held_is_written_by_a_process_that_lives_on(stage, frequency):
     stage.configure(writeFrequency=frequency)
-    station = station_of(stage)
+    runtime = runtime_of(stage)
     stage.recall(stage.provider(), "Good morning to you all.")
-    station._outbox._clock, station._postman._look_seconds = Ahead(), 0.01
+    runtime._write_queue._clock, runtime._delivery_thread._look_seconds = Ahead(), 0.01
     for number in range(3):
         provider = stage.provider("s1", "api_server", gateway_session_key="user:bob")
         provider.sync_turn(f"My cat number {number} is called Miso.", "", session_id="s1")
-    assert station.standing() == QueueStatus(held=3)
-    station._outbox._clock.ahead = LONGEST_HOLD_MS + 1
+    assert runtime.standing() == QueueStatus(held=3)
+    runtime._write_queue._clock.ahead = LONGEST_HOLD_MS + 1
     assert eventually(lambda: "number 2" in str(stage.recall(provider, "What is my cat called, Miso?")))
-    assert station.standing() == QueueStatus()
+    assert runtime.standing() == QueueStatus()
 
 
 @pytest.mark.parametrize(

@@ -174,11 +174,11 @@ def test_a_second_profile_of_a_shared_workspace_knows_the_facts_too(stage):
 
 def test_what_every_person_has_in_memory_has_to_be_loaded_once(stage):
     stage.tell(stage.provider("before"), "I play the bassoon.")
-    station = stage.station(stage.configuration(stage.home, "")[0])
+    runtime = stage.runtime(stage.configuration(stage.home, "")[0])
     ann, bob = (ConversationScope("hermes", "s", name, "hermes", True) for name in ("ann", "bob"))
     assert "bassoon" in stage.recall(stage.provider(), "What do I play?")
-    assert not station.cold(ann)
-    assert station.cold(bob)
+    assert not runtime.cold(ann)
+    assert runtime.cold(bob)
 
 
 @pytest.mark.parametrize("hours", [14, -12])

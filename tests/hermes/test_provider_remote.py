@@ -40,7 +40,7 @@ def stage(tmp_path, honcho):
 
 def delivered(stage):
     """Whether all that was posted is written in the end, however often that takes."""
-    return eventually(lambda: all(station.flush(1) for station in stage._stations.values()))
+    return eventually(lambda: all(runtime.flush(1) for runtime in stage._runtimes.values()))
 
 
 def ask(provider, tool, **args):
@@ -161,7 +161,7 @@ def test_what_a_honcho_server_refuses_for_good_is_set_aside(stage, honcho):
     stage.tell(provider, "This is taken.", "")
     honcho.deny = 422
     provider.sync_turn("This is not.", "")
-    assert eventually(lambda: hermes_backends.inspect(configuration(stage)).outbox.set_aside == 1)
+    assert eventually(lambda: hermes_backends.inspect(configuration(stage)).write_queue.set_aside == 1)
     honcho.deny = None
     provider.sync_turn("This is taken too.", "")
     assert delivered(stage)
@@ -175,7 +175,7 @@ def test_why_a_write_waits_shows_in_the_status_until_it_is_taken(stage, honcho):
     provider.sync_turn("This is denied for now.", "")
     assert eventually(lambda: hermes_backends.inspect(configuration(stage)).delay)
     found = hermes_backends.inspect(configuration(stage))
-    assert (found.delay.partition(":")[0], found.outbox.waiting) == ("cap_scope_mismatch", 1)
+    assert (found.delay.partition(":")[0], found.write_queue.waiting) == ("cap_scope_mismatch", 1)
     honcho.deny = None
     assert delivered(stage)
     assert hermes_backends.inspect(configuration(stage)).delay == ""
@@ -446,7 +446,7 @@ def test_a_server_of_the_store_s_folder_is_used_and_done_without_when_it_is_kill
         assert hermes_backends.inspect(configuration(stage)).told == server.url
         assert files_in(store) == []
         say_all(provider, numbered(1, 10))
-        assert eventually(lambda: hermes_backends.inspect(configuration(stage)).outbox.waiting < 9)
+        assert eventually(lambda: hermes_backends.inspect(configuration(stage)).write_queue.waiting < 9)
         server.process.send(signal.SIGKILL)
         say_all(provider, numbered(10, 13))
         server.stop()

@@ -20,8 +20,8 @@ from hermes.theatre import (
     WAIT,
     delivered,
     mend,
+    runtime_of,
     said,
-    station_of,
     timed,
     within,
 )
@@ -41,15 +41,15 @@ def test_trouble_costs_the_wait_at_most_then_nothing_and_passes(theatre, honcho,
     provider = theatre.provider()
     theatre.recall(provider, "Good morning to you all.")
     assert eventually(lambda: "May 25" in theatre.recall(provider, QUESTION, 2))
-    station = station_of(theatre)
+    runtime = runtime_of(theatre)
     trouble(honcho)
     costs = []
     for turn in range(3, 9):
         costs.append(timed(lambda turn=turn: theatre.recall(provider, QUESTION, turn)))
         provider.sync_turn(f"This is turn {turn}.", "")
-        eventually(lambda: honcho.under_way == 0 or not station.breaker.health.ok, 2 * TIMEOUT)
+        eventually(lambda: honcho.under_way == 0 or not runtime.breaker.health.ok, 2 * TIMEOUT)
     assert statistics.median(costs) <= WAIT + MARGIN
-    assert eventually(lambda: not station.breaker.health.ok)
+    assert eventually(lambda: not runtime.breaker.health.ok)
     other = theatre.provider("other")
     assert within(AT_ONCE, lambda: theatre.recall(other, QUESTION))
     assert eventually(lambda: (noted := theatre.health()) and not noted.ok)
@@ -77,8 +77,8 @@ def test_an_installation_that_can_not_be_loaded_is_waited_for_by_nobody_and_told
         broken.setitem(sys.modules, "souvenance.adapters.index.ranked", None)
         for turn in range(1, 4):
             assert timed(lambda turn=turn: stage.recall(stage.provider(), QUESTION, turn)) < PATIENCE_SECONDS
-        assert eventually(lambda: not station_of(stage).breaker.health.ok)
-        assert "broken: ModuleNotFoundError" in station_of(stage).breaker.health.error
+        assert eventually(lambda: not runtime_of(stage).breaker.health.ok)
+        assert "broken: ModuleNotFoundError" in runtime_of(stage).breaker.health.error
         stage.provider().sync_turn("I go to Chengdu on May 25.", "")
     stage.anew()
     stage.provider()
@@ -105,7 +105,7 @@ def tool(provider, name="search"):
 
 
 def test_a_tool_that_fails_is_a_failure_and_never_a_success(theatre, honcho):
-    provider, breaker = theatre.provider(), station_of(theatre).breaker
+    provider, breaker = theatre.provider(), runtime_of(theatre).breaker
     assert eventually(lambda: "error" not in tool(provider, "profile"))
     theatre.stop_the_clock()
     honcho.die()
@@ -125,7 +125,7 @@ def test_a_tool_that_fails_is_a_failure_and_never_a_success(theatre, honcho):
 
 
 def test_what_a_tool_is_asked_wrongly_says_nothing_of_the_server(theatre, honcho):
-    provider, breaker = theatre.provider(), station_of(theatre).breaker
+    provider, breaker = theatre.provider(), runtime_of(theatre).breaker
     honcho.die()
     for name in ("search", "profile"):
         assert "error" in tool(provider, name)
@@ -140,20 +140,20 @@ def test_calls_that_hang_are_failures_before_they_end(theatre, honcho):
     honcho.hang()
     for turn in range(2, 6):
         theatre.recall(provider, QUESTION, turn)
-    assert not station_of(theatre).breaker.health.ok
+    assert not runtime_of(theatre).breaker.health.ok
     assert within(AT_ONCE, lambda: theatre.recall(theatre.provider("other"), QUESTION))
     assert within(AT_ONCE, lambda: tool(provider))
     assert tool(provider)["error"] == "unavailable"
 
 
 def test_a_call_that_hung_is_one_failure_when_it_is_given_up_and_when_it_ends(theatre, honcho):
-    provider, station = theatre.provider(), station_of(theatre)
+    provider, runtime = theatre.provider(), runtime_of(theatre)
     assert "error" not in tool(provider)
     honcho.hang()
     for failures in (1, 2):
         assert "error" in tool(provider, "profile")
-        assert eventually(lambda: not station._watch._under_way)
-        assert station.breaker.health.failures == failures
+        assert eventually(lambda: not runtime._watch._under_way)
+        assert runtime.breaker.health.failures == failures
 
 
 def test_a_tool_is_waited_for_no_longer_than_is_configured(theatre, honcho):
@@ -169,7 +169,7 @@ def test_a_tool_is_waited_for_no_longer_than_is_configured(theatre, honcho):
 
 
 def test_a_server_that_is_too_slow_for_turns_still_answers_tools(theatre, honcho):
-    provider, breaker = theatre.provider(), station_of(theatre).breaker
+    provider, breaker = theatre.provider(), runtime_of(theatre).breaker
     theatre.recall(provider, "Good morning to you all.")
     honcho.pause = lambda asked: SLOW
 

@@ -58,11 +58,11 @@ class Station:
 
 def waited(known, *, near=True, turn=1, **settings):
     """For how long the turn waited for its second layer."""
-    station = Station(known, near=near)
+    runtime = Station(known, near=near)
     configuration = configured(**{"recall_wait": PATIENCE, **settings})
-    told = Recall(station, configuration, SEAT, Live(0)).background("What does Ann play?", turn)
+    told = Recall(runtime, configuration, SEAT, Live(0)).background("What does Ann play?", turn)
     assert ("bassoon" in told) == (known is TOLD)
-    return station.second.waited
+    return runtime.second.waited
 
 
 @pytest.mark.parametrize(
@@ -74,14 +74,14 @@ def test_where_the_first_layer_told_something_memory_is_not_waited_for_again(mor
 
 @pytest.mark.parametrize("near", [True, False])
 def test_the_second_layer_is_asked_for_once_the_first_is_there(near):
-    station, happened = Station(TOLD, near=near), []
-    first, ask = station.first.result, station.ask
-    station.first.result = lambda timeout=None: happened.append("the first is there") or first(timeout)
-    station.ask = lambda seat, question, patience=None: (
+    runtime, happened = Station(TOLD, near=near), []
+    first, ask = runtime.first.result, runtime.ask
+    runtime.first.result = lambda timeout=None: happened.append("the first is there") or first(timeout)
+    runtime.ask = lambda seat, question, patience=None: (
         happened.append("asked for the second" if patience is None else "asked for the first")
         or ask(seat, question, patience)
     )
-    Recall(station, configured(), SEAT, Live(0)).background("What does Ann play?", 1)
+    Recall(runtime, configured(), SEAT, Live(0)).background("What does Ann play?", 1)
     assert happened == ["asked for the first", "the first is there", "asked for the second"]
 
 
@@ -107,12 +107,12 @@ class Thinking(Station):
 
 def asked_on(answers, turns=9, **settings):
     """The turns on which memory was asked for the second layer."""
-    station, live, on = Thinking(iter(answers)), Live(0), []
+    runtime, live, on = Thinking(iter(answers)), Live(0), []
     for turn in range(1, turns + 1):
-        before = len(station.asked)
-        Recall(station, configured(**settings), SEAT, live).background("What does Ann play?", turn)
-        on += [turn] * (len(station.asked) - before)
-        station.think()
+        before = len(runtime.asked)
+        Recall(runtime, configured(**settings), SEAT, live).background("What does Ann play?", turn)
+        on += [turn] * (len(runtime.asked) - before)
+        runtime.think()
     return on
 
 
@@ -161,20 +161,20 @@ def test_otherwise_a_turn_waits_as_long_as_it_may(known, more):
     ],
 )
 def test_whose_lines_have_yet_to_be_loaded_is_waited_for_longer_unless_a_wait_was_set(settings, cold, most):
-    station = Station(None, near=True, cold=cold)
-    Recall(station, configured(**settings), SEAT, Live(0)).background("What does Ann play?", 1)
-    assert most / 2 < station.first.waited <= most
+    runtime = Station(None, near=True, cold=cold)
+    Recall(runtime, configured(**settings), SEAT, Live(0)).background("What does Ann play?", 1)
+    assert most / 2 < runtime.first.waited <= most
 
 
 @pytest.mark.parametrize("settings, most", [({}, 3.0), ({"recall_wait": 0.5}, 0.5)])
 def test_what_answers_is_waited_for_while_it_is_loaded_unless_a_wait_was_set(settings, most):
-    station = Station(None, near=True)
-    Recall(station, configured(**settings), SEAT, Live(0)).background("What does Ann play?", 1)
-    assert station.loading == most
+    runtime = Station(None, near=True)
+    Recall(runtime, configured(**settings), SEAT, Live(0)).background("What does Ann play?", 1)
+    assert runtime.loading == most
 
 
 def test_who_compresses_waits_no_longer_than_a_turn_does():
-    station = Station(None, near=True, cold=True)
-    assert Recall(station, configured(), SEAT, Live(0)).at_once("What does Ann play?") == ""
-    assert station.loading == 0.3
-    assert station.first.waited <= 0.3
+    runtime = Station(None, near=True, cold=True)
+    assert Recall(runtime, configured(), SEAT, Live(0)).at_once("What does Ann play?") == ""
+    assert runtime.loading == 0.3
+    assert runtime.first.waited <= 0.3

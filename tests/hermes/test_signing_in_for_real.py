@@ -279,31 +279,31 @@ def test_whoever_is_renewed_while_talking_notices_nothing(server, tmp_path, envi
     (stage.home / "souvenance.json").unlink()
     sign_in(server, stage.home, {**stage.environment})
     expire(stage.home, seconds=121)
-    stations = Stations()
+    runtimes = Stations()
     surroundings = Surroundings(
         home=lambda: stage.home,
         directory=lambda: stage.directory,
         configuration=stage.configuration,
-        station=stations.get,
-        notebook=hermes_backends.notebook_of,
+        runtime=runtimes.get,
+        state_files=hermes_backends.state_files_of,
     )
     provider, other = Provider(surroundings), Provider(surroundings)
     provider.initialize("s1", platform="cli", hermes_home=str(stage.home))
     other.initialize("s2", platform="cli", hermes_home=str(stage.home))
     first = OAuthGrant.of(read_configuration(stage.home, stage.environment)[0])
-    station = stations.get(stage.configuration(stage.home, "default")[0])
+    runtime = runtimes.get(stage.configuration(stage.home, "default")[0])
 
     def kept():
         return OAuthGrant.of(read_configuration(stage.home, stage.environment)[0])
 
     provider.sync_turn("I am going to Chengdu on May 25.", "Have a good time.")
-    assert station.flush(PATIENCE_SECONDS)
+    assert runtime.flush(PATIENCE_SECONDS)
     assert eventually(lambda: stage.recall(other, "When do I go to Chengdu?") and kept() != first)
     provider.sync_turn("My sister Dora plays the viola.", "Nice.")
-    assert station.flush(PATIENCE_SECONDS)
+    assert runtime.flush(PATIENCE_SECONDS)
     assert kept().refresh != first.refresh
-    assert stations.get(stage.configuration(stage.home, "default")[0]) is station
-    stations.close()
+    assert runtimes.get(stage.configuration(stage.home, "default")[0]) is runtime
+    runtimes.close()
 
     with stage.gate() as ask:
         asked = q.ListMessages(workspace_id="hermes", session_id="project", size=100)
@@ -315,11 +315,11 @@ def test_whoever_is_renewed_while_talking_notices_nothing(server, tmp_path, envi
 
 
 def test_whoever_signs_in_as_somebody_else_has_another_way(server, home, environment):
-    stations = Stations()
+    runtimes = Stations()
     first = sign_in(server, home, environment)
     second = sign_in(server, home, environment, peer="bob")
-    assert stations.get(first) is not stations.get(second)
-    stations.close()
+    assert runtimes.get(first) is not runtimes.get(second)
+    runtimes.close()
 
 
 class Visitor(Person):

@@ -35,17 +35,17 @@ class Theatre(Stage):
     def later(self, milliseconds):
         self.ahead += milliseconds
 
-    def station(self, configuration):
-        station = super().station(configuration)
-        station.breaker._now = lambda: (self._stopped or time.time_ns() // 1_000_000) + self.ahead
-        return station
+    def runtime(self, configuration):
+        runtime = super().runtime(configuration)
+        runtime.breaker._now = lambda: (self._stopped or time.time_ns() // 1_000_000) + self.ahead
+        return runtime
 
     def health(self):
-        return hermes_backends.notebook_of(read_configuration(self.home, self.environment)[0]).health()
+        return hermes_backends.state_files_of(read_configuration(self.home, self.environment)[0]).health()
 
 
-def station_of(stage):
-    return stage.station(stage.configuration(stage.home, "default")[0])
+def runtime_of(stage):
+    return stage.runtime(stage.configuration(stage.home, "default")[0])
 
 
 def dead(honcho):
@@ -95,7 +95,7 @@ def within(seconds, work):
 
 
 def delivered(stage):
-    return eventually(lambda: all(station.flush(1) for station in stage._stations.values()))
+    return eventually(lambda: all(runtime.flush(1) for runtime in stage._runtimes.values()))
 
 
 def said(honcho, session="project"):

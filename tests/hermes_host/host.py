@@ -46,10 +46,10 @@ class Store:
 
     def __init__(self, folder: Path, workspace: str) -> None:
         self._workspace = workspace
-        self._house = open_installation(settings_from({}, str(folder)))
+        self._installation = open_installation(settings_from({}, str(folder)))
         self._jti = fresh_ulid()
         self._cap = attenuated(
-            self._house.owner_cap,
+            self._installation.owner_cap,
             m.Attenuate(wid=workspace),
             jti=self._jti,
             now=int(time.time()),
@@ -57,7 +57,7 @@ class Store:
         ).cap
 
     def close(self) -> None:
-        self._house.close()
+        self._installation.close()
 
     def sessions(self) -> dict[str, list[Message]]:
         """What was said in each session, in its order."""
@@ -103,7 +103,7 @@ class Store:
             page, pages = page + 1, told.pages
 
     def _call(self, operation: Any, request: Any) -> Any:
-        return self._house.gate.call(operation, Credentials(self._cap), request)
+        return self._installation.gate.call(operation, Credentials(self._cap), request)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 
 from hermes_host.host import Talk, a_host, stored
 from processes import until
-from souvenance.adapters.write_queue.queue import SealedOutbox
+from souvenance.adapters.write_queue.queue import SealedWriteQueue
 from souvenance.surfaces.cli.demo.hermes_model import LINE
 
 
@@ -30,15 +30,15 @@ def test_a_crash_and_two_hosts_at_once_on_one_home_lose_double_and_disorder_noth
     with host.serving() as server:
         jane = Talk(server, model, "user:jane")
         jane.ask("Hello.")
-        outbox = SealedOutbox(host.store / "outbox")
+        write_queue = SealedWriteQueue(host.store / "outbox")
         with stored(host.store) as store:
             store.until(lambda store: "Hello." in store.said())
         with nobody_can_write(host.store):
             jane.ask("My canoe is in Umeå.")
-            until(lambda: outbox.standing().waiting == 1)
+            until(lambda: write_queue.standing().waiting == 1)
             server.kill()
-    assert outbox.standing().waiting == 1
-    outbox.close()
+    assert write_queue.standing().waiting == 1
+    write_queue.close()
     with host.serving() as server, stored(host.store) as store, ThreadPoolExecutor() as pool:
         beside = pool.submit(host.once, "My lucky town is Nuuk.")
         jane, kim = Talk(server, model, "user:jane"), Talk(server, model, "user:kim")

@@ -48,7 +48,7 @@ def agreed(folder, model):
     return host
 
 
-def test_conclusions_appear_after_the_answer_and_hermes_books_what_they_cost(agreed, model):
+def test_conclusions_appear_after_the_answer_and_hermes_stores_what_they_cost(agreed, model):
     with agreed.serving() as server, stored(agreed.store) as store:
         server.ask(TOLD, key=KEY)
         assert not model.read, "the turn has its answer first"

@@ -69,12 +69,12 @@ def written(path: Path, value: Any) -> Path:
 class Memory:
     """A memory of our own, asked as its owner."""
 
-    def __init__(self, house: Any, workspace: str = "default") -> None:
-        self.house = house
+    def __init__(self, installation: Any, workspace: str = "default") -> None:
+        self.installation = installation
         self.workspace = workspace
 
     def ask(self, operation, request):
-        return self.house.gate.call(operation, Credentials(self.house.owner_cap), request)
+        return self.installation.gate.call(operation, Credentials(self.installation.owner_cap), request)
 
     def take(self, reader, records=None, **terms) -> ImportTally:
         settled = ImportTerms(**{"kind": reader.kind, "now": NOW, "workspace": self.workspace, **terms})
@@ -109,14 +109,14 @@ class Memory:
 
     def think(self):
         """Let everything that is due be reasoned about."""
-        with self.house.working():
-            self.house.settle(30)
+        with self.installation.working():
+            self.installation.settle(30)
 
 
 @contextmanager
 def memory(home: Path) -> Iterator[Memory]:
-    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+    installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     try:
-        yield Memory(house)
+        yield Memory(installation)
     finally:
-        house.close()
+        installation.close()

@@ -178,8 +178,10 @@ def test_notes_become_statements_about_the_peer_in_the_namespace(mine, tmp_path)
     assert mine.take(Markdown(path, ANN), namespace="notes").conclusions == 1
     (one,) = mine.conclusions()
     assert (one.observer_id, one.observed_id, one.content) == ("ann", "ann", "Quoted: “Food: likes tea”")
-    rooms = mine.ask(g.ROOMS, m.Rooms()).rooms
-    assert ("ann", "notes", 1) in [(room.owner, room.namespace, room.lines) for room in rooms]
+    compartments = mine.ask(g.ROOMS, m.Compartments()).compartments
+    assert ("ann", "notes", 1) in [
+        (compartment.owner, compartment.namespace, compartment.lines) for compartment in compartments
+    ]
 
 
 def test_a_long_message_becomes_several_that_are_known_again(mine):
@@ -258,7 +260,7 @@ def test_a_cap_that_may_not_is_refused_and_nothing_is_kept(mine, export):
             **grants,
         )
         token = mine.ask(g.MINT, asked).cap
-        return lambda operation, request: mine.house.gate.call(operation, Credentials(token), request)
+        return lambda operation, request: mine.installation.gate.call(operation, Credentials(token), request)
 
     terms = ImportTerms("chatgpt", NOW, "default")
     with pytest.raises(CapScopeMismatch):

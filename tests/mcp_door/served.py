@@ -30,13 +30,15 @@ PATIENCE_SECONDS = 60
 class Hosted:
     """A house, and the address that its doors are at."""
 
-    def __init__(self, house: Installation, url: str) -> None:
-        self.house = house
+    def __init__(self, installation: Installation, url: str) -> None:
+        self.installation = installation
         self.url = url
         self.mcp = f"{url}/mcp"
 
     def call(self, operation: Any, request: Any, cap: str | None = None) -> Any:
-        return self.house.gate.call(operation, Credentials(cap or self.house.owner_cap), request)
+        return self.installation.gate.call(
+            operation, Credentials(cap or self.installation.owner_cap), request
+        )
 
     def mint(
         self, sub: str, *, ops: Sequence[str] = EVERY_OP, namespaces: Sequence[str] = ("*",), **more: Any
@@ -94,11 +96,11 @@ class Hosted:
 @contextmanager
 def hosted(home: Path, wrapped: Callable[[Any], Any] = lambda app: app) -> Iterator[Hosted]:
     """The house behind a server of this process, on a free port."""
-    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
-    app = wrapped(make_app(house.gate, doors=[SignInDoor(house.reception), McpDoor()]))
-    with house.working(), running(app) as url:
-        yield Hosted(house, url)
-    house.close()
+    installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+    app = wrapped(make_app(installation.gate, doors=[SignInDoor(installation.reception), McpDoor()]))
+    with installation.working(), running(app) as url:
+        yield Hosted(installation, url)
+    installation.close()
 
 
 def run(work: Any, *arguments: Any) -> Any:

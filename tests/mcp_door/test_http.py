@@ -33,7 +33,7 @@ def post(server, cap=None, body=None, **headers):
 
 def test_many_may_be_the_first_to_ask_and_a_server_that_nobody_asked_stops(tmp_path):
     with hosted(tmp_path / "asked") as server, ThreadPoolExecutor(8) as pool:
-        asked = [pool.submit(post, server, server.house.owner_cap) for _ in range(8)]
+        asked = [pool.submit(post, server, server.installation.owner_cap) for _ in range(8)]
         assert [one.result().status_code for one in asked] == [200] * 8
     with hosted(tmp_path / "unasked") as server:
         assert post(server).status_code == 401
@@ -159,7 +159,7 @@ def test_pages_of_other_sites_are_refused_before_anything_else(server, name, hea
 
 
 def test_a_body_that_is_too_large_is_refused(server, name):
-    most = server.house.gate.limits.body_bytes
+    most = server.installation.gate.limits.body_bytes
     answer = post(server, server.wide(name), b"x" * (most + 1))
     assert answer.status_code == 413
 

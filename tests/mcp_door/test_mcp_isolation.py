@@ -37,7 +37,7 @@ def test_two_people_of_one_workspace_see_nothing_of_each_other(server, name, oth
     alice, bob = server.wide(name), server.wide(other)
     kept = server.tool(alice, "remember", statements=["The secret bassoon is under the bed."])
     fact = server.tool(alice, "conclude", fact="Keeps a secret bassoon.")
-    server.house.settle(20)
+    server.installation.settle(20)
     told = everything_told(server, bob)
     assert "bassoon is under" not in told and name not in told
     for line in (*kept["ids"], fact["id"]):

@@ -52,7 +52,7 @@ class Owner(Flow):
     """The person at the browser, who lets the program in by the forms of the pages, for one name."""
 
     def __init__(self, server, name):
-        self.owner_cap = server.house.owner_cap
+        self.owner_cap = server.installation.owner_cap
         self.name = name
         self.choice = {}
         self.asked = []

@@ -97,23 +97,23 @@ def quick():
 def home(tmp_path_factory):
     """A data folder with the caps of its owner, and what two people said in it."""
     folder = tmp_path_factory.mktemp("stdio") / "home"
-    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(folder)))
-    owner = Credentials(house.owner_cap)
+    installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(folder)))
+    owner = Credentials(installation.owner_cap)
     for person, text in (("anna", "Anna's bassoon is blue."), ("ben", "Ben's bassoon is red.")):
         said = q.AddMessages(
             workspace_id="default",
             session_id=f"chat-{person}",
             messages=[q.NewMessage(content=text, peer_id=person)],
         )
-        house.gate.call(c.ADD_MESSAGES, owner, said)
+        installation.gate.call(c.ADD_MESSAGES, owner, said)
     narrow = m.Mint("anna", ("get", "list"), ("default",))
-    (folder / "anna.cap").write_text(house.gate.call(o.MINT, owner, narrow).cap)
+    (folder / "anna.cap").write_text(installation.gate.call(o.MINT, owner, narrow).cap)
     for namespace in ("travel", "work"):
         line = m.Mint("carla", ("put", "get", "list", "snapshot", "forget"), ("travel", "work"))
-        cap = house.gate.call(o.MINT, owner, line).cap
+        cap = installation.gate.call(o.MINT, owner, line).cap
         (folder / "carla.cap").write_text(cap)
-        house.gate.call(o.PUT, Credentials(cap), m.Put(f"Carla's {namespace} bassoon.", namespace))
-    house.close()
+        installation.gate.call(o.PUT, Credentials(cap), m.Put(f"Carla's {namespace} bassoon.", namespace))
+    installation.close()
     return folder
 
 

@@ -165,7 +165,7 @@ def test_somebody_whose_name_no_peer_can_have_has_lines(server, name):
 def test_a_line_is_read_with_the_lines_it_follows_from(server, name):
     cap = server.wide(name)
     kept = server.tool(cap, "remember", statements=["I live in Lisbon."])
-    server.house.settle(20)
+    server.installation.settle(20)
     concluded = next(one for one in server.tool(cap, "list")["lines"] if one["kind"] == "conclusion")
     read = server.tool(cap, "read", id=concluded["id"])
     assert [one["id"] for one in read["sources"]] == kept["ids"]
@@ -242,7 +242,7 @@ def test_a_profile_has_the_card_and_what_is_known(server, name):
     empty = server.tool(cap, "profile")
     assert (empty["card"], empty["known"]) == ([], []) and empty["hint"]
     server.tool(cap, "remember", statements=["I live in Lisbon."])
-    server.house.settle(20)
+    server.installation.settle(20)
     profile = server.tool(cap, "profile")
     assert any("Lisbon" in fact for fact in profile["card"])
     assert profile["known"] and not any("entries" in one for one in profile["known"])
@@ -251,7 +251,7 @@ def test_a_profile_has_the_card_and_what_is_known(server, name):
 def test_a_question_is_answered_with_what_the_answer_rests_on(server, name):
     cap = server.wide(name)
     server.tool(cap, "remember", statements=["I live in Lisbon."])
-    server.house.settle(20)
+    server.installation.settle(20)
     reasoned = server.tool(cap, "reason", question="Where do they live?", effort="minimal")
     assert "Lisbon" in reasoned["answer"]
     assert reasoned["evidence"]
@@ -262,7 +262,7 @@ def test_a_question_is_answered_with_what_the_answer_rests_on(server, name):
 def test_forgetting_says_what_it_erased_and_takes_what_followed_from_it(server, name):
     cap = server.wide(name)
     kept = server.tool(cap, "remember", statements=["I live in Lisbon."])
-    server.house.settle(20)
+    server.installation.settle(20)
     forgotten = server.tool(cap, "forget", id=kept["ids"][0])
     assert texts(forgotten["erased"]) == ["I live in Lisbon."]
     assert server.tool(cap, "recall", question="Lisbon")["lines"] == []

@@ -77,8 +77,8 @@ def schema(path):
 
 
 def opened(path):
-    book = SqlStore(SqliteEngine(path))
-    book.close()
+    store = SqlStore(SqliteEngine(path))
+    store.close()
     return schema(path)
 
 
@@ -125,14 +125,14 @@ def test_migrating_again_changes_nothing(path):
 
 
 def test_migrating_keeps_what_is_stored(path):
-    book = SqlStore(SqliteEngine(path))
-    with book.write() as tx:
+    store = SqlStore(SqliteEngine(path))
+    with store.write() as tx:
         row = tx.audit.append("acme", Event(1, "ann", "cap", "put", "ok"))
-    book.close()
-    book = SqlStore(SqliteEngine(path))
-    with book.read() as tx:
+    store.close()
+    store = SqlStore(SqliteEngine(path))
+    with store.read() as tx:
         assert tx.audit.rows("acme", 0, 9) == [row]
-    book.close()
+    store.close()
 
 
 def test_a_line_from_before_conversations_is_read_and_written_beside_new_ones(path):
@@ -143,15 +143,15 @@ def test_a_line_from_before_conversations_is_read_and_written_beside_new_ones(pa
             (*ROOM, IDS[0], "memory", "s", 1, 2, None, "cap", "{}", 3, b"sealed"),
         )
     old = sealed_line(session="s", occurred_at=2, epoch=3, sealed=b"sealed")
-    book = SqlStore(SqliteEngine(path))
-    with book.write() as tx:
+    store = SqlStore(SqliteEngine(path))
+    with store.write() as tx:
         assert tx.lines.get(ROOM, IDS[0]) == old
         assert (old.turn, old.about, old.tokens, old.likeness, old.times) == (None, None, None, None, 1)
         assert tx.lines.append(sealed_line(IDS[1], session="s", turn=1))
         assert tx.lines.last_turn("acme", "s") == tx.lines.count_turns("acme", "s") == 1
         assert [place.id for place in tx.lines.of_session("acme", "ann", "s")] == IDS[:2]
         assert not tx.lines.append(old)
-    book.close()
+    store.close()
 
 
 def test_a_conversation_from_before_namespaces_lies_in_the_common_one(path):
@@ -169,8 +169,8 @@ def test_a_conversation_from_before_namespaces_lies_in_the_common_one(path):
             connection.execute(
                 "INSERT INTO worked VALUES (?, ?, ?, ?, ?)", ("acme", session, "ann", DERIVE, units)
             )
-    book = SqlStore(SqliteEngine(path))
-    with book.write() as tx:
+    store = SqlStore(SqliteEngine(path))
+    with store.write() as tx:
         entry = Entry("acme", SESSION, "s", IDS[0], 1, '{"a":1}', '{"b":2}', "default")
         assert tx.register.entry("acme", SESSION, "s") == entry
         assert tx.register.entries("acme", SESSION, namespaces=("default",)) == [entry]
@@ -183,7 +183,7 @@ def test_a_conversation_from_before_namespaces_lies_in_the_common_one(path):
         tx.work.add(Errand("acme", DERIVE, "s"), 1)
         (later,) = tx.work.claim("h", now=9, until=20, most=9)
         assert later.seq > 7, "a number is never given again"
-    book.close()
+    store.close()
 
 
 def test_terms_from_before_meaning_say_where_and_when_their_lines_were_said(path):
@@ -191,7 +191,7 @@ def test_terms_from_before_meaning_say_where_and_when_their_lines_were_said(path
     columns = """workspace, owner, namespace, id, kind, session, created_at, occurred_at, cap, metadata,
         epoch, sealed, turn"""
     with database(path) as connection:
-        for room, line_id, session, at, occurred_at, turn in (
+        for compartment, line_id, session, at, occurred_at, turn in (
             (ROOM, IDS[0], "s", 5, None, 1),
             (ROOM, IDS[1], "t", 5, 0, None),
             (ROOM, IDS[2], None, 5, -9, None),
@@ -199,9 +199,9 @@ def test_terms_from_before_meaning_say_where_and_when_their_lines_were_said(path
         ):
             connection.execute(
                 f"INSERT INTO lines ({columns}) VALUES ({', '.join('?' * 13)})",
-                (*room, line_id, "memory", session, at, occurred_at, "cap", "{}", 1, b"sealed", turn),
+                (*compartment, line_id, "memory", session, at, occurred_at, "cap", "{}", 1, b"sealed", turn),
             )
-        for room, seq, line_id, tokens in (
+        for compartment, seq, line_id, tokens in (
             (ROOM, 1, IDS[0], b"tokens 1"),
             (ROOM, 2, IDS[1], b"tokens 2"),
             (ROOM, 4, IDS[2], b"tokens 4"),
@@ -212,10 +212,10 @@ def test_terms_from_before_meaning_say_where_and_when_their_lines_were_said(path
             connection.execute(
                 """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts)
                     VALUES (?, ?, ?, ?, ?, ?, ?)""",
-                (*room, seq, line_id, tokens, b"" if tokens is None else b"\x01"),
+                (*compartment, seq, line_id, tokens, b"" if tokens is None else b"\x01"),
             )
-    book = SqlStore(SqliteEngine(path))
-    with book.write() as tx:
+    store = SqlStore(SqliteEngine(path))
+    with store.write() as tx:
         assert list(tx.terms.since(ROOM, 0)) == [
             TermsChange(1, IDS[0], b"tokens 1", b"\x01", Saying("s", 1, 5)),
             TermsChange(2, IDS[1], b"tokens 2", b"\x01", Saying("t", None, 0)),
@@ -232,7 +232,7 @@ def test_terms_from_before_meaning_say_where_and_when_their_lines_were_said(path
         assert list(tx.terms.since(ROOM, 6)) == [
             TermsChange(8, IDS[5], b"tokens 8", b"\x01", Saying("s", 2, 8))
         ]
-    book.close()
+    store.close()
 
 
 def test_work_from_before_there_was_an_agenda_is_claimed_when_it_is_due_or_no_longer_held(path):
@@ -249,20 +249,20 @@ def test_work_from_before_there_was_an_agenda_is_claimed_when_it_is_due_or_no_lo
                     VALUES (?, ?, 's', 'ann', 1, 1, 1, '', 0, ?, ?, ?, ?)""",
                 (workspace, DERIVE, due, holder, until, blocked),
             )
-    book = SqlStore(SqliteEngine(path))
-    with book.write() as tx:
+    store = SqlStore(SqliteEngine(path))
+    with store.write() as tx:
         assert tx.work.next_due() == 40
         assert not tx.work.is_due(39)
         assert [task.workspace for task in tx.work.claim("i", now=40, until=99, most=9)] == ["held"]
         assert tx.work.next_due() == 50
         assert [task.workspace for task in tx.work.claim("i", now=50, until=99, most=1)] == ["free"]
-    book.close()
+    store.close()
 
 
-def test_two_books_may_be_opened_on_a_new_store_at_once(path):
-    books = [SqlStore(SqliteEngine(path)) for _ in range(2)]
-    for book in books:
-        book.close()
+def test_two_stores_may_be_opened_on_a_new_store_at_once(path):
+    stores = [SqlStore(SqliteEngine(path)) for _ in range(2)]
+    for store in stores:
+        store.close()
     assert len(schema(path)[2]) == len(KNOWN)
 
 

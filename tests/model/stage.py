@@ -14,12 +14,12 @@ from souvenance.gate.gate import Gate
 
 @contextmanager
 def thinking_stage(folder, thinker) -> Iterator[Stage]:
-    world = on_sqlite(folder / "book.db", courier=Pigeon(), clock=thinker.clock)
+    world = on_sqlite(folder / "book.db", webhook_sender=Pigeon(), clock=thinker.clock)
     world.tools = replace(world.tools, model=thinker.model)
-    world.gate = Gate(book=world.book, keyring=world.keyring, clock=world.clock, tools=world.tools)
+    world.gate = Gate(store=world.store, keyring=world.keyring, clock=world.clock, tools=world.tools)
     stage = Stage(world)
     try:
         yield stage
     finally:
         stage.close()
-        world.book.close()
+        world.store.close()

@@ -237,7 +237,7 @@ class TestLevels:
         assert longest[0] == LEVELS["minimal"].effort.tokens
 
 
-def test_more_evidence_than_there_is_room_for_is_left_out_from_its_end(endpoint, tmp_path):
+def test_more_evidence_than_there_is_compartment_for_is_left_out_from_its_end(endpoint, tmp_path):
     thinker = Thinker(endpoint, tmp_path, window=2048)
     endpoint.plays("NOTHING KNOWN")
     thinker.told("Where?", *(f"{LISBON} in the year {year} or so" for year in range(1900, 2100)))

@@ -63,7 +63,7 @@ def test_nothing_known_is_null_and_said_by_whom(owner, endpoint, thinker):
 
 
 def test_over_budget_the_answer_is_quotations_and_says_so(owner, endpoint, thinker):
-    thinker.purse.whole = Allowance(calls_per_day=1)
+    thinker.budget.whole = Allowance(calls_per_day=1)
     answer = owner.ask("POST", CHAT, {"query": "What does alice play?"})
     assert answer.headers["x-souvenance-reasoner"] == "quotes"
     assert answer.json()["lacking"] == "model_budget_spent"
@@ -77,7 +77,7 @@ def test_a_workspace_that_has_spent_its_budget_keeps_no_other_from_the_model(sta
     other = stage.speaker(workspace="other")
     other.open("peers", "alice")
     other.conclude("alice plays the harp")
-    thinker.purse.each = Allowance(calls_per_day=thinker.purse.spent("w")[1].calls_today)
+    thinker.budget.each = Allowance(calls_per_day=thinker.budget.spent("w")[1].calls_today)
     spent = owner.told("POST", CHAT, {"query": "Which bassoon?"})
     assert (spent["reasoner"], spent["lacking"]) == ("quotes", "model_budget_spent")
     assert other.told("POST", CHAT, {"query": "Which harp?"})["reasoner"] == thinker.model.name
@@ -177,7 +177,7 @@ class TestSearchingAgain:
         seen = []
 
         def reply(asked):
-            with stage.world.book.write():
+            with stage.world.store.write():
                 seen.append(asked)
             return honest(asked)
 

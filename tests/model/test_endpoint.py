@@ -45,7 +45,7 @@ def test_a_call_that_fails_is_counted(thinker, endpoint, reply):
     endpoint.plays(reply)
     with pytest.raises(ModelUnavailable):
         thinker.noted(SAID)
-    assert thinker.purse.spent("w")[0].calls_today == len(endpoint.asked) >= 1
+    assert thinker.budget.spent("w")[0].calls_today == len(endpoint.asked) >= 1
 
 
 def test_nobody_listening_is_an_outage_that_costs_no_tokens(endpoint, tmp_path):
@@ -54,7 +54,7 @@ def test_nobody_listening_is_an_outage_that_costs_no_tokens(endpoint, tmp_path):
         thinker = Thinker(endpoint, tmp_path)
         with pytest.raises(ModelUnavailable, match="reached"):
             thinker.noted(SAID)
-    spent = thinker.purse.spent("w")[0]
+    spent = thinker.budget.spent("w")[0]
     assert (spent.calls_today, spent.tokens_today) == (1, 0)
 
 
@@ -65,7 +65,7 @@ def test_a_reply_that_does_not_come_in_time_costs_what_it_might_have_cost(endpoi
     with pytest.raises(ModelUnavailable, match="in time"):
         thinker.noted(SAID)
     released.set()
-    assert thinker.purse.spent("w")[0].tokens_today > 1200
+    assert thinker.budget.spent("w")[0].tokens_today > 1200
 
 
 def test_a_stream_that_never_ends_is_ended(endpoint, tmp_path):
@@ -151,7 +151,7 @@ def test_an_endpoint_that_takes_less_is_asked_for_less_and_that_is_remembered(th
     assert "ann sews quilts" in thinker.noted(SAID)
     tries = len(endpoint.asked)
     assert tries > 1
-    assert thinker.purse.spent("w")[0].calls_today == tries
+    assert thinker.budget.spent("w")[0].calls_today == tries
     assert "ann sews quilts" in thinker.noted(SAID)
     assert len(endpoint.asked) == tries + 1
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gate.world import FakeClock
 from model.stand_in import Fails, Says
 from model.world import NOON, Thinker, fact, facts, inquiry
-from souvenance.adapters.model.budget import Purse
+from souvenance.adapters.model.budget import ModelBudget
 from souvenance.domain.model_budget import Allowance, Spent, seconds_left
 from souvenance.errors import ModelBudgetSpent, ModelUnavailable
 
@@ -24,8 +24,8 @@ GOOD = facts(fact("ann sews quilts", "t1"))
 KNOWN = "ann lives in Lisbon"
 
 
-def a_purse(folder, whole=MANY, each=MANY, clock=None):
-    return Purse(folder / "model.spend", whole=whole, each=each, now=(clock or FakeClock(NOON)).now)
+def a_budget(folder, whole=MANY, each=MANY, clock=None):
+    return ModelBudget(folder / "model.spend", whole=whole, each=each, now=(clock or FakeClock(NOON)).now)
 
 
 LIMITS = {
@@ -39,63 +39,63 @@ LIMITS = {
 @pytest.mark.parametrize("whose", ["installation", "workspace"])
 @pytest.mark.parametrize("limit", LIMITS)
 def test_what_would_break_a_limit_is_refused_and_not_counted(tmp_path, limit, whose):
-    purse = a_purse(tmp_path, **{"whole" if whose == "installation" else "each": LIMITS[limit]})
+    budget = a_budget(tmp_path, **{"whole" if whose == "installation" else "each": LIMITS[limit]})
     for _ in range(2):
-        purse.reserve("w", 100)
+        budget.reserve("w", 100)
     with pytest.raises(ModelBudgetSpent, match=f"{limit} of the {whose}") as raised:
-        purse.reserve("w", 100)
+        budget.reserve("w", 100)
     assert raised.value.retry_after == (12 * 3600 if limit.endswith("day") else 3600)
-    assert purse.spent("w")[0].calls_today == 2
+    assert budget.spent("w")[0].calls_today == 2
     if whose == "workspace":
-        purse.reserve("another", 100)
+        budget.reserve("another", 100)
 
 
 @pytest.mark.parametrize(("limit", "later"), [("calls per hour", HOUR), ("calls per day", 12 * HOUR)])
 def test_a_new_hour_and_a_new_day_begin_with_nothing_spent(tmp_path, limit, later):
     clock = FakeClock(NOON)
-    purse = a_purse(tmp_path, LIMITS[limit], clock=clock)
+    budget = a_budget(tmp_path, LIMITS[limit], clock=clock)
     for _ in range(2):
-        purse.reserve("w", 100)
+        budget.reserve("w", 100)
     clock.advance(ms=later - 1)
     with pytest.raises(ModelBudgetSpent):
-        purse.reserve("w", 100)
+        budget.reserve("w", 100)
     clock.advance(ms=1)
-    purse.reserve("w", 100)
+    budget.reserve("w", 100)
 
 
 def test_what_a_call_did_cost_takes_the_place_of_what_it_might_have(tmp_path):
-    purse = a_purse(tmp_path)
-    purse.settle(purse.reserve("w", 1000), 30)
-    purse.settle(purse.reserve("w", 10), 50)
-    assert [(spent.calls_today, spent.tokens_today) for spent in purse.spent("w")] == [(2, 80), (2, 80)]
-    assert purse.spent("another")[1] == Spent().at(NOON)
+    budget = a_budget(tmp_path)
+    budget.settle(budget.reserve("w", 1000), 30)
+    budget.settle(budget.reserve("w", 10), 50)
+    assert [(spent.calls_today, spent.tokens_today) for spent in budget.spent("w")] == [(2, 80), (2, 80)]
+    assert budget.spent("another")[1] == Spent().at(NOON)
 
 
 def test_a_call_that_ends_in_another_hour_is_corrected_only_for_the_day(tmp_path):
     clock = FakeClock(NOON)
-    purse = a_purse(tmp_path, clock=clock)
-    reservation = purse.reserve("w", 1000)
+    budget = a_budget(tmp_path, clock=clock)
+    reservation = budget.reserve("w", 1000)
     clock.advance(ms=HOUR)
-    purse.reserve("w", 5)
-    purse.settle(reservation, 30)
-    spent = purse.spent("w")[0]
+    budget.reserve("w", 5)
+    budget.settle(reservation, 30)
+    spent = budget.spent("w")[0]
     assert (spent.tokens_this_hour, spent.tokens_today) == (5, 35)
 
 
 def test_what_was_spent_is_known_after_a_restart(tmp_path):
-    a_purse(tmp_path).reserve("w", 1000)
-    assert a_purse(tmp_path).spent("w")[0].tokens_today == 1000
+    a_budget(tmp_path).reserve("w", 1000)
+    assert a_budget(tmp_path).spent("w")[0].tokens_today == 1000
 
 
 def test_two_processes_share_one_budget(tmp_path):
     script = """
 import sys
 from pathlib import Path
-from souvenance.adapters.model.budget import Purse
+from souvenance.adapters.model.budget import ModelBudget
 from souvenance.domain.model_budget import Allowance
 from souvenance.errors import ModelBudgetSpent
 most = Allowance(calls_per_day=50)
-purse = Purse(Path(sys.argv[1]), whole=most, each=most, now=lambda: int(sys.argv[2]))
+purse = ModelBudget(Path(sys.argv[1]), whole=most, each=most, now=lambda: int(sys.argv[2]))
 made = 0
 for _ in range(40):
     try:
@@ -114,13 +114,13 @@ print(made)
 
 
 def test_many_threads_share_one_budget(tmp_path):
-    purse = a_purse(tmp_path, Allowance(calls_per_day=30))
+    budget = a_budget(tmp_path, Allowance(calls_per_day=30))
     made = []
 
     def spend():
         for _ in range(10):
             try:
-                made.append(purse.reserve("w", 1))
+                made.append(budget.reserve("w", 1))
             except ModelBudgetSpent:
                 return
 
@@ -153,7 +153,7 @@ def test_a_file_that_others_could_have_written_is_not_believed(endpoint, tmp_pat
 
 
 def test_the_file_names_no_workspace_and_is_the_owners_alone(tmp_path):
-    a_purse(tmp_path).reserve("a-secret-project", 1)
+    a_budget(tmp_path).reserve("a-secret-project", 1)
     file = tmp_path / "model.spend"
     assert "secret" not in file.read_text()
     assert file.stat().st_mode & 0o777 == 0o600
@@ -161,10 +161,10 @@ def test_the_file_names_no_workspace_and_is_the_owners_alone(tmp_path):
 
 def test_accounts_that_nobody_used_today_are_not_kept(tmp_path):
     clock = FakeClock(NOON)
-    purse = a_purse(tmp_path, clock=clock)
-    purse.reserve("w", 1)
+    budget = a_budget(tmp_path, clock=clock)
+    budget.reserve("w", 1)
     clock.advance(ms=24 * HOUR)
-    purse.reserve("another", 1)
+    budget.reserve("another", 1)
     assert (tmp_path / "model.spend").read_text().count("calls_today") == 2
 
 
@@ -205,20 +205,20 @@ class TestTheModelWithinItsBudget:
         seen = []
 
         def reply(asked):
-            seen.append(thinker.purse.spent("w")[0])
+            seen.append(thinker.budget.spent("w")[0])
             return Says('{"add": []}', usage=33)
 
         endpoint.plays(reply)
         thinker.noted(SAID)
         assert seen[0].calls_today == 1
         assert seen[0].tokens_today > 1200
-        assert thinker.purse.spent("w")[0].tokens_today == 33
+        assert thinker.budget.spent("w")[0].tokens_today == 33
 
     def test_an_endpoint_that_does_not_say_what_it_cost_is_counted_by_us(self, endpoint, tmp_path):
         thinker = Thinker(endpoint, tmp_path)
         endpoint.plays(Says('{"add": []}', usage=None))
         thinker.noted(SAID)
-        assert 100 < thinker.purse.spent("w")[0].tokens_today < 2000
+        assert 100 < thinker.budget.spent("w")[0].tokens_today < 2000
 
     def test_failures_use_up_the_budget(self, endpoint, tmp_path):
         thinker = Thinker(endpoint, tmp_path, whole=Allowance(calls_per_hour=3))
@@ -237,7 +237,7 @@ class TestTheModelWithinItsBudget:
         telling = thinker.engaged.tell(inquiry("Where?", KNOWN, streamed=True))
         next(telling)
         telling.close()
-        spent = thinker.purse.spent("w")[0]
+        spent = thinker.budget.spent("w")[0]
         assert (spent.calls_today, spent.tokens_today > 500) == (1, True)
 
 

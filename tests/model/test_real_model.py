@@ -55,7 +55,7 @@ def spent(thinker):
     before = [0]
 
     def since():
-        calls = thinker.purse.spent("w")[0].calls_today
+        calls = thinker.budget.spent("w")[0].calls_today
         before.append(calls)
         return calls - before[-2]
 
@@ -107,4 +107,4 @@ def test_a_real_model_streams(thinker, stage, owner, spent):
     assert last["reasoner"] in (thinker.model.name, "quotes")
     assert all(piece["delta"]["content"] for piece in pieces)
     assert spent() == 1
-    assert thinker.purse.spent("w")[0].tokens_today > 100
+    assert thinker.budget.spent("w")[0].tokens_today > 100

@@ -119,7 +119,7 @@ def test_a_card_has_labels_that_are_known_and_values_that_were_said(thinker, end
     ]
 
 
-def test_what_is_known_is_shown_as_far_as_there_is_room(endpoint, tmp_path):
+def test_what_is_known_is_shown_as_far_as_there_is_compartment(endpoint, tmp_path):
     endpoint.plays(facts())
     thinker = Thinker(endpoint, tmp_path, window=4096)
     thinker.noted(SAID, known=[f"ann has read book number {number}" for number in range(200)])

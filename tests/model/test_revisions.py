@@ -189,5 +189,5 @@ def test_the_doctor_finds_nothing_wrong_after_a_replacement_and_a_retirement(sur
     says("no wait, it was the 20th", replace=[on(SURGERY, ["t2"], text=MOVED)])
     says("cancelled", retire=[on(MOVED, ["t3"])])
     found = stage.world.call(o.RECONCILE, stage.owner_cap, m.Reconcile("w"))
-    room = stage.world.call(o.EXAMINE, stage.owner_cap, m.Examine("w", "alice", "default"))
-    assert found.findings == room.findings == []
+    compartment = stage.world.call(o.EXAMINE, stage.owner_cap, m.Examine("w", "alice", "default"))
+    assert found.findings == compartment.findings == []

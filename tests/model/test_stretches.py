@@ -109,7 +109,7 @@ def test_asking_does_not_shorten_the_rest_of_a_model_that_fails(stage, owner, en
 def test_a_worker_can_be_told_to_read_everything_now(stage, owner, endpoint):
     owner.say("s", "I have hens.")
     stage.speaker(workspace="v").say("s", "I have goats.")
-    stage.workshop.hurry()
+    stage.worker.hurry()
     stage.rest()
     assert len(endpoint.asked) == 2
 

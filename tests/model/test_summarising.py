@@ -59,7 +59,7 @@ def test_a_summary_that_is_too_long_loses_its_end(thinker, endpoint):
     assert TOKENS.count(told) <= 40
 
 
-def test_more_than_a_prompt_has_room_for_is_summarised_in_steps(endpoint, tmp_path):
+def test_more_than_a_prompt_has_compartment_for_is_summarised_in_steps(endpoint, tmp_path):
     thinker = Thinker(endpoint, tmp_path, window=2048)
     endpoint.plays(honest)
     said = [f"On day {day} we were sewing quilts, and baking bread, and feeding hens." for day in range(120)]

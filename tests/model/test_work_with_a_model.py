@@ -27,7 +27,7 @@ def test_the_model_is_asked_while_no_transaction_is_open(stage, owner, endpoint)
     seen = []
 
     def reply(asked):
-        with stage.world.book.write() as tx:
+        with stage.world.store.write() as tx:
             seen.append(tx.work.next_due())
         return GOOD
 
@@ -93,7 +93,7 @@ def test_what_the_model_can_not_make_sense_of_is_done_by_rule_in_the_end(stage, 
 
 
 def test_over_budget_work_is_done_by_rule_at_once_and_loudly(stage, owner, endpoint, thinker):
-    thinker.purse.whole = Allowance(calls_per_hour=1)
+    thinker.budget.whole = Allowance(calls_per_hour=1)
     endpoint.plays(GOOD)
     owner.say("s", SAID, "I live in Lisbon.")
     stage.rest()
@@ -106,7 +106,7 @@ def test_over_budget_work_is_done_by_rule_at_once_and_loudly(stage, owner, endpo
 
 
 def test_the_budget_of_one_workspace_is_not_anothers(stage, endpoint, thinker):
-    thinker.purse.each = Allowance(calls_per_hour=1)
+    thinker.budget.each = Allowance(calls_per_hour=1)
     endpoint.plays(GOOD)
     for workspace in ("w", "w", "v"):
         stage.speaker(workspace=workspace).say("s", SAID)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gate.world import TOKENS, FakeClock
 from model.stand_in import NAME
-from souvenance.adapters.model.budget import Purse
+from souvenance.adapters.model.budget import ModelBudget
 from souvenance.adapters.model.endpoint import Endpoint
 from souvenance.adapters.model.reasoner import ModelReasoner
 from souvenance.domain.model_budget import Allowance
@@ -45,13 +45,13 @@ class Thinker:
         self.clock = clock or FakeClock(NOON)
         self.complaints = []
         self.spend = folder / "model.spend"
-        self.purse = Purse(
+        self.budget = ModelBudget(
             self.spend, whole=whole or Allowance(), each=each or Allowance(), now=self.clock.now
         )
         self.endpoint = Endpoint(endpoint.url, NAME, key=key, timeout=timeout, now=self.clock.now)
         self.model = ModelReasoner(
             dict.fromkeys(tasks, self.endpoint),
-            self.purse,
+            self.budget,
             count=TOKENS.count,
             window=window,
             report=self.complaints.append,

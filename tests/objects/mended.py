@@ -14,11 +14,11 @@ from souvenance.ports.object_store import Objects
 
 
 @contextmanager
-def mending(book: SqlStore, objects: Objects, tools: Services) -> Iterator[Mender]:
+def mending(store: SqlStore, objects: Objects, tools: Services) -> Iterator[Mender]:
     """The book is one that does not note its changes; it is closed at the end."""
     clock, entropy = SystemClock(), SystemEntropy()
     carrier = ReplicationWorker(
-        book=book,
+        store=store,
         vault=tools.vault,
         entropy=entropy,
         clock=clock,
@@ -26,7 +26,7 @@ def mending(book: SqlStore, objects: Objects, tools: Services) -> Iterator[Mende
         report=lambda told: None,
     )
     try:
-        yield Mender(book=book, clock=clock, tools=tools, carrier=carrier)
+        yield Mender(store=store, clock=clock, tools=tools, carrier=carrier)
     finally:
         carrier.close()
-        book.close()
+        store.close()

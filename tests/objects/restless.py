@@ -23,13 +23,13 @@ PATIENCE_SECONDS = 20
 
 
 def live(home: str, life: str, report: int) -> None:
-    house = open_installation(settings_from(os.environ, home))
-    credentials = Credentials(house.owner_cap)
+    installation = open_installation(settings_from(os.environ, home))
+    credentials = Credentials(installation.owner_cap)
 
     def call(operation, request):
-        return house.gate.call(operation, credentials, request)
+        return installation.gate.call(operation, credentials, request)
 
-    with house.working():
+    with installation.working():
         for number in count():
             text = f"life-{life}-line-{number}"
             line = call(o.PUT, m.Put(text, namespace=f"room-{number % 3}"))

@@ -23,16 +23,16 @@ class Kept:
     def __init__(self, home, url, *, store=None, **options):
         named = {"SOUVENANCE_OBJECTS": url, "SOUVENANCE_STORE": store}
         known = {"SOUVENANCE_EMBEDDER": "none", **{name: told for name, told in named.items() if told}}
-        self.house = open_installation(settings_from(known, str(home)), **options)
+        self.installation = open_installation(settings_from(known, str(home)), **options)
 
     def call(self, operation, request):
-        return self.house.gate.call(operation, Credentials(self.house.owner_cap), request)
+        return self.installation.gate.call(operation, Credentials(self.installation.owner_cap), request)
 
     def put(self, text, **more):
         return self.call(o.PUT, m.Put(text, **more)).id
 
     def carry(self):
-        self.house.carry(PATIENCE_SECONDS)
+        self.installation.carry(PATIENCE_SECONDS)
 
     def texts(self):
         """What every line says, replaced ones too, by id."""
@@ -47,9 +47,9 @@ class Kept:
 
     @contextmanager
     def speaking(self, workspace="talk"):
-        transport = InProcess(make_app(self.house.gate))
+        transport = InProcess(make_app(self.installation.gate))
         with httpx.Client(transport=transport, base_url=HERE) as wire:
-            yield Speaker(wire, self.house.owner_cap, workspace)
+            yield Speaker(wire, self.installation.owner_cap, workspace)
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def kept(home, url, **options):
     try:
         yield opened
     finally:
-        opened.house.close()
+        opened.installation.close()
 
 
 def every_key(objects: Objects, prefix: str = "") -> list[str]:

@@ -32,29 +32,31 @@ def busy(me, count):
 
 def agree(me, objects):
     """The bucket holds what the book has, and nothing else."""
-    with me.house._book.read() as tx:
-        wanted = {key_of(one) for room in tx.lines.rooms() for one in expected(tx, room, "")[0]}
+    with me.installation._store.read() as tx:
+        wanted = {
+            key_of(one) for compartment in tx.lines.compartments() for one in expected(tx, compartment, "")[0]
+        }
     assert set(every_key(objects)) == wanted
-    mended = me.house.repair()
+    mended = me.installation.repair()
     assert (mended.restored, mended.carried, mended.removed, mended.findings) == (0, 0, 0, [])
 
 
-def test_carriers_that_get_in_each_others_way_leave_what_the_book_says(home, tmp_path):
+def test_carriers_that_get_in_each_others_way_leave_what_the_store_says(home, tmp_path):
     url = f"file://{tmp_path}/objects"
     with ExitStack() as stack:
-        houses = [stack.enter_context(kept(home, url)) for _ in range(3)]
+        installations = [stack.enter_context(kept(home, url)) for _ in range(3)]
         with ExitStack() as working:
-            for one in houses:
-                working.enter_context(one.house.working())
-            busy(houses[0], 40)
-            houses[1].house.repair()
-            busy(houses[2], 10)
-        houses[0].house._mender.carrier.carry_all(60)
-        agree(houses[0], open_objects(url))
+            for one in installations:
+                working.enter_context(one.installation.working())
+            busy(installations[0], 40)
+            installations[1].installation.repair()
+            busy(installations[2], 10)
+        installations[0].installation._mender.carrier.carry_all(60)
+        agree(installations[0], open_objects(url))
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_bucket_that_fails_again_and_again_ends_up_with_what_the_book_says(
+def test_a_bucket_that_fails_again_and_again_ends_up_with_what_the_store_says(
     home, seaweed, credentials, seed
 ):
     chance, prefix = random.Random(seed), f"faulty-{token_hex(4)}"
@@ -62,10 +64,10 @@ def test_a_bucket_that_fails_again_and_again_ends_up_with_what_the_book_says(
     proxy.faults.extend(chance.choice([None, None, None, *FAULTS]) for _ in range(400))
     try:
         with kept(home, f"s3://{BUCKET}/{prefix}?endpoint={proxy.url}") as me:
-            with me.house.working():
+            with me.installation.working():
                 busy(me, 20)
             proxy.faults.clear()
-            me.house._mender.carrier.carry_all(60)
+            me.installation._mender.carrier.carry_all(60)
             agree(me, open_objects(f"s3://{BUCKET}/{prefix}?endpoint={seaweed.url}"))
     finally:
         proxy.stop()

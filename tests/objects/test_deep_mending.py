@@ -54,34 +54,34 @@ SPOILS = {truncated: 1, emptied: 1, flipped: 1, swapped: 2}
 
 @pytest.mark.parametrize("spoil", SPOILS, ids=lambda spoil: spoil.__name__)
 @pytest.mark.parametrize("what", ["lines", "replacements", "keys"])
-def test_an_object_that_says_something_else_is_made_anew_from_the_book(me, objects, what, spoil):
+def test_an_object_that_says_something_else_is_made_anew_from_the_store(me, objects, what, spoil):
     before = contents(objects)
     folder = {"lines": ROOM, "replacements": f"{ROOM}replaced/", "keys": f"{ROOM}keys/"}[what]
     key, other = [*(key for key in before if key.rpartition("/")[0] + "/" == folder), *before][:2]
     spoil(objects, key, other)
     assert contents(objects) != before
-    assert me.house.repair().renewed == 0
+    assert me.installation.repair().renewed == 0
     assert contents(objects) != before, "which objects there are is not what they say"
-    mended = me.house.repair(deep=True)
+    mended = me.installation.repair(deep=True)
     assert (mended.renewed, mended.carried, mended.restored, mended.findings) == (SPOILS[spoil], 0, 0, [])
     assert contents(objects) == before
-    assert me.house.repair(deep=True).renewed == 0
+    assert me.installation.repair(deep=True).renewed == 0
 
 
 def spoil_row(me, table, column, where):
-    with me.house._book.write() as tx:
+    with me.installation._store.write() as tx:
         [row] = tx._session.rows(f"SELECT {column} FROM {table} WHERE {where}", ())
         spoiled = bytearray(row[0])
         spoiled[-1] ^= 1
         tx._session.run(f"UPDATE {table} SET {column} = ? WHERE {where}", (bytes(spoiled),))
-        tx.touch("default", rooms=True)
+        tx.touch("default", compartments=True)
 
 
-def test_a_line_that_does_not_open_in_the_book_comes_back_from_the_bucket(me, home, url, objects):
+def test_a_line_that_does_not_open_in_the_store_comes_back_from_the_bucket(me, home, url, objects):
     texts, before = me.texts(), contents(objects)
     spoiled = next(line for line, text in texts.items() if text == "I live in Bonn")
     spoil_row(me, "lines", "sealed", f"id = '{spoiled}'")
-    mended = me.house.repair(deep=True)
+    mended = me.installation.repair(deep=True)
     assert (mended.renewed, mended.restored, mended.findings) == (0, 1, [])
     assert me.texts() == texts
     assert contents(objects) == before
@@ -90,10 +90,10 @@ def test_a_line_that_does_not_open_in_the_book_comes_back_from_the_bucket(me, ho
     souvenance("doctor", home=home, settings={"SOUVENANCE_OBJECTS": url})
 
 
-def test_a_key_that_does_not_open_in_the_book_comes_back_from_the_bucket(me, objects):
+def test_a_key_that_does_not_open_in_the_store_comes_back_from_the_bucket(me, objects):
     texts, before = me.texts(), contents(objects)
     spoil_row(me, "room_keys", "wrapped", "purpose = 'seal' AND owner = 'owner' AND namespace = 'personal'")
-    assert me.house.repair(deep=True).findings == []
+    assert me.installation.repair(deep=True).findings == []
     assert me.texts() == texts
     assert contents(objects) == before
 
@@ -103,12 +103,12 @@ def test_what_opens_on_neither_side_is_told_and_left(me, objects):
     spoil_row(me, "lines", "sealed", f"id = '{spoiled}'")
     flipped(objects, ROOM + spoiled, None)
     before = contents(objects)
-    mended = me.house.repair(deep=True)
+    mended = me.installation.repair(deep=True)
     assert [one for one in mended.findings if spoiled in one] == mended.findings != []
     assert contents(objects) == before
 
 
-def test_the_bucket_of_another_book_keeps_its_keys(me, home, tmp_path):
+def test_the_bucket_of_another_store_keeps_its_keys(me, home, tmp_path):
     """Whoever names the wrong bucket must not destroy what is in it."""
     elsewhere = f"file://{tmp_path}/elsewhere"
     with kept(tmp_path / "other", elsewhere) as stranger:
@@ -116,7 +116,7 @@ def test_the_bucket_of_another_book_keeps_its_keys(me, home, tmp_path):
         stranger.carry()
     theirs = contents(open_objects(elsewhere))
     with kept(home, elsewhere, rebind=True) as mistaken:
-        mended = mistaken.house.repair(deep=True)
+        mended = mistaken.installation.repair(deep=True)
     assert len([one for one in mended.findings if "another key" in one]) == 2
     left = contents(open_objects(elsewhere))
     assert {key: left[key] for key in theirs} == theirs

@@ -67,12 +67,12 @@ def agree(home, url, objects, outputs, tmp_path):
     there, gone = acknowledged(*outputs)
     assert len(there) > 20
     with kept(home, url) as me:
-        mended = me.house.repair()
+        mended = me.installation.repair()
         assert (mended.restored, mended.carried, mended.removed, mended.findings) == (0, 0, 0, [])
         texts = me.texts()
-        with me.house._book.read() as tx:
-            rooms = tx.lines.rooms()
-            wanted = {key_of(one) for room in rooms for one in expected(tx, room, "")[0]}
+        with me.installation._store.read() as tx:
+            compartments = tx.lines.compartments()
+            wanted = {key_of(one) for compartment in compartments for one in expected(tx, compartment, "")[0]}
         assert me.call(o.STATUS, m.Status()).uncarried == 0
     assert {one: texts.get(one) for one in there} == there
     assert not gone & texts.keys()
@@ -82,7 +82,7 @@ def agree(home, url, objects, outputs, tmp_path):
     new.mkdir(mode=0o700)
     shutil.copy2(home / "root.key", new / "root.key")
     with kept(new, url, rebuilding=True) as anew:
-        assert anew.house.rebuild().findings == []
+        assert anew.installation.rebuild().findings == []
         assert anew.texts() == texts
     mended = souvenance(
         "--json", "doctor", "--repair", home=home, settings={"SOUVENANCE_OBJECTS": url, **AWS}
@@ -90,7 +90,7 @@ def agree(home, url, objects, outputs, tmp_path):
     assert (mended["restored"], mended["carried"], mended["removed"]) == (0, 0, 0)
 
 
-def test_a_worker_that_dies_anywhere_leaves_book_and_folder_in_agreement(home, tmp_path):
+def test_a_worker_that_dies_anywhere_leaves_store_and_folder_in_agreement(home, tmp_path):
     url = f"file://{tmp_path}/objects"
     told = Restless(home, url, 25, 7, tmp_path).ended()
     agree(home, url, open_objects(url), [told], tmp_path)

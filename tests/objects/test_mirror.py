@@ -35,12 +35,12 @@ def names(objects):
     return sorted(key.split("/", 3)[3] for key in every_key(objects))
 
 
-def test_a_line_is_in_the_book_at_once_and_in_the_bucket_soon(home, url, objects):
+def test_a_line_is_in_the_store_at_once_and_in_the_bucket_soon(home, url, objects):
     with kept(home, url) as me:
         line_id = me.put(f"I like {RARE}")
         assert me.status().uncarried == 3
         assert every_key(objects) == []
-        with me.house.working():
+        with me.installation.working():
             me.carry()
         assert me.status().uncarried == 0
         assert sorted(every_key(objects)) == [
@@ -100,7 +100,7 @@ def test_what_changes_of_a_line_changes_in_the_bucket(home, url, tmp_path):
             alice.told("PUT", f"/sessions/s/messages/{said['id']}", {"metadata": {"mood": "fine"}})
         me.carry()
     with kept(copied_key(home, tmp_path / "new"), url, rebuilding=True) as anew:
-        anew.house.rebuild()
+        anew.installation.rebuild()
         with anew.speaking() as alice:
             assert alice.messages("s")[0]["metadata"] == {"mood": "fine"}
 
@@ -117,7 +117,7 @@ def test_a_bucket_that_does_not_answer_costs_no_line(home, nowhere, url, objects
     assert line_id in names(objects)
 
 
-def test_a_book_that_gets_a_bucket_later_fills_it(home, url, objects):
+def test_a_store_that_gets_a_bucket_later_fills_it(home, url, objects):
     with kept(home, None) as me:
         line_id = me.put("before there was a bucket")
         assert me.status().uncarried is None
@@ -131,10 +131,10 @@ def test_a_rotated_root_key_opens_the_bucket_alone(home, url, tmp_path):
         me.put(f"I like {RARE}")
         me.carry()
         assert me.call(o.ROTATE, m.RotateKeys()).kept is False
-        assert me.house.gate is not None
+        assert me.installation.gate is not None
     assert (home / "root.key").read_text().count(":") == 3, "one root key is left"
     with kept(copied_key(home, tmp_path / "new"), url, rebuilding=True) as anew:
-        assert anew.house.rebuild().restored == 1
+        assert anew.installation.rebuild().restored == 1
         assert list(anew.texts().values()) == [f"I like {RARE}"]
 
 
@@ -150,7 +150,7 @@ def test_an_old_root_key_stays_while_the_bucket_can_not_be_told(home, nowhere, u
     assert (home / "root.key").read_text().count(":") == 3
 
 
-def test_the_book_is_made_anew_from_the_bucket_and_the_root_key(home, url, tmp_path):
+def test_the_store_is_made_anew_from_the_bucket_and_the_root_key(home, url, tmp_path):
     with kept(home, url) as me:
         first = me.put("I live in Bonn")
         me.call(o.INVALIDATE, m.Invalidate(first, "I live in Berlin"))
@@ -161,16 +161,16 @@ def test_the_book_is_made_anew_from_the_bucket_and_the_root_key(home, url, tmp_p
         texts, found = me.texts(), me.found("where do I live")
     with kept(copied_key(home, tmp_path / "new"), url, rebuilding=True) as anew:
         assert anew.texts() == {}
-        mended = anew.house.rebuild()
+        mended = anew.installation.rebuild()
         assert (mended.restored, mended.findings) == (len(texts), [])
         assert anew.texts() == texts
         assert anew.found("where do I live") == found
         assert anew.found("quagga")[0] == f"I like {RARE}"
         with pytest.raises(Conflict):
-            anew.house.rebuild()
+            anew.installation.rebuild()
         later = anew.put("and on it goes")
         anew.carry()
-        assert anew.house.repair().findings == []
+        assert anew.installation.repair().findings == []
         assert later in anew.texts()
     settings = {"SOUVENANCE_OBJECTS": url}
     assert "lines open" in souvenance("doctor", "--repair", home=tmp_path / "new", settings=settings).out
@@ -191,14 +191,14 @@ def test_a_conversation_comes_back_with_its_sessions_peers_and_conclusions(home,
     with kept(home, url) as me:
         with me.speaking() as alice:
             alice.say("s", "I have a horse called Nelly.", ("bob", "I live in Hamburg."), "My dog is Rex.")
-            with me.house.working():
-                me.house.settle(20)
+            with me.installation.working():
+                me.installation.settle(20)
             alice.conclude("Alice rides on Sundays", session="s")
             told = seen(alice)
             cited = {one["id"]: one for one in alice.conclusions()}
         me.carry()
     with kept(copied_key(home, tmp_path / "new"), url, rebuilding=True) as anew:
-        assert anew.house.rebuild().findings == []
+        assert anew.installation.rebuild().findings == []
         with anew.speaking() as alice:
             assert seen(alice) == told
             assert {one["id"]: one for one in alice.conclusions()} == cited
@@ -217,26 +217,34 @@ def test_the_log_never_tells_a_line_that_is_there_for_forgotten(home, url):
         me.call(o.FORGET, m.Forget(id=gone))
         with me.speaking() as alice:
             alice.say("s", "I have a horse called Nelly.", ("bob", "I live in Hamburg."))
-            with me.house.working():
-                me.house.settle(20)
+            with me.installation.working():
+                me.installation.settle(20)
             alice.conclude("Alice rides on Sundays", session="s")
             alice.told("PUT", "/peers/alice/card", {"peer_card": ["rides"]})
-        with me.house._book.read() as tx:
+        with me.installation._store.read() as tx:
             for workspace in ("default", "talk"):
                 is_forgotten = forgotten(tx, workspace)
-                rooms = [room for room in tx.lines.rooms() if room.workspace == workspace]
-                assert rooms
-                for room in rooms:
-                    for line_id in tx.lines.ids(_all(room)):
-                        assert not is_forgotten(room, line_id)
-            [home_room] = [room for room in tx.lines.rooms() if room.workspace == "default"]
-            assert forgotten(tx, "default")(home_room, gone)
+                compartments = [
+                    compartment
+                    for compartment in tx.lines.compartments()
+                    if compartment.workspace == workspace
+                ]
+                assert compartments
+                for compartment in compartments:
+                    for line_id in tx.lines.ids(_all(compartment)):
+                        assert not is_forgotten(compartment, line_id)
+            [home_compartment] = [
+                compartment for compartment in tx.lines.compartments() if compartment.workspace == "default"
+            ]
+            assert forgotten(tx, "default")(home_compartment, gone)
 
 
-def _all(room):
+def _all(compartment):
     from souvenance.ports.store import TurnSpan
 
-    return TurnSpan(room.workspace, room.owner, (room.namespace,), history=True, limit=1000)
+    return TurnSpan(
+        compartment.workspace, compartment.owner, (compartment.namespace,), history=True, limit=1000
+    )
 
 
 def test_what_the_bucket_lost_is_carried_again(home, url, objects):
@@ -246,46 +254,46 @@ def test_what_the_bucket_lost_is_carried_again(home, url, objects):
         me.carry()
         before = {key: objects.get(key) for key in every_key(objects)}
         objects.delete([key for key in before if "seal" in key or first in key])
-        mended = me.house.repair()
+        mended = me.installation.repair()
         assert (mended.carried, mended.restored, mended.removed) == (3, 0, 0)
         assert {key: objects.get(key) for key in every_key(objects)} == before
         objects.delete(list(before))
-        assert me.house.repair().carried == len(before)
+        assert me.installation.repair().carried == len(before)
         assert {key: objects.get(key) for key in every_key(objects)} == before
 
 
-def test_what_the_book_lost_comes_back(home, url):
+def test_what_the_store_lost_comes_back(home, url):
     with kept(home, url) as me:
         first = me.put(f"I like {RARE}")
         me.call(o.INVALIDATE, m.Invalidate(first, "I like pears"))
         me.carry()
         texts = me.texts()
-        room = "workspace = 'default' AND owner = 'owner'"
-        with me.house._book.write() as tx:
+        compartment = "workspace = 'default' AND owner = 'owner'"
+        with me.installation._store.write() as tx:
             for table in ("lines", "invalidations", "terms"):
-                tx._session.run(f"DELETE FROM {table} WHERE {room}")
+                tx._session.run(f"DELETE FROM {table} WHERE {compartment}")
         assert me.texts() == {}
-        mended = me.house.repair()
+        mended = me.installation.repair()
         assert (mended.restored, mended.findings) == (2, [])
         assert me.texts() == texts
         assert [line.id for line in me.call(o.LIST, m.List()).lines] == [one for one in texts if one != first]
     souvenance("doctor", home=home, settings={"SOUVENANCE_OBJECTS": url})
 
 
-def test_a_forgotten_line_that_is_put_back_into_the_book_is_told_and_not_copied(home, url, objects):
+def test_a_forgotten_line_that_is_put_back_into_the_store_is_told_and_not_copied(home, url, objects):
     with kept(home, url) as me:
         me.put("hello")
         gone = me.put("secret")
         me.carry()
-        with me.house._book.read() as tx:
-            [room] = tx.lines.rooms()
-            line = tx.lines.get(room, gone)
+        with me.installation._store.read() as tx:
+            [compartment] = tx.lines.compartments()
+            line = tx.lines.get(compartment, gone)
         me.call(o.FORGET, m.Forget(id=gone))
         me.carry()
-        with me.house._book.write() as tx:
+        with me.installation._store.write() as tx:
             tx.lines.append(line)
         before = sorted(every_key(objects))
-        mended = me.house.repair()
+        mended = me.installation.repair()
         assert [gone in finding for finding in mended.findings] == [True]
         assert sorted(every_key(objects)) == before
 
@@ -300,7 +308,7 @@ def test_what_was_forgotten_is_not_brought_back_but_removed(home, url, objects):
         me.call(o.FORGET, m.Forget(id=gone))
         me.carry()
         objects.put_if_absent(key, data)
-        mended = me.house.repair()
+        mended = me.installation.repair()
         assert (mended.removed, mended.restored) == (1, 0)
         assert objects.get(key) is None
         assert list(me.texts()) == [stays]
@@ -318,7 +326,7 @@ def test_what_was_altered_or_moved_in_the_bucket_is_told_and_not_taken(home, url
     objects.replace(base + altered, bytes(spoiled))
     objects.put_if_absent("default/owner/strange/01ARZ3NDEKTSV4RRFFQ69G5FAV", b"made by a stranger")
     with kept(copied_key(home, tmp_path / "new"), url, rebuilding=True) as anew:
-        mended = anew.house.rebuild()
+        mended = anew.installation.rebuild()
         assert sorted(anew.texts().values()) == ["elsewhere", "good", "moved"]
         assert good in anew.texts()
         assert len(mended.findings) == 3
@@ -331,11 +339,11 @@ def test_another_root_key_opens_nothing(home, url, tmp_path):
         me.carry()
     with kept(tmp_path / "stranger", url, rebuilding=True) as stranger:
         with pytest.raises(WrongKey):
-            stranger.house.rebuild()
+            stranger.installation.rebuild()
         assert stranger.texts() == {}
 
 
-def test_a_new_book_does_not_begin_on_a_bucket_that_has_lines(home, url, tmp_path):
+def test_a_new_store_does_not_begin_on_a_bucket_that_has_lines(home, url, tmp_path):
     """Whoever lost the book and starts again would otherwise seal new lines under keys of the old names."""
     with kept(home, url) as me:
         me.put("hello")
@@ -362,7 +370,7 @@ def test_a_key_in_the_bucket_is_never_replaced_by_another(home, url, objects, tm
 
 def test_without_a_bucket_there_is_nothing_to_rebuild_from(home):
     with kept(home, None) as me, pytest.raises(Misconfigured) as told:
-        me.house.rebuild()
+        me.installation.rebuild()
     assert "SOUVENANCE_OBJECTS" in told.value.hint
 
 

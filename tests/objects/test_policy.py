@@ -51,8 +51,8 @@ def confined(seaweed, prefix, workspace, name):
         Compartment(workspace, name.capitalize(), "personal"),
         Compartment("other", name, "personal"),
     ]
-    for room in others:
-        key = line_key(room, ID)
+    for compartment in others:
+        key = line_key(compartment, ID)
         root.replace(key, b"theirs")
         for step in (
             lambda key=key: own.get(key),

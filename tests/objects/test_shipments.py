@@ -5,47 +5,47 @@ from __future__ import annotations
 import pytest
 
 import stores
-from contracts.replication_contract import ShipmentsContract
-from contracts.store_contract import BookContract
+from contracts.replication_contract import ReplicationContract
+from contracts.store_contract import StoreContract
 from contracts.store_scenes import IDS, sealed_line
 from contracts.store_scenes import ROOM as HERE
-from reference.store import MemoryBook
+from reference.store import MemoryStore
 from souvenance.adapters.objects.folder import FolderObjects
 from souvenance.adapters.system_clock import SystemEntropy
-from souvenance.core.replication.change_notes import MirroredBook
+from souvenance.core.replication.change_notes import MirroredStore
 from souvenance.core.replication.status import mirrored
 from souvenance.errors import Misconfigured
 from souvenance.ports.replication import KEY, LINE, REPLACED, ROOM
 from souvenance.ports.store import WrappedKey
 
 
-class TestMemoryShipments(ShipmentsContract):
+class TestMemoryReplication(ReplicationContract):
     @pytest.fixture
-    def book(self):
-        return MemoryBook()
+    def store(self):
+        return MemoryStore()
 
 
-class TestSqliteShipments(ShipmentsContract):
+class TestSqliteReplication(ReplicationContract):
     @pytest.fixture
-    def book(self, tmp_path):
-        book = stores.in_a_file(tmp_path / "book.db")
-        yield book
-        book.close()
+    def store(self, tmp_path):
+        store = stores.in_a_file(tmp_path / "book.db")
+        yield store
+        store.close()
 
 
-class TestMirroredBook(BookContract):
+class TestMirroredStore(StoreContract):
     """What notes its changes keeps every promise of a book."""
 
     @pytest.fixture
-    def book(self, tmp_path):
-        book = MirroredBook(stores.in_a_file(tmp_path / "book.db"), SystemEntropy())
-        yield book
-        book.close()
+    def store(self, tmp_path):
+        store = MirroredStore(stores.in_a_file(tmp_path / "book.db"), SystemEntropy())
+        yield store
+        store.close()
 
 
 @pytest.fixture
-def book():
-    return MirroredBook(MemoryBook(), SystemEntropy())
+def store():
+    return MirroredStore(MemoryStore(), SystemEntropy())
 
 
 @pytest.fixture
@@ -54,15 +54,15 @@ def empty(tmp_path):
     return FolderObjects(tmp_path / "objects")
 
 
-def noted(book, change):
+def noted(store, change):
     """What one change has noted."""
-    with book.write() as tx:
-        for one in tx.shipments.claim("before", now=1, until=2, most=1000):
-            tx.shipments.done(one)
-    with book.write() as tx:
+    with store.write() as tx:
+        for one in tx.replication.claim("before", now=1, until=2, most=1000):
+            tx.replication.done(one)
+    with store.write() as tx:
         change(tx)
-    with book.write() as tx:
-        return [(one.what, one.name) for one in tx.shipments.claim("x", now=1, until=1, most=1000)]
+    with store.write() as tx:
+        return [(one.what, one.name) for one in tx.replication.claim("x", now=1, until=1, most=1000)]
 
 
 def fill(tx):
@@ -80,21 +80,21 @@ CHANGES = {
     "cite": (lambda tx: tx.lines.cite(HERE, IDS[2], [IDS[0]]), [(LINE, IDS[2])]),
     "uncite": (lambda tx: tx.lines.uncite(HERE.workspace, [IDS[0]]), [(LINE, IDS[1])]),
     "delete": (lambda tx: tx.lines.delete(HERE, [IDS[0]]), [(LINE, IDS[0]), (REPLACED, IDS[0])]),
-    "delete_room": (lambda tx: tx.lines.delete_room(HERE), [(ROOM, "")]),
+    "delete_room": (lambda tx: tx.lines.delete_compartment(HERE), [(ROOM, "")]),
     "add_key": (lambda tx: tx.keys.add(WrappedKey(HERE, "seal", 2, b"w")), [(KEY, "seal-2")]),
     "rewrap": (lambda tx: tx.keys.rewrap(WrappedKey(HERE, "seal", 1, b"w")), [(KEY, "seal-1")]),
-    "delete_keys": (lambda tx: tx.keys.delete_room(HERE), [(ROOM, "")]),
+    "delete_keys": (lambda tx: tx.keys.delete_compartment(HERE), [(ROOM, "")]),
     "append_again": (lambda tx: tx.lines.append(sealed_line(IDS[0])), []),
     "read": (lambda tx: tx.lines.get(HERE, IDS[0]), []),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_every_change_is_noted_with_it(book, change):
-    with book.write() as tx:
+def test_every_change_is_noted_with_it(store, change):
+    with store.write() as tx:
         fill(tx)
     make, wanted = CHANGES[change]
-    assert noted(book, make) == wanted
+    assert noted(store, make) == wanted
 
 
 def test_every_method_that_changes_lines_or_keys_is_among_these():
@@ -110,41 +110,41 @@ def test_every_method_that_changes_lines_or_keys_is_among_these():
     assert found == reading | changing | {"add", "rewrap"}
 
 
-def test_what_is_undone_is_not_noted(book):
-    with pytest.raises(RuntimeError), book.write() as tx:
+def test_what_is_undone_is_not_noted(store):
+    with pytest.raises(RuntimeError), store.write() as tx:
         tx.lines.append(sealed_line(IDS[0]))
         raise RuntimeError
-    with book.read() as tx:
-        assert tx.shipments.waiting() == 0
+    with store.read() as tx:
+        assert tx.replication.waiting() == 0
 
 
 def test_the_first_time_all_that_is_there_is_noted_and_only_then(empty):
-    plain = MemoryBook()
+    plain = MemoryStore()
     with plain.write() as tx:
         fill(tx)
     assert mirrored(plain, SystemEntropy(), None) is plain
     mirrored(plain, SystemEntropy(), empty)
     with plain.write() as tx:
-        assert tx.shipments.waiting() == 4
-        for one in tx.shipments.claim("x", now=1, until=1, most=10):
-            tx.shipments.done(one)
+        assert tx.replication.waiting() == 4
+        for one in tx.replication.claim("x", now=1, until=1, most=10):
+            tx.replication.done(one)
     mirrored(plain, SystemEntropy(), empty)
     with plain.read() as tx:
-        assert tx.shipments.waiting() == 0
+        assert tx.replication.waiting() == 0
 
 
 def test_who_does_not_know_of_the_bucket_notes_nevertheless(empty):
-    plain = MemoryBook()
+    plain = MemoryStore()
     mirrored(plain, SystemEntropy(), empty)
     other = mirrored(plain, SystemEntropy(), None)
     with other.write() as tx:
         tx.lines.append(sealed_line(IDS[0]))
     with plain.read() as tx:
-        assert tx.shipments.waiting() == 1
+        assert tx.replication.waiting() == 1
 
 
-def test_an_empty_book_is_not_let_loose_on_a_bucket_that_has_lines(empty):
+def test_an_empty_store_is_not_let_loose_on_a_bucket_that_has_lines(empty):
     empty.put_if_absent("a/b/c/01ARZ3NDEKTSV4RRFFQ69G5FAV", b"someone's")
     with pytest.raises(Misconfigured) as told:
-        mirrored(MemoryBook(), SystemEntropy(), empty)
+        mirrored(MemoryStore(), SystemEntropy(), empty)
     assert "souvenance rebuild" in told.value.hint

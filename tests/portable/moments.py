@@ -18,11 +18,13 @@ class Mine:
     """An open house, and what its owner does there."""
 
     def __init__(self, home, **settings):
-        self.house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none", **settings}, str(home)))
-        self.owner = Credentials(self.house.owner_cap)
+        self.installation = open_installation(
+            settings_from({"SOUVENANCE_EMBEDDER": "none", **settings}, str(home))
+        )
+        self.owner = Credentials(self.installation.owner_cap)
 
     def call(self, operation, request):
-        return self.house.gate.call(operation, self.owner, request)
+        return self.installation.gate.call(operation, self.owner, request)
 
     def say(self, *texts):
         said = [q.NewMessage(content=text, peer_id="ann") for text in texts]
@@ -38,7 +40,7 @@ def mine(home, **settings):
     try:
         yield found
     finally:
-        found.house.close()
+        found.installation.close()
 
 
 def taken_along(gate, owner, *, between=lambda: None):
@@ -57,7 +59,7 @@ def check_one_moment(me, other):
     """What others write meanwhile is in all of an export, or in none of it."""
     first = me.call(o.PUT, m.Put("I live in Bonn")).id
     me.say(*(f"Number {number}." for number in range(5)))
-    before = taken_along(me.house.gate, me.owner)
+    before = taken_along(me.installation.gate, me.owner)
     rounds = iter(range(100))
 
     def write():
@@ -66,10 +68,10 @@ def check_one_moment(me, other):
         if number == 0:
             other.call(o.INVALIDATE, m.Invalidate(first, "I live in Berlin"))
 
-    with me.house.gate.still() as gate:
+    with me.installation.gate.still() as gate:
         assert taken_along(gate, me.owner, between=write) == before
         assert next(rounds) > 1
-    after = taken_along(me.house.gate, me.owner)
+    after = taken_along(me.installation.gate, me.owner)
     [session] = [one for one in after if isinstance(one, SessionRecord)]
     said = [one.turn for one in after if isinstance(one, LineRecord) and one.turn is not None]
     assert session.turns == max(said) > 5

@@ -203,10 +203,10 @@ def forged(path, members, **about):
 
 
 def test_a_backup_that_holds_something_else_leaves_nothing(filled, tmp_path):
-    book = (filled / "souvenance.db").read_bytes()
-    forged(tmp_path / "more", {"book.db": book, "authorized-keys": b"x"}, keys=False)
+    store = (filled / "souvenance.db").read_bytes()
+    forged(tmp_path / "more", {"book.db": store, "authorized-keys": b"x"}, keys=False)
     forged(tmp_path / "less", {"root.key": b"x"}, keys=False)
-    forged(tmp_path / "keyless", {"book.db": book}, keys=True)
+    forged(tmp_path / "keyless", {"book.db": store}, keys=True)
     for name, kind in (("more", ArchiveDamaged), ("less", ArchiveDamaged), ("keyless", Misconfigured)):
         with pytest.raises(kind):
             backup.restore(tmp_path / name, tmp_path / "elsewhere")
@@ -217,8 +217,8 @@ def test_a_backup_of_a_newer_version_is_refused(filled, tmp_path):
     with sqlite3.connect(filled / "souvenance.db") as database:
         database.execute("INSERT INTO migrations VALUES (9000, '9000_future.sql', 'x')")
     database.close()
-    book = (filled / "souvenance.db").read_bytes()
-    forged(tmp_path / "b", {"book.db": book}, keys=False)
+    store = (filled / "souvenance.db").read_bytes()
+    forged(tmp_path / "b", {"book.db": store}, keys=False)
     with pytest.raises(Misconfigured, match="9000_future"):
         backup.restore(tmp_path / "b", tmp_path / "elsewhere")
     assert names(tmp_path) == ["b", "home"]

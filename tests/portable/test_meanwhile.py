@@ -42,7 +42,7 @@ def test_peers_that_go_hide_no_others(crowd, gone_at_once):
     gone = set()
 
     def remove(last):
-        with crowd.book.write() as tx:
+        with crowd.store.write() as tx:
             for number in range(gone_at_once):
                 name = f"p{number:04}"
                 if name < last.name and tx.register.remove("w", PEER, name):
@@ -72,14 +72,14 @@ def test_peers_that_come_are_told_once_or_not_at_all(crowd):
 
 def test_lines_that_come_and_go_hide_no_others():
     world = World()
-    ann, room = manager(world, sub="ann"), Compartment("w", "ann", "travel")
+    ann, compartment = manager(world, sub="ann"), Compartment("w", "ann", "travel")
     ids = sorted(world.put(ann, f"Line {number}.") for number in range(60))
     going, gone = iter(ids[::-3] + ids[::3]), set()
 
     def change(last):
         gone.add(next(going))
-        with world.book.write() as tx:
-            tx.lines.delete(room, gone)
+        with world.store.write() as tx:
+            tx.lines.delete(compartment, gone)
         world.put(manager(world, sub="aaa"), "Before all others.")
 
     found = [record.id for record in pages(world, 7, change) if isinstance(record, LineRecord)]

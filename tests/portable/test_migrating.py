@@ -37,7 +37,7 @@ def lived(tmp_path_factory):
 
 
 @pytest.fixture
-def book(lived, tmp_path):
+def store(lived, tmp_path):
     shutil.copy2(lived, tmp_path / "source.db")
     return tmp_path / "source.db"
 
@@ -87,56 +87,56 @@ def is_open(path):
     return True
 
 
-def test_every_row_of_every_table_is_there(book, tmp_path):
-    counts = moved(book, tmp_path / "target.db")
+def test_every_row_of_every_table_is_there(store, tmp_path):
+    counts = moved(store, tmp_path / "target.db")
     found = tables(tmp_path / "target.db")
-    assert found == tables(book)
+    assert found == tables(store)
     assert counts == {name: len(rows) for name, rows in found.items() if name != "migrations"}
     assert counts["lines"] > PAGE
 
 
 @pytest.mark.parametrize("after", [1, 3, 8, 13])
-def test_an_interrupted_copy_is_no_store_and_is_gone_on_with(book, tmp_path, after):
+def test_an_interrupted_copy_is_no_store_and_is_gone_on_with(store, tmp_path, after):
     target = tmp_path / "target.db"
     with pytest.raises(Interrupted):
-        moved(book, target, interrupting(after))
+        moved(store, target, interrupting(after))
     assert not is_open(target)
     steps = []
-    moved(book, target, steps.append)
-    assert tables(target) == tables(book)
+    moved(store, target, steps.append)
+    assert tables(target) == tables(store)
     assert is_open(target)
 
 
-def test_what_was_copied_before_is_not_copied_again(book, tmp_path):
+def test_what_was_copied_before_is_not_copied_again(store, tmp_path):
     target = tmp_path / "target.db"
     whole, rest = [], []
-    moved(book, tmp_path / "other.db", whole.append)
+    moved(store, tmp_path / "other.db", whole.append)
     with pytest.raises(Interrupted):
-        moved(book, target, interrupting(len(whole) - 2))
-    moved(book, target, rest.append)
+        moved(store, target, interrupting(len(whole) - 2))
+    moved(store, target, rest.append)
     assert len(rest) <= 3
 
 
-def test_what_changed_in_the_source_meanwhile_is_copied_anew(book, tmp_path):
+def test_what_changed_in_the_source_meanwhile_is_copied_anew(store, tmp_path):
     target = tmp_path / "target.db"
     with pytest.raises(Interrupted):
-        moved(book, target, interrupting(12))
-    with sqlite3.connect(book) as database:
+        moved(store, target, interrupting(12))
+    with sqlite3.connect(store) as database:
         database.execute("UPDATE audit SET outcome = 'ok' WHERE seq > 0")
         database.execute("UPDATE entries SET metadata = '{\"a\":1}'")
         database.execute("DELETE FROM citations WHERE id = (SELECT MIN(id) FROM citations)")
     database.close()
-    moved(book, target)
-    assert tables(target) == tables(book)
+    moved(store, target)
+    assert tables(target) == tables(store)
 
 
-def test_a_source_that_is_written_to_meanwhile_is_told_of(book, tmp_path):
+def test_a_source_that_is_written_to_meanwhile_is_told_of(store, tmp_path):
     target, written = tmp_path / "target.db", []
 
     def write(step):
         if not written:
             written.append(step)
-            with sqlite3.connect(book, timeout=10) as database:
+            with sqlite3.connect(store, timeout=10) as database:
                 database.execute(
                     "INSERT INTO audit SELECT workspace, 100000, at, actor, cap, operation, outcome,"
                     " namespaces, lines, detail, leaf FROM audit ORDER BY seq LIMIT 1"
@@ -144,28 +144,28 @@ def test_a_source_that_is_written_to_meanwhile_is_told_of(book, tmp_path):
             database.close()
 
     with pytest.raises(Conflict, match="written to"):
-        moved(book, target, write)
+        moved(store, target, write)
     assert not is_open(target)
-    moved(book, target)
-    assert tables(target) == tables(book)
+    moved(store, target)
+    assert tables(target) == tables(store)
 
 
-def test_another_store_is_not_written_over(book, tmp_path):
+def test_another_store_is_not_written_over(store, tmp_path):
     with staged(tmp_path) as stage:
         stage.owner.say("talk", "Mine.")
     before = tables(tmp_path / "book.db")
     with pytest.raises(Conflict, match="a store at the target"):
-        moved(book, tmp_path / "book.db")
+        moved(store, tmp_path / "book.db")
     assert tables(tmp_path / "book.db") == before
     assert is_open(tmp_path / "book.db")
 
 
-def test_an_unfinished_copy_of_another_store_is_not_gone_on_with(book, tmp_path):
+def test_an_unfinished_copy_of_another_store_is_not_gone_on_with(store, tmp_path):
     with staged(tmp_path, seed=9) as stage:
         stage.owner.say("talk", "Mine.")
     target = tmp_path / "target.db"
     with pytest.raises(Interrupted):
-        moved(book, target, interrupting(5))
+        moved(store, target, interrupting(5))
     with pytest.raises(Conflict, match="another store"):
         moved(tmp_path / "book.db", target)
 
@@ -181,7 +181,7 @@ def test_a_folder_moves_with_its_keys(home, tmp_path):
     assert souvenance("migrate", str(home), str(there), home=home, exit_code=7).out == ""
 
 
-def test_a_book_moves_by_url(home, tmp_path):
+def test_a_store_moves_by_url(home, tmp_path):
     souvenance("put", "The boat is red.", home=home)
     target = tmp_path / "other.db"
     souvenance("migrate", f"sqlite:///{home / 'souvenance.db'}", f"sqlite:///{target}", home=home)

@@ -36,7 +36,7 @@ def url(server):
 
 
 @pytest.fixture(scope="module")
-def book(tmp_path_factory):
+def store(tmp_path_factory):
     """A book after a while of everything, with work that is still to be done."""
     folder = tmp_path_factory.mktemp("lived")
     with staged(folder) as stage:
@@ -48,8 +48,8 @@ def book(tmp_path_factory):
     return folder / "book.db"
 
 
-def to_postgres(book, url, report=lambda step: None):
-    one, other = SqliteEngine(book), PostgresEngine(url)
+def to_postgres(store, url, report=lambda step: None):
+    one, other = SqliteEngine(store), PostgresEngine(url)
     try:
         return copy_store(one, other, report)
     finally:
@@ -61,21 +61,21 @@ def without_vectors(found):
     return {name: rows for name, rows in found.items() if name not in ("vectors", "migrations")}
 
 
-def test_there_and_back_again_nothing_is_lost(book, url, tmp_path):
-    counts = backup.move(f"sqlite:///{book}", url, report=lambda step: None)
+def test_there_and_back_again_nothing_is_lost(store, url, tmp_path):
+    counts = backup.move(f"sqlite:///{store}", url, report=lambda step: None)
     assert counts["lines"] > 50
     assert counts["work"] > 0
     backup.move(url, f"sqlite:///{tmp_path / 'back.db'}", report=lambda step: None)
-    assert without_vectors(tables(tmp_path / "back.db")) == without_vectors(tables(book))
+    assert without_vectors(tables(tmp_path / "back.db")) == without_vectors(tables(store))
 
 
-def test_the_log_is_the_same_and_goes_on(book, url):
-    to_postgres(book, url)
-    here, there = SqlStore(SqliteEngine(book)), SqlStore(PostgresEngine(url))
+def test_the_log_is_the_same_and_goes_on(store, url):
+    to_postgres(store, url)
+    here, there = SqlStore(SqliteEngine(store)), SqlStore(PostgresEngine(url))
     try:
         with here.read() as one, there.read() as other:
             assert other.audit.tree("w").root() == one.audit.tree("w").root()
-            assert other.lines.rooms() == one.lines.rooms()
+            assert other.lines.compartments() == one.lines.compartments()
             last = one.audit.rows("w", 0, 1 << 30)[-1]
         with there.write("w") as tx:
             assert tx.audit.append("w", last.event).seq == last.seq + 1
@@ -84,8 +84,8 @@ def test_the_log_is_the_same_and_goes_on(book, url):
         there.close()
 
 
-def test_new_work_gets_a_number_of_its_own(book, url):
-    to_postgres(book, url)
+def test_new_work_gets_a_number_of_its_own(store, url):
+    to_postgres(store, url)
     there = SqlStore(PostgresEngine(url))
     try:
         with there.write("w") as tx:
@@ -95,28 +95,28 @@ def test_new_work_gets_a_number_of_its_own(book, url):
 
 
 @pytest.mark.parametrize("after", [1, 7])
-def test_an_interrupted_copy_is_no_store_and_is_gone_on_with(book, url, tmp_path, after):
+def test_an_interrupted_copy_is_no_store_and_is_gone_on_with(store, url, tmp_path, after):
     with pytest.raises(Interrupted):
-        to_postgres(book, url, interrupting(after))
+        to_postgres(store, url, interrupting(after))
     engine = PostgresEngine(url)
     with pytest.raises(Misconfigured):
         SqlStore(engine)
     engine.close()
-    to_postgres(book, url)
+    to_postgres(store, url)
     backup.move(url, f"sqlite:///{tmp_path / 'back.db'}", report=lambda step: None)
-    assert without_vectors(tables(tmp_path / "back.db")) == without_vectors(tables(book))
+    assert without_vectors(tables(tmp_path / "back.db")) == without_vectors(tables(store))
 
 
-def test_another_store_is_not_written_over(book, url, tmp_path):
-    to_postgres(book, url)
+def test_another_store_is_not_written_over(store, url, tmp_path):
+    to_postgres(store, url)
     with pytest.raises(Conflict):
-        to_postgres(book, url)
+        to_postgres(store, url)
 
 
-def test_a_store_in_postgres_is_backed_up_as_a_file(book, url, tmp_path):
-    to_postgres(book, url)
+def test_a_store_in_postgres_is_backed_up_as_a_file(store, url, tmp_path):
+    to_postgres(store, url)
     backup.back_up(url, tmp_path, tmp_path / "b", with_keys=False)
     backup.restore(tmp_path / "b", tmp_path / "restored")
     found = tables(tmp_path / "restored" / "souvenance.db")
-    assert without_vectors(found) == without_vectors(tables(book))
+    assert without_vectors(found) == without_vectors(tables(store))
     moved(tmp_path / "restored" / "souvenance.db", tmp_path / "again.db")

@@ -46,7 +46,7 @@ def owed(stage, cap=None, *, owner=None, limit=2):
 
 def listed(stage):
     """The work that waits, without its numbers."""
-    with stage.world.book.read() as tx:
+    with stage.world.store.read() as tx:
         return [replace(task, seq=0) for task in tx.work.owed("w", PORTABLE, limit=100)]
 
 
@@ -74,7 +74,7 @@ def test_what_waits_there_waits_here_and_comes_to_the_same(here, there):
 
 def test_work_that_somebody_has_begun_goes_along(here):
     before = owed(here)
-    with here.world.book.claim() as tx:
+    with here.world.store.claim() as tx:
         assert tx.work.claim("somebody", now=here.clock.ms, until=here.clock.ms + 1000, most=9)
     assert owed(here) == before
 
@@ -157,12 +157,12 @@ def test_the_command_line_takes_it_along_and_brings_it_in_once(home, tmp_path):
     archive, other = tmp_path / "all.souvenance", tmp_path / "other"
     with mine(home, **settings_of(home)) as me:
         me.say(*SAID)
-        with me.house._book.read() as tx:
+        with me.installation._store.read() as tx:
             waiting = tx.work.owed("default", PORTABLE, limit=100)
     told = souvenance("export", str(archive), home=home).out
     assert "were still to be reasoned about: whoever imports it does so" in told
     for _ in range(2):
         souvenance("import", str(archive), home=other)
-        with mine(other, **settings_of(other)) as there, there.house._book.read() as tx:
+        with mine(other, **settings_of(other)) as there, there.installation._store.read() as tx:
             found = tx.work.owed("default", PORTABLE, limit=100)
         assert [replace(one, seq=0) for one in found] == [replace(one, seq=0) for one in waiting] != []

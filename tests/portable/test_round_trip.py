@@ -104,7 +104,7 @@ def test_members_that_are_missing_here_are_new():
         here.owner.say("talk", ("ann", "I like tea."), ("bo", "I like rain."))
         records = given(here.world)
         taken(there.world, records)
-        with there.world.book.write() as tx:
+        with there.world.store.write() as tx:
             tx.register.untie("w", MEMBER, holder="talk", held="bo")
         session = [one for one in records if isinstance(one, SessionRecord)]
         assert taken(there.world, session, look=True) == p.ImportAnswer(1, 0, [])

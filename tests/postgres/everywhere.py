@@ -80,7 +80,7 @@ class Everywhere:
 
     def place(self, path: Path) -> Place:
         """Where the store of the data folder is, or of the file; a data folder's own file is the folder."""
-        path = path.parent if path.name == Settings(path.parent).book.name else path
+        path = path.parent if path.name == Settings(path.parent).store.name else path
         if path not in self._places:
             name = self._spare.pop() if self._spare else self._server.create(self._template)
             objects = f"s3://{BUCKET}/{uuid4().hex}?endpoint={self._seaweed.url}" if self._on_s3 else None
@@ -92,11 +92,11 @@ class Everywhere:
         objects = {} if place.objects is None else {"SOUVENANCE_OBJECTS": place.objects}
         return {"SOUVENANCE_STORE": place.store, **objects}
 
-    def book(self, path: Path) -> Store:
+    def store(self, path: Path) -> Store:
         place = self.place(path)
-        book = SqlStore(PostgresEngine(place.store))
+        store = SqlStore(PostgresEngine(place.store))
         objects = None if place.objects is None else open_objects(place.objects)
-        return mirrored(book, SystemEntropy(), objects)
+        return mirrored(store, SystemEntropy(), objects)
 
     def attend(self, path: Path, tools: Services) -> None:
         if self._on_s3:
@@ -131,17 +131,17 @@ class Everywhere:
         attended = [(path, tools) for path, tools in self._attended if path in left]
         self._attended = [one for one in self._attended if one[0] not in left]
         for path, tools in attended:
-            yield path, _mended_book(left[path], tools)
+            yield path, _mended_store(left[path], tools)
         for path, place in left.items():
             if place.objects is not None and _can_be_opened(path):
-                yield path, self._mended_house(path)
+                yield path, self._mended_installation(path)
 
-    def _mended_house(self, home: Path) -> Mended:
-        house = self.open_installation(Settings(home))
+    def _mended_installation(self, home: Path) -> Mended:
+        installation = self.open_installation(Settings(home))
         try:
-            return house.repair()
+            return installation.repair()
         finally:
-            house.close()
+            installation.close()
 
     def close(self) -> None:
         """End the servers that were started."""
@@ -163,18 +163,18 @@ def _can_be_opened(home: Path) -> bool:
     return not (cap.exists() and cap.stat().st_mode & 0o077)
 
 
-def _mended_book(place: Place, tools: Services) -> Mended:
+def _mended_store(place: Place, tools: Services) -> Mended:
     """By one connection for all of it: each that is new learns of every table first."""
     assert place.objects is not None
-    book = SqlStore(PostgresEngine(place.store))
-    with mending(book, open_objects(place.objects), tools) as mender:
-        return mender.repair() if _has_its_keys(book, tools) else Mended()
+    store = SqlStore(PostgresEngine(place.store))
+    with mending(store, open_objects(place.objects), tools) as mender:
+        return mender.repair() if _has_its_keys(store, tools) else Mended()
 
 
-def _has_its_keys(book: Store, tools: Services) -> bool:
+def _has_its_keys(store: Store, tools: Services) -> bool:
     """Whether every key opens: of a room that a test left without one nothing can be told to a bucket."""
     try:
-        with book.read() as tx:
+        with store.read() as tx:
             for key in tx.keys.every():
                 tools.vault.check(key)
     except (WrongKey, Tampered):

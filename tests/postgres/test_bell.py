@@ -28,49 +28,49 @@ class Ear:
 
 
 @pytest.fixture
-def books(url):
-    books = [SqlStore(PostgresEngine(url)) for _ in range(2)]
-    yield books
-    for book in books:
-        book.close()
+def stores(url):
+    stores = [SqlStore(PostgresEngine(url)) for _ in range(2)]
+    yield stores
+    for store in stores:
+        store.close()
 
 
-def test_work_is_heard_by_another_process_once_it_is_committed(books):
-    book, other = books
+def test_work_is_heard_by_another_process_once_it_is_committed(stores):
+    store, other = stores
     ear = Ear()
     with other.listening(ear):
         assert ear.hears()
-        with pytest.raises(GiveUp), book.write("acme") as tx:
+        with pytest.raises(GiveUp), store.write("acme") as tx:
             tx.work.add(errand(), NOW)
             raise GiveUp
         assert not ear.hears(0.05)
-        add(book, errand(1), errand(2))
+        add(store, errand(1), errand(2))
         assert ear.hears()
 
 
-def test_nothing_is_heard_any_more_by_whoever_left(books):
-    book, other = books
+def test_nothing_is_heard_any_more_by_whoever_left(stores):
+    store, other = stores
     ear = Ear()
     with other.listening(ear):
         assert ear.hears()
-    add(book, errand())
+    add(store, errand())
     assert not ear.hears(0.05)
 
 
 def test_a_server_that_was_away_is_listened_to_again(tmp_path_factory):
     server = Server(tmp_path_factory.getbasetemp().parent)
-    book = SqlStore(PostgresEngine(server.url(server.create())))
+    store = SqlStore(PostgresEngine(server.url(server.create())))
     ear = Ear()
     try:
-        with book.listening(ear):
+        with store.listening(ear):
             assert ear.hears()
             server.kill()
-            with pytest.raises(StorageUnavailable), book.read():
+            with pytest.raises(StorageUnavailable), store.read():
                 pass
             server.start()
             assert ear.hears()
-            add(book, errand())
+            add(store, errand())
             assert ear.hears()
     finally:
-        book.close()
+        store.close()
         server.remove()

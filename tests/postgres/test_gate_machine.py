@@ -24,7 +24,7 @@ from gate.world import SeededEntropy, World
 from objects.mended import mending
 from objects.seaweed import BUCKET
 from reference.index import ReferenceIndex
-from reference.store import MemoryBook
+from reference.store import MemoryStore
 from souvenance.adapters.index.ranked import RankedIndex
 from souvenance.adapters.objects.choice import open_objects
 from souvenance.adapters.sql.postgres import PostgresEngine
@@ -116,8 +116,8 @@ told_in_a_row = st.deferred(
 class Kept:
     """One kind of store, and the gate on it."""
 
-    def __init__(self, open_book, index):
-        self._open_book = open_book
+    def __init__(self, open_store, index):
+        self._open_store = open_store
         self._index = index
         self._parts = {"entropy": SeededEntropy()}
         self.open()
@@ -125,12 +125,12 @@ class Kept:
 
     def open(self):
         """Open it, as a new process would."""
-        self.world = World(book=self._open_book(), index=self._index(), **self._parts)
+        self.world = World(store=self._open_store(), index=self._index(), **self._parts)
         self.stage = Stage(self.world)
 
     def close(self):
         self.stage.close()
-        self.world.book.close()
+        self.world.store.close()
 
     def told(self, operation, fields):
         """What is answered or refused, to the letter."""
@@ -164,7 +164,7 @@ class Gates(RuleBasedStateMachine):
             self.left.callback(self.server.drop, name)
         self.url = self.server.url(databases[1])
         self.bucket = open_objects(f"s3://{BUCKET}/machine-{token_hex(6)}?endpoint={self.seaweed.url}")
-        memory = MemoryBook()
+        memory = MemoryStore()
         self.all = {
             "memory": Kept(lambda: memory, ReferenceIndex),
             "sqlite": Kept(lambda: SqlStore(SqliteEngine(folder / "book.db")), RankedIndex),
@@ -229,8 +229,8 @@ class Gates(RuleBasedStateMachine):
             self.same(lambda one, workspace=workspace: one.logged(workspace))
 
     def mending(self):
-        book, tools = SqlStore(PostgresEngine(self.url)), self.all["postgres+s3"].world.tools
-        return mending(book, self.bucket, tools)
+        store, tools = SqlStore(PostgresEngine(self.url)), self.all["postgres+s3"].world.tools
+        return mending(store, self.bucket, tools)
 
     def teardown(self):
         with self.left:

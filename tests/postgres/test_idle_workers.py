@@ -54,16 +54,16 @@ def watching(url):
 def do_one(url, due):
     """Give the worker something to do, and wait until it is done."""
     payload = msgspec.json.encode(Delivery(endpoint="gone", body="")).decode()
-    book = SqlStore(PostgresEngine(url))
+    store = SqlStore(PostgresEngine(url))
 
     def is_done():
-        with book.read() as tx:
+        with store.read() as tx:
             return tx.work.next_due() is None
 
-    with book.write("w") as tx:
+    with store.write("w") as tx:
         tx.work.add(Errand("w", DELIVER, payload=payload), due)
     until(is_done)
-    book.close()
+    store.close()
 
 
 def test_an_idle_worker_asks_nothing_for_seconds_and_hears_of_work_at_once(home, url, watching):

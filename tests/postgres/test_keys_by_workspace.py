@@ -29,10 +29,10 @@ def not_by_workspace(indexes):
 
 
 def test_in_postgresql_all_but_sign_ins_and_the_index_of_nearness_begin_with_the_workspace(server, bare):
-    book = SqlStore(PostgresEngine(server.url(bare), vectors=PGVECTOR))
-    with book.write() as tx:
+    store = SqlStore(PostgresEngine(server.url(bare), vectors=PGVECTOR))
+    with store.write() as tx:
         fill(tx, ROOM)
-    book.close()
+    store.close()
     with server.connected(bare) as connection:
         tables = {table for (table,) in connection.execute(TABLES)}
         indexes = [row for row in connection.execute(INDEXES) if row[0] in tables]
@@ -44,15 +44,15 @@ def test_in_postgresql_all_but_sign_ins_and_the_index_of_nearness_begin_with_the
 
 def test_in_sqlite_all_but_sign_ins_begin_with_the_workspace(tmp_path):
     SqlStore(SqliteEngine(tmp_path / "book.db")).close()
-    with closing(sqlite3.connect(tmp_path / "book.db")) as book:
-        tables = book.execute(
+    with closing(sqlite3.connect(tmp_path / "book.db")) as store:
+        tables = store.execute(
             """SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c
                 WHERE m.type = 'table' AND c.name = 'workspace'"""
         ).fetchall()
         indexes = [
-            (table, index, book.execute(f"PRAGMA index_info({index})").fetchone()[2])
+            (table, index, store.execute(f"PRAGMA index_info({index})").fetchone()[2])
             for (table,) in tables
-            for _, index, *_ in book.execute(f"PRAGMA index_list({table})").fetchall()
+            for _, index, *_ in store.execute(f"PRAGMA index_list({table})").fetchall()
         ]
     assert {table for table, *_ in indexes} == {table for (table,) in tables}
     assert {table for table, _ in not_by_workspace(indexes)} == {"signins"}

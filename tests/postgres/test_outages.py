@@ -48,46 +48,46 @@ def mortal_url(mortal):
 
 
 @pytest.fixture
-def book(mortal_url):
-    book = SqlStore(PostgresEngine(mortal_url))
-    yield book
-    book.close()
+def store(mortal_url):
+    store = SqlStore(PostgresEngine(mortal_url))
+    yield store
+    store.close()
 
 
-def test_while_the_server_is_gone_the_store_is_unavailable_and_afterwards_all_is_there(mortal, book):
-    append(book, sealed_line())
+def test_while_the_server_is_gone_the_store_is_unavailable_and_afterwards_all_is_there(mortal, store):
+    append(store, sealed_line())
     mortal.kill()
-    for opened in (book.read, book.write, book.claim):
+    for opened in (store.read, store.write, store.claim):
         with pytest.raises(StorageUnavailable), opened():
             pass
     with pytest.raises(StorageUnavailable):
-        book.scrub()
+        store.scrub()
     mortal.start()
-    append(book, sealed_line(numbered(1, 0)))
-    with book.read(WORKSPACE) as tx:
+    append(store, sealed_line(numbered(1, 0)))
+    with store.read(WORKSPACE) as tx:
         assert tx.lines.count(ROOM) == 2
 
 
-def test_connections_that_broke_while_idle_are_replaced_unnoticed(mortal, book):
-    opened = [book.read() for _ in range(3)]
+def test_connections_that_broke_while_idle_are_replaced_unnoticed(mortal, store):
+    opened = [store.read() for _ in range(3)]
     for one in opened:
         one.__enter__()
     for one in opened:
         one.__exit__(None, None, None)
     mortal.stop()
     mortal.start()
-    append(book, sealed_line())
-    with book.read(WORKSPACE) as tx:
+    append(store, sealed_line())
+    with store.read(WORKSPACE) as tx:
         assert tx.lines.count(ROOM) == 1
 
 
-def test_a_transaction_that_loses_its_server_changes_nothing(mortal, book):
-    with pytest.raises(StorageUnavailable), book.write(WORKSPACE) as tx:
+def test_a_transaction_that_loses_its_server_changes_nothing(mortal, store):
+    with pytest.raises(StorageUnavailable), store.write(WORKSPACE) as tx:
         tx.lines.append(sealed_line())
         mortal.kill()
         tx.lines.append(sealed_line(numbered(1, 0)))
     mortal.start()
-    with book.read(WORKSPACE) as tx:
+    with store.read(WORKSPACE) as tx:
         assert tx.lines.count(ROOM) == 0
 
 
@@ -96,18 +96,18 @@ def test_kills_under_load_lose_nothing_acknowledged_and_double_nothing(mortal, m
     said = {thread: [] for thread in range(WRITERS)}
     over, enough = threading.Event(), threading.Semaphore(0)
 
-    def write(book, thread):
+    def write(store, thread):
         home = ROOM._replace(workspace=f"home {thread % 2}")
         while not over.is_set():
             line = sealed_line(numbered(len(said[thread]), thread), home)
             with suppress(StorageUnavailable):
-                with book.write(home.workspace) as tx:
+                with store.write(home.workspace) as tx:
                     if tx.lines.append(line):
                         tx.audit.append(home.workspace, event(line.id))
                 said[thread].append(line.id)
                 enough.release()
 
-    def kill(book, thread):
+    def kill(store, thread):
         try:
             for _ in range(KILLS):
                 for _ in range(10 * WRITERS):
@@ -117,22 +117,22 @@ def test_kills_under_load_lose_nothing_acknowledged_and_double_nothing(mortal, m
         finally:
             over.set()
 
-    book = SqlStore(PostgresEngine(mortal_url))
+    store = SqlStore(PostgresEngine(mortal_url))
     in_many_threads(
-        [book] * (WRITERS + 1), lambda book, thread: (kill if thread == WRITERS else write)(book, thread)
+        [store] * (WRITERS + 1), lambda store, thread: (kill if thread == WRITERS else write)(store, thread)
     )
     for n in range(2):
         home = ROOM._replace(workspace=f"home {n}")
         acknowledged = sorted(line for thread in said if thread % 2 == n for line in said[thread])
-        rows = log(book, home.workspace)
+        rows = log(store, home.workspace)
         audit.verify(home.workspace, rows)
         told = [row.event.detail for row in rows]
         assert len(told) == len(set(told))
         assert set(acknowledged) <= set(told)
-        with book.read(home.workspace) as tx:
+        with store.read(home.workspace) as tx:
             assert tx.lines.count(home) == len(told)
             assert len(tx.lines.get_all(home, acknowledged)) == len(acknowledged)
-    book.close()
+    store.close()
 
 
 def test_a_server_says_that_its_database_is_gone_and_recovers_when_it_returns(mortal, mortal_url, tmp_path):
@@ -150,9 +150,9 @@ def test_a_server_says_that_its_database_is_gone_and_recovers_when_it_returns(mo
 
 
 def test_writers_of_one_workspace_take_turns_and_those_of_another_do_not_wait(url):
-    book = SqlStore(PostgresEngine(url))
+    store = SqlStore(PostgresEngine(url))
     impatient, another = (SqlStore(PostgresEngine(url, patience=0.2)) for _ in range(2))
-    with book.write(WORKSPACE) as tx:
+    with store.write(WORKSPACE) as tx:
         tx.audit.append(WORKSPACE, event("first"))
         with impatient.write("other") as other:
             other.audit.append("other", event("meanwhile"))
@@ -165,33 +165,33 @@ def test_writers_of_one_workspace_take_turns_and_those_of_another_do_not_wait(ur
         tx.audit.append(WORKSPACE, event("second"))
         with pytest.raises(StorageBusy), another.write("other"):
             pass
-    assert [row.event.detail for row in log(book)] == ["first", "second"]
-    for one in (book, impatient, another):
+    assert [row.event.detail for row in log(store)] == ["first", "second"]
+    for one in (store, impatient, another):
         one.close()
 
 
 def test_a_scrub_that_another_process_prevents_stays_pending(server, database, url):
-    book = SqlStore(PostgresEngine(url, patience=0.2))
-    append(book, sealed_line())
-    with book.write(WORKSPACE) as tx:
-        tx.lines.delete_room(ROOM)
+    store = SqlStore(PostgresEngine(url, patience=0.2))
+    append(store, sealed_line())
+    with store.write(WORKSPACE) as tx:
+        tx.lines.delete_compartment(ROOM)
         tx.owe_scrub()
     with server.connected(database) as other, other.transaction():
         other.execute("LOCK TABLE lines IN SHARE UPDATE EXCLUSIVE MODE")
-        assert not book.scrub()
-        assert book.scrub_pending()
-    assert book.scrub()
-    assert not book.scrub_pending()
-    book.close()
+        assert not store.scrub()
+        assert store.scrub_pending()
+    assert store.scrub()
+    assert not store.scrub_pending()
+    store.close()
 
 
 def test_whoever_finds_all_connections_in_use_waits_for_one_and_is_told(url):
-    book = SqlStore(PostgresEngine(url, most=1, patience=0.2))
-    with book.read(), pytest.raises(StorageBusy), book.read():
+    store = SqlStore(PostgresEngine(url, most=1, patience=0.2))
+    with store.read(), pytest.raises(StorageBusy), store.read():
         pass
-    with book.read() as tx:
+    with store.read() as tx:
         assert tx.workspaces() == []
-    book.close()
+    store.close()
 
 
 def test_a_transaction_that_the_database_gave_up_is_not_called_done(url):

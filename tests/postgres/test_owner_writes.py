@@ -30,9 +30,9 @@ def me(home, url):
 @pytest.fixture
 def other(url):
     """Another process's connections."""
-    book = SqlStore(PostgresEngine(url))
-    yield book
-    book.close()
+    store = SqlStore(PostgresEngine(url))
+    yield store
+    store.close()
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_its_row_is_in_the_log_of_the_workspace_that_it_wrote_in(me):
     me.call(co.TRY_WEBHOOKS, q.OfWorkspace(workspace_id="unknown"))
     me.call(co.ADD_MESSAGES, said("new", "I am Ann."))
     for workspace, operation in (("unknown", "webhooks.test"), ("new", "messages.add")):
-        with me.house._book.read(workspace) as tx:
+        with me.installation._store.read(workspace) as tx:
             assert [row.event.operation for row in tx.audit.rows(workspace, 0, 9)] == [operation]
 
 

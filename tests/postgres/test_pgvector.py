@@ -69,14 +69,14 @@ def emptied(server, comparing):
 @pytest.fixture
 def opened(emptied):
     """Opens its book, by default so that vectors are in the clear."""
-    with ExitStack() as books:
+    with ExitStack() as stores:
 
-        def open_book(form=PGVECTOR):
-            book = SqlStore(PostgresEngine(emptied, vectors=form))
-            books.callback(book.close)
-            return book
+        def open_store(form=PGVECTOR):
+            store = SqlStore(PostgresEngine(emptied, vectors=form))
+            stores.callback(store.close)
+            return store
 
-        yield open_book
+        yield open_store
 
 
 @pytest.fixture
@@ -92,11 +92,11 @@ class Unsealed:
         self.terms = self
         self.since = tx.terms.since
 
-    def vectors(self, room, space, seq):
+    def vectors(self, compartment, space, seq):
         rows = self._tx._session.rows(
             """SELECT seq, id, CAST(place AS real[]) FROM vectors WHERE workspace = ? AND owner = ?
             AND namespace = ? AND space = ? AND seq > ? ORDER BY seq""",
-            (*room, space, seq),
+            (*compartment, space, seq),
         )
         scale = struct.pack("<f", 1 / 64)
         return [
@@ -112,7 +112,7 @@ class ReferenceOverTheClear(ReferenceIndex):
 
 class TestRankedIndexOverPgvector(MeaningContract, BoundsContract):
     @pytest.fixture
-    def book(self, plain):
+    def store(self, plain):
         return plain
 
     @pytest.fixture
@@ -126,8 +126,8 @@ class TestRankedIndexOverPgvector(MeaningContract, BoundsContract):
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
     )
     @given(batches=BATCHES)
-    def test_generated_rooms_are_searched_as_the_reference_searches_them(self, book, index, batches):
-        run = Agreement(book, index, ReferenceOverTheClear())
+    def test_generated_compartments_are_searched_as_the_reference_searches_them(self, store, index, batches):
+        run = Agreement(store, index, ReferenceOverTheClear())
         for batch in batches:
             run.play(batch)
 
@@ -143,40 +143,42 @@ def directions(count, seed):
 
 class Crowded(NamedTuple):
     name: str
-    book: SqlStore
+    store: SqlStore
 
 
 @pytest.fixture(scope="module")
 def crowded(server):
     """A database in which many owners have many vectors each and one has few, in two workspaces."""
     name = server.create()
-    book = SqlStore(PostgresEngine(server.url(name), vectors=PGVECTOR))
+    store = SqlStore(PostgresEngine(server.url(name), vectors=PGVECTOR))
     columns = "workspace, owner, namespace, space, seq, id, sealed, place"
     with (
         server.connected(name) as connection,
         connection.cursor() as cursor,
         cursor.copy(f"COPY vectors ({columns}) FROM STDIN") as rows,
     ):
-        for seed, room in enumerate(CROWD):
+        for seed, compartment in enumerate(CROWD):
             for number, vector in enumerate(directions(EACH, seed).tolist(), 1):
-                rows.write_row((*room, SPACE, number, named(number), b"", str(vector)))
-    with book.write() as tx:
-        for room in (FEW, ELSEWHERE):
+                rows.write_row((*compartment, SPACE, number, named(number), b"", str(vector)))
+    with store.write() as tx:
+        for compartment in (FEW, ELSEWHERE):
             vectors = directions(50, 99)
             for number in range(50):
-                tx.terms.add(room, named(number), b"", b"")
-            tx.terms.lie(room, SPACE, [(named(n), pack(one.tobytes())) for n, one in enumerate(vectors)])
+                tx.terms.add(compartment, named(number), b"", b"")
+            tx.terms.lie(
+                compartment, SPACE, [(named(n), pack(one.tobytes())) for n, one in enumerate(vectors)]
+            )
     with server.connected(name) as connection:
         connection.execute("ANALYZE vectors")
-    yield Crowded(name, book)
-    book.close()
+    yield Crowded(name, store)
+    store.close()
     server.drop(name)
 
 
-def by_hand(session, room, question):
+def by_hand(session, compartment, question):
     """How near each line on the question's side lies, the nearest first."""
     rows = session.rows(
-        "SELECT id, CAST(place AS real[]) FROM vectors WHERE workspace = ? AND owner = ?", room[:2]
+        "SELECT id, CAST(place AS real[]) FROM vectors WHERE workspace = ? AND owner = ?", compartment[:2]
     )
     near = {line_id: float(np.dot(np.array(place, "<f4"), question)) for line_id, place in rows}
     return dict(sorted(((n, one) for n, one in near.items() if one > 0), key=lambda one: -one[1]))
@@ -194,7 +196,7 @@ def expect_index(session, *, asked):
 @pytest.mark.parametrize("seed", range(5))
 def test_who_has_few_vectors_among_many_gets_exactly_the_nearest(crowded, seed):
     question = directions(1, 1000 + seed)[0]
-    with crowded.book.read("w") as tx:
+    with crowded.store.read("w") as tx:
         expected = by_hand(tx._session, FEW, question)
         with expect_index(tx._session, asked=False):
             found = tx.terms.comparing.near(FEW, SPACE, question.tobytes())
@@ -203,16 +205,16 @@ def test_who_has_few_vectors_among_many_gets_exactly_the_nearest(crowded, seed):
         assert [line_id for line_id, _ in nearest] == list(expected)[:10]
 
 
-@pytest.mark.parametrize("room", [FEW, CROWD[7]])
+@pytest.mark.parametrize("compartment", [FEW, CROWD[7]])
 @pytest.mark.parametrize("most", [10, 40])
-def test_the_index_is_read_on_until_it_gave_enough_of_the_room(crowded, room, most):
+def test_the_index_is_read_on_until_it_gave_enough_of_the_compartment(crowded, compartment, most):
     question = directions(1, 2000)[0]
-    with crowded.book.read("w") as tx:
+    with crowded.store.read("w") as tx:
         session = tx._session
-        expected = by_hand(session, room, question)
+        expected = by_hand(session, compartment, question)
         willing = PlainVectors(session, set(), dearer=0.0001)
         with expect_index(session, asked=True):
-            found = willing.near(room, SPACE, question.tobytes(), most)
+            found = willing.near(compartment, SPACE, question.tobytes(), most)
         values = [near for _, near in found]
         assert values == sorted(values, reverse=True)
         assert len(found) == min(most, len(expected))
@@ -229,9 +231,9 @@ def deceiving(crowded, server):
         connection.execute("ANALYZE vectors")
 
 
-def test_a_room_that_the_index_gives_too_little_of_is_compared_whole(deceiving):
+def test_a_compartment_that_the_index_gives_too_little_of_is_compared_whole(deceiving):
     question = directions(1, 3000)[0]
-    with deceiving.book.read("w") as tx:
+    with deceiving.store.read("w") as tx:
         expected = by_hand(tx._session, FEW, question)
         with expect_index(tx._session, asked=True):
             found = PlainVectors(tx._session, set(), dearer=1).near(FEW, SPACE, question.tobytes(), 40)
@@ -241,14 +243,14 @@ def test_a_room_that_the_index_gives_too_little_of_is_compared_whole(deceiving):
 @pytest.mark.parametrize(("times", "asked"), [(0.5, True), (2, False)])
 def test_the_index_is_asked_only_where_that_is_quicker(crowded, times, asked):
     question = directions(1, 4000)[0].tobytes()
-    with crowded.book.read("w") as tx, expect_index(tx._session, asked=asked):
+    with crowded.store.read("w") as tx, expect_index(tx._session, asked=asked):
         dearer = times * EACH / len(CROWD)
         PlainVectors(tx._session, set(), dearer=dearer).near(CROWD[0], SPACE, question, 1)
 
 
 def test_a_workspace_sees_no_vector_of_another_even_in_sql_of_ones_own(crowded):
     question = directions(1, 5000)[0].tobytes()
-    with crowded.book.read("elsewhere") as tx:
+    with crowded.store.read("elsewhere") as tx:
         rows = tx._session.rows("SELECT workspace, owner, place FROM vectors")
         assert {row[:2] for row in rows} == {("elsewhere", "few")}
         near = (
@@ -271,8 +273,8 @@ def test_what_is_kept_is_what_would_be_sealed(plain):
 
 def test_an_index_is_made_once_for_each_number_of_dimensions_that_it_can_take(opened, server, comparing):
     for size in (5, 5, 6, 2001):
-        book = opened()
-        with book.write("w") as tx:
+        store = opened()
+        with store.write("w") as tx:
             tx.terms.add(FEW, named(size), b"", b"")
             tx.terms.lie(FEW, str(size), [(named(size), pack(bytes(4 * size)))])
             assert tx._session.row("SELECT current_user") == ("souvenance_rows",)
@@ -280,21 +282,21 @@ def test_an_index_is_made_once_for_each_number_of_dimensions_that_it_can_take(op
         found = connection.execute("SELECT indexname FROM pg_indexes WHERE indexname LIKE 'vectors_near_%'")
         assert {"vectors_near_5", "vectors_near_6"} <= {name for (name,) in found}
         assert connection.execute("SELECT to_regclass('vectors_near_2001')").fetchone() == (None,)
-    with book.read("w") as tx:
+    with store.read("w") as tx:
         assert tx.terms.comparing.near(FEW, "2001", struct.pack("<2001f", *[1.0] * 2001), 1) == []
 
 
 def test_processes_that_keep_the_first_vectors_of_a_size_at_once_make_one_index(opened):
-    books = [opened() for _ in range(4)]
+    stores = [opened() for _ in range(4)]
 
-    def keep(book, number):
-        room = Compartment(f"w{number}", "few", "x")
-        with book.write(room.workspace) as tx:
-            tx.terms.add(room, named(1), b"", b"")
-            tx.terms.lie(room, SPACE, [(named(1), pack(directions(1, number)[0].tobytes()))])
+    def keep(store, number):
+        compartment = Compartment(f"w{number}", "few", "x")
+        with store.write(compartment.workspace) as tx:
+            tx.terms.add(compartment, named(1), b"", b"")
+            tx.terms.lie(compartment, SPACE, [(named(1), pack(directions(1, number)[0].tobytes()))])
 
-    in_many_threads(books, keep)
-    assert forms(books[0]) == (0, 4)
+    in_many_threads(stores, keep)
+    assert forms(stores[0]) == (0, 4)
 
 
 BOUNDS = [
@@ -306,7 +308,7 @@ BOUNDS = [
 
 
 @pytest.mark.parametrize("bounds", BOUNDS, ids=lambda bounds: next(iter(bounds)))
-def test_in_a_room_of_which_only_the_nearest_are_told_none_beyond_the_bounds_pushes_another_out(
+def test_in_a_compartment_of_which_only_the_nearest_are_told_none_beyond_the_bounds_pushes_another_out(
     plain, bounds
 ):
     with plain.write() as tx:
@@ -327,19 +329,19 @@ def test_in_a_room_of_which_only_the_nearest_are_told_none_beyond_the_bounds_pus
     }
 
 
-def world_on(book, of=None):
+def world_on(store, of=None):
     """A world with an embedder on that book, with the keys and the time of another."""
     shared = {} if of is None else {"keyring": of.keyring, "clock": of.clock, "entropy": of.entropy}
-    return World(book=book, index=RankedIndex(), embedder=ReferenceEmbedder(), **shared)
+    return World(store=store, index=RankedIndex(), embedder=ReferenceEmbedder(), **shared)
 
 
 def told(world, cap, query="where is the hotel?"):
     return [(line.text, line.explanation) for line in world.get(cap, query, explain=True)]
 
 
-def forms(book):
+def forms(store):
     """How many vectors are sealed, and how many in the clear."""
-    with book.read() as tx:
+    with store.read() as tx:
         return tx._session.row("SELECT COUNT(NULLIF(length(sealed), 0)), COUNT(place) FROM vectors")
 
 
@@ -350,21 +352,21 @@ def test_vectors_are_made_anew_in_the_other_form_and_back_and_answers_stay_the_s
         sealed.put(cap, text)
     tidy(sealed)
     answers = told(sealed, cap)
-    assert forms(sealed.book) == (3, 0)
+    assert forms(sealed.store) == (3, 0)
     clear = world_on(opened(), sealed)
     assert begin(clear).vectors == 3
-    assert forms(clear.book) == (3, 0)
+    assert forms(clear.store) == (3, 0)
     assert told(clear, cap) == answers, "the newest lines are found without stored vectors"
     tidy(clear)
     assert begin(clear, begin=False).done
-    assert forms(clear.book) == (0, 3)
+    assert forms(clear.store) == (0, 3)
     assert [text for text, _ in told(clear, cap)] == [text for text, _ in answers]
     for (_, one), (_, other) in zip(told(clear, cap), answers, strict=True):
         assert one.score == pytest.approx(other.score, abs=1e-5)
     assert begin(sealed).vectors == 3
     sealed.tools.meaning.touch([Compartment("default", "alice", "travel")])
     tidy(sealed)
-    assert forms(sealed.book) == (3, 0)
+    assert forms(sealed.store) == (3, 0)
     assert told(sealed, cap) == answers
 
 
@@ -382,7 +384,7 @@ def test_what_another_owner_keeps_changes_nothing_for_the_first(plain):
     assert forms(plain) == (0, 52)
 
 
-def test_a_line_takes_its_vector_along_and_so_does_a_room(plain):
+def test_a_line_takes_its_vector_along_and_so_does_a_compartment(plain):
     world = world_on(plain)
     cap = world.issue()
     first = world.put(cap, "The hotel is in Chengdu.")
@@ -415,11 +417,11 @@ def test_a_store_moves_without_the_vectors_that_are_in_the_clear(opened, emptied
     source, target = PostgresEngine(emptied), SqliteEngine(tmp_path / "book.db")
     assert "vectors" not in copy_store(source, target)
     source.close()
-    book = SqlStore(target)
-    with book.read() as tx:
+    store = SqlStore(target)
+    with store.read() as tx:
         assert tx.terms.spaces() == {}
         assert tx.renewal.lacking(SPACE) == 1
-    book.close()
+    store.close()
 
 
 def test_pgvector_needs_a_store_in_postgresql():

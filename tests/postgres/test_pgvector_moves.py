@@ -59,8 +59,8 @@ def without_pgvector(server, database):
 
 
 def sealed(home):
-    with closing(sqlite3.connect(home / "souvenance.db")) as book:
-        return book.execute("SELECT COUNT(*) FROM vectors WHERE length(sealed) > 0").fetchone()[0]
+    with closing(sqlite3.connect(home / "souvenance.db")) as store:
+        return store.execute("SELECT COUNT(*) FROM vectors WHERE length(sealed) > 0").fetchone()[0]
 
 
 def assert_made_anew(run):

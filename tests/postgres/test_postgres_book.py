@@ -7,26 +7,26 @@ import multiprocessing
 import pytest
 
 from contracts.jobs_contract import add, errand, expect_each_once, work_off
-from contracts.persistent_store_contract import StoredBookContract
+from contracts.persistent_store_contract import StoredStoreContract
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 
 
 def work_off_in_a_process(url, holder):
-    book = SqlStore(PostgresEngine(url))
+    store = SqlStore(PostgresEngine(url))
     try:
-        return work_off(book, holder)
+        return work_off(store, holder)
     finally:
-        book.close()
+        store.close()
 
 
-class TestPostgresBook(StoredBookContract):
+class TestPostgresStore(StoredStoreContract):
     @pytest.fixture
-    def open_book(self, url):
+    def open_store(self, url):
         return lambda: SqlStore(PostgresEngine(url))
 
-    def test_processes_never_claim_the_same_and_leave_nothing(self, url, book):
-        add(book, *(errand(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
+    def test_processes_never_claim_the_same_and_leave_nothing(self, url, store):
+        add(store, *(errand(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
         with multiprocessing.get_context("spawn").Pool(2) as pool:
             done = pool.starmap(work_off_in_a_process, [(url, holder) for holder in "hi"])
         expect_each_once(done, 60)

@@ -21,7 +21,7 @@ class TestRankedIndexOverPostgres(IndexContract):
         return RankedIndex()
 
     @pytest.fixture
-    def book(self, url):
-        book = SqlStore(PostgresEngine(url))
-        yield book
-        book.close()
+    def store(self, url):
+        store = SqlStore(PostgresEngine(url))
+        yield store
+        store.close()

@@ -27,16 +27,16 @@ def applied(server, database):
 
 def test_processes_that_open_an_empty_database_at_once_migrate_it_once(server, bare):
     def open_it(url, thread):
-        book = SqlStore(PostgresEngine(url))
-        append(book, sealed_line(f"line {thread}"))
-        book.close()
+        store = SqlStore(PostgresEngine(url))
+        append(store, sealed_line(f"line {thread}"))
+        store.close()
 
     in_many_threads([server.url(bare)] * 4, open_it)
     assert applied(server, bare) == KNOWN
-    book = SqlStore(PostgresEngine(server.url(bare)))
-    with book.read() as tx:
-        assert len(tx.lines.rooms()) == 1
-    book.close()
+    store = SqlStore(PostgresEngine(server.url(bare)))
+    with store.read() as tx:
+        assert len(tx.lines.compartments()) == 1
+    store.close()
 
 
 def test_a_database_of_a_newer_version_is_refused_and_left_alone(server, bare):
@@ -59,10 +59,10 @@ def test_a_migration_that_fails_leaves_nothing_behind(server, bare):
 
 def test_a_store_keeps_what_it_has_when_it_is_opened_again(url):
     for n in range(2):
-        book = SqlStore(PostgresEngine(url))
-        append(book, sealed_line(f"line {n}"))
-        assert log(book) == []
-        book.close()
+        store = SqlStore(PostgresEngine(url))
+        append(store, sealed_line(f"line {n}"))
+        assert log(store) == []
+        store.close()
 
 
 def test_a_database_without_the_driver_is_refused_with_what_to_install(monkeypatch, home):

@@ -8,7 +8,7 @@ import pytest
 
 from contracts.lines_contract import LinesContract
 from contracts.reindexing_contract import RenewalContract
-from contracts.replication_contract import ShipmentsContract
+from contracts.replication_contract import ReplicationContract
 from contracts.store_contract import KeysContract
 from contracts.turns_contract import TurnsContract
 from contracts.views_contract import CitationsContract
@@ -17,20 +17,20 @@ from objects.stage import kept
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.system_clock import SystemEntropy
-from souvenance.core.replication.change_notes import MirroredBook
+from souvenance.core.replication.change_notes import MirroredStore
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 
 
-class TestPostgresShipments(ShipmentsContract):
+class TestPostgresReplication(ReplicationContract):
     @pytest.fixture
-    def book(self, url):
-        book = SqlStore(PostgresEngine(url))
-        yield book
-        book.close()
+    def store(self, url):
+        store = SqlStore(PostgresEngine(url))
+        yield store
+        store.close()
 
 
-class TestMirroredPostgresBook(
+class TestMirroredPostgresStore(
     LinesContract, KeysContract, TurnsContract, CitationsContract, RenewalContract, WorkspacesContract
 ):
     """What writes lines and keys, where each is noted. All else goes past the notes to the book beneath:
@@ -38,13 +38,13 @@ class TestMirroredPostgresBook(
     """
 
     @pytest.fixture
-    def book(self, url):
-        book = MirroredBook(SqlStore(PostgresEngine(url)), SystemEntropy())
-        yield book
-        book.close()
+    def store(self, url):
+        store = MirroredStore(SqlStore(PostgresEngine(url)), SystemEntropy())
+        yield store
+        store.close()
 
 
-def test_a_book_on_postgresql_is_mirrored_repaired_and_made_anew(server, url, bare, home, tmp_path):
+def test_a_store_on_postgresql_is_mirrored_repaired_and_made_anew(server, url, bare, home, tmp_path):
     objects = f"file://{tmp_path}/objects"
     with kept(home, objects, store=url) as me:
         first = me.put("I live in Bonn")
@@ -53,21 +53,21 @@ def test_a_book_on_postgresql_is_mirrored_repaired_and_made_anew(server, url, ba
         me.call(o.FORGET, m.Forget(id=gone))
         with me.speaking() as alice:
             alice.say("s", "I have a horse called Nelly.", ("bob", "I live in Hamburg."))
-            with me.house.working():
-                me.house.settle(20)
-                me.house.carry(20)
+            with me.installation.working():
+                me.installation.settle(20)
+                me.installation.carry(20)
             said, held = alice.messages("s"), alice.conclusions()
         assert me.status().uncarried == 0
         texts = me.texts()
         shutil.rmtree(tmp_path / "objects" / "default")
-        mended = me.house.repair()
+        mended = me.installation.repair()
         assert (mended.restored, mended.removed, mended.findings) == (0, 0, [])
         assert mended.carried == 5
     new = tmp_path / "new"
     new.mkdir(mode=0o700)
     shutil.copy2(home / "root.key", new / "root.key")
     with kept(new, objects, store=server.url(bare), rebuilding=True) as anew:
-        assert anew.house.rebuild().findings == []
+        assert anew.installation.rebuild().findings == []
         assert anew.texts() == texts
         with anew.speaking() as alice:
             assert (alice.messages("s"), alice.conclusions()) == (said, held)

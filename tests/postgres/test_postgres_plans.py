@@ -51,15 +51,15 @@ QUESTIONS = {
 
 
 @pytest.fixture(scope="module")
-def book(server):
+def store(server):
     """A book with the lines of some hundred owners, fifty each, and of one who has half of all."""
     database = server.create()
-    book = SqlStore(PostgresEngine(server.url(database)))
+    store = SqlStore(PostgresEngine(server.url(database)))
     with server.connected(database) as connection:
         for statement in (LINES, REPLACED, TERMS, PLACES, "ANALYZE"):
             connection.execute(statement)
-    yield book
-    book.close()
+    yield store
+    store.close()
     server.drop(database)
 
 
@@ -99,16 +99,16 @@ def visited(plan):
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_a_question_visits_few_rows_however_many_there_are(book, question):
-    with book.read(WORKSPACE) as tx:
+def test_a_question_visits_few_rows_however_many_there_are(store, question):
+    with store.read(WORKSPACE) as tx:
         tx.lines._session = told = Explaining(tx.lines._session)
         found = QUESTIONS[question](tx)
     assert found
     assert max(told.visited) <= MOST_VISITED, told.visited
 
 
-def test_a_new_line_gets_its_vector_without_a_walk_through_those_that_have_one(book):
-    with book.write(WORKSPACE) as tx:
+def test_a_new_line_gets_its_vector_without_a_walk_through_those_that_have_one(store):
+    with store.write(WORKSPACE) as tx:
         last = tx.terms.lacking(LARGE, "space", 64)
         tx.terms.lie(LARGE, "space", [(line_id, b"sealed") for line_id in last])
         tx.terms.add(LARGE, IDS[0], b"", b"")

@@ -73,11 +73,11 @@ OPEN = {
 
 @pytest.fixture
 def opened(server, bare):
-    book = SqlStore(PostgresEngine(server.url(bare)))
-    world = World(book=book, index=RankedIndex())
+    store = SqlStore(PostgresEngine(server.url(bare)))
+    world = World(store=store, index=RankedIndex())
     world.put(world.issue(), "Allergic to peanuts", "personal")
     yield world, bare
-    book.close()
+    store.close()
 
 
 def plant(server, database, script):
@@ -94,7 +94,7 @@ def test_while_something_unknown_could_keep_it_nothing_is_deleted(server, opened
     with pytest.raises(Exception, match="may keep copies") as refused:
         world.call(o.FORGET, cap, m.Forget(namespace="personal"))
     assert refused.value.code == "schema_unknown"
-    findings = world.call(o.ROOMS, world.operator(), m.Rooms()).findings
+    findings = world.call(o.ROOMS, world.operator(), m.Compartments()).findings
     assert any(named in finding for finding in findings), findings
     assert world.texts(cap, "allergic") == ["Allergic to peanuts"]
 
@@ -104,7 +104,7 @@ def test_what_keeps_no_copy_is_told_and_keeps_nobody_from_forgetting(server, ope
     world, database = opened
     script, named = OPEN[what]
     plant(server, database, script)
-    findings = world.call(o.ROOMS, world.operator(), m.Rooms()).findings
+    findings = world.call(o.ROOMS, world.operator(), m.Compartments()).findings
     assert any(named in finding for finding in findings), findings
     assert world.call(o.FORGET, world.issue(), m.Forget(namespace="personal")).lines == 1
 
@@ -118,13 +118,13 @@ def test_a_deletion_that_leaves_rows_behind_is_refused(server, opened):
 
 @pytest.mark.parametrize("vectors", [None, "sealed", "pgvector"])
 def test_of_a_store_that_nobody_touched_there_is_nothing_to_tell(server, bare, vectors):
-    book = SqlStore(PostgresEngine(server.url(bare), vectors=vectors))
+    store = SqlStore(PostgresEngine(server.url(bare), vectors=vectors))
     with server.connected(bare) as connection:
         connection.execute("ANALYZE")
     if vectors == "pgvector":
-        with book.write() as tx:
+        with store.write() as tx:
             tx._vectors.expect([pack(array("f", [0.5] * 384).tobytes())])
     for workspace in ("*", "default"):
-        with book.read(workspace) as tx:
+        with store.read(workspace) as tx:
             assert tx.differences() == []
-    book.close()
+    store.close()

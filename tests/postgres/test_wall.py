@@ -21,15 +21,15 @@ WITHOUT_A_WALL = {"analysis", "installation", "keeping", "migrations", "signin_c
 def filled(url):
     """A book with something of two workspaces in every table, and something that belongs to all."""
     engine = PostgresEngine(url)
-    book = SqlStore(engine)
-    with book.write() as tx:
-        for room in (ROOM, ELSEWHERE[0]):
-            fill(tx, room)
+    store = SqlStore(engine)
+    with store.write() as tx:
+        for compartment in (ROOM, ELSEWHERE[0]):
+            fill(tx, compartment)
         tx.caps.revoke(Revocation(ALL, "jti", "everywhere", 1))
         tx.touch(ALL, caps=True)
-    add(book, errand(0, workspace=WORKSPACE), errand(1, workspace="other"))
+    add(store, errand(0, workspace=WORKSPACE), errand(1, workspace="other"))
     yield engine
-    book.close()
+    store.close()
 
 
 def test_every_table_with_a_workspace_has_a_wall_that_its_owner_can_not_pass(server, database):
@@ -102,11 +102,11 @@ def test_a_role_that_is_no_superuser_needs_no_other_role(server, bare):
     with server.connected(bare) as connection:
         connection.execute("GRANT CREATE ON SCHEMA public TO guest")
     engine = PostgresEngine(server.url(bare, "guest"))
-    book = SqlStore(engine)
-    append(book, sealed_line(), sealed_line(room=ELSEWHERE[0]))
+    store = SqlStore(engine)
+    append(store, sealed_line(), sealed_line(compartment=ELSEWHERE[0]))
     with engine.read(WORKSPACE) as session:
         assert session.rows("SELECT current_user, workspace FROM lines") == [("guest", WORKSPACE)]
-    book.close()
+    store.close()
     with psycopg.connect(server.url(bare, "guest")) as connection:
         assert connection.execute("SELECT * FROM lines").fetchall() == []
     again = SqlStore(PostgresEngine(server.url(bare, "guest")))
@@ -139,9 +139,9 @@ def test_a_unique_index_begins_with_the_workspace_so_that_tables_can_be_sharded(
 
 
 def test_ids_are_in_the_order_of_their_bytes(url):
-    book = SqlStore(PostgresEngine(url))
+    store = SqlStore(PostgresEngine(url))
     ids = [*IDS[:3], IDS[3].lower()]
-    append(book, *(sealed_line(line_id) for line_id in ids))
-    with book.read(WORKSPACE) as tx:
+    append(store, *(sealed_line(line_id) for line_id in ids))
+    with store.read(WORKSPACE) as tx:
         assert [line.id for line in tx.lines.get_all(ROOM, ids)] == sorted(ids)
-    book.close()
+    store.close()

@@ -64,47 +64,47 @@ def to_nobody(n):
 
 def claim_and_hang(url, told):
     """Take what is there and the workspace's lock, and never let go."""
-    book = SqlStore(PostgresEngine(url))
-    with book.claim() as tx, book.write("w") as writing:
+    store = SqlStore(PostgresEngine(url))
+    with store.claim() as tx, store.write("w") as writing:
         writing.work.add(to_nobody(0), 0)
         told.send(len(tx.work.claim("doomed", now=NOW, until=UNTIL, most=9)))
         told.recv()
 
 
-def taken_by(holder, book):
+def taken_by(holder, store):
     """What one claim gives to that holder, and for the how manieth time."""
-    with book.claim() as tx:
+    with store.claim() as tx:
         return [(task.payload, task.attempts) for task in tx.work.claim(holder, now=NOW, until=UNTIL, most=9)]
 
 
 @pytest.fixture
-def book(url):
-    book = SqlStore(PostgresEngine(url))
-    yield book
-    book.close()
+def store(url):
+    store = SqlStore(PostgresEngine(url))
+    yield store
+    store.close()
 
 
-def is_idle(book):
-    with book.read() as tx:
+def is_idle(store):
+    with store.read() as tx:
         return tx.work.next_due() is None
 
 
-def test_two_workers_do_each_errand_once_and_stop_when_told(home, url, book):
+def test_two_workers_do_each_errand_once_and_stop_when_told(home, url, store):
     souvenance("init", home=home, settings={"SOUVENANCE_STORE": url})
     with working(home, url) as one, working(home, url) as other:
         for n in range(ERRANDS):
-            with book.write("w") as tx:
+            with store.write("w") as tx:
                 tx.work.add(to_nobody(n), 0)
-        until(lambda: is_idle(book))
+        until(lambda: is_idle(store))
         for process in (one, other):
             stopped(process)
-    rows = log(book, "w")
+    rows = log(store, "w")
     audit.verify("w", rows)
     assert [row.event.operation for row in rows] == ["work.deliver"] * ERRANDS
 
 
-def test_what_a_killed_process_was_about_to_take_or_write_is_free_at_once(url, book):
-    with book.write("w") as tx:
+def test_what_a_killed_process_was_about_to_take_or_write_is_free_at_once(url, store):
+    with store.write("w") as tx:
         tx.work.add(to_nobody(1), 0)
     spawning = multiprocessing.get_context("spawn")
     ours, theirs = spawning.Pipe()
@@ -112,49 +112,49 @@ def test_what_a_killed_process_was_about_to_take_or_write_is_free_at_once(url, b
     doomed.start()
     assert ours.poll(PATIENCE_SECONDS)
     assert ours.recv() == 1
-    assert taken_by("h", book) == []
+    assert taken_by("h", store) == []
     doomed.kill()
     doomed.join(PATIENCE_SECONDS)
-    with book.write("w") as tx:
+    with store.write("w") as tx:
         tx.work.add(to_nobody(2), 0)
-    taken = [until(lambda: taken_by("h", book)) for _ in range(2)]
+    taken = [until(lambda: taken_by("h", store)) for _ in range(2)]
     assert sorted(taken) == [[(to_nobody(n).payload, 1)] for n in (1, 2)]
-    assert taken_by("h", book) == []
+    assert taken_by("h", store) == []
 
 
-def add_some(book, workspace, count):
+def add_some(store, workspace, count):
     """Add so many errands, each in a transaction of its own."""
     for n in range(count):
-        with book.write(workspace) as tx:
+        with store.write(workspace) as tx:
             tx.work.add(Errand(workspace, DERIVE, f"s{n % 3}", "ann", n, n), NOW)
 
 
-def work_off(book, added):
+def work_off(store, added):
     """Claim and finish what there is, going round the workspaces, until all was added and nothing is left."""
     done, after = [], ""
     while True:
         last = added.is_set()
-        with book.claim() as tx:
+        with store.claim() as tx:
             tasks = tx.work.claim("h", now=NOW, until=UNTIL, most=4, after=after)
         for task in tasks:
-            with book.write(after := task.workspace) as tx:
+            with store.write(after := task.workspace) as tx:
                 assert tx.work.finish(task)
             done.append((task.workspace, task.first))
-        with book.read() as tx:
+        with store.read() as tx:
             if not tasks and last and tx.work.next_due() is None:
                 return done
 
 
-def test_what_is_added_while_others_claim_in_its_workspace_is_done_once_and_never_overlooked(book):
+def test_what_is_added_while_others_claim_in_its_workspace_is_done_once_and_never_overlooked(store):
     workspaces, each, added = ("a", "b", "c"), 40, threading.Event()
     with ThreadPoolExecutor() as threads:
-        workers = [threads.submit(work_off, book, added) for _ in range(3)]
-        for adding in [threads.submit(add_some, book, workspace, each) for workspace in workspaces]:
+        workers = [threads.submit(work_off, store, added) for _ in range(3)]
+        for adding in [threads.submit(add_some, store, workspace, each) for workspace in workspaces]:
             adding.result()
         added.set()
         done = [one for worker in workers for one in worker.result(PATIENCE_SECONDS)]
     assert sorted(done) == sorted((workspace, n) for workspace in workspaces for n in range(each))
-    with book.read() as tx:
+    with store.read() as tx:
         assert not tx.work.is_due(UNTIL)
 
 
@@ -197,15 +197,15 @@ def watched(server, database):
 
 
 @pytest.fixture
-def house(home, url):
+def installation(home, url):
     """A house that takes requests and does no work."""
-    with kept(home, None, store=url) as house:
-        yield house
+    with kept(home, None, store=url) as installation:
+        yield installation
 
 
-def derivings(book, workspace):
+def derivings(store, workspace):
     """How often something was derived there, as the log tells."""
-    rows = log(book, workspace)
+    rows = log(store, workspace)
     audit.verify(workspace, rows)
     return [row.event.operation for row in rows].count("work.derive")
 
@@ -216,8 +216,12 @@ def concluded(speaker):
     return [(one["content"], one["times_derived"]) for one in found]
 
 
-def test_a_killed_workers_work_is_done_by_another_once_and_in_its_order(home, watched, book, house):
-    with house.speaking("talk") as talk, house.speaking("aside") as aside, ExitStack() as started:
+def test_a_killed_workers_work_is_done_by_another_once_and_in_its_order(home, watched, store, installation):
+    with (
+        installation.speaking("talk") as talk,
+        installation.speaking("aside") as aside,
+        ExitStack() as started,
+    ):
         workers = {
             name: started.enter_context(working(home, watched.address(name))) for name in ("one", "other")
         }
@@ -228,18 +232,20 @@ def test_a_killed_workers_work_is_done_by_another_once_and_in_its_order(home, wa
         talk.say("s", "I live in Berlin now.")
         aside.say("s", "I live in Rome.")
         until(aside.is_served)
-        assert (derivings(book, "talk"), concluded(talk)) == (0, [])
+        assert (derivings(store, "talk"), concluded(talk)) == (0, [])
         watched.end_leases()
         aside.say("s", "I like tea.")  # Whoever looks for work now finds that too.
         until(talk.is_served)
         [survivor] = workers.values()
         stopped(survivor)
         assert concluded(talk) == [("I live in Bonn.", 1), ("I live in Berlin now.", 1)]
-    assert derivings(book, "talk") == 1
+    assert derivings(store, "talk") == 1
 
 
-def test_a_worker_finishes_what_it_holds_and_stops_however_often_it_is_told_to(home, watched, book, house):
-    with house.speaking("talk") as talk, working(home, watched.address("one")) as worker:
+def test_a_worker_finishes_what_it_holds_and_stops_however_often_it_is_told_to(
+    home, watched, store, installation
+):
+    with installation.speaking("talk") as talk, working(home, watched.address("one")) as worker:
         with watched.nothing_finished():
             talk.say("s", "I live in Bonn.")
             assert until(watched.finishing) == ["one"]
@@ -248,4 +254,4 @@ def test_a_worker_finishes_what_it_holds_and_stops_however_often_it_is_told_to(h
         stopped(worker)
         assert talk.is_served()
         assert concluded(talk) == [("I live in Bonn.", 1)]
-    assert derivings(book, "talk") == 1
+    assert derivings(store, "talk") == 1

@@ -14,7 +14,7 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from reference.store import MemoryBook
+from reference.store import MemoryStore
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain import audit, ulid
@@ -40,7 +40,7 @@ TURNS = (1, 2, 3)
 HOLDERS = ("h", "i")
 ROOMS = tuple(Compartment(*place) for place in product(WORKSPACES, OWNERS, NAMESPACES))
 
-rooms = st.sampled_from((*ROOMS, *ROOMS[:2] * 4))
+compartments = st.sampled_from((*ROOMS, *ROOMS[:2] * 4))
 workspaces = st.sampled_from(WORKSPACES)
 mostly_acme = st.sampled_from(("acme", "acme", "acme", "other"))
 everywhere = st.sampled_from((*WORKSPACES, ALL))
@@ -51,7 +51,7 @@ named_sessions = st.sampled_from(SESSIONS)
 sessions = st.none() | named_sessions
 some_ids = st.lists(ids, max_size=3)
 turns = st.none() | st.sampled_from(TURNS)
-few_rooms = st.sampled_from(ROOMS[:2])
+few_compartments = st.sampled_from(ROOMS[:2])
 spaces = st.sampled_from(SPACES)
 blobs = st.sampled_from((b"", b"\0", b"one", b"two"))
 sayings = st.builds(Saying, sessions, turns, times)
@@ -59,7 +59,7 @@ some_vectors = st.lists(st.tuples(ids, blobs.filter(len)), max_size=4)
 
 lines = st.builds(
     SealedLine,
-    room=rooms,
+    compartment=compartments,
     id=ids,
     kind=st.sampled_from(("memory", "conclusion", "conclusion", PROFILE, TOMBSTONE)),
     session=sessions,
@@ -154,50 +154,50 @@ stored = st.one_of(
     step("lines.append", lines),
     step("lines.append", lines),
     step("lines.append", lines),
-    step("lines.invalidate", rooms, ids, ids),
-    step("lines.delete", rooms, some_ids),
-    step("lines.delete_room", rooms),
-    step("terms.add", rooms, ids, blobs, blobs, sayings),
-    step("terms.add", rooms, ids, blobs, blobs),
-    step("terms.remove", rooms, some_ids),
-    step("terms.delete_room", rooms),
-    step("terms.lie", rooms, spaces, some_vectors),
+    step("lines.invalidate", compartments, ids, ids),
+    step("lines.delete", compartments, some_ids),
+    step("lines.delete_room", compartments),
+    step("terms.add", compartments, ids, blobs, blobs, sayings),
+    step("terms.add", compartments, ids, blobs, blobs),
+    step("terms.remove", compartments, some_ids),
+    step("terms.delete_room", compartments),
+    step("terms.lie", compartments, spaces, some_vectors),
     step("keys.next_epoch", workspaces),
     step("keys.of", workspaces, st.sampled_from(OWNERS)),
-    step("keys.delete_room", rooms),
-    step("new_key", rooms, st.sampled_from(("blind", "seal")), blobs),
+    step("keys.delete_room", compartments),
+    step("new_key", compartments, st.sampled_from(("blind", "seal")), blobs),
     step("rewrap", st.integers(0, 3), blobs),
-    step("keys.rewrap", st.builds(WrappedKey, rooms, st.just("seal"), st.integers(1, 3), blobs)),
+    step("keys.rewrap", st.builds(WrappedKey, compartments, st.just("seal"), st.integers(1, 3), blobs)),
     step("caps.revoke", revocations),
     step("caps.burn", workspaces, st.sampled_from(("p", "q")), times, times),
     step("audit.append", workspaces, events),
     step("audit.append", workspaces, events),
     step("marks", workspaces),
-    step("touch", everywhere, caps=st.booleans(), rooms=st.booleans()),
+    step("touch", everywhere, caps=st.booleans(), compartments=st.booleans()),
     step("owe_scrub"),
 )
 term_steps = st.one_of(
-    step("terms.add", few_rooms, ids, blobs, blobs, sayings),
-    step("terms.add", few_rooms, ids, blobs, blobs, sayings),
-    step("terms.lie", few_rooms, spaces, some_vectors),
-    step("terms.lie", few_rooms, spaces, some_vectors),
-    step("terms.lie", few_rooms, spaces, some_vectors),
-    step("terms.remove", few_rooms, some_ids),
-    step("terms.delete_room", few_rooms),
+    step("terms.add", few_compartments, ids, blobs, blobs, sayings),
+    step("terms.add", few_compartments, ids, blobs, blobs, sayings),
+    step("terms.lie", few_compartments, spaces, some_vectors),
+    step("terms.lie", few_compartments, spaces, some_vectors),
+    step("terms.lie", few_compartments, spaces, some_vectors),
+    step("terms.remove", few_compartments, some_ids),
+    step("terms.delete_room", few_compartments),
     step("leave", spaces, st.integers(0, 3)),
 )
 talk_steps = st.one_of(
     step("lines.append", lines),
     step("lines.append", lines),
     step("lines.append", lines),
-    step("lines.invalidate", rooms, ids, ids),
-    step("lines.delete", rooms, some_ids),
-    step("lines.delete_room", rooms),
-    step("lines.annotate", rooms, ids, st.just('{"b":2}')),
+    step("lines.invalidate", compartments, ids, ids),
+    step("lines.delete", compartments, some_ids),
+    step("lines.delete_room", compartments),
+    step("lines.annotate", compartments, ids, st.just('{"b":2}')),
     step("lines.last_turn", workspaces, named_sessions),
-    step("lines.reinforce", rooms, ids, times),
-    step("lines.cite", rooms, ids, some_ids),
-    step("lines.cite", rooms, ids, some_ids),
+    step("lines.reinforce", compartments, ids, times),
+    step("lines.cite", compartments, ids, some_ids),
+    step("lines.cite", compartments, ids, some_ids),
     step("lines.uncite", workspaces, some_ids),
 )
 register_steps = st.one_of(
@@ -291,8 +291,10 @@ class Undone(Exception):
 def apply(tx, name, arguments, named):
     """Do one step, and give back what it answered."""
     if name == "new_key":
-        room, purpose, wrapped = arguments
-        return tx.keys.add(WrappedKey(room, purpose, tx.keys.next_epoch(room.workspace), wrapped))
+        compartment, purpose, wrapped = arguments
+        return tx.keys.add(
+            WrappedKey(compartment, purpose, tx.keys.next_epoch(compartment.workspace), wrapped)
+        )
     if name == "rewrap":
         number, wrapped = arguments
         return [tx.keys.rewrap(key._replace(wrapped=wrapped)) for key in tx.keys.every()[number::4]]
@@ -324,9 +326,9 @@ def left(tx, space, most):
     return first, tx.terms.leave(space, 1000)
 
 
-def apply_all(book, todo, undone):
+def apply_all(store, todo, undone):
     try:
-        with book.write() as tx:
+        with store.write() as tx:
             answers = [(apply(tx, *one), last_turns(tx)) for one in todo]
             seen = {"answers": answers, **told(tx)}
             if undone:
@@ -342,9 +344,10 @@ def told(tx):
         "walks": [tx.lines.walk(span) for span in SPANS],
         "ids": [tx.lines.ids(span) for span in SPANS[::3]],
         "lines": [
-            (tx.lines.get(room, line_id), tx.lines.count(room)) for room, line_id in product(ROOMS, IDS)
+            (tx.lines.get(compartment, line_id), tx.lines.count(compartment))
+            for compartment, line_id in product(ROOMS, IDS)
         ],
-        "terms": [list(tx.terms.since(room, seq)) for room, seq in product(ROOMS, (0, 1, 3))],
+        "terms": [list(tx.terms.since(compartment, seq)) for compartment, seq in product(ROOMS, (0, 1, 3))],
         "vectors": [tx.terms.vectors(*of) for of in product(ROOMS[:4], SPACES, (0, 2))],
         "lacking": [tx.terms.lacking(*of) for of in product(ROOMS[:4], SPACES, (2,))],
         "spaces": tx.terms.spaces(),
@@ -356,7 +359,7 @@ def told(tx):
         "roots": [tx.audit.tree(workspace).root() for workspace in WORKSPACES],
         "marks": [tx.marks(workspace) for workspace in WORKSPACES],
         "workspaces": list(tx.workspaces()),
-        "rooms": tx.lines.rooms(),
+        "rooms": tx.lines.compartments(),
         "namespaces": [tx.lines.namespaces(*place) for place in product(WORKSPACES, OWNERS)],
         **told_of_talk(tx),
     }
@@ -372,13 +375,13 @@ def told_of_talk(tx):
     talks = tuple(product(WORKSPACES, SESSIONS))
     return {
         "turns": [tx.lines.turns(span) for span in TURN_SPANS],
-        "all of a room": [tx.lines.get_all(room, IDS[1:]) for room in ROOMS],
+        "all of a room": [tx.lines.get_all(compartment, IDS[1:]) for compartment in ROOMS],
         "last turns": [(tx.lines.last_turn(*talk), tx.lines.count_turns(*talk)) for talk in talks],
         "views": [tx.lines.views(span) for span in VIEW_SPANS],
         "view": [tx.lines.view(*line) for line in product(WORKSPACES, IDS, (None, NAMESPACES[1:]))],
         "alike": [
-            tx.lines.alike(room, about, likeness)
-            for room, about, likeness in product(ROOMS[:4], OWNERS, (b"", b"one"))
+            tx.lines.alike(compartment, about, likeness)
+            for compartment, about, likeness in product(ROOMS[:4], OWNERS, (b"", b"one"))
         ],
         "sessions": [tx.lines.of_session(*place) for place in product(WORKSPACES, OWNERS, SESSIONS)],
         "cited": [tx.lines.cited(workspace, IDS) for workspace in WORKSPACES],
@@ -425,7 +428,7 @@ class Books(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.stored = self.opened()
         self.beside = self.opened()
-        self.plain = MemoryBook()
+        self.plain = MemoryStore()
 
     def opened(self):
         return SqlStore(SqliteEngine(Path(self.folder.name) / "book.db"))

@@ -34,7 +34,7 @@ class ReferenceIndex:
     def search(
         self, tx: Transaction, inquiry: Inquiry, k: int, within: Collection[str] | None = None
     ) -> list[Hit]:
-        lines = [line for asked in inquiry.rooms for line in _lines(tx, asked, inquiry, within)]
+        lines = [line for asked in inquiry.compartments for line in _lines(tx, asked, inquiry, within)]
         terms = max(inquiry.groups, default=-1) + 1
         exact = [at for at, closeness in enumerate(inquiry.closeness) if closeness == 1.0]
         holding = [0] * terms
@@ -44,17 +44,17 @@ class ReferenceIndex:
         telling = [r.idf(len(lines), count) for count in holding]
         worth = [one / sum(telling) for one in telling]
         beside: dict[tuple[str, str | None, int | None], _Line] = {
-            (line.asked.room.workspace, line.said.session, line.said.turn): line
+            (line.asked.compartment.workspace, line.said.session, line.said.turn): line
             for line in lines
             if line.said.session is not None
         }
         sessions = defaultdict(list)
         for line in lines:
-            sessions[line.asked.room.workspace, line.said.session].append(line)
+            sessions[line.asked.compartment.workspace, line.said.session].append(line)
         seldom = r.seldom(len(lines), sum(_in_time(line.said.at, inquiry.spans) for line in lines))
         candidates = []
         for line in lines:
-            place = (line.asked.room.workspace, line.said.session)
+            place = (line.asked.compartment.workspace, line.said.session)
             before, before_that, after = (
                 None if line.said.turn is None else beside.get((*place, line.said.turn + step))
                 for step in (-1, -2, 1)
@@ -73,7 +73,7 @@ class ReferenceIndex:
                 r.SELDOM: seldom * _in_time(line.said.at, inquiry.spans),
                 r.THEN: _then(line),
                 r.TWICE: kin * gist,
-                r.SPEAKER: float(line.asked.room.owner in inquiry.speakers),
+                r.SPEAKER: float(line.asked.compartment.owner in inquiry.speakers),
                 r.DURING: _during(line, inquiry),
                 **_signed(line, inquiry),
             }
@@ -90,25 +90,27 @@ class ReferenceIndex:
         others: Collection[Place],
         within: Collection[str] | None = None,
     ) -> dict[Place, float]:
-        room, line_id = one
+        compartment, line_id = one
         lying = [
             unpack(packed)
-            for asked in inquiry.rooms
-            if asked.room == room
+            for asked in inquiry.compartments
+            if asked.compartment == compartment
             if (packed := _packed(tx, asked, inquiry.space).get(line_id)) is not None
         ]
         if inquiry.vector() is None or not lying:
             return {}
         beside = replace(inquiry, vector=lying[0].tobytes)
-        lines = [line for asked in inquiry.rooms for line in _lines(tx, asked, beside, within)]
-        near = {(line.asked.room, line.id): line.nearness for line in lines if line.nearness}
-        usual = r.usual(sorted(value for (where, _), value in near.items() if where.owner == room.owner))
+        lines = [line for asked in inquiry.compartments for line in _lines(tx, asked, beside, within)]
+        near = {(line.asked.compartment, line.id): line.nearness for line in lines if line.nearness}
+        usual = r.usual(
+            sorted(value for (where, _), value in near.items() if where.owner == compartment.owner)
+        )
         return {other: (near[other] - usual) / (1 - usual) for other in others if other in near}
 
-    def touch(self, room: Compartment, *, vectors: bool = False) -> None:
+    def touch(self, compartment: Compartment, *, vectors: bool = False) -> None:
         pass
 
-    def keep_up(self, book: Store, readings: Readings) -> None:
+    def keep_up(self, store: Store, readings: Readings) -> None:
         pass
 
     def forget(self) -> None:
@@ -125,8 +127,8 @@ def _hits(candidates: Sequence[tuple[_Line, dict[str, float]]], inquiry: Inquiry
             found[r.STRAY] = found[r.KIN_SESSION] * far
         score = sum(r.WEIGHTS[name] * value for name, value in found.items())
         told = {name: value for name, value in found.items() if value}
-        hits.append(Hit(line.asked.room, line.id, score, told))
-    hits.sort(key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
+        hits.append(Hit(line.asked.compartment, line.id, score, told))
+    hits.sort(key=lambda hit: (hit.score, hit.id, hit.compartment), reverse=True)
     return _with_ranks(hits) if inquiry.ranks else hits
 
 
@@ -175,7 +177,7 @@ def _lines(
     tx: Transaction, asked: IndexQuery, inquiry: Inquiry, within: Collection[str] | None
 ) -> list[_Line]:
     found: dict[str, _Line] = {}
-    for change in tx.terms.since(asked.room, 0):
+    for change in tx.terms.since(asked.compartment, 0):
         if change.tokens is None:
             found.pop(change.id, None)
         else:
@@ -200,7 +202,7 @@ def _lines(
 
 def _packed(tx: Transaction, asked: IndexQuery, space: str) -> dict[str, bytes]:
     """The packed vectors of the room's lines: those of the store, and those made for the question."""
-    stored = tx.terms.vectors(asked.room, space, 0)
+    stored = tx.terms.vectors(asked.compartment, space, 0)
     opened = {placed.id: asked.open(placed.id, placed.sealed) for placed in stored}
     kept = {line_id: packed for line_id, packed in opened.items() if packed is not None}
     return {**asked.freshen(()).made, **kept}

@@ -17,22 +17,22 @@ class MemoryLines:
         self._state = state
 
     def append(self, line: SealedLine) -> bool:
-        room = self._state.lines.setdefault(line.room, {})
-        if line.id in room or self._turn_is_taken(line):
+        compartment = self._state.lines.setdefault(line.compartment, {})
+        if line.id in compartment or self._turn_is_taken(line):
             return False
-        room[line.id] = line
+        compartment[line.id] = line
         return True
 
     def _turn_is_taken(self, line: SealedLine) -> bool:
         if line.turn is None or line.session is None:
             return False
-        return bool(self.turns(Turns(line.room.workspace, line.session, line.turn, line.turn)))
+        return bool(self.turns(Turns(line.compartment.workspace, line.session, line.turn, line.turn)))
 
-    def get(self, room: Compartment, line_id: str) -> SealedLine | None:
-        return self._state.lines.get(room, {}).get(line_id)
+    def get(self, compartment: Compartment, line_id: str) -> SealedLine | None:
+        return self._state.lines.get(compartment, {}).get(line_id)
 
-    def get_all(self, room: Compartment, line_ids: Collection[str]) -> list[SealedLine]:
-        lines = self._state.lines.get(room, {})
+    def get_all(self, compartment: Compartment, line_ids: Collection[str]) -> list[SealedLine]:
+        lines = self._state.lines.get(compartment, {})
         return [lines[line_id] for line_id in sorted(set(line_ids)) if line_id in lines]
 
     def walk(self, span: TurnSpan) -> list[SealedLine]:
@@ -46,45 +46,49 @@ class MemoryLines:
             and (not span.profile or line.kind == PROFILE)
             and (span.history or (line.invalidated_by is None and line.kind != TOMBSTONE))
         ]
-        found.sort(key=lambda line: (line.id, line.room.namespace), reverse=span.newest_first)
+        found.sort(key=lambda line: (line.id, line.compartment.namespace), reverse=span.newest_first)
         return found[: span.limit]
 
     def ids(self, span: TurnSpan) -> list[str]:
         return [line.id for line in self.walk(span)]
 
-    def invalidate(self, room: Compartment, target: str, by: str) -> bool:
-        line = self._state.lines.get(room, {}).get(target)
+    def invalidate(self, compartment: Compartment, target: str, by: str) -> bool:
+        line = self._state.lines.get(compartment, {}).get(target)
         if line is None or line.invalidated_by is not None:
             return False
-        self._state.lines[room][target] = replace(line, invalidated_by=by)
+        self._state.lines[compartment][target] = replace(line, invalidated_by=by)
         return True
 
-    def annotate(self, room: Compartment, line_id: str, metadata: str) -> bool:
-        line = self.get(room, line_id)
+    def annotate(self, compartment: Compartment, line_id: str, metadata: str) -> bool:
+        line = self.get(compartment, line_id)
         if line is None:
             return False
-        self._state.lines[room][line_id] = replace(line, metadata=metadata)
+        self._state.lines[compartment][line_id] = replace(line, metadata=metadata)
         return True
 
-    def delete(self, room: Compartment, line_ids: Collection[str]) -> int:
+    def delete(self, compartment: Compartment, line_ids: Collection[str]) -> int:
         self._keep_citations(
-            lambda there, citing, _: (there, citing) not in {(room, one) for one in line_ids}
+            lambda there, citing, _: (there, citing) not in {(compartment, one) for one in line_ids}
         )
-        lines = self._state.lines.get(room, {})
+        lines = self._state.lines.get(compartment, {})
         return len([lines.pop(line_id) for line_id in set(line_ids) if line_id in lines])
 
-    def delete_room(self, room: Compartment) -> int:
-        self._keep_citations(lambda there, *_: there != room)
-        return len(self._state.lines.pop(room, {}))
+    def delete_compartment(self, compartment: Compartment) -> int:
+        self._keep_citations(lambda there, *_: there != compartment)
+        return len(self._state.lines.pop(compartment, {}))
 
-    def count(self, room: Compartment) -> int:
-        return len(self._state.lines.get(room, {}))
+    def count(self, compartment: Compartment) -> int:
+        return len(self._state.lines.get(compartment, {}))
 
     def namespaces(self, workspace: str, owner: str) -> list[str]:
-        return [room.namespace for room in self.rooms() if room[:2] == (workspace, owner)]
+        return [
+            compartment.namespace
+            for compartment in self.compartments()
+            if compartment[:2] == (workspace, owner)
+        ]
 
-    def rooms(self) -> list[Compartment]:
-        return sorted(room for room, lines in self._state.lines.items() if lines)
+    def compartments(self) -> list[Compartment]:
+        return sorted(compartment for compartment, lines in self._state.lines.items() if lines)
 
     def turns(self, span: Turns) -> list[SealedLine]:
         found = [
@@ -94,7 +98,7 @@ class MemoryLines:
             and line.session == span.session
             and span.first <= line.turn
             and (span.last is None or line.turn <= span.last)
-            and (span.owner is None or line.room.owner == span.owner)
+            and (span.owner is None or line.compartment.owner == span.owner)
         ]
         found.sort(key=lambda numbered: numbered[0], reverse=span.newest_first)
         return [line for _, line in found[span.offset :]][: span.limit]
@@ -112,12 +116,12 @@ class MemoryLines:
             if line.about is not None
             and line.invalidated_by is None
             and line.kind in span.kinds
-            and (span.owner is None or line.room.owner == span.owner)
+            and (span.owner is None or line.compartment.owner == span.owner)
             and (span.about is None or line.about == span.about)
             and (span.sessions is None or line.session in span.sessions)
-            and (span.namespaces is None or line.room.namespace in span.namespaces)
+            and (span.namespaces is None or line.compartment.namespace in span.namespaces)
         ]
-        found.sort(key=lambda line: (line.id, line.room), reverse=True)
+        found.sort(key=lambda line: (line.id, line.compartment), reverse=True)
         return found[: span.limit]
 
     def view(
@@ -128,50 +132,50 @@ class MemoryLines:
             for line in self._of(workspace)
             if line.id == line_id
             and line.about is not None
-            and (namespaces is None or line.room.namespace in namespaces)
+            and (namespaces is None or line.compartment.namespace in namespaces)
         ]
-        return min(found, key=lambda line: line.room, default=None)
+        return min(found, key=lambda line: line.compartment, default=None)
 
-    def alike(self, room: Compartment, about: str, likeness: bytes) -> SealedLine | None:
+    def alike(self, compartment: Compartment, about: str, likeness: bytes) -> SealedLine | None:
         found = [
             line
-            for line in self._state.lines.get(room, {}).values()
+            for line in self._state.lines.get(compartment, {}).values()
             if (line.about, line.likeness, line.invalidated_by) == (about, likeness, None)
         ]
         return min(found, key=lambda line: line.id, default=None)
 
-    def reinforce(self, room: Compartment, line_id: str, times: int) -> None:
-        line = self.get(room, line_id)
+    def reinforce(self, compartment: Compartment, line_id: str, times: int) -> None:
+        line = self.get(compartment, line_id)
         if line is not None:
-            self._state.lines[room][line_id] = replace(line, times=line.times + times)
+            self._state.lines[compartment][line_id] = replace(line, times=line.times + times)
 
     def of_session(self, workspace: str, owner: str, session: str) -> list[LinePlace]:
         found = [
             LinePlace(*(getattr(line, name) for name in LinePlace.__struct_fields__))
             for line in self._of(workspace)
-            if line.room.owner == owner and line.session == session
+            if line.compartment.owner == owner and line.session == session
         ]
-        return sorted(found, key=lambda place: (place.room, place.id))
+        return sorted(found, key=lambda place: (place.compartment, place.id))
 
     def _of(self, workspace: str) -> list[SealedLine]:
         return [
             line
-            for room, lines in self._state.lines.items()
-            if room.workspace == workspace
+            for compartment, lines in self._state.lines.items()
+            if compartment.workspace == workspace
             for line in lines.values()
         ]
 
-    def cite(self, room: Compartment, line_id: str, sources: Collection[str]) -> None:
-        self._state.citations.update((room, line_id, source) for source in sources)
+    def cite(self, compartment: Compartment, line_id: str, sources: Collection[str]) -> None:
+        self._state.citations.update((compartment, line_id, source) for source in sources)
 
     def cited(
-        self, workspace: str, line_ids: Collection[str], *, room: Compartment | None = None
+        self, workspace: str, line_ids: Collection[str], *, compartment: Compartment | None = None
     ) -> dict[str, list[str]]:
         found = {
             line_id: {
                 source
                 for place, citing, source in self._state.citations
-                if place.workspace == workspace and room in (None, place) and citing == line_id
+                if place.workspace == workspace and compartment in (None, place) and citing == line_id
             }
             for line_id in line_ids
         }
@@ -180,14 +184,16 @@ class MemoryLines:
     def citing(self, workspace: str, sources: Collection[str]) -> list[tuple[Compartment, str]]:
         return sorted(
             {
-                (room, citing)
-                for room, citing, source in self._state.citations
-                if room.workspace == workspace and source in sources
+                (compartment, citing)
+                for compartment, citing, source in self._state.citations
+                if compartment.workspace == workspace and source in sources
             }
         )
 
     def uncite(self, workspace: str, sources: Collection[str]) -> None:
-        self._keep_citations(lambda room, _, source: room.workspace != workspace or source not in sources)
+        self._keep_citations(
+            lambda compartment, _, source: compartment.workspace != workspace or source not in sources
+        )
 
     def _keep_citations(self, wanted: Callable[[Compartment, str, str], bool]) -> None:
         self._state.citations = {one for one in self._state.citations if wanted(*one)}

@@ -20,48 +20,50 @@ class MemoryRenewal:
     def analyse_by(self, analysis: str) -> None:
         self._state.analysis = {analysis}
 
-    def owe(self, rooms: Collection[Compartment]) -> None:
-        for room in rooms:
-            self._state.renewals.setdefault(room, 0)
+    def owe(self, compartments: Collection[Compartment]) -> None:
+        for compartment in compartments:
+            self._state.renewals.setdefault(compartment, 0)
 
     def next(self, *within: str) -> Debt | None:
-        owed = [room for room in self._state.renewals if room[: len(within)] == within]
+        owed = [compartment for compartment in self._state.renewals if compartment[: len(within)] == within]
         return Debt(min(owed), self._state.renewals[min(owed)]) if owed else None
 
     def lines(self, debt: Debt, most: int) -> list[tuple[int, str]]:
-        found = [(change.seq, change.id) for change in self._indexed(debt.room) if change.seq > debt.seq]
+        found = [
+            (change.seq, change.id) for change in self._indexed(debt.compartment) if change.seq > debt.seq
+        ]
         return found[:most]
 
-    def renew(self, room: Compartment, lines: Sequence[Renewed]) -> None:
+    def renew(self, compartment: Compartment, lines: Sequence[Renewed]) -> None:
         made = {(line.seq, line.id): line for line in lines}
-        changes = self._state.terms.get(room, [])
+        changes = self._state.terms.get(compartment, [])
         for place, change in enumerate(changes):
             line = made.get((change.seq, change.id))
             if line is not None and change.tokens is not None:
                 changes[place] = change._replace(tokens=line.tokens, counts=line.counts)
 
     def reach(self, debt: Debt) -> None:
-        if self._state.renewals.get(debt.room, debt.seq) < debt.seq:
-            self._state.renewals[debt.room] = debt.seq
+        if self._state.renewals.get(debt.compartment, debt.seq) < debt.seq:
+            self._state.renewals[debt.compartment] = debt.seq
 
-    def settle(self, room: Compartment) -> None:
-        self._state.renewals.pop(room, None)
+    def settle(self, compartment: Compartment) -> None:
+        self._state.renewals.pop(compartment, None)
 
     def owed(self, *within: str) -> int:
         return sum(
             change.seq > seq
-            for room, seq in self._state.renewals.items()
-            if room[: len(within)] == within
-            for change in self._indexed(room)
+            for compartment, seq in self._state.renewals.items()
+            if compartment[: len(within)] == within
+            for change in self._indexed(compartment)
         )
 
     def lacking(self, space: str, *within: str) -> int:
         return sum(
-            (room, space, change.id) not in self._state.vectors
-            for room in self._state.terms
-            if room[: len(within)] == within
-            for change in self._indexed(room)
+            (compartment, space, change.id) not in self._state.vectors
+            for compartment in self._state.terms
+            if compartment[: len(within)] == within
+            for change in self._indexed(compartment)
         )
 
-    def _indexed(self, room: Compartment) -> Iterator[TermsChange]:
-        return (change for change in self._state.terms.get(room, []) if change.tokens is not None)
+    def _indexed(self, compartment: Compartment) -> Iterator[TermsChange]:
+        return (change for change in self._state.terms.get(compartment, []) if change.tokens is not None)

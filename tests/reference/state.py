@@ -39,7 +39,7 @@ class State:
     clients: dict[str, Client] = field(default_factory=dict)
     signins: dict[str, SignIn] = field(default_factory=dict)
     slips: dict[tuple[str, bytes], Slip] = field(default_factory=dict)
-    shipments: dict[tuple[Compartment, str, str], tuple[Shipment, int]] = field(default_factory=dict)
+    replication: dict[tuple[Compartment, str, str], tuple[Shipment, int]] = field(default_factory=dict)
     worked: dict[tuple[str, str, str | None, str | None, str], int] = field(default_factory=dict)
 
     def increase(self, workspace: str, name: str) -> int:
@@ -49,7 +49,7 @@ class State:
 
     def copied(self) -> State:
         copied = State(**{name: part.copy() for name, part in vars(self).items()})
-        copied.lines = {room: dict(lines) for room, lines in self.lines.items()}
-        copied.terms = {room: list(changes) for room, changes in self.terms.items()}
+        copied.lines = {compartment: dict(lines) for compartment, lines in self.lines.items()}
+        copied.terms = {compartment: list(changes) for compartment, changes in self.terms.items()}
         copied.audit = {workspace: list(rows) for workspace, rows in self.audit.items()}
         return copied

@@ -16,7 +16,7 @@ from reference.directory import MemoryRegister
 from reference.jobs import MemoryWork
 from reference.lines import MemoryLines
 from reference.reindexing import MemoryRenewal
-from reference.replication import MemoryShipments
+from reference.replication import MemoryReplication
 from reference.sign_ins import MemorySignIns
 from reference.state import State
 from souvenance.domain import merkle
@@ -34,52 +34,57 @@ class _Terms:
         self._state = state
 
     def add(
-        self, room: Compartment, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID
+        self, compartment: Compartment, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID
     ) -> None:
-        changes = self._state.terms.setdefault(room, [])
-        changes.append(TermsChange(self._next(room), line_id, tokens, counts, said))
+        changes = self._state.terms.setdefault(compartment, [])
+        changes.append(TermsChange(self._next(compartment), line_id, tokens, counts, said))
 
-    def remove(self, room: Compartment, line_ids: Collection[str]) -> None:
+    def remove(self, compartment: Compartment, line_ids: Collection[str]) -> None:
         for line_id in sorted(set(line_ids)):
-            changes = self._state.terms.get(room, [])
+            changes = self._state.terms.get(compartment, [])
             kept = [change for change in changes if change.id != line_id or change.tokens is None]
             if len(kept) < len(changes):
-                self._state.terms[room] = [*kept, TermsChange(self._next(room), line_id, None, b"")]
-                self._drop({place for place in self._state.vectors if place[::2] == (room, line_id)})
+                self._state.terms[compartment] = [
+                    *kept,
+                    TermsChange(self._next(compartment), line_id, None, b""),
+                ]
+                self._drop({place for place in self._state.vectors if place[::2] == (compartment, line_id)})
 
-    def delete_room(self, room: Compartment) -> None:
-        self._state.renewals.pop(room, None)
-        self._state.terms.pop(room, None)
-        self._drop({place for place in self._state.vectors if place[0] == room})
+    def delete_compartment(self, compartment: Compartment) -> None:
+        self._state.renewals.pop(compartment, None)
+        self._state.terms.pop(compartment, None)
+        self._drop({place for place in self._state.vectors if place[0] == compartment})
 
-    def indexed(self, room: Compartment, line_ids: Collection[str] | None = None) -> set[str]:
-        placed = {place[2] for place in self._state.vectors if place[0] == room}
-        found = placed.union(self._indexed(room))
+    def indexed(self, compartment: Compartment, line_ids: Collection[str] | None = None) -> set[str]:
+        placed = {place[2] for place in self._state.vectors if place[0] == compartment}
+        found = placed.union(self._indexed(compartment))
         return found if line_ids is None else found.intersection(line_ids)
 
-    def since(self, room: Compartment, seq: int) -> Feed:
-        found = [change for change in self._state.terms.get(room, []) if change.seq > seq]
+    def since(self, compartment: Compartment, seq: int) -> Feed:
+        found = [change for change in self._state.terms.get(compartment, []) if change.seq > seq]
         return packed([(*change[:-1], *change.said) for change in found])
 
-    def lie(self, room: Compartment, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
-        indexed = self._indexed(room)
+    def lie(self, compartment: Compartment, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
+        indexed = self._indexed(compartment)
         for line_id, sealed in sorted(dict(vectors).items()):
             if line_id in indexed:
-                self._state.vectors[room, space, line_id] = Vector(self._next(room), line_id, sealed)
+                self._state.vectors[compartment, space, line_id] = Vector(
+                    self._next(compartment), line_id, sealed
+                )
 
-    def vectors(self, room: Compartment, space: str, seq: int) -> list[Vector]:
-        found = [vector for place, vector in self._state.vectors.items() if place[:2] == (room, space)]
+    def vectors(self, compartment: Compartment, space: str, seq: int) -> list[Vector]:
+        found = [vector for place, vector in self._state.vectors.items() if place[:2] == (compartment, space)]
         return sorted(vector for vector in found if vector.seq > seq)
 
-    def lacking(self, room: Compartment, space: str, most: int, beyond: int = 0) -> list[str]:
-        indexed = self._indexed(room)
-        found = [line_id for line_id in indexed if (room, space, line_id) not in self._state.vectors]
+    def lacking(self, compartment: Compartment, space: str, most: int, beyond: int = 0) -> list[str]:
+        indexed = self._indexed(compartment)
+        found = [line_id for line_id in indexed if (compartment, space, line_id) not in self._state.vectors]
         return found[beyond : beyond + most]
 
-    def newest_lacking(self, room: Compartment, space: str, most: int) -> list[str]:
-        newest = self._state.terms.get(room, [])[: -most - 1 : -1]
+    def newest_lacking(self, compartment: Compartment, space: str, most: int) -> list[str]:
+        newest = self._state.terms.get(compartment, [])[: -most - 1 : -1]
         indexed = (change.id for change in newest if change.tokens is not None)
-        return [line_id for line_id in indexed if (room, space, line_id) not in self._state.vectors]
+        return [line_id for line_id in indexed if (compartment, space, line_id) not in self._state.vectors]
 
     def spaces(self) -> dict[str, int]:
         return dict(Counter(space for _, space, _ in self._state.vectors))
@@ -89,14 +94,14 @@ class _Terms:
         self._drop(going)
         return len(going)
 
-    def _next(self, room: Compartment) -> int:
+    def _next(self, compartment: Compartment) -> int:
         """A number above that of every change and vector of the room."""
-        vectors = (vector.seq for place, vector in self._state.vectors.items() if place[0] == room)
-        changes = (change.seq for change in self._state.terms.get(room, ()))
+        vectors = (vector.seq for place, vector in self._state.vectors.items() if place[0] == compartment)
+        changes = (change.seq for change in self._state.terms.get(compartment, ()))
         return 1 + max([0, *vectors, *changes])
 
-    def _indexed(self, room: Compartment) -> list[str]:
-        return [change.id for change in self._state.terms.get(room, []) if change.tokens is not None]
+    def _indexed(self, compartment: Compartment) -> list[str]:
+        return [change.id for change in self._state.terms.get(compartment, []) if change.tokens is not None]
 
     def _drop(self, going: Collection[tuple[Compartment, str, str]]) -> None:
         for place in going:
@@ -111,14 +116,15 @@ class _Keys:
         return [
             key
             for key in self.every()
-            if key.room[:2] == (workspace, owner) and (namespaces is None or key.room.namespace in namespaces)
+            if key.compartment[:2] == (workspace, owner)
+            and (namespaces is None or key.compartment.namespace in namespaces)
         ]
 
     def add(self, key: WrappedKey) -> None:
-        self._state.keys[key.room, key.purpose, key.epoch] = key
+        self._state.keys[key.compartment, key.purpose, key.epoch] = key
 
     def rewrap(self, key: WrappedKey) -> None:
-        place = (key.room, key.purpose, key.epoch)
+        place = (key.compartment, key.purpose, key.epoch)
         if place in self._state.keys:
             self._state.keys[place] = key
 
@@ -128,8 +134,8 @@ class _Keys:
     def every(self) -> list[WrappedKey]:
         return [key for _, key in sorted(self._state.keys.items())]
 
-    def delete_room(self, room: Compartment) -> int:
-        doomed = [place for place in self._state.keys if place[0] == room]
+    def delete_compartment(self, compartment: Compartment) -> int:
+        doomed = [place for place in self._state.keys if place[0] == compartment]
         for place in doomed:
             del self._state.keys[place]
         return len(doomed)
@@ -197,7 +203,7 @@ class _Transaction:
         self.work = MemoryWork(state)
         self.renewal = MemoryRenewal(state)
         self.signins = MemorySignIns(state)
-        self.shipments = MemoryShipments(state)
+        self.replication = MemoryReplication(state)
 
     def marks(self, workspace: str) -> ChangeMarks:
         def total(name: str) -> int:
@@ -205,10 +211,10 @@ class _Transaction:
 
         return ChangeMarks(total("caps"), total("rooms"))
 
-    def touch(self, workspace: str, *, caps: bool = False, rooms: bool = False) -> None:
+    def touch(self, workspace: str, *, caps: bool = False, compartments: bool = False) -> None:
         if caps:
             self._state.increase(workspace, "caps")
-        if rooms:
+        if compartments:
             self._state.increase(workspace, "rooms")
 
     def owe_scrub(self) -> None:
@@ -221,7 +227,7 @@ class _Transaction:
         return sorted(workspace for workspace, rows in self._state.audit.items() if rows)
 
 
-class MemoryBook:
+class MemoryStore:
     """The book in this process's memory."""
 
     def __init__(self) -> None:

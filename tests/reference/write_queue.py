@@ -16,7 +16,7 @@ from souvenance.ports.clock import Clock
 from souvenance.ports.write_queue import LONGEST_HOLD_MS, MOST_SET_ASIDE, Letter, QueueStatus, WriteRefused
 
 
-class MemoryOutbox:
+class MemoryWriteQueue:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._letters: dict[str, Letter] = {}

@@ -22,9 +22,9 @@ from surfaces.door import souvenance
 class Guest:
     """An open folder, asked with its owner's cap or with another."""
 
-    def __init__(self, house):
-        self.gate = house.gate
-        self.owner = house.owner_cap
+    def __init__(self, installation):
+        self.gate = installation.gate
+        self.owner = installation.owner_cap
 
     def call(self, operation, request, cap=None):
         return self.gate.call(operation, Credentials(cap or self.owner), request)
@@ -63,11 +63,11 @@ class Folder:
 
     @contextmanager
     def opened(self):
-        house = open_installation(Settings(self.home))
+        installation = open_installation(Settings(self.home))
         try:
-            yield Guest(house)
+            yield Guest(installation)
         finally:
-            house.close()
+            installation.close()
 
     @contextmanager
     def raw(self):
@@ -99,20 +99,22 @@ class Folder:
         """The files that hold these bytes anywhere."""
         return [name for name, content in self.files().items() if needle in content]
 
-    def room_keys(self, owner, namespace, workspace="default"):
+    def compartment_keys(self, owner, namespace, workspace="default"):
         """A room's keys, as whoever has the root key could unwrap them."""
-        with self.book() as tx:
-            return Vault(KeyFiles(self.home), None).rooms(tx, workspace, owner, (namespace,))[namespace]
+        with self.store() as tx:
+            return Vault(KeyFiles(self.home), None).compartments(tx, workspace, owner, (namespace,))[
+                namespace
+            ]
 
     @contextmanager
-    def book(self):
+    def store(self):
         """The book as it stands, for reading."""
-        book = SqlStore(SqliteEngine(self.database))
+        store = SqlStore(SqliteEngine(self.database))
         try:
-            with book.read() as tx:
+            with store.read() as tx:
                 yield tx
         finally:
-            book.close()
+            store.close()
 
     def doctor(self):
         """What 'souvenance doctor' says, and its exit code."""

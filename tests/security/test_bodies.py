@@ -122,11 +122,13 @@ def wire(server):
 
 @contextmanager
 def opened(home):
-    house = open_installation(settings_from({"SOUVENANCE_HOME": str(home), "SOUVENANCE_EMBEDDER": "none"}))
+    installation = open_installation(
+        settings_from({"SOUVENANCE_HOME": str(home), "SOUVENANCE_EMBEDDER": "none"})
+    )
     try:
-        yield house
+        yield installation
     finally:
-        house.close()
+        installation.close()
 
 
 def path_of(template: str) -> str:
@@ -151,11 +153,11 @@ def test_a_client_that_sends_on_after_the_refusal_still_reads_it(server):
 
 
 def test_junk_is_counted_once_and_leaves_no_row(home):
-    with opened(home) as house, running(make_app(house.gate)) as url:
-        before = house.gate.junk
+    with opened(home) as installation, running(make_app(installation.gate)) as url:
+        before = installation.gate.junk
         answer = httpx.post(f"{url}{PUT}", content=b"{}", trust_env=False)
         assert answer.status_code == 401
-        assert house.gate.junk == before + 1
+        assert installation.gate.junk == before + 1
 
 
 @pytest.mark.parametrize(
@@ -215,38 +217,38 @@ def test_bodies_of_one_token_or_of_all_take_no_more_than_their_budget(tmp_path):
 
 def test_no_token_takes_more_than_its_share_and_others_are_served():
     async def story() -> None:
-        room = BodyBudget(100, 50, patience=0.01)
-        await room.take("ann", 50)
+        compartment = BodyBudget(100, 50, patience=0.01)
+        await compartment.take("ann", 50)
         with pytest.raises(RateLimited) as refused:
-            await room.take("ann", 1)
+            await compartment.take("ann", 1)
         assert refused.value.code == "rate_limited"
-        await room.take("bob", 50)
+        await compartment.take("bob", 50)
         with pytest.raises(ServerBusy):
-            await room.take("eve", 1)
-        room.give_back("ann", 50)
-        await room.take("eve", 1)
+            await compartment.take("eve", 1)
+        compartment.give_back("ann", 50)
+        await compartment.take("eve", 1)
 
     asyncio.run(story())
 
 
-def test_who_waits_for_room_gets_it_in_turn_when_others_end():
+def test_who_waits_for_compartment_gets_it_in_turn_when_others_end():
     async def story() -> list[str]:
-        room, order = BodyBudget(100, 100, patience=PATIENCE_SECONDS), []
+        compartment, order = BodyBudget(100, 100, patience=PATIENCE_SECONDS), []
 
         async def ask(who: str, count: int) -> None:
-            await room.take(who, count)
+            await compartment.take(who, count)
             order.append(who)
 
-        await room.take("holder", 100)
+        await compartment.take("holder", 100)
         large = asyncio.create_task(ask("large", 90))
         await asyncio.sleep(0)
         small = asyncio.create_task(ask("small", 10))
         await asyncio.sleep(0)
         assert order == []
-        room.give_back("holder", 50)
+        compartment.give_back("holder", 50)
         await asyncio.sleep(0)
         assert order == []
-        room.give_back("holder", 50)
+        compartment.give_back("holder", 50)
         await asyncio.gather(large, small)
         return order
 
@@ -255,14 +257,14 @@ def test_who_waits_for_room_gets_it_in_turn_when_others_end():
 
 def test_who_gives_up_waiting_leaves_nothing_taken():
     async def story() -> None:
-        room = BodyBudget(100, 100, patience=PATIENCE_SECONDS)
-        await room.take("holder", 100)
-        waiting = asyncio.create_task(room.take("gone", 100))
+        compartment = BodyBudget(100, 100, patience=PATIENCE_SECONDS)
+        await compartment.take("holder", 100)
+        waiting = asyncio.create_task(compartment.take("gone", 100))
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        room.give_back("holder", 100)
-        await room.take("next", 100)
+        compartment.give_back("holder", 100)
+        await compartment.take("next", 100)
 
     asyncio.run(story())
 
@@ -291,8 +293,8 @@ def opened_for_writing():
 @pytest.mark.parametrize("token", ["owner", None])
 def test_an_upload_is_never_written_to_the_temporary_folder(home, token):
     file = {"file": ("notes.txt", b"the marker in plain text " * 200_000, "text/plain")}
-    with opened(home) as house, running(make_app(house.gate)) as url:
-        headers = {"authorization": f"Bearer {house.owner_cap}"} if token else {}
+    with opened(home) as installation, running(make_app(installation.gate)) as url:
+        headers = {"authorization": f"Bearer {installation.owner_cap}"} if token else {}
         with httpx.Client(base_url=url, headers=headers, trust_env=False, timeout=PATIENCE_SECONDS) as client:
             client.get("/health")
             with opened_for_writing() as files:
@@ -338,8 +340,8 @@ def hasty(app):
 
 def test_headers_that_come_too_slowly_end_the_connection(home):
     with (
-        opened(home) as house,
-        hasty(make_app(house.gate)) as wire,
+        opened(home) as installation,
+        hasty(make_app(installation.gate)) as wire,
     ):
         wire.write(b"GET /health HTTP/1.1\r\nhost")
         assert wire.is_closed_by_the_server()
@@ -347,8 +349,8 @@ def test_headers_that_come_too_slowly_end_the_connection(home):
 
 def test_the_rest_of_a_refused_body_is_not_awaited_for_ever(home):
     with (
-        opened(home) as house,
-        hasty(make_app(house.gate)) as wire,
+        opened(home) as installation,
+        hasty(make_app(installation.gate)) as wire,
     ):
         wire.send("POST", PUT, 16 * MEGABYTE, PART)
         assert wire.answer()[0] == 401

@@ -72,7 +72,7 @@ def exercise(guest):
         (o.PROOF, m.AuditProof(old=1)),
         (o.ROTATE, m.RotateKeys()),
         (o.ROTATE, m.RotateKeys(signing=True)),
-        (o.ROOMS, m.Rooms()),
+        (o.ROOMS, m.Compartments()),
         (o.EXAMINE, m.Examine("default", "owner", "travel")),
         (o.RECONCILE, m.Reconcile("default")),
         (o.REINDEX, m.Reindex()),
@@ -116,7 +116,7 @@ def test_no_sentence_question_or_rare_word_is_in_any_file(home):
         assert readable(folder) == []
 
 
-def test_the_same_word_leaves_other_tokens_in_every_room(home):
+def test_the_same_word_leaves_other_tokens_in_every_compartment(home):
     folder = Folder(home)
     with folder.opened() as guest:
         guest.put("Quxabolinda", "travel")
@@ -127,7 +127,7 @@ def test_the_same_word_leaves_other_tokens_in_every_room(home):
     assert {len(token) for token in tokens} == {8}
 
 
-def test_a_token_can_not_be_formed_under_another_room_s_key(home):
+def test_a_token_can_not_be_formed_under_another_compartment_s_key(home):
     folder = Folder(home)
     with folder.opened() as guest:
         guest.put("Quxabolinda", "travel")
@@ -137,7 +137,7 @@ def test_a_token_can_not_be_formed_under_another_room_s_key(home):
         for namespace in ("travel", "personal")
     }
     for namespace in stored:
-        formed = terms.blind(folder.room_keys("owner", namespace).blind, ["quxabolinda"]).tobytes()
+        formed = terms.blind(folder.compartment_keys("owner", namespace).blind, ["quxabolinda"]).tobytes()
         assert {other for other in stored if formed in stored[other]} == {namespace}
 
 

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from gate.world import KINDS, World, each_kind, on_sqlite
-from reference.store import MemoryBook
+from reference.store import MemoryStore
 from security.folder import Folder
 from souvenance.adapters.crypto.key_files import KeyFiles
 from souvenance.domain import merkle, ulid
@@ -95,7 +95,7 @@ def test_hole_4_of_eight_threads_that_put_one_id_exactly_one_wins(tmp_path):
     told = [first.call(o.LINE, cap, m.GetLine(line)).text for line in ids]
     assert told == [f"said by {won[0]}" for won in winners]
     for world in worlds:
-        world.book.close()
+        world.store.close()
 
 
 def test_hole_4_of_eight_processes_that_put_one_id_exactly_one_wins(home):
@@ -132,7 +132,7 @@ def test_hole_5_a_line_stays_invalidated_however_much_later_that_was_said(tmp_pa
         assert world.texts(cap, "trip") == ["Trip to Xi'an"]
 
 
-def test_hole_6_a_refused_room_is_in_the_log_whoever_calls_the_gate():
+def test_hole_6_a_refused_compartment_is_in_the_log_whoever_calls_the_gate():
     world = World()
     cap = world.issue(namespaces_allowed=["travel"])
     requests = {
@@ -195,10 +195,10 @@ def test_hole_8_a_row_can_not_vanish_move_or_change_unnoticed(tmp_path, spoil):
     }[spoil]
     with pytest.raises(BrokenAuditChain):
         verify("default", spoiled, checkpoint)
-    world.book.close()
+    world.store.close()
 
 
-def test_hole_9_forgetting_takes_every_line_of_a_large_room(home):
+def test_hole_9_forgetting_takes_every_line_of_a_large_compartment(home):
     folder = Folder(home)
     with folder.opened() as guest:
         guest.put("note", "travel")
@@ -221,13 +221,13 @@ def test_hole_9_forgetting_takes_every_line_of_a_large_room(home):
         assert set(folder.column(f"SELECT namespace FROM {table}")) == {"personal"}
 
 
-class StuckBook(MemoryBook):
+class StuckStore(MemoryStore):
     """A book that can delete nothing."""
 
     @contextmanager
     def write(self, *of, **options):
         with super().write(*of, **options) as tx:
-            tx.lines.delete_room = tx.lines.delete = self._stuck
+            tx.lines.delete_compartment = tx.lines.delete = self._stuck
             yield tx
 
     def _stuck(self, *place):
@@ -235,7 +235,7 @@ class StuckBook(MemoryBook):
 
 
 def test_hole_9_what_could_not_be_deleted_is_never_called_forgotten():
-    world = World(book=StuckBook())
+    world = World(store=StuckStore())
     cap = world.issue()
     line = world.put(cap, "Trip to Chengdu")
     for request in (m.Forget(id=line), m.Forget(namespace="travel"), m.Forget(owner="alice")):
@@ -254,9 +254,9 @@ def test_hole_10_epochs_go_on_after_256_and_each_opens_with_its_own_key(home):
             guest.put(f"in epoch {epoch}", "travel")
         assert folder.column("SELECT epoch FROM lines ORDER BY id") == [1, 255, 256, 257]
         assert guest.texts() == ["in epoch 257", "in epoch 256", "in epoch 255", "before"]
-    keys = folder.room_keys("owner", "travel")
-    with folder.book() as tx:
-        line = tx.lines.get(keys.room, folder.column("SELECT id FROM lines WHERE epoch = 256")[0])
+    keys = folder.compartment_keys("owner", "travel")
+    with folder.store() as tx:
+        line = tx.lines.get(keys.compartment, folder.column("SELECT id FROM lines WHERE epoch = 256")[0])
     assert open_sealed(line, key=keys.seals[256]) == "in epoch 256"
     for epoch in (1, 255, 257):
         with pytest.raises(Tampered):
@@ -269,21 +269,25 @@ def test_hole_10_every_owner_and_namespace_has_keys_of_its_own(home):
         guest.put("x", "travel")
         guest.put("x", "personal")
         guest.put("x", "travel", guest.mint(sub="alice"))
-    with folder.book() as tx:
+    with folder.store() as tx:
         wrapped = tx.keys.every()
     keyring = KeyFiles(home)
-    keys = {keyring.unwrap(key.wrapped, key_place(key.room, key.purpose, key.epoch)) for key in wrapped}
+    keys = {
+        keyring.unwrap(key.wrapped, key_place(key.compartment, key.purpose, key.epoch)) for key in wrapped
+    }
     assert len(keys) == len(wrapped) == 6
     for key in wrapped:
         with pytest.raises(WrongKey):
-            keyring.unwrap(key.wrapped, key_place(key.room._replace(owner="bob"), key.purpose, key.epoch))
+            keyring.unwrap(
+                key.wrapped, key_place(key.compartment._replace(owner="bob"), key.purpose, key.epoch)
+            )
 
 
-@pytest.mark.parametrize("rooms", [[], None])
-def test_hole_11_a_cap_that_names_no_namespace_opens_none(rooms):
+@pytest.mark.parametrize("compartments", [[], None])
+def test_hole_11_a_cap_that_names_no_namespace_opens_none(compartments):
     world = World()
     world.put(world.issue(), "Trip to Chengdu")
-    cap = world.issue(namespaces_allowed=rooms)
+    cap = world.issue(namespaces_allowed=compartments)
     assert world.texts(cap, "Chengdu") == []
     assert world.code(o.GET, cap, m.Get(namespaces=("travel",))) == "namespace_denied"
 

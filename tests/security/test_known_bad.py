@@ -65,14 +65,14 @@ def test_each_cap_gets_the_same_verdict_without_a_gate(path):
 
 def sealed_line(path):
     said = json.loads(path.read_text("utf-8"))
-    room = Compartment(said.pop("workspace"), said.pop("owner"), said.pop("namespace"))
-    return SealedLine(**{**said, "room": room, "sealed": bytes.fromhex(said["sealed"])})
+    compartment = Compartment(said.pop("workspace"), said.pop("owner"), said.pop("namespace"))
+    return SealedLine(**{**said, "compartment": compartment, "sealed": bytes.fromhex(said["sealed"])})
 
 
 @pytest.mark.parametrize("path", walked("lines"), ids=named)
 def test_each_line_opens_or_is_named(path):
     line = sealed_line(path)
-    keys = CompartmentKeys(line.room, {3: AESGCM(make.ROOM_KEY), 4: AESGCM(make.ROOM_KEY)}, 4, b"")
+    keys = CompartmentKeys(line.compartment, {3: AESGCM(make.ROOM_KEY), 4: AESGCM(make.ROOM_KEY)}, 4, b"")
     try:
         told = opened(line, keys).text
     except SouvenanceError as error:

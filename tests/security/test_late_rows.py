@@ -51,19 +51,19 @@ def code(answer):
 
 def late_rows(home):
     """What the log says late, told by another process on the data folder; the log verifies."""
-    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+    installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     try:
-        with house._book.read() as tx:
+        with installation._store.read() as tx:
             rows = tx.audit.rows("default", 0, 1000)
         verify("default", rows)
     finally:
-        house.close()
+        installation.close()
     return [(one.event.operation, one.event.outcome) for one in rows if one.event.detail.startswith("late=")]
 
 
 def test_by_default_a_chat_is_refused_and_its_row_comes_late(refusing, home):
     cap = refusing.mint("ann")
-    refusing.house.close()
+    refusing.installation.close()
     for streamed in (False, True):
         answer = refusing.client(cap).post("/chat/completions", json=asked(SECRET, stream=streamed))
         assert code(answer) == (503, "storage_unavailable")
@@ -76,7 +76,7 @@ def test_by_default_a_chat_is_refused_and_its_row_comes_late(refusing, home):
 def test_if_told_to_it_passes_on_without_memory_whoever_proves_themselves(passing, home):
     caps = {name: show(passing) for name, show in CREDENTIALS.items() if name not in ("nothing", "local")}
     refused = {name: caps.pop(name) for name in ("junk", "ann's own cap, altered")}
-    passing.house.close()
+    passing.installation.close()
     for cap in caps.values():
         answer = passing.client(cap).post("/chat/completions", json=asked(SECRET))
         assert (answer.status_code, answer.headers[TOLD]) == (200, "store-down")
@@ -90,7 +90,7 @@ def test_what_a_token_does_not_grant_it_does_not_grant_then(passing, home):
     ann, other = passing.mint("ann"), passing.mint("ann", data_class="config")
     limited, silent = passing.mint("ann", sessions=("s",)), passing.mint("ann", ops=("put", "get"))
     brief = passing.mint("ann", ttl_seconds=1)
-    passing.house.close()
+    passing.installation.close()
     assert code(passing.say(ann, "hi", user="bob")) == (403, "cap_scope_mismatch")
     assert code(passing.say(other, "hi")) == (403, "cap_data_class_mismatch")
     assert code(passing.say(limited, "hi")) == (403, "cap_scope_mismatch")
@@ -104,10 +104,10 @@ def test_what_a_token_does_not_grant_it_does_not_grant_then(passing, home):
 
 def test_a_withdrawal_that_was_seen_holds(passing):
     ann, bob = passing.mint("ann"), passing.mint("bob")
-    owner = Credentials(passing.house.owner_cap)
-    passing.house.gate.call(o.REVOKE, owner, m.Revoke(sub="ann"))
+    owner = Credentials(passing.installation.owner_cap)
+    passing.installation.gate.call(o.REVOKE, owner, m.Revoke(sub="ann"))
     assert passing.say(bob, "hi").status_code == 200
-    passing.house.close()
+    passing.installation.close()
     assert code(passing.say(ann, "hi")) == (401, "cap_revoked")
     assert passing.say(bob, "hi").status_code == 200
 
@@ -115,7 +115,7 @@ def test_a_withdrawal_that_was_seen_holds(passing):
 def test_a_bound_token_needs_a_proof_that_is_taken_once(passing):
     key = Ed25519PrivateKey.generate()
     cap = passing.mint("ann", cnf=Confirmation(HolderKey.of(key.public_key())))
-    passing.house.close()
+    passing.installation.close()
     body = json.dumps(asked("I like tea.")).encode()
     shown = proof.make(
         cap, Bound("POST", "/v1/chat/completions", body), key=key, jti="one", now=int(time.time())
@@ -131,7 +131,7 @@ def test_a_bound_token_needs_a_proof_that_is_taken_once(passing):
 @pytest.mark.parametrize("spoilt", ["folder", "link"])
 def test_without_a_durable_row_nothing_is_passed_on(passing, home, spoilt):
     cap = passing.mint("ann")
-    passing.house.close()
+    passing.installation.close()
     if spoilt == "folder":
         (home / FILE).mkdir()
     else:
@@ -142,7 +142,7 @@ def test_without_a_durable_row_nothing_is_passed_on(passing, home, spoilt):
 
 def test_the_file_is_its_owner_s_alone_and_holds_no_text_and_no_token(passing, home):
     cap = passing.mint("ann")
-    passing.house.close()
+    passing.installation.close()
     assert passing.say(cap, SECRET).status_code == 200
     assert stat.S_IMODE((home / FILE).stat().st_mode) == 0o600
     kept = (home / FILE).read_text()
@@ -152,7 +152,7 @@ def test_the_file_is_its_owner_s_alone_and_holds_no_text_and_no_token(passing, h
 
 def test_a_row_is_appended_once_even_if_its_process_was_killed_before_the_file_was_gone(passing, home):
     cap = passing.mint("ann")
-    passing.house.close()
+    passing.installation.close()
     passing.say(cap, "hi")
     shutil.copy(home / FILE, home / "kept")
     assert late_rows(home) == [("chat", "ok")]
@@ -165,17 +165,17 @@ def test_a_row_is_appended_once_even_if_its_process_was_killed_before_the_file_w
 
 
 def test_the_same_process_appends_it_with_the_next_request(home):
-    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+    installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     try:
-        owner = Credentials(house.owner_cap)
+        owner = Credentials(installation.owner_cap)
         with pytest.raises(StorageUnavailable):
-            house.gate.judge_late(o.CHAT, owner, m.WhoAmI(), StorageUnavailable("gone"), grants=False)
-        house.gate.call(o.WHOAMI, owner, m.WhoAmI())
-        found = house.gate.call(o.AUDIT, owner, m.AuditList()).rows
+            installation.gate.judge_late(o.CHAT, owner, m.WhoAmI(), StorageUnavailable("gone"), grants=False)
+        installation.gate.call(o.WHOAMI, owner, m.WhoAmI())
+        found = installation.gate.call(o.AUDIT, owner, m.AuditList()).rows
         assert [row.outcome for row in found if row.detail.startswith("late=")] == ["storage_unavailable"]
         assert not (home / FILE).exists()
     finally:
-        house.close()
+        installation.close()
 
 
 def test_a_row_that_was_added_while_others_are_handed_over_is_not_lost(home):

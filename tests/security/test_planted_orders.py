@@ -21,17 +21,17 @@ from souvenance.gate.token_verifier import Credentials
 PERSON, AGENT = "ann", "assistant"
 
 
-def plant(house):
-    owner = Credentials(house.owner_cap)
-    planted.plant(lambda *asked: house.gate.call(asked[0], owner, asked[1]), "default", PERSON, AGENT)
-    with house.working():
-        house.settle(60)
+def plant(installation):
+    owner = Credentials(installation.owner_cap)
+    planted.plant(lambda *asked: installation.gate.call(asked[0], owner, asked[1]), "default", PERSON, AGENT)
+    with installation.working():
+        installation.settle(60)
 
 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory):
     with a_stage(tmp_path_factory.mktemp("planted") / "home") as stage:
-        plant(stage.house)
+        plant(stage.installation)
         yield stage
 
 
@@ -86,23 +86,23 @@ def test_a_conversation_that_goes_on_has_only_its_two_speakers(stage):
         q.NewMessage(content=tool, peer_id=PERSON, metadata={"type": "tool_result"}),
     ]
     asked = q.AddMessages(workspace_id=stage.workspace, session_id=session, messages=messages)
-    stage.house.gate.call(co.ADD_MESSAGES, Credentials(stage.house.owner_cap), asked)
+    stage.installation.gate.call(co.ADD_MESSAGES, Credentials(stage.installation.owner_cap), asked)
     before, memory = turn(stage, "Let us go on about the anchor.", transcript="t-1")
     assert "My boat is the Petrel." in before
     assert not marks_in(before + memory, *OTHERS)
 
 
 def test_no_summary_tells_what_others_said_or_a_document_holds(stage):
-    owner = Credentials(stage.house.owner_cap)
+    owner = Credentials(stage.installation.owner_cap)
     for session in ("planted", "shared", "imported"):
         asked = q.Summaries(workspace_id=stage.workspace, session_id=session, between=[PERSON, AGENT])
-        told = stage.house.gate.call(co.SUMMARIES, owner, asked)
+        told = stage.installation.gate.call(co.SUMMARIES, owner, asked)
         for one in (told.short_summary, told.long_summary):
             assert one is None or not marks_in(one.content, *OTHERS)
 
 
 def test_the_snapshot_has_the_person_s_own_words_alone(stage):
-    told = stage.house.gate.call(o.SNAPSHOT, Credentials(stage.mint(PERSON)), m.Snapshot()).profile
+    told = stage.installation.gate.call(o.SNAPSHOT, Credentials(stage.mint(PERSON)), m.Snapshot()).profile
     assert not marks_in(told, *OTHERS)
     assert marks_in(told, OWN)
     for line in told.splitlines():
@@ -111,18 +111,18 @@ def test_the_snapshot_has_the_person_s_own_words_alone(stage):
 
 
 def test_neither_card_nor_representation_has_what_nobody_asked_for(stage):
-    owner = Credentials(stage.house.owner_cap)
+    owner = Credentials(stage.installation.owner_cap)
     for observer in (PERSON, AGENT):
         asked = q.PeerContext(
             workspace_id=stage.workspace, peer_id=observer, target=PERSON if observer != PERSON else None
         )
-        told = stage.house.gate.call(co.PEER_CONTEXT, owner, asked)
+        told = stage.installation.gate.call(co.PEER_CONTEXT, owner, asked)
         assert not marks_in(f"{told.representation} {told.peer_card}", *OTHERS)
 
 
 def test_the_profile_over_mcp_has_the_person_s_own_words_alone(tmp_path):
     with hosted(tmp_path / "home") as server:
-        plant(server.house)
+        plant(server.installation)
         (answer,) = server.calls(server.wide(PERSON), ("profile", {}))
     (told,) = (part.text for part in answer.content)
     assert not marks_in(told, *OTHERS)

@@ -51,7 +51,7 @@ def test_a_forgotten_line_that_is_put_back_is_named_until_it_is_forgotten_again(
 
 
 @pytest.mark.parametrize("request_", [m.Forget(namespace="travel"), m.Forget(owner="owner")])
-def test_a_forgotten_room_that_is_put_back_is_named_with_its_keys(folder, request_):
+def test_a_forgotten_compartment_that_is_put_back_is_named_with_its_keys(folder, request_):
     with folder.opened() as guest:
         line = guest.put("Allergic to peanuts")
         before = rows_of(folder)
@@ -62,7 +62,7 @@ def test_a_forgotten_room_that_is_put_back_is_named_with_its_keys(folder, reques
     assert "of namespace 'travel' of 'owner' was destroyed, and is there again" in told
 
 
-def test_a_key_that_is_put_back_beside_the_room_s_new_ones_is_named(folder):
+def test_a_key_that_is_put_back_beside_the_compartment_s_new_ones_is_named(folder):
     with folder.opened() as guest:
         guest.put("Allergic to peanuts")
         before = rows_of(folder)
@@ -123,11 +123,11 @@ def test_a_line_that_was_put_again_under_its_id_is_no_finding(folder):
 def world(tmp_path):
     world = on_sqlite(tmp_path / "souvenance.db", embedder=ReferenceEmbedder())
     yield world
-    world.book.close()
+    world.store.close()
 
 
 def embed(world):
-    while embed_some(world.book, world.tools):
+    while embed_some(world.store, world.tools):
         pass
 
 

@@ -170,7 +170,7 @@ class Trees(RuleBasedStateMachine):
         assert told == ["cap_revoked" if ended(token, self.revocations) else "ok" for token in new]
 
     def teardown(self):
-        self.world.book.close()
+        self.world.store.close()
         self.folder.cleanup()
 
 

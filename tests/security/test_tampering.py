@@ -109,10 +109,12 @@ def check_refused(scene, cap=None, code="tampered"):
 def examined(guest):
     """Everything that the doctor finds, room by room."""
     findings = []
-    for room in guest.call(o.ROOMS, m.Rooms()).rooms:
-        refused = guest.refusal(o.EXAMINE, m.Examine(room.workspace, room.owner, room.namespace))
+    for compartment in guest.call(o.ROOMS, m.Compartments()).compartments:
+        refused = guest.refusal(
+            o.EXAMINE, m.Examine(compartment.workspace, compartment.owner, compartment.namespace)
+        )
         if refused is None:
-            request = m.Examine(room.workspace, room.owner, room.namespace)
+            request = m.Examine(compartment.workspace, compartment.owner, compartment.namespace)
             findings += guest.call(o.EXAMINE, request).findings
         else:
             findings.append(refused.detail)
@@ -190,7 +192,7 @@ def integrity_refused(guest, line):
 
 
 @pytest.mark.parametrize("what", SPOILED_KEYS)
-def test_a_room_with_a_spoiled_key_is_not_read(scene, what):
+def test_a_compartment_with_a_spoiled_key_is_not_read(scene, what):
     first = f"purpose = 'seal' AND epoch = (SELECT epoch FROM lines WHERE id = '{scene.line}')"
     scene.folder.edit(f"UPDATE room_keys SET {SPOILED_KEYS[what]} WHERE {KEYS} AND {first}")
     with scene.folder.opened() as guest:
@@ -200,11 +202,14 @@ def test_a_room_with_a_spoiled_key_is_not_read(scene, what):
         assert guest.texts("Chengdu", namespaces=("travel",)) == ["Trip to Chengdu"]
 
 
-def test_two_rooms_whose_keys_were_swapped_are_not_read(scene):
+def test_two_compartments_whose_keys_were_swapped_are_not_read(scene):
     for purpose in ("seal", "blind"):
-        keys = [scene.folder.column(f"SELECT {wrapped(room, purpose)}")[0] for room in (KEYS, TRAVEL)]
-        for room, key in zip((TRAVEL, KEYS), keys, strict=True):
-            where = f"{room} AND purpose = '{purpose}'"
+        keys = [
+            scene.folder.column(f"SELECT {wrapped(compartment, purpose)}")[0]
+            for compartment in (KEYS, TRAVEL)
+        ]
+        for compartment, key in zip((TRAVEL, KEYS), keys, strict=True):
+            where = f"{compartment} AND purpose = '{purpose}'"
             scene.folder.edit(f"UPDATE room_keys SET wrapped = ? WHERE {where}", key)
     with scene.folder.opened() as guest:
         assert integrity_refused(guest, scene.line)
@@ -220,7 +225,7 @@ LOST_KEYS = {
 
 
 @pytest.mark.parametrize("which", LOST_KEYS)
-def test_a_room_that_lost_a_key_is_not_read_and_not_passed_over(scene, which):
+def test_a_compartment_that_lost_a_key_is_not_read_and_not_passed_over(scene, which):
     scene.folder.edit(f"DELETE FROM room_keys WHERE {KEYS} AND {LOST_KEYS[which].format(line=scene.line)}")
     with scene.folder.opened() as guest:
         assert integrity_refused(guest, scene.line)
@@ -228,7 +233,7 @@ def test_a_room_that_lost_a_key_is_not_read_and_not_passed_over(scene, which):
 
 
 @pytest.mark.parametrize("which", LOST_KEYS)
-def test_a_room_that_lost_a_key_can_still_be_forgotten_whole(scene, which):
+def test_a_compartment_that_lost_a_key_can_still_be_forgotten_whole(scene, which):
     scene.folder.edit(f"DELETE FROM room_keys WHERE {KEYS} AND {LOST_KEYS[which].format(line=scene.line)}")
     with scene.folder.opened() as guest:
         assert guest.call(o.FORGET, m.Forget(namespace="personal")).scrubbed

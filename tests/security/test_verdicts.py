@@ -35,21 +35,21 @@ TIMES = 15
 
 
 @pytest.fixture
-def house(home):
+def installation(home):
     found = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     yield found
     found.close()
 
 
 @contextmanager
-def a_server(house, hands):
+def a_server(installation, hands):
     """The chat door alone, with these threads; it waits for what memory recalls as long as by default."""
     with a_stand_in() as model:
-        door = ChatDoor(ChatSettings((Upstream(model.url, KEY),)), cap=house.owner_cap)
-        routes = Starlette(routes=door.routes(house.gate, hands), lifespan=lambda app: door.open())
-        app = Guarded(routes, None, None, TelemetryMiddleware(None), Bodies(house.gate.limits))
+        door = ChatDoor(ChatSettings((Upstream(model.url, KEY),)), cap=installation.owner_cap)
+        routes = Starlette(routes=door.routes(installation.gate, hands), lifespan=lambda app: door.open())
+        app = Guarded(routes, None, None, TelemetryMiddleware(None), Bodies(installation.gate.limits))
         with running(app) as url:
-            stage = Stage(house, model, url)
+            stage = Stage(installation, model, url)
             try:
                 yield stage
             finally:
@@ -57,9 +57,9 @@ def a_server(house, hands):
 
 
 @contextmanager
-def a_long_search(house, hands):
+def a_long_search(installation, hands):
     """Meanwhile somebody in another workspace keeps the thread that reads."""
-    cap = Stage(house, None, workspace="elsewhere").mint("mallory", ops=("get",))
+    cap = Stage(installation, None, workspace="elsewhere").mint("mallory", ops=("get",))
     begun, over = threading.Event(), threading.Event()
 
     def read():
@@ -68,7 +68,7 @@ def a_long_search(house, hands):
         return m.Get()
 
     searching = threading.Thread(
-        target=lambda: asyncio.run(hands.call(house.gate, o.GET, Credentials(cap), read))
+        target=lambda: asyncio.run(hands.call(installation.gate, o.GET, Credentials(cap), read))
     )
     searching.start()
     begun.wait()
@@ -79,38 +79,38 @@ def a_long_search(house, hands):
         searching.join()
 
 
-def rows(house, cap):
+def rows(installation, cap):
     """Operation and outcome of each row that the cap left."""
-    jti = house.gate.call(o.WHOAMI, Credentials(cap), m.WhoAmI()).jti
-    return [(row.operation, row.outcome) for row in all_rows(house) if row.cap == jti][:-1]
+    jti = installation.gate.call(o.WHOAMI, Credentials(cap), m.WhoAmI()).jti
+    return [(row.operation, row.outcome) for row in all_rows(installation) if row.cap == jti][:-1]
 
 
-def all_rows(house, workspace="default"):
-    owner = Stage(house, None, workspace=workspace).mint("auditor", ops=("audit",), peers=("*",))
-    return house.gate.call(o.AUDIT, Credentials(owner), m.AuditList(limit=1000)).rows
+def all_rows(installation, workspace="default"):
+    owner = Stage(installation, None, workspace=workspace).mint("auditor", ops=("audit",), peers=("*",))
+    return installation.gate.call(o.AUDIT, Credentials(owner), m.AuditList(limit=1000)).rows
 
 
-def test_every_answer_has_its_row_while_another_searches(house):
-    hands = RequestThreads(house.gate)
-    with a_server(house, hands) as stage, a_long_search(house, hands):
+def test_every_answer_has_its_row_while_another_searches(installation):
+    hands = RequestThreads(installation.gate)
+    with a_server(installation, hands) as stage, a_long_search(installation, hands):
         cap = stage.mint("ann", ops=("chat",), namespaces_allowed=())
         for _ in range(TIMES):
             assert stage.say(cap, "hello there").status_code == 200
-        assert rows(house, cap) == [("chat", "ok")] * TIMES
+        assert rows(installation, cap) == [("chat", "ok")] * TIMES
 
 
-def test_a_recall_that_is_not_there_in_time_is_told_and_the_row_is_there_all_the_same(house):
-    hands = RequestThreads(house.gate)
-    with a_server(house, hands) as stage, a_long_search(house, hands):
+def test_a_recall_that_is_not_there_in_time_is_told_and_the_row_is_there_all_the_same(installation):
+    hands = RequestThreads(installation.gate)
+    with a_server(installation, hands) as stage, a_long_search(installation, hands):
         cap = stage.mint("ann")
         answer = stage.say(cap, "hello there")
         assert (answer.status_code, answer.headers["x-souvenance-memory"]) == (200, "out-of-reach")
-        assert ("chat", "ok") in rows(house, cap)
+        assert ("chat", "ok") in rows(installation, cap)
 
 
-def test_a_revoked_token_is_refused_at_once_while_another_searches(house, home):
-    hands = RequestThreads(house.gate)
-    with a_server(house, hands) as stage, a_long_search(house, hands):
+def test_a_revoked_token_is_refused_at_once_while_another_searches(installation, home):
+    hands = RequestThreads(installation.gate)
+    with a_server(installation, hands) as stage, a_long_search(installation, hands):
         cap = stage.mint("ann")
         assert stage.say(cap, "hello there").status_code == 200
         other = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
@@ -133,15 +133,15 @@ def test_without_the_right_to_chat_the_endpoint_s_key_is_not_spent(home):
         ):
             assert (answer.status_code, answer.json()["error"]["code"]) == (403, "cap_op_mismatch")
         assert not stage.model.asked
-        assert rows(stage.house, cap) == [("chat", "cap_op_mismatch")] * 4
+        assert rows(stage.installation, cap) == [("chat", "cap_op_mismatch")] * 4
 
 
-def test_a_token_whose_requests_wait_already_is_refused_with_a_row_and_no_other_is(house):
-    hands = RequestThreads(house.gate)
-    noisy, quiet = (Stage(house, None).mint(sub, ops=("get",)) for sub in ("noisy", "quiet"))
+def test_a_token_whose_requests_wait_already_is_refused_with_a_row_and_no_other_is(installation):
+    hands = RequestThreads(installation.gate)
+    noisy, quiet = (Stage(installation, None).mint(sub, ops=("get",)) for sub in ("noisy", "quiet"))
 
     async def get(cap):
-        return await hands.call(house.gate, o.GET, Credentials(cap), m.Get)
+        return await hands.call(installation.gate, o.GET, Credentials(cap), m.Get)
 
     async def flood():
         waiting = [asyncio.create_task(get(noisy)) for _ in range(MOST_WAITING)]
@@ -153,13 +153,15 @@ def test_a_token_whose_requests_wait_already_is_refused_with_a_row_and_no_other_
         over.set()
         await asyncio.gather(*waiting)
 
-    assert rows(house, noisy) == rows(house, quiet) == []  # And the gate knows both tokens by now.
-    with a_long_search(house, hands) as over:
+    assert (
+        rows(installation, noisy) == rows(installation, quiet) == []
+    )  # And the gate knows both tokens by now.
+    with a_long_search(installation, hands) as over:
         asyncio.run(flood())
-    found = rows(house, noisy)
+    found = rows(installation, noisy)
     assert found.count(("memory.get", "rate_limited")) == 1
     assert found.count(("memory.get", "ok")) == MOST_WAITING
-    assert ("memory.get", "ok") in rows(house, quiet)
+    assert ("memory.get", "ok") in rows(installation, quiet)
 
 
 class Wall(tzinfo):
@@ -181,19 +183,21 @@ class Wall(tzinfo):
 @pytest.mark.embedded("it looks at the lock of the file")
 def test_nobody_holds_the_store_while_a_long_text_is_analysed(home):
     wall = Wall()
-    house = open_installation(replace(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)), zone=wall))
+    installation = open_installation(
+        replace(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)), zone=wall)
+    )
     try:
-        owner = Credentials(house.owner_cap)
-        wall.lock = house._book._engine._lock
+        owner = Credentials(installation.owner_cap)
+        wall.lock = installation._store._engine._lock
         long = "On Monday I planted an oak beside the well. " * 1000
-        house.gate.call(o.PUT, owner, m.Put(text=long, namespace="garden"))
+        installation.gate.call(o.PUT, owner, m.Put(text=long, namespace="garden"))
         said = q.NewMessage(content=long[:20_000], peer_id="ann")
-        house.gate.call(
+        installation.gate.call(
             co.ADD_MESSAGES, owner, q.AddMessages(workspace_id="w", session_id="s", messages=[said])
         )
         assert wall.seen
         assert not any(wall.seen)
-        found = house.gate.call(o.GET, owner, m.Get(query="Where did I plant the oak?")).lines
+        found = installation.gate.call(o.GET, owner, m.Get(query="Where did I plant the oak?")).lines
         assert [line.matched for line in found] == [True]
     finally:
-        house.close()
+        installation.close()

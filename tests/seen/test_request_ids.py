@@ -161,11 +161,11 @@ class _BrokenDoor:
 
 
 def test_a_defect_of_ours_has_the_id_too(home):
-    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
-    with running(make_app(house.gate, doors=[_BrokenDoor()])) as url:
+    installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+    with running(make_app(installation.gate, doors=[_BrokenDoor()])) as url:
         answer = httpx.get(
             f"{url}/broken", headers={"x-request-id": "defect-1"}, trust_env=False, timeout=PATIENCE_SECONDS
         )
-    house.close()
+    installation.close()
     assert (answer.status_code, answer.headers["x-request-id"]) == (500, "defect-1")
     assert "defect" not in answer.text

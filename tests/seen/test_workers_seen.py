@@ -72,12 +72,12 @@ def test_its_metrics_are_for_this_machine_or_a_cap(home, worker):
 
 def test_its_metrics_tell_of_the_work_it_does(home, worker):
     payload = msgspec.json.encode(Delivery(endpoint="gone", body="")).decode()
-    house = open_installation(
+    installation = open_installation(
         settings_from({"SOUVENANCE_EMBEDDER": "none", **stores.settings_of(home)}, str(home))
     )
-    with house._book.write("default") as tx:
+    with installation._store.write("default") as tx:
         tx.work.add(Errand("default", DELIVER, payload=payload), 0)
-    house.close()
+    installation.close()
     done = 'souvenance_work_total{kind="deliver",outcome="ok"} 1.0'
     until(lambda: done in worker.get("/metrics").text)
 

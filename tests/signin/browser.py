@@ -134,7 +134,7 @@ class Place(Flow):
         self.world = world or World()
         self.reception = OAuthState(
             self.world.gate,
-            book=self.world.book,
+            store=self.world.store,
             keyring=self.world.keyring,
             clock=self.world.clock,
             entropy=self.world.entropy,

@@ -47,7 +47,7 @@ def test_a_program_with_a_secret_has_to_bring_it(place, method):
         else:
             found = place.fetch(fetching(code, client_id=client["client_id"], client_secret=given))
         assert found.status_code == status
-    with place.world.book.read() as tx:
+    with place.world.store.read() as tx:
         assert secret.encode() not in tx.signins.client(client["client_id"]).secret
 
 
@@ -122,19 +122,19 @@ def test_what_is_not_known_here_is_left_out_of_the_answer(place):
 
 
 def test_strangers_can_not_fill_the_store_by_registering(place):
-    with place.world.book.read() as tx:
+    with place.world.store.read() as tx:
         assert tx.signins.strangers() == 0
     refused = 0
     while not refused:
         found = place.register()
         if found.status_code == 429:
             assert found.json()["error"] == "temporarily_unavailable"
-            with place.world.book.read() as tx:
+            with place.world.store.read() as tx:
                 refused = tx.signins.strangers() >= MOST_STRANGERS
             place.world.clock.advance(seconds=60)
     place.world.clock.advance(ms=UNUSED_MS)
     assert place.register().status_code == 201
-    with place.world.book.read() as tx:
+    with place.world.store.read() as tx:
         assert tx.signins.strangers() == 1
 
 

@@ -144,8 +144,8 @@ def test_looking_and_ending_leave_their_rows_in_the_audit_log(place):
 
 
 class Visited(Flow):
-    def __init__(self, house, url, stack):
-        self.owner_cap = house.owner_cap
+    def __init__(self, installation, url, stack):
+        self.owner_cap = installation.owner_cap
         self.browser = self.program = stack.enter_context(
             httpx.Client(base_url=url, trust_env=False, verify=False, timeout=PATIENCE_SECONDS)
         )
@@ -153,10 +153,12 @@ class Visited(Flow):
 
 def test_the_command_line_lists_and_ends_them_here_and_at_a_server(home):
     with ExitStack() as stack:
-        house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
-        stack.callback(house.close)
-        url = stack.enter_context(running(make_app(house.gate, doors=[SignInDoor(house.reception)])))
-        place = Visited(house, url, stack)
+        installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
+        stack.callback(installation.close)
+        url = stack.enter_context(
+            running(make_app(installation.gate, doors=[SignInDoor(installation.reception)]))
+        )
+        place = Visited(installation, url, stack)
         place.sign_in()
         first, second = let_in(place), let_in(place, peer="bob", everyone="no", access="read")
         newest, oldest = souvenance("sign-ins", "--json", home=home).json()["sign_ins"]

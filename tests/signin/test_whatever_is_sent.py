@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gate.world import World
-from reference.store import MemoryBook
+from reference.store import MemoryStore
 from signin.browser import CALLBACK, VERIFIER, Place, asking, challenge, fetching
 from souvenance.domain.sign_ins import DEVICE_GRANT
 from souvenance.errors import StorageBusy
@@ -101,7 +101,7 @@ def test_no_registration_makes_it_fail(body):
     assert PLACE.program.post("/oauth/register", content=body).status_code in (400, 429)
 
 
-class Busy(MemoryBook):
+class Busy(MemoryStore):
     """A book that another process holds, when told so."""
 
     held = False
@@ -115,17 +115,17 @@ class Busy(MemoryBook):
 
 
 def test_a_store_that_is_out_of_reach_loses_no_code():
-    book = Busy()
-    place = Place(World(book=book))
+    store = Busy()
+    place = Place(World(store=store))
     place.sign_in()
     code = place.code()
     page = place.consent()
-    book.held = True
+    store.held = True
     found = place.fetch(fetching(code))
     assert (found.status_code, found.json()["error"]) == (503, "temporarily_unavailable")
     assert found.headers["retry-after"] == "1"
     assert place.decide(page).status_code == 503
-    book.held = False
+    store.held = False
     assert place.fetch(fetching(code)).status_code == 200
     assert place.decide(page).status_code == 303
 

@@ -40,6 +40,6 @@ def command(request, tmp_path_factory):
 
 
 @pytest.fixture
-def room():
+def compartment():
     """The name of a namespace that no other test knows."""
     return f"room-{uuid4().hex[:12]}"

@@ -64,22 +64,22 @@ def copy(saved, tmp_path):
 
 
 def edited(home, sql):
-    book = sqlite3.connect(home / "souvenance.db")
-    with book:
-        book.executescript(sql)
-    book.close()
+    store = sqlite3.connect(home / "souvenance.db")
+    with store:
+        store.executescript(sql)
+    store.close()
 
 
 def verify(home, *more, exit_code=0):
     return souvenance("audit", "verify", *more, home=home, exit_code=exit_code)
 
 
-def test_list_prints_who_did_what_where_and_how_it_ended(command, room):
-    command("put", "hello", "-n", room)
-    command("get", "hello", "-n", room)
+def test_list_prints_who_did_what_where_and_how_it_ended(command, compartment):
+    command("put", "hello", "-n", compartment)
+    command("get", "hello", "-n", compartment)
     rows = command("audit", "list").out.splitlines()
     assert re.fullmatch(
-        rf" +\d+  \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d  owner  memory.put  \[{room}\]  ok", rows[-2]
+        rf" +\d+  \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d  owner  memory.put  \[{compartment}\]  ok", rows[-2]
     )
     assert " memory.get " in rows[-1]
     assert "hello" not in "".join(rows)
@@ -125,10 +125,10 @@ def test_verify_finds_the_damage_in_the_data_folder(saved, copy, damage):
 def test_a_truncation_is_found_wherever_the_log_is_cut(tmp_path):
     """Also just before the 256 rows after which the log keeps the root of a tile."""
     home = tmp_path / "home"
-    house = open_installation(settings_from({}, str(home)))
+    installation = open_installation(settings_from({}, str(home)))
     for _ in range(260):
-        house.gate.call(o.WHOAMI, Credentials(house.owner_cap), m.WhoAmI())
-    house.close()
+        installation.gate.call(o.WHOAMI, Credentials(installation.owner_cap), m.WhoAmI())
+    installation.close()
     checkpoint = tmp_path / "checkpoint"
     checkpoint.write_text(souvenance("audit", "checkpoint", home=home).out)
     for left in (254, 255, 256, 257):

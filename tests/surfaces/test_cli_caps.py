@@ -139,13 +139,13 @@ def test_revoking_a_cap_kills_it_and_its_children_at_once(command):
         assert command("--cap", dead, "get", exit_code=4).err.startswith("cap_revoked: ")
 
 
-def test_revoking_by_jti_and_by_actor(command, room):
-    token = mint(command, sub=f"one-{room}")
+def test_revoking_by_jti_and_by_actor(command, compartment):
+    token = mint(command, sub=f"one-{compartment}")
     told = command("--json", "cap", "revoke", "--jti", capability.read_unverified(token)[0][0].jti).json()
     assert told["kind"] == "jti"
     assert command("--cap", token, "get", exit_code=4).err.startswith("cap_revoked: ")
-    token = mint(command, sub=f"two-{room}")
-    assert command("cap", "revoke", "--sub", f"two-{room}").out == f"revoked sub two-{room}\n"
+    token = mint(command, sub=f"two-{compartment}")
+    assert command("cap", "revoke", "--sub", f"two-{compartment}").out == f"revoked sub two-{compartment}\n"
     assert command("--cap", token, "get", exit_code=4).err.startswith("cap_revoked: ")
 
 

@@ -26,8 +26,8 @@ def command(home):
 
 
 def vectors(home):
-    with closing(sqlite3.connect(home / "souvenance.db")) as book:
-        return book.execute("SELECT COUNT(*) FROM vectors").fetchone()[0]
+    with closing(sqlite3.connect(home / "souvenance.db")) as store:
+        return store.execute("SELECT COUNT(*) FROM vectors").fetchone()[0]
 
 
 @needs_an_embedder

@@ -30,13 +30,13 @@ def place(request, tmp_path):
 
 def spoil(home):
     """Leave the lines with tokens that no analysis of today makes, in a store that takes them for its own."""
-    with closing(sqlite3.connect(home / "souvenance.db")) as book, book:
-        book.execute("UPDATE terms SET tokens = zeroblob(8), counts = x'01'")
+    with closing(sqlite3.connect(home / "souvenance.db")) as store, store:
+        store.execute("UPDATE terms SET tokens = zeroblob(8), counts = x'01'")
 
 
 def spaces(home):
-    with closing(sqlite3.connect(home / "souvenance.db")) as book:
-        return dict(book.execute("SELECT space, COUNT(*) FROM vectors GROUP BY space"))
+    with closing(sqlite3.connect(home / "souvenance.db")) as store:
+        return dict(store.execute("SELECT space, COUNT(*) FROM vectors GROUP BY space"))
 
 
 def found(command, *query):
@@ -76,8 +76,8 @@ def test_lines_get_the_vectors_of_an_embedder_that_is_new(tmp_path):
     home = tmp_path / "home"
     command = partial(souvenance, home=home, settings=WITH_AN_EMBEDDER)
     command("put", "hotel in Chengdu")
-    with closing(sqlite3.connect(home / "souvenance.db")) as book, book:
-        book.execute(
+    with closing(sqlite3.connect(home / "souvenance.db")) as store, store:
+        store.execute(
             "INSERT INTO vectors SELECT workspace, owner, namespace, 'another', 1, id, x'00' FROM terms"
         )
     assert re.search(r"without a vector +1 lines", command("status").out)

@@ -13,10 +13,10 @@ from surfaces.door import environment, serving, souvenance
 
 
 def edited(home, sql):
-    book = sqlite3.connect(home / "souvenance.db")
-    with book:
-        book.executescript(sql)
-    book.close()
+    store = sqlite3.connect(home / "souvenance.db")
+    with store:
+        store.executescript(sql)
+    store.close()
 
 
 def test_init_makes_the_folder_once_and_says_which_it_was(tmp_path):

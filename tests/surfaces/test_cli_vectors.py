@@ -16,16 +16,16 @@ NONE = {"SOUVENANCE_VECTORS": "none"}
 
 
 def vectors(home):
-    with closing(sqlite3.connect(home / "souvenance.db")) as book:
-        return book.execute("SELECT COUNT(*) FROM vectors").fetchone()[0]
+    with closing(sqlite3.connect(home / "souvenance.db")) as store:
+        return store.execute("SELECT COUNT(*) FROM vectors").fetchone()[0]
 
 
 def make_vectors(home, count):
     """As if an embedder had been here."""
-    with closing(sqlite3.connect(home / "souvenance.db")) as book, book:
+    with closing(sqlite3.connect(home / "souvenance.db")) as store, store:
         for number in range(count):
             row = ("default", "owner", "default", "some embedder", 1000 + number, f"line {number}", b"sealed")
-            book.execute("INSERT INTO vectors VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            store.execute("INSERT INTO vectors VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
 
 def test_without_vectors_search_is_by_words_and_status_says_so(home):

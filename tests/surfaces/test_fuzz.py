@@ -76,41 +76,43 @@ def bounded(most):
     )
 
 
-class NoCourier:
+class NoWebhookSender:
     """A courier that stays at home: what chance makes of URLs is nobody's to be called."""
 
-    def __init__(self, courier):
-        self.check = courier.check
+    def __init__(self, webhook_sender):
+        self.check = webhook_sender.check
 
     def deliver(self, parcel):
         pass
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory):
+def installation(tmp_path_factory):
     """A house that does not mind being asked often, whose workshop must cope with all that was said."""
     known = {"SOUVENANCE_REQUESTS_PER_MINUTE": "1000000"}
-    house = open_installation(settings_from(known, str(tmp_path_factory.mktemp("fuzzed") / "home")))
+    installation = open_installation(settings_from(known, str(tmp_path_factory.mktemp("fuzzed") / "home")))
     complaints = []
-    house.workshop._report = complaints.append
-    house.workshop._tools = replace(house.workshop._tools, courier=NoCourier(house.workshop._tools.courier))
-    yield house
-    while house.workshop.work_once():
+    installation.worker._report = complaints.append
+    installation.worker._tools = replace(
+        installation.worker._tools, webhook_sender=NoWebhookSender(installation.worker._tools.webhook_sender)
+    )
+    yield installation
+    while installation.worker.work_once():
         pass
-    house.workshop._couriers.shutdown()
+    installation.worker._couriers.shutdown()
     assert complaints == []
-    house.close()
+    installation.close()
 
 
 @pytest.fixture(scope="module")
-def app(house):
-    return make_app(house.gate)
+def app(installation):
+    return make_app(installation.gate)
 
 
 @pytest.fixture(scope="module")
-def owner(app, house):
+def owner(app, installation):
     with asgi.ASGIClient(app, f"http://{HOST}") as client:
-        client.headers["authorization"] = f"Bearer {house.owner_cap}"
+        client.headers["authorization"] = f"Bearer {installation.owner_cap}"
         yield client
         assert client.get("/v1/caps/whoami").status_code == 200, "the owner's cap was fuzzed away"
 
@@ -190,9 +192,9 @@ CALLERS = {"owner": 8, "narrow": 3, "nobody": 2}
 
 
 @pytest.fixture(scope="module", params=CALLERS)
-def caller(request, owner, house):
+def caller(request, owner, installation):
     """Who asks, and the headers they ask with."""
-    cap = {"owner": house.owner_cap, "nobody": None}.get(request.param)
+    cap = {"owner": installation.owner_cap, "nobody": None}.get(request.param)
     if request.param == "narrow":
         asked = {"sub": PEER, "ops": ["get", "list"], "namespaces_allowed": ["default"], "wid": WORKSPACE}
         cap = owner.post("/v1/caps", json=asked).json()["cap"]
@@ -222,14 +224,14 @@ def test_right_requests_get_the_answers_that_openapi_promises(drawn, client, pop
         assert statuses == {401}
 
 
-def test_an_answer_that_is_streamed_is_one_that_openapi_promises(schema, client, house):
+def test_an_answer_that_is_streamed_is_one_that_openapi_promises(schema, client, installation):
     chat = schema.find_operation_by_label("POST /v3/workspaces/{workspace_id}/chat")
     case = chat.Case(
         path_parameters={"workspace_id": WORKSPACE},
         body={"query": "What is known of anybody?", "stream": True},
         media_type="application/json",
     )
-    headers = {"authorization": f"Bearer {house.owner_cap}"}
+    headers = {"authorization": f"Bearer {installation.owner_cap}"}
     answer = case.call_and_validate(f"http://{HOST}", client, headers=headers, checks=CHECKS)
     assert answer.headers["content-type"] == ["text/event-stream; charset=utf-8"]
 

@@ -151,13 +151,15 @@ def test_a_namespace_that_holds_nothing_is_refused_like_one_that_does(server, ac
     actor.post("/v1/memory/put", json={"namespace": "personal", "text": "allergic to peanuts"})
     narrow = server.actor(name, namespaces=["travel"])
     for path, asked in (
-        ("/v1/memory/get", lambda room: {"namespaces": [room]}),
-        ("/v1/memory/list", lambda room: {"namespaces": [room]}),
-        ("/v1/memory/snapshot", lambda room: {"namespaces": [room]}),
-        ("/v1/memory/put", lambda room: {"namespace": room, "text": "x"}),
-        ("/v1/memory/forget", lambda room: {"namespace": room}),
+        ("/v1/memory/get", lambda compartment: {"namespaces": [compartment]}),
+        ("/v1/memory/list", lambda compartment: {"namespaces": [compartment]}),
+        ("/v1/memory/snapshot", lambda compartment: {"namespaces": [compartment]}),
+        ("/v1/memory/put", lambda compartment: {"namespace": compartment, "text": "x"}),
+        ("/v1/memory/forget", lambda compartment: {"namespace": compartment}),
     ):
-        there, not_there = (narrow.post(path, json=asked(room)) for room in ("personal", "no-such-room"))
+        there, not_there = (
+            narrow.post(path, json=asked(compartment)) for compartment in ("personal", "no-such-room")
+        )
         assert refused(there) == (403, "namespace_denied")
         assert there.json() == not_there.json()
 

@@ -106,15 +106,15 @@ def routes(text):
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     """Every (method, path) that the application routes, HEAD aside."""
-    house = open_installation(settings_from({}, str(tmp_path_factory.mktemp("app") / "home")))
+    installation = open_installation(settings_from({}, str(tmp_path_factory.mktemp("app") / "home")))
     try:
         found = []
-        for route in make_app(house.gate)._app.routes:
+        for route in make_app(installation.gate)._app.routes:
             found += everything_under(route._root) if isinstance(route, RouteTree) else [route]
         assert all(isinstance(route, Route) for route in found)
         return {(method.lower(), route.path) for route in found for method in route.methods - {"HEAD"}}
     finally:
-        house.close()
+        installation.close()
 
 
 def everything_under(node):
@@ -210,9 +210,9 @@ def test_a_damaged_line_answers_the_500_that_openapi_lists(server, actor, name):
     import sqlite3
 
     line = actor.post("/v1/memory/put", json={"text": "Trip to Chengdu"}).json()["id"]
-    with sqlite3.connect(server.home / "souvenance.db") as book:
-        book.execute("UPDATE lines SET sealed = zeroblob(60) WHERE id = ?", (line,))
-    book.close()
+    with sqlite3.connect(server.home / "souvenance.db") as store:
+        store.execute("UPDATE lines SET sealed = zeroblob(60) WHERE id = ?", (line,))
+    store.close()
     answer = actor.get(f"/v1/memory/lines/{line}")
     assert (answer.status_code, answer.json()["error"]) == (500, "tampered")
     assert line in answer.json()["detail"]

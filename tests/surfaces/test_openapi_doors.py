@@ -84,25 +84,25 @@ def _pattern(template: str) -> str:
 
 @pytest.fixture(scope="module")
 def doors(tmp_path_factory) -> Iterator[Doors]:
-    house = open_installation(
+    installation = open_installation(
         settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(tmp_path_factory.mktemp("d") / "home"))
     )
     with a_stand_in() as model:
-        chat = ChatDoor(ChatSettings((Upstream(model.url),)), cap=house.owner_cap)
-        every = [SignInDoor(house.reception), McpDoor(), chat]
+        chat = ChatDoor(ChatSettings((Upstream(model.url),)), cap=installation.owner_cap)
+        every = [SignInDoor(installation.reception), McpDoor(), chat]
         routes = {
             (method, re.sub(r":\w+\}", "}", route.path))
             for door in every
-            for route in door.routes(house.gate, None)
+            for route in door.routes(installation.gate, None)
             if not isinstance(route, Nowhere)
             for method in (route.methods or {"POST"}) - {"HEAD", "OPTIONS"}
         }
-        app = make_app(house.gate, doors=every)
+        app = make_app(installation.gate, doors=every)
         with running(app) as url:
-            found = Doors(url, house.owner_cap, routes, model)
+            found = Doors(url, installation.owner_cap, routes, model)
             yield found
             found.close()
-    house.close()
+    installation.close()
 
 
 def test_every_path_of_the_doors_but_the_pages_is_described_and_no_other(doors):

@@ -29,21 +29,21 @@ BESIDES = ("The train to Graz leaves at nine", "Lunch with Petra was in the old 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory):
     home = tmp_path_factory.mktemp("written") / "home"
-    house = open_installation(
+    installation = open_installation(
         settings_from({"SOUVENANCE_EMBEDDER": "packaged", **stores.settings_of(home)}, str(home))
     )
     try:
         with a_stand_in() as model:
             chat = ChatSettings((Upstream(model.url, "key"),), wait_ms=PATIENCE_SECONDS * 1000)
-            doors = [McpDoor(), ChatDoor(chat, cap=house.owner_cap)]
-            with running(make_app(house.gate, doors=doors)) as url:
-                found = Stage(house, model, url)
+            doors = [McpDoor(), ChatDoor(chat, cap=installation.owner_cap)]
+            with running(make_app(installation.gate, doors=doors)) as url:
+                found = Stage(installation, model, url)
                 try:
                     yield found
                 finally:
                     found.close()
     finally:
-        house.close()
+        installation.close()
 
 
 def post(stage, cap, path, body):
@@ -91,7 +91,7 @@ def test_a_turn_at_the_chat_door_is_recalled_by_the_next(stage):
 
 
 def test_mcp_recalls_what_was_remembered(stage):
-    server = Hosted(stage.house, stage.url)
+    server = Hosted(stage.installation, stage.url)
     cap = stage.mint("client")
     for text in (*BESIDES, SAID):
         server.tool(cap, "remember", statements=[text])

@@ -80,9 +80,9 @@ def remote(server):
 
 @pytest.fixture(scope="module")
 def local(server):
-    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(server.home)))
-    yield house.gate
-    house.close()
+    installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(server.home)))
+    yield installation.gate
+    installation.close()
 
 
 @pytest.fixture(scope="module")

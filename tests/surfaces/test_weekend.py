@@ -73,18 +73,18 @@ TRIPS = (
 
 @contextmanager
 def living(home, embedder):
-    house = open_installation(settings_from({"SOUVENANCE_EMBEDDER": embedder}, str(home)))
+    installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": embedder}, str(home)))
     try:
-        yield house, Credentials(house.owner_cap)
+        yield installation, Credentials(installation.owner_cap)
     finally:
-        house.close()
+        installation.close()
 
 
-def settle(house):
+def settle(installation):
     """Do all that is left to do, the vectors of lines that were told without an embedder as well."""
-    house.workshop.look_round()
-    with house.working():
-        house.settle(PATIENCE_SECONDS)
+    installation.worker.look_round()
+    with installation.working():
+        installation.settle(PATIENCE_SECONDS)
 
 
 @pytest.fixture
@@ -99,12 +99,12 @@ def lines(tmp_path_factory):
     """A data folder in which all is told as lines, without an embedder."""
     home = tmp_path_factory.mktemp("lines") / "home"
     told = THAT_WEEK - timedelta(days=3)
-    with living(home, WITHOUT) as (house, owner):
-        house.gate.call(o.PUT, owner, m.Put(TRIP, "travel", occurred_at=told))
+    with living(home, WITHOUT) as (installation, owner):
+        installation.gate.call(o.PUT, owner, m.Put(TRIP, "travel", occurred_at=told))
         for number, text in enumerate(UNRELATED, 1):
             newer = told + number * timedelta(minutes=4)
-            house.gate.call(o.PUT, owner, m.Put(text, "travel", occurred_at=newer))
-        settle(house)
+            installation.gate.call(o.PUT, owner, m.Put(text, "travel", occurred_at=newer))
+        settle(installation)
     return home
 
 
@@ -118,12 +118,12 @@ def messages(request, tmp_path_factory):
         for number, text in enumerate([trip, *UNRELATED])
     ]
     home = tmp_path_factory.mktemp("messages") / "home"
-    with living(home, WITHOUT) as (house, owner):
+    with living(home, WITHOUT) as (installation, owner):
         for first in range(0, len(said), 100):
             session = f"talk-{first // 200}"
             batch = q.AddMessages(workspace_id="home", session_id=session, messages=said[first : first + 100])
-            house.gate.call(talk.ADD_MESSAGES, owner, batch)
-        settle(house)
+            installation.gate.call(talk.ADD_MESSAGES, owner, batch)
+        settle(installation)
     return home, trip, asked
 
 
@@ -133,9 +133,9 @@ def assert_vectors_were_compared(first, embedder):
 
 @pytest.mark.parametrize("embedder", [WITHOUT, pytest.param(WITH, marks=IF_INSTALLED)], indirect=True)
 def test_the_trip_comes_first_among_lines(lines, tmp_path, embedder):
-    with living(copytree(lines, tmp_path / "home"), embedder) as (house, owner):
-        settle(house)
-        found = house.gate.call(o.GET, owner, m.Get(QUESTION, at=THAT_WEEK, explain=True))
+    with living(copytree(lines, tmp_path / "home"), embedder) as (installation, owner):
+        settle(installation)
+        found = installation.gate.call(o.GET, owner, m.Get(QUESTION, at=THAT_WEEK, explain=True))
     assert found.lines[0].text == TRIP, found.lines[:3]
     assert_vectors_were_compared(found.lines[0], embedder)
 
@@ -151,8 +151,8 @@ def test_the_trip_comes_first_among_lines(lines, tmp_path, embedder):
 def test_the_trip_comes_first_among_messages(messages, tmp_path, embedder):
     home, trip, asked = messages
     request = q.SearchWorkspace(workspace_id="home", query=QUESTION, at=asked, explain=True)
-    with living(copytree(home, tmp_path / "home"), embedder) as (house, owner):
-        settle(house)
-        found = house.gate.call(talk.SEARCH_WORKSPACE, owner, request)
+    with living(copytree(home, tmp_path / "home"), embedder) as (installation, owner):
+        settle(installation)
+        found = installation.gate.call(talk.SEARCH_WORKSPACE, owner, request)
     assert found.messages[0].content == trip, found.messages[:3]
     assert_vectors_were_compared(found.messages[0], embedder)

@@ -12,7 +12,7 @@ from souvenance.ports.document_reader import DocumentReader
 from souvenance.ports.index import Hit, Index, Inquiry, Place, Readings
 from souvenance.ports.store import Store, Transaction
 from souvenance.ports.tokenizer import Tokenizer
-from souvenance.ports.webhook_sender import Courier, Parcel
+from souvenance.ports.webhook_sender import Parcel, WebhookSender
 
 _T = TypeVar("_T")
 
@@ -65,13 +65,13 @@ class IndexWhenAsked:
         """Import what the index runs on, in this thread."""
         self._ranked()
 
-    def touch(self, room: Compartment, *, vectors: bool = False) -> None:
+    def touch(self, compartment: Compartment, *, vectors: bool = False) -> None:
         if self._index is not None:
-            self._index.touch(room, vectors=vectors)
+            self._index.touch(compartment, vectors=vectors)
 
-    def keep_up(self, book: Store, readings: Readings) -> None:
+    def keep_up(self, store: Store, readings: Readings) -> None:
         if self._index is not None:
-            self._index.keep_up(book, readings)
+            self._index.keep_up(store, readings)
 
     def forget(self) -> None:
         if self._index is not None:
@@ -104,7 +104,7 @@ class ReaderWhenAsked:
         return Documents()
 
 
-class CourierWhenAsked:
+class WebhookSenderWhenAsked:
     """The courier: few installations have a webhook, and what speaks HTTP and TLS takes long to load."""
 
     def __init__(self, *, allow_private: bool) -> None:
@@ -116,10 +116,10 @@ class CourierWhenAsked:
         return destination(url, allow_private=self._allow_private).url
 
     def deliver(self, parcel: Parcel) -> None:
-        self._courier.deliver(parcel)
+        self._webhook_sender.deliver(parcel)
 
     @cached_property
-    def _courier(self) -> Courier:
-        from souvenance.adapters.webhook_sender import HttpCourier
+    def _webhook_sender(self) -> WebhookSender:
+        from souvenance.adapters.webhook_sender import HttpWebhookSender
 
-        return HttpCourier(allow_private=self._allow_private)
+        return HttpWebhookSender(allow_private=self._allow_private)

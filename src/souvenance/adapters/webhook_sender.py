@@ -39,8 +39,8 @@ def system_addresses(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-class HttpCourier:
-    """A `Courier`. `allow_private` also lets it go to this machine and its neighbours."""
+class HttpWebhookSender:
+    """A `WebhookSender`. `allow_private` also lets it go to this machine and its neighbours."""
 
     def __init__(
         self,

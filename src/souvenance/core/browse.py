@@ -35,18 +35,18 @@ class LineRead(Struct, frozen=True):
     """The id of the line that replaced it, if any did."""
 
 
-def read_line(desk: RequestContext, line_id: str) -> LineRead:
+def read_line(ctx: RequestContext, line_id: str) -> LineRead:
     """One line, whatever became of it.
 
     Raises: InvalidInput, NotFound, Tampered.
     """
-    sealed, keys = desk.find(ulid.check(line_id))
+    sealed, keys = ctx.find(ulid.check(line_id))
     line = opened(sealed, keys)
     return LineRead(line, class_of(line), sealed.invalidated_by)
 
 
 def list_lines(
-    desk: RequestContext,
+    ctx: RequestContext,
     *,
     since: int | None,
     cursor: str | None,
@@ -63,31 +63,31 @@ def list_lines(
     if cursor is not None:
         last_id, _, last_namespace = cursor.partition(".")
         after = (ulid.check(last_id, "cursor"), last_namespace)
-    rooms = desk.open_rooms()
+    compartments = ctx.open_compartments()
     span = TurnSpan(
-        desk.scope.workspace,
-        desk.scope.owner,
-        frozenset(rooms),
+        ctx.scope.workspace,
+        ctx.scope.owner,
+        frozenset(compartments),
         after=after,
-        sessions=desk.scope.sessions,
+        sessions=ctx.scope.sessions,
         history=history,
         newest_first=False,
         limit=limit + 1,
     )
-    lines = desk.tx.lines.walk(span)
-    read = _opened(lines[:limit], rooms) if texts else []
+    lines = ctx.tx.lines.walk(span)
+    read = _opened(lines[:limit], compartments) if texts else []
     page = lines[: len(read) if texts else limit]
     if len(page) == len(lines):
         return LinePage(page, None, read)
-    return LinePage(page, f"{page[-1].id}.{page[-1].room.namespace}", read)
+    return LinePage(page, f"{page[-1].id}.{page[-1].compartment.namespace}", read)
 
 
-def _opened(lines: Sequence[SealedLine], rooms: Mapping[str, CompartmentKeys]) -> list[Line | None]:
+def _opened(lines: Sequence[SealedLine], compartments: Mapping[str, CompartmentKeys]) -> list[Line | None]:
     """The first of the lines, as many as their texts may fill a page."""
     found: list[Line | None] = []
     size = 0
     for sealed in lines:
-        line = _opened_if_whole(sealed, rooms[sealed.room.namespace])
+        line = _opened_if_whole(sealed, compartments[sealed.compartment.namespace])
         size += 0 if line is None else len(line.text.encode())
         if found and size > LIST_TEXT_BYTES:
             break
@@ -102,7 +102,7 @@ def _opened_if_whole(sealed: SealedLine, keys: CompartmentKeys) -> Line | None:
         return None  # It is in the list all the same, and so is that it does not open.
 
 
-def snapshot(desk: RequestContext) -> tuple[str, list[str]]:
+def snapshot(ctx: RequestContext) -> tuple[str, list[str]]:
     """A profile that a system prompt may carry whole, and the ids of the lines in it.
 
     Lines of kind 'profile' come first, then the newest others, each with its day. Nobody asked for any of
@@ -111,21 +111,21 @@ def snapshot(desk: RequestContext) -> tuple[str, list[str]]:
 
     Raises: Tampered.
     """
-    rooms = desk.open_rooms()
+    compartments = ctx.open_compartments()
     span = TurnSpan(
-        desk.scope.workspace,
-        desk.scope.owner,
-        frozenset(rooms),
-        sessions=desk.scope.sessions,
+        ctx.scope.workspace,
+        ctx.scope.owner,
+        frozenset(compartments),
+        sessions=ctx.scope.sessions,
         limit=_SNAPSHOT_LINES,
     )
-    profile = desk.tx.lines.walk(replace(span, profile=True))
-    others = [line for line in desk.tx.lines.walk(span) if line.kind not in (PROFILE, *DIGESTS)]
-    page = _Told(desk)
+    profile = ctx.tx.lines.walk(replace(span, profile=True))
+    others = [line for line in ctx.tx.lines.walk(span) if line.kind not in (PROFILE, *DIGESTS)]
+    page = _Told(ctx)
     for sealed in (*profile, *others):
-        line = opened(sealed, rooms[sealed.room.namespace])
+        line = opened(sealed, compartments[sealed.compartment.namespace])
         # What is too long now stays so, and is not even looked at.
-        if page.has_room(line) and not line.of_another and class_of(line) == Trust.SAID:
+        if page.has_compartment(line) and not line.of_another and class_of(line) == Trust.SAID:
             page.tell(line)
     return "".join(page.told), page.ids
 
@@ -133,25 +133,25 @@ def snapshot(desk: RequestContext) -> tuple[str, list[str]]:
 class _Told:
     """What a snapshot tells, within its limit."""
 
-    def __init__(self, desk: RequestContext) -> None:
-        self._desk = desk
-        self._room = SNAPSHOT_BYTES
+    def __init__(self, ctx: RequestContext) -> None:
+        self._ctx = ctx
+        self._compartment = SNAPSHOT_BYTES
         self.told: list[str] = []
         self.ids: list[str] = []
 
-    def has_room(self, line: Line) -> bool:
-        return len(self._entry(line).encode()) <= self._room
+    def has_compartment(self, line: Line) -> bool:
+        return len(self._entry(line).encode()) <= self._compartment
 
     def tell(self, line: Line) -> None:
         entry = self._entry(line)
-        self._room -= len(entry.encode())
+        self._compartment -= len(entry.encode())
         self.told.append(entry)
         self.ids.append(line.id)
 
     def _entry(self, line: Line) -> str:
         said = defuse(line.text)
         happened = line.created_at if line.occurred_at is None else line.occurred_at
-        return f"- {day(self._desk.tools.local(happened))} [{line.room.namespace}] {said}\n"
+        return f"- {day(self._ctx.tools.local(happened))} [{line.compartment.namespace}] {said}\n"
 
 
 def class_of(line: Line) -> Trust:

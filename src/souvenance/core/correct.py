@@ -11,16 +11,16 @@ from souvenance.domain.names import DEFAULT_KIND
 from souvenance.errors import Conflict
 
 
-def correct(desk: RequestContext, target_id: str, text: str | None, new_id: str | None) -> tuple[Line, bool]:
+def correct(ctx: RequestContext, target_id: str, text: str | None, new_id: str | None) -> tuple[Line, bool]:
     """The line that replaces the target, and whether it had done so already.
 
     With a text it says what is true instead; without, it only marks the target as no longer true.
 
     Raises: InvalidInput, NotFound, Conflict if another line replaced the target already.
     """
-    target, _ = desk.find(ulid.check(target_id))
+    target, _ = ctx.find(ulid.check(target_id))
     draft = Draft(
-        namespace=target.room.namespace,
+        namespace=target.compartment.namespace,
         kind=_kind(target, text),
         text=text or "",
         id=new_id,
@@ -32,12 +32,12 @@ def correct(desk: RequestContext, target_id: str, text: str | None, new_id: str 
         raise Conflict(
             f"the line was already replaced by {target.invalidated_by}", hint="Correct that line instead."
         )
-    line, duplicate = remember(desk, draft)
+    line, duplicate = remember(ctx, draft)
     if not duplicate:
-        desk.tx.lines.invalidate(target.room, target.id, line.id)
-        desk.tx.terms.remove(target.room, (target.id,))
+        ctx.tx.lines.invalidate(target.compartment, target.id, line.id)
+        ctx.tx.terms.remove(target.compartment, (target.id,))
         if target.about is not None:
-            owe_card(desk, target.room, target.about)
+            owe_card(ctx, target.compartment, target.about)
     return line, duplicate
 
 

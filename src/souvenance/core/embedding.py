@@ -1,4 +1,4 @@
-"""Embedding: give a room's lines their vectors, outside any request.
+"""Embedding: give a compartment's lines their vectors, outside any request.
 
 A line that was just written has none yet. So that the next question finds it all the same, its vector is made
 as it is written; where many lines come at once, the question makes those of the newest few itself, within
@@ -27,48 +27,50 @@ ACTOR = "souvenance"
 
 _AT_ONCE = 64
 _NEWEST = 64
-"""How many of a room's newest changes a question looks at for lines without a vector."""
+"""How many of a compartment's newest changes a question looks at for lines without a vector."""
 _CHARACTERS = 6_000
 """Of how much text a question makes vectors: some 0.2 s with the packaged model, and once."""
 _EACH, _LONGEST = 60, 1_000
 """What a line counts for beside its characters, and how many of these count: a model reads no further."""
 
 
-def freshen(desk: RequestContext, keys: CompartmentKeys, known: Collection[str]) -> Fresh:
-    """Which of the room's newest lines have no vector yet, and vectors of those that are not known.
+def freshen(ctx: RequestContext, keys: CompartmentKeys, known: Collection[str]) -> Fresh:
+    """Which of the compartment's newest lines have no vector yet, and vectors of those that are not known.
 
     Newest first, as far as the question's share of text goes.
     """
-    room, meaning = keys.room, desk.tools.meaning
-    lacking = desk.once((freshen, room), lambda: desk.tx.terms.newest_lacking(room, meaning.space, _NEWEST))
+    compartment, meaning = keys.compartment, ctx.tools.meaning
+    lacking = ctx.once(
+        (freshen, compartment), lambda: ctx.tx.terms.newest_lacking(compartment, meaning.space, _NEWEST)
+    )
     wanted = [line_id for line_id in lacking if line_id not in known]
-    lines = {line.id: line for line in desk.tx.lines.get_all(room, wanted)} if wanted else {}
+    lines = {line.id: line for line in ctx.tx.lines.get_all(compartment, wanted)} if wanted else {}
     texts: dict[str, str] = {}
     for line_id in wanted:
         text = _text(lines[line_id], keys) if line_id in lines else None
         if text is None:
             continue
-        left = desk.once(freshen, lambda: _CHARACTERS) - _EACH - min(len(text), _LONGEST)
+        left = ctx.once(freshen, lambda: _CHARACTERS) - _EACH - min(len(text), _LONGEST)
         if left < 0:
             break
-        desk.known[freshen] = left
+        ctx.known[freshen] = left
         texts[line_id] = text
     vectors = zip(texts, meaning.soon(list(texts.values())), strict=True)
     return Fresh(lacking, {line_id: pack(vector) for line_id, vector in vectors if vector is not None})
 
 
-def embed_some(book: Store, tools: Services) -> bool:
-    """Give some lines of a room that is behind their places; whether there was one.
+def embed_some(store: Store, tools: Services) -> bool:
+    """Give some lines of a compartment that is behind their places; whether there was one.
 
-    Raises: Unavailable if the book is out of reach.
+    Raises: Unavailable if the store is out of reach.
     """
     meaning = tools.meaning
-    embedder, room = meaning.embedder, meaning.next_room()
-    if embedder is None or room is None or not meaning.behind:
+    embedder, compartment = meaning.embedder, meaning.next_compartment()
+    if embedder is None or compartment is None or not meaning.behind:
         return False
-    lines, texts = _waiting(book, tools, room, embedder.space)
+    lines, texts = _waiting(store, tools, compartment, embedder.space)
     if not lines:
-        meaning.done(room)
+        meaning.done(compartment)
         return True
     try:
         vectors = meaning.passages(embedder, texts)
@@ -76,62 +78,62 @@ def embed_some(book: Store, tools: Services) -> bool:
         meaning.failed(error)
         return False
     meaning.trouble = ""
-    _keep(book, tools, room, embedder, dict(zip((line.id for line in lines), vectors, strict=True)))
+    _keep(store, tools, compartment, embedder, dict(zip((line.id for line in lines), vectors, strict=True)))
     return True
 
 
 def _waiting(
-    book: Store, tools: Services, room: Compartment, space: str
+    store: Store, tools: Services, compartment: Compartment, space: str
 ) -> tuple[list[SealedLine], list[str]]:
     """The next lines without a place, and what they say; those that do not open are passed over."""
-    with book.read(room.workspace) as tx:
-        keys = tools.vault.left(tx, room)
+    with store.read(compartment.workspace) as tx:
+        keys = tools.vault.left(tx, compartment)
         if keys is None:
             return [], []
-        for ids in _batches(tx, tools, room, space):
-            lines = tx.lines.get_all(room, ids)
+        for ids in _batches(tx, tools, compartment, space):
+            lines = tx.lines.get_all(compartment, ids)
             opened = [(line, text) for line in lines if (text := _text(line, keys)) is not None]
             if opened:
                 return [line for line, _ in opened], [text for _, text in opened]
     return [], []
 
 
-def _batches(tx: Transaction, tools: Services, room: Compartment, space: str) -> Iterator[list[str]]:
+def _batches(tx: Transaction, tools: Services, compartment: Compartment, space: str) -> Iterator[list[str]]:
     """The lines whose places were lost, and then those that never had one, some at a time."""
-    if lost := tools.meaning.take_lost(room, _AT_ONCE):
+    if lost := tools.meaning.take_lost(compartment, _AT_ONCE):
         yield lost
     beyond = 0
-    while lacking := tx.terms.lacking(room, space, _AT_ONCE, beyond):
+    while lacking := tx.terms.lacking(compartment, space, _AT_ONCE, beyond):
         yield lacking
         beyond += len(lacking)
 
 
 def _text(line: SealedLine, keys: CompartmentKeys) -> str | None:
     try:
-        return as_embedded(line.room.owner, keys.open(line))
+        return as_embedded(line.compartment.owner, keys.open(line))
     except Tampered:
         return None
 
 
 def _keep(
-    book: Store, tools: Services, room: Compartment, embedder: Embedder, vectors: dict[str, bytes]
+    store: Store, tools: Services, compartment: Compartment, embedder: Embedder, vectors: dict[str, bytes]
 ) -> None:
-    with book.write(room.workspace, lasting=False) as tx:
-        keys = tools.vault.left(tx, room)
+    with store.write(compartment.workspace, lasting=False) as tx:
+        keys = tools.vault.left(tx, compartment)
         if keys is None:
             return
         if tx.terms.comparing is not None:
             kept = {line_id: pack(vector) for line_id, vector in vectors.items()}
         else:
             kept = _sealed(tools, keys, embedder.space, vectors)
-        tx.terms.lie(room, embedder.space, list(kept.items()))
-        at, replaced = tools.meaning.replaced(room, kept)
+        tx.terms.lie(compartment, embedder.space, list(kept.items()))
+        at, replaced = tools.meaning.replaced(compartment, kept)
         if replaced:
-            tx.audit.append(room.workspace, _replacement(at, room, replaced))
-    tools.index.touch(room, vectors=True)
+            tx.audit.append(compartment.workspace, _replacement(at, compartment, replaced))
+    tools.index.touch(compartment, vectors=True)
 
 
-def _replacement(at: int, room: Compartment, line_ids: list[str]) -> Event:
+def _replacement(at: int, compartment: Compartment, line_ids: list[str]) -> Event:
     """What the log says of vectors that did not open, in the transaction that replaces them."""
     return Event(
         at=at,
@@ -139,9 +141,9 @@ def _replacement(at: int, room: Compartment, line_ids: list[str]) -> Event:
         cap=ACTOR,
         operation="index.vector_replaced",
         outcome=Tampered.code,
-        namespaces=(room.namespace,),
+        namespaces=(compartment.namespace,),
         lines=line_ids,
-        detail=f"owner={room.owner}",
+        detail=f"owner={compartment.owner}",
     )
 
 
@@ -151,7 +153,13 @@ def _sealed(
     key, epoch = keys.seals[keys.epoch], keys.epoch
     return {
         line_id: seal_vector(
-            vector, keys.room, line_id, space, key=key, epoch=epoch, nonce=tools.entropy.take(NONCE_BYTES)
+            vector,
+            keys.compartment,
+            line_id,
+            space,
+            key=key,
+            epoch=epoch,
+            nonce=tools.entropy.take(NONCE_BYTES),
         )
         for line_id, vector in vectors.items()
     }

@@ -1,4 +1,5 @@
-"""Meaning: where questions lie in the embedder's space, and which rooms have lines without a place there.
+"""Meaning: where questions lie in the embedder's space, and which compartments have lines without a place
+there.
 
 An embedder takes a moment to load, and may be out of reach. Nobody waits for it longer than they said, and
 meanwhile search is by words.
@@ -266,62 +267,65 @@ class Meaning:
         self.trouble = f"{error.code}: {error.detail}"
         self._rests_until = self._now() + _REST_MS
         with self._lock:
-            for room, taken in self._taken.items():
-                self._lost.setdefault(room, set()).update(taken)
+            for compartment, taken in self._taken.items():
+                self._lost.setdefault(compartment, set()).update(taken)
             self._taken.clear()
 
-    def touch(self, rooms: Iterable[Compartment]) -> None:
-        """Remember that these rooms may have lines without a place."""
+    def touch(self, compartments: Iterable[Compartment]) -> None:
+        """Remember that these compartments may have lines without a place."""
         if self._embedder is not None:
             with self._lock:
                 now = self._now()
-                self._touched.update(dict.fromkeys(rooms, _Touch(now, now + _COMMITTED_MS)))
+                self._touched.update(dict.fromkeys(compartments, _Touch(now, now + _COMMITTED_MS)))
 
-    def lost(self, room: Compartment, line_id: str) -> None:
+    def lost(self, compartment: Compartment, line_id: str) -> None:
         """Remember that a line's place can't be read any more."""
         with self._lock:
-            self._lost.setdefault(room, set()).add(line_id)
-        self.touch((room,))
+            self._lost.setdefault(compartment, set()).add(line_id)
+        self.touch((compartment,))
 
-    def take_lost(self, room: Compartment, most: int) -> list[str]:
-        """Some lines of the room whose places can't be read, each told once."""
+    def take_lost(self, compartment: Compartment, most: int) -> list[str]:
+        """Some lines of the compartment whose places can't be read, each told once."""
         with self._lock:
-            lost = self._lost.get(room, set())
+            lost = self._lost.get(compartment, set())
             taken = sorted(lost)[:most]
             lost.difference_update(taken)
-            self._taken.setdefault(room, set()).update(taken)
+            self._taken.setdefault(compartment, set()).update(taken)
             return taken
 
-    def replaced(self, room: Compartment, line_ids: Iterable[str]) -> tuple[int, list[str]]:
+    def replaced(self, compartment: Compartment, line_ids: Iterable[str]) -> tuple[int, list[str]]:
         """The moment, and which of the lines were taken so, each told once: they get new places now."""
         with self._lock:
-            taken = self._taken.get(room, set())
+            taken = self._taken.get(compartment, set())
             told = sorted(taken.intersection(line_ids))
             taken.difference_update(told)
             return self._now(), told
 
     @property
     def owes(self) -> bool:
-        """Whether there is something to do, now or later: a room that may have such lines."""
+        """Whether there is something to do, now or later: a compartment that may have such lines."""
         return bool(self._touched)
 
     @property
     def behind(self) -> bool:
         """Whether there is something to do now: a room left, and an embedder that is not left alone."""
-        return self._now() >= self._rests_until and self.next_room() is not None
+        return self._now() >= self._rests_until and self.next_compartment() is not None
 
-    def next_room(self) -> Compartment | None:
+    def next_compartment(self) -> Compartment | None:
         """The next room that may have such lines."""
         now = self._now()
         with self._lock:
-            return next((room for room, touch in self._touched.items() if touch.due <= now), None)
+            return next(
+                (compartment for compartment, touch in self._touched.items() if touch.due <= now), None
+            )
 
-    def done(self, room: Compartment) -> None:
-        """No line of the room lacks its place for now; one that was written just now may yet appear."""
+    def done(self, compartment: Compartment) -> None:
+        """No line of the compartment lacks its place for now; one that was written just now may yet
+        appear."""
         with self._lock:
-            touch = self._touched.pop(room, None)
+            touch = self._touched.pop(compartment, None)
             if touch is not None and self._now() < touch.committed:
-                self._touched[room] = _Touch(touch.committed, touch.committed)
+                self._touched[compartment] = _Touch(touch.committed, touch.committed)
 
 
 def as_embedded(owner: str, text: str) -> str:

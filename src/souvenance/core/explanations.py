@@ -37,9 +37,9 @@ class Reasons(Struct, frozen=True):
     """Where meanings were compared; None if the search was by words alone."""
 
 
-def compared_in(desk: RequestContext, hits: Iterable[Hit]) -> str | None:
+def compared_in(ctx: RequestContext, hits: Iterable[Hit]) -> str | None:
     """The space in which the meaning of any of these was compared with the question's."""
-    return desk.tools.meaning.space if any(MEANING in hit.signals for hit in hits) else None
+    return ctx.tools.meaning.space if any(MEANING in hit.signals for hit in hits) else None
 
 
 def explained(hit: Hit, rank: int, space: str | None) -> Reasons:

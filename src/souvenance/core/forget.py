@@ -1,6 +1,6 @@
 """Forget: rows, index, keys and caches of a line, a namespace or an owner.
 
-Readers find nothing from the commit on. A room's keys are destroyed with it, so that copies of its
+Readers find nothing from the commit on. A compartment's keys are destroyed with it, so that copies of its
 lines elsewhere stay shut; the scrub that follows takes the bytes out of the store's files.
 """
 
@@ -44,62 +44,62 @@ class Forgettable(Struct, frozen=True):
     newest: list[SealedLine]
 
 
-def forgettable(desk: RequestContext, line_id: str | None) -> Forgettable:
+def forgettable(ctx: RequestContext, line_id: str | None) -> Forgettable:
     """What would go with this line, or with everything in scope. Raises: InvalidInput, NotFound."""
     if line_id is not None:
-        found = [line for line, _ in desk.find_all(ulid.check(line_id))]
-        return Forgettable(len(found), 0, _namespaces(line.room for line in found), found[:_NEWEST])
-    scope, rooms = desk.scope, _rooms(desk)
-    namespaces = _namespaces(rooms)
+        found = [line for line, _ in ctx.find_all(ulid.check(line_id))]
+        return Forgettable(len(found), 0, _namespaces(line.compartment for line in found), found[:_NEWEST])
+    scope, compartments = ctx.scope, _compartments(ctx)
+    namespaces = _namespaces(compartments)
     span = TurnSpan(scope.workspace, scope.owner, namespaces, history=True, limit=_NEWEST)
     return Forgettable(
-        lines=sum(desk.tx.lines.count(room) for room in rooms),
-        keys=len(desk.tx.keys.of(scope.workspace, scope.owner, namespaces)),
+        lines=sum(ctx.tx.lines.count(compartment) for compartment in compartments),
+        keys=len(ctx.tx.keys.of(scope.workspace, scope.owner, namespaces)),
         namespaces=namespaces,
-        newest=desk.tx.lines.walk(span),
+        newest=ctx.tx.lines.walk(span),
     )
 
 
-def forget_line(desk: RequestContext, line_id: str) -> Forgotten:
+def forget_line(ctx: RequestContext, line_id: str) -> Forgotten:
     """Raises: InvalidInput, NotFound, SchemaUnknown."""
-    lines = [line for line, _ in desk.find_all(ulid.check(line_id))]
+    lines = [line for line, _ in ctx.find_all(ulid.check(line_id))]
     changes = Changes()
-    erase_lines(desk, lines, changes)
-    rooms = [line.room for line in lines]
-    _check_gone(desk, rooms, (line_id,))
+    erase_lines(ctx, lines, changes)
+    compartments = [line.compartment for line in lines]
+    _check_gone(ctx, compartments, (line_id,))
     return Forgotten(
         lines=len(lines),
         keys=0,
-        namespaces=_namespaces(rooms),
-        with_them=frozenset(changes.gone - {(room, line_id) for room in rooms}),
+        namespaces=_namespaces(compartments),
+        with_them=frozenset(changes.gone - {(compartment, line_id) for compartment in compartments}),
         verified=(receipt.SCHEMA, receipt.LINES, receipt.INDEX),
     )
 
 
-def forget_rooms(desk: RequestContext) -> Forgotten:
+def forget_compartments(ctx: RequestContext) -> Forgotten:
     """Everything in scope. Nothing there is not an error: it says nothing about what was.
 
     Raises: SchemaUnknown.
     """
-    scope, rooms = desk.scope, _rooms(desk)
-    namespaces = _namespaces(rooms)
-    said = desk.tx.lines.ids(
+    scope, compartments = ctx.scope, _compartments(ctx)
+    namespaces = _namespaces(compartments)
+    said = ctx.tx.lines.ids(
         TurnSpan(scope.workspace, scope.owner, namespaces, history=True, limit=EVERYTHING),
     )
-    epochs = [key.epoch for key in desk.tx.keys.of(scope.workspace, scope.owner, namespaces)]
+    epochs = [key.epoch for key in ctx.tx.keys.of(scope.workspace, scope.owner, namespaces)]
     changes = Changes()
-    if rooms:
-        ties = desk.tx.register.ties(scope.workspace, MEMBER, held=scope.owner)
-        erase_resting(desk, said, dict.fromkeys(tie.holder for tie in ties), changes)
+    if compartments:
+        ties = ctx.tx.register.ties(scope.workspace, MEMBER, held=scope.owner)
+        erase_resting(ctx, said, dict.fromkeys(tie.holder for tie in ties), changes)
     lines = keys = 0
-    for room in rooms:
-        lines += desk.tx.lines.delete_room(room)
-        desk.tx.terms.delete_room(room)
-        keys += desk.tx.keys.delete_room(room)
-    if rooms:
-        desk.tx.touch(scope.workspace, rooms=True)
-    desk.tx.owe_scrub()
-    _check_gone(desk, rooms)
+    for compartment in compartments:
+        lines += ctx.tx.lines.delete_compartment(compartment)
+        ctx.tx.terms.delete_compartment(compartment)
+        keys += ctx.tx.keys.delete_compartment(compartment)
+    if compartments:
+        ctx.tx.touch(scope.workspace, compartments=True)
+    ctx.tx.owe_scrub()
+    _check_gone(ctx, compartments)
     return Forgotten(
         lines=lines,
         keys=keys,
@@ -110,30 +110,32 @@ def forget_rooms(desk: RequestContext) -> Forgotten:
     )
 
 
-def _rooms(desk: RequestContext) -> list[Compartment]:
-    """The rooms in scope that have keys or lines."""
-    scope = desk.scope
-    keyed = {key.room.namespace for key in desk.tx.keys.of(scope.workspace, scope.owner, scope.namespaces)}
-    filled = desk.tx.lines.namespaces(scope.workspace, scope.owner)
-    return [desk.room(name) for name in sorted(keyed.union(filter(scope.opens, filled)))]
+def _compartments(ctx: RequestContext) -> list[Compartment]:
+    """The compartments in scope that have keys or lines."""
+    scope = ctx.scope
+    keyed = {
+        key.compartment.namespace for key in ctx.tx.keys.of(scope.workspace, scope.owner, scope.namespaces)
+    }
+    filled = ctx.tx.lines.namespaces(scope.workspace, scope.owner)
+    return [ctx.compartment(name) for name in sorted(keyed.union(filter(scope.opens, filled)))]
 
 
-def _namespaces(rooms: Iterable[Compartment]) -> tuple[str, ...]:
-    return tuple(room.namespace for room in rooms)
+def _namespaces(compartments: Iterable[Compartment]) -> tuple[str, ...]:
+    return tuple(compartment.namespace for compartment in compartments)
 
 
 def _check_gone(
-    desk: RequestContext, rooms: Iterable[Compartment], line_ids: Collection[str] | None = None
+    ctx: RequestContext, compartments: Iterable[Compartment], line_ids: Collection[str] | None = None
 ) -> None:
-    """Look whether anything is left of these lines, or of the whole rooms. Raises: Tampered."""
-    tx = desk.tx
-    for room in rooms:
+    """Look whether anything is left of these lines, or of the whole compartments. Raises: Tampered."""
+    tx = ctx.tx
+    for compartment in compartments:
         if line_ids is None:
-            keys = tx.keys.of(room.workspace, room.owner, (room.namespace,))
-            left = tx.lines.count(room) + len(keys)
+            keys = tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
+            left = tx.lines.count(compartment) + len(keys)
         else:
-            left = len(tx.lines.get_all(room, line_ids))
-        if left or tx.terms.indexed(room, line_ids):
+            left = len(tx.lines.get_all(compartment, line_ids))
+        if left or tx.terms.indexed(compartment, line_ids):
             raise Tampered(
                 "the store still has what was just deleted",
                 hint="Nothing was deleted. Run 'souvenance doctor'.",

@@ -55,21 +55,21 @@ class Recalled(Struct, frozen=True):
     """Why it came, if that was asked for."""
 
 
-def recall(desk: RequestContext, wish: Wish) -> list[Recalled]:
+def recall(ctx: RequestContext, wish: Wish) -> list[Recalled]:
     """At most k lines, best first.
 
     Raises: Tampered if one of them does not open.
     """
     wish = replace(wish, k=max(1, min(wish.k, RECALL_MOST)))
-    rooms = desk.open_rooms()
-    if not rooms:
+    compartments = ctx.open_compartments()
+    if not compartments:
         return []
-    span = _span(desk, wish, rooms)
+    span = _span(ctx, wish, compartments)
     found: dict[tuple[str, str], Recalled] = {}
     least = trust.least_shown(wish.query or "") if wish.floor else Trust.SUSPECT
-    for one in _candidates(desk, wish, rooms, span):
+    for one in _candidates(ctx, wish, compartments, span):
         if one.trust >= least and not (least == Trust.SAID and one.line.of_another):
-            found.setdefault((one.line.room.namespace, one.line.id), one)
+            found.setdefault((one.line.compartment.namespace, one.line.id), one)
         if len(found) == wish.k:
             break
     ranked = sorted(found.values(), key=_place)
@@ -92,44 +92,52 @@ def _numbered(one: Recalled, rank: int) -> Recalled:
 
 
 def _candidates(
-    desk: RequestContext, wish: Wish, rooms: dict[str, CompartmentKeys], span: TurnSpan
+    ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKeys], span: TurnSpan
 ) -> Iterator[Recalled]:
-    question = understand(desk, wish.query or "", wish.at)
+    question = understand(ctx, wish.query or "", wish.at)
     if question.terms or question.spans:
-        yield from _by_relevance(desk, wish, rooms, span, question)
+        yield from _by_relevance(ctx, wish, compartments, span, question)
     if not wish.floor:
-        yield from _by_substring(desk, wish, rooms, span, question.terms)
+        yield from _by_substring(ctx, wish, compartments, span, question.terms)
         why = Reasons(0, NEWEST) if wish.explain else None
-        for line in _memories(desk, _widened(span, wish.k + _MOST_DIGESTS)):
-            yield _recalled(opened(line, rooms[line.room.namespace]), None, why, matched=False)
+        for line in _memories(ctx, _widened(span, wish.k + _MOST_DIGESTS)):
+            yield _recalled(opened(line, compartments[line.compartment.namespace]), None, why, matched=False)
 
 
 def _by_relevance(
-    desk: RequestContext, wish: Wish, rooms: dict[str, CompartmentKeys], span: TurnSpan, question: Question
+    ctx: RequestContext,
+    wish: Wish,
+    compartments: dict[str, CompartmentKeys],
+    span: TurnSpan,
+    question: Question,
 ) -> Iterator[Recalled]:
     within = None
-    if wish.since is not None or wish.until is not None or desk.scope.sessions is not None:
-        within = frozenset(desk.tx.lines.ids(_widened(span)))
-    bounds = SearchBounds(within=within, shown=lambda line: desk.scope.sees(line.session))
-    hits = find(desk, rooms.values(), question, wish.k, bounds, floor=wish.floor, ranks=wish.explain)
-    space = compared_in(desk, hits) if wish.explain else None
+    if wish.since is not None or wish.until is not None or ctx.scope.sessions is not None:
+        within = frozenset(ctx.tx.lines.ids(_widened(span)))
+    bounds = SearchBounds(within=within, shown=lambda line: ctx.scope.sees(line.session))
+    hits = find(ctx, compartments.values(), question, wish.k, bounds, floor=wish.floor, ranks=wish.explain)
+    space = compared_in(ctx, hits) if wish.explain else None
     for hit in hits:
-        line = desk.tx.lines.get(hit.room, hit.id)
-        if line is not None and line.invalidated_by is None and desk.scope.sees(line.session):
+        line = ctx.tx.lines.get(hit.compartment, hit.id)
+        if line is not None and line.invalidated_by is None and ctx.scope.sees(line.session):
             why = explained(hit, 0, space) if wish.explain else None
-            whole = opened(line, rooms[hit.room.namespace])
+            whole = opened(line, compartments[hit.compartment.namespace])
             yield _recalled(whole, round(hit.score, 6), why, matched=True)
 
 
 def _by_substring(
-    desk: RequestContext, wish: Wish, rooms: dict[str, CompartmentKeys], span: TurnSpan, asked: Sequence[str]
+    ctx: RequestContext,
+    wish: Wish,
+    compartments: dict[str, CompartmentKeys],
+    span: TurnSpan,
+    asked: Sequence[str],
 ) -> Iterator[Recalled]:
     needles = [term for term in asked if len(term) >= _SHORTEST_SUBSTRING]
     if not needles:
         return
     holding = []
-    for sealed in _memories(desk, _widened(span, _SUBSTRING_WINDOW)):
-        line = opened(sealed, rooms[sealed.room.namespace])
+    for sealed in _memories(ctx, _widened(span, _SUBSTRING_WINDOW)):
+        line = opened(sealed, compartments[sealed.compartment.namespace])
         if held := terms.contained(needles, line.text):
             holding.append((held, line))
     holding.sort(key=lambda pair: pair[0], reverse=True)
@@ -138,18 +146,18 @@ def _by_substring(
         yield _recalled(line, 0.0, why, matched=True)
 
 
-def _memories(desk: RequestContext, span: TurnSpan) -> Iterator[SealedLine]:
-    return (line for line in desk.tx.lines.walk(span) if line.kind not in DIGESTS)
+def _memories(ctx: RequestContext, span: TurnSpan) -> Iterator[SealedLine]:
+    return (line for line in ctx.tx.lines.walk(span) if line.kind not in DIGESTS)
 
 
-def _span(desk: RequestContext, wish: Wish, rooms: dict[str, CompartmentKeys]) -> TurnSpan:
+def _span(ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKeys]) -> TurnSpan:
     return TurnSpan(
-        desk.scope.workspace,
-        desk.scope.owner,
-        frozenset(rooms),
+        ctx.scope.workspace,
+        ctx.scope.owner,
+        frozenset(compartments),
         after=None if wish.since is None else (ulid.below(wish.since), ALL_BEFORE),
         before=None if wish.until is None else ulid.floor(wish.until),
-        sessions=desk.scope.sessions,
+        sessions=ctx.scope.sessions,
         limit=wish.k,
     )
 

@@ -36,62 +36,66 @@ class Left(Struct, frozen=True):
     """Vectors that nothing will be compared with any more: of other embedders, or of any if none are kept."""
 
 
-def notice(book: Store) -> None:
-    """Note that every room is to be made anew, if this version's analysis is not the store's.
+def notice(store: Store) -> None:
+    """Note that every compartment is to be made anew, if this version's analysis is not the store's.
 
-    Raises: Unavailable if the book is out of reach.
+    Raises: Unavailable if the store is out of reach.
     """
-    with book.read() as tx:
+    with store.read() as tx:
         if tx.renewal.analysis() == ANALYSIS:
             return
-    with book.write() as tx:
+    with store.write() as tx:
         _catch_up(tx)
 
 
 def _catch_up(tx: Transaction) -> None:
     if tx.renewal.analysis() != ANALYSIS:
-        tx.renewal.owe(every_room(tx))
+        tx.renewal.owe(every_compartment(tx))
         tx.renewal.analyse_by(ANALYSIS)
 
 
-def every_room(tx: Transaction, workspace: str | None = None) -> list[Compartment]:
-    """Every room, or those of that workspace, in order."""
-    return sorted({key.room for key in tx.keys.every() if workspace in (None, key.room.workspace)})
+def every_compartment(tx: Transaction, workspace: str | None = None) -> list[Compartment]:
+    """Every compartment, or those of that workspace, in order."""
+    return sorted(
+        {key.compartment for key in tx.keys.every() if workspace in (None, key.compartment.workspace)}
+    )
 
 
 def begin(tx: Transaction, tools: Services, workspace: str | None) -> None:
-    """Note that every room, or each of that workspace, is to be made anew.
+    """Note that every compartment, or each of that workspace, is to be made anew.
 
     If such work is under way there, it is gone on with instead.
     """
     within = () if workspace is None else (workspace,)
-    rooms = every_room(tx, workspace)
+    compartments = every_compartment(tx, workspace)
     _catch_up(tx)
     if tx.renewal.next(*within) is None:
-        tx.renewal.owe(rooms)
-    tools.meaning.touch(rooms)
+        tx.renewal.owe(compartments)
+    tools.meaning.touch(compartments)
 
 
-def renew_some(book: Store, tools: Services) -> bool:
-    """Make the tokens of some lines anew; whether there was a room to do so in.
+def renew_some(store: Store, tools: Services) -> bool:
+    """Make the tokens of some lines anew; whether there was a compartment to do so in.
 
-    Raises: Unavailable if the book is out of reach.
+    Raises: Unavailable if the store is out of reach.
     """
-    with book.read() as tx:
+    with store.read() as tx:
         debt = tx.renewal.next()
         if debt is None:
             return False
         entries = tx.renewal.lines(debt, _AT_ONCE)
-        keys = tools.vault.left(tx, debt.room)
-        lines = [] if keys is None else tx.lines.get_all(debt.room, [line_id for _, line_id in entries])
+        keys = tools.vault.left(tx, debt.compartment)
+        lines = (
+            [] if keys is None else tx.lines.get_all(debt.compartment, [line_id for _, line_id in entries])
+        )
     made = [] if keys is None else _made(entries, lines, keys, tools.zone)
-    with book.write(debt.room.workspace, lasting=False) as tx:
-        tx.renewal.renew(debt.room, made)
+    with store.write(debt.compartment.workspace, lasting=False) as tx:
+        tx.renewal.renew(debt.compartment, made)
         if len(entries) == _AT_ONCE:
-            tx.renewal.reach(Debt(debt.room, entries[-1][0]))
+            tx.renewal.reach(Debt(debt.compartment, entries[-1][0]))
         else:
-            tx.renewal.settle(debt.room)
-            tx.touch(debt.room.workspace, rooms=True)
+            tx.renewal.settle(debt.compartment)
+            tx.touch(debt.compartment.workspace, compartments=True)
     return True
 
 
@@ -118,7 +122,7 @@ def drop_some(tx: Transaction, space: str) -> None:
         tx.terms.leave(old, _DROPPED_AT_ONCE)
         if not space:
             tx.owe_scrub()
-        tx.touch(ALL, rooms=True)
+        tx.touch(ALL, compartments=True)
 
 
 def left(tx: Transaction, meaning: Meaning, workspace: str | None) -> Left:

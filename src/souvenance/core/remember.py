@@ -44,52 +44,52 @@ class Draft(Struct, frozen=True, gc=False):
     metadata: content.Metadata | None = None
 
 
-def remember(desk: RequestContext, draft: Draft) -> tuple[Line, bool]:
+def remember(ctx: RequestContext, draft: Draft) -> tuple[Line, bool]:
     """The stored line, and whether it was there already.
 
     Raises: InvalidInput, LimitExceeded, Conflict if the id is taken by another content.
     """
     line = Line(
-        room=desk.room(draft.namespace),
-        id=draft.id or desk.fresh_id(),
+        compartment=ctx.compartment(draft.namespace),
+        id=draft.id or ctx.fresh_id(),
         kind=draft.kind,
         text=draft.text,
         session=draft.session,
-        created_at=desk.now,
+        created_at=ctx.now,
         occurred_at=draft.occurred_at,
         supersedes=draft.supersedes,
-        cap=desk.cap,
+        cap=ctx.cap,
         about=draft.about,
         metadata=draft.metadata or {},
     )
-    check_line(line, chosen_id=draft.id is not None, now=desk.now, limits=desk.tools.limits)
+    check_line(line, chosen_id=draft.id is not None, now=ctx.now, limits=ctx.tools.limits)
     metadata = content.encode_metadata(line.metadata)
-    keys = desk.tools.vault.room(desk.tx, line.room)
-    if append(desk, sealed(desk, line, keys, metadata), line.text, keys):
+    keys = ctx.tools.vault.compartment(ctx.tx, line.compartment)
+    if append(ctx, sealed(ctx, line, keys, metadata), line.text, keys):
         return line, False
-    return _first_told(desk, line, keys), True
+    return _first_told(ctx, line, keys), True
 
 
-def append(desk: RequestContext, line: SealedLine, text: str, keys: CompartmentKeys) -> bool:
+def append(ctx: RequestContext, line: SealedLine, text: str, keys: CompartmentKeys) -> bool:
     """Store the line and make it findable by its text; False, and no change, if its id is taken."""
-    if not desk.tx.lines.append(line):
+    if not ctx.tx.lines.append(line):
         return False
     if line.kind not in _NOT_INDEXED:
-        index(desk, line, text, keys)
+        index(ctx, line, text, keys)
     return True
 
 
-def index(desk: RequestContext, line: LinePlace, text: str, keys: CompartmentKeys) -> None:
+def index(ctx: RequestContext, line: LinePlace, text: str, keys: CompartmentKeys) -> None:
     """Make the line findable by its text."""
     at = _time_of(line)
-    analysis = desk.once((Analysis, text, at), lambda: analysed(text, at, desk.tools.zone))
-    terms = desk.once((words.blind, keys.blind, text), lambda: words.blind(keys.blind, analysis.terms))
+    analysis = ctx.once((Analysis, text, at), lambda: analysed(text, at, ctx.tools.zone))
+    terms = ctx.once((words.blind, keys.blind, text), lambda: words.blind(keys.blind, analysis.terms))
     tokens, counts = _with_marks(line, analysis, terms, keys)
     said = Saying(line.session, line.turn, at)
-    desk.tx.terms.add(line.room, line.id, tokens, counts, said)
-    desk.tools.meaning.touch((line.room,))
-    desk.tools.meaning.written(as_embedded(line.room.owner, text))
-    desk.tools.index.touch(line.room)
+    ctx.tx.terms.add(line.compartment, line.id, tokens, counts, said)
+    ctx.tools.meaning.touch((line.compartment,))
+    ctx.tools.meaning.written(as_embedded(line.compartment.owner, text))
+    ctx.tools.index.touch(line.compartment)
 
 
 def tokens_of(line: LinePlace, text: str, keys: CompartmentKeys, zone: Zone) -> tuple[bytes, bytes]:
@@ -127,13 +127,13 @@ class Upcoming(Struct, frozen=True):
 def keys_ahead(
     tools: Services, tx: Transaction, scope: Scope, texts: Iterable[Upcoming]
 ) -> dict[tuple[str | None, str | None], CompartmentKeys]:
-    """The keys of the rooms that the texts will lie in, where these can be told already."""
+    """The keys of the compartments that the texts will lie in, where these can be told already."""
     found = {}
     for owner, namespace in {(one.owner, one.namespace) for one in texts}:
         namespaces = None if namespace is None else (namespace,)
-        rooms = tools.vault.rooms(tx, scope.workspace, owner or scope.owner, namespaces)
-        if len(rooms) == 1:
-            [found[owner, namespace]] = rooms.values()
+        compartments = tools.vault.compartments(tx, scope.workspace, owner or scope.owner, namespaces)
+        if len(compartments) == 1:
+            [found[owner, namespace]] = compartments.values()
     return found
 
 
@@ -143,7 +143,7 @@ def analysed_ahead(
     keys: Mapping[tuple[str | None, str | None], CompartmentKeys],
     now: int,
 ) -> dict[Hashable, Any]:
-    """What a desk should know of texts that are about to be stored.
+    """What a request context should know of texts that are about to be stored.
 
     To find it out takes long, and whoever has the store for writing should not.
     """
@@ -151,8 +151,8 @@ def analysed_ahead(
     for one in texts:
         at = now if one.at is None else one.at
         analysis = known[Analysis, one.text, at] = analysed(one.text, at, tools.zone)
-        if (room := keys.get((one.owner, one.namespace))) is not None:
-            known[words.blind, room.blind, one.text] = words.blind(room.blind, analysis.terms)
+        if (compartment := keys.get((one.owner, one.namespace))) is not None:
+            known[words.blind, compartment.blind, one.text] = words.blind(compartment.blind, analysis.terms)
     return known
 
 
@@ -179,7 +179,7 @@ def bounds_of(line: LinePlace) -> list[str]:
 
 
 def sealed(
-    desk: RequestContext,
+    ctx: RequestContext,
     line: Line,
     keys: CompartmentKeys,
     metadata: str,
@@ -188,7 +188,7 @@ def sealed(
     likeness: bytes | None = None,
 ) -> SealedLine:
     return SealedLine(
-        room=line.room,
+        compartment=line.compartment,
         id=line.id,
         kind=line.kind,
         session=line.session,
@@ -200,15 +200,15 @@ def sealed(
         about=line.about,
         metadata=metadata,
         epoch=keys.epoch,
-        sealed=desk.tools.vault.seal(line, keys),
+        sealed=ctx.tools.vault.seal(line, keys),
         tokens=tokens,
         likeness=likeness,
     )
 
 
-def _first_told(desk: RequestContext, line: Line, keys: CompartmentKeys) -> Line:
-    stored = desk.tx.lines.get(line.room, line.id)
-    if stored is not None and desk.scope.sees(stored.session):
+def _first_told(ctx: RequestContext, line: Line, keys: CompartmentKeys) -> Line:
+    stored = ctx.tx.lines.get(line.compartment, line.id)
+    if stored is not None and ctx.scope.sees(stored.session):
         first = opened(stored, keys)
         if line.says_the_same_as(first):
             return first

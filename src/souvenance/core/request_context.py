@@ -24,7 +24,7 @@ from souvenance.ports.spelling import NoSpelling, Spelling
 from souvenance.ports.store import Transaction
 from souvenance.ports.thesaurus import NoThesaurus, Thesaurus
 from souvenance.ports.tokenizer import Tokenizer
-from souvenance.ports.webhook_sender import Courier
+from souvenance.ports.webhook_sender import WebhookSender
 
 _T = TypeVar("_T")
 
@@ -48,7 +48,7 @@ class Services(Struct, frozen=True):
     entropy: Entropy
     tokenizer: Tokenizer
     reader: DocumentReader
-    courier: Courier
+    webhook_sender: WebhookSender
     limits: Limits = field(default_factory=Limits)
     meaning: Meaning = field(default_factory=lambda: Meaning(None))
     thesaurus: Thesaurus = NoThesaurus()
@@ -95,13 +95,13 @@ class RequestContext(Struct, frozen=True, gc=False):
         """Ids that sort in the order given."""
         return ulid.sequence(self.now, self.tools.entropy.take(ulid.ENTROPY_BYTES), count)
 
-    def room(self, namespace: str) -> Compartment:
+    def compartment(self, namespace: str) -> Compartment:
         return Compartment(self.scope.workspace, self.scope.owner, namespace)
 
-    def open_rooms(self) -> dict[str, CompartmentKeys]:
+    def open_compartments(self) -> dict[str, CompartmentKeys]:
         """The keys of every existing room in scope, by namespace."""
         scope = self.scope
-        return self.tools.vault.rooms(self.tx, scope.workspace, scope.owner, scope.namespaces)
+        return self.tools.vault.compartments(self.tx, scope.workspace, scope.owner, scope.namespaces)
 
     def find(self, line_id: str) -> tuple[SealedLine, CompartmentKeys]:
         """The line of that id in scope.
@@ -111,14 +111,15 @@ class RequestContext(Struct, frozen=True, gc=False):
         return self.find_all(line_id)[0]
 
     def find_all(self, line_id: str) -> list[tuple[SealedLine, CompartmentKeys]]:
-        """The lines of that id in scope: rooms may share an id.
+        """The lines of that id in scope: compartments may share an id.
 
         Raises: NotFound, as `find`.
         """
         found = [
             (line, keys)
-            for keys in self.open_rooms().values()
-            if (line := self.tx.lines.get(keys.room, line_id)) is not None and self.scope.sees(line.session)
+            for keys in self.open_compartments().values()
+            if (line := self.tx.lines.get(keys.compartment, line_id)) is not None
+            and self.scope.sees(line.session)
         ]
         if not found:
             raise NotFound("there is no such line")
@@ -131,7 +132,7 @@ def opened(line: SealedLine, keys: CompartmentKeys) -> Line:
     Raises: Tampered.
     """
     return Line(
-        room=line.room,
+        compartment=line.compartment,
         id=line.id,
         kind=line.kind,
         text=keys.open(line),

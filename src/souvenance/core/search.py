@@ -1,4 +1,4 @@
-"""Finding: the lines of some rooms that answer a question best, ranked by the index."""
+"""Finding: the lines of some compartments that answer a question best, ranked by the index."""
 
 from __future__ import annotations
 
@@ -28,22 +28,23 @@ from souvenance.ports.store import Transaction
 
 _SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
 _FAR_BEHIND = 1_000
-"""A room that lacks so many vectors is being given new ones: which of its lines lack one is not asked."""
+"""A compartment that lacks so many vectors is being given new ones: which of its lines lack one is not
+asked."""
 _NONE = SearchBounds()
 
 _Vector = Callable[[], bytes | None]
 
 
-def understand(desk: RequestContext, text: str, at: int | None = None) -> Question:
+def understand(ctx: RequestContext, text: str, at: int | None = None) -> Question:
     """The question, as asked now or at that time (in milliseconds)."""
-    moment = desk.now if at is None else at
-    offset = desk.tools.zone.offset(moment)
-    return desk.once((understand, text, moment), lambda: questions.read(text, moment, offset))
+    moment = ctx.now if at is None else at
+    offset = ctx.tools.zone.offset(moment)
+    return ctx.once((understand, text, moment), lambda: questions.read(text, moment, offset))
 
 
-def foresee(desk: RequestContext, text: str) -> None:
+def foresee(ctx: RequestContext, text: str) -> None:
     """Let the embedder begin with a question that will be asked once something else is done."""
-    desk.tools.meaning.expect(questions.as_told(text))
+    ctx.tools.meaning.expect(questions.as_told(text))
 
 
 def _days(question: Question) -> tuple[list[str], list[str]]:
@@ -56,9 +57,9 @@ def _days(question: Question) -> tuple[list[str], list[str]]:
     return days, [words.mark("day", day) for day in close]
 
 
-def reading(tools: Services, tx: Transaction, room: Compartment) -> Reading | None:
-    """How the room's vectors are read; None if there is no embedder, or no such room any more."""
-    keys = tools.vault.left(tx, room) if tools.meaning.space else None
+def reading(tools: Services, tx: Transaction, compartment: Compartment) -> Reading | None:
+    """How the compartment's vectors are read; None if there is no embedder, or no such room any more."""
+    keys = tools.vault.left(tx, compartment) if tools.meaning.space else None
     return None if keys is None else Reading(tools.meaning.space, _opening(tools.meaning, keys))
 
 
@@ -71,25 +72,27 @@ def _vector(meaning: Meaning, keys: CompartmentKeys, space: str, line_id: str, s
     try:
         return keys.open_vector(line_id, sealed, space)
     except Tampered:
-        meaning.lost(keys.room, line_id)
+        meaning.lost(keys.compartment, line_id)
         return None
 
 
-def _as_meant(desk: RequestContext, question: Question, held: Callable[[str], bool]) -> Question:
+def _as_meant(ctx: RequestContext, question: Question, held: Callable[[str], bool]) -> Question:
     """The question with those words spelt right that nobody knows and no line holds."""
     meant = {}
     for word in questions.plain(question.text):
-        other = desk.once((_as_meant, word), partial(desk.tools.spelling.meant, word))
+        other = ctx.once((_as_meant, word), partial(ctx.tools.spelling.meant, word))
         if other is not None and not held(word):
             meant[word] = other
     return questions.respelt(question, meant) if meant else question
 
 
-def _held(desk: RequestContext, rooms: Sequence[CompartmentKeys], bounds: SearchBounds, word: str) -> bool:
+def _held(
+    ctx: RequestContext, compartments: Sequence[CompartmentKeys], bounds: SearchBounds, word: str
+) -> bool:
     """Whether any line within these bounds holds the word."""
     terms = words.asked(word)
     alone = Spelt(terms, range(len(terms)), [1.0] * len(terms))
-    return bool(by_words(desk, rooms, alone, 1, bounds))
+    return bool(by_words(ctx, compartments, alone, 1, bounds))
 
 
 def _beside(named: Mapping[str, Collection[str]], terms: Iterable[str]) -> list[str]:
@@ -98,7 +101,7 @@ def _beside(named: Mapping[str, Collection[str]], terms: Iterable[str]) -> list[
 
 
 class _Sought(Struct, frozen=True):
-    """A question as it is looked up in some rooms."""
+    """A question as it is looked up in some compartments."""
 
     question: Question
     named: Mapping[str, Collection[str]]
@@ -119,16 +122,23 @@ class _Sought(Struct, frozen=True):
         return () if self.by_time and not questions.looks_back(self.question) else self.question.spans
 
 
-def _without_vector(desk: RequestContext, hits: Iterable[Hit]) -> list[Hit]:
+def _without_vector(ctx: RequestContext, hits: Iterable[Hit]) -> list[Hit]:
     """Those of the hits whose lines have no vector yet, and not one that lies far."""
     apart = [hit for hit in hits if MEANING not in hit.signals]
-    space = desk.tools.meaning.space
-    lacking = {room: desk.tx.terms.lacking(room, space, _FAR_BEHIND) for room in {hit.room for hit in apart}}
-    return [hit for hit in apart if hit.id in lacking[hit.room] or len(lacking[hit.room]) == _FAR_BEHIND]
+    space = ctx.tools.meaning.space
+    lacking = {
+        compartment: ctx.tx.terms.lacking(compartment, space, _FAR_BEHIND)
+        for compartment in {hit.compartment for hit in apart}
+    }
+    return [
+        hit
+        for hit in apart
+        if hit.id in lacking[hit.compartment] or len(lacking[hit.compartment]) == _FAR_BEHIND
+    ]
 
 
 def _worth_showing(
-    desk: RequestContext, hits: Sequence[Hit], sought: _Sought, *, by_meaning: bool
+    ctx: RequestContext, hits: Sequence[Hit], sought: _Sought, *, by_meaning: bool
 ) -> list[Hit]:
     """Those of the hits to show to who did not ask: what answers well enough, and what is not far below it.
 
@@ -137,15 +147,15 @@ def _worth_showing(
     enough = partial(worth_showing, by_time=sought.by_time)
     near = [hit for hit in hits if by_meaning and enough(hit.signals, by_meaning=True)]
     by_words = [hit for hit in hits if enough(hit.signals, by_meaning=False)]
-    worth = {hit[:2] for hit in (*near, *(_without_vector(desk, by_words) if by_meaning else by_words))}
+    worth = {hit[:2] for hit in (*near, *(_without_vector(ctx, by_words) if by_meaning else by_words))}
     return (
         [hit for hit in hits if hit[:2] in worth or hit.score >= FAR_BELOW * hits[0].score] if worth else []
     )
 
 
 def _newest_first(
-    desk: RequestContext,
-    rooms: Sequence[CompartmentKeys],
+    ctx: RequestContext,
+    compartments: Sequence[CompartmentKeys],
     hits: list[Hit],
     sought: _Sought,
     bounds: SearchBounds,
@@ -154,38 +164,38 @@ def _newest_first(
     """The hits; where a question asks how something is, the newest that tells it first."""
 
     def alike(one: Place, others: Collection[Place]) -> dict[Place, float]:
-        inquiry = _inquiry(desk, rooms, sought, bounds, vector)
-        return desk.tools.index.alike(desk.tx, inquiry, one, others, bounds.within)
+        inquiry = _inquiry(ctx, compartments, sought, bounds, vector)
+        return ctx.tools.index.alike(ctx.tx, inquiry, one, others, bounds.within)
 
-    return newest_first(desk, hits, bounds, alike) if sought.question.present else hits
+    return newest_first(ctx, hits, bounds, alike) if sought.question.present else hits
 
 
 def _inquiry(
-    desk: RequestContext,
-    rooms: Sequence[CompartmentKeys],
+    ctx: RequestContext,
+    compartments: Sequence[CompartmentKeys],
     sought: _Sought,
     bounds: SearchBounds,
     vector: _Vector,
 ) -> Inquiry:
     question, terms = sought.question, sought.terms
     kin = (with_kin, *terms)
-    spelt = desk.once(kin, lambda: with_kin(desk.tools.thesaurus, terms))
+    spelt = ctx.once(kin, lambda: with_kin(ctx.tools.thesaurus, terms))
     days, near_days = _days(question)
     speaker = questions.subject(question, sought.named)
-    meaning = desk.tools.meaning
+    meaning = ctx.tools.meaning
     return Inquiry(
-        rooms=[
+        compartments=[
             IndexQuery(
-                keys.room,
-                desk.once((keys.room, *kin), partial(words.blind, keys.blind, spelt.terms)),
+                keys.compartment,
+                ctx.once((keys.compartment, *kin), partial(words.blind, keys.blind, spelt.terms)),
                 words.blind(keys.blind, bounds.marks),
                 words.blind(keys.blind, _SIGNS),
                 words.blind(keys.blind, days),
                 words.blind(keys.blind, near_days),
                 _opening(meaning, keys),
-                partial(freshen, desk, keys),
+                partial(freshen, ctx, keys),
             )
-            for keys in rooms
+            for keys in compartments
         ],
         groups=spelt.groups,
         closeness=spelt.closeness,
@@ -209,8 +219,8 @@ def _behind(hits: list[Hit], others: Iterable[Hit]) -> list[Hit]:
 
 
 def find(
-    desk: RequestContext,
-    rooms: Iterable[CompartmentKeys],
+    ctx: RequestContext,
+    compartments: Iterable[CompartmentKeys],
     question: Question,
     k: int,
     bounds: SearchBounds = _NONE,
@@ -218,25 +228,25 @@ def find(
     floor: bool = False,
     ranks: bool = False,
 ) -> list[Hit]:
-    """The k best of the rooms' lines within the bounds, best first; also those that may not be shown.
+    """The k best of the compartments' lines within the bounds, best first; also those that may not be shown.
 
     With `floor`, nothing where nothing answers the question well enough to be shown to who did not ask, and
     nothing that is far below the best and would not be shown alone.
     """
-    rooms = list(rooms)
-    if not rooms or not (question.terms or question.spans) or (floor and is_courtesy(question.text)):
+    compartments = list(compartments)
+    if not compartments or not (question.terms or question.spans) or (floor and is_courtesy(question.text)):
         return []
-    question = _as_meant(desk, question, partial(_held, desk, rooms, bounds))
-    named = questions.speakers(question, {keys.room.owner for keys in rooms})
+    question = _as_meant(ctx, question, partial(_held, ctx, compartments, bounds))
+    named = questions.speakers(question, {keys.compartment.owner for keys in compartments})
     naming = [term for name in named.values() for term in name]
     sought = _Sought(question, named)
     told = questions.as_told(question.text, questions.subject(question, named))
-    foreign = desk.tools.meaning.english and not is_english(question.text)
-    vector = cache((lambda: None) if foreign else partial(desk.tools.meaning.vector, told))
+    foreign = ctx.tools.meaning.english and not is_english(question.text)
+    vector = cache((lambda: None) if foreign else partial(ctx.tools.meaning.vector, told))
 
     def hits_of(sought: _Sought) -> list[Hit]:
-        inquiry = replace(_inquiry(desk, rooms, sought, bounds, vector), ranks=ranks)
-        return desk.tools.index.search(desk.tx, inquiry, max(k, LOOKED_AT), bounds.within)
+        inquiry = replace(_inquiry(ctx, compartments, sought, bounds, vector), ranks=ranks)
+        return ctx.tools.index.search(ctx.tx, inquiry, max(k, LOOKED_AT), bounds.within)
 
     hits: list[Hit] = []
     if questions.by_time(question, naming):
@@ -245,8 +255,8 @@ def find(
     if not sought.by_time:  # By its words too, where nothing is of its time.
         hits = hits_of(sought)
     if foreign and not floor and 0 < len(hits) < k:
-        near = cache(partial(desk.tools.meaning.vector, told))
-        inquiry = _inquiry(desk, rooms, sought, bounds, near)
-        hits = _behind(hits, desk.tools.index.search(desk.tx, inquiry, k, bounds.within))
-    hits = _newest_first(desk, rooms, hits, sought, bounds, vector)[:k]
-    return _worth_showing(desk, hits, sought, by_meaning=vector() is not None) if floor else hits
+        near = cache(partial(ctx.tools.meaning.vector, told))
+        inquiry = _inquiry(ctx, compartments, sought, bounds, near)
+        hits = _behind(hits, ctx.tools.index.search(ctx.tx, inquiry, k, bounds.within))
+    hits = _newest_first(ctx, compartments, hits, sought, bounds, vector)[:k]
+    return _worth_showing(ctx, hits, sought, by_meaning=vector() is not None) if floor else hits

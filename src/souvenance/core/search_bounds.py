@@ -64,21 +64,21 @@ def with_kin(thesaurus: Thesaurus, terms: Sequence[str]) -> Spelt:
 
 
 def by_words(
-    desk: RequestContext, rooms: Sequence[CompartmentKeys], spelt: Spelt, k: int, bounds: SearchBounds
+    ctx: RequestContext, compartments: Sequence[CompartmentKeys], spelt: Spelt, k: int, bounds: SearchBounds
 ) -> list[Hit]:
     """The lines within the bounds that hold most of the terms."""
     inquiry = Inquiry(
-        rooms=[
+        compartments=[
             IndexQuery(
-                keys.room,
+                keys.compartment,
                 words.blind(keys.blind, spelt.terms),
                 words.blind(keys.blind, bounds.marks),
             )
-            for keys in rooms
+            for keys in compartments
         ],
         groups=spelt.groups,
         closeness=spelt.closeness,
         sessions=bounds.sessions,
         said=bounds.said,
     )
-    return desk.tools.index.search(desk.tx, inquiry, k, bounds.within)
+    return ctx.tools.index.search(ctx.tx, inquiry, k, bounds.within)

@@ -26,16 +26,17 @@ Alike = Callable[[Place, Collection[Place]], Mapping[Place, float]]
 """How far other lines have come in meaning to one, as far as that is known (`souvenance.ports.index`)."""
 
 
-def newest_first(desk: RequestContext, hits: Sequence[Hit], bounds: SearchBounds, alike: Alike) -> list[Hit]:
+def newest_first(ctx: RequestContext, hits: Sequence[Hit], bounds: SearchBounds, alike: Alike) -> list[Hit]:
     """The hits, best first; before the best one the newest that says nearly the same."""
-    times = _times(desk, hits[:LOOKED_AT], bounds)
+    times = _times(ctx, hits[:LOOKED_AT], bounds)
     best = next((hit for hit in hits[:LOOKED_AT] if hit[:2] in times), None)
     if best is None:
         return list(hits)
     newer = [
         hit
         for hit in hits[:LOOKED_AT]
-        if hit.room.owner == best.room.owner and times.get(hit[:2], 0) - times[best[:2]] >= _APART_MS
+        if hit.compartment.owner == best.compartment.owner
+        and times.get(hit[:2], 0) - times[best[:2]] >= _APART_MS
     ]
     near = alike(best[:2], [hit[:2] for hit in newer]) if newer else {}
     same = [hit for hit in newer if near.get(hit[:2], 0.0) >= _ALIKE]
@@ -52,12 +53,14 @@ def ahead(hit: Hit, other: Hit) -> Hit:
     return hit._replace(score=score, signals={**hit.signals, UPDATE: lacked})
 
 
-def _times(desk: RequestContext, hits: Sequence[Hit], bounds: SearchBounds) -> dict[Place, int]:
+def _times(ctx: RequestContext, hits: Sequence[Hit], bounds: SearchBounds) -> dict[Place, int]:
     """When each of the lines was said or happened, of those that may be shown."""
     return {
-        (room, line.id): _time(line)
-        for room in {hit.room for hit in hits}
-        for line in desk.tx.lines.get_all(room, [hit.id for hit in hits if hit.room == room])
+        (compartment, line.id): _time(line)
+        for compartment in {hit.compartment for hit in hits}
+        for line in ctx.tx.lines.get_all(
+            compartment, [hit.id for hit in hits if hit.compartment == compartment]
+        )
         if line.invalidated_by is None and bounds.shown(line)
     }
 

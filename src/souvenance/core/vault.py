@@ -1,7 +1,7 @@
-"""The vault: a room's keys, unwrapped for use and made when the room is first written to.
+"""The vault: a compartment's keys, unwrapped for use and made when the compartment is first written to.
 
-What is cached is only the unwrapping of a row that the book gave in this very transaction, so a
-key whose room was forgotten, or whose creation was rolled back, can never be used from memory.
+What is cached is only the unwrapping of a row that the store gave in this very transaction, so a
+key whose compartment was forgotten, or whose creation was rolled back, can never be used from memory.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _Key = TypeVar("_Key", bytes, AESGCM)
 
 
 class CompartmentKeys(Struct, frozen=True):
-    """The keys of one room, ready for use."""
+    """The keys of one compartment, ready for use."""
 
-    room: Compartment
+    compartment: Compartment
     seals: dict[int, AESGCM]
     epoch: int
     blind: bytes
@@ -48,7 +48,7 @@ class CompartmentKeys(Struct, frozen=True):
 
     def open_vector(self, line_id: str, sealed: bytes, space: str) -> bytes:
         """The packed vector. Raises: Tampered."""
-        return open_vector(sealed, self.room, line_id, space, keys=self.seals)
+        return open_vector(sealed, self.compartment, line_id, space, keys=self.seals)
 
 
 class Vault:
@@ -58,58 +58,61 @@ class Vault:
         self._latest: tuple[list[WrappedKey], CompartmentKeys] | None = None
         self._opened: OrderedDict[WrappedKey, bytes | AESGCM] = OrderedDict()
 
-    def rooms(
+    def compartments(
         self, tx: Transaction, workspace: str, owner: str, namespaces: Collection[str] | None
     ) -> dict[str, CompartmentKeys]:
-        """The keys of the owner's rooms that exist, by namespace.
+        """The keys of the owner's compartments that exist, by namespace.
 
-        Raises: WrongKey, Tampered, also for a room that has lines and no keys any more.
+        Raises: WrongKey, Tampered, also for a compartment that has lines and no keys any more.
         """
         found = tx.keys.of(workspace, owner, namespaces)
-        rooms = {
-            room.namespace: self._room_keys(room, list(keys))
-            for room, keys in groupby(found, key=lambda key: key.room)
+        compartments = {
+            compartment.namespace: self._compartment_keys(compartment, list(keys))
+            for compartment, keys in groupby(found, key=lambda key: key.compartment)
         }
         for namespace in tx.lines.namespaces(workspace, owner):
-            if namespace not in rooms and (namespaces is None or namespace in namespaces):
+            if namespace not in compartments and (namespaces is None or namespace in namespaces):
                 raise _lost(namespace)
-        return rooms
+        return compartments
 
-    def known(self, tx: Transaction, room: Compartment) -> CompartmentKeys | None:
-        """The keys of the room, if it exists.
+    def known(self, tx: Transaction, compartment: Compartment) -> CompartmentKeys | None:
+        """The keys of the compartment, if it exists.
 
         Raises: WrongKey, Tampered.
         """
-        found = tx.keys.of(room.workspace, room.owner, (room.namespace,))
-        return self._room_keys(room, found) if found else None
+        found = tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
+        return self._compartment_keys(compartment, found) if found else None
 
-    def left(self, tx: Transaction, room: Compartment) -> CompartmentKeys | None:
-        """The keys of the room; None if it does not exist, or they are lost, and with them what it holds."""
+    def left(self, tx: Transaction, compartment: Compartment) -> CompartmentKeys | None:
+        """The keys of the compartment; None if it does not exist, or they are lost, and with them what it
+        holds."""
         try:
-            return self.known(tx, room)
+            return self.known(tx, compartment)
         except IntegrityError:
             return None
 
-    def room(self, tx: Transaction, room: Compartment) -> CompartmentKeys:
-        """The keys of a room, which is made if it does not exist."""
-        found = tx.keys.of(room.workspace, room.owner, (room.namespace,))
+    def compartment(self, tx: Transaction, compartment: Compartment) -> CompartmentKeys:
+        """The keys of a compartment, which is made if it does not exist."""
+        found = tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
         latest = self._latest
         if latest is not None and latest[0] is found:  # The very same rows, as nobody has written since.
             return latest[1]
         if not found:
-            epoch = tx.keys.next_epoch(room.workspace)
-            return self._room_keys(room, [self._make(tx, room, purpose, epoch) for purpose in (BLIND, SEAL)])
-        keys = self._room_keys(room, found)
+            epoch = tx.keys.next_epoch(compartment.workspace)
+            return self._compartment_keys(
+                compartment, [self._make(tx, compartment, purpose, epoch) for purpose in (BLIND, SEAL)]
+            )
+        keys = self._compartment_keys(compartment, found)
         self._latest = (found, keys)
         return keys
 
-    def add_epoch(self, tx: Transaction, room: Compartment) -> None:
-        """From now on, seal the room's new lines with a new key."""
-        self._make(tx, room, SEAL, tx.keys.next_epoch(room.workspace))
+    def add_epoch(self, tx: Transaction, compartment: Compartment) -> None:
+        """From now on, seal the compartment's new lines with a new key."""
+        self._make(tx, compartment, SEAL, tx.keys.next_epoch(compartment.workspace))
 
     def rewrap(self, tx: Transaction, key: WrappedKey) -> None:
         """Wrap a key again, under the root key that is current now."""
-        context = key_place(key.room, key.purpose, key.epoch)
+        context = key_place(key.compartment, key.purpose, key.epoch)
         fresh = self._keyring.wrap(self._keyring.unwrap(key.wrapped, context), context)
         tx.keys.rewrap(key._replace(wrapped=fresh))
 
@@ -125,7 +128,7 @@ class Vault:
             return False
 
     def _unwrapped(self, key: WrappedKey) -> bytes:
-        return self._keyring.unwrap(key.wrapped, key_place(key.room, key.purpose, key.epoch))
+        return self._keyring.unwrap(key.wrapped, key_place(key.compartment, key.purpose, key.epoch))
 
     def seal(self, line: Line, keys: CompartmentKeys) -> bytes:
         nonce = self._entropy.take(NONCE_BYTES)
@@ -136,24 +139,24 @@ class Vault:
         self._latest = None
         self._opened.clear()
 
-    def _make(self, tx: Transaction, room: Compartment, purpose: str, epoch: int) -> WrappedKey:
-        context = key_place(room, purpose, epoch)
+    def _make(self, tx: Transaction, compartment: Compartment, purpose: str, epoch: int) -> WrappedKey:
+        context = key_place(compartment, purpose, epoch)
         wrapped = self._keyring.wrap(self._entropy.take(KEY_BYTES), context)
-        key = WrappedKey(room, purpose, epoch, wrapped)
+        key = WrappedKey(compartment, purpose, epoch, wrapped)
         tx.keys.add(key)
         return key
 
-    def _room_keys(self, room: Compartment, keys: Sequence[WrappedKey]) -> CompartmentKeys:
+    def _compartment_keys(self, compartment: Compartment, keys: Sequence[WrappedKey]) -> CompartmentKeys:
         seals = {key.epoch: self._open(key, AESGCM) for key in keys if key.purpose == SEAL}
         blinds = [self._open(key, bytes) for key in keys if key.purpose == BLIND]
         if not seals or not blinds:
-            raise _lost(room.namespace)
-        return CompartmentKeys(room, seals, max(seals), blinds[-1])
+            raise _lost(compartment.namespace)
+        return CompartmentKeys(compartment, seals, max(seals), blinds[-1])
 
     def _open(self, key: WrappedKey, kind: type[_Key]) -> _Key:
         opened = self._opened.get(key)
         if not isinstance(opened, kind):
-            context = key_place(key.room, key.purpose, key.epoch)
+            context = key_place(key.compartment, key.purpose, key.epoch)
             opened = kind(self._keyring.unwrap(key.wrapped, context))
             self._opened[key] = opened
             if len(self._opened) > _MOST_CACHED:

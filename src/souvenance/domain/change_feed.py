@@ -1,4 +1,4 @@
-"""How a room's index changes: what lines are found by, as it comes and goes."""
+"""How a compartment's index changes: what lines are found by, as it comes and goes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNSAID = Saying()
 
 
 class TermsChange(NamedTuple):
-    """One step in a room's index: a line's tokens appear, or (tokens None) disappear."""
+    """One step in a compartment's index: a line's tokens appear, or (tokens None) disappear."""
 
     seq: int
     id: str

@@ -46,7 +46,7 @@ class LinePlace(Struct, frozen=True, gc=False):
     `turn` is the line's number in its session, `about` the peer that it says something about.
     """
 
-    room: Compartment
+    compartment: Compartment
     id: str
     kind: str
     session: str | None
@@ -60,7 +60,7 @@ class LinePlace(Struct, frozen=True, gc=False):
     @property
     def of_another(self) -> bool:
         """Whether it says something about another than its owner, and so rests on what another said."""
-        return self.about not in (None, self.room.owner)
+        return self.about not in (None, self.compartment.owner)
 
 
 class Line(LinePlace, frozen=True, kw_only=True):
@@ -81,7 +81,7 @@ class Line(LinePlace, frozen=True, kw_only=True):
 
 
 class SealedLine(LinePlace, frozen=True, kw_only=True):
-    """A line as the book keeps it: its place in the open, its text sealed.
+    """A line as the store keeps it: its place in the open, its text sealed.
 
     `tokens` is the text's length in a model's tokens, `likeness` a keyed hash by which the same
     conclusion is known again, `times` how often it was concluded.
@@ -101,7 +101,7 @@ def check_line(line: Line, *, chosen_id: bool, now: int, limits: Limits) -> Line
 
     Raises: InvalidInput, LineTooLong.
     """
-    names.namespace(line.room.namespace)
+    names.namespace(line.compartment.namespace)
     names.kind(line.kind)
     ulid.check(line.id)
     if chosen_id:

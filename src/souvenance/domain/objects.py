@@ -2,7 +2,7 @@
 
     <workspace>/<owner>/<namespace>/<ulid>               a line, sealed, with its clear columns and citations
     <workspace>/<owner>/<namespace>/replaced/<ulid>      that this line was replaced, and by which
-    <workspace>/<owner>/<namespace>/keys/<purpose>-<n>   a key of the room, wrapped by the root key
+    <workspace>/<owner>/<namespace>/keys/<purpose>-<n>   a key of the compartment, wrapped by the root key
 
 Lines and replacements carry a tag made with a key of their room over the object's key and all that it
 says, so that an object that was moved, altered or made by a stranger is none. A wrapped key is bound to
@@ -59,20 +59,20 @@ class LineObject(Struct, frozen=True, array_like=True, tag="line"):
 
     @classmethod
     def of(cls, line: SealedLine, sources: Sequence[str]) -> LineObject:
-        values = (*line.room, *(getattr(line, name) for name in _COLUMNS), tuple(sources))
+        values = (*line.compartment, *(getattr(line, name) for name in _COLUMNS), tuple(sources))
         return cls(*values)
 
     @property
-    def room(self) -> Compartment:
+    def compartment(self) -> Compartment:
         return Compartment(self.workspace, self.owner, self.namespace)
 
     @property
     def line(self) -> SealedLine:
-        return SealedLine(room=self.room, **{name: getattr(self, name) for name in _COLUMNS})
+        return SealedLine(compartment=self.compartment, **{name: getattr(self, name) for name in _COLUMNS})
 
     @property
     def key(self) -> str:
-        return line_key(self.room, self.id)
+        return line_key(self.compartment, self.id)
 
 
 _COLUMNS = tuple(LineObject.__struct_fields__[_ROOM_PARTS:-1])
@@ -88,16 +88,16 @@ class ReplacedObject(Struct, frozen=True, array_like=True, tag="replaced"):
     by: str
 
     @property
-    def room(self) -> Compartment:
+    def compartment(self) -> Compartment:
         return Compartment(self.workspace, self.owner, self.namespace)
 
     @property
     def key(self) -> str:
-        return replaced_key(self.room, self.target)
+        return replaced_key(self.compartment, self.target)
 
 
 class KeyObject(Struct, frozen=True, array_like=True, tag="key"):
-    """A key of a room, wrapped."""
+    """A key of a compartment, wrapped."""
 
     workspace: str
     owner: str
@@ -107,12 +107,12 @@ class KeyObject(Struct, frozen=True, array_like=True, tag="key"):
     wrapped: bytes
 
     @property
-    def room(self) -> Compartment:
+    def compartment(self) -> Compartment:
         return Compartment(self.workspace, self.owner, self.namespace)
 
     @property
     def key(self) -> str:
-        return room_key(self.room, key_name(self.purpose, self.epoch))
+        return compartment_key(self.compartment, key_name(self.purpose, self.epoch))
 
 
 Told = LineObject | ReplacedObject | KeyObject
@@ -130,20 +130,20 @@ def part(name: str) -> str:
     return told if len(told) <= _LONGEST_PART else f"=={sha256(data).hexdigest()}"
 
 
-def room_prefix(room: Compartment) -> str:
-    return "".join(f"{part(name)}/" for name in room)
+def compartment_prefix(compartment: Compartment) -> str:
+    return "".join(f"{part(name)}/" for name in compartment)
 
 
-def line_key(room: Compartment, line_id: str) -> str:
-    return room_prefix(room) + line_id
+def line_key(compartment: Compartment, line_id: str) -> str:
+    return compartment_prefix(compartment) + line_id
 
 
-def replaced_key(room: Compartment, target: str) -> str:
-    return f"{room_prefix(room)}{REPLACED}/{target}"
+def replaced_key(compartment: Compartment, target: str) -> str:
+    return f"{compartment_prefix(compartment)}{REPLACED}/{target}"
 
 
-def room_key(room: Compartment, name: str) -> str:
-    return f"{room_prefix(room)}{KEYS}/{name}"
+def compartment_key(compartment: Compartment, name: str) -> str:
+    return f"{compartment_prefix(compartment)}{KEYS}/{name}"
 
 
 def key_name(purpose: str, epoch: int) -> str:
@@ -169,7 +169,7 @@ def split_key(key: str) -> tuple[str, str, str] | None:
 
 
 def packed(told: LineObject | ReplacedObject, blind: bytes) -> bytes:
-    """The bytes of the object. `blind` is the room's key of that purpose."""
+    """The bytes of the object. `blind` is the compartment's key of that purpose."""
     body = msgspec.msgpack.encode(told)
     return bytes((FORMAT,)) + _tag(told.key, body, blind) + body
 
@@ -181,7 +181,7 @@ def packed_key(told: KeyObject) -> bytes:
 def unpacked(key: str, data: bytes, blind: bytes) -> LineObject | ReplacedObject:
     """What the object under that key says.
 
-    Raises: Tampered if it was moved, altered or made without the room's key.
+    Raises: Tampered if it was moved, altered or made without the compartment's key.
     """
     tag, body = data[1 : 1 + _TAG_BYTES], data[1 + _TAG_BYTES :]
     if data[:1] != bytes((FORMAT,)) or not hmac.compare_digest(tag, _tag(key, body, blind)):

@@ -31,8 +31,8 @@ class Reach(Struct, frozen=True, gc=False):
     workspace: str | None = None
     session: str | None = None
     writes_line: bool = False
-    whole_rooms: bool = False
-    some_room: bool = False
+    whole_compartments: bool = False
+    some_compartment: bool = False
     """Whether it is for those alone who open any namespace at all."""
 
 
@@ -75,7 +75,7 @@ def check_reach(grant: Grant, reach: Reach) -> Scope:
         raise CapScopeMismatch("the cap does not reach that actor")
     if grant.sessions is not None:
         outside = reach.session not in grant.sessions if reach.writes_line else False
-        if outside or reach.whole_rooms:
+        if outside or reach.whole_compartments:
             raise CapScopeMismatch("the cap is limited to other sessions")
     return Scope(workspace, owner, _namespaces(grant, reach), grant.sessions)
 
@@ -83,7 +83,7 @@ def check_reach(grant: Grant, reach: Reach) -> Scope:
 def _namespaces(grant: Grant, reach: Reach) -> frozenset[str] | None:
     everything = ALL in grant.namespaces
     if reach.namespaces is None:
-        if reach.some_room and not grant.namespaces:
+        if reach.some_compartment and not grant.namespaces:
             raise NamespaceDenied("the cap opens no namespace")
         return None if everything else grant.namespaces
     asked = frozenset(reach.namespaces)

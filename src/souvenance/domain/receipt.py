@@ -64,8 +64,8 @@ GoneRun = tuple[str, str, tuple[str, ...]]
 def gone_runs(gone: Iterable[tuple[Compartment, str]]) -> tuple[GoneRun, ...]:
     """Lines that are gone, by where they were, as the audit log tells it."""
     by_place: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for room, line_id in sorted(gone):
-        by_place[room.owner, room.namespace].append(line_id)
+    for compartment, line_id in sorted(gone):
+        by_place[compartment.owner, compartment.namespace].append(line_id)
     return tuple((*place, tuple(ids)) for place, ids in by_place.items())
 
 

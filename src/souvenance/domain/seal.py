@@ -31,7 +31,7 @@ def place(line: LinePlace, epoch: int) -> bytes:
     return frame(
         "souvenance.seal.v1",
         DATA_CLASS,
-        *line.room,
+        *line.compartment,
         line.kind,
         line.session,
         line.id,
@@ -43,9 +43,9 @@ def place(line: LinePlace, epoch: int) -> bytes:
     )
 
 
-def key_place(room: Compartment, purpose: str, epoch: int) -> bytes:
+def key_place(compartment: Compartment, purpose: str, epoch: int) -> bytes:
     """The associated data of a wrapped key."""
-    return frame("souvenance.key.v1", DATA_CLASS, *room, purpose, epoch)
+    return frame("souvenance.key.v1", DATA_CLASS, *compartment, purpose, epoch)
 
 
 def seal(line: Line, *, key: AESGCM, epoch: int, nonce: bytes) -> bytes:

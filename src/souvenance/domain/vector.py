@@ -3,7 +3,7 @@
     packed   = scale (32-bit float, little-endian) | a signed byte for each component
     envelope = 0x01 | epoch (4 bytes, big-endian) | nonce (12) | AES-256-GCM ciphertext and tag
 
-The associated data binds the room, the line and the space, so a vector that was moved to another
+The associated data binds the compartment, the line and the space, so a vector that was moved to another
 line does not open.
 """
 
@@ -40,25 +40,32 @@ def unpack(packed: bytes) -> array[float]:
 
 
 def seal_vector(
-    vector: bytes, room: Compartment, line_id: str, space: str, *, key: AESGCM, epoch: int, nonce: bytes
+    vector: bytes,
+    compartment: Compartment,
+    line_id: str,
+    space: str,
+    *,
+    key: AESGCM,
+    epoch: int,
+    nonce: bytes,
 ) -> bytes:
     """The envelope of a vector of little-endian 32-bit floats. The nonce must be fresh for every call."""
     header = bytes((FORMAT,)) + epoch.to_bytes(4, "big")
-    return header + nonce + key.encrypt(nonce, pack(vector), _place(room, line_id, space))
+    return header + nonce + key.encrypt(nonce, pack(vector), _place(compartment, line_id, space))
 
 
 def open_vector(
-    sealed: bytes, room: Compartment, line_id: str, space: str, *, keys: Mapping[int, AESGCM]
+    sealed: bytes, compartment: Compartment, line_id: str, space: str, *, keys: Mapping[int, AESGCM]
 ) -> bytes:
     """The packed vector. Raises: Tampered, naming the line."""
     key = keys.get(int.from_bytes(sealed[1:5], "big")) if sealed[:1] == bytes((FORMAT,)) else None
     try:
         if key is not None and len(sealed) > _BODY:
-            return key.decrypt(sealed[5:_BODY], sealed[_BODY:], _place(room, line_id, space))
+            return key.decrypt(sealed[5:_BODY], sealed[_BODY:], _place(compartment, line_id, space))
     except InvalidTag:
         pass
     raise Tampered(f"the vector of line {line_id} does not open: its bytes or its place were altered")
 
 
-def _place(room: Compartment, line_id: str, space: str) -> bytes:
-    return frame("souvenance.vector.v1", *room, line_id, space)
+def _place(compartment: Compartment, line_id: str, space: str) -> bytes:
+    return frame("souvenance.vector.v1", *compartment, line_id, space)

@@ -102,38 +102,38 @@ def _may_import(rights: Rights, request: Request) -> None:
 def export(case: AuthorisedRequest, request: Export) -> Outcome:
     if "get" not in case.chain.grant.ops:
         raise CapOpMismatch("the cap does not grant 'get'")
-    page = give(case.desk, request.owner, request.cursor, request.limit)
+    page = give(case.ctx, request.owner, request.cursor, request.limit)
     told = [record.id for record in page.records if isinstance(record, LineRecord)]
     answer = ExportAnswer(page.records, page.cursor, page.waiting, page.owed)
-    return Outcome(answer, reading(everywhere(case.desk), told))
+    return Outcome(answer, reading(everywhere(case.ctx), told))
 
 
 def begin(case: AuthorisedRequest, request: ImportBegin) -> Outcome:
-    complete = completeness.begin(case.desk, request.digest, request.counts)
+    complete = completeness.begin(case.ctx, request.digest, request.counts)
     return Outcome(ImportBegun(complete), _noted(case, request.digest))
 
 
 def peek(case: AuthorisedRequest, request: Import) -> Outcome | None:
     """What is there already needs no writing."""
-    found = import_records.look(case.desk, request.records)
+    found = import_records.look(case.ctx, request.records)
     if not request.look and found.new:
         return None
     return Outcome(
         ImportAnswer(found.new, found.same, found.conflicts),
-        Trace(everywhere(case.desk), (), f'{{"looked":{len(request.records)}}}'),
+        Trace(everywhere(case.ctx), (), f'{{"looked":{len(request.records)}}}'),
     )
 
 
 def take(case: AuthorisedRequest, request: Import) -> Outcome:
-    found, changes = import_records.take(case.desk, request.records)
+    found, changes = import_records.take(case.ctx, request.records)
     told = {"same": found.same, "conflicts": len(found.conflicts)}
     trace = changes.trace(**told, **({"replaced": found.replaced} if found.replaced else {}))
     return Outcome(ImportAnswer(found.new, found.same, found.conflicts), trace)
 
 
 def finish(case: AuthorisedRequest, request: ImportFinish) -> Outcome:
-    completeness.owe_some(case.desk, request.digest, request.first, request.owed)
-    counts = {} if request.more else completeness.finish(case.desk, request.digest)
+    completeness.owe_some(case.ctx, request.digest, request.first, request.owed)
+    counts = {} if request.more else completeness.finish(case.ctx, request.digest)
     return Outcome(ImportFinished(counts), _noted(case, request.digest))
 
 
@@ -142,15 +142,15 @@ def note_backup(case: AuthorisedRequest, request: NoteBackup) -> Outcome:
 
 
 def _noted(case: AuthorisedRequest, digest: str) -> Trace:
-    return Trace(everywhere(case.desk), (), msgspec.json.encode({"import": digest}).decode())
+    return Trace(everywhere(case.ctx), (), msgspec.json.encode({"import": digest}).decode())
 
 
 def _of_workspace(request: Request) -> Reach:
-    return Reach(whole_rooms=True, some_room=True)
+    return Reach(whole_compartments=True, some_compartment=True)
 
 
 def _of_owner(request: Export) -> Reach:
-    return Reach(whole_rooms=True, some_room=True, actor=request.owner)
+    return Reach(whole_compartments=True, some_compartment=True, actor=request.owner)
 
 
 EXPORT = Operation("export.page", Need("list"), Export, ExportAnswer, export, _of_owner, admit=_may_export)

@@ -12,8 +12,8 @@ from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 
 
 def list_rows(case: AuthorisedRequest, request: m.AuditList) -> Outcome:
-    workspace, grant = case.desk.scope.workspace, case.chain.grant
-    rows = case.desk.tx.audit.rows(workspace, request.first, request.limit)
+    workspace, grant = case.ctx.scope.workspace, case.chain.grant
+    rows = case.ctx.tx.audit.rows(workspace, request.first, request.limit)
     shown = [
         m.AuditRow(
             seq=row.seq,
@@ -35,15 +35,15 @@ def list_rows(case: AuthorisedRequest, request: m.AuditList) -> Outcome:
 
 
 def checkpoint(case: AuthorisedRequest, request: m.AuditCheckpoint) -> Outcome:
-    workspace = case.desk.scope.workspace
-    tree = case.desk.tx.audit.tree(workspace)
-    answer = m.CheckpointAnswer(workspace, tree.size, tree.root().hex(), to_datetime(case.desk.now))
+    workspace = case.ctx.scope.workspace
+    tree = case.ctx.tx.audit.tree(workspace)
+    answer = m.CheckpointAnswer(workspace, tree.size, tree.root().hex(), to_datetime(case.ctx.now))
     return Outcome(answer)
 
 
 def prove(case: AuthorisedRequest, request: m.AuditProof) -> Outcome:
-    workspace = case.desk.scope.workspace
-    tree = case.desk.tx.audit.tree(workspace)
+    workspace = case.ctx.scope.workspace
+    tree = case.ctx.tx.audit.tree(workspace)
     size = tree.size if request.size is None else request.size
     if size > tree.size:
         raise InvalidInput("size is beyond the end of the log")

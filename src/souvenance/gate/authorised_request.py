@@ -16,11 +16,11 @@ from souvenance.ports.store import Store
 
 
 class AuthorisedRequest(Struct, frozen=True, gc=False):
-    desk: RequestContext
+    ctx: RequestContext
     chain: Chain
     token: str
     keyring: Keyring
-    book: Store
+    store: Store
     again: Callable[[Callable[[AuthorisedRequest], Outcome]], Outcome]
     """Looks again for the same request once its own transaction is over: the cap is judged anew, and the
     look leaves a row of its own. Raises: SouvenanceError."""
@@ -28,10 +28,10 @@ class AuthorisedRequest(Struct, frozen=True, gc=False):
 
     def scrub(self) -> bool:
         """After something was erased: out of memory, and out of the files; False if that must wait."""
-        self.desk.tools.vault.forget()
-        self.desk.tools.index.forget()
-        self.desk.tools.memo.forget()
-        return self.book.scrub()
+        self.ctx.tools.vault.forget()
+        self.ctx.tools.index.forget()
+        self.ctx.tools.memo.forget()
+        return self.store.scrub()
 
 
 class Outcome(Struct, frozen=True, gc=False):

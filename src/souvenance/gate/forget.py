@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from souvenance.core.forget import Forgotten, forget_line, forget_rooms, forgettable
+from souvenance.core.forget import Forgotten, forget_compartments, forget_line, forgettable
 from souvenance.core.request_context import Trace, opened
 from souvenance.domain import receipt as receipts
 from souvenance.domain.audit import Row
@@ -19,10 +19,10 @@ _TEXT_NEEDS = "get"
 
 def forget(case: AuthorisedRequest, request: m.Forget) -> Outcome:
     if request.id is not None:
-        gone = forget_line(case.desk, request.id)
+        gone = forget_line(case.ctx, request.id)
         lines: tuple[str, ...] = (request.id,)
     else:
-        gone = forget_rooms(case.desk)
+        gone = forget_compartments(case.ctx)
         lines = ()
 
     def answer(row: Row) -> m.ForgetAnswer:
@@ -36,7 +36,7 @@ def forget(case: AuthorisedRequest, request: m.Forget) -> Outcome:
         )
 
     also = receipts.gone_runs(gone.with_them)
-    detail = Detail(case.desk.scope.owner, gone.lines, gone.keys, also, epoch=gone.epoch)
+    detail = Detail(case.ctx.scope.owner, gone.lines, gone.keys, also, epoch=gone.epoch)
     return Outcome(answer, Trace(gone.namespaces, lines, detail.text()))
 
 
@@ -44,8 +44,8 @@ def preview(case: AuthorisedRequest, request: m.Forget) -> Outcome | None:
     """What would go, if that is all that was asked."""
     if not request.dry_run:
         return None
-    desk = case.desk
-    found = forgettable(desk, request.id)
+    ctx = case.ctx
+    found = forgettable(ctx, request.id)
     answer = m.ForgetAnswer(
         lines=found.lines,
         keys=found.keys,
@@ -53,17 +53,17 @@ def preview(case: AuthorisedRequest, request: m.Forget) -> Outcome | None:
         scrubbed=False,
         dry_run=True,
         newest=[
-            m.NewestLine(line.id, line.room.namespace, to_datetime(line.created_at), _text(case, line))
+            m.NewestLine(line.id, line.compartment.namespace, to_datetime(line.created_at), _text(case, line))
             for line in found.newest
         ],
     )
-    detail = Detail(desk.scope.owner, found.lines, found.keys, dry_run=True)
+    detail = Detail(ctx.scope.owner, found.lines, found.keys, dry_run=True)
     return Outcome(answer, Trace(found.namespaces, [line.id for line in found.newest], detail.text()))
 
 
 def verify_receipt(case: AuthorisedRequest, request: m.VerifyReceipt) -> Outcome:
     receipt = receipts.read(request.receipt, case.keyring.issuers, case.keyring.instance)
-    workspace, audit = case.desk.scope.workspace, case.desk.tx.audit
+    workspace, audit = case.ctx.scope.workspace, case.ctx.tx.audit
     if receipt.workspace != workspace:
         raise InvalidInput(
             f"the receipt is of workspace {receipt.workspace!r}",
@@ -79,11 +79,13 @@ def verify_receipt(case: AuthorisedRequest, request: m.VerifyReceipt) -> Outcome
 
 
 def _receipt(case: AuthorisedRequest, request: m.Forget, gone: Forgotten, row: Row, *, scrubbed: bool) -> str:
-    desk = case.desk
-    with case.book.read(row.workspace) as tx:
+    ctx = case.ctx
+    with case.store.read(row.workspace) as tx:
         root = tx.audit.tree(row.workspace).root(row.seq + 1)
         bucket = (
-            tx.shipments.waiting(desk.scope.workspace, desk.scope.owner) if tx.shipments.mirrored() else None
+            tx.replication.waiting(ctx.scope.workspace, ctx.scope.owner)
+            if tx.replication.mirrored()
+            else None
         )
     verified: list[str] = list(gone.verified)
     pending: list[str] = []
@@ -97,7 +99,7 @@ def _receipt(case: AuthorisedRequest, request: m.Forget, gone: Forgotten, row: R
         actor=row.event.actor,
         token=row.event.cap,
         workspace=row.workspace,
-        owner=desk.scope.owner,
+        owner=ctx.scope.owner,
         namespaces=gone.namespaces,
         line=request.id,
         lines=gone.lines,
@@ -113,8 +115,8 @@ def _receipt(case: AuthorisedRequest, request: m.Forget, gone: Forgotten, row: R
 
 
 def _text(case: AuthorisedRequest, line: SealedLine) -> str | None:
-    desk = case.desk
-    keys = desk.tools.vault.left(desk.tx, line.room) if _TEXT_NEEDS in case.chain.grant.ops else None
+    ctx = case.ctx
+    keys = ctx.tools.vault.left(ctx.tx, line.compartment) if _TEXT_NEEDS in case.chain.grant.ops else None
     try:
         return None if keys is None else opened(line, keys).text
     except Tampered:

@@ -111,9 +111,9 @@ class _One:
 
 class Gate:
     def __init__(
-        self, *, book: Store, keyring: Keyring, clock: Clock, tools: Services, late: LateRows | None = None
+        self, *, store: Store, keyring: Keyring, clock: Clock, tools: Services, late: LateRows | None = None
     ) -> None:
-        self._book = book
+        self._store = store
         self._keyring = keyring
         self._clock = clock
         self._tools = tools
@@ -124,7 +124,7 @@ class Gate:
         interpreter from those that wait for a verdict. A server has it done in turn with its searches."""
         self._rate = RateLimit(tools.limits.requests_per_minute)
         self.junk = 0
-        self.lull = Idle()
+        self.idle = Idle()
         """What is done behind the requests waits for it."""
         self.bell: Bell | None = None
         """Rung when a request left work behind."""
@@ -135,7 +135,7 @@ class Gate:
         from souvenance.gate.traced_store import TracedStore
 
         self._observer = observer
-        self._book = TracedStore(self._book, observer)
+        self._store = TracedStore(self._store, observer)
         if self._tools.model is not None:
             self._tools.model.observe(observer)
 
@@ -155,14 +155,14 @@ class Gate:
 
     def probe(self) -> None:
         """Reach for the store, as a request that leaves its row has to. Raises: SouvenanceError."""
-        with self._book.claim() as tx:
+        with self._store.claim() as tx:
             tx.work.next_due()
 
     def vitals(self) -> Health:
         """How the installation is, in numbers, for whoever may see them. Raises: Unavailable."""
         from souvenance.gate.health import look
 
-        with self._book.read() as tx:
+        with self._store.read() as tx:
             return look(tx, self._tools, self._clock.now())
 
     def caller(self, credentials: Credentials) -> str | None:
@@ -224,7 +224,7 @@ class Gate:
 
     def _append_late_rows(self, rows: Sequence[LateRow]) -> None:
         for workspace in sorted({row.workspace for row in rows}):
-            with self._book.write(workspace) as tx:
+            with self._store.write(workspace) as tx:
                 for row in rows:
                     until = row.event.at + _LATE_KNOWN_MS
                     if row.workspace == workspace and tx.caps.burn(workspace, row.id, row.event.at, until):
@@ -244,9 +244,9 @@ class Gate:
 
         from souvenance.gate.snapshot_store import SnapshotStore
 
-        with SnapshotStore(self._book) as book:
+        with SnapshotStore(self._store) as store:
             gate = copy(self)
-            gate._book = book
+            gate._store = store
             yield gate
 
     def bind(self, operation: Operation, request: Request) -> Bound:
@@ -263,7 +263,7 @@ class Gate:
 
         Raises: SouvenanceError; whatever the cap allowed or refused is in the audit log by then.
         """
-        with self.lull.broken():
+        with self.idle.broken():
             if self._observer is None:
                 return self._call(operation, credentials, request)
             with self._observer.watch(OPERATION, operation.name) as watched:
@@ -294,7 +294,7 @@ class Gate:
         for first in order[:1]:
             every[first].ahead = dict.fromkeys(filter(None, questions))
         outcomes: dict[int, Outcome | SouvenanceError] = {}
-        with self.lull.broken(), self._book.read(chain.grant.workspace) as tx:
+        with self.idle.broken(), self._store.read(chain.grant.workspace) as tx:
             for at in order:
                 outcomes[at] = self._looked_up(tx, every[at], calls[at][1])
         found = [(asked, outcomes[at]) for at, asked in enumerate(every)]
@@ -356,7 +356,7 @@ class Gate:
         return _answer(outcome, row)
 
     def _burn_proof(self, asked: GateRequest) -> None:
-        with self._book.write(asked.log) as tx:
+        with self._store.write(asked.log) as tx:
             self._porter.check_alive(tx, asked.chain, asked.now)
             shown = self._porter.burn(tx, asked.credentials, asked.chain.grant, asked.now)
         self._porter.spend(shown, asked.now)
@@ -364,21 +364,21 @@ class Gate:
     def _transact(self, asked: GateRequest, request: Request | Callable[[], Request]) -> tuple[Outcome, Row]:
         workspace = asked.chain.grant.workspace
         if asked.operation.prepare is not None or _brings_much(asked, request):
-            with self._book.read(workspace) as tx:
+            with self._store.read(workspace) as tx:
                 admitted = self._perform(tx, asked, request, lambda case, message: message)
             request = self._prepared(asked, admitted)
         if asked.operation.verdict:
-            with self._book.write(asked.log, lasting=False) as tx:
+            with self._store.write(asked.log, lasting=False) as tx:
                 outcome = self._perform(tx, asked, request, asked.operation.work)
                 return outcome, _append(tx, asked, outcome)
         reading = asked.operation.peek if asked.operation.writes else asked.operation.work
         if reading is not None:
-            with self._book.read(workspace) as tx:
+            with self._store.read(workspace) as tx:
                 found = self._perform(tx, asked, request, reading)
             if found is not None:
                 return found, self._record(asked, found, lasting=False)
         place, request = _placed(asked, request)
-        with self._book.write(place) as tx:
+        with self._store.write(place) as tx:
             outcome = self._perform(tx, asked, request, asked.operation.work)
             asked.log = asked.log if place == ALL else place
             row = _append(tx, asked, outcome)
@@ -394,7 +394,7 @@ class Gate:
             longest = self.limits.line_bytes
             texts = [one for one in operation.texts(request) if len(one.text) <= longest]
             scope = check_reach(asked.chain.grant, operation.reach(request))
-            with self._book.read(asked.chain.grant.workspace) as tx:
+            with self._store.read(asked.chain.grant.workspace) as tx:
                 keys = keys_ahead(self._tools, tx, scope, texts)
             asked.together = self.computing(
                 asked.chain.blocks[0].jti, lambda: analysed_ahead(self._tools, texts, keys, asked.now)
@@ -419,16 +419,16 @@ class Gate:
             self._rate.check(asked.chain.blocks[0].jti, asked.now)
             asked.counted = True
         known = {} if asked.together is None else asked.together
-        desk = RequestContext(tx, scope, grant.jti, asked.now, self._tools, known)
+        ctx = RequestContext(tx, scope, grant.jti, asked.now, self._tools, known)
         for question in asked.ahead:
-            foresee(desk, question)
+            foresee(ctx, question)
         token = asked.credentials.token or ""
 
         def again(look: Callable[[AuthorisedRequest], Outcome]) -> Outcome:
             return self._look_again(asked, message, look)
 
         case = AuthorisedRequest(
-            desk, asked.chain, token, self._keyring, self._book, again, Rights(desk, grant)
+            ctx, asked.chain, token, self._keyring, self._store, again, Rights(ctx, grant)
         )
         if operation.admit is None:
             return work(case, message)
@@ -446,7 +446,7 @@ class Gate:
         """Read once more for a request whose transaction is over, as if it came now."""
         now = GateRequest(asked.operation, asked.chain, asked.credentials, self._clock.now(), asked.log)
         try:
-            with self._book.read(asked.chain.grant.workspace) as tx:
+            with self._store.read(asked.chain.grant.workspace) as tx:
                 found = self._perform(tx, now, message, lambda case, _: look(case))
         except Unavailable:
             raise
@@ -464,7 +464,7 @@ class Gate:
     ) -> list[Row]:
         """What came of each is in the log, which is the same for all."""
         try:
-            with self._book.write(told[0][0].log, lasting=lasting) as tx:
+            with self._store.write(told[0][0].log, lasting=lasting) as tx:
                 return [_append(tx, asked, outcome) for asked, outcome in told]
         except Unavailable as error:
             raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error

@@ -59,7 +59,7 @@ def budget_left(allowance: Allowance, spent: Spent) -> m.Budget:
 
 
 def _told(case: AuthorisedRequest, request: AskVitals) -> Outcome:
-    return Outcome(look(case.desk.tx, case.desk.tools, case.desk.now))
+    return Outcome(look(case.ctx.tx, case.ctx.tools, case.ctx.now))
 
 
 METRICS = Operation(

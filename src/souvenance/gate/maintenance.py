@@ -25,12 +25,12 @@ _PAGE = 1000
 def rotate(case: AuthorisedRequest, request: m.RotateKeys) -> Outcome:
     if request.signing:
         kid = case.keyring.rotate_signer()
-        return Outcome(m.RotateAnswer(rooms=0, rewrapped=0, kid=kid), Trace((), (), f"kid={kid}"))
-    tx, vault = case.desk.tx, case.desk.tools.vault
+        return Outcome(m.RotateAnswer(compartments=0, rewrapped=0, kid=kid), Trace((), (), f"kid={kid}"))
+    tx, vault = case.ctx.tx, case.ctx.tools.vault
     case.keyring.add_root()
-    rooms = sorted({key.room for key in tx.keys.every()})
-    for room in rooms:
-        vault.add_epoch(tx, room)
+    compartments = sorted({key.compartment for key in tx.keys.every()})
+    for compartment in compartments:
+        vault.add_epoch(tx, compartment)
     keys = tx.keys.every()
     for key in keys:
         vault.rewrap(tx, key)
@@ -42,29 +42,32 @@ def rotate(case: AuthorisedRequest, request: m.RotateKeys) -> Outcome:
         if not kept:
             case.keyring.retire_old_roots()
         vault.forget()
-        case.book.scrub()
-        return m.RotateAnswer(rooms=len(rooms), rewrapped=len(keys), kid=None, kept=kept)
+        case.store.scrub()
+        return m.RotateAnswer(compartments=len(compartments), rewrapped=len(keys), kid=None, kept=kept)
 
-    return Outcome(answer, Trace((), (), f"rooms={len(rooms)} keys={len(keys)}"))
+    return Outcome(answer, Trace((), (), f"compartments={len(compartments)} keys={len(keys)}"))
 
 
 def _carried(case: AuthorisedRequest) -> bool:
-    """Whether the bucket, if there is one, has the room keys as they are wrapped now."""
+    """Whether the bucket, if there is one, has the compartment keys as they are wrapped now."""
     try:
-        if case.desk.tools.carry is not None:
-            case.desk.tools.carry()
+        if case.ctx.tools.carry is not None:
+            case.ctx.tools.carry()
     except Unavailable:
         return False
     return True
 
 
-def list_rooms(case: AuthorisedRequest, request: m.Rooms) -> Outcome:
-    tx = case.desk.tx
-    rooms = sorted({key.room for key in tx.keys.every()}.union(tx.lines.rooms()))
-    answer = m.RoomsAnswer(
+def list_compartments(case: AuthorisedRequest, request: m.Compartments) -> Outcome:
+    tx = case.ctx.tx
+    compartments = sorted({key.compartment for key in tx.keys.every()}.union(tx.lines.compartments()))
+    answer = m.CompartmentsAnswer(
         workspaces=list(tx.workspaces()),
-        rooms=[m.RoomAnswer(*room, lines=tx.lines.count(room)) for room in rooms],
-        scrub_pending=case.book.scrub_pending(),
+        compartments=[
+            m.CompartmentAnswer(*compartment, lines=tx.lines.count(compartment))
+            for compartment in compartments
+        ],
+        scrub_pending=case.store.scrub_pending(),
         findings=[_schema_finding(found) for found in tx.differences()],
     )
     return Outcome(answer)
@@ -75,15 +78,22 @@ def _schema_finding(found: Difference) -> str:
 
 
 def examine(case: AuthorisedRequest, request: m.Examine) -> Outcome:
-    tx = case.desk.tx
-    room = Compartment(request.workspace, request.owner, request.namespace)
-    keys = case.desk.tools.vault.rooms(tx, room.workspace, room.owner, (room.namespace,)).get(room.namespace)
+    tx = case.ctx.tx
+    compartment = Compartment(request.workspace, request.owner, request.namespace)
+    keys = case.ctx.tools.vault.compartments(
+        tx, compartment.workspace, compartment.owner, (compartment.namespace,)
+    ).get(compartment.namespace)
     if keys is None:
         raise NotFound("there is no such room")
     findings: list[str] = []
     lines = tx.lines.walk(
         TurnSpan(
-            room.workspace, room.owner, (room.namespace,), history=True, newest_first=False, limit=EVERYTHING
+            compartment.workspace,
+            compartment.owner,
+            (compartment.namespace,),
+            history=True,
+            newest_first=False,
+            limit=EVERYTHING,
         )
     )
     here = {line.id: line for line in lines}
@@ -106,13 +116,13 @@ def examine(case: AuthorisedRequest, request: m.Examine) -> Outcome:
 
 def _index_findings(case: AuthorisedRequest, keys: CompartmentKeys, ids: set[str]) -> Iterator[str]:
     """What the index has of lines that are not there, and vectors that do not open."""
-    terms, room = case.desk.tx.terms, keys.room
-    told = {change.id for change in terms.since(room, 0) if change.tokens is not None}
-    for line_id in sorted(told.union(terms.indexed(room)) - ids):
-        yield f"line {line_id} is in the index but not in the book"
+    terms, compartment = case.ctx.tx.terms, keys.compartment
+    told = {change.id for change in terms.since(compartment, 0) if change.tokens is not None}
+    for line_id in sorted(told.union(terms.indexed(compartment)) - ids):
+        yield f"line {line_id} is in the index but not in the store"
     if terms.comparing is None:
         for space in terms.spaces():
-            for vector in terms.vectors(room, space, 0):
+            for vector in terms.vectors(compartment, space, 0):
                 try:
                     keys.open_vector(vector.id, vector.sealed, space)
                 except Tampered as error:
@@ -120,39 +130,48 @@ def _index_findings(case: AuthorisedRequest, keys: CompartmentKeys, ids: set[str
 
 
 def reconcile(case: AuthorisedRequest, request: m.Reconcile) -> Outcome:
-    told = _told(case.desk.tx, request.workspace)
-    findings = [*_lost(case.desk.tx, told), *_unexplained(case.desk.tx, request.workspace, told)]
+    told = _told(case.ctx.tx, request.workspace)
+    findings = [*_lost(case.ctx.tx, told), *_unexplained(case.ctx.tx, request.workspace, told)]
     answer = m.ReconcileAnswer(len(told.left), findings)
     return Outcome(answer, Trace((), (), f"findings={len(findings)}"))
 
 
 def _lost(tx: Transaction, told: _Told) -> Iterator[str]:
     """What the log says is there, and is not."""
-    for room, line_id in sorted(told.left):
-        line = tx.lines.get(room, line_id)
+    for compartment, line_id in sorted(told.left):
+        line = tx.lines.get(compartment, line_id)
         if line is None:
             yield f"line {line_id} was put, never forgotten, and is not there"
-        elif line.invalidated_by is not None and (room, line_id, line.invalidated_by) not in told.replaced:
+        elif (
+            line.invalidated_by is not None
+            and (compartment, line_id, line.invalidated_by) not in told.replaced
+        ):
             yield f"line {line_id} is hidden by a replacement that never was"
 
 
 def _unexplained(tx: Transaction, workspace: str, told: _Told) -> Iterator[str]:
     """What is there, and should not be by what the log says."""
-    for room in tx.lines.rooms():
-        if room.workspace != workspace:
+    for compartment in tx.lines.compartments():
+        if compartment.workspace != workspace:
             continue
         span = TurnSpan(
-            workspace, room.owner, (room.namespace,), history=True, newest_first=False, limit=EVERYTHING
+            workspace,
+            compartment.owner,
+            (compartment.namespace,),
+            history=True,
+            newest_first=False,
+            limit=EVERYTHING,
         )
         for line_id in tx.lines.ids(span):
-            if told.is_forgotten(room, line_id):
+            if told.is_forgotten(compartment, line_id):
                 yield f"line {line_id} was forgotten, and is there again: forget it again"
-            elif (room, line_id) not in told.left:
+            elif (compartment, line_id) not in told.left:
                 yield f"line {line_id} is there, and the log does not say who put it"
     for key in tx.keys.every():
-        if key.room.workspace == workspace and told.is_destroyed(key.room, key.epoch):
+        if key.compartment.workspace == workspace and told.is_destroyed(key.compartment, key.epoch):
             yield (
-                f"key {key.epoch} of namespace {key.room.namespace!r} of {key.room.owner!r} was destroyed,"
+                f"key {key.epoch} of namespace {key.compartment.namespace!r} of {key.compartment.owner!r}"
+                " was destroyed,"
                 " and is there again"
             )
 
@@ -167,18 +186,18 @@ class _Told(Struct):
     put: set[tuple[Compartment, str]] = field(default_factory=set)
     """Every line that was ever put."""
     destroyed: list[tuple[int, Callable[[Compartment], bool]]] = field(default_factory=list)
-    """Up to which epoch keys were destroyed, and in which rooms."""
+    """Up to which epoch keys were destroyed, and in which compartments."""
 
     @property
     def left(self) -> set[tuple[Compartment, str]]:
         return {*self.lines, *self.said}
 
-    def is_forgotten(self, room: Compartment, line_id: str) -> bool:
-        place = (room, line_id)
+    def is_forgotten(self, compartment: Compartment, line_id: str) -> bool:
+        place = (compartment, line_id)
         return place in self.put and place not in self.lines and place not in self.said
 
-    def is_destroyed(self, room: Compartment, epoch: int) -> bool:
-        return any(epoch <= last and within(room) for last, within in self.destroyed)
+    def is_destroyed(self, compartment: Compartment, epoch: int) -> bool:
+        return any(epoch <= last and within(compartment) for last, within in self.destroyed)
 
 
 def _told(tx: Transaction, workspace: str) -> _Told:
@@ -202,37 +221,37 @@ def _retell(told: _Told, workspace: str, event: Event) -> None:
         case "memory.put":
             _retell_put(told, Compartment(workspace, event.actor, event.namespaces[0]), event.lines[0])
         case "memory.invalidate":
-            room, (target, by) = Compartment(workspace, event.actor, event.namespaces[0]), event.lines
-            _retell_put(told, room, by)
-            told.replaced.add((room, target, by))
+            compartment, (target, by) = Compartment(workspace, event.actor, event.namespaces[0]), event.lines
+            _retell_put(told, compartment, by)
+            told.replaced.add((compartment, target, by))
         case "memory.forget":
             _retell_forgotten(told, workspace, event)
         case _ if event.detail.startswith("{"):
             _retell_changes(told, workspace, event)
 
 
-def _retell_put(told: _Told, room: Compartment, line_id: str) -> None:
-    told.lines.add((room, line_id))
-    told.put.add((room, line_id))
+def _retell_put(told: _Told, compartment: Compartment, line_id: str) -> None:
+    told.lines.add((compartment, line_id))
+    told.put.add((compartment, line_id))
 
 
 def _retell_forgotten(told: _Told, workspace: str, event: Event) -> None:
     detail = msgspec.json.decode(event.detail, type=settled(Detail))
     if detail.dry_run:
         return
-    rooms = {Compartment(workspace, detail.owner, namespace) for namespace in event.namespaces}
+    compartments = {Compartment(workspace, detail.owner, namespace) for namespace in event.namespaces}
     named = set(event.lines)
     also = gone_places(workspace, detail.gone)
 
     def stays(place: tuple[Compartment, str]) -> bool:
-        room, line_id = place
-        forgotten = room in rooms and (not named or line_id in named)
+        compartment, line_id = place
+        forgotten = compartment in compartments and (not named or line_id in named)
         return not forgotten and place not in also
 
     told.lines = {place for place in told.lines if stays(place)}
     told.said = {place: session for place, session in told.said.items() if stays(place)}
     if detail.epoch:
-        told.destroyed.append((detail.epoch, rooms.__contains__))
+        told.destroyed.append((detail.epoch, compartments.__contains__))
 
 
 class _Run(Struct, array_like=True):
@@ -257,12 +276,12 @@ class _Changes(Struct):
     replaced: list[tuple[str, str, str, str]] = []
     """Owner, namespace, line and what replaced it, of lines that came as replaced ones."""
 
-    def takes(self, room: Compartment) -> bool:
-        """Whether the room went with its owner or with its workspace."""
+    def takes(self, compartment: Compartment) -> bool:
+        """Whether the compartment went with its owner or with its workspace."""
         by_default = {ALL} if self.gone_workspace else {COMMON_NAMESPACE}
         within = by_default if self.gone_in is None else self.gone_in
-        return (self.gone_workspace or room.owner == self.gone_owner) and not within.isdisjoint(
-            (ALL, room.namespace)
+        return (self.gone_workspace or compartment.owner == self.gone_owner) and not within.isdisjoint(
+            (ALL, compartment.namespace)
         )
 
 
@@ -291,4 +310,4 @@ def _retell_changes(told: _Told, workspace: str, event: Event) -> None:
 
 
 def scrub(case: AuthorisedRequest, request: m.Scrub) -> Outcome:
-    return Outcome(lambda row: m.ScrubAnswer(case.book.scrub()))
+    return Outcome(lambda row: m.ScrubAnswer(case.store.scrub()))

@@ -27,7 +27,7 @@ _TEXT_NEEDS = "get"
 
 def put(case: AuthorisedRequest, request: m.Put) -> Outcome:
     line, duplicate = remember(
-        case.desk,
+        case.ctx,
         Draft(
             namespace=request.namespace,
             kind=request.kind,
@@ -38,8 +38,8 @@ def put(case: AuthorisedRequest, request: m.Put) -> Outcome:
             metadata=request.metadata,
         ),
     )
-    answer = m.PutAnswer(line.id, line.room.namespace, duplicate)
-    return Outcome(answer, Trace((line.room.namespace,), (line.id,), _detail(duplicate=duplicate)))
+    answer = m.PutAnswer(line.id, line.compartment.namespace, duplicate)
+    return Outcome(answer, Trace((line.compartment.namespace,), (line.id,), _detail(duplicate=duplicate)))
 
 
 def texts_put(request: m.Put) -> list[Upcoming]:
@@ -56,11 +56,11 @@ def get(case: AuthorisedRequest, request: m.Get) -> Outcome:
         floor=request.floor,
         explain=request.explain,
     )
-    found = recall(case.desk, wish)
+    found = recall(case.ctx, wish)
     lines = [
         m.RecalledLine(
             id=one.line.id,
-            namespace=one.line.room.namespace,
+            namespace=one.line.compartment.namespace,
             kind=one.line.kind,
             text=one.line.text,
             created_at=to_datetime(one.line.created_at),
@@ -77,11 +77,11 @@ def get(case: AuthorisedRequest, request: m.Get) -> Outcome:
 
 
 def get_line(case: AuthorisedRequest, request: m.GetLine) -> Outcome:
-    read = read_line(case.desk, request.id)
+    read = read_line(case.ctx, request.id)
     line = read.line
     answer = m.LineAnswer(
         id=line.id,
-        namespace=line.room.namespace,
+        namespace=line.compartment.namespace,
         kind=line.kind,
         text=line.text,
         created_at=to_datetime(line.created_at),
@@ -92,14 +92,14 @@ def get_line(case: AuthorisedRequest, request: m.GetLine) -> Outcome:
         invalidated_by=read.invalidated_by,
         trust=read.trust.name.lower(),
     )
-    return Outcome(answer, Trace((line.room.namespace,), (line.id,)))
+    return Outcome(answer, Trace((line.compartment.namespace,), (line.id,)))
 
 
 def list_(case: AuthorisedRequest, request: m.List) -> Outcome:
     if request.texts and _TEXT_NEEDS not in case.chain.grant.ops:
         raise CapOpMismatch(f"the token does not grant '{_TEXT_NEEDS}', and texts were asked for")
     page = list_lines(
-        case.desk,
+        case.ctx,
         since=_ms(request.since),
         cursor=request.cursor,
         limit=request.limit,
@@ -110,7 +110,7 @@ def list_(case: AuthorisedRequest, request: m.List) -> Outcome:
     lines = [
         m.ListedLine(
             id=line.id,
-            namespace=line.room.namespace,
+            namespace=line.compartment.namespace,
             kind=line.kind,
             created_at=to_datetime(line.created_at),
             occurred_at=_moment(line.occurred_at),
@@ -127,61 +127,63 @@ def list_(case: AuthorisedRequest, request: m.List) -> Outcome:
 
 
 def take_snapshot(case: AuthorisedRequest, request: m.Snapshot) -> Outcome:
-    profile, ids = snapshot(case.desk)
-    answer = m.SnapshotAnswer(profile, to_datetime(case.desk.now), ids)
+    profile, ids = snapshot(case.ctx)
+    answer = m.SnapshotAnswer(profile, to_datetime(case.ctx.now), ids)
     return Outcome(answer, Trace(_asked(case), (), _detail(lines=len(ids))))
 
 
 def invalidate(case: AuthorisedRequest, request: m.Invalidate) -> Outcome:
-    line, duplicate = correct(case.desk, request.id, request.text, request.new_id)
-    answer = m.InvalidateAnswer(line.id, line.room.namespace, request.id, duplicate)
-    return Outcome(answer, Trace((line.room.namespace,), (request.id, line.id), _detail(duplicate=duplicate)))
+    line, duplicate = correct(case.ctx, request.id, request.text, request.new_id)
+    answer = m.InvalidateAnswer(line.id, line.compartment.namespace, request.id, duplicate)
+    return Outcome(
+        answer, Trace((line.compartment.namespace,), (request.id, line.id), _detail(duplicate=duplicate))
+    )
 
 
 def status(case: AuthorisedRequest, request: m.Status) -> Outcome:
-    desk = case.desk
-    rooms = [
-        m.RoomStatus(namespace, desk.tx.lines.count(keys.room))
-        for namespace, keys in desk.open_rooms().items()
+    ctx = case.ctx
+    compartments = [
+        m.CompartmentStatus(namespace, ctx.tx.lines.count(keys.compartment))
+        for namespace, keys in ctx.open_compartments().items()
     ]
-    here = (desk.scope.workspace, desk.scope.owner)
-    namespaces = desk.scope.namespaces
+    here = (ctx.scope.workspace, ctx.scope.owner)
+    namespaces = ctx.scope.namespaces
     everything = case.rights.everywhere and namespaces is None
     places = (
         [here[:1] if everything else here] if namespaces is None else [(*here, one) for one in namespaces]
     )
-    meaning, renewal, shipments = desk.tools.meaning, desk.tx.renewal, desk.tx.shipments
+    meaning, renewal, replication = ctx.tools.meaning, ctx.tx.renewal, ctx.tx.replication
     answer = m.StatusAnswer(
-        workspace=desk.scope.workspace,
-        owner=desk.scope.owner,
-        namespaces=rooms,
-        audit_rows=desk.tx.audit.tree(desk.scope.workspace).size if everything else None,
-        scrub_pending=case.book.scrub_pending(),
-        reasoner=QUOTES if desk.tools.model is None else desk.tools.model.name,
-        model=_model(desk, whole=everything),
+        workspace=ctx.scope.workspace,
+        owner=ctx.scope.owner,
+        namespaces=compartments,
+        audit_rows=ctx.tx.audit.tree(ctx.scope.workspace).size if everything else None,
+        scrub_pending=case.store.scrub_pending(),
+        reasoner=QUOTES if ctx.tools.model is None else ctx.tools.model.name,
+        model=_model(ctx, whole=everything),
         embedder=meaning.description,
         waiting=sum(renewal.lacking(meaning.space, *one) for one in places) if meaning.space else 0,
         renewing=sum(renewal.owed(*one) for one in places),
         embedder_trouble=meaning.trouble,
-        vectors=_vectors(desk),
+        vectors=_vectors(ctx),
         knowledge=_knowledge(case),
-        unfinished_imports=len(unfinished(desk)) if everything else None,
-        uncarried=shipments.waiting(*here) if namespaces is None and shipments.mirrored() else None,
+        unfinished_imports=len(unfinished(ctx)) if everything else None,
+        uncarried=replication.waiting(*here) if namespaces is None and replication.mirrored() else None,
     )
     return Outcome(answer)
 
 
-def _vectors(desk: RequestContext) -> str:
-    if not desk.tools.meaning.keeps:
+def _vectors(ctx: RequestContext) -> str:
+    if not ctx.tools.meaning.keeps:
         return NONE
-    return SEALED if desk.tx.terms.comparing is None else PGVECTOR
+    return SEALED if ctx.tx.terms.comparing is None else PGVECTOR
 
 
 def _knowledge(case: AuthorisedRequest) -> m.KnowledgeStatus | None:
     grant = case.chain.grant
     observers = None if case.rights.everywhere else {grant.actor, *grant.peers}
     try:
-        found, whole = stock(case.desk, observers)
+        found, whole = stock(case.ctx, observers)
     except Tampered:
         return None  # To be told of the rest is what a status is for; the doctor looks closer.
     return m.KnowledgeStatus(
@@ -195,10 +197,10 @@ def _knowledge(case: AuthorisedRequest) -> m.KnowledgeStatus | None:
     )
 
 
-def _model(desk: RequestContext, *, whole: bool) -> m.ModelStatus | None:
-    if desk.tools.model is None:
+def _model(ctx: RequestContext, *, whole: bool) -> m.ModelStatus | None:
+    if ctx.tools.model is None:
         return None
-    standing = desk.tools.model.standing(desk.scope.workspace)
+    standing = ctx.tools.model.standing(ctx.scope.workspace)
     return m.ModelStatus(
         dict(standing.tasks),
         budget_left(standing.allowance, standing.spent) if whole else None,
@@ -208,7 +210,7 @@ def _model(desk: RequestContext, *, whole: bool) -> m.ModelStatus | None:
 
 
 def _asked(case: AuthorisedRequest) -> tuple[str, ...]:
-    namespaces = case.desk.scope.namespaces
+    namespaces = case.ctx.scope.namespaces
     return ("*",) if namespaces is None else tuple(sorted(namespaces))
 
 

@@ -376,7 +376,7 @@ class Status(Request, frozen=True):
     pass
 
 
-class RoomStatus(Answer, frozen=True):
+class CompartmentStatus(Answer, frozen=True):
     namespace: str
     lines: int
 
@@ -420,7 +420,7 @@ class KnowledgeStatus(Answer, frozen=True):
 class StatusAnswer(Answer, frozen=True):
     workspace: str
     owner: str
-    namespaces: list[RoomStatus]
+    namespaces: list[CompartmentStatus]
     audit_rows: int | None
     """None for a token that does not open the whole workspace."""
     scrub_pending: bool
@@ -447,40 +447,41 @@ class StatusAnswer(Answer, frozen=True):
 
 
 class RotateKeys(Request, frozen=True):
-    """`signing` makes a new key for caps; otherwise every room gets a new epoch and the root is replaced."""
+    """`signing` makes a new key for caps; otherwise every compartment gets a new epoch and the root is
+    replaced."""
 
     signing: bool = False
 
 
 class RotateAnswer(Answer, frozen=True):
-    rooms: int
+    compartments: int
     rewrapped: int
     kid: str | None
     kept: bool = False
     """Whether the old root key is kept, because the bucket could not be told of the new one yet."""
 
 
-class Rooms(Request, frozen=True):
+class Compartments(Request, frozen=True):
     pass
 
 
-class RoomAnswer(Answer, frozen=True):
+class CompartmentAnswer(Answer, frozen=True):
     workspace: str
     owner: str
     namespace: str
     lines: int
 
 
-class RoomsAnswer(Answer, frozen=True):
+class CompartmentsAnswer(Answer, frozen=True):
     workspaces: list[str]
-    rooms: list[RoomAnswer]
+    compartments: list[CompartmentAnswer]
     scrub_pending: bool
     findings: list[str] = []
     """What the store's schema has that it should not, or lacks."""
 
 
 class Examine(Request, frozen=True):
-    """Open every line of a room and follow every link from it."""
+    """Open every line of a compartment and follow every link from it."""
 
     workspace: str
     owner: str

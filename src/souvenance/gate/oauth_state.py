@@ -83,9 +83,9 @@ class IssuedTokens(Struct, frozen=True, kw_only=True):
 
 
 class OAuthState:
-    def __init__(self, gate: Gate, *, book: Store, keyring: Keyring, clock: Clock, entropy: Entropy) -> None:
+    def __init__(self, gate: Gate, *, store: Store, keyring: Keyring, clock: Clock, entropy: Entropy) -> None:
         self._gate = gate
-        self._book = book
+        self._store = store
         self._keyring = keyring
         self._clock = clock
         self._entropy = entropy
@@ -131,13 +131,13 @@ class OAuthState:
 
     def sign_out(self, secret: str) -> None:
         if self.slip(SESSION, secret) is not None:
-            with self._book.write() as tx:
+            with self._store.write() as tx:
                 tx.signins.drop(SESSION, hash_of(secret))
 
     def client(self, client_id: str) -> Client | None:
         if client_id in BUILT_IN:
             return BUILT_IN[client_id]
-        with self._book.read() as tx:
+        with self._store.read() as tx:
             return tx.signins.client(client_id)
 
     def register(self, client: Client) -> None:
@@ -197,7 +197,7 @@ class OAuthState:
 
     def waiting(self, device: bytes) -> Slip | None:
         """What a device asks that comes back with the code of this hash, if nobody answered yet."""
-        with self._book.read() as tx:
+        with self._store.read() as tx:
             slip = tx.signins.slip(DEVICE, device)
         if slip is None or slip.spent_at is not None or slip.signin is not None:
             return None
@@ -222,7 +222,7 @@ class OAuthState:
         self._gate.call(s.DENY, Credentials(token), asked)
 
     def slip(self, kind: str, secret: str) -> Slip | None:
-        with self._book.read() as tx:
+        with self._store.read() as tx:
             return tx.signins.slip(kind, hash_of(secret))
 
     def redeem(self, slip: Slip, access: Access, content: bytes, *, again: bool) -> IssuedTokens | None:
@@ -237,7 +237,7 @@ class OAuthState:
         if signin is None:
             return None
         if self._sweep_is_due(now):
-            with self._book.write() as tx:
+            with self._store.write() as tx:
                 tx.signins.sweep(now)
         refresh = f"{REFRESH_PREFIX}{self.secret()}" if again else None
         asked = s.Exchange(
@@ -280,13 +280,13 @@ class OAuthState:
     def _signin(self, slip: Slip) -> SignIn | None:
         if slip.signin is None:
             return None
-        with self._book.read() as tx:
+        with self._store.read() as tx:
             return tx.signins.get(slip.signin)
 
     @contextmanager
     def _write(self, now: int) -> Iterator[Transaction]:
         """A write that begins, now and then, by forgetting what is over."""
-        with self._book.write() as tx:
+        with self._store.write() as tx:
             if self._sweep_is_due(now):
                 tx.signins.sweep(now)
             yield tx

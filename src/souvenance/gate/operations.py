@@ -11,11 +11,11 @@ from souvenance.gate import messages as m
 from souvenance.gate.operation import Operation
 
 
-def _one_room(request: m.Put) -> Reach:
+def _one_compartment(request: m.Put) -> Reach:
     return Reach(namespaces=(request.namespace,), session=request.session, writes_line=True)
 
 
-def _rooms(request: m.Get | m.List | m.Snapshot) -> Reach:
+def _compartments(request: m.Get | m.List | m.Snapshot) -> Reach:
     return Reach(namespaces=request.namespaces)
 
 
@@ -26,8 +26,8 @@ def _forgotten(request: m.Forget) -> Reach:
     if request.id is not None:
         return Reach()
     if request.namespace is not None:
-        return Reach(namespaces=(request.namespace,), whole_rooms=True)
-    return Reach(namespaces=(ALL,), actor=request.owner, whole_rooms=True)
+        return Reach(namespaces=(request.namespace,), whole_compartments=True)
+    return Reach(namespaces=(ALL,), actor=request.owner, whole_compartments=True)
 
 
 def _revoked(request: m.Revoke) -> Reach:
@@ -42,16 +42,16 @@ PUT = Operation(
     m.Put,
     m.PutAnswer,
     memory.put,
-    _one_room,
+    _one_compartment,
     writes=True,
     within=True,
     texts=memory.texts_put,
 )
-GET = Operation("memory.get", Need("get"), m.Get, m.GetAnswer, memory.get, _rooms)
+GET = Operation("memory.get", Need("get"), m.Get, m.GetAnswer, memory.get, _compartments)
 LINE = Operation("memory.line", Need("get"), m.GetLine, m.LineAnswer, memory.get_line)
-LIST = Operation("memory.list", Need("list"), m.List, m.ListAnswer, memory.list_, _rooms)
+LIST = Operation("memory.list", Need("list"), m.List, m.ListAnswer, memory.list_, _compartments)
 SNAPSHOT = Operation(
-    "memory.snapshot", Need("snapshot"), m.Snapshot, m.SnapshotAnswer, memory.take_snapshot, _rooms
+    "memory.snapshot", Need("snapshot"), m.Snapshot, m.SnapshotAnswer, memory.take_snapshot, _compartments
 )
 INVALIDATE = Operation(
     "memory.invalidate",
@@ -77,7 +77,12 @@ FORGET = Operation(
     peek=forget.preview,
 )
 STATUS = Operation(
-    "status", Need("list"), m.Status, m.StatusAnswer, memory.status, lambda request: Reach(whole_rooms=True)
+    "status",
+    Need("list"),
+    m.Status,
+    m.StatusAnswer,
+    memory.status,
+    lambda request: Reach(whole_compartments=True),
 )
 MINT = Operation(
     "caps.mint",
@@ -98,7 +103,7 @@ CHAT = Operation(
     m.WhoAmI,
     m.WhoAmIAnswer,
     tokens.whoami,
-    lambda request: Reach(whole_rooms=True),
+    lambda request: Reach(whole_compartments=True),
     verdict=True,
 )
 AUDIT = Operation("audit.list", Need("audit"), m.AuditList, m.AuditListAnswer, audit_log.list_rows)
@@ -113,7 +118,11 @@ ROTATE = Operation(
     "keys.rotate", Need("grant", operator=True), m.RotateKeys, m.RotateAnswer, maintenance.rotate, writes=True
 )
 ROOMS = Operation(
-    "doctor.rooms", Need("audit", operator=True), m.Rooms, m.RoomsAnswer, maintenance.list_rooms
+    "doctor.compartments",
+    Need("audit", operator=True),
+    m.Compartments,
+    m.CompartmentsAnswer,
+    maintenance.list_compartments,
 )
 EXAMINE = Operation(
     "doctor.examine", Need("audit", operator=True), m.Examine, m.ExamineAnswer, maintenance.examine

@@ -13,14 +13,14 @@ def watch(case: AuthorisedRequest, request: m.Reindex) -> Outcome | None:
     """How far it has come; None if there is something to be written."""
     if request.begin:
         return None
-    seen = _left(case.desk.tx, case.desk.tools, request)
-    if seen.old and _is_idle(case.desk.tools, seen):
+    seen = _left(case.ctx.tx, case.ctx.tools, request)
+    if seen.old and _is_idle(case.ctx.tools, seen):
         return None
-    return Outcome(_told(case.desk.tools, seen), _trace(seen))
+    return Outcome(_told(case.ctx.tools, seen), _trace(seen))
 
 
 def reindex(case: AuthorisedRequest, request: m.Reindex) -> Outcome:
-    tx, tools = case.desk.tx, case.desk.tools
+    tx, tools = case.ctx.tx, case.ctx.tools
     if request.begin:
         begin(tx, tools, request.workspace)
     else:
@@ -40,7 +40,7 @@ def _told(tools: Services, seen: Left) -> m.ReindexAnswer:
 
 def _is_idle(tools: Services, seen: Left) -> bool:
     """Whether all tokens and vectors are made, but for those of lines that can't be read."""
-    return not seen.lines and tools.meaning.next_room() is None
+    return not seen.lines and tools.meaning.next_compartment() is None
 
 
 def _trace(seen: Left) -> Trace:

@@ -127,10 +127,10 @@ class Exchanged(m.Answer, frozen=True, kw_only=True):
 
 
 def allow(case: AuthorisedRequest, request: Allow) -> Outcome:
-    desk, grant = case.desk, case.chain.grant
-    signins = desk.tx.signins
+    ctx, grant = case.ctx, case.chain.grant
+    signins = ctx.tx.signins
     names.name(request.workspace, "workspace")
-    if not signins.spend(REQUEST, request.request, desk.now):
+    if not signins.spend(REQUEST, request.request, ctx.now):
         raise Conflict("this was answered already", hint="Let the program ask again.")
     ops = ops_of(request.access, grant.ops)
     if not ops or (request.access == "write" and "put" not in ops):
@@ -150,18 +150,18 @@ def allow(case: AuthorisedRequest, request: Allow) -> Outcome:
     if not isinstance(minted, m.CapAnswer):
         raise TypeError("a minted cap is answered as one")
     signin = SignIn(
-        id=desk.fresh_id(),
+        id=ctx.fresh_id(),
         client=request.client,
         workspace=request.workspace,
         peer=request.peer,
         access=request.access,
         jti=minted.jti,
         sealed=b"",
-        created_at=desk.now,
+        created_at=ctx.now,
         until=minted.exp * 1000,
     )
     signins.add(replace(signin, sealed=seal_grant(case.keyring, signin.id, minted.cap)))
-    signins.use_client(request.client, desk.now)
+    signins.use_client(request.client, ctx.now)
     signins.keep(_handed(case, request, signin))
     detail = f"client={request.client} sub={request.peer} wid={request.workspace} jti={minted.jti}"
     return Outcome(SignInDone(), Trace(request.namespaces, (), detail))
@@ -172,7 +172,7 @@ def _handed(case: AuthorisedRequest, request: Allow, signin: SignIn) -> Slip:
 
     Raises: NotFound.
     """
-    now, signins = case.desk.now, case.desk.tx.signins
+    now, signins = case.ctx.now, case.ctx.tx.signins
     if request.kind == CODE:
         return Slip(
             kind=CODE,
@@ -191,34 +191,34 @@ def _handed(case: AuthorisedRequest, request: Allow, signin: SignIn) -> Slip:
 
 
 def deny(case: AuthorisedRequest, request: Deny) -> Outcome:
-    signins = case.desk.tx.signins
-    if not signins.spend(REQUEST, request.request, case.desk.now):
+    signins = case.ctx.tx.signins
+    if not signins.spend(REQUEST, request.request, case.ctx.now):
         raise Conflict("this was answered already", hint="Let the program ask again.")
     if request.device is not None:
-        signins.spend(DEVICE, request.device, case.desk.now)
+        signins.spend(DEVICE, request.device, case.ctx.now)
     return Outcome(SignInDone(), Trace((), (), f"client={request.client}"))
 
 
 def exchange(case: AuthorisedRequest, request: Exchange) -> Outcome:
-    desk = case.desk
-    signins = desk.tx.signins
+    ctx = case.ctx
+    signins = ctx.tx.signins
     slip = signins.slip(request.kind, request.slip)
     signin = None if slip is None or slip.signin is None else signins.get(slip.signin)
     if slip is None or signin is None or signin.jti != case.chain.grant.jti:
         raise NotFound("there is no such sign-in")
-    if not signins.spend(slip.kind, slip.hash, desk.now):
+    if not signins.spend(slip.kind, slip.hash, ctx.now):
         _end(case, signin)
         return Outcome(Exchanged(cap=None), Trace((), (), f"replayed {slip.kind} jti={signin.jti}"))
-    if slip.until <= desk.now:
+    if slip.until <= ctx.now:
         raise NotFound("it came too late")
     made = tokens.attenuated(
         case.token,
         m.Attenuate(ttl_seconds=ACCESS_SECONDS, ops=ops_of(request.access, case.chain.grant.ops)),
-        jti=desk.fresh_id(),
-        now=desk.now // 1000,
-        secret=Ed25519PrivateKey.from_private_bytes(desk.tools.entropy.take(32)),
+        jti=ctx.fresh_id(),
+        now=ctx.now // 1000,
+        secret=Ed25519PrivateKey.from_private_bytes(ctx.tools.entropy.take(32)),
     )
-    signins.use(signin.id, desk.now)
+    signins.use(signin.id, ctx.now)
     if request.refresh is not None:
         signins.keep(
             Slip(
@@ -237,7 +237,7 @@ def exchange(case: AuthorisedRequest, request: Exchange) -> Outcome:
 def end(case: AuthorisedRequest, request: End) -> Outcome:
     """End the sign-in that this cap is the grant or an access token of; nothing for any other cap."""
     blocks = case.chain.blocks
-    signin = case.desk.tx.signins.of_cap(blocks[0].jti) if len(blocks) <= _OWN_BLOCKS else None
+    signin = case.ctx.tx.signins.of_cap(blocks[0].jti) if len(blocks) <= _OWN_BLOCKS else None
     if signin is None:
         return Outcome(SignInDone())
     if signin.client != request.client:
@@ -247,17 +247,17 @@ def end(case: AuthorisedRequest, request: End) -> Outcome:
 
 
 def list_signins(case: AuthorisedRequest, request: ListSignIns) -> Outcome:
-    now = case.desk.now
+    now = case.ctx.now
     found = [
         _shown(case, signin, given)
-        for signin, given in _reached(case, case.desk.tx.signins.every())
+        for signin, given in _reached(case, case.ctx.tx.signins.every())
         if signin.until > now
     ]
     return Outcome(SignInsAnswer(found[::-1]))
 
 
 def withdraw(case: AuthorisedRequest, request: Withdraw) -> Outcome:
-    known = case.desk.tx.signins.get(request.id)
+    known = case.ctx.tx.signins.get(request.id)
     reached = _reached(case, [] if known is None else [known])
     if not reached:
         raise NotFound("there is no such sign-in", hint="'souvenance sign-ins' lists them.")
@@ -277,7 +277,7 @@ def _reached(case: AuthorisedRequest, signins: Iterable[SignIn]) -> list[tuple[S
 
 
 def _shown(case: AuthorisedRequest, signin: SignIn, given: Claims) -> SignInAnswer:
-    client = BUILT_IN.get(signin.client) or case.desk.tx.signins.client(signin.client)
+    client = BUILT_IN.get(signin.client) or case.ctx.tx.signins.client(signin.client)
     return SignInAnswer(
         id=signin.id,
         client=signin.client,
@@ -298,8 +298,8 @@ _OWN_BLOCKS = 2
 
 
 def _end(case: AuthorisedRequest, signin: SignIn) -> None:
-    tx = case.desk.tx
-    tx.caps.revoke(Revocation(signin.workspace, "jti", signin.jti, case.desk.now))
+    tx = case.ctx.tx
+    tx.caps.revoke(Revocation(signin.workspace, "jti", signin.jti, case.ctx.now))
     tx.touch(signin.workspace, caps=True)
     tx.signins.end(signin.id)
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from types import TracebackType
 
-from souvenance.core.store_wrapper import BookAround
+from souvenance.core.store_wrapper import StoreAround
 from souvenance.domain.names import ALL
 from souvenance.ports.store import Store, Transaction
 
 
-class SnapshotStore(BookAround):
+class SnapshotStore(StoreAround):
     """The book itself, but that it is read as it was at the first look, until this is left.
 
-    For one thread. What is written goes to the book, and is not seen here.
+    For one thread. What is written goes to the store, and is not seen here.
     """
 
-    def __init__(self, book: Store) -> None:
-        super().__init__(book)
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
         self._views: dict[str, Transaction] = {}
         self._open = ExitStack()
 
@@ -32,5 +32,5 @@ class SnapshotStore(BookAround):
 
     def read(self, workspace: str = ALL) -> AbstractContextManager[Transaction]:
         if workspace not in self._views:
-            self._views[workspace] = self._open.enter_context(self._book.read(workspace))
+            self._views[workspace] = self._open.enter_context(self._store.read(workspace))
         return nullcontext(self._views[workspace])

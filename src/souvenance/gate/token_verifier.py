@@ -1,7 +1,7 @@
 """Admission: is this cap genuine, in its time, not withdrawn, and in its holder's hands?
 
 Signature checks are cached by token; time and revocation are looked at on every request, the
-latter through a counter in the book that every revocation changes, in whatever process.
+latter through a counter in the store that every revocation changes, in whatever process.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class TokenVerifier:
         capability.check_alive(chain, now=now // 1000, revoked=known[1])
 
     def check_late(self, credentials: Credentials, chain: Chain, now: int) -> None:
-        """What can be checked of a cap while the book is out of reach.
+        """What can be checked of a cap while the store is out of reach.
 
         Withdrawals that were seen here hold; later ones can't be known. The proof of a bound cap is
         accepted this once.

@@ -16,22 +16,22 @@ _LONGEST_LINEAGE = 16
 
 
 def mint(case: AuthorisedRequest, request: m.Mint) -> Outcome:
-    desk = case.desk
+    ctx = case.ctx
     parent = case.chain.blocks[-1]
     lineage = case.chain.lineage
     if len(lineage) > _LONGEST_LINEAGE:
         raise CapScopeMismatch("this cap is too many steps away from the first one to mint another")
-    secret = Ed25519PrivateKey.from_private_bytes(desk.tools.entropy.take(32))
-    now = desk.now // 1000
+    secret = Ed25519PrivateKey.from_private_bytes(ctx.tools.entropy.take(32))
+    now = ctx.now // 1000
     claims = Claims(
         iss=parent.iss,
         aud=parent.aud,
         sub=request.sub,
-        jti=desk.fresh_id(),
+        jti=ctx.fresh_id(),
         iat=now,
         nbf=max(now, parent.nbf),
         exp=min(now + request.ttl_seconds, parent.exp),
-        wid=request.wid or desk.scope.workspace,
+        wid=request.wid or ctx.scope.workspace,
         cnf=request.cnf or Confirmation(HolderKey.of(secret.public_key())),
         data_class=request.data_class,
         ops=request.ops,
@@ -71,9 +71,9 @@ def attenuate(case: AuthorisedRequest, request: m.Attenuate) -> Outcome:
     answer = attenuated(
         request.cap or case.token,
         request,
-        jti=case.desk.fresh_id(),
-        now=case.desk.now // 1000,
-        secret=Ed25519PrivateKey.from_private_bytes(case.desk.tools.entropy.take(32)),
+        jti=case.ctx.fresh_id(),
+        now=case.ctx.now // 1000,
+        secret=Ed25519PrivateKey.from_private_bytes(case.ctx.tools.entropy.take(32)),
     )
     return Outcome(answer, Trace((), (), f"jti={answer.jti}"))
 
@@ -147,8 +147,8 @@ def revoke(case: AuthorisedRequest, request: m.Revoke) -> Outcome:
                 hint="Revoke with the owner's token, or name a token of this one's own by its id.",
             )
     workspace = chain.grant.workspace
-    case.desk.tx.caps.revoke(Revocation(workspace, kind, value, case.desk.now, chain.revoker))
-    case.desk.tx.touch(workspace, caps=True)
+    case.ctx.tx.caps.revoke(Revocation(workspace, kind, value, case.ctx.now, chain.revoker))
+    case.ctx.tx.touch(workspace, caps=True)
     return Outcome(m.RevokeAnswer(value, kind), Trace((), (), f"{kind}={value}"))
 
 

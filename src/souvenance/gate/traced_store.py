@@ -5,28 +5,28 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from types import TracebackType
 
-from souvenance.core.store_wrapper import BookAround
+from souvenance.core.store_wrapper import StoreAround
 from souvenance.domain.names import ALL
 from souvenance.errors import SouvenanceError
 from souvenance.ports.observer import STORE, Observer, Watched
 from souvenance.ports.store import Store, Transaction
 
 
-class TracedStore(BookAround):
+class TracedStore(StoreAround):
     """The book itself, but that an observer is told of each transaction."""
 
-    def __init__(self, book: Store, observer: Observer) -> None:
-        super().__init__(book)
+    def __init__(self, store: Store, observer: Observer) -> None:
+        super().__init__(store)
         self._observer = observer
 
     def read(self, workspace: str = ALL) -> _Watching:
-        return _Watching(self._book.read(workspace), self._observer.watch(STORE, "read"))
+        return _Watching(self._store.read(workspace), self._observer.watch(STORE, "read"))
 
     def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Watching:
-        return _Watching(self._book.write(workspace, lasting=lasting), self._observer.watch(STORE, "write"))
+        return _Watching(self._store.write(workspace, lasting=lasting), self._observer.watch(STORE, "write"))
 
     def claim(self) -> _Watching:
-        return _Watching(self._book.claim(), self._observer.watch(STORE, "write"))
+        return _Watching(self._store.claim(), self._observer.watch(STORE, "write"))
 
 
 class _Watching:

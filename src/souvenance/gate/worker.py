@@ -23,7 +23,7 @@ from souvenance.core.conversation.deduplicate import dream
 from souvenance.core.conversation.derive import by_peer, keep_statements, read_passage
 from souvenance.core.conversation.summarise import by_quotes, keep_summary, read_stretch
 from souvenance.core.embedding import ACTOR, embed_some
-from souvenance.core.reindex import every_room, notice, renew_some
+from souvenance.core.reindex import every_compartment, notice, renew_some
 from souvenance.core.request_context import RequestContext, Services
 from souvenance.core.search import reading
 from souvenance.decoders import settled
@@ -77,15 +77,15 @@ class Worker:
     def __init__(
         self,
         *,
-        book: Store,
+        store: Store,
         clock: Clock,
         tools: Services,
         secret: Callable[[], bytes],
         report: Callable[[str], None],
         bell: Bell | None = None,
-        lull: Idle | None = None,
+        idle: Idle | None = None,
     ) -> None:
-        self._book = book
+        self._store = store
         self._clock = clock
         self._tools = tools
         self._secret = secret
@@ -96,7 +96,7 @@ class Worker:
         self._after = ""
         """The workspace that work was last done for: the others come first."""
         self._couriers = ThreadPoolExecutor(_COURIERS, "souvenance-courier")
-        self._lull = lull or Idle()
+        self._idle = idle or Idle()
         self.bell = bell or Bell()
         """Rung when there may be work."""
         self.hears = False
@@ -124,29 +124,30 @@ class Worker:
                 self._report(f"the work waits: {error.detail}")
                 found = False
             if not found and self.bell.wait(self._rest()):
-                self._lull.wait(_LULL_SECONDS, _LULL_TIMES, stopped)
+                self._idle.wait(_LULL_SECONDS, _LULL_TIMES, stopped)
         self._couriers.shutdown()
 
     def look_round(self) -> None:
-        """Look at every room: a process that ended, another embedder or another version may have left lines.
+        """Look at every compartment: a process that ended, another embedder or another version may have left
+        lines.
 
-        Raises: Unavailable if the book is out of reach.
+        Raises: Unavailable if the store is out of reach.
         """
-        notice(self._book)
+        notice(self._store)
         if self._tools.meaning.embedder is not None:
-            with self._book.read() as tx:
-                self._tools.meaning.touch(every_room(tx))
+            with self._store.read() as tx:
+                self._tools.meaning.touch(every_compartment(tx))
 
     def work_once(self) -> bool:
         """Do the next piece of work; whether there was one. Without any, let the index keep up.
 
-        Raises: Unavailable if the book is out of reach.
+        Raises: Unavailable if the store is out of reach.
         """
         self.busy = True
         try:
             found = self._work_once()
             if not found:
-                self._tools.index.keep_up(self._book, partial(reading, self._tools))
+                self._tools.index.keep_up(self._store, partial(reading, self._tools))
             return found
         finally:
             self.busy = False
@@ -156,11 +157,11 @@ class Worker:
         if self.paused():
             return tidied
         now = self._clock.now()
-        with self._book.read() as tx:
+        with self._store.read() as tx:
             if not tx.work.is_due(now):
                 return tidied
         until, after = now + self._lease, self._after
-        with self._book.claim() as tx:
+        with self._store.claim() as tx:
             tasks = tx.work.claim(self._name, now=now, until=until, most=self._most, after=after)
         if not tasks:
             return False
@@ -174,23 +175,23 @@ class Worker:
     def hurry(self) -> None:
         """Have every stretch of a session read now, as if it were quiet long enough.
 
-        Raises: Unavailable if the book is out of reach.
+        Raises: Unavailable if the store is out of reach.
         """
         if self._tools.model_for(DERIVE) is None:
             return
-        with self._book.read() as tx:
+        with self._store.read() as tx:
             workspaces = tx.workspaces()
         for workspace in workspaces:
-            with self._book.write(workspace) as tx:
+            with self._store.write(workspace) as tx:
                 tx.work.defer(workspace, None, DERIVE, self._clock.now())
         self.bell.set()
 
     def tidy(self) -> bool:
         """Do a little for what lines are found by: new tokens first, then vectors; whether there was any.
 
-        Raises: Unavailable if the book is out of reach.
+        Raises: Unavailable if the store is out of reach.
         """
-        return renew_some(self._book, self._tools) or embed_some(self._book, self._tools)
+        return renew_some(self._store, self._tools) or embed_some(self._store, self._tools)
 
     def _rest(self) -> float:
         """For how many seconds there is nothing to do, unless the bell is rung."""
@@ -198,7 +199,7 @@ class Worker:
             return _LOOK_SECONDS
         longest = _HEARING_SECONDS if self.hears and not self._tools.meaning.owes else _LOOK_SECONDS
         try:
-            with self._book.read() as tx:
+            with self._store.read() as tx:
                 due = tx.work.next_due()
         except Unavailable:
             return _LOOK_SECONDS
@@ -222,7 +223,7 @@ class Worker:
                 self._postpone(tasks, error)
             else:
                 code = error.code if isinstance(error, SouvenanceError) else "internal_error"
-                self._finish(tasks, lambda desk: Changes(), outcome=code)
+                self._finish(tasks, lambda ctx: Changes(), outcome=code)
 
     def _do(self, tasks: Sequence[Task]) -> None:
         match tasks[0].kind:
@@ -239,13 +240,13 @@ class Worker:
                     self._deliver(task)
 
     def _derive(self, tasks: Sequence[Task]) -> None:
-        with self._book.read(tasks[0].workspace) as tx:
-            desk = self._desk(tx, tasks[0])
-            stretch = None if desk.tools.model_for(DERIVE) is None else revise.read_stretch(desk, tasks)
+        with self._store.read(tasks[0].workspace) as tx:
+            ctx = self._ctx(tx, tasks[0])
+            stretch = None if ctx.tools.model_for(DERIVE) is None else revise.read_stretch(ctx, tasks)
         if stretch is not None:
             found = self._by_model(tasks[0], lambda model: model.revise(stretch.reading))
             if found is not None:
-                self._finish(tasks, lambda desk: revise.keep_revisions(desk, stretch, found))
+                self._finish(tasks, lambda ctx: revise.keep_revisions(ctx, stretch, found))
                 return
         self._derive_by_rule(tasks)
 
@@ -253,29 +254,29 @@ class Worker:
         session = tasks[0].session or ""
         passages = []
         for about, own in by_peer(tasks).items():
-            with self._book.read(tasks[0].workspace) as tx:
-                passages.append(read_passage(self._desk(tx, tasks[0]), own, session, about))
+            with self._store.read(tasks[0].workspace) as tx:
+                passages.append(read_passage(self._ctx(tx, tasks[0]), own, session, about))
 
-        def keep(desk: RequestContext) -> Changes:
+        def keep(ctx: RequestContext) -> Changes:
             changes = Changes()
             for passage in passages:
-                changes.join(keep_statements(desk, passage))
+                changes.join(keep_statements(ctx, passage))
             return changes
 
         self._finish(tasks, keep)
 
     def _summarise(self, task: Task) -> None:
-        with self._book.read(task.workspace) as tx:
-            stretch = read_stretch(self._desk(tx, task), task)
+        with self._store.read(task.workspace) as tx:
+            stretch = read_stretch(self._ctx(tx, task), task)
         if stretch is None:
-            self._finish([task], lambda desk: Changes())
+            self._finish([task], lambda ctx: Changes())
             return
         told = stretch.earlier, stretch.turns, stretch.most_tokens, self._tools.tokenizer.count
         text = None
         if stretch.turns and self._tools.model_for(SUMMARISE) is not None:
             text = self._by_model(task, lambda model: model.summarise(*told))
         summary = text or by_quotes(*told)
-        self._finish([task], lambda desk: keep_summary(desk, stretch, summary))
+        self._finish([task], lambda ctx: keep_summary(ctx, stretch, summary))
 
     def _by_model(self, task: Task, think: Callable[[Dialectic], _Found]) -> _Found | None:
         """What the model says; None where its budget is spent, or its replies can't be used for long.
@@ -298,48 +299,50 @@ class Worker:
     def _dream(self, task: Task) -> None:
         told = msgspec.json.decode(task.payload, type=settled(_Dream))
         about = task.peer or ""
-        self._finish([task], lambda desk: dream(desk, told.observer, about, task.namespace))
+        self._finish([task], lambda ctx: dream(ctx, told.observer, about, task.namespace))
 
     def _deliver(self, task: Task) -> None:
         if task.until is not None and task.until <= self._clock.now():
-            raise _Lost  # It waited for a courier too long; whoever claims it next delivers it.
+            raise _Lost  # It waited for a webhook sender too long; whoever claims it next delivers it.
         delivery = msgspec.json.decode(task.payload, type=settled(webhooks.Delivery))
-        with self._book.read(task.workspace) as tx:
+        with self._store.read(task.workspace) as tx:
             entry = tx.register.entry(task.workspace, WEBHOOK, delivery.endpoint)
         outcome = "gone"
         if entry is not None:
             body = delivery.body.encode()
             try:
-                self._tools.courier.deliver(Parcel(webhooks.url_of(entry), body, sign(self._secret(), body)))
+                self._tools.webhook_sender.deliver(
+                    Parcel(webhooks.url_of(entry), body, sign(self._secret(), body))
+                )
                 outcome = OK
             except Undelivered as error:
                 wait = retry_after_ms(task.attempts) if error.retry else None
                 if wait is not None:
-                    with self._book.write(task.workspace) as tx:
+                    with self._store.write(task.workspace) as tx:
                         tx.work.postpone(task, self._clock.now() + wait)
                     return
                 outcome = "undelivered"
-        self._finish([task], lambda desk: Changes(), outcome=outcome)
+        self._finish([task], lambda ctx: Changes(), outcome=outcome)
 
     def _finish(
         self, tasks: Sequence[Task], keep: Callable[[RequestContext], Changes], *, outcome: str = OK
     ) -> None:
         """Store what came of the tasks and take them off the list, at once or not at all."""
-        with self._book.write(tasks[0].workspace) as tx:
-            desk = self._desk(tx, tasks[0])
+        with self._store.write(tasks[0].workspace) as tx:
+            ctx = self._ctx(tx, tasks[0])
             for task in tasks:
                 if not tx.work.finish(task):
                     raise _Lost
-            changes = keep(desk)
+            changes = keep(ctx)
             if tasks[0].kind != DELIVER:
                 changes.namespaces.add(tasks[0].namespace)
             trace = changes.trace()
             tx.audit.append(
                 tasks[0].workspace,
                 Event(
-                    at=desk.now,
+                    at=ctx.now,
                     actor=ACTOR,
-                    cap=desk.cap,
+                    cap=ctx.cap,
                     operation=f"work.{tasks[0].kind}",
                     outcome=outcome,
                     namespaces=trace.namespaces,
@@ -348,16 +351,16 @@ class Worker:
                 ),
             )
             if tasks[0].kind != DELIVER:
-                self._announce(desk, tasks[0])
+                self._announce(ctx, tasks[0])
 
-    def _announce(self, desk: RequestContext, task: Task) -> None:
+    def _announce(self, ctx: RequestContext, task: Task) -> None:
         """Tell the webhooks when nothing is left to do for the session."""
-        if not webhooks.endpoints(desk):
+        if not webhooks.endpoints(ctx):
             return
-        if not desk.tx.work.left(task.workspace, task.session, REASONING, task.namespace):
+        if not ctx.tx.work.left(task.workspace, task.session, REASONING, task.namespace):
             kind = "summary" if task.kind == SUMMARISE else "representation"
             webhooks.announce(
-                desk, "queue.empty", queue_type=kind, session_id=task.session, sender_id=task.peer
+                ctx, "queue.empty", queue_type=kind, session_id=task.session, sender_id=task.peer
             )
 
     def _postpone(self, tasks: Sequence[Task], error: Exception) -> None:
@@ -367,12 +370,12 @@ class Worker:
             if tasks[0].attempts == 1:
                 self._report(f"{tasks[0].kind} waits for the model: {error.detail}")
         try:
-            with self._book.write(tasks[0].workspace) as tx:
+            with self._store.write(tasks[0].workspace) as tx:
                 for task in tasks:
                     tx.work.postpone(task, self._clock.now() + wait)
         except Unavailable as error:
             self._report(f"the work waits for its lease to end: {error.detail}")
 
-    def _desk(self, tx: Transaction, task: Task) -> RequestContext:
+    def _ctx(self, tx: Transaction, task: Task) -> RequestContext:
         scope = Scope(task.workspace, ACTOR, frozenset((task.namespace,)), None)
         return RequestContext(tx, scope, ACTOR, self._clock.now(), self._tools)

@@ -1,4 +1,4 @@
-"""The postman: delivers what is in the outbox, as soon as it can, without anybody waiting."""
+"""The postman: delivers what is in the write queue, as soon as it can, without anybody waiting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from souvenance.errors import SouvenanceError
-from souvenance.ports.write_queue import Letter, Outbox
+from souvenance.ports.write_queue import Letter, WriteQueue
 
 _IDLE_SECONDS = 10.0
 _FIRST_PAUSE = 1.0
@@ -24,9 +24,9 @@ class DeliveryThread:
     """One thread at most, which goes when nothing is held and there is nothing to deliver for a while."""
 
     def __init__(
-        self, outbox: Outbox, carry: Callable[[Letter], None], *, look_seconds: float = _LOOK_SECONDS
+        self, write_queue: WriteQueue, carry: Callable[[Letter], None], *, look_seconds: float = _LOOK_SECONDS
     ) -> None:
-        self._outbox = outbox
+        self._write_queue = write_queue
         self._carry = carry
         self._look_seconds = look_seconds
         self._changed = threading.Condition()
@@ -60,7 +60,7 @@ class DeliveryThread:
         self.ring()
         with self._changed:
             start = self._rounds
-        while self._outbox.standing().waiting:
+        while self._write_queue.standing().waiting:
             with self._changed:
                 left = deadline - time.monotonic()
                 # The round under way may have begun before the last letter was put; the one after has not.
@@ -102,7 +102,7 @@ class DeliveryThread:
     def _round(self) -> tuple[bool, bool]:
         """Whether all that may go was delivered, and whether something is held."""
         try:
-            return self._outbox.deliver(self._carry), self._outbox.standing().held > 0
+            return self._write_queue.deliver(self._carry), self._write_queue.standing().held > 0
         except SouvenanceError as error:
             _log.warning("souvenance: what is to be written waits: %s: %s", error.code, error.detail)
             return False, False

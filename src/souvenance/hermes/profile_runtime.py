@@ -1,7 +1,7 @@
 """The station: what the providers of one profile share in a process.
 
 A host makes a provider for every request and may never say that it is done with one. So whatever
-costs something lives here, once: the way to memory, the outbox, a few threads, and what is known of
+costs something lives here, once: the way to memory, the write queue, a few threads, and what is known of
 the conversations of late.
 """
 
@@ -44,7 +44,7 @@ from souvenance.hermes.running_turns import TurnsUnderWay
 from souvenance.hermes.slow_calls import AwaitedCall, FarGate, Watch, WatchedCall
 from souvenance.hermes.state_files import StateFiles
 from souvenance.hermes.thread_pool import ThreadPool
-from souvenance.ports.write_queue import Letter, Outbox, QueueStatus, WriteRefused
+from souvenance.ports.write_queue import Letter, QueueStatus, WriteQueue, WriteRefused
 
 _OWN_LOOKUPS = 4
 """Where memory is in this process, more at once would only take turns."""
@@ -93,21 +93,21 @@ class ProfileRuntime:
         self,
         *,
         open_way: Callable[[], Backend],
-        outbox: Outbox,
+        write_queue: WriteQueue,
         now: Callable[[], int],
-        notebook: StateFiles,
+        state_files: StateFiles,
         turns: TurnsUnderWay,
         load: Callable[[], None],
     ) -> None:
         """`load` loads what it takes to open the way and use it: only the store itself is then waited for."""
         self._open_way = open_way
-        self._outbox = outbox
+        self._write_queue = write_queue
         self._lookups = ThreadPool(_LOOKUPS, "souvenance-recall")
         self._own_lookups = ThreadPool(_OWN_LOOKUPS, "souvenance-recall")
         self._calls = ThreadPool(_LOOKUPS * _CALLS, "souvenance-call")
         self._dialectics = ThreadPool(_DIALECTICS, "souvenance-dialectic")
         self._errands = ThreadPool(_ERRANDS, "souvenance-tool")
-        self._postman = DeliveryThread(outbox, self._carry)
+        self._delivery_thread = DeliveryThread(write_queue, self._carry)
         self._lock = threading.RLock()
         self._way: Backend | None = None
         self._small_lock = threading.Lock()
@@ -122,8 +122,8 @@ class ProfileRuntime:
         self.now = now
         self.turns = turns
         """The turns of all its providers: background work with a model waits for their end."""
-        self.breaker = Breaker(now, notebook.note, notebook.health())
-        self._notebook = notebook
+        self.breaker = Breaker(now, state_files.note, state_files.health())
+        self._state_files = state_files
         self._delay: str | None = None
         """Why what is to be written waits, as far as this process knows."""
         self._watch = Watch(self._overdue)
@@ -163,7 +163,7 @@ class ProfileRuntime:
         return {key[-1]: live.seat for key, live in latest if live.seat is not None}
 
     def warm_up(self) -> bool:
-        """Open the way, and see to what was left in the outbox; whether that is done or under way."""
+        """Open the way, and see to what was left in the write queue; whether that is done or under way."""
         with self._small_lock:
             if self._way is None and not self._opening and self.breaker.admits():
                 self._tried.clear()
@@ -174,9 +174,9 @@ class ProfileRuntime:
         try:
             self._load_once()
             self.way()
-            standing = self._outbox.standing()
+            standing = self._write_queue.standing()
             if standing.waiting or standing.held:
-                self._postman.ring()
+                self._delivery_thread.ring()
         except SouvenanceError as error:
             self._failed(error)
         except Exception as error:  # noqa: BLE001 - what can't even be loaded is a memory that fails, too
@@ -323,11 +323,11 @@ class ProfileRuntime:
 
         Raises: StorageUnavailable.
         """
-        letter = self._outbox.put(lane_of(content.seat), body_of(content), held=held)
+        letter = self._write_queue.put(lane_of(content.seat), body_of(content), held=held)
         if held:
-            self._postman.stay()
+            self._delivery_thread.stay()
         else:
-            self._postman.ring()
+            self._delivery_thread.ring()
         return letter
 
     def _carry(self, letter: Letter) -> None:
@@ -349,24 +349,24 @@ class ProfileRuntime:
     def _note_delay(self, told: str) -> None:
         if told != self._delay:
             self._delay = told
-            self._notebook.note_delay(told)
+            self._state_files.note_delay(told)
 
     def held(self, seat: ConversationScope) -> int:
-        return self._outbox.held(lane_of(seat))
+        return self._write_queue.held(lane_of(seat))
 
     def release(self, seat: ConversationScope) -> None:
-        """Let what is held be written; where the outbox can't be had now, it is let go when it can."""
+        """Let what is held be written; where the write queue can't be had now, it is let go when it can."""
         try:
-            self._outbox.release(lane_of(seat))
+            self._write_queue.release(lane_of(seat))
         except SouvenanceError as error:
             _log.warning("souvenance: what is held stays so for now: %s: %s", error.code, error.detail)
-        self._postman.ring()
+        self._delivery_thread.ring()
 
     def flush(self, seconds: float) -> bool:
         """Wait up to that long for what was posted to be written, and for what follows from it."""
         deadline = time.monotonic() + seconds
         try:
-            done = not self._outbox.standing().waiting or self._postman.flush(seconds)
+            done = not self._write_queue.standing().waiting or self._delivery_thread.flush(seconds)
         except SouvenanceError as error:
             _log.warning("souvenance: what waits can't be written: %s: %s", error.code, error.detail)
             done = False
@@ -376,22 +376,22 @@ class ProfileRuntime:
         return done
 
     def standing(self) -> QueueStatus:
-        return self._outbox.standing()
+        return self._write_queue.standing()
 
     def leave(self) -> None:
         """Ask and write nothing more; whoever says so waits for nothing."""
         self._closed = True
-        self._postman.dismiss()
+        self._delivery_thread.dismiss()
 
     def close(self) -> None:
         """What is under way ends as it may; what waits is for the next."""
         self.leave()
         with self._lock:
             way, self._way = self._way, None
-        self._postman.stop()
+        self._delivery_thread.stop()
         if way is not None:
             way.close()
-        self._outbox.close()
+        self._write_queue.close()
 
 
 def _silent(detail: str) -> Unavailable:

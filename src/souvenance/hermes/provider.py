@@ -57,14 +57,14 @@ class Surroundings:
         home: Callable[[], Path],
         directory: Callable[[], Path],
         configuration: Callable[[Path, str], tuple[Configuration, Sequence[Complaint]]],
-        station: Callable[[Configuration], ProfileRuntime],
-        notebook: Callable[[Configuration], StateFiles],
+        runtime: Callable[[Configuration], ProfileRuntime],
+        state_files: Callable[[Configuration], StateFiles],
     ) -> None:
         self.home = home
         self.directory = directory
         self.configuration = configuration
-        self.station = station
-        self.notebook = notebook
+        self.runtime = runtime
+        self.state_files = state_files
         self._warned: set[str] = set()
 
     def warn(self, told: str) -> None:
@@ -87,7 +87,7 @@ class Provider:
         self._author: Mapping[str, Any] | None = None
         """Who wrote the turn under way, if the host says so."""
         self._turns = object()
-        """What the station knows the turns of this provider by."""
+        """What the profile runtime knows the turns of this provider by."""
 
     @property
     def name(self) -> str:
@@ -122,7 +122,7 @@ class Provider:
         """Learn whose conversation it is. Nothing is waited for."""
         self.initialize_for_inspection(session_id, **kwargs)
         if self._person is not None:
-            self._station().warm_up()
+            self._runtime().warm_up()
 
     def initialize_for_inspection(self, session_id: str, **kwargs: Any) -> None:
         """Learn whose conversation it is, for a host that only looks: nothing is begun."""
@@ -157,7 +157,7 @@ class Provider:
         conversation = self._conversation
         if conversation is None or self._configuration is None:
             return
-        first = self._around.notebook(self._configuration).title(conversation.session_id)
+        first = self._around.state_files(self._configuration).title(conversation.session_id)
         if first is not None:
             self._conversation = replace(conversation, session_title=first or None)
 
@@ -165,12 +165,12 @@ class Provider:
         conversation, configuration = self._conversation, self._configured()
         if conversation is None or conversation.gateway_session_key is not None:
             return
-        notebook, session = self._around.notebook(configuration), session_id or conversation.session_id
-        if notebook.title(session) is None:
-            notebook.keep_title(session, conversation.session_title or "")
+        state_files, session = self._around.state_files(configuration), session_id or conversation.session_id
+        if state_files.title(session) is None:
+            state_files.keep_title(session, conversation.session_title or "")
 
-    def _station(self) -> ProfileRuntime:
-        return self._around.station(self._configured())
+    def _runtime(self) -> ProfileRuntime:
+        return self._around.runtime(self._configured())
 
     def _seat(self, session_id: str = "", speaker: Person | None = None) -> ConversationScope | None:
         """Where this conversation sits, for its own person or another; None if it is not remembered."""
@@ -186,7 +186,7 @@ class Provider:
             )
             return None
         if session_id not in ("", conversation.session_id):
-            title = self._around.notebook(configuration).title(session_id)
+            title = self._around.state_files(configuration).title(session_id)
             conversation = replace(conversation, session_id=session_id, session_title=title or None)
         name = session_name(configuration, conversation, person, session_id=conversation.session_id)
         return ConversationScope(
@@ -224,17 +224,17 @@ class Provider:
         return seat.workspace, seat.session, seat.user, began
 
     def _live(self, seat: ConversationScope) -> Live:
-        return self._station().live(self._key(seat))
+        return self._runtime().live(self._key(seat))
 
     @contextmanager
     def _transcript(self, seat: ConversationScope, session_id: str = "") -> Iterator[Transcript]:
         """What was said in the conversation, which is kept for the next process too."""
-        notebook, key = self._around.notebook(self._configured()), self._key(seat, session_id)
-        with self._station().live(key).transcript(lambda: notebook.transcript(*key)) as transcript:
+        state_files, key = self._around.state_files(self._configured()), self._key(seat, session_id)
+        with self._runtime().live(key).transcript(lambda: state_files.transcript(*key)) as transcript:
             heard = transcript.heard
             yield transcript
             if transcript.heard is not heard:
-                notebook.keep_transcript(transcript.heard, *key)
+                state_files.keep_transcript(transcript.heard, *key)
 
     def system_prompt_block(self, **more: Any) -> str:
         if self._seat() is None:
@@ -249,9 +249,9 @@ class Provider:
         seat = self._seat_now()
         if seat is None:
             return tools.nobody()
-        station, configuration = self._station(), self._configured()
+        runtime, configuration = self._runtime(), self._configured()
         try:
-            return station.told(
+            return runtime.told(
                 seat,
                 lambda memory: tools.handle(memory, configuration, tool_name, args, host_clock.now()),
                 configuration.timeout,
@@ -262,15 +262,15 @@ class Provider:
     def on_turn_start(self, turn_number: int, message: str, **kwargs: Any) -> None:
         self._turn = turn_number
         if self._remembers:
-            self._station().turns.begin(self._turns)
+            self._runtime().turns.begin(self._turns)
         self._author = {"id": kwargs.get("author_id"), "is_bot": kwargs.get("author_is_bot")}
 
     def prefetch(self, query: str, *, session_id: str = "", **more: Any) -> str:
         seat = self._seat_now()
         if seat is None:
             return ""
-        if self._notice_undone() and self._station().near:
-            self._station().flush(self._configured().patience)
+        if self._notice_undone() and self._runtime().near:
+            self._runtime().flush(self._configured().patience)
         return self._recall(seat, self._turn - 1).background(clean(query), self._turn)
 
     def _recall(self, seat: ConversationScope, turns: int) -> Recall:
@@ -285,7 +285,7 @@ class Provider:
             # Over HTTP a caller may send the history itself, without what memory added to it.
             return replace(found, injected="") if found and over_http else found
 
-        return Recall(self._station(), self._configured(), seat, self._live(seat), shown)
+        return Recall(self._runtime(), self._configured(), seat, self._live(seat), shown)
 
     def queue_prefetch(self, query: str, *, session_id: str = "", **more: Any) -> None:
         """Nothing: each turn's memory answers that turn's own message."""
@@ -304,35 +304,35 @@ class Provider:
         seat, configuration = self._seat_of(turn_author, session_id), self._configured()
         if seat is None or seat.namespaces.write is None or not configuration.save_messages:
             return
-        station = self._station()
+        runtime = self._runtime()
         self._notice_undone()
         user, assistant = spoken(user_content), spoken(assistant_content)
         self._take_back(seat, self._gone_before(seat, session_id, user, messages))
-        said = self._said(station, seat.user, user) + self._said(station, seat.ai, assistant)
+        said = self._said(runtime, seat.user, user) + self._said(runtime, seat.ai, assistant)
         if said:
-            self._write(station, QueuedTurn(seat, said), session_id, user)
-        self._bring_pages(station, seat)
+            self._write(runtime, QueuedTurn(seat, said), session_id, user)
+        self._bring_pages(runtime, seat)
         if said and configuration.write_frequency == "turn":
-            station.flush(_TURN_FLUSH_SECONDS)
+            runtime.flush(_TURN_FLUSH_SECONDS)
 
     def _end_turn(self) -> None:
         if self._remembers:
-            self._station().turns.end(self._turns)
+            self._runtime().turns.end(self._turns)
 
-    def _write(self, station: ProfileRuntime, turn: QueuedTurn, session_id: str, user: str) -> None:
+    def _write(self, runtime: ProfileRuntime, turn: QueuedTurn, session_id: str, user: str) -> None:
         frequency, seat = self._configured().write_frequency, turn.seat
         every = frequency if isinstance(frequency, int) else 0
-        letter = station.post(turn, held=frequency == "session" or every > 1)
+        letter = runtime.post(turn, held=frequency == "session" or every > 1)
         self._keep_title(session_id)
         if not self._over_http:
             with self._transcript(seat, session_id) as transcript:
                 transcript.wrote(letter, user)
-            station.live(self._key(seat, session_id)).seat = seat
-        if every > 1 and station.held(seat) >= every:
-            station.release(seat)
+            runtime.live(self._key(seat, session_id)).seat = seat
+        if every > 1 and runtime.held(seat) >= every:
+            runtime.release(seat)
 
-    def _said(self, station: ProfileRuntime, peer: str, text: str) -> list[QueuedMessage]:
-        now = station.now()
+    def _said(self, runtime: ProfileRuntime, peer: str, text: str) -> list[QueuedMessage]:
+        now = runtime.now()
         return [
             QueuedMessage(peer, piece, now)
             for piece in chunks(redact(text), self._configured().message_max_chars)
@@ -372,7 +372,7 @@ class Provider:
         noticed = False
         if self._conversation is None:
             return noticed
-        home, written = self._conversation.home, self._station().written()
+        home, written = self._conversation.home, self._runtime().written()
         for session_id in with_undone(home, written):
             left, undone = said_and_undone(home, session_id)
             with self._transcript(written[session_id], session_id) as transcript:
@@ -384,9 +384,9 @@ class Provider:
     def _take_back(self, seat: ConversationScope, letters: Sequence[str]) -> None:
         """What was undone is no longer remembered."""
         for letter in letters:
-            self._station().post(Undo(seat, letter))
+            self._runtime().post(Undo(seat, letter))
 
-    def _bring_pages(self, station: ProfileRuntime, seat: ConversationScope) -> None:
+    def _bring_pages(self, runtime: ProfileRuntime, seat: ConversationScope) -> None:
         """The host's own files become the declared owner's memory, once, in a session of their own."""
         configuration, conversation = self._configured(), self._conversation
         if seat.user != configuration.peer_name or configuration.session_strategy == "per-session":
@@ -394,13 +394,13 @@ class Provider:
         if conversation is None or is_shared(conversation):
             return
         seat = replace(seat, session=pages_name(configuration, seat.user))
-        notebook, key = self._around.notebook(configuration), ("files", seat.workspace, seat.user)
-        if notebook.was(*key):
+        state_files, key = self._around.state_files(configuration), ("files", seat.workspace, seat.user)
+        if state_files.was(*key):
             return
         try:
-            with notebook.once(*key) as first:
+            with state_files.once(*key) as first:
                 for page in pages(configuration.home, seat) if first else ():
-                    station.post(page)
+                    runtime.post(page)
         except OSError as error:
             self._around.warn(f"the host's own files are not taken over: {error}")
 
@@ -417,7 +417,7 @@ class Provider:
             return
         said = statement(seat, action, target, clean(content), metadata)
         if said is not None:
-            self._station().post(said)
+            self._runtime().post(said)
 
     def on_session_switch(
         self,
@@ -455,7 +455,7 @@ class Provider:
         self, conversation: Conversation, seat: ConversationScope, session_id: str, reason: str | None
     ) -> None:
         """Go on in another session of the host, which has the title of this one only if it grew from it."""
-        self._station().release(seat)
+        self._runtime().release(seat)
         before = self._live(seat)
         title = conversation.session_title if reason in ("branch", "compression") else None
         self._conversation = replace(conversation, session_id=session_id, session_title=title)
@@ -475,21 +475,21 @@ class Provider:
         if seat is not None:
             self._notice_undone()
             self._end(seat, messages)
-            self._station().release(seat)
+            self._runtime().release(seat)
 
     def on_pre_compress(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> str:
         """What memory knows that bears on the latest message, for whoever sums the conversation up."""
         seat = self._seat()
         if seat is None:
             return ""
-        station, configuration = self._station(), self._configured()
+        runtime, configuration = self._runtime(), self._configured()
         until = time.monotonic() + configuration.patience
         self._end(seat, messages)
-        station.release(seat)
+        runtime.release(seat)
         latest = next((m.get("content") for m in reversed(messages) if m.get("role") == "user"), "")
         asking = self._seat_now()
         told = "" if asking is None else self._recall(asking, self._turn).at_once(spoken(latest))
-        station.flush(max(0.0, until - time.monotonic()))
+        runtime.flush(max(0.0, until - time.monotonic()))
         return told
 
     def shutdown(self, **more: Any) -> None:
@@ -500,9 +500,9 @@ class Provider:
             return
         self._notice_undone()
         self._end(seat, ())
-        station = self._station()
-        station.release(seat)
-        station.flush(_FLUSH_SECONDS if station.near else self._configured().patience)
+        runtime = self._runtime()
+        runtime.release(seat)
+        runtime.flush(_FLUSH_SECONDS if runtime.near else self._configured().patience)
 
     def get_config_schema(self, **more: Any) -> list[dict[str, Any]]:
         """What a generic picker may ask; the wizard of `hermes memory setup souvenance` asks better.

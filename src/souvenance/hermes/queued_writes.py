@@ -1,4 +1,4 @@
-"""Letters: what the provider has to write, as it waits in the outbox and as it is carried to memory."""
+"""Letters: what the provider has to write, as it waits in the write queue and as it is carried to memory."""
 
 from __future__ import annotations
 

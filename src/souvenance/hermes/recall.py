@@ -43,14 +43,14 @@ class Recall:
 
     def __init__(
         self,
-        station: ProfileRuntime,
+        runtime: ProfileRuntime,
         configuration: Configuration,
         seat: ConversationScope,
         live: Live,
         window: Callable[[], Window | None] = lambda: None,
     ) -> None:
         """`window` is what the host says that the model has before it, if it says so."""
-        self._station = station
+        self._runtime = runtime
         self._configuration = configuration
         self._seat = seat
         self._live = live
@@ -90,7 +90,7 @@ class Recall:
 
     def _outward(self, message: str) -> str:
         """What memory is asked about: where it is elsewhere, no secret of the message goes there."""
-        if self._station.near:
+        if self._runtime.near:
             return message
         return redact(message[: max(_MOST_ASKED, self._configuration.dialectic_max_input_chars)])
 
@@ -106,7 +106,7 @@ class Recall:
         since = self._since(usual if base is None else base, chosen=base is not None)
         if since is None:
             return None
-        at_least = began + _LOADING_SECONDS if self._station.cold(self._seat) else 0.0
+        at_least = began + _LOADING_SECONDS if self._runtime.cold(self._seat) else 0.0
         base_until, supplement_until = (
             max(since + usual, at_least) if wait is None else since + wait for wait in (base, supplement)
         )
@@ -118,10 +118,10 @@ class Recall:
         What has to be loaded first is part of a wait that somebody chose.
         """
         began = time.monotonic()
-        if not self._station.loaded(wait if chosen else _LOADING_SECONDS):
+        if not self._runtime.loaded(wait if chosen else _LOADING_SECONDS):
             return None
         since = began if chosen else time.monotonic()
-        return since if self._station.ready(since + wait - time.monotonic()) else None
+        return since if self._runtime.ready(since + wait - time.monotonic()) else None
 
     def _waits_on(self, number: int, known: Known | None) -> bool:
         """Whether a turn waits for the second layer, which is asked for once the first is there.
@@ -133,14 +133,14 @@ class Recall:
         told = known is not None and bool(known.user.view or known.passages)
         configuration = self._configuration
         of_first_turn = number <= 1 and configuration.first_turn_dialectic_wait is not None
-        chosen = of_first_turn or (configuration.recall_wait is not None and not self._station.near)
+        chosen = of_first_turn or (configuration.recall_wait is not None and not self._runtime.near)
         return not told or chosen
 
     def _look_up(self, message: str, patience: float) -> Future[Known] | None:
-        return self._station.ask(self._seat, lambda memory: memory.known(message), patience)
+        return self._runtime.ask(self._seat, lambda memory: memory.known(message), patience)
 
     def _ask(self, message: str, number: int, *, warm: bool) -> None:
-        asked = self._station.ask(
+        asked = self._runtime.ask(
             self._seat,
             lambda memory: dialectic.supplement(memory.ask, self._configuration, message, warm),
         )
@@ -151,7 +151,7 @@ class Recall:
         """What was looked up, if it is there by then; otherwise nobody wants it any longer."""
         known = None if looked_up is None else _by(looked_up, deadline)
         if looked_up is not None and known is None:
-            self._station.give_up(looked_up)
+            self._runtime.give_up(looked_up)
         return known
 
     def _base(self, looked_up: Future[Known] | None, number: int, deadline: float) -> Known | None:
@@ -168,7 +168,7 @@ class Recall:
         asked = self._live.supplement
         if asked is not None and not cadence.fresh(asked.turn, number, self._configuration):
             self._live.supplement = None
-            self._station.give_up(asked.answer)
+            self._runtime.give_up(asked.answer)
         return self._supplement(0.0)
 
     def _supplement(self, deadline: float) -> str:
@@ -211,7 +211,7 @@ class Recall:
         """Whether it was certainly said before. A quotation tells the time of where the store is."""
         if said_at.tzinfo is not None:
             return said_at < began
-        if self._station.near:
+        if self._runtime.near:
             return said_at.replace(tzinfo=host_clock.now().tzinfo) < began
         return said_at.replace(tzinfo=UTC) < began - _FARTHEST_CLOCK
 

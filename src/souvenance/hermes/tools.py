@@ -198,9 +198,9 @@ class _Desk(Struct, frozen=True):
         return kept
 
 
-def _called(desk: _Desk, name: str, args: object) -> _Answer:
-    tools = {desk.tool(what): work for what, work in _TOOLS.items()}
-    if desk.configuration.recall_mode == "context":
+def _called(ctx: _Desk, name: str, args: object) -> _Answer:
+    tools = {ctx.tool(what): work for what, work in _TOOLS.items()}
+    if ctx.configuration.recall_mode == "context":
         raise Disabled(
             "the tools of memory are off", hint="recallMode is 'context': memory is only injected."
         )
@@ -208,83 +208,81 @@ def _called(desk: _Desk, name: str, args: object) -> _Answer:
         raise NotFound(f"no tool is called {name!r}", hint=f"There are: {', '.join(tools)}.")
     if not isinstance(args, Mapping):
         raise InvalidInput("the arguments are no object")
-    return tools[name](desk, args)
+    return tools[name](ctx, args)
 
 
-def _profile(desk: _Desk, args: Mapping[str, Any]) -> _Answer:
+def _profile(ctx: _Desk, args: Mapping[str, Any]) -> _Answer:
     peer = _peer(args)
     given = args.get("card")
     facts = [given] if isinstance(given, str) else given or []
     if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
         raise InvalidInput("card is no list of texts")
     facts = [fact for fact in (clean(fact).strip() for fact in facts) if fact]
-    card = desk.memory.write_card(peer, facts) if facts else desk.memory.card(peer)
+    card = ctx.memory.write_card(peer, facts) if facts else ctx.memory.card(peer)
     known = [entry.text for entry in entries(card)]
-    shown = desk.fit(known, CARD_TOKENS)
+    shown = ctx.fit(known, CARD_TOKENS)
     answer: _Answer = {"peer": defuse(peer), "card": shown}
     if facts:
         answer["written"] = True
     if len(shown) < len(known):
-        answer["hint"] = (
-            f"{len(known) - len(shown)} more facts did not fit; {desk.tool('search')} finds them."
-        )
+        answer["hint"] = f"{len(known) - len(shown)} more facts did not fit; {ctx.tool('search')} finds them."
     elif not known:
-        answer["hint"] = f"No facts yet: they gather with conversation. Try {desk.tool('search')}."
+        answer["hint"] = f"No facts yet: they gather with conversation. Try {ctx.tool('search')}."
     return answer
 
 
-def _search(desk: _Desk, args: Mapping[str, Any]) -> _Answer:
+def _search(ctx: _Desk, args: Mapping[str, Any]) -> _Answer:
     query = _required(args, "query")
     tokens = _tokens(args)
     limit = max(5, min(tokens // _TOKENS_PER_RESULT, _MOST_RESULTS))
-    found = desk.memory.search(query, _peer(args), limit)
+    found = ctx.memory.search(query, _peer(args), limit)
     about = search_terms(query)
     most = max(_LEAST_EXCERPT, tokens * CHARACTERS_PER_TOKEN // _RESULTS_AT_LEAST)
-    stated = desk.memory.stated(_peer(args), query)
+    stated = ctx.memory.stated(_peer(args), query)
     kept = [note for note in stated if not set(about).isdisjoint(terms(note.text))]
-    answers = (*map(desk.note, kept), *(desk.passage(passage, most, about) for passage in found))
-    shown = desk.all_fit(answers, tokens)
+    answers = (*map(ctx.note, kept), *(ctx.passage(passage, most, about) for passage in found))
+    shown = ctx.all_fit(answers, tokens)
     if shown:
         return {"results": shown}
     hint = (
         "Too little room: raise max_tokens."
         if found or kept
-        else f"Nothing found. Try other words, or {desk.tool('reasoning')}."
+        else f"Nothing found. Try other words, or {ctx.tool('reasoning')}."
     )
     return {"results": [], "hint": hint}
 
 
-def _context(desk: _Desk, args: Mapping[str, Any]) -> _Answer:
+def _context(ctx: _Desk, args: Mapping[str, Any]) -> _Answer:
     peer = _peer(args)
-    found = desk.memory.snapshot(peer)
-    newest = [desk.passage(passage, _LEAST_EXCERPT, []) for passage in reversed(found.recent)]
+    found = ctx.memory.snapshot(peer)
+    newest = [ctx.passage(passage, _LEAST_EXCERPT, []) for passage in reversed(found.recent)]
     parts = {
-        "summary": desk.fit((line.text for line in lines(found.summary)), _SUMMARY_TOKENS),
-        "known": desk.fit(map(str, remarks(found.portrait.view)), _VIEW_TOKENS // 2),
-        "said": desk.all_fit(
-            (desk.passage(passage, _LEAST_EXCERPT, []) for passage in found.portrait.said), _VIEW_TOKENS
+        "summary": ctx.fit((line.text for line in lines(found.summary)), _SUMMARY_TOKENS),
+        "known": ctx.fit(map(str, remarks(found.portrait.view)), _VIEW_TOKENS // 2),
+        "said": ctx.all_fit(
+            (ctx.passage(passage, _LEAST_EXCERPT, []) for passage in found.portrait.said), _VIEW_TOKENS
         ),
-        "card": desk.fit((entry.text for entry in entries(found.portrait.card)), CARD_TOKENS),
-        "recent": fitting([one for one in newest if one["text"]], desk.cost, _RECENT_TOKENS),
+        "card": ctx.fit((entry.text for entry in entries(found.portrait.card)), CARD_TOKENS),
+        "recent": fitting([one for one in newest if one["text"]], ctx.cost, _RECENT_TOKENS),
     }
     shown: _Answer = {name: part for name, part in parts.items() if part}
     return {"peer": defuse(peer), **(shown or {"hint": "Nothing is remembered yet."})}
 
 
-def _reasoning(desk: _Desk, args: Mapping[str, Any]) -> _Answer:
-    query = cut(_required(args, "query"), desk.configuration.dialectic_max_input_chars)
-    level = _level(desk.configuration, args)
-    told = desk.memory.ask(query, level, _peer(args))
+def _reasoning(ctx: _Desk, args: Mapping[str, Any]) -> _Answer:
+    query = cut(_required(args, "query"), ctx.configuration.dialectic_max_input_chars)
+    level = _level(ctx.configuration, args)
+    told = ctx.memory.ask(query, level, _peer(args))
     answer = "\n".join(line for line in map(defuse, clean(told).splitlines()) if line)
     if answer:
-        return {"answer": desk.within(answer, _ANSWER_TOKENS), "reasoning_level": level}
+        return {"answer": ctx.within(answer, _ANSWER_TOKENS), "reasoning_level": level}
     return {
         "answer": None,
-        "hint": f"Memory has no answer. Try {desk.tool('search')} with the words that were said.",
+        "hint": f"Memory has no answer. Try {ctx.tool('search')} with the words that were said.",
     }
 
 
-def _conclude(desk: _Desk, args: Mapping[str, Any]) -> _Answer:
+def _conclude(ctx: _Desk, args: Mapping[str, Any]) -> _Answer:
     conclusion, delete_id, query = (_given(args, name) for name in ("conclusion", "delete_id", "query"))
     listing = _flag(args, "list")
     if sum(map(bool, (conclusion, delete_id, listing))) != 1:
@@ -292,13 +290,13 @@ def _conclude(desk: _Desk, args: Mapping[str, Any]) -> _Answer:
     if query and not listing:
         raise InvalidInput("query goes with list only")
     if conclusion:
-        note = desk.note(desk.memory.conclude(_peer(args), conclusion))
-        return {"kept": desk.shortened(note, _ANSWER_TOKENS) or note}
+        note = ctx.note(ctx.memory.conclude(_peer(args), conclusion))
+        return {"kept": ctx.shortened(note, _ANSWER_TOKENS) or note}
     if delete_id:
-        desk.memory.retract(delete_id)
+        ctx.memory.retract(delete_id)
         return {"deleted": cut(defuse(delete_id), _MOST_OF_A_NAME), "note": _TRANSCRIPT}
-    found = desk.memory.conclusions(_peer(args), query or None)
-    shown = desk.all_fit(map(desk.note, found), _ANSWER_TOKENS)
+    found = ctx.memory.conclusions(_peer(args), query or None)
+    shown = ctx.all_fit(map(ctx.note, found), _ANSWER_TOKENS)
     if not found:
         return {"conclusions": [], "hint": "Nothing is kept about that yet."}
     rest = {"hint": "More did not fit: narrow it down with query."} if len(shown) < len(found) else {}

@@ -1,7 +1,7 @@
-"""The index: which lines of some rooms answer a question best.
+"""The index: which lines of some compartments answer a question best.
 
 Contract, which `contracts.index_contract` checks on every implementation. `search` reads the
-rooms' blinded tokens and vectors through the reading transaction it is given and sees all that this
+compartments' blinded tokens and vectors through the reading transaction it is given and sees all that this
 sees, and perhaps what was committed since; it may cache, and drops what `marks` declares stale.
 Scores are those of `souvenance.domain.relevance`, up to rounding. Hits come best first; equal scores,
 newest id first; never more than `k`. A line that lacks a mark, or lies outside of `within` or of the
@@ -34,7 +34,7 @@ open: then the line has none."""
 
 
 class Fresh(NamedTuple):
-    """What of a room's newest lines the store has no vectors of yet."""
+    """What of a compartment's newest lines the store has no vectors of yet."""
 
     lacking: Sequence[str] = ()
     """Their ids."""
@@ -52,20 +52,20 @@ def nothing_fresh(known: Collection[str]) -> Fresh:
 
 
 class Reading(Struct, frozen=True):
-    """How the vectors of a room are read, and in which space they are."""
+    """How the vectors of a compartment are read, and in which space they are."""
 
     space: str
     open: Opened
 
 
 Readings = Callable[[Transaction, Compartment], Reading | None]
-"""How a room's vectors are read in a transaction; None if they are not."""
+"""How a compartment's vectors are read in a transaction; None if they are not."""
 
 
 class IndexQuery(Struct, frozen=True):
-    """The question's terms under one room's key, in the same order for every room."""
+    """The question's terms under one compartment's key, in the same order for every compartment."""
 
-    room: Compartment
+    compartment: Compartment
     tokens: Sequence[int]
     marks: Sequence[int] = ()
     """Blinded tokens that a line must hold, all of them, to be found."""
@@ -83,7 +83,7 @@ class IndexQuery(Struct, frozen=True):
 class Inquiry(Struct, frozen=True):
     """A question, as far as an index needs to know it."""
 
-    rooms: Sequence[IndexQuery]
+    compartments: Sequence[IndexQuery]
     groups: Sequence[int]
     """For each token the number of the question's term that it stands for."""
     closeness: Sequence[float]
@@ -108,7 +108,7 @@ class Inquiry(Struct, frozen=True):
 
 
 class Hit(NamedTuple):
-    room: Compartment
+    compartment: Compartment
     id: str
     score: float
     signals: dict[str, float]
@@ -139,16 +139,16 @@ class Index(Protocol):
         """
         ...
 
-    def touch(self, room: Compartment, *, vectors: bool = False) -> None:
-        """Know that something is being written to the room, and whether that lasts is not known yet; or that
-        lines of it were given vectors."""
+    def touch(self, compartment: Compartment, *, vectors: bool = False) -> None:
+        """Know that something is being written to the compartment, and whether that lasts is not known yet;
+        or that lines of it were given vectors."""
         ...
 
-    def keep_up(self, book: Store, readings: Readings) -> None:
-        """Do for rooms that were touched, or asked about when the question's vector was not known, what the
-        next question would have to wait for. It changes no answer.
+    def keep_up(self, store: Store, readings: Readings) -> None:
+        """Do for compartments that were touched, or asked about when the question's vector was not known,
+        what the next question would have to wait for. It changes no answer.
 
-        Raises: Unavailable if the book is out of reach.
+        Raises: Unavailable if the store is out of reach.
         """
         ...
 

@@ -1,7 +1,7 @@
-"""The renewal: which rooms' tokens are to be made anew, and how far that has come.
+"""The renewal: which compartments' tokens are to be made anew, and how far that has come.
 
 Tokens that were made by two analyses can't be compared, so a store remembers by which one its tokens are
-made. Contract, which `contracts.reindexing_contract` checks on every book.
+made. Contract, which `contracts.reindexing_contract` checks on every store.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from souvenance.domain.names import Compartment
 
 
 class Debt(NamedTuple):
-    """A room whose tokens are to be made anew, behind the change of that number."""
+    """A compartment whose tokens are to be made anew, behind the change of that number."""
 
-    room: Compartment
+    compartment: Compartment
     seq: int
 
 
@@ -37,31 +37,32 @@ class Renewal(Protocol):
 
     def analyse_by(self, analysis: str) -> None: ...
 
-    def owe(self, rooms: Collection[Compartment]) -> None:
-        """Note that these rooms are to be made anew; one that is noted already stays as far as it is."""
+    def owe(self, compartments: Collection[Compartment]) -> None:
+        """Note that these compartments are to be made anew; one that is noted already stays as far as it
+        is."""
         ...
 
     def next(self, *within: str) -> Debt | None:
-        """The first of the rooms that are to be made anew."""
+        """The first of the compartments that are to be made anew."""
         ...
 
     def lines(self, debt: Debt, most: int) -> list[tuple[int, str]]:
         """The next of its lines: the numbers of their changes, and their ids."""
         ...
 
-    def renew(self, room: Compartment, lines: Sequence[Renewed]) -> None:
+    def renew(self, compartment: Compartment, lines: Sequence[Renewed]) -> None:
         """Replace what these are found by, as far as they are still indexed; their vectors stay.
 
-        An index that knew the room sees it only once the workspace's rooms were touched.
+        An index that knew the compartment sees it only once the workspace's compartments were touched.
         """
         ...
 
     def reach(self, debt: Debt) -> None:
-        """The room is made anew up to that change; nothing if it was already, or is not owed."""
+        """The compartment is made anew up to that change; nothing if it was already, or is not owed."""
         ...
 
-    def settle(self, room: Compartment) -> None:
-        """The room is made anew, or is gone."""
+    def settle(self, compartment: Compartment) -> None:
+        """The compartment is made anew, or is gone."""
         ...
 
     def owed(self, *within: str) -> int:

@@ -1,8 +1,8 @@
 """Shipments: what the bucket does not have yet, or has and should not.
 
 Contract, which `contracts.replication_contract` checks on every implementation: a note says only that
-something must be looked at; what is then done is decided by what the book says at that moment. It is made
-in the transaction that changes the book. It is taken away by whoever carried it, and only if nothing was
+something must be looked at; what is then done is decided by what the store says at that moment. It is made
+in the transaction that changes the store. It is taken away by whoever carried it, and only if nothing was
 noted meanwhile; if someone else took it away or noted it anew, it is noted (again), so that whatever a
 slow carrier did last is looked at once more.
 """
@@ -18,26 +18,27 @@ LINE = "line"
 REPLACED = "replaced"
 KEY = "key"
 ROOM = "room"
-"""Everything of the room that the bucket has."""
+"""Everything of the compartment that the bucket has."""
 
 
 class Shipment(NamedTuple):
-    """Something of a room that must be looked at. `stamp` is that of whoever noted or claimed it last."""
+    """Something of a compartment that must be looked at. `stamp` is that of whoever noted or claimed it
+    last."""
 
-    room: Compartment
+    compartment: Compartment
     what: str
     name: str
     stamp: str = ""
     tries: int = 0
 
 
-class Shipments(Protocol):
-    def note(self, shipments: Collection[Shipment]) -> None:
+class Replication(Protocol):
+    def note(self, replication: Collection[Shipment]) -> None:
         """Note them, each due at once, and in place of an earlier note of the same."""
         ...
 
     def note_everything(self, stamp: str) -> None:
-        """Note every line, replacement and key of the book."""
+        """Note every line, replacement and key of the store."""
         ...
 
     def due(self, now: int) -> bool:
@@ -48,11 +49,11 @@ class Shipments(Protocol):
         """Take some that are due, by room, and stamp them; until then nobody else is given them."""
         ...
 
-    def done(self, shipment: Shipment) -> None:
+    def done(self, replication: Shipment) -> None:
         """Take the note away; if it does not bear that stamp any more, make it anew."""
         ...
 
-    def postpone(self, shipment: Shipment, due: int) -> None:
+    def postpone(self, replication: Shipment, due: int) -> None:
         """Leave it to whoever claims it from then on."""
         ...
 
@@ -61,9 +62,9 @@ class Shipments(Protocol):
         ...
 
     def mirrored(self) -> bool:
-        """Whether changes of this book are noted."""
+        """Whether changes of this store are noted."""
         ...
 
     def begin(self) -> None:
-        """From now on, changes of this book are to be noted, whoever makes them."""
+        """From now on, changes of this store are to be noted, whoever makes them."""
         ...

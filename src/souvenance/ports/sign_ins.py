@@ -1,6 +1,6 @@
 """Sign-ins: the clients that registered, what was granted to them, and the slips that are under way.
 
-Contract, which `contracts.sign_ins_contract` checks on every book. A slip is one of its kind and
+Contract, which `contracts.sign_ins_contract` checks on every store. A slip is one of its kind and
 hash; `spend` succeeds once, in whatever thread or process. Secrets never come here: hashes and sealed caps
 do.
 """

@@ -1,4 +1,4 @@
-"""The book: lines, keys, revocations, sign-ins, the register, the work list and the audit log, under one
+"""The book: lines, keys, revocations, sign-ins, the directory, the work list and the audit log, under one
 transaction.
 
 Contract, which `contracts.store_contract` checks on every implementation:
@@ -11,9 +11,9 @@ Contract, which `contracts.store_contract` checks on every implementation:
 - Whoever names a workspace touches nothing in the transaction but that and what belongs to all ('*') or to
   none (clients and slips of sign-ins), and of what belongs to all changes only what is counted. A book may
   hide the rest, and may let writers of several workspaces write at once; whoever names none writes alone.
-- Rooms and ids compare byte for byte. Lines of a room are ordered by id.
+- Rooms and ids compare byte for byte. Lines of a compartment are ordered by id.
 - Foreign errors arrive as `StorageUnavailable` and its kind.
-- After `scrub()` returns True, no byte of a deleted row is left in any file of a book that is its own files.
+- After `scrub()` returns True, no byte of a deleted row is left in any file of a store that is its own files.
   A database's server keeps such bytes in its log and its free pages until it writes over them; what makes
   them unreadable there is that a forgotten room's keys are gone.
 - One book may be used from several threads, and one set of files from several processes.
@@ -37,7 +37,7 @@ from souvenance.domain.names import ALL, Compartment
 if TYPE_CHECKING:
     from souvenance.ports.directory import Directory, Work
     from souvenance.ports.reindexing import Renewal
-    from souvenance.ports.replication import Shipments
+    from souvenance.ports.replication import Replication
     from souvenance.ports.sign_ins import SignIns
 
 
@@ -45,18 +45,18 @@ class ChangeMarks(Struct, frozen=True):
     """Counters that change whenever what a process may have cached is stale."""
 
     caps: int
-    rooms: int
+    compartments: int
 
 
 class WrappedKey(NamedTuple):
-    room: Compartment
+    compartment: Compartment
     purpose: str
     epoch: int
     wrapped: bytes
 
 
 class Vector(NamedTuple):
-    """Where a line lies in a space of meaning, sealed. `seq` counts on from the room's other ones."""
+    """Where a line lies in a space of meaning, sealed. `seq` counts on from the compartment's other ones."""
 
     seq: int
     id: str
@@ -130,9 +130,9 @@ class Lines(Protocol):
         """Store the line; False, and no change, if its room has that id or its session that turn already."""
         ...
 
-    def get(self, room: Compartment, line_id: str) -> SealedLine | None: ...
+    def get(self, compartment: Compartment, line_id: str) -> SealedLine | None: ...
 
-    def get_all(self, room: Compartment, line_ids: Collection[str]) -> list[SealedLine]:
+    def get_all(self, compartment: Compartment, line_ids: Collection[str]) -> list[SealedLine]:
         """Those of the lines that are there, in order of id."""
         ...
 
@@ -144,32 +144,32 @@ class Lines(Protocol):
         """The ids that `walk` would give."""
         ...
 
-    def invalidate(self, room: Compartment, target: str, by: str) -> bool:
+    def invalidate(self, compartment: Compartment, target: str, by: str) -> bool:
         """Mark the target as replaced; False, and no change, if it already is or is not there."""
         ...
 
-    def delete(self, room: Compartment, line_ids: Collection[str]) -> int:
+    def delete(self, compartment: Compartment, line_ids: Collection[str]) -> int:
         """Remove the lines, the notes of what replaced them and what they cite; how many there were.
 
         What they replaced stays invalidated.
         """
         ...
 
-    def delete_room(self, room: Compartment) -> int:
-        """Remove every line of the room; how many there were."""
+    def delete_compartment(self, compartment: Compartment) -> int:
+        """Remove every line of the compartment; how many there were."""
         ...
 
-    def count(self, room: Compartment) -> int: ...
+    def count(self, compartment: Compartment) -> int: ...
 
     def namespaces(self, workspace: str, owner: str) -> list[str]:
         """The namespaces of an owner that hold any line, in order of name."""
         ...
 
-    def rooms(self) -> list[Compartment]:
-        """Every room of every workspace that holds any line, in order."""
+    def compartments(self) -> list[Compartment]:
+        """Every compartment of every workspace that holds any line, in order."""
         ...
 
-    def annotate(self, room: Compartment, line_id: str, metadata: str) -> bool:
+    def annotate(self, compartment: Compartment, line_id: str, metadata: str) -> bool:
         """Replace the line's metadata; False if there is no such line."""
         ...
 
@@ -196,11 +196,11 @@ class Lines(Protocol):
         """
         ...
 
-    def alike(self, room: Compartment, about: str, likeness: bytes) -> SealedLine | None:
-        """The oldest line of the room about that peer with this likeness that was not invalidated."""
+    def alike(self, compartment: Compartment, about: str, likeness: bytes) -> SealedLine | None:
+        """The oldest line of the compartment about that peer with this likeness that was not invalidated."""
         ...
 
-    def reinforce(self, room: Compartment, line_id: str, times: int) -> None:
+    def reinforce(self, compartment: Compartment, line_id: str, times: int) -> None:
         """Count that the line was concluded so many times more."""
         ...
 
@@ -208,21 +208,21 @@ class Lines(Protocol):
         """Every line of that owner in the session, of any namespace and kind, in order of (namespace, id)."""
         ...
 
-    def cite(self, room: Compartment, line_id: str, sources: Collection[str]) -> None:
+    def cite(self, compartment: Compartment, line_id: str, sources: Collection[str]) -> None:
         """Note that the line follows from these lines of its workspace; what is noted already stays so."""
         ...
 
     def cited(
-        self, workspace: str, line_ids: Collection[str], *, room: Compartment | None = None
+        self, workspace: str, line_ids: Collection[str], *, compartment: Compartment | None = None
     ) -> dict[str, list[str]]:
         """For each of the lines that cites any, the ids of those it follows from, in order of id.
 
-        With a room, of its lines alone: in another room there may be a line of the same id.
+        With a compartment, of its lines alone: in another compartment there may be a line of the same id.
         """
         ...
 
     def citing(self, workspace: str, sources: Collection[str]) -> list[tuple[Compartment, str]]:
-        """The lines that follow from any of these, in order of room and id, each once."""
+        """The lines that follow from any of these, in order of compartment and id, each once."""
         ...
 
     def uncite(self, workspace: str, sources: Collection[str]) -> None:
@@ -234,16 +234,16 @@ class Comparing(Protocol):
     """A store that compares vectors itself, because it keeps them in the clear."""
 
     def near(
-        self, room: Compartment, space: str, question: bytes, most: int | None = None
+        self, compartment: Compartment, space: str, question: bytes, most: int | None = None
     ) -> list[tuple[str, float]]:
-        """The lines of the room that lie on the question's side, by their ids, and how near: by the inner
-        product with its vector of little-endian 32-bit floats.
+        """The lines of the compartment that lie on the question's side, by their ids, and how near: by the
+        inner product with its vector of little-endian 32-bit floats.
 
         With `most`, only so many that lie nearest; in a very large room an index may miss a few of them.
         """
         ...
 
-    def place(self, room: Compartment, space: str, line_id: str) -> bytes | None:
+    def place(self, compartment: Compartment, space: str, line_id: str) -> bytes | None:
         """A line's vector of little-endian 32-bit floats, if it has one."""
         ...
 
@@ -257,22 +257,22 @@ class Terms(Protocol):
         ...
 
     def add(
-        self, room: Compartment, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID
+        self, compartment: Compartment, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID
     ) -> None: ...
 
-    def remove(self, room: Compartment, line_ids: Collection[str]) -> None: ...
+    def remove(self, compartment: Compartment, line_ids: Collection[str]) -> None: ...
 
-    def delete_room(self, room: Compartment) -> None: ...
+    def delete_compartment(self, compartment: Compartment) -> None: ...
 
-    def indexed(self, room: Compartment, line_ids: Collection[str] | None = None) -> set[str]:
+    def indexed(self, compartment: Compartment, line_ids: Collection[str] | None = None) -> set[str]:
         """Those of the lines, or without them of all lines, that have tokens or a vector."""
         ...
 
-    def since(self, room: Compartment, seq: int) -> Feed:
+    def since(self, compartment: Compartment, seq: int) -> Feed:
         """The changes after `seq`, in order. A line's tokens are gone once it was removed."""
         ...
 
-    def lie(self, room: Compartment, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
+    def lie(self, compartment: Compartment, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
         """Give lines, by their ids, their vectors in that space, in place of any that they had: sealed, or
         packed (`souvenance.domain.vector`) for a store that compares them.
 
@@ -280,19 +280,20 @@ class Terms(Protocol):
         """
         ...
 
-    def vectors(self, room: Compartment, space: str, seq: int) -> list[Vector]:
+    def vectors(self, compartment: Compartment, space: str, seq: int) -> list[Vector]:
         """Those given after `seq`, in order. A store that compares them is not asked."""
         ...
 
-    def lacking(self, room: Compartment, space: str, most: int, beyond: int = 0) -> list[str]:
+    def lacking(self, compartment: Compartment, space: str, most: int, beyond: int = 0) -> list[str]:
         """The ids of indexed lines that have no vector in that space, in the order in which they came.
 
         The first `beyond` of them are passed over.
         """
         ...
 
-    def newest_lacking(self, room: Compartment, space: str, most: int) -> list[str]:
-        """Which lines of the room's newest so many changes have no vector in that space, newest first."""
+    def newest_lacking(self, compartment: Compartment, space: str, most: int) -> list[str]:
+        """Which lines of the compartment's newest so many changes have no vector in that space, newest
+        first."""
         ...
 
     def spaces(self) -> dict[str, int]:
@@ -302,14 +303,15 @@ class Terms(Protocol):
     def leave(self, space: str, most: int) -> int:
         """Drop up to so many vectors of a space that is no longer used; how many went.
 
-        Whoever uses it again touches the rooms first.
+        Whoever uses it again touches the compartments first.
         """
         ...
 
 
 class Keys(Protocol):
     def of(self, workspace: str, owner: str, namespaces: Collection[str] | None = None) -> list[WrappedKey]:
-        """The keys of an owner's rooms (of all of them without `namespaces`), by room, oldest epoch first."""
+        """The keys of an owner's compartments (of all of them without `namespaces`), by room, oldest epoch
+        first."""
         ...
 
     def add(self, key: WrappedKey) -> None: ...
@@ -324,7 +326,7 @@ class Keys(Protocol):
 
     def every(self) -> list[WrappedKey]: ...
 
-    def delete_room(self, room: Compartment) -> int: ...
+    def delete_compartment(self, compartment: Compartment) -> int: ...
 
 
 class Caps(Protocol):
@@ -378,11 +380,11 @@ class Transaction(Protocol):
     def signins(self) -> SignIns: ...
 
     @property
-    def shipments(self) -> Shipments: ...
+    def replication(self) -> Replication: ...
 
     def marks(self, workspace: str) -> ChangeMarks: ...
 
-    def touch(self, workspace: str, *, caps: bool = False, rooms: bool = False) -> None:
+    def touch(self, workspace: str, *, caps: bool = False, compartments: bool = False) -> None:
         """Tell every process that what it cached of this kind is stale."""
         ...
 

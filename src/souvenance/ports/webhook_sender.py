@@ -34,7 +34,7 @@ class Undelivered(Exception):
         self.retry = retry
 
 
-class Courier(Protocol):
+class WebhookSender(Protocol):
     def check(self, url: str) -> str: ...
 
     def deliver(self, parcel: Parcel) -> None: ...

@@ -4,12 +4,12 @@ Contract, which `contracts.write_queue_contract` checks on every implementation:
 
 - What `put` was given is durable when it returns: it survives the process being killed.
 - Letters of one lane are delivered one after another in the order of `put`, whichever process put
-  them; a lane that waits holds up no other. One process at a time delivers from an outbox.
+  them; a lane that waits holds up no other. One process at a time delivers from an write queue.
 - A letter is offered until it was taken: more than once only if the process died, or the carrier
   raised, between taking and telling. Its id is the same each time, so the carrier can tell.
 - Held letters, and what was put behind them in their lane, wait until the lane is released; those of
   a process that is gone, and those older than `LONGEST_HOLD_MS`, are held no more.
-- Nothing of a letter's body or lane is readable in the outbox's files, during its life or after.
+- Nothing of a letter's body or lane is readable in the write queue's files, during its life or after.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class QueueStatus(Struct, frozen=True):
     held: int = 0
     set_aside: int = 0
     broken: int = 0
-    """How many times the outbox could not be read and was moved aside whole, to begin anew."""
+    """How many times the write queue could not be read and was moved aside whole, to begin anew."""
 
 
-class Outbox(Protocol):
+class WriteQueue(Protocol):
     def put(self, lane: str, body: dict[str, Any], *, held: bool = False) -> str:
         """The id of the letter. The body is JSON.
 

@@ -1,7 +1,7 @@
 """Keeping: a whole store in one archive, and back; and a store moved from one database to another.
 
-A backup holds the book as it was at one moment, sealed as it lay, and with it, unless that is not wanted, the
-files of the data folder without which nothing of it opens.
+A backup holds the store as it was at one moment, sealed as it lay, and with it, unless that is not wanted,
+the files of the data folder without which nothing of it opens.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from souvenance.patterns import pattern
 from souvenance.version import __version__
 
 BOOK = "book.db"
-"""The member that is the book, always as SQLite keeps it."""
+"""The member that is the store, always as SQLite keeps it."""
 _BOOK_FILE = "souvenance.db"
 """The same in a data folder."""
 KEY_FILES = (ROOT_FILE, SIGNING_FILE)
@@ -75,9 +75,9 @@ def back_up(
     with (
         _engine(store, made=False) as engine,
         Archives().writing(target, recipients) as archive,
-        _workroom(target.parent) as room,
+        _workroom(target.parent) as compartment,
     ):
-        counts, files = _fixed(engine, home, room / BOOK)
+        counts, files = _fixed(engine, home, compartment / BOOK)
         if not counts["lines"] and not allow_empty:
             raise InvalidInput(
                 "the store has no lines, and nothing was written",
@@ -85,7 +85,7 @@ def back_up(
             )
         for name, content in files.items() if with_keys else ():
             archive.add(name, content)
-        archive.add_file(BOOK, room / BOOK)
+        archive.add_file(BOOK, compartment / BOOK)
         archive.close(
             Manifest(
                 format=FORMAT,
@@ -141,8 +141,8 @@ def restore(source: Path, home: Path, *, identity: Path | None = None) -> KeptSt
     if archive.manifest.kind != BACKUP:
         raise InvalidInput("that archive is no backup", hint="Run: souvenance import FILE")
     make_private_folder(home.parent)
-    with _workroom(home if exists(home) else home.parent) as room:
-        fresh = room / "home"
+    with _workroom(home if exists(home) else home.parent) as compartment:
+        fresh = compartment / "home"
         fresh.mkdir(mode=0o700)
         files = _unpacked(archive, fresh)
         _check(fresh, whole=bool(archive.manifest.about.get("keys")))
@@ -237,7 +237,7 @@ def _engine(place: str, *, made: bool) -> Iterator[Engine]:
     if place.startswith(_POSTGRES):
         engine = in_database(place)
     else:
-        path = _book(place)
+        path = _store(place)
         if not made and not exists(path):
             raise InvalidInput(f"there is no store at {place}", hint="Name a data folder, or its URL.")
         engine = in_file(path)
@@ -247,7 +247,7 @@ def _engine(place: str, *, made: bool) -> Iterator[Engine]:
         engine.close()
 
 
-def _book(place: str) -> Path:
+def _store(place: str) -> Path:
     if place.startswith(_SQLITE):
         return Path(place.removeprefix(_SQLITE)).expanduser()
     folder = _folder(place)

@@ -1,4 +1,4 @@
-"""One room in memory: its lines, their tokens and their vectors, up to one point of its feeds."""
+"""One compartment in memory: its lines, their tokens and their vectors, up to one point of its feeds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_SEGMENTS = 32
 
 
 class Meanings:
-    """The vectors of a room's lines in one space."""
+    """The vectors of a compartment's lines in one space."""
 
     def __init__(self, space: str) -> None:
         self.space = space
@@ -28,7 +28,7 @@ class Meanings:
         self._places: list[tuple[NDArray[np.bytes_], NDArray[np.int64]]] = []
         """The rows of the lines of each segment, as long as no row comes or goes."""
         self._nearness: tuple[bytes, NDArray[np.float64]] | None = None
-        """Of the last question: it is asked of a room more than once."""
+        """Of the last question: it is asked of a compartment more than once."""
 
     @property
     def size(self) -> int:
@@ -102,7 +102,7 @@ def unsealed(vectors: Iterable[Vector], opened: Opened) -> dict[bytes, bytes | N
 
 
 class SeenLines:
-    """How near a room's lines lie to one question, as the store says."""
+    """How near a compartment's lines lie to one question, as the store says."""
 
     def __init__(self, found: Sequence[tuple[str, float]]) -> None:
         near = np.array([one for _, one in found], dtype=np.float64)
@@ -150,7 +150,7 @@ def rounded(near: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.maximum(near, 0.0).round(ROUNDED)
 
 
-class RoomIndex:
+class CompartmentIndex:
     """Segments are replaced, never changed."""
 
     def __init__(self, mark: int) -> None:

@@ -1,6 +1,6 @@
 """The default index: ranks lines in memory by the signals of `souvenance.domain.relevance`.
 
-It follows the book's feeds of blinded tokens and sealed vectors; a store that compares vectors itself is
+It follows the store's feeds of blinded tokens and sealed vectors; a store that compares vectors itself is
 asked how near lines lie instead. Rooms are loaded when first asked about and dropped, least recently used
 first, when together they grow beyond the given size.
 """
@@ -14,10 +14,16 @@ from functools import cached_property
 from typing import NamedTuple
 from weakref import ref
 
-from souvenance.adapters.index.compartment import FreshVectors, Meanings, RoomIndex, SeenLines, unsealed
+from souvenance.adapters.index.compartment import (
+    CompartmentIndex,
+    FreshVectors,
+    Meanings,
+    SeenLines,
+    unsealed,
+)
 from souvenance.adapters.index.lazy_numpy import NDArray, np
 from souvenance.adapters.index.similarity import nearness
-from souvenance.adapters.index.view import ByRoom, IndexView, ViewBounds
+from souvenance.adapters.index.view import ByCompartment, IndexView, ViewBounds
 from souvenance.domain import relevance as r
 from souvenance.domain.names import Compartment
 from souvenance.language import signs
@@ -45,23 +51,26 @@ _NOTHING: Numbers = np.zeros(0, dtype=np.int64)
 
 
 class _Sight(NamedTuple):
-    """What is looked at: some rooms, and in them some sessions, or all."""
+    """What is looked at: some compartments, and in them some sessions, or all."""
 
-    rooms: tuple[Compartment, ...]
+    compartments: tuple[Compartment, ...]
     sessions: frozenset[int] | None
 
 
 class _Seen(NamedTuple):
-    """A view, and of what it was made: each room, and how far its sessions had changed."""
+    """A view, and of what it was made: each compartment, and how far its sessions had changed."""
 
     view: IndexView
-    made_of: tuple[tuple[ref[RoomIndex], int], ...]
+    made_of: tuple[tuple[ref[CompartmentIndex], int], ...]
     asked: bool
     """Whether it is there because it was asked for, and not kept up for whoever asks next."""
 
-    def shows(self, rooms: Sequence[RoomIndex], sessions: frozenset[int] | None) -> bool:
-        pairs = zip(self.made_of, rooms, strict=True)
-        return all(one() is room and room.changed(sessions) == upto for (one, upto), room in pairs)
+    def shows(self, compartments: Sequence[CompartmentIndex], sessions: frozenset[int] | None) -> bool:
+        pairs = zip(self.made_of, compartments, strict=True)
+        return all(
+            one() is compartment and compartment.changed(sessions) == upto
+            for (one, upto), compartment in pairs
+        )
 
 
 class RankedIndex:
@@ -74,14 +83,15 @@ class RankedIndex:
         most_compared: int = MOST_COMPARED,
         nearest: int = NEAREST,
     ) -> None:
-        """Of a room with more lines than `most_compared`, a store that compares vectors tells the nearest."""
+        """Of a compartment with more lines than `most_compared`, a store that compares vectors tells the
+        nearest."""
         self._cache_bytes = cache_bytes
         self._most_viewed = cache_bytes // _VIEWED_BYTES
         self._most_compared = most_compared
         self._nearest = nearest
-        self._rooms: OrderedDict[Compartment, RoomIndex] = OrderedDict()
+        self._compartments: OrderedDict[Compartment, CompartmentIndex] = OrderedDict()
         self._size = 0
-        """Of all rooms, in bytes."""
+        """Of all compartments, in bytes."""
         self._views: OrderedDict[_Sight, _Seen] = OrderedDict()
         self._touched: set[Compartment] = set()
         """Rooms in memory that something is being written to."""
@@ -95,37 +105,39 @@ class RankedIndex:
     ) -> list[Hit]:
         bounds = _bounds(inquiry)
         with self._lock:
-            rooms, view = self._looked_at(tx, inquiry)
+            compartments, view = self._looked_at(tx, inquiry)
             if view is None or not view.size:
                 return []
             view.meet(bounds)
         scoring = _Scoring(view, inquiry, bounds, within)
         vector = inquiry.vector()
         if vector is None and inquiry.space:
-            self._unread.update(asked.room for asked in inquiry.rooms)
+            self._unread.update(asked.compartment for asked in inquiry.compartments)
         if vector is not None:
             question = np.frombuffer(vector, dtype="<f4")
-            for asked, room in zip(inquiry.rooms, rooms, strict=True):
-                self._freshen(asked, room)
+            for asked, compartment in zip(inquiry.compartments, compartments, strict=True):
+                self._freshen(asked, compartment)
             with self._lock:
-                near = self._near(tx, inquiry, rooms, question, bounded=within is not None)
-                scoring.compare(nearness(view, near, [room.fresh for room in rooms], question))
+                near = self._near(tx, inquiry, compartments, question, bounded=within is not None)
+                scoring.compare(
+                    nearness(view, near, [compartment.fresh for compartment in compartments], question)
+                )
         return scoring.best(k)
 
-    def _freshen(self, asked: IndexQuery, room: RoomIndex) -> None:
+    def _freshen(self, asked: IndexQuery, compartment: CompartmentIndex) -> None:
         """Have vectors made of what was just written, unless that was done since; nobody waits meanwhile."""
-        upto, known = room.seq, room.fresh.packed
-        if room.freshened == upto:
+        upto, known = compartment.seq, compartment.fresh.packed
+        if compartment.freshened == upto:
             return
         lacking, made = asked.freshen([line_id.decode() for line_id in known])
         fresh = {**known, **{line_id.encode(): packed for line_id, packed in made.items()}}
         with self._lock:
-            before = room.size
+            before = compartment.size
             kept = {one: fresh[one] for line_id in lacking if (one := line_id.encode()) in fresh}
-            room.fresh = FreshVectors(kept)
+            compartment.fresh = FreshVectors(kept)
             if len(kept) == len(lacking):
-                room.freshened = upto
-            self._grown(asked.room, room, before)
+                compartment.freshened = upto
+            self._grown(asked.compartment, compartment, before)
 
     def alike(
         self,
@@ -138,138 +150,152 @@ class RankedIndex:
         if inquiry.vector() is None:
             return {}
         with self._lock:
-            rooms, view = self._looked_at(tx, inquiry)
-            place = self._place(tx, inquiry, rooms, one)
+            compartments, view = self._looked_at(tx, inquiry)
+            place = self._place(tx, inquiry, compartments, one)
             if view is None or place is None:
                 return {}
-            near = self._near(tx, inquiry, rooms, place, bounded=within is not None)
-            fresh = [room.fresh for room in rooms]
+            near = self._near(tx, inquiry, compartments, place, bounded=within is not None)
+            fresh = [compartment.fresh for compartment in compartments]
             lying = nearness(view, near, fresh, place) * _open(view, _bounds(inquiry), within)
-        theirs = np.array([room.owner == one[0].owner for room in view.rooms])[view.room]
+        theirs = np.array([compartment.owner == one[0].owner for compartment in view.compartments])[
+            view.compartment
+        ]
         usual = r.usual(np.sort(lying[theirs & (lying > 0)]).tolist())
         found = ((other, float(lying[view.at(*other)].sum())) for other in others)
         return {other: (near - usual) / (1 - usual) for other, near in found if near}
 
-    def _looked_at(self, tx: Transaction, inquiry: Inquiry) -> tuple[list[RoomIndex], IndexView | None]:
-        """The inquiry's rooms as they are now, and what is looked at in them."""
-        places = tuple(asked.room for asked in inquiry.rooms)
-        rooms = self._followed(tx, places)
+    def _looked_at(
+        self, tx: Transaction, inquiry: Inquiry
+    ) -> tuple[list[CompartmentIndex], IndexView | None]:
+        """The inquiry's compartments as they are now, and what is looked at in them."""
+        places = tuple(asked.compartment for asked in inquiry.compartments)
+        compartments = self._followed(tx, places)
         sessions = None if inquiry.sessions is None else self._codes(inquiry)
-        return rooms, self._view(_Sight(places, sessions), rooms, asked=True)
+        return compartments, self._view(_Sight(places, sessions), compartments, asked=True)
 
     def _place(
-        self, tx: Transaction, inquiry: Inquiry, rooms: Sequence[RoomIndex], one: Place
+        self, tx: Transaction, inquiry: Inquiry, compartments: Sequence[CompartmentIndex], one: Place
     ) -> NDArray[np.float32] | None:
         """Where a line lies; None if it has no vector."""
-        room, line_id = one
-        pairs = zip(inquiry.rooms, rooms, strict=True)
-        asked, index = next((asked, index) for asked, index in pairs if asked.room == room)
+        compartment, line_id = one
+        pairs = zip(inquiry.compartments, compartments, strict=True)
+        asked, index = next((asked, index) for asked, index in pairs if asked.compartment == compartment)
         if tx.terms.comparing is not None:
-            vector = tx.terms.comparing.place(room, inquiry.space, line_id)
+            vector = tx.terms.comparing.place(compartment, inquiry.space, line_id)
             found = None if vector is None else np.frombuffer(vector, dtype="<f4")
         else:
             found = self._meanings(tx, asked, index, inquiry.space).place(line_id)
         return index.fresh.place(line_id) if found is None else found
 
-    def touch(self, room: Compartment, *, vectors: bool = False) -> None:
-        if room in self._rooms:
-            (self._unread if vectors else self._touched).add(room)
+    def touch(self, compartment: Compartment, *, vectors: bool = False) -> None:
+        if compartment in self._compartments:
+            (self._unread if vectors else self._touched).add(compartment)
 
-    def keep_up(self, book: Store, readings: Readings) -> None:
-        for room in list(self._touched):
-            with book.read(room.workspace) as tx, self._lock:
-                views = self._kept_up(tx, room)
+    def keep_up(self, store: Store, readings: Readings) -> None:
+        for compartment in list(self._touched):
+            with store.read(compartment.workspace) as tx, self._lock:
+                views = self._kept_up(tx, compartment)
             for view in views:
                 view.prepare()
-        for room in list(self._unread):
-            self._unread.discard(room)
-            with book.read(room.workspace) as tx:
-                reading = None if tx.terms.comparing is not None else readings(tx, room)
+        for compartment in list(self._unread):
+            self._unread.discard(compartment)
+            with store.read(compartment.workspace) as tx:
+                reading = None if tx.terms.comparing is not None else readings(tx, compartment)
                 if reading is not None:
-                    self._read(tx, room, reading)
+                    self._read(tx, compartment, reading)
 
-    def _kept_up(self, tx: Transaction, room: Compartment) -> list[IndexView]:
-        """The room's views that were asked for since they were last kept up, as they are now."""
+    def _kept_up(self, tx: Transaction, compartment: Compartment) -> list[IndexView]:
+        """The compartment's views that were asked for since they were last kept up, as they are now."""
         asked = [
             (sight, seen)
             for sight, seen in self._views.items()
-            if room in sight.rooms and seen.asked and seen.view.size <= _MOST_KEPT_UP
-            if all(one in self._rooms for one in sight.rooms)
+            if compartment in sight.compartments and seen.asked and seen.view.size <= _MOST_KEPT_UP
+            if all(one in self._compartments for one in sight.compartments)
         ]
-        before = self._rooms[room].seq if asked else None
+        before = self._compartments[compartment].seq if asked else None
         found = []
         for sight, seen in asked:
-            rooms = self._followed(tx, sight.rooms)
-            if not seen.shows(rooms, sight.sessions):
-                found.append(self._view(sight, rooms, asked=False))
-        if before is None or room not in self._rooms or self._rooms[room].seq != before:
-            self._touched.discard(room)  # Else what is being written is yet to be seen.
+            compartments = self._followed(tx, sight.compartments)
+            if not seen.shows(compartments, sight.sessions):
+                found.append(self._view(sight, compartments, asked=False))
+        if (
+            before is None
+            or compartment not in self._compartments
+            or self._compartments[compartment].seq != before
+        ):
+            self._touched.discard(compartment)  # Else what is being written is yet to be seen.
         return [view for view in found if view is not None]
 
-    def _read(self, tx: Transaction, room: Compartment, reading: Reading) -> None:
-        """Read the vectors of a room that nobody has read, and find the rows of its lines as they are seen.
+    def _read(self, tx: Transaction, compartment: Compartment, reading: Reading) -> None:
+        """Read the vectors of a compartment that nobody has read, and find the rows of its lines as they are
+        seen.
 
         Opening many takes long, and whoever asks meanwhile does not wait for it, but is left to do it.
         """
         with self._lock:
-            if room not in self._rooms:
+            if compartment not in self._compartments:
                 return
-            [index] = self._followed(tx, (room,))
+            [index] = self._followed(tx, (compartment,))
             meanings = index.meanings_in(reading.space)
             upto = index.seq, meanings.seq
-        vectors = tx.terms.vectors(room, reading.space, meanings.seq)
+        vectors = tx.terms.vectors(compartment, reading.space, meanings.seq)
         latest = unsealed(vectors, reading.open)
         with self._lock:
-            if self._rooms.get(room) is not index or (index.seq, meanings.seq) != upto:
+            if self._compartments.get(compartment) is not index or (index.seq, meanings.seq) != upto:
                 return
             before = index.size
             if vectors:
                 meanings.follow(vectors[-1].seq, latest)
-                self._grown(room, index, before)
+                self._grown(compartment, index, before)
             for seen in self._views.values():
                 for number, segment in seen.view.segments:
-                    if seen.view.rooms[number] == room:
+                    if seen.view.compartments[number] == compartment:
                         meanings.rows(segment.lines.ids)
 
     def forget(self) -> None:
         with self._lock:
-            self._rooms.clear()
+            self._compartments.clear()
             self._size = 0
             self._views.clear()
             self._touched.clear()
             self._unread.clear()
             self._sessions.clear()
 
-    def _followed(self, tx: Transaction, rooms: Sequence[Compartment]) -> list[RoomIndex]:
-        marks = {workspace: tx.marks(workspace).rooms for workspace in {room.workspace for room in rooms}}
-        return [self._followed_one(tx, room, marks[room.workspace]) for room in rooms]
+    def _followed(self, tx: Transaction, compartments: Sequence[Compartment]) -> list[CompartmentIndex]:
+        marks = {
+            workspace: tx.marks(workspace).compartments
+            for workspace in {compartment.workspace for compartment in compartments}
+        }
+        return [
+            self._followed_one(tx, compartment, marks[compartment.workspace]) for compartment in compartments
+        ]
 
-    def _followed_one(self, tx: Transaction, room: Compartment, mark: int) -> RoomIndex:
-        index = self._rooms.get(room)
+    def _followed_one(self, tx: Transaction, compartment: Compartment, mark: int) -> CompartmentIndex:
+        index = self._compartments.get(compartment)
         if index is None or index.mark != mark:
             self._size -= 0 if index is None else index.size
-            index = self._rooms[room] = RoomIndex(mark)
-        self._rooms.move_to_end(room)
+            index = self._compartments[compartment] = CompartmentIndex(mark)
+        self._compartments.move_to_end(compartment)
         before = index.size
-        feed = tx.terms.since(room, index.seq)
+        feed = tx.terms.since(compartment, index.seq)
         if feed.ids:
-            index.follow(feed, lambda name: self._code(room.workspace, name))
-        self._grown(room, index, before)
+            index.follow(feed, lambda name: self._code(compartment.workspace, name))
+        self._grown(compartment, index, before)
         return index
 
-    def _meanings(self, tx: Transaction, asked: IndexQuery, index: RoomIndex, space: str) -> Meanings:
-        """The room's vectors in that space, as they are now."""
+    def _meanings(self, tx: Transaction, asked: IndexQuery, index: CompartmentIndex, space: str) -> Meanings:
+        """The compartment's vectors in that space, as they are now."""
         before = index.size
         meanings = index.meanings_in(space)
-        vectors = tx.terms.vectors(asked.room, space, meanings.seq)
+        vectors = tx.terms.vectors(asked.compartment, space, meanings.seq)
         if vectors:
             meanings.follow(vectors[-1].seq, unsealed(vectors, asked.open))
-        self._grown(asked.room, index, before)
+        self._grown(asked.compartment, index, before)
         return meanings
 
-    def _grown(self, room: Compartment, index: RoomIndex, before: int) -> None:
-        """Count what a room has grown by, unless it was dropped meanwhile, and make room for it."""
-        if self._rooms.get(room) is index:
+    def _grown(self, compartment: Compartment, index: CompartmentIndex, before: int) -> None:
+        """Count what a compartment has grown by, unless it was dropped meanwhile, and make room for it."""
+        if self._compartments.get(compartment) is index:
             self._size += index.size - before
             self._evict()
 
@@ -277,13 +303,13 @@ class RankedIndex:
         self,
         tx: Transaction,
         inquiry: Inquiry,
-        rooms: Sequence[RoomIndex],
+        compartments: Sequence[CompartmentIndex],
         question: NDArray[np.float32],
         *,
         bounded: bool,
     ) -> Sequence[Meanings | SeenLines]:
-        """Of each room, who tells how near its lines lie."""
-        pairs = zip(inquiry.rooms, rooms, strict=True)
+        """Of each compartment, who tells how near its lines lie."""
+        pairs = zip(inquiry.compartments, compartments, strict=True)
         if tx.terms.comparing is None:
             return [self._meanings(tx, asked, index, inquiry.space) for asked, index in pairs]
         bounded = bounded or inquiry.said or inquiry.sessions is not None
@@ -292,7 +318,7 @@ class RankedIndex:
             whole = bounded or asked.marks or index.lines <= self._most_compared
             most = None if whole else self._nearest
             found.append(
-                SeenLines(tx.terms.comparing.near(asked.room, inquiry.space, question.tobytes(), most))
+                SeenLines(tx.terms.comparing.near(asked.compartment, inquiry.space, question.tobytes(), most))
             )
         return found
 
@@ -301,22 +327,26 @@ class RankedIndex:
 
     def _codes(self, inquiry: Inquiry) -> frozenset[int]:
         """The numbers of the sessions that are looked into."""
-        workspaces = {asked.room.workspace for asked in inquiry.rooms}
+        workspaces = {asked.compartment.workspace for asked in inquiry.compartments}
         places = ((workspace, session) for workspace in workspaces for session in inquiry.sessions or ())
         return frozenset(self._sessions[place] for place in places if place in self._sessions)
 
-    def _view(self, sight: _Sight, rooms: Sequence[RoomIndex], *, asked: bool) -> IndexView | None:
-        segments = [(number, segment) for number, index in enumerate(rooms) for segment in index.segments]
+    def _view(
+        self, sight: _Sight, compartments: Sequence[CompartmentIndex], *, asked: bool
+    ) -> IndexView | None:
+        segments = [
+            (number, segment) for number, index in enumerate(compartments) for segment in index.segments
+        ]
         if not segments:
             return None
         seen = self._views.get(sight)
-        if seen is None or not seen.shows(rooms, sight.sessions):
+        if seen is None or not seen.shows(compartments, sight.sessions):
             looked_into = None
             if sight.sessions is not None:
                 looked_into = np.zeros(len(self._sessions) + 1, dtype=bool)
                 looked_into[list(sight.sessions)] = True
-            view = IndexView(sight.rooms, segments, looked_into, None if seen is None else seen.view)
-            made_of = tuple((ref(index), index.changed(sight.sessions)) for index in rooms)
+            view = IndexView(sight.compartments, segments, looked_into, None if seen is None else seen.view)
+            made_of = tuple((ref(index), index.changed(sight.sessions)) for index in compartments)
             seen = self._views[sight] = _Seen(view, made_of, asked)
             viewed = sum(one.view.size for one in self._views.values())
             while (viewed > self._most_viewed or len(self._views) > _MOST_VIEWS) and len(self._views) > 1:
@@ -327,20 +357,20 @@ class RankedIndex:
         return seen.view
 
     def _evict(self) -> None:
-        """Drop the rooms asked about longest ago, but never the last one."""
-        while self._size > self._cache_bytes and len(self._rooms) > 1:
-            self._size -= self._rooms.popitem(last=False)[1].size
+        """Drop the compartments asked about longest ago, but never the last one."""
+        while self._size > self._cache_bytes and len(self._compartments) > 1:
+            self._size -= self._compartments.popitem(last=False)[1].size
 
 
 def _bounds(inquiry: Inquiry) -> ViewBounds:
     return ViewBounds(
-        _by_room(asked.marks for asked in inquiry.rooms),
-        _by_room(asked.signs for asked in inquiry.rooms),
+        _by_compartment(asked.marks for asked in inquiry.compartments),
+        _by_compartment(asked.signs for asked in inquiry.compartments),
         inquiry.said,
     )
 
 
-def _by_room(tokens: Iterable[Sequence[int]]) -> ByRoom:
+def _by_compartment(tokens: Iterable[Sequence[int]]) -> ByCompartment:
     return tuple(map(tuple, tokens))
 
 
@@ -395,8 +425,8 @@ class _Scoring:
         self._holds = np.zeros(view.size, dtype=bool)
         self._then = np.zeros(view.size)
         for worth, days in (
-            (r.NEAR_DAY, _by_room(asked.near_days for asked in inquiry.rooms)),
-            (1.0, _by_room(asked.days for asked in inquiry.rooms)),
+            (r.NEAR_DAY, _by_compartment(asked.near_days for asked in inquiry.compartments)),
+            (1.0, _by_compartment(asked.days for asked in inquiry.compartments)),
         ):
             for bears in view.bearing(days):
                 self._then[bears] = worth
@@ -418,7 +448,7 @@ class _Scoring:
         found = [
             (inquiry.closeness[at], inquiry.groups[at], offset + lines)
             for (number, segment), offset in zip(view.segments, view.offsets, strict=False)
-            for at, lines in enumerate(segment.holding(inquiry.rooms[number].tokens))
+            for at, lines in enumerate(segment.holding(inquiry.compartments[number].tokens))
             if lines is not None
         ]
         if not found:
@@ -457,13 +487,13 @@ class _Scoring:
         telling = np.array([values[kept] for values in signals.values()]).T.tolist()
         hits = [
             Hit(
-                view.rooms[room],
+                view.compartments[compartment],
                 line_id.decode(),
                 score,
                 {name: value for name, value in zip(signals, told, strict=True) if value},
             )
-            for room, line_id, score, told in zip(
-                view.room[places].tolist(),
+            for compartment, line_id, score, told in zip(
+                view.compartment[places].tolist(),
                 view.lines.ids[places].tolist(),
                 scores[kept].tolist(),
                 telling,
@@ -472,7 +502,7 @@ class _Scoring:
         ]
         if ranked:
             hits = _with_ranks(hits, signals, kept)
-        hits.sort(key=lambda hit: (hit.score, hit.id, hit.room), reverse=True)
+        hits.sort(key=lambda hit: (hit.score, hit.id, hit.compartment), reverse=True)
         return hits[:k]
 
     def _candidates(self) -> Numbers:
@@ -540,8 +570,11 @@ class _Scoring:
             found[r.MOMENT] = sign[signs.TIME] * wants.moment
             found[r.COUNT] = sign[signs.NUMBER] * wants.count
             found[r.WHO] = sign[signs.NAME] * wants.name
-        speaks = np.array([room.owner in self._inquiry.speakers for room in view.rooms], dtype=np.float64)
-        found[r.SPEAKER] = speaks[view.room[lines]]
+        speaks = np.array(
+            [compartment.owner in self._inquiry.speakers for compartment in view.compartments],
+            dtype=np.float64,
+        )
+        found[r.SPEAKER] = speaks[view.compartment[lines]]
         return found
 
     @cached_property

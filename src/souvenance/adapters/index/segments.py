@@ -1,4 +1,4 @@
-"""A room's tokens in memory: a few immutable segments of numpy arrays.
+"""A compartment's tokens in memory: a few immutable segments of numpy arrays.
 
 They are merged as they grow like the digits of a binary counter, so that following a write costs
 little and a search touches few of them. Nothing of this is written to disk.
@@ -47,7 +47,7 @@ def joined(parts: Sequence[SegmentLines]) -> SegmentLines:
 
 
 class Segment(Struct, frozen=True, eq=False, weakref=True):
-    """Some lines of a room and their postings, sorted by token."""
+    """Some lines of a compartment and their postings, sorted by token."""
 
     lines: SegmentLines
     tokens: NDArray[np.uint64]
@@ -171,7 +171,7 @@ def merged(a: Segment, b: Segment) -> Segment:
 
 
 def richness(segments: Sequence[Segment], counted: Sequence[NDArray[np.bool_]]) -> list[NDArray[np.float64]]:
-    """For the lines of each segment of a room, how telling their terms are among the lines that count.
+    """For the lines of each segment of a compartment, how telling their terms are among the lines that count.
 
     Of the lines that don't count, nothing is said.
     """

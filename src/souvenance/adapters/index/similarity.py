@@ -14,13 +14,13 @@ _NEWEST = 256
 
 def nearness(
     view: IndexView,
-    rooms: Sequence[Meanings | SeenLines],
+    compartments: Sequence[Meanings | SeenLines],
     fresh: Sequence[FreshVectors],
     question: NDArray[np.float32],
 ) -> NDArray[np.float64]:
     """How near each line of the view lies to the question; 0 for one that has no vector."""
     found = np.concatenate(
-        [rooms[number].near(segment.lines.ids, question) for number, segment in view.segments]
+        [compartments[number].near(segment.lines.ids, question) for number, segment in view.segments]
     )
     near = [vectors.near(question) for vectors in fresh]
     for (number, segment), offset in zip(view.segments, view.offsets, strict=False):

@@ -1,4 +1,4 @@
-"""The lines of some rooms side by side, in the order of their conversations."""
+"""The lines of some compartments side by side, in the order of their conversations."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from souvenance.domain.names import Compartment
 _MOST_REMEMBERED = 16
 _MOST_MET = 4
 
-ByRoom = tuple[tuple[int, ...], ...]
-"""Tokens, as each room has them."""
+ByCompartment = tuple[tuple[int, ...], ...]
+"""Tokens, as each compartment has them."""
 
 
 class ViewBounds(NamedTuple):
     """What every question of a kind asks of a view: which lines are there for it, and which bear signs."""
 
-    marks: ByRoom
-    signs: ByRoom
+    marks: ByCompartment
+    signs: ByCompartment
     said: bool
 
 
@@ -35,13 +35,13 @@ class IndexView:
 
     def __init__(
         self,
-        rooms: Sequence[Compartment],
+        compartments: Sequence[Compartment],
         whole: Sequence[tuple[int, Segment]],
         looked_into: NDArray[np.bool_] | None = None,
         earlier: IndexView | None = None,
     ) -> None:
         """`looked_into` has the sessions by their numbers, `earlier` the same view as it was before."""
-        self.rooms = rooms
+        self.compartments = compartments
         self.bounds: OrderedDict[ViewBounds, None] = (
             OrderedDict() if earlier is None else earlier.bounds.copy()
         )
@@ -52,9 +52,11 @@ class IndexView:
         self.lines = joined([segment.lines for _, segment in segments])
         self.size = len(self.lines.ids)
         self.offsets = np.cumsum([0, *(segment.size for _, segment in segments)])
-        self.room = np.repeat([room for room, _ in segments], [segment.size for _, segment in segments])
+        self.compartment = np.repeat(
+            [compartment for compartment, _ in segments], [segment.size for _, segment in segments]
+        )
         self._rich: OrderedDict[bytes, NDArray[np.float64]] = OrderedDict()
-        self._borne: OrderedDict[ByRoom, list[NDArray[np.bool_]]] = OrderedDict()
+        self._borne: OrderedDict[ByCompartment, list[NDArray[np.bool_]]] = OrderedDict()
         self.long = np.log1p(self.lines.lengths)
         self.apart = self.lines.sessions < 0
         """Which lines are of no session."""
@@ -94,10 +96,10 @@ class IndexView:
             found &= self.lines.turns >= 0
         return found
 
-    def at(self, room: Compartment, line_id: str) -> NDArray[np.int64]:
+    def at(self, compartment: Compartment, line_id: str) -> NDArray[np.int64]:
         """Where that line is, if it is there."""
         (found,) = np.nonzero(self.lines.ids == line_id.encode())
-        return found[[self.rooms[number] == room for number in self.room[found]]]
+        return found[[self.compartments[number] == compartment for number in self.compartment[found]]]
 
     def of(self, segment: Segment) -> Segment | None:
         """What it shows of that segment."""
@@ -142,7 +144,7 @@ class IndexView:
         """For each of these lines the value of its session; for one of none, its own."""
         return np.where(self.apart[lines], own, values[self.session[lines]])
 
-    def bearing(self, tokens: ByRoom) -> list[NDArray[np.bool_]]:
+    def bearing(self, tokens: ByCompartment) -> list[NDArray[np.bool_]]:
         """For each of the tokens, given by room, which lines hold it."""
         found = self._borne.get(tokens)
         if found is None:

@@ -27,7 +27,7 @@ class Reservation(Struct, frozen=True):
     tokens: int
 
 
-class Purse:
+class ModelBudget:
     """Keeps the accounts: one for all, under '*', and one for each workspace, under a hash of its name."""
 
     def __init__(self, path: Path, *, whole: Allowance, each: Allowance, now: Callable[[], int]) -> None:

@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from souvenance.adapters.model.budget import Purse, Reservation
+from souvenance.adapters.model.budget import ModelBudget, Reservation
 from souvenance.adapters.model.endpoint import Endpoint, Failed
 from souvenance.adapters.model.replies import CUT_OFF, parsed
 from souvenance.adapters.model.wire_format import Prompt, WireReply
@@ -32,7 +32,7 @@ class Asking:
     def __init__(
         self,
         endpoint: Endpoint,
-        purse: Purse,
+        budget: ModelBudget,
         workspace: str,
         *,
         count: Callable[[str], int],
@@ -40,7 +40,7 @@ class Asking:
         watch: Watch | None = None,
     ) -> None:
         self._endpoint = endpoint
-        self._purse = purse
+        self._budget = budget
         self._workspace = workspace
         self._watch = watch or nullcontext
         self.count = count
@@ -117,14 +117,14 @@ class Asking:
                     raise _translated(failed) from failed
                 dialect = plainer
             finally:
-                self._purse.settle(reservation, cost)
+                self._budget.settle(reservation, cost)
 
     def _reserved(self, prompt: Prompt) -> Reservation:
         if rest := self._endpoint.rests():
             raise ModelUnavailable(
                 f"the model is left alone for {rest} s: {self._endpoint.trouble}", retry_after=rest
             )
-        return self._purse.reserve(self._workspace, self.size(prompt) + prompt.tokens)
+        return self._budget.reserve(self._workspace, self.size(prompt) + prompt.tokens)
 
     def size(self, prompt: Prompt) -> int:
         """How many tokens a prompt has, rather too many than too few."""

@@ -58,7 +58,7 @@ class ChatTools:
     def __init__(self, inquiry: ModelQuestion, asking: Asking) -> None:
         self._asking = asking
         self._about = inquiry.about or ""
-        self._room = max(200, asking.window - inquiry.effort.tokens - 800)
+        self._compartment = max(200, asking.window - inquiry.effort.tokens - 800)
         self.known: dict[str, SourceStatement] = {}
         self._seen: set[str] = set()
         self.card = {f"c{at}": entry for at, entry in enumerate(inquiry.card, 1)}
@@ -71,9 +71,9 @@ class ChatTools:
                 continue
             row = self._row(f"s{len(self.known) + 1}", one)
             size = self._asking.count(row["text"]) + 30
-            if size > self._room:
+            if size > self._compartment:
                 break
-            self._room -= size
+            self._compartment -= size
             self._seen.add(one.id)
             self.known[row["id"]] = one
             rows.append(row)
@@ -129,17 +129,17 @@ class Answering:
         self._embed = embed
         self._inquiry = inquiry
         self._name = name
-        self._desk = ChatTools(inquiry, asking)
+        self._ctx = ChatTools(inquiry, asking)
         self._searched: list[str] = []
 
     def tell(self) -> Telling:
         """Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable."""
         inquiry = self._inquiry
-        self._desk.put(inquiry.statements)
+        self._ctx.put(inquiry.statements)
         if inquiry.shape is not None:
             text = self._shaped(inquiry.shape)
             yield text
-            return self._told(text, self._desk.unmarked(text))
+            return self._told(text, self._ctx.unmarked(text))
         last = inquiry.effort.passes
         messages = self._question("answer", tools=self._may_search())
         if last == 1:
@@ -171,7 +171,7 @@ class Answering:
         return "" if about is None else f'- "I", "me" and "the user" in the question mean {quote(about)}.'
 
     def _evidence(self) -> str:
-        return f"The statements:\n{fenced(self._desk.rows())}"
+        return f"The statements:\n{fenced(self._ctx.rows())}"
 
     def _checked(self, draft: str) -> list[Message]:
         messages = self._question("check", tools=False)
@@ -205,7 +205,7 @@ class Answering:
         rows: list[dict[str, str]] = []
         if query:
             self._searched.append(query)
-            rows = self._desk.put(list(self._inquiry.search(query))[:_MOST_FOUND])
+            rows = self._ctx.put(list(self._inquiry.search(query))[:_MOST_FOUND])
         told = fenced(rows) if rows else "Nothing more was found."
         return {"role": "tool", "tool_call_id": call.id, "content": told}
 
@@ -237,10 +237,10 @@ class Answering:
         """The answer with what it rests on, and whether all of it does."""
         if not text:
             return self._told("", ())
-        from_card = any(label in self._desk.card for label in labels)
-        cited = self._desk.cited(labels)
+        from_card = any(label in self._ctx.card for label in labels)
+        cited = self._ctx.cited(labels)
         if not cited and not from_card:
-            cited = self._desk.unmarked(text)
+            cited = self._ctx.unmarked(text)
         if (cited or from_card) and self._holds(text, cited):
             return self._told(text, cited)
         if not self._inquiry.streamed:
@@ -249,15 +249,15 @@ class Answering:
 
     def _holds(self, text: str, cited: Sequence[str]) -> bool:
         """Whether the answer names nothing that no statement has, and says what those say that it cites."""
-        inquiry, desk, about = self._inquiry, self._desk, self._inquiry.about or ""
-        asked_at, asked, counts = inquiry.asked_at, inquiry.question, len(desk.known)
-        every = Ground([GroundingSource("", asked_at), *desk.sources(asked_at)], about, None, asked, counts)
+        inquiry, ctx, about = self._inquiry, self._ctx, self._inquiry.about or ""
+        asked_at, asked, counts = inquiry.asked_at, inquiry.question, len(ctx.known)
+        every = Ground([GroundingSource("", asked_at), *ctx.sources(asked_at)], about, None, asked, counts)
         if is_data(text) or not every.names_all(text):
             return False
-        now = Ground(desk.sources(asked_at, outdated=False), about)
+        now = Ground(ctx.sources(asked_at, outdated=False), about)
         if any(now.denied(clause) for clause in clauses(text)):
             return False
-        ground = Ground(desk.sources(asked_at, cited), about, self._embed, asked, counts)
+        ground = Ground(ctx.sources(asked_at, cited), about, self._embed, asked, counts)
         return ground.share(text) >= _OWN_WORDS or ground.is_near(text)
 
     def _told(self, text: str, cited: tuple[str, ...], lacking: str = "") -> Told:

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import TypeVar
 
 from souvenance.adapters.model import revisions, summaries
-from souvenance.adapters.model.budget import Purse
+from souvenance.adapters.model.budget import ModelBudget
 from souvenance.adapters.model.calls import Asking
 from souvenance.adapters.model.chat import Answering
 from souvenance.adapters.model.endpoint import Endpoint
@@ -41,7 +41,7 @@ class ModelReasoner:
     def __init__(
         self,
         endpoints: Mapping[str, Endpoint],
-        purse: Purse,
+        budget: ModelBudget,
         *,
         count: Callable[[str], int],
         window: int,
@@ -50,7 +50,7 @@ class ModelReasoner:
         embed: Embed | None = None,
     ) -> None:
         self._endpoints = endpoints
-        self._purse = purse
+        self._budget = budget
         self._count = count
         self._window = window
         self._report = report
@@ -72,13 +72,13 @@ class ModelReasoner:
         if endpoint is None:
             return None
         watch = None if self._observer is None else partial(self._observer.watch, MODEL, task)
-        return Asking(endpoint, self._purse, workspace, count=self._count, window=self._window, watch=watch)
+        return Asking(endpoint, self._budget, workspace, count=self._count, window=self._window, watch=watch)
 
     def standing(self, workspace: str) -> ModelStatus:
         spent, here, trouble = Spent(), Spent(), ""
         try:
-            spent, here = self._purse.spent(workspace)
-            lacking = spent.lacks(self._purse.whole, 0) or here.lacks(self._purse.each, 0)
+            spent, here = self._budget.spent(workspace)
+            lacking = spent.lacks(self._budget.whole, 0) or here.lacks(self._budget.each, 0)
             trouble = f"the {lacking} are spent" if lacking else ""
         except ModelBudgetSpent as error:
             trouble = error.detail
@@ -87,9 +87,9 @@ class ModelReasoner:
             self.name,
             self.tasks,
             spent,
-            self._purse.whole,
+            self._budget.whole,
             here,
-            self._purse.each,
+            self._budget.each,
             trouble or next(filter(None, resting), "") or self._failing(),
         )
 

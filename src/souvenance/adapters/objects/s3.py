@@ -31,7 +31,7 @@ TRIES = 4
 _FIRST_WAIT_SECONDS = 0.1
 _STATUS = pattern(r"status code: (\d{3})")
 _NO_BUCKET = "NoSuchBucket"
-_HINT = "Nothing is lost: what the bucket lacks waits in the book, and goes there when it answers."
+_HINT = "Nothing is lost: what the bucket lacks waits in the store, and goes there when it answers."
 _REFUSED = "Check the credentials, and what their policy allows in this bucket and prefix."
 
 _Found = TypeVar("_Found")

@@ -1,5 +1,5 @@
-"""A room's changes of terms, in order. All but the last of them are kept in packs too, many to a row, as a
-room is read from those several times sooner.
+"""A compartment's changes of terms, in order. All but the last of them are kept in packs too, many to a row,
+as a room is read from those several times sooner.
 
 A pack says what the rows between the one before it and its own `seq` say, and nothing else.
 """
@@ -36,35 +36,37 @@ class SqlFeed:
     def __init__(self, session: SqlSession) -> None:
         self._session = session
 
-    def since(self, room: Compartment, seq: int) -> Feed:
+    def since(self, compartment: Compartment, seq: int) -> Feed:
         feeds = []
         if seq <= 0:
             with suppress(msgspec.DecodeError):  # What can't be read from a pack is read from the rows.
-                for end, changes in self._session.rows(_PACKS, room):
+                for end, changes in self._session.rows(_PACKS, compartment):
                     feeds.append(msgspec.msgpack.decode(as_bytes(changes), type=settled(Feed)))
                     seq = end
-        feeds.append(self._between(room, seq, _LAST))
+        feeds.append(self._between(compartment, seq, _LAST))
         return joined(feeds)
 
-    def extend(self, room: Compartment, seq: int) -> None:
+    def extend(self, compartment: Compartment, seq: int) -> None:
         """Pack what comes next, if it is looked for at change `seq`, and is enough."""
         if seq % EVERY == 0:
-            end = self._seq(_BEFORE, room, _LAST)
-            last = self._session.row(_ENOUGH, (*room, end))
+            end = self._seq(_BEFORE, compartment, _LAST)
+            last = self._session.row(_ENOUGH, (*compartment, end))
             if last is not None:
-                self._pack(room, end, last[0])
+                self._pack(compartment, end, last[0])
 
-    def mend(self, room: Compartment, changed: Collection[int]) -> None:
+    def mend(self, compartment: Compartment, changed: Collection[int]) -> None:
         """Let the packs say what the rows say now of these changes."""
-        for end in sorted({self._seq(_WITH, room, seq) for seq in changed} - {0}):
-            self._pack(room, self._seq(_BEFORE, room, end), end)
+        for end in sorted({self._seq(_WITH, compartment, seq) for seq in changed} - {0}):
+            self._pack(compartment, self._seq(_BEFORE, compartment, end), end)
 
-    def _pack(self, room: Compartment, after: int, last: int) -> None:
-        self._session.run(_PACK, (*room, last, msgspec.msgpack.encode(self._between(room, after, last))))
+    def _pack(self, compartment: Compartment, after: int, last: int) -> None:
+        self._session.run(
+            _PACK, (*compartment, last, msgspec.msgpack.encode(self._between(compartment, after, last)))
+        )
 
-    def _between(self, room: Compartment, after: int, last: int) -> Feed:
-        return packed(self._session.rows(_CHANGES, (*room, after, last)))
+    def _between(self, compartment: Compartment, after: int, last: int) -> Feed:
+        return packed(self._session.rows(_CHANGES, (*compartment, after, last)))
 
-    def _seq(self, sql: str, room: Compartment, seq: int) -> int:
-        (found,) = self._session.row(sql, (*room, seq)) or (None,)
+    def _seq(self, sql: str, compartment: Compartment, seq: int) -> int:
+        (found,) = self._session.row(sql, (*compartment, seq)) or (None,)
         return found or 0

@@ -15,14 +15,14 @@ class SqlCitations:
     def __init__(self, session: SqlSession) -> None:
         self._session = session
 
-    def cite(self, room: Compartment, line_id: str, sources: Collection[str]) -> None:
+    def cite(self, compartment: Compartment, line_id: str, sources: Collection[str]) -> None:
         for source in sources:
-            self._session.run(_CITE, (*room, line_id, source))
+            self._session.run(_CITE, (*compartment, line_id, source))
 
     def cited(
-        self, workspace: str, line_ids: Collection[str], *, room: Compartment | None = None
+        self, workspace: str, line_ids: Collection[str], *, compartment: Compartment | None = None
     ) -> dict[str, list[str]]:
-        where, place = ("workspace = ?", (workspace,)) if room is None else (ROOM, room)
+        where, place = ("workspace = ?", (workspace,)) if compartment is None else (ROOM, compartment)
         found: dict[str, list[str]] = {}
         for marks, ids in listed(line_ids):
             sql = f"""SELECT DISTINCT id, source FROM citations

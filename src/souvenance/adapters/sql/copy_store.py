@@ -26,7 +26,7 @@ _LEDGER = "migrations"
 _COUNTED = ("seq",)
 """What orders a table that is known by a number alone, and has no primary key here."""
 _MADE_ANEW = frozenset(["vectors", "placed"])
-"""What each database may keep in its own way, and the workshop makes again: copied together or not at all."""
+"""What each database may keep in its own way, and the worker makes again: copied together or not at all."""
 
 
 class CopiedTable(NamedTuple):

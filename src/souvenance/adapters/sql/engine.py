@@ -20,7 +20,7 @@ MOST_LISTED = 500
 NO_LIMIT = (1 << 63) - 1
 
 ROOM = "workspace = ? AND owner = ? AND namespace = ?"
-"""What keeps a statement within one room."""
+"""What keeps a statement within one compartment."""
 
 Values = Sequence[Any]
 SqlRow = tuple[Any, ...]
@@ -72,7 +72,7 @@ class Vectors(Protocol):
         ...
 
     def keep(self, place: Values, vector: bytes) -> None:
-        """Keep a line's vector. Its place: the room, the space, its number and the line's id."""
+        """Keep a line's vector. Its place: the compartment, the space, its number and the line's id."""
         ...
 
 

@@ -38,11 +38,11 @@ class SqlKeys:
 
     def add(self, key: WrappedKey) -> None:
         self._seen.clear()
-        self._session.run(_ADD, (*key.room, key.purpose, key.epoch, key.wrapped))
+        self._session.run(_ADD, (*key.compartment, key.purpose, key.epoch, key.wrapped))
 
     def rewrap(self, key: WrappedKey) -> None:
         self._seen.clear()
-        self._session.run(_REWRAP, (key.wrapped, *key.room, key.purpose, key.epoch))
+        self._session.run(_REWRAP, (key.wrapped, *key.compartment, key.purpose, key.epoch))
 
     def next_epoch(self, workspace: str) -> int:
         return self._counters.increase(workspace, "epoch")
@@ -50,9 +50,9 @@ class SqlKeys:
     def every(self) -> list[WrappedKey]:
         return [_key(row) for row in self._session.rows(f"{_SELECT} {_ORDER}")]
 
-    def delete_room(self, room: Compartment) -> int:
+    def delete_compartment(self, compartment: Compartment) -> int:
         self._seen.clear()
-        return self._session.run(f"DELETE FROM room_keys WHERE {ROOM}", room)
+        return self._session.run(f"DELETE FROM room_keys WHERE {ROOM}", compartment)
 
 
 def _key(row: SqlRow) -> WrappedKey:

@@ -22,7 +22,7 @@ GET = f"SELECT {READ} {FROM} WHERE l.workspace = ? AND l.owner = ? AND l.namespa
 def row_of(line: SealedLine) -> SqlRow:
     """The values of `COLUMNS`."""
     return (
-        *line.room,
+        *line.compartment,
         line.id,
         line.kind,
         line.session,
@@ -44,7 +44,7 @@ def row_of(line: SealedLine) -> SqlRow:
 def line_of(row: SqlRow) -> SealedLine:
     """The line of a row of `READ`."""
     return SealedLine(
-        room=Compartment(row[0], row[1], row[2]),
+        compartment=Compartment(row[0], row[1], row[2]),
         id=row[3],
         kind=row[4],
         session=row[5],

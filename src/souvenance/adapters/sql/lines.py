@@ -28,25 +28,27 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
     def append(self, line: SealedLine) -> bool:
         appended = self._session.run(_APPEND, row_of(line)) == 1
         if line.turn is not None:
-            self._last_turns.pop((line.room.workspace, line.session), None)
+            self._last_turns.pop((line.compartment.workspace, line.session), None)
         return appended
 
-    def get(self, room: Compartment, line_id: str) -> SealedLine | None:
-        row = self._session.row(GET, (*room, line_id))
+    def get(self, compartment: Compartment, line_id: str) -> SealedLine | None:
+        row = self._session.row(GET, (*compartment, line_id))
         return None if row is None else line_of(row)
 
-    def get_all(self, room: Compartment, line_ids: Collection[str]) -> list[SealedLine]:
+    def get_all(self, compartment: Compartment, line_ids: Collection[str]) -> list[SealedLine]:
         return [
             line_of(row)
             for marks, some in listed(line_ids)
-            for row in self._session.rows(f"{_OF_ROOM} AND l.id IN {marks} ORDER BY l.id", (*room, *some))
+            for row in self._session.rows(
+                f"{_OF_ROOM} AND l.id IN {marks} ORDER BY l.id", (*compartment, *some)
+            )
         ]
 
     def walk(self, span: TurnSpan) -> list[SealedLine]:
         found: list[SealedLine] = []
         for namespace in sorted(span.namespaces):
             found.extend(line_of(row) for row in self._select(READ, namespace, span))
-        found.sort(key=lambda line: (line.id, line.room.namespace), reverse=span.newest_first)
+        found.sort(key=lambda line: (line.id, line.compartment.namespace), reverse=span.newest_first)
         return found[: span.limit]
 
     def ids(self, span: TurnSpan) -> list[str]:
@@ -78,31 +80,31 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
                 f"{sql} AND l.session IN {marks} {order}", (*values, *sessions, span.limit)
             )
 
-    def invalidate(self, room: Compartment, target: str, by: str) -> bool:
-        return self._session.run(_INVALIDATE, (by, *room, target)) == 1
+    def invalidate(self, compartment: Compartment, target: str, by: str) -> bool:
+        return self._session.run(_INVALIDATE, (by, *compartment, target)) == 1
 
-    def annotate(self, room: Compartment, line_id: str, metadata: str) -> bool:
+    def annotate(self, compartment: Compartment, line_id: str, metadata: str) -> bool:
         sql = f"UPDATE lines SET metadata = ? WHERE {ROOM} AND id = ?"
-        return self._session.run(sql, (metadata, *room, line_id)) == 1
+        return self._session.run(sql, (metadata, *compartment, line_id)) == 1
 
-    def delete(self, room: Compartment, line_ids: Collection[str]) -> int:
+    def delete(self, compartment: Compartment, line_ids: Collection[str]) -> int:
         self._last_turns.clear()
         deleted = 0
         for marks, ids in listed(line_ids):
             for table, column in _OF_LINES.items():
                 sql = f"DELETE FROM {table} WHERE {ROOM} AND {column} IN {marks}"
-                changed = self._session.run(sql, (*room, *ids))
+                changed = self._session.run(sql, (*compartment, *ids))
             deleted += changed
         return deleted
 
-    def delete_room(self, room: Compartment) -> int:
+    def delete_compartment(self, compartment: Compartment) -> int:
         self._last_turns.clear()
         for table in _OF_LINES:
-            deleted = self._session.run(f"DELETE FROM {table} WHERE {ROOM}", room)
+            deleted = self._session.run(f"DELETE FROM {table} WHERE {ROOM}", compartment)
         return deleted
 
-    def count(self, room: Compartment) -> int:
-        row = self._session.row(f"SELECT count(*) FROM lines WHERE {ROOM}", room)
+    def count(self, compartment: Compartment) -> int:
+        row = self._session.row(f"SELECT count(*) FROM lines WHERE {ROOM}", compartment)
         return row[0] if row else 0
 
     def namespaces(self, workspace: str, owner: str) -> list[str]:
@@ -111,6 +113,6 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
             found.append(row[0])
         return found
 
-    def rooms(self) -> list[Compartment]:
+    def compartments(self) -> list[Compartment]:
         sql = "SELECT DISTINCT workspace, owner, namespace FROM lines ORDER BY workspace, owner, namespace"
         return [Compartment(*row) for row in self._session.rows(sql)]

@@ -1,9 +1,9 @@
 """Vectors in the clear in PostgreSQL, where pgvector compares them.
 
-They lie in the table of the sealed ones, in a column of their own. A room is compared line by line, and so
-exactly, whoever else has vectors there. Only for a room that is very large, and has a large share of them
-all, the HNSW index over all rooms is quicker. It is read on in order of nearness until it gave enough lines
-of the room; before that takes longer than to compare them all, they are compared.
+They lie in the table of the sealed ones, in a column of their own. A compartment is compared line by line,
+and so exactly, whoever else has vectors there. Only for a compartment that is very large, and has a large
+share of them all, the HNSW index over all compartments is quicker. It is read on in order of nearness until
+it gave enough lines of the compartment; before that takes longer than to compare them all, they are compared.
 """
 
 from __future__ import annotations
@@ -143,25 +143,27 @@ class PlainVectors:
         self._session.run(_KEEP, (*place, _literal(unpack(vector))))
 
     def near(
-        self, room: Compartment, space: str, question: bytes, most: int | None = None
+        self, compartment: Compartment, space: str, question: bytes, most: int | None = None
     ) -> list[tuple[str, float]]:
         asked = array("f", question)
-        sql, values = _COMPARE.format(size=len(asked)), (_literal(asked), *room, space)
+        sql, values = _COMPARE.format(size=len(asked)), (_literal(asked), *compartment, space)
         if most is None:
             return cast("list[tuple[str, float]]", self._session.rows(sql, values))
-        found = self._nearest(room, space, asked, most)
+        found = self._nearest(compartment, space, asked, most)
         if found is None:
             found = self._session.rows(f"{sql} ORDER BY near DESC LIMIT ?", (*values, most))
         return [(line_id, near) for line_id, near in found if near > 0]
 
-    def place(self, room: Compartment, space: str, line_id: str) -> bytes | None:
-        found = self._session.row(_PLACE, (*room, space, line_id))
+    def place(self, compartment: Compartment, space: str, line_id: str) -> bytes | None:
+        found = self._session.row(_PLACE, (*compartment, space, line_id))
         return None if found is None else array("f", found[0]).tobytes()
 
-    def _nearest(self, room: Compartment, space: str, asked: array[float], most: int) -> list[SqlRow] | None:
+    def _nearest(
+        self, compartment: Compartment, space: str, asked: array[float], most: int
+    ) -> list[SqlRow] | None:
         """What the index gives; None if it would not give it soon, or did not."""
         size = len(asked)
-        share = self._session.row(_SHARE.format(size=size), (*room, space))
+        share = self._session.row(_SHARE.format(size=size), (*compartment, space))
         if share is None or share[1] is None:
             return None
         lines, entries = share[0], max(share)
@@ -171,7 +173,9 @@ class PlainVectors:
         for name, value in _SCANNING.items():
             self._session.row(_SET, (name, value.format(entries=round(lines / self._dearer))))
         with self._set("enable_sort", "off"):  # A plan that sorts would not ask the index.
-            found = self._session.rows(_NEAREST.format(size=size), (literal, *room, space, literal, most))
+            found = self._session.rows(
+                _NEAREST.format(size=size), (literal, *compartment, space, literal, most)
+            )
         return None if len(found) < min(most, lines) else found
 
     @contextmanager

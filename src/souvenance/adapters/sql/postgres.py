@@ -79,7 +79,7 @@ class PostgresEngine:
         A writer waits so many seconds for the one before, and everybody for a connection. `vectors` is how
         they are to be kept, as `pgvector.settle` is told.
 
-        Raises: Misconfigured if it is no address or no database for a book, StorageUnavailable and its kind.
+        Raises: Misconfigured if it is no address or no database for a store, StorageUnavailable and its kind.
         """
         try:
             told = conninfo_to_dict(url)
@@ -151,7 +151,7 @@ class PostgresEngine:
         session.rows(_RESUME_SERIAL)
 
     def reclaim(self) -> bool:
-        """Make the room of deleted rows free to be written over; False if another process is at it.
+        """Make the compartment of deleted rows free to be written over; False if another process is at it.
 
         What was deleted stays in the server's log, and in its free pages until something is written there. To
         clean an HNSW index takes long, so that is left for when it pays.

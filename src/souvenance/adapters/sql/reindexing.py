@@ -38,28 +38,30 @@ class SqlRenewal:
         self._session.run("DELETE FROM analysis")
         self._session.run("INSERT INTO analysis (version) VALUES (?)", (analysis,))
 
-    def owe(self, rooms: Collection[Compartment]) -> None:
-        for room in rooms:
-            self._session.run(_OWE, room)
-            self._session.run(f"DELETE FROM placed WHERE {ROOM}", room)
+    def owe(self, compartments: Collection[Compartment]) -> None:
+        for compartment in compartments:
+            self._session.run(_OWE, compartment)
+            self._session.run(f"DELETE FROM placed WHERE {ROOM}", compartment)
 
     def next(self, *within: str) -> Debt | None:
         found = self._session.row(_NEXT + _narrowed(within) + _FIRST, within)
         return None if found is None else Debt(Compartment(*found[:3]), found[3])
 
     def lines(self, debt: Debt, most: int) -> list[tuple[int, str]]:
-        return [(seq, line_id) for seq, line_id in self._session.rows(_LINES, (*debt.room, debt.seq, most))]
+        return [
+            (seq, line_id) for seq, line_id in self._session.rows(_LINES, (*debt.compartment, debt.seq, most))
+        ]
 
-    def renew(self, room: Compartment, lines: Sequence[Renewed]) -> None:
+    def renew(self, compartment: Compartment, lines: Sequence[Renewed]) -> None:
         for line in lines:
-            self._session.run(_RENEW, (line.tokens, line.counts, *room, line.seq, line.id))
-        SqlFeed(self._session).mend(room, [line.seq for line in lines])
+            self._session.run(_RENEW, (line.tokens, line.counts, *compartment, line.seq, line.id))
+        SqlFeed(self._session).mend(compartment, [line.seq for line in lines])
 
     def reach(self, debt: Debt) -> None:
-        self._session.run(_REACH, (debt.seq, *debt.room, debt.seq))
+        self._session.run(_REACH, (debt.seq, *debt.compartment, debt.seq))
 
-    def settle(self, room: Compartment) -> None:
-        self._session.run(f"DELETE FROM renewals WHERE {ROOM}", room)
+    def settle(self, compartment: Compartment) -> None:
+        self._session.run(f"DELETE FROM renewals WHERE {ROOM}", compartment)
 
     def owed(self, *within: str) -> int:
         return self._counted(_OWED, (), within)

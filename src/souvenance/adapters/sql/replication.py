@@ -25,14 +25,14 @@ _DONE = f"DELETE FROM shipments WHERE {_PLACE} AND stamp = ?"
 _POSTPONE = f"UPDATE shipments SET due = ? WHERE {_PLACE} AND stamp = ?"
 
 
-class SqlShipments:
+class SqlReplication:
     def __init__(self, session: SqlSession, counters: SqlCounters) -> None:
         self._session = session
         self._counters = counters
 
-    def note(self, shipments: Collection[Shipment]) -> None:
-        for one in shipments:
-            self._session.run(_NOTE, (*one.room, one.what, one.name, one.stamp))
+    def note(self, replication: Collection[Shipment]) -> None:
+        for one in replication:
+            self._session.run(_NOTE, (*one.compartment, one.what, one.name, one.stamp))
 
     def note_everything(self, stamp: str) -> None:
         for what, table in _EVERYTHING:
@@ -47,19 +47,19 @@ class SqlShipments:
     def claim(self, stamp: str, *, now: int, until: int, most: int) -> list[Shipment]:
         taken = []
         for workspace, owner, namespace, what, name, old, tries in self._session.rows(_DUE, (now, most)):
-            room = Compartment(workspace, owner, namespace)
-            if self._session.run(_CLAIM, (stamp, until, *room, what, name, old)) == 1:
-                taken.append(Shipment(room, what, name, stamp, tries + 1))
+            compartment = Compartment(workspace, owner, namespace)
+            if self._session.run(_CLAIM, (stamp, until, *compartment, what, name, old)) == 1:
+                taken.append(Shipment(compartment, what, name, stamp, tries + 1))
         return taken
 
-    def done(self, shipment: Shipment) -> None:
-        one = shipment
-        if self._session.run(_DONE, (*one.room, one.what, one.name, one.stamp)) == 0:
+    def done(self, replication: Shipment) -> None:
+        one = replication
+        if self._session.run(_DONE, (*one.compartment, one.what, one.name, one.stamp)) == 0:
             self.note([one])
 
-    def postpone(self, shipment: Shipment, due: int) -> None:
-        one = shipment
-        self._session.run(_POSTPONE, (due, *one.room, one.what, one.name, one.stamp))
+    def postpone(self, replication: Shipment, due: int) -> None:
+        one = replication
+        self._session.run(_POSTPONE, (due, *one.compartment, one.what, one.name, one.stamp))
 
     def waiting(self, workspace: str | None = None, owner: str | None = None) -> int:
         named = {"workspace": workspace, "owner": owner}

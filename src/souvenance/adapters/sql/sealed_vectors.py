@@ -1,4 +1,4 @@
-"""Vectors as they lie sealed in any database: bytes that only who has a room's keys can compare."""
+"""Vectors as they lie sealed in any database: bytes that only who has a compartment's keys can compare."""
 
 from __future__ import annotations
 

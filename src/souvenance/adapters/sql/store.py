@@ -16,7 +16,7 @@ from souvenance.adapters.sql.engine import Engine, SqlSession
 from souvenance.adapters.sql.keys import SqlKeys
 from souvenance.adapters.sql.lines import SqlLines
 from souvenance.adapters.sql.migrations import migrate
-from souvenance.adapters.sql.replication import SqlShipments
+from souvenance.adapters.sql.replication import SqlReplication
 from souvenance.adapters.sql.terms import SqlTerms
 from souvenance.domain.names import ALL
 from souvenance.errors import SchemaUnknown
@@ -50,7 +50,7 @@ class SqlTransaction:
         self.caps = SqlCaps(session)
         self.audit = SqlAudit(session)
         self.register = SqlRegister(session)
-        self.shipments = SqlShipments(session, self._counters)
+        self.replication = SqlReplication(session, self._counters)
 
     @cached_property
     def work(self) -> SqlWork:
@@ -72,13 +72,13 @@ class SqlTransaction:
 
     def marks(self, workspace: str) -> ChangeMarks:
         values = self._counters.values(workspace)
-        return ChangeMarks(values.get("caps", 0), values.get("rooms", 0))
+        return ChangeMarks(values.get("caps", 0), values.get("compartments", 0))
 
-    def touch(self, workspace: str, *, caps: bool = False, rooms: bool = False) -> None:
+    def touch(self, workspace: str, *, caps: bool = False, compartments: bool = False) -> None:
         if caps:
             self._counters.increase(workspace, "caps")
-        if rooms:
-            self._counters.increase(workspace, "rooms")
+        if compartments:
+            self._counters.increase(workspace, "compartments")
 
     def workspaces(self) -> Sequence[str]:
         found: list[str] = []
@@ -161,13 +161,13 @@ class SqlStore:
         return self._engine.listening(heard)
 
     def instance(self) -> str | None:
-        """The installation that the book belongs to; None if it is nobody's yet."""
+        """The installation that the store belongs to; None if it is nobody's yet."""
         with self._engine.read() as session:
             found = session.row("SELECT instance FROM installation")
         return None if found is None else str(found[0])
 
     def settle(self, instance: str) -> str:
-        """Let a book that is nobody's yet belong to the installation; whose it is now."""
+        """Let a store that is nobody's yet belong to the installation; whose it is now."""
         with self._engine.write() as session:
             session.run(_SETTLE, (instance,))
             found = session.row("SELECT instance FROM installation")

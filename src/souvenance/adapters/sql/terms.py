@@ -1,7 +1,7 @@
-"""The rooms' blinded tokens and their vectors in SQL: feeds of changes that an index follows.
+"""The compartments' blinded tokens and their vectors in SQL: feeds of changes that an index follows.
 
-Up to which change all lines of a room have vectors is noted, so that to find those that lack one takes as
-long as there are lines behind it, and not as many as there are in the room.
+Up to which change all lines of a compartment have vectors is noted, so that to find those that lack one takes
+as long as there are lines behind it, and not as many as there are in the compartment.
 """
 
 from __future__ import annotations
@@ -52,106 +52,110 @@ class SqlTerms:
         self._last: dict[Compartment, int] = {}
 
     def add(
-        self, room: Compartment, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID
+        self, compartment: Compartment, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID
     ) -> None:
-        self._enter(room, line_id, tokens, counts, said)
+        self._enter(compartment, line_id, tokens, counts, said)
 
     def _enter(
-        self, room: Compartment, line_id: str, tokens: bytes | None, counts: bytes, said: Saying
+        self, compartment: Compartment, line_id: str, tokens: bytes | None, counts: bytes, said: Saying
     ) -> None:
-        self._session.run(_ADD, (*room, self._next(room), line_id, tokens, counts, *said))
+        self._session.run(_ADD, (*compartment, self._next(compartment), line_id, tokens, counts, *said))
 
-    def remove(self, room: Compartment, line_ids: Collection[str]) -> None:
-        self._last[room] = self._end(room)
+    def remove(self, compartment: Compartment, line_ids: Collection[str]) -> None:
+        self._last[compartment] = self._end(compartment)
         for marks, ids in listed(line_ids):
-            for removed in self._taken_out(room, marks, ids):
-                self._enter(room, removed, None, b"", UNSAID)
-            self._session.run(f"DELETE FROM vectors WHERE {ROOM} AND id IN {marks}", (*room, *ids))
+            for removed in self._taken_out(compartment, marks, ids):
+                self._enter(compartment, removed, None, b"", UNSAID)
+            self._session.run(f"DELETE FROM vectors WHERE {ROOM} AND id IN {marks}", (*compartment, *ids))
 
-    def _taken_out(self, room: Compartment, marks: str, ids: Sequence[str]) -> list[str]:
+    def _taken_out(self, compartment: Compartment, marks: str, ids: Sequence[str]) -> list[str]:
         """Which of the lines were indexed until now, in order."""
-        numbers = [row[0] for row in self._session.rows(_NUMBERS + marks, (*room, *ids))]
+        numbers = [row[0] for row in self._session.rows(_NUMBERS + marks, (*compartment, *ids))]
         sql = _TAKE_OUT.format(numbers=marks_of(numbers))
-        taken = {row[0] for row in self._session.rows(sql, (*room, *numbers))}
-        self._feed.mend(room, numbers)
+        taken = {row[0] for row in self._session.rows(sql, (*compartment, *numbers))}
+        self._feed.mend(compartment, numbers)
         return sorted(taken)
 
-    def delete_room(self, room: Compartment) -> None:
-        self._last.pop(room, None)
+    def delete_compartment(self, compartment: Compartment) -> None:
+        self._last.pop(compartment, None)
         for table in (*_TABLES, "packs", "placed", "renewals"):
-            self._session.run(f"DELETE FROM {table} WHERE {ROOM}", room)
+            self._session.run(f"DELETE FROM {table} WHERE {ROOM}", compartment)
 
-    def _end(self, room: Compartment) -> int:
+    def _end(self, compartment: Compartment) -> int:
         """The number of the last change or vector, whatever was removed since it was looked up."""
-        if room in self._last:
-            return self._last[room]
-        ends = [self._session.row(f"SELECT MAX(seq) FROM {table} WHERE {ROOM}", room) for table in _TABLES]
+        if compartment in self._last:
+            return self._last[compartment]
+        ends = [
+            self._session.row(f"SELECT MAX(seq) FROM {table} WHERE {ROOM}", compartment) for table in _TABLES
+        ]
         return max((end[0] if end else None) or 0 for end in ends)
 
-    def _next(self, room: Compartment) -> int:
-        """The number of what comes next in the room."""
-        self._last[room] = self._end(room) + 1
-        self._feed.extend(room, self._last[room])
-        return self._last[room]
+    def _next(self, compartment: Compartment) -> int:
+        """The number of what comes next in the compartment."""
+        self._last[compartment] = self._end(compartment) + 1
+        self._feed.extend(compartment, self._last[compartment])
+        return self._last[compartment]
 
-    def indexed(self, room: Compartment, line_ids: Collection[str] | None = None) -> set[str]:
+    def indexed(self, compartment: Compartment, line_ids: Collection[str] | None = None) -> set[str]:
         some = [(f" AND id IN {marks}", ids) for marks, ids in listed(line_ids or ())]
         every = [("", [])] if line_ids is None else some
-        rows = (self._session.rows(sql + of, (*room, *ids)) for of, ids in every for sql in _WITH_ENTRIES)
+        rows = (
+            self._session.rows(sql + of, (*compartment, *ids)) for of, ids in every for sql in _WITH_ENTRIES
+        )
         return {line_id for some in rows for (line_id,) in some}
 
-    def since(self, room: Compartment, seq: int) -> Feed:
-        return self._feed.since(room, seq)
+    def since(self, compartment: Compartment, seq: int) -> Feed:
+        return self._feed.since(compartment, seq)
 
-    def lie(self, room: Compartment, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
+    def lie(self, compartment: Compartment, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
         given = dict(vectors)
         self._vectors.expect(given.values())
-        self._last[room] = self._end(room)
+        self._last[compartment] = self._end(compartment)
         for marks, ids in listed(given):
-            indexed = self._indexed(room, space, marks, ids)
+            indexed = self._indexed(compartment, space, marks, ids)
             sql = f"DELETE FROM vectors WHERE {ROOM} AND space = ? AND id IN {marks}"
-            self._session.run(sql, (*room, space, *ids))
+            self._session.run(sql, (*compartment, space, *ids))
             for line_id in (line_id for line_id in ids if line_id in indexed):
-                self._vectors.keep((*room, space, self._next(room), line_id), given[line_id])
-        self._reach(room, space)
+                self._vectors.keep((*compartment, space, self._next(compartment), line_id), given[line_id])
+        self._reach(compartment, space)
 
-    def _indexed(self, room: Compartment, space: str, marks: str, ids: Sequence[str]) -> set[str]:
+    def _indexed(self, compartment: Compartment, space: str, marks: str, ids: Sequence[str]) -> set[str]:
         """Which of the lines are indexed; as a rule all are among those that may lack a vector."""
         found: set[str] = set()
-        for after in (self._reached(room, space), 0):
+        for after in (self._reached(compartment, space), 0):
             if len(found) < len(ids):
-                found = {row[0] for row in self._session.rows(_INDEXED + marks, (*room, after, *ids))}
+                found = {row[0] for row in self._session.rows(_INDEXED + marks, (*compartment, after, *ids))}
         return found
 
-    def _reached(self, room: Compartment, space: str) -> int:
+    def _reached(self, compartment: Compartment, space: str) -> int:
         """Up to which change every line has a vector, as far as that is noted."""
-        (reached,) = self._session.row(_PLACED, (*room, space, self._vectors.form)) or (0,)
+        (reached,) = self._session.row(_PLACED, (*compartment, space, self._vectors.form)) or (0,)
         return int(reached)
 
-    def _reach(self, room: Compartment, space: str) -> None:
+    def _reach(self, compartment: Compartment, space: str) -> None:
         """Note up to where every line has a vector now."""
-        lacking = self._lacking(room, space, 1)
+        lacking = self._lacking(compartment, space, 1)
         if lacking:
             reached = lacking[0][0] - 1
         else:
-            (last,) = self._session.row(f"SELECT MAX(seq) FROM terms WHERE {ROOM}", room) or (None,)
+            (last,) = self._session.row(f"SELECT MAX(seq) FROM terms WHERE {ROOM}", compartment) or (None,)
             reached = last or 0
-        self._session.run(_REACH, (*room, space, self._vectors.form, reached))
+        self._session.run(_REACH, (*compartment, space, self._vectors.form, reached))
 
-    def vectors(self, room: Compartment, space: str, seq: int) -> list[Vector]:
-        rows = self._session.rows(_VECTORS.format(kept=self._vectors.kept), (*room, space, seq))
+    def vectors(self, compartment: Compartment, space: str, seq: int) -> list[Vector]:
+        rows = self._session.rows(_VECTORS.format(kept=self._vectors.kept), (*compartment, space, seq))
         return [Vector(number, line_id, as_bytes(sealed)) for number, line_id, sealed in rows]
 
-    def lacking(self, room: Compartment, space: str, most: int, beyond: int = 0) -> list[str]:
-        return [line_id for _, line_id in self._lacking(room, space, most, beyond)]
+    def lacking(self, compartment: Compartment, space: str, most: int, beyond: int = 0) -> list[str]:
+        return [line_id for _, line_id in self._lacking(compartment, space, most, beyond)]
 
-    def _lacking(self, room: Compartment, space: str, most: int, beyond: int = 0) -> list[SqlRow]:
+    def _lacking(self, compartment: Compartment, space: str, most: int, beyond: int = 0) -> list[SqlRow]:
         sql = _LACKING.format(kept=self._vectors.kept)
-        return self._session.rows(sql, (*room, self._reached(room, space), space, most, beyond))
+        return self._session.rows(sql, (*compartment, self._reached(compartment, space), space, most, beyond))
 
-    def newest_lacking(self, room: Compartment, space: str, most: int) -> list[str]:
+    def newest_lacking(self, compartment: Compartment, space: str, most: int) -> list[str]:
         sql = _NEWEST_LACKING.format(kept=self._vectors.kept)
-        return [row[0] for row in self._session.rows(sql, (*room, most, space))]
+        return [row[0] for row in self._session.rows(sql, (*compartment, most, space))]
 
     def spaces(self) -> dict[str, int]:
         return dict(self._session.rows("SELECT space, COUNT(*) FROM vectors GROUP BY space"))
@@ -159,8 +163,8 @@ class SqlTerms:
     def leave(self, space: str, most: int) -> int:
         going = self._session.rows(_SOME, (space, most))
         sql = f"DELETE FROM vectors WHERE {ROOM} AND space = ? AND seq = ?"
-        for *room, seq in going:
-            self._session.run(sql, (*room, space, seq))
+        for *compartment, seq in going:
+            self._session.run(sql, (*compartment, space, seq))
         if going:
             self._session.run("DELETE FROM placed WHERE space = ?", (space,))
         self._last.clear()

@@ -50,4 +50,4 @@ class SqlTurns:
     def of_session(self, workspace: str, owner: str, session: str) -> list[LinePlace]:
         rows = self._session.rows(_OF_SESSION, (workspace, owner, session))
         places = [LinePlace(Compartment(*row[:3]), *row[3:]) for row in rows]
-        return sorted(places, key=lambda place: (place.room, place.id))
+        return sorted(places, key=lambda place: (place.compartment, place.id))

@@ -63,11 +63,15 @@ class SqlViews:
         self, workspace: str, line_id: str, namespaces: Collection[str] | None = None
     ) -> SealedLine | None:
         found = map(line_of, self._session.rows(_VIEW, (workspace, line_id, line_id)))
-        return next((line for line in found if namespaces is None or line.room.namespace in namespaces), None)
+        return next(
+            (line for line in found if namespaces is None or line.compartment.namespace in namespaces), None
+        )
 
-    def alike(self, room: Compartment, about: str, likeness: bytes) -> SealedLine | None:
-        row = self._session.row(_ALIKE, (room.workspace, likeness, room.owner, room.namespace, about))
+    def alike(self, compartment: Compartment, about: str, likeness: bytes) -> SealedLine | None:
+        row = self._session.row(
+            _ALIKE, (compartment.workspace, likeness, compartment.owner, compartment.namespace, about)
+        )
         return None if row is None else line_of(row)
 
-    def reinforce(self, room: Compartment, line_id: str, times: int) -> None:
-        self._session.run(_REINFORCE, (times, *room, line_id))
+    def reinforce(self, compartment: Compartment, line_id: str, times: int) -> None:
+        self._session.run(_REINFORCE, (times, *compartment, line_id))

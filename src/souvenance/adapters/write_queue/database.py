@@ -1,4 +1,4 @@
-"""The file of the sealed outbox: a SQLite database, and the key that seals what is in it.
+"""The file of the sealed write queue: a SQLite database, and the key that seals what is in it.
 
 A file that can't be read, or that another key sealed, is moved aside whole (`outbox.db.broken-...`) with what
 stands beside it, and a new one is begun: nothing is deleted.
@@ -81,7 +81,7 @@ class Moved(Exception):
     """The file in the folder is not the one that is open."""
 
 
-class OutboxFile:
+class WriteQueueFile:
     """The open file. What reads or changes letters is called by `transact`."""
 
     def __init__(self, folder: Path, connection: sqlite3.Connection, key: bytes) -> None:
@@ -92,7 +92,7 @@ class OutboxFile:
         self._execute = connection.execute
         self._seal = Seal(key)
 
-    def transact(self, work: Callable[[OutboxFile], _T], patience: float) -> _T:
+    def transact(self, work: Callable[[WriteQueueFile], _T], patience: float) -> _T:
         """Raises: StorageUnavailable, StorageBusy if others have it for so long, IntegrityError, Moved."""
         with translated():
             self._begin(patience)
@@ -244,7 +244,7 @@ class OutboxFile:
         return self._inode is not None and self._inode == _inode(self._path)
 
 
-def opened(folder: Path, patience: float) -> OutboxFile:
+def opened(folder: Path, patience: float) -> WriteQueueFile:
     """The file of the folder, made if it is missing.
 
     Raises: StorageUnavailable, StorageBusy if others have the folder or the file for so long.
@@ -262,18 +262,18 @@ def opened(folder: Path, patience: float) -> OutboxFile:
             return _prepared(folder, key, patience)
 
 
-def _prepared(folder: Path, key: bytes, patience: float) -> OutboxFile:
+def _prepared(folder: Path, key: bytes, patience: float) -> WriteQueueFile:
     """Raises: StorageUnavailable, IntegrityError if the file can't be used, and was moved aside."""
     make_file(folder)
     try:
-        file = OutboxFile(folder, _connected(folder / FILE, patience), key)
+        file = WriteQueueFile(folder, _connected(folder / FILE, patience), key)
     except IntegrityError:
         move_aside(folder)
         raise
     with ExitStack() as undone:
         undone.callback(file.close)
         try:
-            file.transact(OutboxFile.prepare, patience)
+            file.transact(WriteQueueFile.prepare, patience)
         except IntegrityError:
             file.move_aside()
             raise

@@ -1,4 +1,4 @@
-"""The folder of the sealed outbox: the names in it, its key, and what was moved aside there."""
+"""The folder of the sealed write queue: the names in it, its key, and what was moved aside there."""
 
 from __future__ import annotations
 

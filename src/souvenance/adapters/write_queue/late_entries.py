@@ -1,4 +1,4 @@
-"""Letters that wait beside the outbox's file, because another process held that when they were put.
+"""Letters that wait beside the write queue's file, because another process held that when they were put.
 
 Each is in a file of its own, sealed as in the other, until whoever has the file next takes it in:
 

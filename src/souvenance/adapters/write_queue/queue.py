@@ -44,7 +44,7 @@ from souvenance.ports.clock import Clock
 from souvenance.ports.write_queue import Letter, QueueStatus, WriteRefused
 
 if TYPE_CHECKING:
-    from souvenance.adapters.write_queue.database import OutboxFile, Row
+    from souvenance.adapters.write_queue.database import Row, WriteQueueFile
 
 _TRIES = 4
 _MOMENT_SECONDS = 1.0
@@ -61,14 +61,14 @@ class _End(Enum):
     KEPT = "kept"
 
 
-class SealedOutbox:
+class SealedWriteQueue:
     """The outbox of a folder. Any number of threads and processes may have it open, also across a fork."""
 
     def __init__(self, folder: Path, *, clock: Clock = _CLOCK) -> None:
         self._folder = folder
         self._clock = clock
         self._lock = threading.Lock()
-        self._file: OutboxFile | None = None
+        self._file: WriteQueueFile | None = None
         with _entering:
             _outboxes.add(self)
 
@@ -134,7 +134,7 @@ class SealedOutbox:
 
     def _within(
         self,
-        work: Callable[[OutboxFile], _T],
+        work: Callable[[WriteQueueFile], _T],
         absent: _T,
         *,
         make: bool = False,
@@ -152,7 +152,7 @@ class SealedOutbox:
         try:
             late = left(self._folder)
 
-            def in_order(file: OutboxFile) -> _T:
+            def in_order(file: WriteQueueFile) -> _T:
                 file.take_in(read(late))
                 return work(file)
 
@@ -162,7 +162,7 @@ class SealedOutbox:
         finally:
             self._lock.release()
 
-    def _transacted(self, work: Callable[[OutboxFile], _T], patience: float) -> _T:
+    def _transacted(self, work: Callable[[WriteQueueFile], _T], patience: float) -> _T:
         from souvenance.adapters.write_queue.database import Moved, opened
 
         for attempt in range(_TRIES):
@@ -193,9 +193,9 @@ class SealedOutbox:
         self._lock.release()
 
 
-_outboxes: WeakSet[SealedOutbox] = WeakSet()
+_outboxes: WeakSet[SealedWriteQueue] = WeakSet()
 _entering = threading.Lock()
-_forking: list[SealedOutbox] = []
+_forking: list[SealedWriteQueue] = []
 _turns: set[int] = set()
 """The descriptors by which this process holds the right to deliver."""
 
@@ -203,8 +203,8 @@ _turns: set[int] = set()
 def _before_fork() -> None:
     _entering.acquire()
     _forking.extend(_outboxes)
-    for outbox in _forking:
-        outbox._before_fork()
+    for write_queue in _forking:
+        write_queue._before_fork()
 
 
 def _after_fork(*, child: bool) -> None:
@@ -236,7 +236,7 @@ class _Delivery:
         self.last: tuple[_Offer, _End] | None = None
         self._reached = 0
 
-    def next(self, file: OutboxFile) -> _Offer | None:
+    def next(self, file: WriteQueueFile) -> _Offer | None:
         """Settle what became of the last letter, and note that the next one is offered."""
         self._settle(file)
         while (row := self._first(file)) is not None:
@@ -251,7 +251,7 @@ class _Delivery:
                 return _Offer(letter, place, lane)
         return None
 
-    def _settle(self, file: OutboxFile) -> None:
+    def _settle(self, file: WriteQueueFile) -> None:
         if self.last is None:
             return
         offer, end = self.last
@@ -263,7 +263,7 @@ class _Delivery:
             case _End.KEPT:
                 self.stuck.add(offer.lane)
 
-    def _first(self, file: OutboxFile) -> Row | None:
+    def _first(self, file: WriteQueueFile) -> Row | None:
         """Of the lanes that go on, the first letter that was not reached yet, else the first of all."""
         for start in dict.fromkeys((self._reached, 0)):
             with closing(file.first_of_lanes(start)) as rows:

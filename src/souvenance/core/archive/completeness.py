@@ -20,7 +20,7 @@ IMPORT = "import"
 
 _LINES = "line"
 _SORTS = {"peer": ("peer", "former")}
-"""What the register knows records of a sort as, if not by its name."""
+"""What the directory knows records of a sort as, if not by its name."""
 
 
 class Expected(Struct, frozen=True):
@@ -32,24 +32,24 @@ class Expected(Struct, frozen=True):
     """How much of the work that came along was looked at."""
 
 
-def begin(desk: RequestContext, digest: str, counts: Mapping[str, int]) -> bool:
+def begin(ctx: RequestContext, digest: str, counts: Mapping[str, int]) -> bool:
     """Note what an import should bring; whether that was known, and complete, before."""
-    known = desk.tx.register.entry(desk.scope.workspace, IMPORT, digest)
+    known = ctx.tx.register.entry(ctx.scope.workspace, IMPORT, digest)
     if known is not None:
         return _expected(known).complete
     metadata = msgspec.json.encode(Expected(dict(counts))).decode()
-    desk.tx.register.add(
-        Entry(desk.scope.workspace, IMPORT, digest, desk.fresh_id(), desk.now, metadata=metadata)
+    ctx.tx.register.add(
+        Entry(ctx.scope.workspace, IMPORT, digest, ctx.fresh_id(), ctx.now, metadata=metadata)
     )
     return False
 
 
-def owe_some(desk: RequestContext, digest: str, first: int, owed: Sequence[Owed]) -> None:
+def owe_some(ctx: RequestContext, digest: str, first: int, owed: Sequence[Owed]) -> None:
     """Have work done that came along, of which this is the part from the number `first` on; each once.
 
     Raises: NotFound if the import never began; InvalidInput, NamespaceDenied.
     """
-    known = desk.tx.register.entry(desk.scope.workspace, IMPORT, digest)
+    known = ctx.tx.register.entry(ctx.scope.workspace, IMPORT, digest)
     if known is None:
         raise NotFound("there is no such import")
     expected = _expected(known)
@@ -57,21 +57,21 @@ def owe_some(desk: RequestContext, digest: str, first: int, owed: Sequence[Owed]
         raise InvalidInput(f"the work before number {first} did not come yet")
     fresh = owed[expected.owed - first :]
     if fresh:
-        owe(desk, fresh)
+        owe(ctx, fresh)
         metadata = msgspec.json.encode(replace(expected, owed=expected.owed + len(fresh))).decode()
-        desk.tx.register.update(replace(known, metadata=metadata))
+        ctx.tx.register.update(replace(known, metadata=metadata))
 
 
-def finish(desk: RequestContext, digest: str) -> dict[str, int]:
+def finish(ctx: RequestContext, digest: str) -> dict[str, int]:
     """Note that all of an import is there; what there is now, by sort.
 
     Raises: NotFound if it never began, Conflict if there is less here than it should have brought.
     """
-    known = desk.tx.register.entry(desk.scope.workspace, IMPORT, digest)
+    known = ctx.tx.register.entry(ctx.scope.workspace, IMPORT, digest)
     if known is None:
         raise NotFound("there is no such import")
     expected = _expected(known)
-    found = {sort: _count(desk, sort) for sort in sorted({*expected.counts, _LINES})}
+    found = {sort: _count(ctx, sort) for sort in sorted({*expected.counts, _LINES})}
     for sort, count in expected.counts.items():
         if found[sort] < count:
             raise Conflict(
@@ -79,13 +79,13 @@ def finish(desk: RequestContext, digest: str) -> dict[str, int]:
                 hint="Run the import again: it goes on where it ended.",
             )
     metadata = msgspec.json.encode(replace(expected, complete=True)).decode()
-    desk.tx.register.update(replace(known, metadata=metadata))
+    ctx.tx.register.update(replace(known, metadata=metadata))
     return found
 
 
-def unfinished(desk: RequestContext) -> list[str]:
+def unfinished(ctx: RequestContext) -> list[str]:
     """The digests of imports into this workspace of which not all is there."""
-    entries = desk.tx.register.entries(desk.scope.workspace, IMPORT)
+    entries = ctx.tx.register.entries(ctx.scope.workspace, IMPORT)
     return [entry.name for entry in entries if not _expected(entry).complete]
 
 
@@ -96,9 +96,11 @@ def _expected(entry: Entry) -> Expected:
         raise Tampered("the note of an import can't be read") from None
 
 
-def _count(desk: RequestContext, sort: str) -> int:
-    workspace = desk.scope.workspace
+def _count(ctx: RequestContext, sort: str) -> int:
+    workspace = ctx.scope.workspace
     if sort == _LINES:
-        rooms = {key.room for key in desk.tx.keys.every() if key.room.workspace == workspace}
-        return sum(desk.tx.lines.count(room) for room in rooms)
-    return sum(desk.tx.register.count(workspace, kind) for kind in _SORTS.get(sort, (sort,)))
+        compartments = {
+            key.compartment for key in ctx.tx.keys.every() if key.compartment.workspace == workspace
+        }
+        return sum(ctx.tx.lines.count(compartment) for compartment in compartments)
+    return sum(ctx.tx.register.count(workspace, kind) for kind in _SORTS.get(sort, (sort,)))

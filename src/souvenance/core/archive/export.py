@@ -41,9 +41,9 @@ class RecordPage(Struct, frozen=True):
 
 
 class _Cursor(Struct, frozen=True, array_like=True):
-    """What was given last: of the register its uid and name, of lines owner, namespace and id.
+    """What was given last: of the directory its uid and name, of lines owner, namespace and id.
 
-    Of the register `seen` is how many those were; of the work, which number the last one has.
+    Of the directory `seen` is how many those were; of the work, which number the last one has.
     """
 
     stage: str = WORKSPACE
@@ -51,18 +51,18 @@ class _Cursor(Struct, frozen=True, array_like=True):
     seen: int = 0
 
 
-def give(desk: RequestContext, owner: str | None, cursor: str | None, limit: int) -> RecordPage:
+def give(ctx: RequestContext, owner: str | None, cursor: str | None, limit: int) -> RecordPage:
     """Some of the records, in a fixed order; without an owner, of everyone.
 
     Raises: InvalidInput if the cursor is not one of ours; Tampered, WrongKey if a line does not open.
     """
     place = _read(cursor)
     if cursor is None:
-        _check_keys(desk, owner)
+        _check_keys(ctx, owner)
     records: list[Record] = []
     owed: list[Owed] = []
     size = 0
-    for given, after in _following(desk, owner, place):
+    for given, after in _following(ctx, owner, place):
         if isinstance(given, Owed):
             owed.append(given)
         else:
@@ -70,7 +70,7 @@ def give(desk: RequestContext, owner: str | None, cursor: str | None, limit: int
             size += len(given.text) if isinstance(given, LineRecord) else 0
         if len(records) + len(owed) == limit or size >= PAGE_BYTES:
             return RecordPage(records, msgspec.json.encode(after).decode(), 0, owed)
-    return RecordPage(records, None, _waiting(desk), owed)
+    return RecordPage(records, None, _waiting(ctx), owed)
 
 
 def _read(cursor: str | None) -> _Cursor:
@@ -87,40 +87,40 @@ def _read(cursor: str | None) -> _Cursor:
     return place
 
 
-def _check_keys(desk: RequestContext, owner: str | None) -> None:
-    """Raises: Tampered if lines that should be given lie in a room that lost its keys."""
-    keyed = set(_rooms(desk, owner))
-    for room in desk.tx.lines.rooms():
-        mine = room.workspace == desk.scope.workspace and owner in (None, room.owner)
-        if mine and desk.scope.opens(room.namespace) and room not in keyed:
-            raise Tampered(f"namespace {room.namespace!r} of {room.owner!r} has lost its keys")
+def _check_keys(ctx: RequestContext, owner: str | None) -> None:
+    """Raises: Tampered if lines that should be given lie in a compartment that lost its keys."""
+    keyed = set(_compartments(ctx, owner))
+    for compartment in ctx.tx.lines.compartments():
+        mine = compartment.workspace == ctx.scope.workspace and owner in (None, compartment.owner)
+        if mine and ctx.scope.opens(compartment.namespace) and compartment not in keyed:
+            raise Tampered(f"namespace {compartment.namespace!r} of {compartment.owner!r} has lost its keys")
 
 
 def _following(
-    desk: RequestContext, owner: str | None, place: _Cursor
+    ctx: RequestContext, owner: str | None, place: _Cursor
 ) -> Iterator[tuple[Record | Owed, _Cursor]]:
     for stage in _STAGES[_STAGES.index(place.stage) :]:
         here = place if stage == place.stage else _Cursor(stage)
         if stage == _LINES:
-            yield from _lines(desk, owner, here)
+            yield from _lines(ctx, owner, here)
             continue
         if stage == _OWED:
-            yield from _work(desk, here) if owner is None else ()
+            yield from _work(ctx, here) if owner is None else ()
             continue
         seen = here.seen
-        for entry in _entries(desk, stage, owner, here):
+        for entry in _entries(ctx, stage, owner, here):
             seen += 1
             after = _Cursor(stage, (entry.uid, entry.name), seen)
-            if _is_open(desk, entry):
-                yield entry_record(desk, entry, owner), after
+            if _is_open(ctx, entry):
+                yield entry_record(ctx, entry, owner), after
 
 
-def _entries(desk: RequestContext, kind: str, owner: str | None, place: _Cursor) -> Iterator[Entry]:
+def _entries(ctx: RequestContext, kind: str, owner: str | None, place: _Cursor) -> Iterator[Entry]:
     """Those behind the place, in order of uid and name."""
     if owner is not None:
-        yield from (one for one in _own(desk, kind, owner) if (one.uid, one.name) > place.last)
+        yield from (one for one in _own(ctx, kind, owner) if (one.uid, one.name) > place.last)
         return
-    register, workspace = desk.tx.register, desk.scope.workspace
+    register, workspace = ctx.tx.register, ctx.scope.workspace
     start, last = max(0, min(place.seen, register.count(workspace, kind)) - _AT_ONCE), place.last
     while True:
         found = register.entries(workspace, kind, offset=start, limit=2 * _AT_ONCE)
@@ -133,9 +133,9 @@ def _entries(desk: RequestContext, kind: str, owner: str | None, place: _Cursor)
         start, last = start + len(found) - 1, (found[-1].uid, found[-1].name)
 
 
-def _own(desk: RequestContext, kind: str, owner: str) -> list[Entry]:
-    """What a peer may take along of the register: the workspace's name, its own, and its sessions."""
-    register, workspace = desk.tx.register, desk.scope.workspace
+def _own(ctx: RequestContext, kind: str, owner: str) -> list[Entry]:
+    """What a peer may take along of the directory: the workspace's name, its own, and its sessions."""
+    register, workspace = ctx.tx.register, ctx.scope.workspace
     match kind:
         case "workspace":
             names: Sequence[str] = (workspace,)
@@ -148,63 +148,65 @@ def _own(desk: RequestContext, kind: str, owner: str) -> list[Entry]:
     return sorted(register.named(workspace, kind, names), key=lambda entry: (entry.uid, entry.name))
 
 
-def _is_open(desk: RequestContext, entry: Entry) -> bool:
-    if desk.scope.namespaces is None:
+def _is_open(ctx: RequestContext, entry: Entry) -> bool:
+    if ctx.scope.namespaces is None:
         return True
     match entry.kind:
         case "session":
-            return desk.scope.opens(entry.namespace)
+            return ctx.scope.opens(entry.namespace)
         case "peer" | "former":
-            return directory.knows_peer(desk, entry)
+            return directory.knows_peer(ctx, entry)
         case "webhook":
-            return entry in webhooks.endpoints(desk)
+            return entry in webhooks.endpoints(ctx)
         case _:
             return True
 
 
-def _rooms(desk: RequestContext, owner: str | None) -> list[Compartment]:
-    workspace = desk.scope.workspace
-    keys = desk.tx.keys.every() if owner is None else desk.tx.keys.of(workspace, owner)
-    mine = {key.room for key in keys if key.room.workspace == workspace}
-    return sorted(room for room in mine if desk.scope.opens(room.namespace))
+def _compartments(ctx: RequestContext, owner: str | None) -> list[Compartment]:
+    workspace = ctx.scope.workspace
+    keys = ctx.tx.keys.every() if owner is None else ctx.tx.keys.of(workspace, owner)
+    mine = {key.compartment for key in keys if key.compartment.workspace == workspace}
+    return sorted(compartment for compartment in mine if ctx.scope.opens(compartment.namespace))
 
 
-def _lines(desk: RequestContext, owner: str | None, place: _Cursor) -> Iterator[tuple[Record, _Cursor]]:
+def _lines(ctx: RequestContext, owner: str | None, place: _Cursor) -> Iterator[tuple[Record, _Cursor]]:
     start = place.last[:2]
-    for room in _rooms(desk, owner):
-        if (room.owner, room.namespace) < start:
+    for compartment in _compartments(ctx, owner):
+        if (compartment.owner, compartment.namespace) < start:
             continue
-        last = place.last[2] if (room.owner, room.namespace) == start else ""
-        keys = desk.tools.vault.known(desk.tx, room)
+        last = place.last[2] if (compartment.owner, compartment.namespace) == start else ""
+        keys = ctx.tools.vault.known(ctx.tx, compartment)
         while keys is not None:
             span = TurnSpan(
-                room.workspace,
-                room.owner,
-                (room.namespace,),
-                after=(last, room.namespace),
+                compartment.workspace,
+                compartment.owner,
+                (compartment.namespace,),
+                after=(last, compartment.namespace),
                 history=True,
                 newest_first=False,
                 limit=_AT_ONCE,
             )
-            found = desk.tx.lines.walk(span)
-            cited = desk.tx.lines.cited(room.workspace, [line.id for line in found], room=room)
+            found = ctx.tx.lines.walk(span)
+            cited = ctx.tx.lines.cited(
+                compartment.workspace, [line.id for line in found], compartment=compartment
+            )
             for line in found:
                 record = line_record(line, keys.open(line), cited.get(line.id, ()))
-                yield record, _Cursor(_LINES, (room.owner, room.namespace, line.id))
+                yield record, _Cursor(_LINES, (compartment.owner, compartment.namespace, line.id))
             if len(found) < _AT_ONCE:
                 break
             last = found[-1].id
 
 
-def _work(desk: RequestContext, place: _Cursor) -> Iterator[tuple[Owed, _Cursor]]:
+def _work(ctx: RequestContext, place: _Cursor) -> Iterator[tuple[Owed, _Cursor]]:
     last = place.seen
-    while found := desk.tx.work.owed(desk.scope.workspace, PORTABLE, after=last, limit=_AT_ONCE):
+    while found := ctx.tx.work.owed(ctx.scope.workspace, PORTABLE, after=last, limit=_AT_ONCE):
         last = found[-1].seq
         for task in found:
-            if desk.scope.opens(task.namespace):
+            if ctx.scope.opens(task.namespace):
                 yield owed_of(task), _Cursor(_OWED, ("", ""), task.seq)
 
 
-def _waiting(desk: RequestContext) -> int:
-    tallies = desk.tx.work.tallies(desk.scope.workspace, REASONING, desk.now, desk.scope.namespaces)
+def _waiting(ctx: RequestContext) -> int:
+    tallies = ctx.tx.work.tallies(ctx.scope.workspace, REASONING, ctx.now, ctx.scope.namespaces)
     return sum(tally.pending + tally.claimed for tally in tallies)

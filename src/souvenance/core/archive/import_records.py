@@ -57,33 +57,33 @@ class Taken(Struct):
     """Owner and namespace of lines that came as replaced ones, with their ids and those of what did so."""
 
 
-def look(desk: RequestContext, records: Sequence[Record]) -> Taken:
+def look(ctx: RequestContext, records: Sequence[Record]) -> Taken:
     """What would become of the records; nothing is changed.
 
     Raises: InvalidInput, NamespaceDenied, Tampered.
     """
-    return _Table(desk, records, Changes(), writes=False).taken
+    return _Table(ctx, records, Changes(), writes=False).taken
 
 
-def take(desk: RequestContext, records: Sequence[Record]) -> tuple[Taken, Changes]:
+def take(ctx: RequestContext, records: Sequence[Record]) -> tuple[Taken, Changes]:
     """Enter the records.
 
     Raises: InvalidInput, LimitExceeded, NamespaceDenied, Tampered.
     """
     changes = Changes()
-    return _Table(desk, records, changes, writes=True).taken, changes
+    return _Table(ctx, records, changes, writes=True).taken, changes
 
 
 class _Table:
     """Records beside what is here of them."""
 
     def __init__(
-        self, desk: RequestContext, records: Sequence[Record], changes: Changes, *, writes: bool
+        self, ctx: RequestContext, records: Sequence[Record], changes: Changes, *, writes: bool
     ) -> None:
-        self._desk = desk
+        self._ctx = ctx
         self._changes = changes
         self._writes = writes
-        self._workspace = desk.scope.workspace
+        self._workspace = ctx.scope.workspace
         self.taken = Taken()
         lines = [record for record in records if isinstance(record, LineRecord)]
         self._here = self._known(lines)
@@ -95,24 +95,24 @@ class _Table:
 
     def _known(self, lines: Iterable[LineRecord]) -> dict[tuple[Compartment, str], LineRecord]:
         """What is here under the ids of these lines."""
-        by_room: dict[Compartment, list[str]] = defaultdict(list)
+        by_compartment: dict[Compartment, list[str]] = defaultdict(list)
         for record in lines:
-            by_room[self._room(record)].append(record.id)
-        desk, known = self._desk, {}
-        for room, ids in by_room.items():
-            found = desk.tx.lines.get_all(room, ids)
-            keys = desk.tools.vault.known(desk.tx, room) if found else None
-            cited = desk.tx.lines.cited(self._workspace, ids, room=room)
+            by_compartment[self._compartment(record)].append(record.id)
+        ctx, known = self._ctx, {}
+        for compartment, ids in by_compartment.items():
+            found = ctx.tx.lines.get_all(compartment, ids)
+            keys = ctx.tools.vault.known(ctx.tx, compartment) if found else None
+            cited = ctx.tx.lines.cited(self._workspace, ids, compartment=compartment)
             for line in found:
                 if keys is None:
-                    raise Tampered(f"namespace {room.namespace!r} has lost its keys")
-                known[room, line.id] = line_record(line, keys.open(line), cited.get(line.id, ()))
+                    raise Tampered(f"namespace {compartment.namespace!r} has lost its keys")
+                known[compartment, line.id] = line_record(line, keys.open(line), cited.get(line.id, ()))
         return known
 
-    def _room(self, record: LineRecord) -> Compartment:
+    def _compartment(self, record: LineRecord) -> Compartment:
         if record.owner != SESSIONS:
             names.actor(record.owner, "owner")
-        if not self._desk.scope.opens(record.namespace):
+        if not self._ctx.scope.opens(record.namespace):
             raise NamespaceDenied("the cap does not open every namespace of this request")
         return Compartment(self._workspace, record.owner, record.namespace)
 
@@ -123,26 +123,26 @@ class _Table:
             self.taken.conflicts.append(what)
 
     def _entry(self, record: EntryRecord) -> None:
-        desk, kind = self._desk, kind_of(record)
+        ctx, kind = self._ctx, kind_of(record)
         name = self._workspace if isinstance(record, WorkspaceRecord) else names.name(record.name, kind)
         for one in (record.metadata, record.configuration):
             encode_metadata(one)
-        if isinstance(record, SessionRecord) and not desk.scope.opens(record.namespace):
+        if isinstance(record, SessionRecord) and not ctx.scope.opens(record.namespace):
             raise NamespaceDenied("the cap does not open every namespace of this request")
         if isinstance(record, WebhookRecord):
             self._check_webhook(record)
-        entry = desk.tx.register.entry(self._workspace, kind, name)
+        entry = ctx.tx.register.entry(self._workspace, kind, name)
         ties = ties_of(record, self._workspace)
         here = {(tie.held, tie.since): tie for tie in self._ties(ties)}
         if entry is not None:
-            agrees = _agree(entry_record(desk, entry), replace(record, name=name))
+            agrees = _agree(entry_record(ctx, entry), replace(record, name=name))
             agrees &= all(same(tie, here.get((tie.held, tie.since), tie)) for tie in ties)
             whole = all((tie.held, tie.since) in here for tie in ties)
             if whole or not agrees:
                 self._judge(f"{kind} {name}", agrees=agrees)
                 return
         elif self._writes:
-            desk.tx.register.add(
+            ctx.tx.register.add(
                 Entry(
                     self._workspace,
                     kind,
@@ -164,30 +164,30 @@ class _Table:
             endpoint = msgspec.convert(record.configuration, settled(webhooks.WebhookEndpoint))
         except msgspec.ValidationError as error:
             raise InvalidInput(f"webhook {record.name}: {error}") from None
-        self._desk.tools.courier.check(endpoint.url)
-        scope = self._desk.scope
+        self._ctx.tools.webhook_sender.check(endpoint.url)
+        scope = self._ctx.scope
         if scope.namespaces is not None and not scope.namespaces.issuperset(endpoint.namespaces):
             raise NamespaceDenied("the cap does not open every namespace of this request")
 
     def _ties(self, ties: Sequence[Tie]) -> list[Tie]:
         if not ties:
             return []
-        return self._desk.tx.register.ties(self._workspace, ties[0].kind, holder=ties[0].holder)
+        return self._ctx.tx.register.ties(self._workspace, ties[0].kind, holder=ties[0].holder)
 
     def _tie(self, record: EntryRecord, ties: Sequence[Tie]) -> None:
-        register = self._desk.tx.register
+        register = self._ctx.tx.register
         for tie in ties:
             names.name(tie.held, "name")
             register.tie(tie)
         if isinstance(record, SessionRecord):
             self._changes.namespaces.add(record.namespace)
-            if record.turns > directory.next_turn(self._desk, record.name) - 1:
-                directory.spend_turns(self._desk, record.name, record.turns)
+            if record.turns > directory.next_turn(self._ctx, record.name) - 1:
+                directory.spend_turns(self._ctx, record.name, record.turns)
 
     def _line(self, record: LineRecord) -> None:
-        room = self._room(record)
+        compartment = self._compartment(record)
         record = replace(record, cites=sorted(set(record.cites)))
-        known = self._here.get((room, record.id))
+        known = self._here.get((compartment, record.id))
         if known is not None:
             self._judge(f"line {record.id}", agrees=known == record)
             return
@@ -197,29 +197,29 @@ class _Table:
             self.taken.conflicts.append(f"line {record.id}")
         elif not self._writes:
             self.taken.new += 1
-        elif (kept := self._append(room, record)) is None:
+        elif (kept := self._append(compartment, record)) is None:
             self.taken.conflicts.append(f"line {record.id}")
         else:
             self.taken.new += 1
             self._changes.add(kept)
-            self._here[room, record.id] = record
+            self._here[compartment, record.id] = record
 
     def _fits(self, session: str, record: LineRecord) -> bool:
         """Whether a message may lie where its session does; one of a session unknown here makes it."""
-        desk = self._desk
-        entry = desk.tx.register.entry(self._workspace, SESSION, session)
+        ctx = self._ctx
+        entry = ctx.tx.register.entry(self._workspace, SESSION, session)
         if entry is not None or not self._writes:
             return entry is None or entry.namespace == record.namespace
-        directory.ensure_session(desk, session, record.namespace)
-        desk.tx.register.tie(Tie(self._workspace, MEMBER, session, record.owner, record.turn or 1))
+        directory.ensure_session(ctx, session, record.namespace)
+        ctx.tx.register.tie(Tie(self._workspace, MEMBER, session, record.owner, record.turn or 1))
         return True
 
-    def _append(self, room: Compartment, record: LineRecord) -> SealedLine | None:
+    def _append(self, compartment: Compartment, record: LineRecord) -> SealedLine | None:
         """The stored line; None, and no change, if its session has another line in that turn."""
-        desk = self._desk
-        keys = desk.tools.vault.room(desk.tx, room)
+        ctx = self._ctx
+        keys = ctx.tools.vault.compartment(ctx.tx, compartment)
         line = Line(
-            room=room,
+            compartment=compartment,
             id=record.id,
             kind=record.kind,
             text=record.text,
@@ -233,15 +233,17 @@ class _Table:
             metadata={},
         )
         mark = likeness(keys.blind, record.session or "", record.text, record.kind) if record.alike else None
-        made = sealed(desk, line, keys, encode_metadata(record.metadata), tokens=record.tokens, likeness=mark)
+        made = sealed(ctx, line, keys, encode_metadata(record.metadata), tokens=record.tokens, likeness=mark)
         kept = replace(made, times=record.times)
-        if not append(desk, kept, record.text, keys):
+        if not append(ctx, kept, record.text, keys):
             return None
         if record.invalidated_by is not None:
-            desk.tx.lines.invalidate(room, record.id, record.invalidated_by)
-            self.taken.replaced.append((room.owner, room.namespace, record.id, record.invalidated_by))
+            ctx.tx.lines.invalidate(compartment, record.id, record.invalidated_by)
+            self.taken.replaced.append(
+                (compartment.owner, compartment.namespace, record.id, record.invalidated_by)
+            )
         if record.cites:
-            desk.tx.lines.cite(room, record.id, record.cites)
+            ctx.tx.lines.cite(compartment, record.id, record.cites)
         return kept
 
 

@@ -20,25 +20,25 @@ PORTABLE = REASONING
 _AT_ONCE = 500
 
 
-def owe(desk: RequestContext, owed: Sequence[Owed]) -> int:
+def owe(ctx: RequestContext, owed: Sequence[Owed]) -> int:
     """Have it done; how much of it was not on the list, or done, already.
 
     Raises: InvalidInput, NamespaceDenied.
     """
     for one in owed:
-        _check(desk, one)
-    waits = set(_waiting(desk)) if owed else set()
+        _check(ctx, one)
+    waits = set(_waiting(ctx)) if owed else set()
     added = 0
     for one in owed:
-        errand = errand_of(one, desk.scope.workspace)
-        if errand not in waits and not _is_done(desk, errand):
-            desk.tx.work.add(errand, one.due)
+        errand = errand_of(one, ctx.scope.workspace)
+        if errand not in waits and not _is_done(ctx, errand):
+            ctx.tx.work.add(errand, one.due)
             added += 1
     return added
 
 
-def _check(desk: RequestContext, owed: Owed) -> None:
-    if not desk.scope.opens(owed.namespace):
+def _check(ctx: RequestContext, owed: Owed) -> None:
+    if not ctx.scope.opens(owed.namespace):
         raise NamespaceDenied("the cap does not open every namespace of this request")
     told = owed.particulars
     for name, field in ((owed.session, "session"), (owed.peer, "peer"), (told.observer, "observer")):
@@ -53,18 +53,18 @@ def _check(desk: RequestContext, owed: Owed) -> None:
         raise InvalidInput(f"what is owed does not say what to {owed.kind}")
 
 
-def _waiting(desk: RequestContext) -> Iterator[Errand]:
+def _waiting(ctx: RequestContext) -> Iterator[Errand]:
     last = 0
-    while found := desk.tx.work.owed(desk.scope.workspace, PORTABLE, after=last, limit=_AT_ONCE):
+    while found := ctx.tx.work.owed(ctx.scope.workspace, PORTABLE, after=last, limit=_AT_ONCE):
         last = found[-1].seq
         for task in found:
             yield Errand(**{name: getattr(task, name) for name in Errand.__struct_fields__})
 
 
-def _is_done(desk: RequestContext, errand: Errand) -> bool:
+def _is_done(ctx: RequestContext, errand: Errand) -> bool:
     """Whether something here follows from what should be reasoned about."""
     if errand.kind != DERIVE:
         return False
     span = Turns(errand.workspace, errand.session or "", first=errand.first, last=errand.last)
-    said = [line.id for line in desk.tx.lines.turns(span) if line.room.owner == errand.peer]
-    return bool(desk.tx.lines.citing(errand.workspace, said))
+    said = [line.id for line in ctx.tx.lines.turns(span) if line.compartment.owner == errand.peer]
+    return bool(ctx.tx.lines.citing(errand.workspace, said))

@@ -1,4 +1,4 @@
-"""How what the book holds stands in a record, and back."""
+"""How what the store holds stands in a record, and back."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _OWED = ("kind", "due", "session", "peer", "first", "last", "units", "namespace"
 EntryRecord = WorkspaceRecord | PeerRecord | SessionRecord | ScopeRecord | WebhookRecord
 
 
-def entry_record(desk: RequestContext, entry: Entry, owner: str | None = None) -> EntryRecord:
+def entry_record(ctx: RequestContext, entry: Entry, owner: str | None = None) -> EntryRecord:
     """The record of an entry, with its ties; with an owner, only that one's.
 
     Raises: Tampered.
@@ -61,15 +61,15 @@ def entry_record(desk: RequestContext, entry: Entry, owner: str | None = None) -
         case "peer" | "former":
             return PeerRecord(**told, namespace=entry.namespace, former=entry.kind == FORMER)
         case "session":
-            ties = desk.tx.register.ties(entry.workspace, MEMBER, holder=entry.name, held=owner)
+            ties = ctx.tx.register.ties(entry.workspace, MEMBER, holder=entry.name, held=owner)
             return SessionRecord(
                 **told,
                 namespace=entry.namespace,
-                turns=directory.next_turn(desk, entry.name) - 1,
+                turns=directory.next_turn(ctx, entry.name) - 1,
                 members=[_stay(tie) for tie in ties],
             )
         case "scope":
-            return ScopeRecord(**told, sessions=[_pick(tie) for tie in directory.picks(desk, entry.name)])
+            return ScopeRecord(**told, sessions=[_pick(tie) for tie in directory.picks(ctx, entry.name)])
         case _:
             return WebhookRecord(**told)
 
@@ -81,8 +81,8 @@ def line_record(line: SealedLine, text: str, cites: Sequence[str]) -> LineRecord
     except ValueError:
         raise Tampered(f"line {line.id} has metadata that nobody wrote") from None
     return LineRecord(
-        owner=line.room.owner,
-        namespace=line.room.namespace,
+        owner=line.compartment.owner,
+        namespace=line.compartment.namespace,
         id=line.id,
         kind=line.kind,
         text=text,
@@ -118,7 +118,7 @@ def errand_of(owed: Owed, workspace: str) -> Errand:
 
 
 def kind_of(record: EntryRecord) -> str:
-    """As what the register knows it."""
+    """As what the directory knows it."""
     match record:
         case WorkspaceRecord():
             return WORKSPACE
@@ -149,7 +149,7 @@ def ties_of(record: EntryRecord, workspace: str) -> list[Tie]:
 
 
 def text(value: Mapping[str, Any]) -> str:
-    """As the register keeps it."""
+    """As the directory keeps it."""
     return msgspec.json.encode(value, order="sorted").decode()
 
 

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.core.conversation.compartments import Changes, Opener, room_of, write_line
+from souvenance.core.conversation.compartments import Changes, Opener, compartment_of, write_line
 from souvenance.core.request_context import RequestContext
 from souvenance.decoders import settled
 from souvenance.domain.current_facts import CardEntry, Stand, holding, label_of, one_at_a_time, outdated
@@ -42,15 +42,15 @@ class _Kept(_Card, frozen=True):
     """The messages whose facts were known when somebody wrote the card by hand: that took their place."""
 
 
-def read_card(desk: RequestContext, observer: str, observed: str) -> list[CardEntry] | None:
+def read_card(ctx: RequestContext, observer: str, observed: str) -> list[CardEntry] | None:
     """What the cards of every namespace say, nothing twice; None if there never was one.
 
     What was replaced by something that was said in another namespace is left out.
 
     Raises: Tampered.
     """
-    lines = _lines(desk, observer, observed, desk.scope.namespaces)
-    opener = Opener(desk)
+    lines = _lines(ctx, observer, observed, ctx.scope.namespaces)
+    opener = Opener(ctx)
     if len(lines) == 1:
         [line] = lines.values()
         return msgspec.json.decode(opener.text(line), type=settled(_Card)).entries
@@ -65,7 +65,7 @@ def read_card(desk: RequestContext, observer: str, observed: str) -> list[CardEn
 
 
 def outdated_of(
-    desk: RequestContext, observer: str, observed: str, sessions: frozenset[str] | None
+    ctx: RequestContext, observer: str, observed: str, sessions: frozenset[str] | None
 ) -> Mapping[str, str]:
     """For each conclusion about the peer that states a replaced value, the one that states the newest.
 
@@ -73,37 +73,37 @@ def outdated_of(
 
     Raises: Tampered.
     """
-    lines = _lines(desk, observer, observed, desk.scope.namespaces).values()
+    lines = _lines(ctx, observer, observed, ctx.scope.namespaces).values()
     key = (outdated_of, sessions, *sorted(line.id for line in lines))
-    known: Mapping[str, str] | None = desk.tools.memo.get(key)
+    known: Mapping[str, str] | None = ctx.tools.memo.get(key)
     if known is None:
-        opener = Opener(desk)
+        opener = Opener(ctx)
         stands = (stand for line in lines for stand in _opened(opener, line).stands)
         known = outdated(stand for stand in stands if sessions is None or stand.session in sessions)
-        desk.tools.memo.keep(key, known)
+        ctx.tools.memo.keep(key, known)
     return known
 
 
-def stands_of(desk: RequestContext, observer: str, observed: str) -> dict[str, list[Stand]]:
+def stands_of(ctx: RequestContext, observer: str, observed: str) -> dict[str, list[Stand]]:
     """The facts that were said of a peer, by namespace.
 
     Raises: Tampered.
     """
-    opener = Opener(desk)
-    lines = _lines(desk, observer, observed, desk.scope.namespaces)
+    opener = Opener(ctx)
+    lines = _lines(ctx, observer, observed, ctx.scope.namespaces)
     return {namespace: _opened(opener, line).stands for namespace, line in lines.items()}
 
 
-def stands_in(desk: RequestContext, observer: str, observed: str, namespace: str) -> list[Stand]:
+def stands_in(ctx: RequestContext, observer: str, observed: str, namespace: str) -> list[Stand]:
     """The facts that were said of a peer in that namespace.
 
     Raises: Tampered.
     """
-    return list(_kept(desk, observer, observed, namespace).stands)
+    return list(_kept(ctx, observer, observed, namespace).stands)
 
 
 def write_card(
-    desk: RequestContext,
+    ctx: RequestContext,
     observer: str,
     observed: str,
     namespace: str,
@@ -111,14 +111,14 @@ def write_card(
     changes: Changes,
 ) -> None:
     """Put these entries in place of what the card of that namespace said."""
-    before = _kept(desk, observer, observed, namespace)
+    before = _kept(ctx, observer, observed, namespace)
     overruled = sorted({stand.said for stand in before.stands})
     after = replace(before, entries=list(entries), overruled=overruled)
-    _write(desk, observer, observed, namespace, after, changes)
+    _write(ctx, observer, observed, namespace, after, changes)
 
 
 def add_news(
-    desk: RequestContext,
+    ctx: RequestContext,
     observer: str,
     observed: str,
     namespace: str,
@@ -131,16 +131,16 @@ def add_news(
 
     Raises: Tampered.
     """
-    before = _kept(desk, observer, observed, namespace)
+    before = _kept(ctx, observer, observed, namespace)
     after = replace(before, stands=_newest((*before.stands, *news)))
     if makes_card:
         after = _remade(after)
     if after != before:
-        _write(desk, observer, observed, namespace, after, changes)
+        _write(ctx, observer, observed, namespace, after, changes)
 
 
 def strike(
-    desk: RequestContext,
+    ctx: RequestContext,
     observer: str,
     observed: str,
     namespace: str,
@@ -155,7 +155,7 @@ def strike(
 
     Raises: Tampered.
     """
-    before = _kept(desk, observer, observed, namespace)
+    before = _kept(ctx, observer, observed, namespace)
     gone, unsaid = set(sources), set(messages)
     after = replace(
         before,
@@ -165,12 +165,12 @@ def strike(
     if before.entries is not None:
         after = _remade(after)
     if after != before:
-        _write(desk, observer, observed, namespace, after, changes)
+        _write(ctx, observer, observed, namespace, after, changes)
     return after != before
 
 
 def remake(
-    desk: RequestContext,
+    ctx: RequestContext,
     observer: str,
     observed: str,
     namespace: str,
@@ -181,14 +181,14 @@ def remake(
 
     Raises: Tampered.
     """
-    before = _kept(desk, observer, observed, namespace)
+    before = _kept(ctx, observer, observed, namespace)
     after = _remade(replace(before, stands=_newest(stands)))
     if after != before:
-        _write(desk, observer, observed, namespace, after, changes)
+        _write(ctx, observer, observed, namespace, after, changes)
 
 
 def hand_over(
-    desk: RequestContext,
+    ctx: RequestContext,
     lines: Sequence[SealedLine],
     observer: str,
     observed: str,
@@ -199,27 +199,27 @@ def hand_over(
 
     Raises: Tampered.
     """
-    opener = Opener(desk)
+    opener = Opener(ctx)
     given = [_opened(opener, line) for line in lines]
     for line in lines:
-        desk.tx.lines.delete(line.room, (line.id,))
-        changes.lose(line.room, (line.id,))
-    every = [_kept(desk, observer, observed, namespace), *given]
+        ctx.tx.lines.delete(line.compartment, (line.id,))
+        changes.lose(line.compartment, (line.id,))
+    every = [_kept(ctx, observer, observed, namespace), *given]
     made = [kept.entries for kept in every if kept.entries is not None]
     together = _Kept(
         list(dict.fromkeys(chain.from_iterable(made))) if made else None,
         _newest(stand for kept in every for stand in kept.stands),
         sorted({message for kept in every for message in kept.overruled}),
     )
-    _write(desk, observer, observed, namespace, _remade(together) if len(made) > 1 else together, changes)
+    _write(ctx, observer, observed, namespace, _remade(together) if len(made) > 1 else together, changes)
 
 
-def count_entries(desk: RequestContext, observer: str, observed: str, namespace: str) -> int:
+def count_entries(ctx: RequestContext, observer: str, observed: str, namespace: str) -> int:
     """How many lines the card of one namespace has.
 
     Raises: Tampered.
     """
-    return len(_kept(desk, observer, observed, namespace).entries or ())
+    return len(_kept(ctx, observer, observed, namespace).entries or ())
 
 
 def _newest(stands: Iterable[Stand]) -> list[Stand]:
@@ -249,28 +249,28 @@ def _fitted(by_hand: Sequence[CardEntry], stands: Iterable[Stand]) -> list[CardE
 
 
 def _write(
-    desk: RequestContext, observer: str, observed: str, namespace: str, kept: _Kept, changes: Changes
+    ctx: RequestContext, observer: str, observed: str, namespace: str, kept: _Kept, changes: Changes
 ) -> None:
-    earlier = _lines(desk, observer, observed, (namespace,)).get(namespace)
+    earlier = _lines(ctx, observer, observed, (namespace,)).get(namespace)
     if earlier is not None:
-        desk.tx.lines.delete(earlier.room, (earlier.id,))
-        changes.lose(earlier.room, (earlier.id,))
-    keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, namespace))
+        ctx.tx.lines.delete(earlier.compartment, (earlier.id,))
+        changes.lose(earlier.compartment, (earlier.id,))
+    keys = ctx.tools.vault.compartment(ctx.tx, compartment_of(ctx, observer, namespace))
     text = msgspec.json.encode(kept).decode()
-    changes.add(write_line(desk, keys, desk.fresh_id(), CARD, text, about=observed))
+    changes.add(write_line(ctx, keys, ctx.fresh_id(), CARD, text, about=observed))
 
 
-def _kept(desk: RequestContext, observer: str, observed: str, namespace: str) -> _Kept:
-    line = _lines(desk, observer, observed, (namespace,)).get(namespace)
-    return _Kept() if line is None else _opened(Opener(desk), line)
+def _kept(ctx: RequestContext, observer: str, observed: str, namespace: str) -> _Kept:
+    line = _lines(ctx, observer, observed, (namespace,)).get(namespace)
+    return _Kept() if line is None else _opened(Opener(ctx), line)
 
 
 def _lines(
-    desk: RequestContext, observer: str, observed: str, namespaces: Collection[str] | None
+    ctx: RequestContext, observer: str, observed: str, namespaces: Collection[str] | None
 ) -> dict[str, SealedLine]:
     """The card of each namespace that has one."""
-    span = Views(desk.scope.workspace, (CARD,), owner=observer, about=observed, namespaces=namespaces)
-    return {line.room.namespace: line for line in reversed(desk.tx.lines.views(span))}
+    span = Views(ctx.scope.workspace, (CARD,), owner=observer, about=observed, namespaces=namespaces)
+    return {line.compartment.namespace: line for line in reversed(ctx.tx.lines.views(span))}
 
 
 def _opened(opener: Opener, line: SealedLine) -> _Kept:

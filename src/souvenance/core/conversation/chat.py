@@ -94,7 +94,7 @@ class Gathered(Struct, frozen=True):
             line = message.line
             carried = trust.of_message(line.kind, decode_metadata(line.metadata), message.text) < Trust.SAID
             told.append(
-                SourceStatement(line.id, message.text, local(said_at(line)), line.room.owner, carried)
+                SourceStatement(line.id, message.text, local(said_at(line)), line.compartment.owner, carried)
             )
         return told
 
@@ -106,20 +106,20 @@ class QuotedAnswer(Struct, frozen=True):
     rests_on: Gathered
 
 
-def answer(desk: RequestContext, question: ChatQuestion) -> QuotedAnswer:
+def answer(ctx: RequestContext, question: ChatQuestion) -> QuotedAnswer:
     """The conclusions and passages that answer best; nothing where none matches it well.
 
     Raises: NotFound, Tampered.
     """
     depth = LEVELS[question.level]
     asked, tokens = _asked(question, depth), depth.passages * _TOKENS_PER_PASSAGE
-    found = evidence.find(desk, asked, tokens)
+    found = evidence.find(ctx, asked, tokens)
     answers = any(_matches(one.signals) for one in found)
-    noted = nearest(desk, _whose(question), question.text, depth.passages)
+    noted = nearest(ctx, _whose(question), question.text, depth.passages)
     views = [view for view, signals in noted if _matches(signals)]
-    passages = evidence.answering(desk, asked, found, tokens)[: depth.passages] if answers else []
-    told = [representation.conclusion_line(shown(desk, view)) for view in views]
-    quoted = representation.quoted(evidence.shown(desk, passages))
+    passages = evidence.answering(ctx, asked, found, tokens)[: depth.passages] if answers else []
+    told = [representation.conclusion_line(shown(ctx, view)) for view in views]
+    quoted = representation.quoted(evidence.shown(ctx, passages))
     messages = [message for one in passages for message in one.messages]
     return QuotedAnswer("\n\n".join(filter(None, (*told, quoted))), Gathered(views, messages))
 
@@ -139,23 +139,23 @@ def _matches(signals: Mapping[str, float]) -> bool:
     return match(signals) >= LEAST_MATCH
 
 
-def gather(desk: RequestContext, question: ChatQuestion) -> Gathered:
+def gather(ctx: RequestContext, question: ChatQuestion) -> Gathered:
     """What a model may answer from: what its words find, and the newest conclusions.
 
     Raises: NotFound, Tampered.
     """
-    found = look(desk, question)
-    newest = newest_views(desk, _whose(question), LEVELS[question.level].found)
+    found = look(ctx, question)
+    newest = newest_views(ctx, _whose(question), LEVELS[question.level].found)
     return together([found, Gathered(newest, [])])
 
 
-def look(desk: RequestContext, question: ChatQuestion) -> Gathered:
+def look(ctx: RequestContext, question: ChatQuestion) -> Gathered:
     """What its words find, and nothing beside. Raises: NotFound, Tampered."""
     depth = LEVELS[question.level]
     asked = _asked(question, depth)
-    found = evidence.find(desk, asked, depth.tokens)
-    passages = evidence.answering(desk, asked, found, depth.tokens)
-    views = query_views(desk, (_whose(question),), question.text, depth.found)
+    found = evidence.find(ctx, asked, depth.tokens)
+    passages = evidence.answering(ctx, asked, found, depth.tokens)
+    views = query_views(ctx, (_whose(question),), question.text, depth.found)
     return Gathered(views, [message for one in passages for message in one.messages])
 
 
@@ -179,13 +179,13 @@ def _whose(question: ChatQuestion) -> Whose:
     return Whose(observers, question.observed, question.sessions, kinds)
 
 
-def card_lines(desk: RequestContext, question: ChatQuestion) -> list[CardEntry]:
+def card_lines(ctx: RequestContext, question: ChatQuestion) -> list[CardEntry]:
     """What the observer's card of the peer says; nothing where only some sessions are asked about."""
     if question.sessions is not None or question.observer is None or question.observed is None:
         return []
-    if not uses_cards(*directory.habits(desk, None)):
+    if not uses_cards(*directory.habits(ctx, None)):
         return []
-    return read_card(desk, question.observer, question.observed) or []
+    return read_card(ctx, question.observer, question.observed) or []
 
 
 def together(gathered: Iterable[Gathered]) -> Gathered:

@@ -1,7 +1,7 @@
 """Where a conversation's lines lie, and how they are opened and noted.
 
 A message lies in the room of the peer who said it, a conclusion and a card in the room of the
-peer who holds them, a summary in a room that belongs to the sessions of the workspace: each in the
+peer who holds them, a summary in a compartment that belongs to the sessions of the workspace: each in the
 namespace of its session, or, without a session, in the one that was named.
 """
 
@@ -21,46 +21,46 @@ from souvenance.domain.receipt import gone_runs
 from souvenance.errors import NamespaceDenied, Tampered
 
 
-def room_of(desk: RequestContext, owner: str, namespace: str) -> Compartment:
-    return Compartment(desk.scope.workspace, owner, namespace)
+def compartment_of(ctx: RequestContext, owner: str, namespace: str) -> Compartment:
+    return Compartment(ctx.scope.workspace, owner, namespace)
 
 
-def sessions_room(desk: RequestContext, namespace: str) -> Compartment:
-    return room_of(desk, SESSIONS, namespace)
+def sessions_compartment(ctx: RequestContext, namespace: str) -> Compartment:
+    return compartment_of(ctx, SESSIONS, namespace)
 
 
-def rooms_of(desk: RequestContext, owner: str) -> list[Compartment]:
-    """The rooms of that owner that exist, as far as may be looked, in order of namespace."""
-    scope = desk.scope
-    keys = desk.tx.keys.of(scope.workspace, owner, scope.namespaces)
-    return list(dict.fromkeys(key.room for key in keys))
+def compartments_of(ctx: RequestContext, owner: str) -> list[Compartment]:
+    """The compartments of that owner that exist, as far as may be looked, in order of namespace."""
+    scope = ctx.scope
+    keys = ctx.tx.keys.of(scope.workspace, owner, scope.namespaces)
+    return list(dict.fromkeys(key.compartment for key in keys))
 
 
-def everywhere(desk: RequestContext) -> tuple[str, ...]:
+def everywhere(ctx: RequestContext) -> tuple[str, ...]:
     """As far as may be looked, as the audit log names it."""
-    namespaces = desk.scope.namespaces
+    namespaces = ctx.scope.namespaces
     return (ALL,) if namespaces is None else tuple(sorted(namespaces))
 
 
 class Opener:
-    """Opens lines of any owner, looking each room's keys up once."""
+    """Opens lines of any owner, looking each compartment's keys up once."""
 
-    def __init__(self, desk: RequestContext) -> None:
-        self._desk = desk
+    def __init__(self, ctx: RequestContext) -> None:
+        self._ctx = ctx
         self._keys: dict[Compartment, CompartmentKeys] = {}
 
     def text(self, line: SealedLine) -> str:
         """Raises: Tampered, WrongKey, NamespaceDenied for what should never have been found."""
-        keys = self._keys.get(line.room)
+        keys = self._keys.get(line.compartment)
         return (self._found(line) if keys is None else keys).open(line)
 
     def _found(self, line: SealedLine) -> CompartmentKeys:
-        if not self._desk.scope.opens(line.room.namespace):
+        if not self._ctx.scope.opens(line.compartment.namespace):
             raise NamespaceDenied("the cap does not open every namespace of this request")
-        keys = self._desk.tools.vault.known(self._desk.tx, line.room)
+        keys = self._ctx.tools.vault.known(self._ctx.tx, line.compartment)
         if keys is None:
-            raise Tampered(f"line {line.id} lies in a room that has lost its keys")
-        self._keys[line.room] = keys
+            raise Tampered(f"line {line.id} lies in a compartment that has lost its keys")
+        self._keys[line.compartment] = keys
         return keys
 
 
@@ -74,7 +74,7 @@ def reading(namespaces: Sequence[str], lines: Sequence[str] = ()) -> Trace:
 
 
 def write_line(
-    desk: RequestContext,
+    ctx: RequestContext,
     keys: CompartmentKeys,
     line_id: str,
     kind: str,
@@ -89,23 +89,23 @@ def write_line(
     likeness: bytes | None = None,
     supersedes: str | None = None,
 ) -> SealedLine:
-    """Store a line in the room of these keys, as part of the request or the work at this desk."""
+    """Store a line in the room of these keys, as part of the request or the work at this request context."""
     line = Line(
-        room=keys.room,
+        compartment=keys.compartment,
         id=line_id,
         kind=kind,
         text=text,
         session=session,
-        created_at=desk.now,
+        created_at=ctx.now,
         occurred_at=said_at,
         supersedes=supersedes,
-        cap=desk.cap,
+        cap=ctx.cap,
         turn=turn,
         about=about,
         metadata={},
     )
-    kept = sealed(desk, line, keys, metadata, tokens=tokens, likeness=likeness)
-    append(desk, kept, text, keys)
+    kept = sealed(ctx, line, keys, metadata, tokens=tokens, likeness=likeness)
+    append(ctx, kept, text, keys)
     return kept
 
 
@@ -128,11 +128,11 @@ class Changes(Struct):
 
     def add(self, line: SealedLine) -> None:
         self.put.append(line)
-        self.namespaces.add(line.room.namespace)
+        self.namespaces.add(line.compartment.namespace)
 
-    def lose(self, room: Compartment, line_ids: Iterable[str]) -> None:
-        self.gone.update((room, line_id) for line_id in line_ids)
-        self.namespaces.add(room.namespace)
+    def lose(self, compartment: Compartment, line_ids: Iterable[str]) -> None:
+        self.gone.update((compartment, line_id) for line_id in line_ids)
+        self.namespaces.add(compartment.namespace)
 
     def join(self, other: Changes) -> None:
         """Count what the other did as done here."""
@@ -166,14 +166,14 @@ class Changes(Struct):
 def is_of_conversation(line: LinePlace) -> bool:
     """Whether the log tells of which session the line is, and it goes with that; of one put by hand it does
     not, wherever it came from."""
-    return line.turn is not None or line.about is not None or line.room.owner == SESSIONS
+    return line.turn is not None or line.about is not None or line.compartment.owner == SESSIONS
 
 
 def _runs(lines: Iterable[SealedLine]) -> list[tuple[str, str | None, int, str]]:
     """Owner, session, number and namespace of the lines, equal neighbours told once."""
     runs: list[tuple[str, str | None, int, str]] = []
     for line in lines:
-        owner, namespace = line.room.owner, line.room.namespace
+        owner, namespace = line.compartment.owner, line.compartment.namespace
         session = line.session if is_of_conversation(line) else None
         count = 0
         if runs and (runs[-1][0], runs[-1][1], runs[-1][3]) == (owner, session, namespace):

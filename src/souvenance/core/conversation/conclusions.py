@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.cards import outdated_of
-from souvenance.core.conversation.compartments import Opener, room_of, rooms_of, write_line
+from souvenance.core.conversation.compartments import Opener, compartment_of, compartments_of, write_line
 from souvenance.core.conversation.search import ranked
 from souvenance.core.request_context import RequestContext
 from souvenance.core.search import understand
@@ -111,14 +111,14 @@ class Whose(Struct, frozen=True):
         return (
             line.about is not None
             and line.kind in self.kinds
-            and (self.observers is None or line.room.owner in self.observers)
+            and (self.observers is None or line.compartment.owner in self.observers)
             and (self.observed is None or line.about == self.observed)
             and (self.sessions is None or line.session in self.sessions)
         )
 
 
 def conclude(
-    desk: RequestContext,
+    ctx: RequestContext,
     observer: str,
     observed: str,
     text: str,
@@ -133,9 +133,9 @@ def conclude(
     supersedes: str | None = None,
 ) -> SealedLine:
     """Store one conclusion."""
-    keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, namespace))
+    keys = ctx.tools.vault.compartment(ctx.tx, compartment_of(ctx, observer, namespace))
     return write_line(
-        desk,
+        ctx,
         keys,
         line_id,
         kind,
@@ -144,7 +144,7 @@ def conclude(
         about=observed,
         said_at=said_at,
         metadata=metadata,
-        tokens=desk.tools.tokenizer.count(text),
+        tokens=ctx.tools.tokenizer.count(text),
         likeness=likeness,
         supersedes=supersedes,
     )
@@ -177,7 +177,7 @@ class Stated(Struct, frozen=True):
 
 
 def state(
-    desk: RequestContext, stated: Sequence[Stated], namespace: str | None
+    ctx: RequestContext, stated: Sequence[Stated], namespace: str | None
 ) -> tuple[list[View], frozenset[str]]:
     """The conclusions as they are kept, and the ids of those that were there already, by their keys.
 
@@ -190,24 +190,24 @@ def state(
     """
     views: list[View] = []
     known: set[str] = set()
-    for one, line_id in zip(stated, desk.fresh_ids(len(stated)), strict=True):
+    for one, line_id in zip(stated, ctx.fresh_ids(len(stated)), strict=True):
         check_text(one.text, "content")
         for peer in (one.observer, one.observed):
-            directory.need(desk, PEER, peer)
+            directory.need(ctx, PEER, peer)
         if one.session is not None:
-            directory.need(desk, SESSION, one.session)
-        where = directory.namespace_for(desk, one.session, namespace)
-        if any(source.room.namespace != where for source in one.sources):
+            directory.need(ctx, SESSION, one.session)
+        where = directory.namespace_for(ctx, one.session, namespace)
+        if any(source.compartment.namespace != where for source in one.sources):
             raise InvalidInput(
                 "a source lies in another namespace", hint="Name its session, or leave it out."
             )
-        mark, there = _known(desk, one, where)
+        mark, there = _known(ctx, one, where)
         if there is not None:
             known.add(there.id)
-            views += _views(desk, [there])
+            views += _views(ctx, [there])
             continue
         line = conclude(
-            desk,
+            ctx,
             one.observer,
             one.observed,
             one.text,
@@ -217,28 +217,28 @@ def state(
             said_at=one.said_at,
             likeness=mark,
             metadata=one.metadata,
-            kind=_stated_as(desk, one),
+            kind=_stated_as(ctx, one),
         )
         sources = sorted({source.id for source in one.sources})
         if sources:
-            desk.tx.lines.cite(line.room, line.id, sources)
+            ctx.tx.lines.cite(line.compartment, line.id, sources)
         views.append(View(line, one.text, sources))
     return views, frozenset(known)
 
 
-def _known(desk: RequestContext, one: Stated, namespace: str) -> tuple[bytes | None, SealedLine | None]:
+def _known(ctx: RequestContext, one: Stated, namespace: str) -> tuple[bytes | None, SealedLine | None]:
     """By what the statement is known again, and the one that is there by it."""
     if one.key is None:
         return None, None
-    room = room_of(desk, one.observer, namespace)
-    blind = desk.tools.vault.room(desk.tx, room).blind
+    compartment = compartment_of(ctx, one.observer, namespace)
+    blind = ctx.tools.vault.compartment(ctx.tx, compartment).blind
     mark = blake2b(frame("key", one.observed, one.key), key=blind, digest_size=16).digest()
-    return mark, desk.tx.lines.alike(room, one.observed, mark)
+    return mark, ctx.tx.lines.alike(compartment, one.observed, mark)
 
 
-def _stated_as(desk: RequestContext, stated: Stated) -> str:
+def _stated_as(ctx: RequestContext, stated: Stated) -> str:
     """The kind of a conclusion that somebody states. Raises: Tampered."""
-    told, opener = Trust.QUOTED if stated.quoted else Trust.SAID, Opener(desk)
+    told, opener = Trust.QUOTED if stated.quoted else Trust.SAID, Opener(ctx)
     own = min(told, trust.of_statement(stated.text))
     if not stated.sources:
         return trust.KINDS[own]
@@ -252,7 +252,7 @@ def _class_of(line: SealedLine, text: str) -> Trust:
 
 
 def list_views(
-    desk: RequestContext,
+    ctx: RequestContext,
     whose: Sequence[Whose],
     wanted: Predicate | None,
     *,
@@ -264,18 +264,18 @@ def list_views(
 
     Raises: Tampered.
     """
-    lines = [line for some in whose for line in _lines(desk, some)]
+    lines = [line for some in whose for line in _lines(ctx, some)]
     if len(whose) > 1 or oldest_first:
-        lines.sort(key=lambda line: (line.id, line.room), reverse=not oldest_first)
-    outdating = _Outdating(desk, _common_sessions(whose))
+        lines.sort(key=lambda line: (line.id, line.compartment), reverse=not oldest_first)
+    outdating = _Outdating(ctx, _common_sessions(whose))
     if wanted is not None:
-        opener = Opener(desk)
-        lines = [line for line in lines if wanted(_Row(desk, opener, outdating, line))]
-    return _views(desk, lines[offset : offset + limit], outdating), len(lines)
+        opener = Opener(ctx)
+        lines = [line for line in lines if wanted(_Row(ctx, opener, outdating, line))]
+    return _views(ctx, lines[offset : offset + limit], outdating), len(lines)
 
 
 def query_views(
-    desk: RequestContext,
+    ctx: RequestContext,
     whose: Sequence[Whose],
     query: str,
     limit: int,
@@ -289,24 +289,24 @@ def query_views(
 
     Raises: Tampered.
     """
-    opener, outdating = Opener(desk), _Outdating(desk, _common_sessions(whose))
+    opener, outdating = Opener(ctx), _Outdating(ctx, _common_sessions(whose))
 
     def passes(line: SealedLine) -> bool:
         if distance is not None and _distance(query, opener.text(line)) > distance:
             return False
-        return wanted is None or wanted(_Row(desk, opener, outdating, line))
+        return wanted is None or wanted(_Row(ctx, opener, outdating, line))
 
-    question = understand(desk, query)
+    question = understand(ctx, query)
     found: dict[tuple[Compartment, str], tuple[SealedLine, Hit]] = {}
     for some in whose:
-        for line, hit in _answering(desk, some, question, passes, limit):
-            found.setdefault((line.room, line.id), (line, hit))
+        for line, hit in _answering(ctx, some, question, passes, limit):
+            found.setdefault((line.compartment, line.id), (line, hit))
     best = sorted(found.values(), key=lambda one: (one[1].score, one[0].id), reverse=True)[:limit]
-    return _latest_first(_views(desk, [line for line, _ in best], outdating))
+    return _latest_first(_views(ctx, [line for line, _ in best], outdating))
 
 
 def nearest(
-    desk: RequestContext, whose: Whose, query: str, limit: int
+    ctx: RequestContext, whose: Whose, query: str, limit: int
 ) -> list[tuple[View, Mapping[str, float]]]:
     """What was noted that answers the query best, best first, each with the signals that it was found by.
 
@@ -314,19 +314,19 @@ def nearest(
 
     Raises: Tampered.
     """
-    best = _answering(desk, whose, understand(desk, query), lambda line: True, limit)
+    best = _answering(ctx, whose, understand(ctx, query), lambda line: True, limit)
     signals = {line.id: hit.signals for line, hit in best}
-    views = [view for view in _views(desk, [line for line, _ in best]) if view.outdated_by is None]
-    return [(view, signals[view.line.id]) for view in _not_quoted(desk, views)]
+    views = [view for view in _views(ctx, [line for line, _ in best]) if view.outdated_by is None]
+    return [(view, signals[view.line.id]) for view in _not_quoted(ctx, views)]
 
 
 def _answering(
-    desk: RequestContext, whose: Whose, question: Question, passes: Callable[[SealedLine], bool], limit: int
+    ctx: RequestContext, whose: Whose, question: Question, passes: Callable[[SealedLine], bool], limit: int
 ) -> list[tuple[SealedLine, Hit]]:
-    """The best of these conclusions. Others in the same rooms have no part in it."""
+    """The best of these conclusions. Others in the same compartments have no part in it."""
     return ranked(
-        desk,
-        [room for owner in _observers(desk, whose) for room in rooms_of(desk, owner)],
+        ctx,
+        [compartment for owner in _observers(ctx, whose) for compartment in compartments_of(ctx, owner)],
         question,
         lambda line: whose.includes(line) and passes(line),
         limit,
@@ -346,32 +346,32 @@ def _latest_first(views: Sequence[View]) -> list[View]:
     return list(ordered.values())
 
 
-def _observers(desk: RequestContext, whose: Whose) -> Collection[str]:
+def _observers(ctx: RequestContext, whose: Whose) -> Collection[str]:
     if whose.observers is not None:
         return whose.observers
-    return [entry.name for entry in desk.tx.register.entries(desk.scope.workspace, PEER)]
+    return [entry.name for entry in ctx.tx.register.entries(ctx.scope.workspace, PEER)]
 
 
-def newest_views(desk: RequestContext, whose: Whose, most: int) -> list[View]:
+def newest_views(ctx: RequestContext, whose: Whose, most: int) -> list[View]:
     """Raises: Tampered."""
-    return _views(desk, _lines(desk, whose, most), _Outdating(desk, whose.sessions))
+    return _views(ctx, _lines(ctx, whose, most), _Outdating(ctx, whose.sessions))
 
 
-def read_view(desk: RequestContext, line_id: str) -> View:
+def read_view(ctx: RequestContext, line_id: str) -> View:
     """Raises: NotFound, Tampered."""
-    line = desk.tx.lines.view(desk.scope.workspace, line_id, desk.scope.namespaces)
+    line = ctx.tx.lines.view(ctx.scope.workspace, line_id, ctx.scope.namespaces)
     if line is None or line.kind not in KINDS or line.invalidated_by is not None:
         raise NotFound("there is no such conclusion")
-    return _views(desk, [line])[0]
+    return _views(ctx, [line])[0]
 
 
-def count_outdated(desk: RequestContext, lines: Collection[SealedLine]) -> int:
+def count_outdated(ctx: RequestContext, lines: Collection[SealedLine]) -> int:
     """How many of these conclusions state a replaced value. Raises: Tampered."""
-    return sum(one is not None for one in _Outdating(desk).of_all(lines))
+    return sum(one is not None for one in _Outdating(ctx).of_all(lines))
 
 
 def noted(
-    desk: RequestContext,
+    ctx: RequestContext,
     whose: Whose,
     *,
     query: str | None,
@@ -390,43 +390,43 @@ def noted(
     """
     further = max(1, most // 3)
     if frequent:
-        every = _lines(desk, whose)
+        every = _lines(ctx, whose)
         often = sorted((line for line in every if line.times > 1), key=lambda line: -line.times)
-        lines = _with_room_for_explicit([*often[:further], *every[: most + _SPARE]], further)
+        lines = _with_compartment_for_explicit([*often[:further], *every[: most + _SPARE]], further)
     else:
-        lines = _newest(desk, whose, most + _SPARE, further)
-    answers = _noted_on(desk, whose, query, top_k or further, distance) if query else []
+        lines = _newest(ctx, whose, most + _SPARE, further)
+    answers = _noted_on(ctx, whose, query, top_k or further, distance) if query else []
     answered = {view.line.id for view in answers}
-    views = [*answers, *_views(desk, [line for line in lines if line.id not in answered])]
+    views = [*answers, *_views(ctx, [line for line in lines if line.id not in answered])]
     told: dict[tuple[str, str], View] = {}
-    for view in _not_quoted(desk, [view for view in views if view.outdated_by is None]):
+    for view in _not_quoted(ctx, [view for view in views if view.outdated_by is None]):
         told.setdefault((view.level, gist(view.text)), view)
     return list(told.values())[:most]
 
 
 def _noted_on(
-    desk: RequestContext, whose: Whose, query: str, limit: int, distance: float | None
+    ctx: RequestContext, whose: Whose, query: str, limit: int, distance: float | None
 ) -> list[View]:
     """What answers the query; what is only quoted, if the query asks for something that it has most of."""
     kinds = [*whose.kinds, trust.KINDS[Trust.QUOTED]] if asks(query) else whose.kinds
-    found = query_views(desk, (replace(whose, kinds=kinds),), query, limit, distance=distance)
+    found = query_views(ctx, (replace(whose, kinds=kinds),), query, limit, distance=distance)
     return [
         view for view in found if view.trust == Trust.SAID or _distance(query, view.text) <= _MOST_LACKING
     ]
 
 
-def _not_quoted(desk: RequestContext, views: Sequence[View]) -> list[View]:
+def _not_quoted(ctx: RequestContext, views: Sequence[View]) -> list[View]:
     """Those that say more than one of the messages that they follow from has in the same words."""
-    opener = Opener(desk)
-    by_room: dict[Compartment, set[str]] = {}
+    opener = Opener(ctx)
+    by_compartment: dict[Compartment, set[str]] = {}
     for view in views:
         if view.level == "explicit" and view.sources:
-            room = view.line.room._replace(owner=view.line.about or "")
-            by_room.setdefault(room, set()).update(view.sources)
+            compartment = view.line.compartment._replace(owner=view.line.about or "")
+            by_compartment.setdefault(compartment, set()).update(view.sources)
     said = {
         line.id: _flat(opener.text(line))
-        for room, ids in by_room.items()
-        for line in desk.tx.lines.get_all(room, ids)
+        for compartment, ids in by_compartment.items()
+        for line in ctx.tx.lines.get_all(compartment, ids)
     }
     return [
         view for view in views if not any(_flat(view.text) in said.get(source, "") for source in view.sources)
@@ -437,17 +437,17 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _newest(desk: RequestContext, whose: Whose, explicit: int, further: int) -> list[SealedLine]:
+def _newest(ctx: RequestContext, whose: Whose, explicit: int, further: int) -> list[SealedLine]:
     """The newest of what was said outright and of what was reasoned further, so many of each."""
     said, reasoned = (
         replace(whose, kinds=[kind for kind in whose.kinds if (kind in EXPLICIT) is outright])
         for outright in (True, False)
     )
-    lines = _lines(desk, said, explicit) + _lines(desk, reasoned, further)
+    lines = _lines(ctx, said, explicit) + _lines(ctx, reasoned, further)
     return sorted(lines, key=lambda line: line.id, reverse=True)
 
 
-def _with_room_for_explicit(lines: Sequence[SealedLine], further: int) -> list[SealedLine]:
+def _with_compartment_for_explicit(lines: Sequence[SealedLine], further: int) -> list[SealedLine]:
     """Each line once; of what was reasoned further, no more than so many."""
     kept: list[SealedLine] = []
     for line in dict.fromkeys(lines):
@@ -459,16 +459,16 @@ def _with_room_for_explicit(lines: Sequence[SealedLine], further: int) -> list[S
     return kept
 
 
-def _span(desk: RequestContext, whose: Whose, owner: str | None, limit: int | None) -> Views:
-    scope = desk.scope
+def _span(ctx: RequestContext, whose: Whose, owner: str | None, limit: int | None) -> Views:
+    scope = ctx.scope
     return Views(scope.workspace, whose.kinds, owner, whose.observed, whose.sessions, limit, scope.namespaces)
 
 
-def _lines(desk: RequestContext, whose: Whose, limit: int | None = None) -> list[SealedLine]:
+def _lines(ctx: RequestContext, whose: Whose, limit: int | None = None) -> list[SealedLine]:
     if whose.observers is None:
-        return desk.tx.lines.views(_span(desk, whose, None, limit))
+        return ctx.tx.lines.views(_span(ctx, whose, None, limit))
     found = [
-        line for owner in whose.observers for line in desk.tx.lines.views(_span(desk, whose, owner, limit))
+        line for owner in whose.observers for line in ctx.tx.lines.views(_span(ctx, whose, owner, limit))
     ]
     if len(whose.observers) > 1:
         found.sort(key=lambda line: line.id, reverse=True)
@@ -486,10 +486,10 @@ def _common_sessions(whose: Sequence[Whose]) -> Collection[str] | None:
 
 
 def _views(
-    desk: RequestContext, lines: Sequence[SealedLine], outdating: _Outdating | None = None
+    ctx: RequestContext, lines: Sequence[SealedLine], outdating: _Outdating | None = None
 ) -> list[View]:
-    opener, outdating = Opener(desk), outdating or _Outdating(desk)
-    sources = desk.tx.lines.cited(desk.scope.workspace, [line.id for line in lines])
+    opener, outdating = Opener(ctx), outdating or _Outdating(ctx)
+    sources = ctx.tx.lines.cited(ctx.scope.workspace, [line.id for line in lines])
     return [
         View(
             line,
@@ -504,8 +504,8 @@ def _views(
 class _Outdating:
     """What outdates a conclusion, as far as was said in sessions that may be looked into."""
 
-    def __init__(self, desk: RequestContext, sessions: Collection[str] | None = None) -> None:
-        self._desk = desk
+    def __init__(self, ctx: RequestContext, sessions: Collection[str] | None = None) -> None:
+        self._ctx = ctx
         self._sessions = None if sessions is None else frozenset(sessions)
         self._known: dict[tuple[str, str], Mapping[str, str]] = {}
         self._rests_on: dict[str, Sequence[str]] = {}
@@ -518,7 +518,7 @@ class _Outdating:
         """Of each line. Raises: Tampered."""
         several = [line.id for line in lines if line.kind in _TELL_OF_ALL and self._among(line)]
         if unknown := [line_id for line_id in several if line_id not in self._rests_on]:
-            cited = self._desk.tx.lines.cited(self._desk.scope.workspace, unknown)
+            cited = self._ctx.tx.lines.cited(self._ctx.scope.workspace, unknown)
             self._rests_on.update((line_id, cited.get(line_id, ())) for line_id in unknown)
         return [self._outdated_by(line) for line in lines]
 
@@ -530,17 +530,17 @@ class _Outdating:
 
     def _among(self, line: SealedLine) -> Mapping[str, str]:
         """All that is outdated of what its observer knows of its peer."""
-        ends = line.room.owner, line.about or ""
+        ends = line.compartment.owner, line.about or ""
         if ends not in self._known:
-            self._known[ends] = outdated_of(self._desk, *ends, self._sessions)
+            self._known[ends] = outdated_of(self._ctx, *ends, self._sessions)
         return self._known[ends]
 
 
 class _Row(Mapping[str, Any]):
     """The conclusion as a filter sees it: what must be opened or looked up only if it is asked for."""
 
-    def __init__(self, desk: RequestContext, opener: Opener, outdating: _Outdating, line: SealedLine) -> None:
-        self._desk = desk
+    def __init__(self, ctx: RequestContext, opener: Opener, outdating: _Outdating, line: SealedLine) -> None:
+        self._ctx = ctx
         self._opener = opener
         self._outdating = outdating
         self._line = line
@@ -551,7 +551,7 @@ class _Row(Mapping[str, Any]):
             case "content":
                 return self._opener.text(line)
             case "source_ids":
-                return self._desk.tx.lines.cited(line.room.workspace, (line.id,)).get(line.id, [])
+                return self._ctx.tx.lines.cited(line.compartment.workspace, (line.id,)).get(line.id, [])
             case "metadata":
                 return {
                     **decode_metadata(line.metadata),
@@ -572,12 +572,12 @@ class _Row(Mapping[str, Any]):
 
 _COLUMNS: dict[str, Callable[[SealedLine], Any]] = {
     "id": lambda line: line.id,
-    "observer_id": lambda line: line.room.owner,
-    "observer": lambda line: line.room.owner,
+    "observer_id": lambda line: line.compartment.owner,
+    "observer": lambda line: line.compartment.owner,
     "observed_id": lambda line: line.about,
     "observed": lambda line: line.about,
     "session_id": lambda line: line.session,
-    "workspace_id": lambda line: line.room.workspace,
+    "workspace_id": lambda line: line.compartment.workspace,
     "created_at": lambda line: line.created_at,
     "times_derived": lambda line: line.times,
 }

@@ -101,28 +101,28 @@ class _Note(Struct, frozen=True):
 
 
 def picture(
-    desk: RequestContext, asked: PictureQuery, tokens: int = PICTURE_TOKENS, session: str | None = None
+    ctx: RequestContext, asked: PictureQuery, tokens: int = PICTURE_TOKENS, session: str | None = None
 ) -> Picture:
     """Conclusions that were noted, then quoted messages, together within the budget; and the card beside it.
 
     Raises: Tampered.
     """
     if asked.query:
-        foresee(desk, asked.query)
-    conclusions = _Conclusions(_noted(desk, asked))
+        foresee(ctx, asked.query)
+    conclusions = _Conclusions(_noted(ctx, asked))
     left = tokens - conclusions.take(int(tokens * CONCLUSIONS_SHARE))
-    passages, spent = quotes(desk, _evidence(desk, asked), left)
+    passages, spent = quotes(ctx, _evidence(ctx, asked), left)
     left -= spent
     left -= conclusions.take(left)
-    text = render([shown(desk, view) for view in conclusions.taken], evidence.shown(desk, passages))
+    text = render([shown(ctx, view) for view in conclusions.taken], evidence.shown(ctx, passages))
     lines = [*(view.line for view in conclusions.taken), *evidence.lines_of(passages)]
-    return Picture(text, _card(desk, asked, session), lines, tokens - left)
+    return Picture(text, _card(ctx, asked, session), lines, tokens - left)
 
 
-def _noted(desk: RequestContext, asked: PictureQuery) -> list[View]:
+def _noted(ctx: RequestContext, asked: PictureQuery) -> list[View]:
     kinds = (CONCLUSIONS["explicit"],) if asked.sessions is not None else tuple(CONCLUSIONS.values())
     return noted(
-        desk,
+        ctx,
         Whose((asked.observer,), asked.observed, asked.sessions, kinds),
         query=asked.query,
         top_k=asked.top_k,
@@ -156,7 +156,7 @@ class _Conclusions:
         return spent
 
 
-def _evidence(desk: RequestContext, asked: PictureQuery) -> evidence.EvidenceQuery:
+def _evidence(ctx: RequestContext, asked: PictureQuery) -> evidence.EvidenceQuery:
     query = asked.query or ""
     most = min(asked.top_k or asked.most, asked.most)
     return evidence.EvidenceQuery(
@@ -168,38 +168,38 @@ def _evidence(desk: RequestContext, asked: PictureQuery) -> evidence.EvidenceQue
         distance=asked.distance,
         least=least_shown(query),
         unasked=asked.unasked,
-        passes=_observing(desk, asked.observed),
+        passes=_observing(ctx, asked.observed),
     )
 
 
-def _observing(desk: RequestContext, peer: str) -> Callable[[SealedLine], bool]:
+def _observing(ctx: RequestContext, peer: str) -> Callable[[SealedLine], bool]:
     """Whether a line was said in a session in which the peer is to be observed."""
-    habits = directory.peer_habits(directory.find(desk, PEER, peer))
+    habits = directory.peer_habits(directory.find(ctx, PEER, peer))
     known: dict[str, bool] = {}
 
     def passes(line: SealedLine) -> bool:
         session = line.session or ""
         if session not in known:
-            stays = desk.tx.register.ties(desk.scope.workspace, MEMBER, holder=session, held=peer)
+            stays = ctx.tx.register.ties(ctx.scope.workspace, MEMBER, holder=session, held=peer)
             known[session] = observed(directory.member_habits(stays[-1] if stays else None), habits)
         return known[session]
 
     return passes
 
 
-def _card(desk: RequestContext, asked: PictureQuery, session: str | None) -> list[str] | None:
-    if asked.sessions is not None or not uses_cards(*directory.habits(desk, session)):
+def _card(ctx: RequestContext, asked: PictureQuery, session: str | None) -> list[str] | None:
+    if asked.sessions is not None or not uses_cards(*directory.habits(ctx, session)):
         return None
-    entries = read_card(desk, asked.observer, asked.observed)
+    entries = read_card(ctx, asked.observer, asked.observed)
     return None if entries is None else [entry.text for entry in entries]
 
 
-def shown(desk: RequestContext, view: View) -> Conclusion:
-    return Conclusion(view.level, view.text, desk.tools.local(view.at))
+def shown(ctx: RequestContext, view: View) -> Conclusion:
+    return Conclusion(view.level, view.text, ctx.tools.local(view.at))
 
 
 def context(
-    desk: RequestContext, session: str, *, tokens: int | None, summary: bool, asked: PictureQuery | None
+    ctx: RequestContext, session: str, *, tokens: int | None, summary: bool, asked: PictureQuery | None
 ) -> Context:
     """The picture of a peer within its share, then a summary, then the newest messages that fit what is left.
 
@@ -207,38 +207,38 @@ def context(
 
     Raises: Tampered.
     """
-    count = desk.tools.tokenizer.count
+    count = ctx.tools.tokenizer.count
     budget = MOST_TOKENS if tokens is None else max(0, tokens)
     share = min(PICTURE_TOKENS, int(budget * PICTURE_SHARE))
-    seen = None if asked is None else picture(desk, asked, share, session)
-    if directory.find(desk, SESSION, session) is None:
+    seen = None if asked is None else picture(ctx, asked, share, session)
+    if directory.find(ctx, SESSION, session) is None:
         return Context([], None, seen)
     if seen is not None:
         budget -= seen.tokens
         budget -= sum(count(entry) for entry in seen.card or ())
-    chosen = _fitting_summary(summaries(desk, session), budget) if summary else None
+    chosen = _fitting_summary(summaries(ctx, session), budget) if summary else None
     first = 0
     if chosen is not None:
         budget -= chosen.tokens
         first = chosen.turn
-    newest = _newest(desk, session, first, budget)
-    opener = Opener(desk)
+    newest = _newest(ctx, session, first, budget)
+    opener = Opener(ctx)
     messages = [Message(line, opener.text(line)) for line in newest]
     return Context(messages, chosen, seen)
 
 
-def summaries(desk: RequestContext, session: str) -> list[StoredSummary]:
+def summaries(ctx: RequestContext, session: str) -> list[StoredSummary]:
     """The newest short and the newest long summary, as far as there are any, the short one first.
 
     Raises: Tampered.
     """
     newest: dict[bool, tuple[_Note, SealedLine]] = {}
-    for place in desk.tx.lines.of_session(desk.scope.workspace, SESSIONS, session):
-        line = desk.tx.lines.get(place.room, place.id)
+    for place in ctx.tx.lines.of_session(ctx.scope.workspace, SESSIONS, session):
+        line = ctx.tx.lines.get(place.compartment, place.id)
         if line is not None:
             note = msgspec.json.decode(line.metadata, type=settled(_Note))
             newest[note.long] = (note, line)
-    opener = Opener(desk)
+    opener = Opener(ctx)
     return [
         StoredSummary(opener.text(line), note.message_id, long, line.created_at, line.tokens or 0, note.turn)
         for long, (note, line) in sorted(newest.items())
@@ -265,15 +265,15 @@ def _fitting_summary(found: Sequence[StoredSummary], budget: int) -> StoredSumma
     return max(fit, key=lambda one: one.tokens, default=None)
 
 
-def _newest(desk: RequestContext, session: str, first: int, budget: int) -> list[SealedLine]:
+def _newest(ctx: RequestContext, session: str, first: int, budget: int) -> list[SealedLine]:
     """The newest messages from that turn on that fit, read back in steps as far as needed."""
     lines: list[SealedLine] = []
     last: int | None = None
     left, wanted = budget, _READ_AHEAD
     while left > 0:
-        step = desk.tx.lines.turns(
+        step = ctx.tx.lines.turns(
             Turns(
-                desk.scope.workspace,
+                ctx.scope.workspace,
                 session,
                 first=first,
                 last=last,

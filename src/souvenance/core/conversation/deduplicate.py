@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from souvenance.core.conversation.cards import count_entries, remake, stands_in
-from souvenance.core.conversation.compartments import Changes, Opener, room_of
+from souvenance.core.conversation.compartments import Changes, Opener, compartment_of
 from souvenance.core.conversation.conclusions import EXPLICIT, KINDS, count_outdated
 from souvenance.core.request_context import RequestContext
 from souvenance.domain.current_facts import Correction, Stand, corrected, merged
@@ -45,17 +45,17 @@ class Census(Struct, frozen=True):
         return Census(*(one + two for one, two in zip(mine, theirs, strict=True)))
 
 
-def dream(desk: RequestContext, observer: str, observed: str, namespace: str) -> Changes:
-    """At a desk that opens that namespace alone.
+def dream(ctx: RequestContext, observer: str, observed: str, namespace: str) -> Changes:
+    """At a request context that opens that namespace alone.
 
     Raises: Tampered.
     """
     changes = Changes()
-    room = room_of(desk, observer, namespace)
-    span = Views(desk.scope.workspace, KINDS, observer, observed, namespaces=(namespace,))
-    gone = _merge(desk, room, desk.tx.lines.views(span), changes)
-    stands = merged(stands_in(desk, observer, observed, namespace), gone)
-    remake(desk, observer, observed, namespace, _standing(desk, room, stands), changes)
+    compartment = compartment_of(ctx, observer, namespace)
+    span = Views(ctx.scope.workspace, KINDS, observer, observed, namespaces=(namespace,))
+    gone = _merge(ctx, compartment, ctx.tx.lines.views(span), changes)
+    stands = merged(stands_in(ctx, observer, observed, namespace), gone)
+    remake(ctx, observer, observed, namespace, _standing(ctx, compartment, stands), changes)
     return changes
 
 
@@ -69,44 +69,46 @@ def _duplicates(lines: Iterable[SealedLine]) -> Iterator[list[SealedLine]]:
 
 
 def _merge(
-    desk: RequestContext, room: Compartment, lines: Iterable[SealedLine], changes: Changes
+    ctx: RequestContext, compartment: Compartment, lines: Iterable[SealedLine], changes: Changes
 ) -> dict[str, str]:
     """The conclusions that went, each with that which tells it now."""
     now: dict[str, str] = {}
     for kept, *others in _duplicates(lines):
         ids = [line.id for line in others]
-        cited = desk.tx.lines.cited(desk.scope.workspace, ids)
-        desk.tx.lines.reinforce(room, kept.id, sum(line.times for line in others))
-        desk.tx.lines.cite(room, kept.id, sorted({source for one in ids for source in cited.get(one, ())}))
-        desk.tx.terms.remove(room, ids)
-        desk.tx.lines.delete(room, ids)
-        changes.lose(room, ids)
+        cited = ctx.tx.lines.cited(ctx.scope.workspace, ids)
+        ctx.tx.lines.reinforce(compartment, kept.id, sum(line.times for line in others))
+        ctx.tx.lines.cite(
+            compartment, kept.id, sorted({source for one in ids for source in cited.get(one, ())})
+        )
+        ctx.tx.terms.remove(compartment, ids)
+        ctx.tx.lines.delete(compartment, ids)
+        changes.lose(compartment, ids)
         now.update(dict.fromkeys(ids, kept.id))
     return now
 
 
-def _standing(desk: RequestContext, room: Compartment, stands: Sequence[Stand]) -> Iterator[Stand]:
+def _standing(ctx: RequestContext, compartment: Compartment, stands: Sequence[Stand]) -> Iterator[Stand]:
     """The facts whose conclusions are there still, or as somebody corrected them.
 
     Raises: Tampered.
     """
-    opener = Opener(desk)
-    found = {line.id: line for line in desk.tx.lines.get_all(room, {stand.source for stand in stands})}
+    opener = Opener(ctx)
+    found = {line.id: line for line in ctx.tx.lines.get_all(compartment, {stand.source for stand in stands})}
     for stand in stands:
         line = found.get(stand.source)
         if line is None or line.invalidated_by is None:
             yield from (stand,) if line is not None else ()
-        elif (correction := _correction(desk, room, opener, line)) is not None:
+        elif (correction := _correction(ctx, compartment, opener, line)) is not None:
             yield corrected(stand, correction)
 
 
 def _correction(
-    desk: RequestContext, room: Compartment, opener: Opener, line: SealedLine
+    ctx: RequestContext, compartment: Compartment, opener: Opener, line: SealedLine
 ) -> Correction | None:
     """What the newest correction of the conclusion says, if it says something."""
     newest: SealedLine | None = line
     while newest is not None and newest.invalidated_by is not None:
-        newest = next(iter(desk.tx.lines.get_all(room, (newest.invalidated_by,))), None)
+        newest = next(iter(ctx.tx.lines.get_all(compartment, (newest.invalidated_by,))), None)
     if newest is None or newest.kind not in EXPLICIT or of_conclusion(newest.kind) != Trust.SAID:
         return None
     after = opener.text(newest)
@@ -117,7 +119,7 @@ def _correction(
 
 
 def stock(
-    desk: RequestContext, observers: Collection[str] | None = None, most: int = MOST_COUNTED
+    ctx: RequestContext, observers: Collection[str] | None = None, most: int = MOST_COUNTED
 ) -> tuple[Census, bool]:
     """How much those observers, or all of them, hold of anyone, as far as may be looked, and if that is all.
 
@@ -128,25 +130,25 @@ def stock(
     lines = [
         line
         for observer in ((None,) if observers is None else sorted(observers))
-        for line in desk.tx.lines.views(
-            Views(desk.scope.workspace, KINDS, observer, limit=most + 1, namespaces=desk.scope.namespaces)
+        for line in ctx.tx.lines.views(
+            Views(ctx.scope.workspace, KINDS, observer, limit=most + 1, namespaces=ctx.scope.namespaces)
         )
     ]
     by_place: dict[tuple[Compartment, str], list[SealedLine]] = defaultdict(list)
     for line in lines[:most]:
-        by_place[line.room, line.about or ""].append(line)
+        by_place[line.compartment, line.about or ""].append(line)
     total = Census()
-    for (room, about), held in by_place.items():
-        total = total.plus(_census(desk, room, about, held))
+    for (compartment, about), held in by_place.items():
+        total = total.plus(_census(ctx, compartment, about, held))
     return total, total.conclusions >= len(lines)
 
 
-def _census(desk: RequestContext, room: Compartment, about: str, lines: Sequence[SealedLine]) -> Census:
+def _census(ctx: RequestContext, compartment: Compartment, about: str, lines: Sequence[SealedLine]) -> Census:
     return Census(
         conclusions=len(lines),
         duplicates=sum(len(same) - 1 for same in _duplicates(lines)),
-        outdated=count_outdated(desk, lines),
+        outdated=count_outdated(ctx, lines),
         quoted=sum(of_conclusion(line.kind) != Trust.SAID for line in lines),
         reasoned=sum(line.kind not in EXPLICIT for line in lines),
-        entries=count_entries(desk, room.owner, about, room.namespace),
+        entries=count_entries(ctx, compartment.owner, about, compartment.namespace),
     )

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.cards import add_news
-from souvenance.core.conversation.compartments import Changes, Opener, room_of
+from souvenance.core.conversation.compartments import Changes, Opener, compartment_of
 from souvenance.core.conversation.conclusions import conclude, likeness
 from souvenance.core.conversation.directory import Stay, was_there
 from souvenance.core.conversation.messages import said_at
@@ -61,21 +61,21 @@ class _Only(Struct, frozen=True):
     """What is wished to be noted of them, if other than of the session."""
 
 
-def read_passage(desk: RequestContext, tasks: Sequence[Task], session: str, about: str) -> DerivedStretch:
+def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about: str) -> DerivedStretch:
     """The turns that these errands are about, as far as they still exist and open."""
-    opener = Opener(desk)
+    opener = Opener(ctx)
     first, last = min(task.first for task in tasks), max(task.last for task in tasks)
-    span = Turns(desk.scope.workspace, session, first=max(0, first - _CONTEXT_TURNS), last=last)
+    span = Turns(ctx.scope.workspace, session, first=max(0, first - _CONTEXT_TURNS), last=last)
     only = [(task, msgspec.json.decode(task.payload, type=settled(_Only))) for task in tasks]
-    habits = directory.habits(desk, session)
+    habits = directory.habits(ctx, session)
     before: list[Turn] = []
     turns: list[Turn] = []
     numbers: dict[str, int] = {}
     trusts: dict[str, Trust] = {}
     wishes: dict[str, str] = {}
-    for line in desk.tx.lines.turns(span):
+    for line in ctx.tx.lines.turns(span):
         number = line.turn or 0
-        own = line.room.owner == about and number >= first
+        own = line.compartment.owner == about and number >= first
         asked = next((told for task, told in only if own and _covers(task, told.turns, number)), None)
         if own and asked is None:
             continue
@@ -96,14 +96,14 @@ def _covers(task: Task, only: Collection[int] | None, number: int) -> bool:
 
 
 def _turn(line: SealedLine, opener: Opener) -> Turn:
-    return Turn(line.id, line.room.owner, opener.text(line), said_at(line))
+    return Turn(line.id, line.compartment.owner, opener.text(line), said_at(line))
 
 
-def observers_of(desk: RequestContext, session: str, about: str) -> dict[str, list[Stay]]:
+def observers_of(ctx: RequestContext, session: str, about: str) -> dict[str, list[Stay]]:
     """Who forms a view of that peer in the session, and when each was there: itself, and who observes."""
-    ties = directory.stays(desk, session)
+    ties = directory.stays(ctx, session)
     latest = {tie.held: tie for tie in ties}
-    peer = directory.find(desk, PEER, about)
+    peer = directory.find(ctx, PEER, about)
     if peer is None or not h.observed(
         directory.member_habits(latest.get(about)), directory.peer_habits(peer)
     ):
@@ -126,9 +126,9 @@ class _Found(Struct, frozen=True):
     metadata: str = "{}"
 
 
-def keep_statements(desk: RequestContext, passage: DerivedStretch) -> Changes:
+def keep_statements(ctx: RequestContext, passage: DerivedStretch) -> Changes:
     """Store the plain statements of the passage, word for word, for those who heard them, and their facts."""
-    return _keep(desk, passage, list(_stated(passage)))
+    return _keep(ctx, passage, list(_stated(passage)))
 
 
 def _stated(passage: DerivedStretch) -> Iterator[_Found]:
@@ -144,37 +144,37 @@ def _stated(passage: DerivedStretch) -> Iterator[_Found]:
                 yield _Found(one.text, (turn.id,), trust.KINDS[Trust.SAID], one.lines)
 
 
-def _keep(desk: RequestContext, passage: DerivedStretch, found: Sequence[_Found]) -> Changes:
+def _keep(ctx: RequestContext, passage: DerivedStretch, found: Sequence[_Found]) -> Changes:
     """Store each for those who heard it; what one knows already is only counted again.
 
     What rests on a message that was deleted meanwhile is dropped.
     """
     changes = Changes()
-    room = room_of(desk, passage.about, passage.namespace)
-    alive = {line.id for line in desk.tx.lines.get_all(room, passage.numbers)}
+    compartment = compartment_of(ctx, passage.about, passage.namespace)
+    alive = {line.id for line in ctx.tx.lines.get_all(compartment, passage.numbers)}
     kept = [one for one in found if alive.issuperset(one.sources)]
     if not kept:
         return changes
     turns = {turn.id: turn for turn in passage.turns}
-    makes_card = h.makes_cards(*directory.habits(desk, passage.session))
-    makes_card = makes_card and desk.tools.model_for(DERIVE) is None  # A model's card is the model's.
-    for observer, stays in observers_of(desk, passage.session, passage.about).items():
+    makes_card = h.makes_cards(*directory.habits(ctx, passage.session))
+    makes_card = makes_card and ctx.tools.model_for(DERIVE) is None  # A model's card is the model's.
+    for observer, stays in observers_of(ctx, passage.session, passage.about).items():
         heard = [one for one in kept if was_there(stays, passage.numbers[one.sources[-1]])]
         news: list[Stand] = []
-        for one, fresh in zip(heard, desk.fresh_ids(len(heard)), strict=True):
-            source = _stored(desk, passage, observer, one, turns[one.sources[-1]].said_at, fresh, changes)
+        for one, fresh in zip(heard, ctx.fresh_ids(len(heard)), strict=True):
+            source = _stored(ctx, passage, observer, one, turns[one.sources[-1]].said_at, fresh, changes)
             news += [
                 Stand(line, source, said, passage.session, passage.numbers[said], turns[said].said_at)
                 for line in one.lines
                 for said in one.sources
             ]
         if news:
-            add_news(desk, observer, passage.about, passage.namespace, news, changes, makes_card=makes_card)
+            add_news(ctx, observer, passage.about, passage.namespace, news, changes, makes_card=makes_card)
     return changes
 
 
 def _stored(
-    desk: RequestContext,
+    ctx: RequestContext,
     passage: DerivedStretch,
     observer: str,
     one: _Found,
@@ -183,17 +183,17 @@ def _stored(
     changes: Changes,
 ) -> str:
     """The id of the conclusion: of the known one, or of the new one."""
-    keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, passage.namespace))
+    keys = ctx.tools.vault.compartment(ctx.tx, compartment_of(ctx, observer, passage.namespace))
     mark = likeness(keys.blind, passage.session, one.text, one.kind)
-    known = desk.tx.lines.alike(keys.room, passage.about, mark)
+    known = ctx.tx.lines.alike(keys.compartment, passage.about, mark)
     if known is not None:
-        cited = desk.tx.lines.cited(desk.scope.workspace, (known.id,)).get(known.id, ())
+        cited = ctx.tx.lines.cited(ctx.scope.workspace, (known.id,)).get(known.id, ())
         if not set(one.sources) <= set(cited):
-            desk.tx.lines.reinforce(keys.room, known.id, 1)
-            desk.tx.lines.cite(keys.room, known.id, one.sources)
+            ctx.tx.lines.reinforce(keys.compartment, known.id, 1)
+            ctx.tx.lines.cite(keys.compartment, known.id, one.sources)
         return known.id
     line = conclude(
-        desk,
+        ctx,
         observer,
         passage.about,
         one.text,
@@ -205,7 +205,7 @@ def _stored(
         kind=one.kind,
         metadata=one.metadata,
     )
-    desk.tx.lines.cite(keys.room, line.id, one.sources)
+    ctx.tx.lines.cite(keys.compartment, line.id, one.sources)
     changes.add(line)
     return line.id
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.core.conversation.compartments import rooms_of
+from souvenance.core.conversation.compartments import compartments_of
 from souvenance.core.request_context import RequestContext
 from souvenance.decoders import settled
 from souvenance.domain.directory import MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry, Tie
@@ -32,22 +32,22 @@ Stay = tuple[int, int | None]
 """From which turn of a session on, and up to which (exclusive), a peer was there."""
 
 
-def find(desk: RequestContext, kind: str, name: str) -> Entry | None:
-    entry = desk.tx.register.entry(desk.scope.workspace, kind, name)
-    hidden = kind == SESSION and entry is not None and not desk.scope.opens(entry.namespace)
+def find(ctx: RequestContext, kind: str, name: str) -> Entry | None:
+    entry = ctx.tx.register.entry(ctx.scope.workspace, kind, name)
+    hidden = kind == SESSION and entry is not None and not ctx.scope.opens(entry.namespace)
     return None if hidden else entry
 
 
-def need(desk: RequestContext, kind: str, name: str) -> Entry:
+def need(ctx: RequestContext, kind: str, name: str) -> Entry:
     """Raises: NotFound."""
-    entry = find(desk, kind, name)
+    entry = find(ctx, kind, name)
     if entry is None:
         raise NotFound(f"there is no such {kind}")
     return entry
 
 
 def ensure(
-    desk: RequestContext,
+    ctx: RequestContext,
     kind: str,
     name: str,
     metadata: str = "{}",
@@ -59,36 +59,36 @@ def ensure(
 
     Raises: NamespaceDenied if the name is that of a session out of reach.
     """
-    found = find(desk, kind, name)
+    found = find(ctx, kind, name)
     if found is not None:
         return found, False
     if kind != WORKSPACE:
-        ensure(desk, WORKSPACE, desk.scope.workspace)
-    uid, workspace = desk.fresh_id(), desk.scope.workspace
-    entry = Entry(workspace, kind, name, uid, desk.now, metadata, configuration, namespace)
-    if not desk.tx.register.add(entry):
+        ensure(ctx, WORKSPACE, ctx.scope.workspace)
+    uid, workspace = ctx.fresh_id(), ctx.scope.workspace
+    entry = Entry(workspace, kind, name, uid, ctx.now, metadata, configuration, namespace)
+    if not ctx.tx.register.add(entry):
         raise _denied()
     return entry, True
 
 
-def ensure_session(desk: RequestContext, session: str, asked: str | None = None) -> tuple[Entry, bool]:
+def ensure_session(ctx: RequestContext, session: str, asked: str | None = None) -> tuple[Entry, bool]:
     """The session, made in the namespace asked for, or else in the common one, if it does not exist.
 
     Raises: NamespaceDenied, Conflict, as `namespace_for`.
     """
-    return ensure(desk, SESSION, session, namespace=namespace_for(desk, session, asked))
+    return ensure(ctx, SESSION, session, namespace=namespace_for(ctx, session, asked))
 
 
-def namespace_for(desk: RequestContext, session: str | None, asked: str | None) -> str:
+def namespace_for(ctx: RequestContext, session: str | None, asked: str | None) -> str:
     """Where to write: where the session lies, or, without one, where asked, or else in the common namespace.
 
     Raises: NamespaceDenied if that or what is asked for is not open; Conflict if both are and differ.
     """
     entry = None
     if session is not None:
-        entry = desk.tx.register.entry(desk.scope.workspace, SESSION, session)
+        entry = ctx.tx.register.entry(ctx.scope.workspace, SESSION, session)
     namespace = (asked or COMMON_NAMESPACE) if entry is None else entry.namespace
-    if not desk.scope.opens(namespace) or (asked is not None and not desk.scope.opens(asked)):
+    if not ctx.scope.opens(namespace) or (asked is not None and not ctx.scope.opens(asked)):
         raise _denied()
     if asked not in (None, namespace):
         raise Conflict(
@@ -102,35 +102,35 @@ def _denied() -> NamespaceDenied:
     return NamespaceDenied("the cap does not open every namespace of this request")
 
 
-def home(desk: RequestContext) -> str:
+def home(ctx: RequestContext) -> str:
     """The namespace of what comes into being without one: the common one if it is open."""
-    namespaces = desk.scope.namespaces
-    return COMMON_NAMESPACE if desk.scope.opens(COMMON_NAMESPACE) else min(namespaces or (COMMON_NAMESPACE,))
+    namespaces = ctx.scope.namespaces
+    return COMMON_NAMESPACE if ctx.scope.opens(COMMON_NAMESPACE) else min(namespaces or (COMMON_NAMESPACE,))
 
 
-def namespaces(desk: RequestContext) -> list[str]:
+def namespaces(ctx: RequestContext) -> list[str]:
     """Where conversations lie, as far as may be looked."""
-    scope = desk.scope
+    scope = ctx.scope
     if scope.namespaces is not None:
         return sorted(scope.namespaces)
-    return desk.tx.register.namespaces(scope.workspace, SESSION)
+    return ctx.tx.register.namespaces(scope.workspace, SESSION)
 
 
-def in_reach(desk: RequestContext, sessions: Iterable[str]) -> frozenset[str]:
+def in_reach(ctx: RequestContext, sessions: Iterable[str]) -> frozenset[str]:
     """Those of the sessions that there are and that may be looked into."""
-    found = desk.tx.register.named(desk.scope.workspace, SESSION, frozenset(sessions))
-    return frozenset(entry.name for entry in found if desk.scope.opens(entry.namespace))
+    found = ctx.tx.register.named(ctx.scope.workspace, SESSION, frozenset(sessions))
+    return frozenset(entry.name for entry in found if ctx.scope.opens(entry.namespace))
 
 
-def knows_peer(desk: RequestContext, peer: Entry) -> bool:
+def knows_peer(ctx: RequestContext, peer: Entry) -> bool:
     """Whether the peer came into being, was in a session or has lines where may be looked."""
-    if desk.scope.opens(peer.namespace):
+    if ctx.scope.opens(peer.namespace):
         return True
-    ties = desk.tx.register.ties(peer.workspace, MEMBER, held=peer.name)
-    return bool(in_reach(desk, (tie.holder for tie in ties)) or rooms_of(desk, peer.name))
+    ties = ctx.tx.register.ties(peer.workspace, MEMBER, held=peer.name)
+    return bool(in_reach(ctx, (tie.holder for tie in ties)) or compartments_of(ctx, peer.name))
 
 
-def change(desk: RequestContext, entry: Entry, metadata: str | None, configuration: str | None) -> Entry:
+def change(ctx: RequestContext, entry: Entry, metadata: str | None, configuration: str | None) -> Entry:
     """The entry with what is given in place of what it had."""
     changed = replace(
         entry,
@@ -138,7 +138,7 @@ def change(desk: RequestContext, entry: Entry, metadata: str | None, configurati
         configuration=entry.configuration if configuration is None else configuration,
     )
     if changed != entry:
-        desk.tx.register.update(changed)
+        ctx.tx.register.update(changed)
     return changed
 
 
@@ -149,41 +149,41 @@ def merged(earlier: str, given: Mapping[str, object] | None) -> str | None:
     return msgspec.json.encode({**msgspec.json.decode(earlier, type=dict), **given}, order="sorted").decode()
 
 
-def habits(desk: RequestContext, session: str | None) -> tuple[Habits, Habits]:
+def habits(ctx: RequestContext, session: str | None) -> tuple[Habits, Habits]:
     """Those of the session and those of the workspace."""
-    workspace = find(desk, WORKSPACE, desk.scope.workspace)
-    entry = None if session is None else find(desk, SESSION, session)
+    workspace = find(ctx, WORKSPACE, ctx.scope.workspace)
+    entry = None if session is None else find(ctx, SESSION, session)
     return (
         Habits() if entry is None else reads(entry.configuration),
         Habits() if workspace is None else reads(workspace.configuration),
     )
 
 
-def stays(desk: RequestContext, session: str) -> list[Tie]:
+def stays(ctx: RequestContext, session: str) -> list[Tie]:
     """Every stay of every peer in the session, past ones too."""
-    return desk.tx.register.ties(desk.scope.workspace, MEMBER, holder=session)
+    return ctx.tx.register.ties(ctx.scope.workspace, MEMBER, holder=session)
 
 
-def next_turn(desk: RequestContext, session: str) -> int:
+def next_turn(ctx: RequestContext, session: str) -> int:
     """The number of the session's next message: no turn is given out twice, whatever was deleted."""
-    spent = desk.tx.register.batch(desk.scope.workspace, session, _SPENT)
-    last = desk.tx.lines.last_turn(desk.scope.workspace, session)
+    spent = ctx.tx.register.batch(ctx.scope.workspace, session, _SPENT)
+    last = ctx.tx.lines.last_turn(ctx.scope.workspace, session)
     return max(last, 0 if spent is None else spent.last) + 1
 
 
-def spend_turns(desk: RequestContext, session: str, last: int) -> None:
+def spend_turns(ctx: RequestContext, session: str, last: int) -> None:
     """Remember that the session's turns up to the last one were given out, whatever is there of them."""
-    spent = Batch(desk.scope.workspace, session, _SPENT, _FOREVER, 0, last)
-    desk.tx.register.keep_batch(spent, 0)
+    spent = Batch(ctx.scope.workspace, session, _SPENT, _FOREVER, 0, last)
+    ctx.tx.register.keep_batch(spent, 0)
 
 
 def was_there(stays: Iterable[Stay], turn: int) -> bool:
     return any(since <= turn and (until is None or turn < until) for since, until in stays)
 
 
-def members(desk: RequestContext, session: str) -> dict[str, Tie]:
+def members(ctx: RequestContext, session: str) -> dict[str, Tie]:
     """The present stay of each peer that is in the session."""
-    return {tie.held: tie for tie in stays(desk, session) if tie.until is None}
+    return {tie.held: tie for tie in stays(ctx, session) if tie.until is None}
 
 
 def member_habits(tie: Tie | None) -> MemberReasoning:
@@ -194,24 +194,24 @@ def peer_habits(entry: Entry | None) -> PeerHabits:
     return PeerHabits() if entry is None else _decoded(entry.configuration, PeerHabits)
 
 
-def join(desk: RequestContext, session: str, peers: Mapping[str, MemberReasoning | None]) -> None:
+def join(ctx: RequestContext, session: str, peers: Mapping[str, MemberReasoning | None]) -> None:
     """Let the peers into the session, making those that do not exist.
 
     Who is in stays in since when it came; of its habits, those that are given replace the earlier ones.
 
     Raises: NotFound, InvalidInput if too many would observe the others.
     """
-    present = members(desk, session)
+    present = members(ctx, session)
     joining = [peer for peer in peers if peer not in present]
-    turn = next_turn(desk, session) if joining else 0
-    namespace = need(desk, SESSION, session).namespace
+    turn = next_turn(ctx, session) if joining else 0
+    namespace = need(ctx, SESSION, session).namespace
     for peer, given in peers.items():
-        ensure(desk, PEER, peer, namespace=namespace)
-        tie = present.get(peer) or Tie(desk.scope.workspace, MEMBER, session, peer, turn)
+        ensure(ctx, PEER, peer, namespace=namespace)
+        tie = present.get(peer) or Tie(ctx.scope.workspace, MEMBER, session, peer, turn)
         if given is not None:
             tie = replace(tie, configuration=encoded(_with(member_habits(tie), given)))
         if present.get(peer) != tie:
-            desk.tx.register.tie(tie)
+            ctx.tx.register.tie(tie)
             present[peer] = tie
     if sum(member_habits(tie).observe_others is True for tie in present.values()) > MOST_OBSERVERS:
         raise InvalidInput(
@@ -220,26 +220,26 @@ def join(desk: RequestContext, session: str, peers: Mapping[str, MemberReasoning
         )
 
 
-def leave(desk: RequestContext, session: str, peers: Iterable[str]) -> None:
-    present = members(desk, session)
+def leave(ctx: RequestContext, session: str, peers: Iterable[str]) -> None:
+    present = members(ctx, session)
     leaving = [present[peer] for peer in peers if peer in present]
-    turn = next_turn(desk, session) if leaving else 0
+    turn = next_turn(ctx, session) if leaving else 0
     for tie in leaving:
-        desk.tx.register.tie(replace(tie, until=turn))
+        ctx.tx.register.tie(replace(tie, until=turn))
 
 
-def set_members(desk: RequestContext, session: str, peers: Mapping[str, MemberReasoning | None]) -> None:
+def set_members(ctx: RequestContext, session: str, peers: Mapping[str, MemberReasoning | None]) -> None:
     """Those peers and no others."""
-    leave(desk, session, [peer for peer in members(desk, session) if peer not in peers])
-    join(desk, session, peers)
+    leave(ctx, session, [peer for peer in members(ctx, session) if peer not in peers])
+    join(ctx, session, peers)
 
 
-def configure_member(desk: RequestContext, session: str, peer: str, given: MemberReasoning) -> None:
+def configure_member(ctx: RequestContext, session: str, peer: str, given: MemberReasoning) -> None:
     """Raises: NotFound, InvalidInput."""
-    need(desk, SESSION, session)
-    if peer not in members(desk, session):
+    need(ctx, SESSION, session)
+    if peer not in members(ctx, session):
         raise NotFound("the peer is not in the session")
-    join(desk, session, {peer: given})
+    join(ctx, session, {peer: given})
 
 
 def _with(earlier: MemberReasoning, given: MemberReasoning) -> MemberReasoning:
@@ -249,22 +249,22 @@ def _with(earlier: MemberReasoning, given: MemberReasoning) -> MemberReasoning:
     )
 
 
-def scope_sessions(desk: RequestContext, scopes: Iterable[str]) -> frozenset[str]:
+def scope_sessions(ctx: RequestContext, scopes: Iterable[str]) -> frozenset[str]:
     """The sessions of all these scopes together, as far as may be looked.
 
     Raises: NotFound if one of the scopes does not exist.
     """
     found: set[str] = set()
     for scope in scopes:
-        need(desk, SCOPE, scope)
-        found.update(picked.held for picked in picks(desk, scope))
+        need(ctx, SCOPE, scope)
+        found.update(picked.held for picked in picks(ctx, scope))
     return frozenset(found)
 
 
-def picks(desk: RequestContext, scope: str) -> list[Tie]:
+def picks(ctx: RequestContext, scope: str) -> list[Tie]:
     """Which sessions are in the scope, as far as may be looked."""
-    ties = desk.tx.register.ties(desk.scope.workspace, PICK, holder=scope)
-    return [tie for tie in ties if find(desk, SESSION, tie.held) is not None]
+    ties = ctx.tx.register.ties(ctx.scope.workspace, PICK, holder=scope)
+    return [tie for tie in ties if find(ctx, SESSION, tie.held) is not None]
 
 
 def encoded(value: Struct) -> str:

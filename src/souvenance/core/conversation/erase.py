@@ -29,196 +29,212 @@ _VIEWS = (*KINDS, CARD)
 
 
 def erase_message(
-    desk: RequestContext, session: str, message_id: str, *, with_empty_session: bool = False
+    ctx: RequestContext, session: str, message_id: str, *, with_empty_session: bool = False
 ) -> Changes:
     """`with_empty_session`: the session goes too, if it then holds nothing.
 
     Raises: NotFound.
     """
-    line = find_message(desk, session, message_id)
+    line = find_message(ctx, session, message_id)
     changes = Changes()
-    erase_lines(desk, [line], changes)
-    entry = directory.need(desk, SESSION, session)
+    erase_lines(ctx, [line], changes)
+    entry = directory.need(ctx, SESSION, session)
     bare = (entry.metadata, entry.configuration) == ("{}", "{}")
-    if with_empty_session and bare and not _lines_of(desk, entry):
+    if with_empty_session and bare and not _lines_of(ctx, entry):
         changes.gone_session = session
-        _strike_session(desk, session)
+        _strike_session(ctx, session)
     return changes
 
 
-def erase_conclusion(desk: RequestContext, line_id: str) -> Changes:
+def erase_conclusion(ctx: RequestContext, line_id: str) -> Changes:
     """Raises: NotFound."""
-    line = desk.tx.lines.view(desk.scope.workspace, line_id, desk.scope.namespaces)
+    line = ctx.tx.lines.view(ctx.scope.workspace, line_id, ctx.scope.namespaces)
     if line is None or line.kind not in KINDS:
         raise NotFound("there is no such conclusion")
     changes = Changes()
-    erase_lines(desk, [line], changes)
+    erase_lines(ctx, [line], changes)
     return changes
 
 
-def erase_session(desk: RequestContext, session: str) -> Changes:
+def erase_session(ctx: RequestContext, session: str) -> Changes:
     """What was said in the session and concluded in it; the name may be used again.
 
     Raises: NotFound.
     """
-    entry = directory.need(desk, SESSION, session)
-    lines = _lines_of(desk, entry)
+    entry = directory.need(ctx, SESSION, session)
+    lines = _lines_of(ctx, entry)
     changes = Changes({entry.namespace}, gone_session=session)
-    erase_lines(desk, lines.values(), changes)
+    erase_lines(ctx, lines.values(), changes)
     changes.gone -= {place for place, line in lines.items() if is_of_conversation(line)}
-    _strike_session(desk, session)
+    _strike_session(ctx, session)
     return changes
 
 
-def _lines_of(desk: RequestContext, session: Entry) -> dict[tuple[Compartment, str], LinePlace]:
+def _lines_of(ctx: RequestContext, session: Entry) -> dict[tuple[Compartment, str], LinePlace]:
     """What was said in the session and concluded in it, by room and id."""
     workspace, namespace = session.workspace, session.namespace
-    owners = dict.fromkeys((SESSIONS, *(stay.held for stay in directory.stays(desk, session.name))))
+    owners = dict.fromkeys((SESSIONS, *(stay.held for stay in directory.stays(ctx, session.name))))
     said = [
         line
         for owner in owners
-        for line in desk.tx.lines.of_session(workspace, owner, session.name)
-        if line.room.namespace == namespace
+        for line in ctx.tx.lines.of_session(workspace, owner, session.name)
+        if line.compartment.namespace == namespace
     ]
-    held = desk.tx.lines.views(Views(workspace, KINDS, sessions=(session.name,), namespaces=(namespace,)))
-    return {(line.room, line.id): line for line in (*said, *held)}
+    held = ctx.tx.lines.views(Views(workspace, KINDS, sessions=(session.name,), namespaces=(namespace,)))
+    return {(line.compartment, line.id): line for line in (*said, *held)}
 
 
-def _strike_session(desk: RequestContext, session: str) -> None:
-    """Take the session off the register."""
-    workspace, register = desk.scope.workspace, desk.tx.register
+def _strike_session(ctx: RequestContext, session: str) -> None:
+    """Take the session off the directory."""
+    workspace, register = ctx.scope.workspace, ctx.tx.register
     register.untie(workspace, MEMBER, holder=session)
     register.untie(workspace, PICK, held=session)
     register.drop_batches(workspace, session)
     register.remove(workspace, SESSION, session)
-    desk.tx.work.drop(workspace, session)
+    ctx.tx.work.drop(workspace, session)
 
 
-def erase_peer(desk: RequestContext, peer: str, *, keep_messages: bool) -> Changes:
+def erase_peer(ctx: RequestContext, peer: str, *, keep_messages: bool) -> Changes:
     """What the peer holds, what others hold of it, and, unless kept, what it said.
 
     Raises: NotFound.
     """
-    entry = directory.need(desk, PEER, peer)
-    if not directory.knows_peer(desk, entry):
+    entry = directory.need(ctx, PEER, peer)
+    if not directory.knows_peer(ctx, entry):
         raise NotFound("there is no such peer")
-    workspace = desk.scope.workspace
-    rooms = rooms_held(desk, peer)
-    span = TurnSpan(workspace, peer, [room.namespace for room in rooms], history=True, limit=EVERYTHING)
-    own = [line for line in desk.tx.lines.walk(span) if not (keep_messages and line.turn is not None)]
-    of_it = desk.tx.lines.views(Views(workspace, _VIEWS, about=peer, namespaces=desk.scope.namespaces))
+    workspace = ctx.scope.workspace
+    compartments = compartments_held(ctx, peer)
+    span = TurnSpan(
+        workspace,
+        peer,
+        [compartment.namespace for compartment in compartments],
+        history=True,
+        limit=EVERYTHING,
+    )
+    own = [line for line in ctx.tx.lines.walk(span) if not (keep_messages and line.turn is not None)]
+    of_it = ctx.tx.lines.views(Views(workspace, _VIEWS, about=peer, namespaces=ctx.scope.namespaces))
     changes = Changes()
-    ties = desk.tx.register.ties(workspace, MEMBER, held=peer)
-    sessions = directory.in_reach(desk, (tie.holder for tie in ties))
-    erase_lines(desk, {(line.room, line.id): line for line in (*own, *of_it)}.values(), changes)
+    ties = ctx.tx.register.ties(workspace, MEMBER, held=peer)
+    sessions = directory.in_reach(ctx, (tie.holder for tie in ties))
+    erase_lines(ctx, {(line.compartment, line.id): line for line in (*own, *of_it)}.values(), changes)
     if keep_messages:
         for session in sorted(sessions):
-            directory.leave(desk, session, (peer,))
-        directory.ensure(desk, FORMER, peer)
+            directory.leave(ctx, session, (peer,))
+        directory.ensure(ctx, FORMER, peer)
     else:
-        changes.gone -= {(line.room, line.id) for line in own}
+        changes.gone -= {(line.compartment, line.id) for line in own}
         changes.gone_owner = peer
-        changes.gone_in = [room.namespace for room in rooms]
+        changes.gone_in = [compartment.namespace for compartment in compartments]
         changes.namespaces.update(changes.gone_in)
-        delete_rooms(desk, rooms, changes)
+        delete_compartments(ctx, compartments, changes)
         for session in sessions:
-            desk.tx.register.untie(workspace, MEMBER, holder=session, held=peer)
-    _strike_off(desk, entry, keep_former=keep_messages)
+            ctx.tx.register.untie(workspace, MEMBER, holder=session, held=peer)
+    _strike_off(ctx, entry, keep_former=keep_messages)
     return changes
 
 
-def rooms_held(desk: RequestContext, owner: str) -> list[Compartment]:
-    """The owner's rooms that may be looked into, also one that has lost its keys or its lines."""
-    workspace = desk.scope.workspace
-    keyed = {key.room.namespace for key in desk.tx.keys.of(workspace, owner, desk.scope.namespaces)}
-    filled = desk.tx.lines.namespaces(workspace, owner)
-    found = sorted(keyed.union(filter(desk.scope.opens, filled)))
+def compartments_held(ctx: RequestContext, owner: str) -> list[Compartment]:
+    """The owner's compartments that may be looked into, also one that has lost its keys or its lines."""
+    workspace = ctx.scope.workspace
+    keyed = {key.compartment.namespace for key in ctx.tx.keys.of(workspace, owner, ctx.scope.namespaces)}
+    filled = ctx.tx.lines.namespaces(workspace, owner)
+    found = sorted(keyed.union(filter(ctx.scope.opens, filled)))
     return [Compartment(workspace, owner, namespace) for namespace in found]
 
 
-def delete_rooms(desk: RequestContext, rooms: Iterable[Compartment], changes: Changes) -> None:
-    for room in rooms:
-        keys = desk.tx.keys.of(room.workspace, room.owner, (room.namespace,))
+def delete_compartments(ctx: RequestContext, compartments: Iterable[Compartment], changes: Changes) -> None:
+    for compartment in compartments:
+        keys = ctx.tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
         changes.epoch = max([changes.epoch, *(key.epoch for key in keys)])
-        desk.tx.lines.delete_room(room)
-        desk.tx.terms.delete_room(room)
-        desk.tx.keys.delete_room(room)
-    desk.tx.touch(desk.scope.workspace, rooms=True)
+        ctx.tx.lines.delete_compartment(compartment)
+        ctx.tx.terms.delete_compartment(compartment)
+        ctx.tx.keys.delete_compartment(compartment)
+    ctx.tx.touch(ctx.scope.workspace, compartments=True)
 
 
-def _strike_off(desk: RequestContext, entry: Entry, *, keep_former: bool = False) -> None:
-    """Take the peer off the register, or leave it to the other namespaces that hold something of it."""
-    register = desk.tx.register
-    others = _elsewhere(desk, entry.name)
+def _strike_off(ctx: RequestContext, entry: Entry, *, keep_former: bool = False) -> None:
+    """Take the peer off the directory, or leave it to the other namespaces that hold something of it."""
+    register = ctx.tx.register
+    others = _elsewhere(ctx, entry.name)
     register.remove(entry.workspace, PEER, entry.name)
     if others:
-        namespace = min(others) if desk.scope.opens(entry.namespace) else entry.namespace
+        namespace = min(others) if ctx.scope.opens(entry.namespace) else entry.namespace
         register.add(replace(entry, namespace=namespace))
     elif not keep_former:
         register.remove(entry.workspace, FORMER, entry.name)
 
 
-def _elsewhere(desk: RequestContext, peer: str) -> set[str]:
+def _elsewhere(ctx: RequestContext, peer: str) -> set[str]:
     """The namespaces out of reach in which the peer is or was in a session, holds something or is held."""
-    if desk.scope.namespaces is None:
+    if ctx.scope.namespaces is None:
         return set()
-    workspace, register = desk.scope.workspace, desk.tx.register
+    workspace, register = ctx.scope.workspace, ctx.tx.register
     held = [
-        line.room.namespace
+        line.compartment.namespace
         for span in (Views(workspace, _VIEWS, owner=peer), Views(workspace, _VIEWS, about=peer))
-        for line in desk.tx.lines.views(span)
+        for line in ctx.tx.lines.views(span)
     ]
     entries = [
         register.entry(workspace, SESSION, tie.holder) for tie in register.ties(workspace, MEMBER, held=peer)
     ]
     found = {*held, *(entry.namespace for entry in entries if entry is not None)}
-    return {namespace for namespace in found if not desk.scope.opens(namespace)}
+    return {namespace for namespace in found if not ctx.scope.opens(namespace)}
 
 
-def erase_workspace(desk: RequestContext) -> Changes:
+def erase_workspace(ctx: RequestContext) -> Changes:
     """Everything in the workspace but its audit log.
 
     Raises: NotFound, Conflict while there are sessions.
     """
-    workspace, register = desk.scope.workspace, desk.tx.register
-    directory.need(desk, WORKSPACE, workspace)
-    if register.count(workspace, SESSION, desk.scope.namespaces):
+    workspace, register = ctx.scope.workspace, ctx.tx.register
+    directory.need(ctx, WORKSPACE, workspace)
+    if register.count(workspace, SESSION, ctx.scope.namespaces):
         raise Conflict(
             "the workspace still has sessions", hint="Delete its sessions first; nothing was changed."
         )
-    rooms = {room for room in desk.tx.lines.rooms() if room.workspace == workspace}
-    rooms.update(key.room for key in desk.tx.keys.every() if key.room.workspace == workspace)
-    namespaces = everywhere(desk)
+    compartments = {
+        compartment for compartment in ctx.tx.lines.compartments() if compartment.workspace == workspace
+    }
+    compartments.update(
+        key.compartment for key in ctx.tx.keys.every() if key.compartment.workspace == workspace
+    )
+    namespaces = everywhere(ctx)
     changes = Changes(set(namespaces), gone_workspace=True, gone_in=namespaces)
-    delete_rooms(desk, sorted(room for room in rooms if desk.scope.opens(room.namespace)), changes)
-    desk.tx.work.drop(workspace, namespaces=desk.scope.namespaces)
-    if _is_used_elsewhere(desk):
-        for entry in register.entries(workspace, PEER, namespaces=desk.scope.namespaces):
-            _strike_off(desk, entry)
+    delete_compartments(
+        ctx,
+        sorted(compartment for compartment in compartments if ctx.scope.opens(compartment.namespace)),
+        changes,
+    )
+    ctx.tx.work.drop(workspace, namespaces=ctx.scope.namespaces)
+    if _is_used_elsewhere(ctx):
+        for entry in register.entries(workspace, PEER, namespaces=ctx.scope.namespaces):
+            _strike_off(ctx, entry)
     else:
         register.remove_workspace(workspace)
-        desk.tx.work.drop(workspace)
-    desk.tx.owe_scrub()
+        ctx.tx.work.drop(workspace)
+    ctx.tx.owe_scrub()
     return changes
 
 
-def _is_used_elsewhere(desk: RequestContext) -> bool:
+def _is_used_elsewhere(ctx: RequestContext) -> bool:
     """Whether a namespace out of reach holds a session, a conclusion or a card of the workspace."""
-    if desk.scope.namespaces is None:
+    if ctx.scope.namespaces is None:
         return False
-    workspace, lines = desk.scope.workspace, desk.tx.lines
-    return bool(desk.tx.register.count(workspace, SESSION)) or any(
-        lines.views(Views(workspace, _VIEWS, owner=room.owner, limit=1, namespaces=(room.namespace,)))
-        for room in lines.rooms()
-        if room.workspace == workspace and not desk.scope.opens(room.namespace)
+    workspace, lines = ctx.scope.workspace, ctx.tx.lines
+    return bool(ctx.tx.register.count(workspace, SESSION)) or any(
+        lines.views(
+            Views(workspace, _VIEWS, owner=compartment.owner, limit=1, namespaces=(compartment.namespace,))
+        )
+        for compartment in lines.compartments()
+        if compartment.workspace == workspace and not ctx.scope.opens(compartment.namespace)
     )
 
 
-def erase_scope(desk: RequestContext, scope: str) -> None:
+def erase_scope(ctx: RequestContext, scope: str) -> None:
     """The scope, or, where it has sessions out of reach, only the others in it."""
-    workspace, register = desk.scope.workspace, desk.tx.register
+    workspace, register = ctx.scope.workspace, ctx.tx.register
     picked = {tie.held for tie in register.ties(workspace, PICK, holder=scope)}
-    mine = directory.in_reach(desk, picked)
+    mine = directory.in_reach(ctx, picked)
     if any(register.entry(workspace, SESSION, session) for session in picked - mine):
         for session in mine:
             register.untie(workspace, PICK, holder=scope, held=session)

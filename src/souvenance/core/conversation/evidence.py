@@ -33,8 +33,8 @@ from souvenance.ports.store import Turns
 AROUND = 2
 """How many messages on either side of a found one are quoted with it."""
 _NEIGHBOURS_SHARE = 4
-"""A found message's neighbours may take a fourth of the budget: no reply, however long, takes the room of
-other found messages."""
+"""A found message's neighbours may take a fourth of the budget: no reply, however long, takes the compartment
+of other found messages."""
 _TOKENS_PER_FOUND = 40
 """A short message with its share of a time, a session and a name; so a budget says how many to look for."""
 _FEWEST, _MOST = 5, 50
@@ -82,7 +82,7 @@ class Passage(Struct, frozen=True):
         return self.messages[0].line
 
 
-def quotes(desk: RequestContext, asked: EvidenceQuery, tokens: int) -> tuple[list[Passage], int]:
+def quotes(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> tuple[list[Passage], int]:
     """What answers the question, or, where there is none or nothing answers it, what is central; and how many
     tokens that takes.
 
@@ -90,49 +90,49 @@ def quotes(desk: RequestContext, asked: EvidenceQuery, tokens: int) -> tuple[lis
 
     Raises: NotFound, Tampered.
     """
-    chosen = _Chosen(desk, asked, tokens)
-    for one in find(desk, asked, tokens) if asked.query.strip() else ():
+    chosen = _Chosen(ctx, asked, tokens)
+    for one in find(ctx, asked, tokens) if asked.query.strip() else ():
         chosen.take(one.message)
     if not chosen.full and (asked.unasked or not chosen.any):
         among = _CENTRAL_BESIDE if chosen.any else _CENTRAL
-        for message in takewhile(lambda _: not chosen.full, _central(desk, asked, among)):
+        for message in takewhile(lambda _: not chosen.full, _central(ctx, asked, among)):
             chosen.take(message, around=0)
-    return _in_order(desk, asked, chosen), chosen.spent
+    return _in_order(ctx, asked, chosen), chosen.spent
 
 
-def find(desk: RequestContext, asked: EvidenceQuery, tokens: int) -> list[Found]:
+def find(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> list[Found]:
     """The messages that answer the question best, best first. Raises: NotFound, Tampered."""
     limit = asked.most or max(_FEWEST, min(tokens // _TOKENS_PER_FOUND, _MOST))
     looked_at = 2 * limit if asked.unasked else limit
-    found = find_messages(desk, asked.query, _where(asked), looked_at, How(floor=asked.unasked))
+    found = find_messages(ctx, asked.query, _where(asked), looked_at, How(floor=asked.unasked))
     if asked.unasked:
         found = [one for one in found if ASKS not in signs(one.message.text)][:limit]
     if asked.distance is not None:
         terms = words.asked(asked.query)
         found = [one for one in found if _lacking(terms, one.message.text) <= asked.distance]
     return [
-        one for one in found if _class_of(desk, one.message) >= asked.least and asked.passes(one.message.line)
+        one for one in found if _class_of(ctx, one.message) >= asked.least and asked.passes(one.message.line)
     ]
 
 
 def answering(
-    desk: RequestContext, asked: EvidenceQuery, found: Sequence[Found], tokens: int
+    ctx: RequestContext, asked: EvidenceQuery, found: Sequence[Found], tokens: int
 ) -> list[Passage]:
     """The found messages with their neighbours, by rank as far as the budget goes. Raises: Tampered."""
-    chosen = _Chosen(desk, asked, tokens)
+    chosen = _Chosen(ctx, asked, tokens)
     for one in found:
         chosen.take(one.message)
-    return _in_order(desk, asked, chosen)
+    return _in_order(ctx, asked, chosen)
 
 
-def shown(desk: RequestContext, passages: Iterable[Passage]) -> list[representation.QuotedPassage]:
+def shown(ctx: RequestContext, passages: Iterable[Passage]) -> list[representation.QuotedPassage]:
     """The passages as they are written down."""
     return [
         representation.QuotedPassage(
             one.first.session or "",
-            desk.tools.local(said_at(one.first)),
+            ctx.tools.local(said_at(one.first)),
             tuple(
-                Quote(message.line.room.owner, trust.quoted(_class_of(desk, message), message.text))
+                Quote(message.line.compartment.owner, trust.quoted(_class_of(ctx, message), message.text))
                 for message in one.messages
             ),
         )
@@ -149,33 +149,33 @@ def _where(asked: EvidenceQuery) -> Where:
     return Where(peer=asked.observed, sessions=asked.sessions, perspective=perspective)
 
 
-def _central(desk: RequestContext, asked: EvidenceQuery, among: int) -> Iterator[Message]:
+def _central(ctx: RequestContext, asked: EvidenceQuery, among: int) -> Iterator[Message]:
     """What is current and central of so much of what the peer said last, best first. Raises: Tampered."""
     if asked.observed is None:
         return
-    where, opener = _where(asked), Opener(desk)
-    passes = may_find(desk, where)
-    newest = [line for line in newest_of(desk, where, _LOOKED_THROUGH * among) if passes(line)][:among]
+    where, opener = _where(asked), Opener(ctx)
+    passes = may_find(ctx, where)
+    newest = [line for line in newest_of(ctx, where, _LOOKED_THROUGH * among) if passes(line)][:among]
     messages = [Message(line, opener.text(line)) for line in sorted(newest, key=said_at)]
     own = [one for one in messages if not _is_carried(one.line) and asked.passes(one.line)]
     for number in central([one.text for one in own]):
-        if _class_of(desk, own[number]) == Trust.SAID:  # It takes long to see, and few are taken.
+        if _class_of(ctx, own[number]) == Trust.SAID:  # It takes long to see, and few are taken.
             yield own[number]
 
 
 class _Chosen:
     """The messages that are quoted, as far as the budget goes."""
 
-    def __init__(self, desk: RequestContext, asked: EvidenceQuery, tokens: int) -> None:
-        self._desk = desk
+    def __init__(self, ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> None:
+        self._ctx = ctx
         self._asked = asked
-        self._opener = Opener(desk)
+        self._opener = Opener(ctx)
         self._tokens = tokens
         self._left = tokens - _HEADING
         self._most_beside = tokens // _NEIGHBOURS_SHARE
         present = dict.fromkeys(peer for peer in (asked.observer, asked.observed) if peer is not None)
         self._tests = [
-            may_find(desk, Where(sessions=asked.sessions, perspective=peer)) for peer in present or (None,)
+            may_find(ctx, Where(sessions=asked.sessions, perspective=peer)) for peer in present or (None,)
         ]
         self._speakers = set(present) if asked.unasked else None
         self._by_session: dict[str, dict[int, Message]] = defaultdict(dict)
@@ -220,7 +220,7 @@ class _Chosen:
             return True
         beside = [chosen[other] for other in (turn - 1, turn + 1) if other in chosen]
         cost = self._cost(message, alone=not any(self._is_same_day(message, other) for other in beside))
-        if cost > space or _class_of(self._desk, message) < self._asked.least:
+        if cost > space or _class_of(self._ctx, message) < self._asked.least:
             return False
         chosen[turn] = message
         self._left -= cost
@@ -229,8 +229,8 @@ class _Chosen:
     def _cost(self, message: Message, *, alone: bool) -> int:
         line = message.line
         tokens = len(message.text) if line.tokens is None else line.tokens
-        tokens += _name_tokens(line.room.owner) + message.text.count("\n")
-        tokens += 0 if _class_of(self._desk, message) == Trust.SAID else _MARKS
+        tokens += _name_tokens(line.compartment.owner) + message.text.count("\n")
+        tokens += 0 if _class_of(self._ctx, message) == Trust.SAID else _MARKS
         return tokens + (_STAMP + _name_tokens(line.session or "") if alone else 0)
 
     def _beside(self, line: SealedLine, around: int) -> list[SealedLine]:
@@ -238,17 +238,19 @@ class _Chosen:
         turn = line.turn or 0
         if not around or self.full:
             return []
-        span = Turns(line.room.workspace, line.session or "", first=max(0, turn - around), last=turn + around)
+        span = Turns(
+            line.compartment.workspace, line.session or "", first=max(0, turn - around), last=turn + around
+        )
         chosen = self._by_session[line.session or ""]
-        lines = self._desk.tx.lines.turns(span)
+        lines = self._ctx.tx.lines.turns(span)
         found = [one for one in lines if one.turn not in chosen and self._may_show(one)]
         return sorted(found, key=lambda one: (abs((one.turn or 0) - turn), one.turn or 0))
 
     def _may_show(self, line: SealedLine) -> bool:
         return (
             line.invalidated_by is None
-            and self._desk.scope.opens(line.room.namespace)
-            and (self._speakers is None or line.room.owner in self._speakers)
+            and self._ctx.scope.opens(line.compartment.namespace)
+            and (self._speakers is None or line.compartment.owner in self._speakers)
             and all(test(line) for test in self._tests)
         )
 
@@ -266,17 +268,17 @@ class _Chosen:
             yield run
 
     def _is_same_day(self, one: Message, other: Message) -> bool:
-        days = {self._desk.tools.local(said_at(message.line)) // _DAY_MS for message in (one, other)}
+        days = {self._ctx.tools.local(said_at(message.line)) // _DAY_MS for message in (one, other)}
         return len(days) == 1
 
 
-def _in_order(desk: RequestContext, asked: EvidenceQuery, chosen: _Chosen) -> list[Passage]:
+def _in_order(ctx: RequestContext, asked: EvidenceQuery, chosen: _Chosen) -> list[Passage]:
     """The best passage first; those that hold the same terms of the question change places, the newest first.
 
     They are about the same thing.
     """
     passages = chosen.passages()
-    terms = frozenset(understand(desk, asked.query).terms) if asked.query.strip() else frozenset()
+    terms = frozenset(understand(ctx, asked.query).terms) if asked.query.strip() else frozenset()
     places: dict[frozenset[str], list[int]] = defaultdict(list)
     for place, passage in enumerate(passages):
         if held := terms.intersection(words.terms(passage.best.text)):
@@ -298,8 +300,8 @@ def _is_carried(line: SealedLine) -> bool:
     return is_carried(line.kind, decode_metadata(line.metadata))
 
 
-def _class_of(desk: RequestContext, message: Message) -> Trust:
-    return class_of(desk, message.line, message.text)
+def _class_of(ctx: RequestContext, message: Message) -> Trust:
+    return class_of(ctx, message.line, message.text)
 
 
 def _lacking(terms: Sequence[str], text: str) -> float:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from souvenance.core.conversation import directory
-from souvenance.core.conversation.compartments import Changes, Opener, room_of, write_line
+from souvenance.core.conversation.compartments import Changes, Opener, compartment_of, write_line
 from souvenance.core.request_context import RequestContext
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import reasoning_settings as h
@@ -64,7 +64,7 @@ class Hall(Struct, frozen=True):
 
 
 def add_messages(
-    desk: RequestContext, hall: Hall, said: Sequence[NewMessage], key: str | None = None
+    ctx: RequestContext, hall: Hall, said: Sequence[NewMessage], key: str | None = None
 ) -> tuple[list[Message], Changes]:
     """Store the messages; a retry finds those of the first time, and changes nothing.
 
@@ -77,48 +77,49 @@ def add_messages(
     for one in said:
         check_characters(one.text, "content")
     session = hall.session
-    entry, _ = directory.ensure_session(desk, session, hall.namespace)
+    entry, _ = directory.ensure_session(ctx, session, hall.namespace)
     changes = Changes({entry.namespace})
     authors = list(dict.fromkeys(one.peer for one in said))
     keys = {
-        author: desk.tools.vault.room(desk.tx, room_of(desk, author, entry.namespace)) for author in authors
+        author: ctx.tools.vault.compartment(ctx.tx, compartment_of(ctx, author, entry.namespace))
+        for author in authors
     }
     digest = _digest(keys[authors[0]].blind, session, said, key)
-    earlier = _first_time(desk, session, digest, said, keyed=key is not None)
+    earlier = _first_time(ctx, session, digest, said, keyed=key is not None)
     if earlier is not None:
         return earlier, changes
-    directory.join(desk, session, {**dict.fromkeys(authors), **_newcomers(desk, hall)})
-    first = directory.next_turn(desk, session)
-    stored = _store(desk, session, said, keys, first)
+    directory.join(ctx, session, {**dict.fromkeys(authors), **_newcomers(ctx, hall)})
+    first = directory.next_turn(ctx, session)
+    stored = _store(ctx, session, said, keys, first)
     for message in stored:
         changes.add(message.line)
     last = first + len(stored) - 1
-    desk.tx.register.keep_batch(
-        Batch(desk.scope.workspace, session, digest, desk.now, first, last), desk.now - KEY_WINDOW_MS
+    ctx.tx.register.keep_batch(
+        Batch(ctx.scope.workspace, session, digest, ctx.now, first, last), ctx.now - KEY_WINDOW_MS
     )
-    _owe_work(desk, entry, said, first)
+    _owe_work(ctx, entry, said, first)
     return stored, changes
 
 
-def _newcomers(desk: RequestContext, hall: Hall) -> dict[str, h.MemberReasoning]:
+def _newcomers(ctx: RequestContext, hall: Hall) -> dict[str, h.MemberReasoning]:
     if not hall.members:
         return {}
-    known = {stay.held for stay in directory.stays(desk, hall.session)}
+    known = {stay.held for stay in directory.stays(ctx, hall.session)}
     return {peer: habits for peer, habits in hall.members.items() if peer not in known}
 
 
 def _store(
-    desk: RequestContext,
+    ctx: RequestContext,
     session: str,
     said: Sequence[NewMessage],
     keys: dict[str, CompartmentKeys],
     first: int,
 ) -> list[Message]:
     stored: list[Message] = []
-    counts = [desk.tools.tokenizer.count(one.text) for one in said]
-    for turn, (one, line_id) in enumerate(zip(said, desk.fresh_ids(len(said)), strict=True), first):
+    counts = [ctx.tools.tokenizer.count(one.text) for one in said]
+    for turn, (one, line_id) in enumerate(zip(said, ctx.fresh_ids(len(said)), strict=True), first):
         kept = write_line(
-            desk,
+            ctx,
             keys[one.peer],
             line_id,
             _kind(one),
@@ -150,21 +151,21 @@ def _digest(blind: bytes, session: str, said: Sequence[NewMessage], key: str | N
 
 
 def _first_time(
-    desk: RequestContext, session: str, digest: bytes, said: Sequence[NewMessage], *, keyed: bool
+    ctx: RequestContext, session: str, digest: bytes, said: Sequence[NewMessage], *, keyed: bool
 ) -> list[Message] | None:
     """What is there of the same batch.
 
     Raises: Conflict if the key stored anything else, or part of what it stored is gone.
     """
-    batch = desk.tx.register.batch(desk.scope.workspace, session, digest)
-    if batch is None or batch.at < desk.now - (KEY_WINDOW_MS if keyed else RETRY_WINDOW_MS):
+    batch = ctx.tx.register.batch(ctx.scope.workspace, session, digest)
+    if batch is None or batch.at < ctx.now - (KEY_WINDOW_MS if keyed else RETRY_WINDOW_MS):
         return None
-    if not keyed and directory.next_turn(desk, session) != batch.last + 1:
+    if not keyed and directory.next_turn(ctx, session) != batch.last + 1:
         return None
-    opener = Opener(desk)
-    lines = desk.tx.lines.turns(Turns(desk.scope.workspace, session, first=batch.first, last=batch.last))
+    opener = Opener(ctx)
+    lines = ctx.tx.lines.turns(Turns(ctx.scope.workspace, session, first=batch.first, last=batch.last))
     found = [Message(line, opener.text(line)) for line in lines]
-    if [(one.line.room.owner, one.text) for one in found] == [(one.peer, one.text) for one in said]:
+    if [(one.line.compartment.owner, one.text) for one in found] == [(one.peer, one.text) for one in said]:
         return found
     if found and keyed:
         raise Conflict(
@@ -174,14 +175,14 @@ def _first_time(
     return None
 
 
-def _owe_work(desk: RequestContext, entry: Entry, said: Sequence[NewMessage], first: int) -> None:
+def _owe_work(ctx: RequestContext, entry: Entry, said: Sequence[NewMessage], first: int) -> None:
     """Note what must still be done with these messages, in the transaction that stores them."""
     session = entry.name
-    near, far = directory.habits(desk, session)
-    present = directory.members(desk, session)
+    near, far = directory.habits(ctx, session)
+    present = directory.members(ctx, session)
     last = first + len(said) - 1
     for author in dict.fromkeys(one.peer for one in said):
-        peer = directory.find(desk, PEER, author)
+        peer = directory.find(ctx, PEER, author)
         if not h.observed(directory.member_habits(present.get(author)), directory.peer_habits(peer)):
             continue
         reasoned: dict[str | None, list[int]] = {}
@@ -189,9 +190,9 @@ def _owe_work(desk: RequestContext, entry: Entry, said: Sequence[NewMessage], fi
             if one.peer == author and h.reasons(one.reasoning, near, far):
                 reasoned.setdefault(one.wishes, []).append(turn)
         for wishes, turns in reasoned.items():
-            desk.tx.work.add(
+            ctx.tx.work.add(
                 Errand(
-                    workspace=desk.scope.workspace,
+                    workspace=ctx.scope.workspace,
                     kind=DERIVE,
                     session=session,
                     peer=author,
@@ -201,41 +202,41 @@ def _owe_work(desk: RequestContext, entry: Entry, said: Sequence[NewMessage], fi
                     payload=_particulars(turns, wishes),
                     namespace=entry.namespace,
                 ),
-                desk.now,
+                ctx.now,
             )
-    _wait_for_quiet(desk, session, last)
-    owe_summaries(desk, entry, first, last)
+    _wait_for_quiet(ctx, session, last)
+    owe_summaries(ctx, entry, first, last)
 
 
-def _wait_for_quiet(desk: RequestContext, session: str, last: int) -> None:
+def _wait_for_quiet(ctx: RequestContext, session: str, last: int) -> None:
     """Where a model derives, let it read what is new in one call, when the session is quiet or has grown."""
-    model = desk.tools.model_for(DERIVE)
+    model = ctx.tools.model_for(DERIVE)
     if model is None:
         return
-    workspace, pace = desk.scope.workspace, model.pace
-    first = desk.tx.work.defer(workspace, session, DERIVE, desk.now + pace.quiet_ms)
+    workspace, pace = ctx.scope.workspace, model.pace
+    first = ctx.tx.work.defer(workspace, session, DERIVE, ctx.now + pace.quiet_ms)
     if first is not None:
-        lines = desk.tx.lines.turns(Turns(workspace, session, first=first, last=last))
+        lines = ctx.tx.lines.turns(Turns(workspace, session, first=first, last=last))
         if sum(line.tokens or 0 for line in lines) >= pace.tokens:
-            desk.tx.work.defer(workspace, session, DERIVE, desk.now)
+            ctx.tx.work.defer(workspace, session, DERIVE, ctx.now)
 
 
-def owe_summaries(desk: RequestContext, entry: Entry, first: int, last: int) -> None:
+def owe_summaries(ctx: RequestContext, entry: Entry, first: int, last: int) -> None:
     """Note which summaries of the session are due by one of these turns."""
-    rhythm = h.rhythm(*directory.habits(desk, entry.name))
+    rhythm = h.rhythm(*directory.habits(ctx, entry.name))
     for every in () if rhythm is None else dict.fromkeys(rhythm):
         due = last - last % every
         if due >= first:
-            desk.tx.work.add(
+            ctx.tx.work.add(
                 Errand(
-                    workspace=desk.scope.workspace,
+                    workspace=ctx.scope.workspace,
                     kind=SUMMARISE,
                     session=entry.name,
                     last=due,
                     payload='{"long":true}' if rhythm and every == rhythm[1] else '{"long":false}',
                     namespace=entry.namespace,
                 ),
-                desk.now,
+                ctx.now,
             )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
 
 from souvenance.core.conversation.cards import stands_of
-from souvenance.core.conversation.compartments import room_of
+from souvenance.core.conversation.compartments import compartment_of
 from souvenance.core.request_context import RequestContext
 from souvenance.core.supersession import LOOKED_AT, ahead
 from souvenance.domain.current_facts import Stand, label_of, one_at_a_time, outdated
@@ -25,37 +25,37 @@ Found = tuple[SealedLine, Hit]
 
 
 def latest_first(
-    desk: RequestContext,
+    ctx: RequestContext,
     found: Sequence[Found],
     terms: Collection[str],
     test: Callable[[SealedLine], bool],
     limit: int,
 ) -> list[Found]:
     """What was found, best first, each message that one of the best is outdated by before that."""
-    best = {(line.room, line.id): (line, hit) for line, hit in found}
+    best = {(line.compartment, line.id): (line, hit) for line, hit in found}
     looked_at: dict[str, set[str]] = defaultdict(set)
     for line, _ in found[:LOOKED_AT]:
-        looked_at[line.room.owner].add(line.id)
+        looked_at[line.compartment.owner].add(line.id)
     for owner, messages in looked_at.items():
-        for stale, line in _outdating(desk, owner, messages, terms, test):
-            _, before = best[stale.room, stale.id]
-            _, hit = best.get((line.room, line.id), (line, Hit(line.room, line.id, 0.0, {})))
+        for stale, line in _outdating(ctx, owner, messages, terms, test):
+            _, before = best[stale.compartment, stale.id]
+            _, hit = best.get((line.compartment, line.id), (line, Hit(line.compartment, line.id, 0.0, {})))
             if hit.score <= before.score:
-                best[line.room, line.id] = line, ahead(hit, before)
+                best[line.compartment, line.id] = line, ahead(hit, before)
     return sorted(best.values(), key=lambda one: (one[1].score, one[1].id), reverse=True)[:limit]
 
 
 def _outdating(
-    desk: RequestContext,
+    ctx: RequestContext,
     owner: str,
     found: Collection[str],
     terms: Collection[str],
     test: Callable[[SealedLine], bool],
 ) -> Iterator[tuple[SealedLine, SealedLine]]:
     """Those of the found messages that are outdated, each with the message that says what is so now."""
-    by_namespace = _stands(desk, owner, found)
+    by_namespace = _stands(ctx, owner, found)
     said = (
-        desk.tx.lines.get_all(room_of(desk, owner, namespace), {stand.said for stand in stands})
+        ctx.tx.lines.get_all(compartment_of(ctx, owner, namespace), {stand.said for stand in stands})
         for namespace, stands in by_namespace.items()
     )
     shown = {
@@ -71,13 +71,13 @@ def _outdating(
                 yield shown[stand.said], shown[now]
 
 
-def _stands(desk: RequestContext, owner: str, found: Collection[str]) -> dict[str, list[Stand]]:
+def _stands(ctx: RequestContext, owner: str, found: Collection[str]) -> dict[str, list[Stand]]:
     """The facts of the peer's own cards, by namespace, of the labels that these messages state a value of.
 
     Of cards that can't be read, nothing: a search does without.
     """
     try:
-        known = stands_of(desk, owner, owner)
+        known = stands_of(ctx, owner, owner)
     except Tampered:
         return {}
     stated = {label_of(one.text) for some in known.values() for one in some if one.said in found}

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from souvenance.core.conversation import directory
-from souvenance.core.conversation.compartments import Changes, Opener, room_of, write_line
+from souvenance.core.conversation.compartments import Changes, Opener, compartment_of, write_line
 from souvenance.core.conversation.ingest import Message
 from souvenance.core.request_context import RequestContext
 from souvenance.domain import trust
@@ -34,10 +34,10 @@ def said_at(line: SealedLine) -> int:
     return line.created_at if line.occurred_at is None else line.occurred_at
 
 
-def class_of(desk: RequestContext, line: SealedLine, text: str) -> Trust:
+def class_of(ctx: RequestContext, line: SealedLine, text: str) -> Trust:
     """The class of a message; found out once for a request, for it takes long."""
-    return desk.once(
-        (class_of, line.room, line.id),
+    return ctx.once(
+        (class_of, line.compartment, line.id),
         lambda: trust.of_message(line.kind, decode_metadata(line.metadata), text),
     )
 
@@ -45,9 +45,9 @@ def class_of(desk: RequestContext, line: SealedLine, text: str) -> Trust:
 def row(line: SealedLine) -> Mapping[str, Any]:
     """The line as a filter sees it."""
     return {
-        "workspace_id": line.room.workspace,
+        "workspace_id": line.compartment.workspace,
         "session_id": line.session,
-        "peer_id": line.room.owner,
+        "peer_id": line.compartment.owner,
         "token_count": line.tokens,
         "created_at": said_at(line),
         "metadata": decode_metadata(line.metadata),
@@ -55,7 +55,7 @@ def row(line: SealedLine) -> Mapping[str, Any]:
 
 
 def page_of(
-    desk: RequestContext,
+    ctx: RequestContext,
     session: str,
     wanted: Predicate | None,
     *,
@@ -67,45 +67,45 @@ def page_of(
 
     Raises: NotFound, Tampered.
     """
-    directory.need(desk, SESSION, session)
-    span = Turns(desk.scope.workspace, session, newest_first=newest_first)
+    directory.need(ctx, SESSION, session)
+    span = Turns(ctx.scope.workspace, session, newest_first=newest_first)
     if wanted is None:
-        total = desk.tx.lines.count_turns(desk.scope.workspace, session)
-        lines = desk.tx.lines.turns(replace(span, offset=offset, limit=limit))
+        total = ctx.tx.lines.count_turns(ctx.scope.workspace, session)
+        lines = ctx.tx.lines.turns(replace(span, offset=offset, limit=limit))
     else:
-        found = [line for line in desk.tx.lines.turns(span) if wanted(row(line))]
+        found = [line for line in ctx.tx.lines.turns(span) if wanted(row(line))]
         total, lines = len(found), found[offset : offset + limit]
-    opener = Opener(desk)
+    opener = Opener(ctx)
     return [Message(line, opener.text(line)) for line in lines], total
 
 
-def find_message(desk: RequestContext, session: str, message_id: str) -> SealedLine:
+def find_message(ctx: RequestContext, session: str, message_id: str) -> SealedLine:
     """Raises: NotFound."""
-    namespace = directory.need(desk, SESSION, session).namespace
-    for peer in dict.fromkeys(stay.held for stay in directory.stays(desk, session)):
-        line = desk.tx.lines.get(room_of(desk, peer, namespace), message_id)
+    namespace = directory.need(ctx, SESSION, session).namespace
+    for peer in dict.fromkeys(stay.held for stay in directory.stays(ctx, session)):
+        line = ctx.tx.lines.get(compartment_of(ctx, peer, namespace), message_id)
         if line is not None and line.session == session and line.turn is not None:
             return line
     raise NotFound("there is no such message")
 
 
-def read_message(desk: RequestContext, session: str, message_id: str) -> Message:
-    line = find_message(desk, session, message_id)
-    return Message(line, Opener(desk).text(line))
+def read_message(ctx: RequestContext, session: str, message_id: str) -> Message:
+    line = find_message(ctx, session, message_id)
+    return Message(line, Opener(ctx).text(line))
 
 
-def annotate(desk: RequestContext, session: str, message_id: str, metadata: str) -> Message:
+def annotate(ctx: RequestContext, session: str, message_id: str, metadata: str) -> Message:
     """The message with other metadata; what was said can't be changed.
 
     Raises: NotFound, Tampered.
     """
-    line = find_message(desk, session, message_id)
-    desk.tx.lines.annotate(line.room, line.id, metadata)
+    line = find_message(ctx, session, message_id)
+    ctx.tx.lines.annotate(line.compartment, line.id, metadata)
     changed = replace(line, metadata=metadata)
-    return Message(changed, Opener(desk).text(changed))
+    return Message(changed, Opener(ctx).text(changed))
 
 
-def clone(desk: RequestContext, session: str, upto: str | None) -> tuple[Entry, Changes]:
+def clone(ctx: RequestContext, session: str, upto: str | None) -> tuple[Entry, Changes]:
     """A new session in the same namespace, with the same peers and messages, up to and with that one.
 
     Only lines of this workspace, this session and its namespace are copied. What was concluded from them is
@@ -113,27 +113,27 @@ def clone(desk: RequestContext, session: str, upto: str | None) -> tuple[Entry, 
 
     Raises: NotFound, Tampered.
     """
-    source = directory.need(desk, SESSION, session)
-    last = None if upto is None else find_message(desk, session, upto).turn
+    source = directory.need(ctx, SESSION, session)
+    last = None if upto is None else find_message(ctx, session, upto).turn
     entry, _ = directory.ensure(
-        desk, SESSION, desk.fresh_id(), source.metadata, source.configuration, namespace=source.namespace
+        ctx, SESSION, ctx.fresh_id(), source.metadata, source.configuration, namespace=source.namespace
     )
-    end = directory.next_turn(desk, session) if last is None else last + 1
-    for stay in directory.stays(desk, session):
+    end = directory.next_turn(ctx, session) if last is None else last + 1
+    for stay in directory.stays(ctx, session):
         if stay.since < end or stay.until is None:
             until = None if stay.until is None else min(stay.until, end)
-            desk.tx.register.tie(replace(stay, holder=entry.name, since=min(stay.since, end), until=until))
+            ctx.tx.register.tie(replace(stay, holder=entry.name, since=min(stay.since, end), until=until))
     changes = Changes({source.namespace})
-    opener = Opener(desk)
+    opener = Opener(ctx)
     lines = [
         line
-        for line in desk.tx.lines.turns(Turns(desk.scope.workspace, session, last=last))
-        if line.room.namespace == source.namespace
+        for line in ctx.tx.lines.turns(Turns(ctx.scope.workspace, session, last=last))
+        if line.compartment.namespace == source.namespace
     ]
-    for line, line_id in zip(lines, desk.fresh_ids(len(lines)), strict=True):
+    for line, line_id in zip(lines, ctx.fresh_ids(len(lines)), strict=True):
         copy = write_line(
-            desk,
-            desk.tools.vault.room(desk.tx, line.room),
+            ctx,
+            ctx.tools.vault.compartment(ctx.tx, line.compartment),
             line_id,
             line.kind,
             opener.text(line),

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from souvenance.core.conversation import cards
 from souvenance.core.conversation.compartments import Changes
 from souvenance.core.conversation.conclusions import KINDS, likeness
-from souvenance.core.conversation.erase import delete_rooms, rooms_held
+from souvenance.core.conversation.erase import compartments_held, delete_compartments
 from souvenance.core.remember import append, sealed
 from souvenance.core.request_context import RequestContext, opened
 from souvenance.core.vault import CompartmentKeys
@@ -48,8 +48,9 @@ class RenameReport(Struct, frozen=True):
     """Owner and namespace of lines that something had replaced, with their ids and those of what did so."""
 
 
-def rename_some(desk: RequestContext, peer: str, name: str, after: str | None, most: int) -> RenameReport:
-    """Take so many lines along, at a desk that opens every namespace; all that is left if those are fewer.
+def rename_some(ctx: RequestContext, peer: str, name: str, after: str | None, most: int) -> RenameReport:
+    """Take so many lines along, at a request context that opens every namespace; all that is left if those
+    are fewer.
 
     Raises: InvalidInput, Conflict if both have a line of the same id, Tampered, WrongKey.
     """
@@ -57,7 +58,7 @@ def rename_some(desk: RequestContext, peer: str, name: str, after: str | None, m
     names.actor(name, "name")
     if peer == name:
         raise InvalidInput("both names are the same")
-    move = _Move(desk, peer, name)
+    move = _Move(ctx, peer, name)
     found = move.own(after, most)
     if len(found) == most:
         move.lines(line for line in found if line.about is None)
@@ -75,9 +76,9 @@ def rename_some(desk: RequestContext, peer: str, name: str, after: str | None, m
 class _Move:
     """From one name to another, within one transaction."""
 
-    def __init__(self, desk: RequestContext, peer: str, name: str) -> None:
-        self._desk = desk
-        self._workspace = desk.scope.workspace
+    def __init__(self, ctx: RequestContext, peer: str, name: str) -> None:
+        self._ctx = ctx
+        self._workspace = ctx.scope.workspace
         self._peer = peer
         self._name = name
         self._changes = Changes()
@@ -92,61 +93,61 @@ class _Move:
         span = TurnSpan(
             self._workspace,
             self._peer,
-            self._desk.tx.lines.namespaces(self._workspace, self._peer),
+            self._ctx.tx.lines.namespaces(self._workspace, self._peer),
             after=None if after is None else (after, ALL_BEFORE),
             history=True,
             newest_first=False,
             limit=most,
         )
-        return self._desk.tx.lines.walk(span)
+        return self._ctx.tx.lines.walk(span)
 
     def held_by_others(self) -> list[SealedLine]:
         span = Views(self._workspace, (*KINDS, CARD), about=self._peer)
-        return [line for line in self._desk.tx.lines.views(span) if line.room.owner != self._peer]
+        return [line for line in self._ctx.tx.lines.views(span) if line.compartment.owner != self._peer]
 
     def is_known(self) -> bool:
-        """Whether the register knows the peer, or someone who was deleted and had that name."""
-        register = self._desk.tx.register
+        """Whether the directory knows the peer, or someone who was deleted and had that name."""
+        register = self._ctx.tx.register
         return any(register.entry(self._workspace, kind, self._peer) for kind in (PEER, FORMER))
 
     def lines(self, lines: Iterable[SealedLine]) -> None:
         """Seal them anew where they belong now."""
-        by_room: dict[Compartment, list[SealedLine]] = defaultdict(list)
+        by_compartment: dict[Compartment, list[SealedLine]] = defaultdict(list)
         for line in lines:
-            by_room[line.room].append(line)
-        for room, own in by_room.items():
-            self._room(room, own)
+            by_compartment[line.compartment].append(line)
+        for compartment, own in by_compartment.items():
+            self._compartment(compartment, own)
 
-    def _room(self, room: Compartment, lines: Sequence[SealedLine]) -> None:
-        desk, ids = self._desk, [line.id for line in lines]
-        keys = self._keys(room)
+    def _compartment(self, compartment: Compartment, lines: Sequence[SealedLine]) -> None:
+        ctx, ids = self._ctx, [line.id for line in lines]
+        keys = self._keys(compartment)
         read = [opened(line, keys) for line in lines]
-        cited = desk.tx.lines.cited(self._workspace, ids, room=room)
-        desk.tx.terms.remove(room, ids)
-        desk.tx.lines.delete(room, ids)
-        self._changes.lose(room, ids)
-        there = desk.tools.vault.room(desk.tx, room._replace(owner=self._now(room.owner)))
+        cited = ctx.tx.lines.cited(self._workspace, ids, compartment=compartment)
+        ctx.tx.terms.remove(compartment, ids)
+        ctx.tx.lines.delete(compartment, ids)
+        self._changes.lose(compartment, ids)
+        there = ctx.tools.vault.compartment(ctx.tx, compartment._replace(owner=self._now(compartment.owner)))
         for line, told in zip(lines, read, strict=True):
             self._line(line, told, keys, there)
             if sources := cited.get(line.id):
-                desk.tx.lines.cite(there.room, line.id, sources)
+                ctx.tx.lines.cite(there.compartment, line.id, sources)
 
     def _line(self, line: SealedLine, told: Line, keys: CompartmentKeys, there: CompartmentKeys) -> None:
-        desk = self._desk
-        now = replace(told, room=there.room, about=self._now(line.about))
+        ctx = self._ctx
+        now = replace(told, compartment=there.compartment, about=self._now(line.about))
         mark = _marked_anew(line, told.text, keys, there)
-        made = sealed(desk, now, there, line.metadata, tokens=line.tokens, likeness=mark)
+        made = sealed(ctx, now, there, line.metadata, tokens=line.tokens, likeness=mark)
         kept = replace(made, times=line.times)
         by = line.invalidated_by
-        stored = append(desk, kept, told.text, there) if by is None else desk.tx.lines.append(kept)
+        stored = append(ctx, kept, told.text, there) if by is None else ctx.tx.lines.append(kept)
         if not stored:
             raise Conflict(
                 f"{self._name} has another line under the id {line.id}",
                 hint="Forget one of the two, and do it again.",
             )
         if by is not None:
-            desk.tx.lines.invalidate(there.room, line.id, by)
-            self._replaced.append((there.room.owner, there.room.namespace, line.id, by))
+            ctx.tx.lines.invalidate(there.compartment, line.id, by)
+            self._replaced.append((there.compartment.owner, there.compartment.namespace, line.id, by))
         self._changes.add(kept)
         self._count += 1
 
@@ -154,15 +155,19 @@ class _Move:
         """Each into the card that belongs there now, several into one."""
         by_place: dict[tuple[str, str, str], list[SealedLine]] = defaultdict(list)
         for line in lines:
-            place = (self._now(line.room.owner), self._now(line.about or ""), line.room.namespace)
+            place = (
+                self._now(line.compartment.owner),
+                self._now(line.about or ""),
+                line.compartment.namespace,
+            )
             by_place[place].append(line)
             self._count += 1
         for (observer, observed, namespace), own in by_place.items():
-            cards.hand_over(self._desk, own, observer, observed, namespace, self._changes)
+            cards.hand_over(self._ctx, own, observer, observed, namespace, self._changes)
 
     def enter(self) -> None:
         """Let the other name have the peer's entry, if it has none, and its stays in sessions."""
-        register, workspace = self._desk.tx.register, self._workspace
+        register, workspace = self._ctx.tx.register, self._workspace
         entry = register.entry(workspace, PEER, self._peer)
         if entry is not None:
             register.add(replace(entry, name=self._name))
@@ -176,25 +181,25 @@ class _Move:
                 register.tie(replace(tie, held=self._name, until=until))
 
     def leave(self) -> None:
-        """Take the name off the register, and what was still to be done for it over to the other."""
-        desk, workspace = self._desk, self._workspace
-        desk.tx.register.untie(workspace, MEMBER, held=self._peer)
-        former = desk.tx.register.entry(workspace, FORMER, self._peer)
-        if former is not None and desk.tx.register.entry(workspace, PEER, self._name) is None:
-            desk.tx.register.add(replace(former, name=self._name))
+        """Take the name off the directory, and what was still to be done for it over to the other."""
+        ctx, workspace = self._ctx, self._workspace
+        ctx.tx.register.untie(workspace, MEMBER, held=self._peer)
+        former = ctx.tx.register.entry(workspace, FORMER, self._peer)
+        if former is not None and ctx.tx.register.entry(workspace, PEER, self._name) is None:
+            ctx.tx.register.add(replace(former, name=self._name))
         for kind in (PEER, FORMER):
-            desk.tx.register.remove(workspace, kind, self._peer)
-        delete_rooms(desk, rooms_held(desk, self._peer), self._changes)
+            ctx.tx.register.remove(workspace, kind, self._peer)
+        delete_compartments(ctx, compartments_held(ctx, self._peer), self._changes)
         for task in list(self._owed()):
             told = {field: getattr(task, field) for field in Errand.__struct_fields__}
             payload = self._payload(task.payload)
-            desk.tx.work.add(Errand(**{**told, "peer": self._now(task.peer), "payload": payload}), task.due)
-        desk.tx.owe_scrub()
+            ctx.tx.work.add(Errand(**{**told, "peer": self._now(task.peer), "payload": payload}), task.due)
+        ctx.tx.owe_scrub()
 
     def _owed(self) -> Iterator[Task]:
         """What is to be done of the peer, or for it; done as it is, it would find nothing."""
         last = 0
-        while found := self._desk.tx.work.owed(self._workspace, REASONING, after=last, limit=_AT_ONCE):
+        while found := self._ctx.tx.work.owed(self._workspace, REASONING, after=last, limit=_AT_ONCE):
             last = found[-1].seq
             for task in found:
                 if task.peer == self._peer or self._payload(task.payload) != task.payload:
@@ -206,10 +211,10 @@ class _Move:
             return payload
         return msgspec.json.encode({**told, "observer": self._name}).decode()
 
-    def _keys(self, room: Compartment) -> CompartmentKeys:
-        keys = self._desk.tools.vault.known(self._desk.tx, room)
+    def _keys(self, compartment: Compartment) -> CompartmentKeys:
+        keys = self._ctx.tools.vault.known(self._ctx.tx, compartment)
         if keys is None:
-            raise Tampered(f"namespace {room.namespace!r} of {room.owner!r} has lost its keys")
+            raise Tampered(f"namespace {compartment.namespace!r} of {compartment.owner!r} has lost its keys")
         return keys
 
     def _now(self, name: _Name) -> _Name:

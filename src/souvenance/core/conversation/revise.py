@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.core.conversation import cards, directory
-from souvenance.core.conversation.compartments import Changes, room_of, write_line
+from souvenance.core.conversation.compartments import Changes, compartment_of, write_line
 from souvenance.core.conversation.conclusions import (
     TOGETHER,
     View,
@@ -52,21 +52,21 @@ class Stretch(Struct, frozen=True):
     """The conclusions that were offered, by id."""
 
 
-def read_stretch(desk: RequestContext, tasks: Sequence[Task]) -> Stretch:
+def read_stretch(ctx: RequestContext, tasks: Sequence[Task]) -> Stretch:
     """The turns that these errands are about, with what their speakers hold of themselves.
 
     Lines that read like orders are left out. Raises: Tampered.
     """
     session, namespace = tasks[0].session or "", tasks[0].namespace
-    passages = {about: read_passage(desk, own, session, about) for about, own in by_peer(tasks).items()}
+    passages = {about: read_passage(ctx, own, session, about) for about, own in by_peer(tasks).items()}
     trusts = {line: kind for one in passages.values() for line, kind in one.trusts.items()}
-    every = _lines(desk, trusts, _in_order(passages.values()))
+    every = _lines(ctx, trusts, _in_order(passages.values()))
     new = {turn.id for one in passages.values() for turn in one.turns}
     lines = [turn for turn in every if turn.id in new]
     fresh = frozenset(line for one in passages.values() for line in one.numbers)
     speakers = {line.peer for line in lines if line.id in fresh}
     known: dict[str, View] = {}
-    people = [_person(desk, about, lines, known) for about in passages if about in speakers]
+    people = [_person(ctx, about, lines, known) for about in passages if about in speakers]
     reading = ModelReading(
         people,
         lines,
@@ -94,7 +94,7 @@ def _in_order(passages: Iterable[DerivedStretch]) -> list[Turn]:
     return [turns[line] for line in order]
 
 
-def _lines(desk: RequestContext, trusts: Mapping[str, Trust], turns: Sequence[Turn]) -> list[Turn]:
+def _lines(ctx: RequestContext, trusts: Mapping[str, Trust], turns: Sequence[Turn]) -> list[Turn]:
     """The turns at the time that clocks on the wall showed, without what is pasted or quoted in them.
 
     What reads like orders is left out.
@@ -103,43 +103,43 @@ def _lines(desk: RequestContext, trusts: Mapping[str, Trust], turns: Sequence[Tu
     for turn in turns:
         own = trust.own_words(turn.text) if trusts[turn.id] == Trust.SAID else turn.text
         if trusts[turn.id] > Trust.SUSPECT and own.strip():
-            found.append(replace(turn, text=own.strip(), said_at=desk.tools.local(turn.said_at)))
+            found.append(replace(turn, text=own.strip(), said_at=ctx.tools.local(turn.said_at)))
     return found
 
 
-def _person(desk: RequestContext, about: str, lines: Sequence[Turn], known: dict[str, View]) -> ModelPerson:
+def _person(ctx: RequestContext, about: str, lines: Sequence[Turn], known: dict[str, View]) -> ModelPerson:
     """Whom the stretch is about, with the card and the conclusions that stand."""
     whose = Whose((about,), about, kinds=(trust.KINDS[Trust.SAID], CONCLUSIONS["deductive"]))
-    views = newest_views(desk, whose, MOST_KNOWN)
+    views = newest_views(ctx, whose, MOST_KNOWN)
     if len(views) == MOST_KNOWN:
         said = " ".join(line.text for line in lines if line.peer == about)[-_LONGEST_QUERY:]
-        views = [*query_views(desk, (whose,), said, MOST_KNOWN // 2), *views]
+        views = [*query_views(ctx, (whose,), said, MOST_KNOWN // 2), *views]
     found = {view.line.id: view for view in views if view.outdated_by is None}
     known.update(found)
-    card = [entry.text for entry in cards.read_card(desk, about, about) or ()]
+    card = [entry.text for entry in cards.read_card(ctx, about, about) or ()]
     return ModelPerson(
         about,
         card,
         [
-            KnownFacts(line_id, view.text, desk.tools.local(view.at), by_hand=not view.sources)
+            KnownFacts(line_id, view.text, ctx.tools.local(view.at), by_hand=not view.sources)
             for line_id, view in found.items()
         ],
     )
 
 
-def keep_revisions(desk: RequestContext, stretch: Stretch, revisions: Sequence[Revision]) -> Changes:
+def keep_revisions(ctx: RequestContext, stretch: Stretch, revisions: Sequence[Revision]) -> Changes:
     """Store each change for those who heard it. One whose messages were deleted meanwhile is dropped.
 
     Raises: Tampered.
     """
     changes = Changes()
-    makes_card = h.makes_cards(*directory.habits(desk, stretch.session))
+    makes_card = h.makes_cards(*directory.habits(ctx, stretch.session))
     for about, passage in stretch.passages.items():
-        room = room_of(desk, about, stretch.namespace)
-        alive = {line.id for line in desk.tx.lines.get_all(room, passage.numbers)}
+        compartment = compartment_of(ctx, about, stretch.namespace)
+        alive = {line.id for line in ctx.tx.lines.get_all(compartment, passage.numbers)}
         own = [one for one in revisions if one.about == about and alive.issuperset(one.sources)]
-        for observer, stays in observers_of(desk, stretch.session, about).items() if own else ():
-            hearer = _Hearer(desk, stretch, passage, observer, changes)
+        for observer, stays in observers_of(ctx, stretch.session, about).items() if own else ():
+            hearer = _Hearer(ctx, stretch, passage, observer, changes)
             for one in own:
                 if _heard(passage, stays, one):
                     hearer.keep(one)
@@ -155,14 +155,14 @@ class _Hearer:
     """Keeps what one observer comes to know of one person by a stretch."""
 
     def __init__(
-        self, desk: RequestContext, stretch: Stretch, passage: DerivedStretch, observer: str, changes: Changes
+        self, ctx: RequestContext, stretch: Stretch, passage: DerivedStretch, observer: str, changes: Changes
     ) -> None:
-        self._desk = desk
+        self._ctx = ctx
         self._stretch = stretch
         self._passage = passage
         self._observer = observer
         self._changes = changes
-        self._keys = desk.tools.vault.room(desk.tx, room_of(desk, observer, passage.namespace))
+        self._keys = ctx.tools.vault.compartment(ctx.tx, compartment_of(ctx, observer, passage.namespace))
         self._said = {turn.id: turn for turn in passage.turns}
         self._news: list[Stand] = []
         self._gone: list[str] = []
@@ -188,9 +188,9 @@ class _Hearer:
         """Take off the card what no longer stands, and put on it what is new."""
         ends = self._observer, self._passage.about, self._passage.namespace
         if self._gone:
-            cards.strike(self._desk, *ends, self._gone, self._changes, messages=())
+            cards.strike(self._ctx, *ends, self._gone, self._changes, messages=())
         if self._news:
-            cards.add_news(self._desk, *ends, self._news, self._changes, makes_card=makes_card)
+            cards.add_news(self._ctx, *ends, self._news, self._changes, makes_card=makes_card)
 
     def _trust(self, one: Revision) -> Trust:
         """The class of what is said: the lowest of its sources, and lower if it reads like an order."""
@@ -200,50 +200,50 @@ class _Hearer:
 
     def _held(self, line_id: str) -> SealedLine | None:
         """The conclusion as this observer holds it, if it does and it still stands."""
-        desk, view = self._desk, self._stretch.known[line_id]
+        ctx, view = self._ctx, self._stretch.known[line_id]
         if self._observer == self._passage.about:
-            line = desk.tx.lines.get(self._keys.room, line_id)
+            line = ctx.tx.lines.get(self._keys.compartment, line_id)
         else:
             mark = likeness(self._keys.blind, view.line.session or "", view.text, view.line.kind)
-            line = desk.tx.lines.alike(self._keys.room, self._passage.about, mark)
+            line = ctx.tx.lines.alike(self._keys.compartment, self._passage.about, mark)
         return None if line is None or line.invalidated_by is not None else line
 
     def _confirm(self, old: SealedLine, one: Revision) -> None:
         """Count what is said again, with the messages that say it."""
-        self._desk.tx.lines.reinforce(self._keys.room, old.id, 1)
+        self._ctx.tx.lines.reinforce(self._keys.compartment, old.id, 1)
         if old.metadata != TOGETHER:
-            self._desk.tx.lines.cite(self._keys.room, old.id, one.sources)
+            self._ctx.tx.lines.cite(self._keys.compartment, old.id, one.sources)
 
     def _retire(self, old: SealedLine, one: Revision) -> None:
         """Put a line that says nothing in the place of one that is no longer so."""
         line = write_line(
-            self._desk,
+            self._ctx,
             self._keys,
-            self._desk.fresh_id(),
+            self._ctx.fresh_id(),
             TOMBSTONE,
             "",
             session=self._stretch.session,
             supersedes=old.id,
         )
-        self._desk.tx.lines.cite(self._keys.room, line.id, one.sources)
+        self._ctx.tx.lines.cite(self._keys.compartment, line.id, one.sources)
         self._changes.add(line)
         self._invalidate(old, line.id)
 
     def _invalidate(self, old: SealedLine, by: str) -> None:
-        room = self._keys.room
-        self._desk.tx.lines.invalidate(room, old.id, by)
-        self._desk.tx.terms.remove(room, (old.id,))
-        self._changes.replaced.append((room.owner, room.namespace, old.id, by))
+        compartment = self._keys.compartment
+        self._ctx.tx.lines.invalidate(compartment, old.id, by)
+        self._ctx.tx.terms.remove(compartment, (old.id,))
+        self._changes.replaced.append((compartment.owner, compartment.namespace, old.id, by))
         self._gone.append(old.id)
 
     def _stored(self, one: Revision, found: Trust, old: SealedLine | None) -> str:
         """The id of the conclusion: of the known one that says the same, or of a new one."""
-        desk, room = self._desk, self._keys.room
+        ctx, compartment = self._ctx, self._keys.compartment
         together = one.together or one.needs_known
         kind = CONCLUSIONS["deductive"] if together else trust.KINDS[found]
         session = self._session(one, old)
         mark = likeness(self._keys.blind, session or "", one.text, kind)
-        known = desk.tx.lines.alike(room, self._passage.about, mark)
+        known = ctx.tx.lines.alike(compartment, self._passage.about, mark)
         if known is not None:
             if old is not None and old.id != known.id:
                 self._retire(old, one)
@@ -251,13 +251,13 @@ class _Hearer:
             return known.id
         rests_on = list(one.sources)
         if one.needs_known and old is not None:
-            rests_on += desk.tx.lines.cited(desk.scope.workspace, (old.id,)).get(old.id, ())
+            rests_on += ctx.tx.lines.cited(ctx.scope.workspace, (old.id,)).get(old.id, ())
         line = conclude(
-            desk,
+            ctx,
             self._observer,
             self._passage.about,
             one.text,
-            line_id=desk.fresh_id(),
+            line_id=ctx.fresh_id(),
             namespace=self._passage.namespace,
             session=session,
             said_at=self._said[one.sources[-1]].said_at,
@@ -266,7 +266,7 @@ class _Hearer:
             metadata=TOGETHER if together else "{}",
             supersedes=None if old is None else old.id,
         )
-        desk.tx.lines.cite(room, line.id, list(dict.fromkeys(rests_on)))
+        ctx.tx.lines.cite(compartment, line.id, list(dict.fromkeys(rests_on)))
         self._changes.add(line)
         if old is not None:
             self._invalidate(old, line.id)

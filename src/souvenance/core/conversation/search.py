@@ -1,4 +1,4 @@
-"""Search: the lines of some rooms that answer a question, as far as a test lets them through.
+"""Search: the lines of some compartments that answer a question, as far as a test lets them through.
 
 The index ranks; the test (of session, kind, time, filter) is asked about its best hits first and
 about more only while too few have passed, so a search costs what it returns and not what is stored.
@@ -13,7 +13,7 @@ from itertools import islice
 from msgspec import Struct
 
 from souvenance.core.conversation import directory
-from souvenance.core.conversation.compartments import Opener, room_of, rooms_of
+from souvenance.core.conversation.compartments import Opener, compartment_of, compartments_of
 from souvenance.core.conversation.ingest import Message
 from souvenance.core.conversation.latest_first import latest_first
 from souvenance.core.conversation.messages import class_of, row
@@ -76,8 +76,8 @@ _USUAL = How()
 
 
 def ranked(
-    desk: RequestContext,
-    rooms: Iterable[Compartment],
+    ctx: RequestContext,
+    compartments: Iterable[Compartment],
     question: Question,
     test: Test,
     limit: int,
@@ -88,19 +88,19 @@ def ranked(
     floor: bool = False,
     ranks: bool = False,
 ) -> list[tuple[SealedLine, Hit]]:
-    """The best of the rooms' lines within these bounds that answer the question and pass the test."""
-    known = (desk.tools.vault.known(desk.tx, room) for room in rooms)
+    """The best of the compartments' lines within these bounds that answer the question and pass the test."""
+    known = (ctx.tools.vault.known(ctx.tx, compartment) for compartment in compartments)
     keys = [one for one in known if one is not None]
     bounds = SearchBounds(marks, sessions, said, shown=test)
     found: list[tuple[SealedLine, Hit]] = []
     seen, k = 0, limit * 2
     while True:
-        hits = find(desk, keys, question, k, bounds, floor=floor, ranks=ranks)
+        hits = find(ctx, keys, question, k, bounds, floor=floor, ranks=ranks)
         likely = seen + limit - len(found)
         for some in filter(None, (hits[seen:likely], hits[likely:])):
-            lines = _fetched(desk, some)
+            lines = _fetched(ctx, some)
             for hit in some:
-                line = lines.get((hit.room, hit.id))
+                line = lines.get((hit.compartment, hit.id))
                 if line is not None and line.invalidated_by is None and test(line):
                     found.append((line, hit))
                     if len(found) == limit:
@@ -110,27 +110,29 @@ def ranked(
         seen, k = len(hits), k * 4
 
 
-def _fetched(desk: RequestContext, hits: Sequence[Hit]) -> dict[tuple[Compartment, str], SealedLine]:
-    by_room: dict[Compartment, list[str]] = defaultdict(list)
+def _fetched(ctx: RequestContext, hits: Sequence[Hit]) -> dict[tuple[Compartment, str], SealedLine]:
+    by_compartment: dict[Compartment, list[str]] = defaultdict(list)
     for hit in hits:
-        by_room[hit.room].append(hit.id)
+        by_compartment[hit.compartment].append(hit.id)
     return {
-        (room, line.id): line for room, ids in by_room.items() for line in desk.tx.lines.get_all(room, ids)
+        (compartment, line.id): line
+        for compartment, ids in by_compartment.items()
+        for line in ctx.tx.lines.get_all(compartment, ids)
     }
 
 
 def find_messages(
-    desk: RequestContext, query: str, where: Where, limit: int, how: How = _USUAL
+    ctx: RequestContext, query: str, where: Where, limit: int, how: How = _USUAL
 ) -> list[Found]:
     """The messages that answer best, best first. Raises: NotFound, Tampered."""
-    opener = Opener(desk)
-    test = may_find(desk, where)
+    opener = Opener(ctx)
+    test = may_find(ctx, where)
     if how.floor:
-        test = _of_class(desk, test, opener, trust.least_shown(query))
-    question = understand(desk, query, how.at)
+        test = _of_class(ctx, test, opener, trust.least_shown(query))
+    question = understand(ctx, query, how.at)
     best = ranked(
-        desk,
-        _rooms(desk, where),
+        ctx,
+        _compartments(ctx, where),
         question,
         test,
         limit,
@@ -140,8 +142,8 @@ def find_messages(
         ranks=how.explain,
     )
     if question.present:
-        best = latest_first(desk, best, question.terms, test, limit)
-    space = compared_in(desk, (hit for _, hit in best)) if how.explain else None
+        best = latest_first(ctx, best, question.terms, test, limit)
+    space = compared_in(ctx, (hit for _, hit in best)) if how.explain else None
     found = [
         Found(
             Message(line, opener.text(line)),
@@ -154,45 +156,50 @@ def find_messages(
         return found
     return [
         Found(message, Reasons(rank, PART) if how.explain else None)
-        for rank, message in enumerate(islice(_by_part(desk, query, where, test, opener), limit), 1)
+        for rank, message in enumerate(islice(_by_part(ctx, query, where, test, opener), limit), 1)
     ]
 
 
-def _of_class(desk: RequestContext, test: Test, opener: Opener, least: Trust) -> Test:
+def _of_class(ctx: RequestContext, test: Test, opener: Opener, least: Trust) -> Test:
     def passes(line: SealedLine) -> bool:
-        return test(line) and class_of(desk, line, opener.text(line)) >= least
+        return test(line) and class_of(ctx, line, opener.text(line)) >= least
 
     return passes
 
 
-def _rooms(desk: RequestContext, where: Where) -> list[Compartment]:
+def _compartments(ctx: RequestContext, where: Where) -> list[Compartment]:
     """Where such messages may lie: with those who may have said them, in the namespaces of their sessions."""
     if where.sessions is not None and where.peer is None:
         found = [
-            room_of(desk, owner, directory.need(desk, SESSION, session).namespace)
-            for session in sorted(directory.in_reach(desk, where.sessions))
-            for owner in _were_in(desk, session)
+            compartment_of(ctx, owner, directory.need(ctx, SESSION, session).namespace)
+            for session in sorted(directory.in_reach(ctx, where.sessions))
+            for owner in _were_in(ctx, session)
         ]
         return list(dict.fromkeys(found))
-    owners = [where.peer] if where.peer is not None else _anyone(desk)
-    namespaces = directory.namespaces(desk)
+    owners = [where.peer] if where.peer is not None else _anyone(ctx)
+    namespaces = directory.namespaces(ctx)
     if len(namespaces) == 1:
-        return [room_of(desk, owner, namespaces[0]) for owner in owners]
-    return [room for owner in owners for room in rooms_of(desk, owner) if room.namespace in namespaces]
+        return [compartment_of(ctx, owner, namespaces[0]) for owner in owners]
+    return [
+        compartment
+        for owner in owners
+        for compartment in compartments_of(ctx, owner)
+        if compartment.namespace in namespaces
+    ]
 
 
-def _were_in(desk: RequestContext, session: str) -> list[str]:
-    return [stay.held for stay in directory.stays(desk, session)]
+def _were_in(ctx: RequestContext, session: str) -> list[str]:
+    return [stay.held for stay in directory.stays(ctx, session)]
 
 
-def _anyone(desk: RequestContext) -> list[str]:
+def _anyone(ctx: RequestContext) -> list[str]:
     entries = [
-        entry for kind in (PEER, FORMER) for entry in desk.tx.register.entries(desk.scope.workspace, kind)
+        entry for kind in (PEER, FORMER) for entry in ctx.tx.register.entries(ctx.scope.workspace, kind)
     ]
     return list(dict.fromkeys(entry.name for entry in entries))
 
 
-def may_find(desk: RequestContext, where: Where) -> Test:
+def may_find(ctx: RequestContext, where: Where) -> Test:
     """Whether a line is a message that the search may return.
 
     What a deleted peer left under its name is not its namesake's.
@@ -201,13 +208,13 @@ def may_find(desk: RequestContext, where: Where) -> Test:
 
     def witnessed(session: str, turn: int) -> bool:
         if session not in stays:
-            ties = desk.tx.register.ties(desk.scope.workspace, MEMBER, holder=session, held=where.perspective)
+            ties = ctx.tx.register.ties(ctx.scope.workspace, MEMBER, holder=session, held=where.perspective)
             stays[session] = [(tie.since, tie.until) for tie in ties]
         return directory.was_there(stays[session], turn)
 
     since = 0
     if where.peer is not None:
-        peer = directory.find(desk, PEER, where.peer)
+        peer = directory.find(ctx, PEER, where.peer)
         since = _NEVER if peer is None else peer.created_at
 
     def passes(line: SealedLine) -> bool:
@@ -222,34 +229,34 @@ def may_find(desk: RequestContext, where: Where) -> Test:
     return passes
 
 
-def _by_part(desk: RequestContext, query: str, where: Where, test: Test, opener: Opener) -> Iterator[Message]:
+def _by_part(ctx: RequestContext, query: str, where: Where, test: Test, opener: Opener) -> Iterator[Message]:
     """Among the newest messages, those that hold a term of the question inside a word, newest first."""
     needles = [term for term in terms.asked(query) if len(term) >= _SHORTEST_PART]
     if not needles:
         return
-    for line in newest_of(desk, where, _WINDOW):
+    for line in newest_of(ctx, where, _WINDOW):
         if test(line):
             text = opener.text(line)
             if terms.contained(needles, text):
                 yield Message(line, text)
 
 
-def newest_of(desk: RequestContext, where: Where, limit: int) -> list[SealedLine]:
+def newest_of(ctx: RequestContext, where: Where, limit: int) -> list[SealedLine]:
     """The newest lines there, newest first; whether the search may return them is not looked at."""
-    workspace = desk.scope.workspace
+    workspace = ctx.scope.workspace
     if where.peer is not None and where.sessions is None:
-        return desk.tx.lines.walk(TurnSpan(workspace, where.peer, directory.namespaces(desk), limit=limit))
+        return ctx.tx.lines.walk(TurnSpan(workspace, where.peer, directory.namespaces(ctx), limit=limit))
     if where.sessions is None:
-        sessions = desk.tx.register.entries(
-            workspace, SESSION, namespaces=desk.scope.namespaces, newest_first=True, limit=_SESSIONS
+        sessions = ctx.tx.register.entries(
+            workspace, SESSION, namespaces=ctx.scope.namespaces, newest_first=True, limit=_SESSIONS
         )
     else:
-        named = desk.tx.register.named(workspace, SESSION, directory.in_reach(desk, where.sessions))
+        named = ctx.tx.register.named(workspace, SESSION, directory.in_reach(ctx, where.sessions))
         sessions = sorted(named, key=lambda entry: entry.uid, reverse=True)[:_SESSIONS]
     found = [
         line
         for session in sessions
-        for line in desk.tx.lines.turns(
+        for line in ctx.tx.lines.turns(
             Turns(workspace, session.name, owner=where.peer, newest_first=True, limit=limit)
         )
     ]

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from souvenance.core.conversation import context
-from souvenance.core.conversation.compartments import Changes, Opener, sessions_room, write_line
+from souvenance.core.conversation.compartments import Changes, Opener, sessions_compartment, write_line
 from souvenance.core.conversation.messages import class_of, said_at
 from souvenance.core.request_context import RequestContext
 from souvenance.decoders import settled
@@ -53,23 +53,23 @@ class SummaryStretch(Struct, frozen=True):
         return LONG_TOKENS if self.long else SHORT_TOKENS
 
 
-def read_stretch(desk: RequestContext, task: Task) -> SummaryStretch | None:
+def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:
     """None if there is nothing new to summarise.
 
     Raises: Tampered.
     """
     session = task.session or ""
     long = msgspec.json.decode(task.payload, type=settled(SummaryKind)).long
-    earlier = next((one for one in context.summaries(desk, session) if one.long == long), None)
+    earlier = next((one for one in context.summaries(ctx, session) if one.long == long), None)
     first = 0 if earlier is None else earlier.turn + 1
-    lines = desk.tx.lines.turns(Turns(desk.scope.workspace, session, first=first, last=task.last))
+    lines = ctx.tx.lines.turns(Turns(ctx.scope.workspace, session, first=first, last=task.last))
     if not lines:
         return None
-    opener = Opener(desk)
+    opener = Opener(ctx)
     turns = [
-        Turn(line.id, line.room.owner, text, desk.tools.local(said_at(line)))
+        Turn(line.id, line.compartment.owner, text, ctx.tools.local(said_at(line)))
         for line in lines
-        if class_of(desk, line, text := opener.text(line)) == Trust.SAID
+        if class_of(ctx, line, text := opener.text(line)) == Trust.SAID
     ]
     before = None if earlier is None else earlier.text
     errand = Errand(
@@ -107,37 +107,37 @@ def by_quotes(
     return "\n".join((*told, *(quote for _, quote in sorted(kept.items()))))
 
 
-def keep_summary(desk: RequestContext, stretch: SummaryStretch, text: str) -> Changes:
+def keep_summary(ctx: RequestContext, stretch: SummaryStretch, text: str) -> Changes:
     """Put the summary in place of the earlier one of its kind; an empty one changes nothing.
 
     If a message was deleted while the reasoner thought, it has to think again.
     """
     changes = Changes()
-    span = Turns(desk.scope.workspace, stretch.session, first=stretch.first, last=stretch.upto)
-    if [line.id for line in desk.tx.lines.turns(span)] != stretch.read:
-        desk.tx.work.add(stretch.errand, desk.now)
+    span = Turns(ctx.scope.workspace, stretch.session, first=stretch.first, last=stretch.upto)
+    if [line.id for line in ctx.tx.lines.turns(span)] != stretch.read:
+        ctx.tx.work.add(stretch.errand, ctx.now)
         return changes
     if not text.strip():
         return changes
-    room = sessions_room(desk, stretch.errand.namespace)
-    for place in desk.tx.lines.of_session(desk.scope.workspace, room.owner, stretch.session):
-        earlier = desk.tx.lines.get(place.room, place.id)
+    compartment = sessions_compartment(ctx, stretch.errand.namespace)
+    for place in ctx.tx.lines.of_session(ctx.scope.workspace, compartment.owner, stretch.session):
+        earlier = ctx.tx.lines.get(place.compartment, place.id)
         if (
             earlier is not None
             and msgspec.json.decode(earlier.metadata, type=settled(SummaryKind)).long == stretch.long
         ):
-            desk.tx.lines.delete(earlier.room, (earlier.id,))
-            changes.lose(earlier.room, (earlier.id,))
-    keys = desk.tools.vault.room(desk.tx, room)
+            ctx.tx.lines.delete(earlier.compartment, (earlier.id,))
+            changes.lose(earlier.compartment, (earlier.id,))
+    keys = ctx.tools.vault.compartment(ctx.tx, compartment)
     kept = write_line(
-        desk,
+        ctx,
         keys,
-        desk.fresh_id(),
+        ctx.fresh_id(),
         SUMMARY,
         text,
         session=stretch.session,
         metadata=context.note_of(stretch.upto, stretch.message_id, long=stretch.long),
-        tokens=desk.tools.tokenizer.count(text),
+        tokens=ctx.tools.tokenizer.count(text),
     )
     changes.add(kept)
     return changes

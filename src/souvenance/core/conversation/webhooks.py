@@ -38,38 +38,38 @@ class Delivery(Struct, frozen=True):
     body: str
 
 
-def add_endpoint(desk: RequestContext, url: str) -> tuple[Entry, bool]:
+def add_endpoint(ctx: RequestContext, url: str) -> tuple[Entry, bool]:
     """The endpoint of that address, and whether it is new.
 
     Raises: Conflict if there are too many.
     """
-    known = endpoints(desk)
+    known = endpoints(ctx)
     for entry in known:
         if url_of(entry) == url:
             return entry, False
     if len(known) >= MOST_ENDPOINTS:
         raise Conflict(f"the workspace has {MOST_ENDPOINTS} webhooks already", hint="Delete one first.")
-    configuration = msgspec.json.encode(WebhookEndpoint(url, everywhere(desk))).decode()
-    directory.ensure(desk, WORKSPACE, desk.scope.workspace)
-    return directory.ensure(desk, WEBHOOK, desk.fresh_id(), configuration=configuration)
+    configuration = msgspec.json.encode(WebhookEndpoint(url, everywhere(ctx))).decode()
+    directory.ensure(ctx, WORKSPACE, ctx.scope.workspace)
+    return directory.ensure(ctx, WEBHOOK, ctx.fresh_id(), configuration=configuration)
 
 
-def endpoints(desk: RequestContext) -> list[Entry]:
+def endpoints(ctx: RequestContext) -> list[Entry]:
     """Those that hear of any namespace that may be looked into."""
-    entries = desk.tx.register.entries(desk.scope.workspace, WEBHOOK)
-    return [entry for entry in entries if _hears(desk, entry)]
+    entries = ctx.tx.register.entries(ctx.scope.workspace, WEBHOOK)
+    return [entry for entry in entries if _hears(ctx, entry)]
 
 
-def _hears(desk: RequestContext, entry: Entry) -> bool:
-    return any(name == ALL or desk.scope.opens(name) for name in _endpoint(entry).namespaces)
+def _hears(ctx: RequestContext, entry: Entry) -> bool:
+    return any(name == ALL or ctx.scope.opens(name) for name in _endpoint(entry).namespaces)
 
 
-def remove_endpoint(desk: RequestContext, endpoint: str) -> None:
+def remove_endpoint(ctx: RequestContext, endpoint: str) -> None:
     """Raises: NotFound."""
-    entry = directory.find(desk, WEBHOOK, endpoint)
-    if entry is None or not _hears(desk, entry):
+    entry = directory.find(ctx, WEBHOOK, endpoint)
+    if entry is None or not _hears(ctx, entry):
         raise NotFound("there is no such webhook")
-    desk.tx.register.remove(desk.scope.workspace, WEBHOOK, endpoint)
+    ctx.tx.register.remove(ctx.scope.workspace, WEBHOOK, endpoint)
 
 
 def url_of(entry: Entry) -> str:
@@ -80,14 +80,14 @@ def _endpoint(entry: Entry) -> WebhookEndpoint:
     return msgspec.json.decode(entry.configuration, type=settled(WebhookEndpoint))
 
 
-def announce(desk: RequestContext, event: str, **data: Any) -> int:
+def announce(ctx: RequestContext, event: str, **data: Any) -> int:
     """Owe every endpoint that may hear of it word of the event; how many there are."""
-    known = endpoints(desk)
+    known = endpoints(ctx)
     if not known:
         return 0
-    told = {"type": event, "data": {"workspace_id": desk.scope.workspace, **data}}
-    body = msgspec.json.encode({**told, "timestamp": to_datetime(desk.now)}).decode()
+    told = {"type": event, "data": {"workspace_id": ctx.scope.workspace, **data}}
+    body = msgspec.json.encode({**told, "timestamp": to_datetime(ctx.now)}).decode()
     for entry in known:
         payload = msgspec.json.encode(Delivery(entry.name, body)).decode()
-        desk.tx.work.add(Errand(desk.scope.workspace, DELIVER, payload=payload), desk.now)
+        ctx.tx.work.add(Errand(ctx.scope.workspace, DELIVER, payload=payload), ctx.now)
     return len(known)

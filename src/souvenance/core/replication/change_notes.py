@@ -1,6 +1,6 @@
 """A book whose changes are noted for the bucket, in the transaction that makes them.
 
-Only what is written passes here. A note names what changed, not how: the carrier looks in the book.
+Only what is written passes here. A note names what changed, not how: the carrier looks in the store.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, cast
 
-from souvenance.core.store_wrapper import BookAround
+from souvenance.core.store_wrapper import StoreAround
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import ALL, Compartment
 from souvenance.domain.objects import key_name
@@ -23,15 +23,15 @@ STAMP_BYTES = 8
 _Note = Callable[[Compartment, str, Iterable[str]], None]
 
 
-class MirroredBook(BookAround):
+class MirroredStore(StoreAround):
     """The book itself, but that what is changed in it is noted."""
 
-    def __init__(self, book: Store, entropy: Entropy) -> None:
-        super().__init__(book)
+    def __init__(self, store: Store, entropy: Entropy) -> None:
+        super().__init__(store)
         self._entropy = entropy
 
     def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[Transaction]:
-        return _Writing(self._book.write(workspace, lasting=lasting), self._entropy.take(STAMP_BYTES).hex())
+        return _Writing(self._store.write(workspace, lasting=lasting), self._entropy.take(STAMP_BYTES).hex())
 
 
 class _Writing:
@@ -62,8 +62,10 @@ class _Noting:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tx, name)
 
-    def _note(self, room: Compartment, what: str, names: Iterable[str]) -> None:
-        self._tx.shipments.note([Shipment(room, what, name, self._stamp) for name in sorted(set(names))])
+    def _note(self, compartment: Compartment, what: str, names: Iterable[str]) -> None:
+        self._tx.replication.note(
+            [Shipment(compartment, what, name, self._stamp) for name in sorted(set(names))]
+        )
 
 
 class _NotingLines:
@@ -77,40 +79,40 @@ class _NotingLines:
     def append(self, line: SealedLine) -> bool:
         appended = self._lines.append(line)
         if appended:
-            self._note(line.room, LINE, [line.id])
+            self._note(line.compartment, LINE, [line.id])
         return appended
 
-    def invalidate(self, room: Compartment, target: str, by: str) -> bool:
-        marked = self._lines.invalidate(room, target, by)
+    def invalidate(self, compartment: Compartment, target: str, by: str) -> bool:
+        marked = self._lines.invalidate(compartment, target, by)
         if marked:
-            self._note(room, REPLACED, [target])
+            self._note(compartment, REPLACED, [target])
         return marked
 
-    def annotate(self, room: Compartment, line_id: str, metadata: str) -> bool:
-        self._note(room, LINE, [line_id])
-        return self._lines.annotate(room, line_id, metadata)
+    def annotate(self, compartment: Compartment, line_id: str, metadata: str) -> bool:
+        self._note(compartment, LINE, [line_id])
+        return self._lines.annotate(compartment, line_id, metadata)
 
-    def reinforce(self, room: Compartment, line_id: str, times: int) -> None:
-        self._note(room, LINE, [line_id])
-        self._lines.reinforce(room, line_id, times)
+    def reinforce(self, compartment: Compartment, line_id: str, times: int) -> None:
+        self._note(compartment, LINE, [line_id])
+        self._lines.reinforce(compartment, line_id, times)
 
-    def cite(self, room: Compartment, line_id: str, sources: Collection[str]) -> None:
-        self._note(room, LINE, [line_id])
-        self._lines.cite(room, line_id, sources)
+    def cite(self, compartment: Compartment, line_id: str, sources: Collection[str]) -> None:
+        self._note(compartment, LINE, [line_id])
+        self._lines.cite(compartment, line_id, sources)
 
     def uncite(self, workspace: str, sources: Collection[str]) -> None:
-        for room, line_id in self._lines.citing(workspace, sources):
-            self._note(room, LINE, [line_id])
+        for compartment, line_id in self._lines.citing(workspace, sources):
+            self._note(compartment, LINE, [line_id])
         self._lines.uncite(workspace, sources)
 
-    def delete(self, room: Compartment, line_ids: Collection[str]) -> int:
-        self._note(room, LINE, line_ids)
-        self._note(room, REPLACED, line_ids)
-        return self._lines.delete(room, line_ids)
+    def delete(self, compartment: Compartment, line_ids: Collection[str]) -> int:
+        self._note(compartment, LINE, line_ids)
+        self._note(compartment, REPLACED, line_ids)
+        return self._lines.delete(compartment, line_ids)
 
-    def delete_room(self, room: Compartment) -> int:
-        self._note(room, ROOM, [""])
-        return self._lines.delete_room(room)
+    def delete_compartment(self, compartment: Compartment) -> int:
+        self._note(compartment, ROOM, [""])
+        return self._lines.delete_compartment(compartment)
 
 
 class _NotingKeys:
@@ -122,13 +124,13 @@ class _NotingKeys:
         return getattr(self._keys, name)
 
     def add(self, key: WrappedKey) -> None:
-        self._note(key.room, KEY, [key_name(key.purpose, key.epoch)])
+        self._note(key.compartment, KEY, [key_name(key.purpose, key.epoch)])
         self._keys.add(key)
 
     def rewrap(self, key: WrappedKey) -> None:
-        self._note(key.room, KEY, [key_name(key.purpose, key.epoch)])
+        self._note(key.compartment, KEY, [key_name(key.purpose, key.epoch)])
         self._keys.rewrap(key)
 
-    def delete_room(self, room: Compartment) -> int:
-        self._note(room, ROOM, [""])
-        return self._keys.delete_room(room)
+    def delete_compartment(self, compartment: Compartment) -> int:
+        self._note(compartment, ROOM, [""])
+        return self._keys.delete_compartment(compartment)

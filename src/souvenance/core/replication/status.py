@@ -1,4 +1,4 @@
-"""Whether a book is kept a second time: then its changes are noted for the bucket."""
+"""Whether a store is kept a second time: then its changes are noted for the bucket."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ from souvenance.ports.object_store import Objects
 from souvenance.ports.store import Store
 
 
-def mirrored(book: Store, entropy: Entropy, objects: Objects | None) -> Store:
+def mirrored(store: Store, entropy: Entropy, objects: Objects | None) -> Store:
     """The book, noting its changes if it ever was told to; given a bucket, it is, and notes all it has.
 
-    Raises: Misconfigured if the book is empty and new to the bucket, and the bucket is not; Unavailable.
+    Raises: Misconfigured if the store is empty and new to the bucket, and the bucket is not; Unavailable.
     """
-    with book.read() as tx:
-        noting = tx.shipments.mirrored()
+    with store.read() as tx:
+        noting = tx.replication.mirrored()
         empty = objects is not None and not noting and not tx.keys.every()
     if objects is None and not noting:
-        return book
-    from souvenance.core.replication.change_notes import STAMP_BYTES, MirroredBook  # Few books have a bucket.
+        return store
+    from souvenance.core.replication.change_notes import (  # Few books have a bucket.
+        STAMP_BYTES,
+        MirroredStore,
+    )
 
     if objects is not None and not noting:
         if empty and objects.keys():
             raise Misconfigured(
-                "the bucket has lines, and this book has none",
+                "the bucket has lines, and this store has none",
                 hint="Run 'souvenance rebuild' with the root.key of those lines, or name another prefix.",
             )
-        with book.write() as tx:
-            tx.shipments.begin()
-            tx.shipments.note_everything(entropy.take(STAMP_BYTES).hex())
-    return MirroredBook(book, entropy)
+        with store.write() as tx:
+            tx.replication.begin()
+            tx.replication.note_everything(entropy.take(STAMP_BYTES).hex())
+    return MirroredStore(store, entropy)

@@ -1,4 +1,4 @@
-"""Shipping: carry to the bucket what was noted, as the book says it now.
+"""Shipping: carry to the bucket what was noted, as the store says it now.
 
 Every step may be taken again, by this process or another, and changes nothing the second time; so a crash
 anywhere leaves only notes, which are carried by the next run.
@@ -17,13 +17,13 @@ from souvenance.domain.objects import (
     KeyObject,
     LineObject,
     ReplacedObject,
+    compartment_key,
+    compartment_prefix,
     key_name,
     line_key,
     packed,
     packed_key,
     replaced_key,
-    room_key,
-    room_prefix,
     split_key,
     unpacked_key,
 )
@@ -38,7 +38,7 @@ LEASE_MS = 60 * 1000
 _EVER = (1 << 63) - 1
 _LONGEST_WAIT_MS = 5 * 60 * 1000
 _ANOTHER = (
-    "The bucket belongs to another book. Name another prefix, or rebuild that book: 'souvenance rebuild'."
+    "The bucket belongs to another store. Name another prefix, or rebuild that store: 'souvenance rebuild'."
 )
 
 Put = Callable[[tuple[str, bytes]], None]
@@ -52,7 +52,7 @@ class Shipped(Struct, frozen=True):
     claimed: int
     carried: int
     trouble: Unavailable | None = None
-    """Why all of it waits; what waits without that is of rooms that have lost their keys."""
+    """Why all of it waits; what waits without that is of compartments that have lost their keys."""
 
 
 class _Load(Struct):
@@ -60,11 +60,11 @@ class _Load(Struct):
 
     keys: dict[str, bytes | None]
     rest: dict[str, bytes | None]
-    rooms: list[Compartment]
+    compartments: list[Compartment]
 
 
 def ship_some(
-    book: Store,
+    store: Store,
     vault: Vault,
     entropy: Entropy,
     objects: Objects,
@@ -75,33 +75,33 @@ def ship_some(
 ) -> Shipped:
     """Carry some of what waits; if `eager`, also what others have claimed or postponed.
 
-    Raises: Unavailable if the book is out of reach.
+    Raises: Unavailable if the store is out of reach.
     """
     ready, stamp = _EVER if eager else now, entropy.take(STAMP_BYTES).hex()
-    with book.read() as tx:
-        if not tx.shipments.due(ready):
+    with store.read() as tx:
+        if not tx.replication.due(ready):
             return Shipped(0, 0)
-    with book.write(lasting=False) as tx:
-        claimed = tx.shipments.claim(stamp, now=ready, until=now + LEASE_MS, most=AT_ONCE)
+    with store.write(lasting=False) as tx:
+        claimed = tx.replication.claim(stamp, now=ready, until=now + LEASE_MS, most=AT_ONCE)
     if not claimed:
         return Shipped(0, 0)
-    with book.read() as tx:
+    with store.read() as tx:
         load, shut = _load(tx, vault, claimed)
     trouble: Unavailable | None = None
     try:
         _carry_keys(objects, vault, load.keys)
         _carry(objects, load.rest, each)
-        for room in load.rooms:
-            clear_room(book, objects, room)
+        for compartment in load.compartments:
+            clear_compartment(store, objects, compartment)
     except Unavailable as error:
         trouble = error
     waiting = set(claimed) if trouble else shut
-    with book.write(lasting=False) as tx:
+    with store.write(lasting=False) as tx:
         for one in claimed:
             if one in waiting:
-                tx.shipments.postpone(one, now + min(1000 * 2 ** min(one.tries, 20), _LONGEST_WAIT_MS))
+                tx.replication.postpone(one, now + min(1000 * 2 ** min(one.tries, 20), _LONGEST_WAIT_MS))
             else:
-                tx.shipments.done(one)
+                tx.replication.done(one)
     return Shipped(len(claimed), len(claimed) - len(waiting), trouble)
 
 
@@ -109,41 +109,41 @@ def _load(tx: Transaction, vault: Vault, claimed: Sequence[Shipment]) -> tuple[_
     load, shut = _Load({}, {}, []), set()
     opened: dict[Compartment, CompartmentKeys | None] = {}
     for one in claimed:
-        room, name = one.room, one.name
+        compartment, name = one.compartment, one.name
         if one.what == ROOM:
-            load.rooms.append(room)
+            load.compartments.append(compartment)
             continue
         if one.what == KEY:
-            load.keys[room_key(room, name)] = _key_bytes(tx, room, name)
+            load.keys[compartment_key(compartment, name)] = _key_bytes(tx, compartment, name)
             continue
-        line = tx.lines.get(room, name)
-        key = line_key(room, name) if one.what == LINE else replaced_key(room, name)
+        line = tx.lines.get(compartment, name)
+        key = line_key(compartment, name) if one.what == LINE else replaced_key(compartment, name)
         if line is None or (one.what == REPLACED and line.invalidated_by is None):
             load.rest[key] = None
             continue
-        if room not in opened:
-            opened[room] = vault.left(tx, room)
-        keys = opened[room]
+        if compartment not in opened:
+            opened[compartment] = vault.left(tx, compartment)
+        keys = opened[compartment]
         if keys is None:
             shut.add(one)
         elif one.what == LINE:
-            sources = tx.lines.cited(room.workspace, [name], room=room).get(name, [])
+            sources = tx.lines.cited(compartment.workspace, [name], compartment=compartment).get(name, [])
             load.rest[key] = packed(LineObject.of(line, sources), keys.blind)
         elif line.invalidated_by is not None:
-            load.rest[key] = packed(ReplacedObject(*room, name, line.invalidated_by), keys.blind)
+            load.rest[key] = packed(ReplacedObject(*compartment, name, line.invalidated_by), keys.blind)
     return load, shut
 
 
 def bytes_of(tx: Transaction, vault: Vault, wanted: Sequence[Shipment]) -> dict[str, bytes]:
-    """What would be carried of them, by its key; nothing of rooms that have lost theirs."""
+    """What would be carried of them, by its key; nothing of compartments that have lost theirs."""
     load, _ = _load(tx, vault, wanted)
     return {key: data for key, data in {**load.keys, **load.rest}.items() if data is not None}
 
 
-def _key_bytes(tx: Transaction, room: Compartment, name: str) -> bytes | None:
-    for key in tx.keys.of(room.workspace, room.owner, (room.namespace,)):
+def _key_bytes(tx: Transaction, compartment: Compartment, name: str) -> bytes | None:
+    for key in tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,)):
         if key_name(key.purpose, key.epoch) == name:
-            return packed_key(KeyObject(*room, key.purpose, key.epoch, key.wrapped))
+            return packed_key(KeyObject(*compartment, key.purpose, key.epoch, key.wrapped))
     return None
 
 
@@ -168,7 +168,7 @@ def _wrapped(key: str, data: bytes) -> WrappedKey:
         told = unpacked_key(key, data)
     except Tampered as error:
         raise StorageUnavailable(error.detail, hint=_ANOTHER) from None
-    return WrappedKey(told.room, told.purpose, told.epoch, told.wrapped)
+    return WrappedKey(told.compartment, told.purpose, told.epoch, told.wrapped)
 
 
 def _carry(objects: Objects, load: dict[str, bytes | None], each: Each) -> None:
@@ -183,16 +183,16 @@ def _carry(objects: Objects, load: dict[str, bytes | None], each: Each) -> None:
     each(put, [(key, data) for key, data in load.items() if data is not None])
 
 
-def clear_room(book: Store, objects: Objects, room: Compartment) -> None:
-    """Delete every object of the room that the book does not have: its keys first.
+def clear_compartment(store: Store, objects: Objects, compartment: Compartment) -> None:
+    """Delete every object of the compartment that the store does not have: its keys first.
 
     Raises: Unavailable.
     """
-    prefix = room_prefix(room)
+    prefix = compartment_prefix(compartment)
     for folder in (f"{prefix}keys/", prefix):
         for page in pages(objects, folder):
-            with book.read() as tx:
-                there = set(objects_of(tx, room, page))
+            with store.read() as tx:
+                there = set(objects_of(tx, compartment, page))
             objects.delete([key for key in page if key not in there])
 
 
@@ -204,15 +204,17 @@ def pages(objects: Objects, prefix: str = "") -> Iterator[list[str]]:
         after = page[-1]
 
 
-def objects_of(tx: Transaction, room: Compartment, keys: Iterable[str]) -> list[str]:
-    """Those of the keys whose objects the book has something for."""
+def objects_of(tx: Transaction, compartment: Compartment, keys: Iterable[str]) -> list[str]:
+    """Those of the keys whose objects the store has something for."""
     named: dict[str, dict[str, str]] = {LINE: {}, REPLACED: {}, KEY: {}}
     for key in keys:
         found = split_key(key)
-        if found is not None and found[0] == room_prefix(room):
+        if found is not None and found[0] == compartment_prefix(compartment):
             named[found[1]][found[2]] = key
-    lines = {line.id: line for line in tx.lines.get_all(room, {**named[LINE], **named[REPLACED]})}
-    wrapped = tx.keys.of(room.workspace, room.owner, (room.namespace,)) if named[KEY] else []
+    lines = {line.id: line for line in tx.lines.get_all(compartment, {**named[LINE], **named[REPLACED]})}
+    wrapped = (
+        tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,)) if named[KEY] else []
+    )
     held = {key_name(key.purpose, key.epoch) for key in wrapped}
     return [
         *(key for name, key in named[LINE].items() if name in lines),
@@ -225,27 +227,27 @@ def objects_of(tx: Transaction, room: Compartment, keys: Iterable[str]) -> list[
     ]
 
 
-def expected(tx: Transaction, room: Compartment, after: str) -> tuple[list[Shipment], str | None]:
-    """Some of what the bucket should have of the room, and the id to go on after; None at the end."""
+def expected(tx: Transaction, compartment: Compartment, after: str) -> tuple[list[Shipment], str | None]:
+    """Some of what the bucket should have of the compartment, and the id to go on after; None at the end."""
     span = TurnSpan(
-        room.workspace,
-        room.owner,
-        (room.namespace,),
-        after=(after, room.namespace) if after else None,
+        compartment.workspace,
+        compartment.owner,
+        (compartment.namespace,),
+        after=(after, compartment.namespace) if after else None,
         history=True,
         newest_first=False,
         limit=MOST_LISTED,
     )
     found = tx.lines.walk(span)
-    told = [Shipment(room, LINE, line.id) for line in found]
-    told += [Shipment(room, REPLACED, line.id) for line in found if line.invalidated_by is not None]
+    told = [Shipment(compartment, LINE, line.id) for line in found]
+    told += [Shipment(compartment, REPLACED, line.id) for line in found if line.invalidated_by is not None]
     if not after:
-        wrapped = tx.keys.of(room.workspace, room.owner, (room.namespace,))
-        told += [Shipment(room, KEY, key_name(key.purpose, key.epoch)) for key in wrapped]
+        wrapped = tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
+        told += [Shipment(compartment, KEY, key_name(key.purpose, key.epoch)) for key in wrapped]
     return told, found[-1].id if len(found) == MOST_LISTED else None
 
 
-def key_of(shipment: Shipment) -> str:
+def key_of(replication: Shipment) -> str:
     """The key of what was noted, which is not a whole room."""
-    make = {LINE: line_key, REPLACED: replaced_key, KEY: room_key}[shipment.what]
-    return make(shipment.room, shipment.name)
+    make = {LINE: line_key, REPLACED: replaced_key, KEY: compartment_key}[replication.what]
+    return make(replication.compartment, replication.name)

@@ -55,7 +55,7 @@ def _question(case: AuthorisedRequest, request: Ask) -> chat.ChatQuestion:
 
 
 def _answered(case: AuthorisedRequest, request: Ask) -> Outcome:
-    model = case.desk.tools.model
+    model = case.ctx.tools.model
     if model is None or ANSWER not in model.tasks:
         return _by_quotes(case, request, None if model is None else chat.QUOTES)
     return _by_model(case, request, model)
@@ -63,7 +63,7 @@ def _answered(case: AuthorisedRequest, request: Ask) -> Outcome:
 
 def _looked(case: AuthorisedRequest, gathered: chat.Gathered, answer: Any) -> Outcome:
     lines = [*(view.line.id for view in gathered.views), *(one.line.id for one in gathered.messages)]
-    return Outcome(answer, reading(everywhere(case.desk), lines))
+    return Outcome(answer, reading(everywhere(case.ctx), lines))
 
 
 def _by_quotes(case: AuthorisedRequest, request: Ask, by: str | None) -> Outcome:
@@ -80,7 +80,7 @@ def _quotes(case: AuthorisedRequest, request: Ask) -> chat.QuotedAnswer:
     """The answer by quotations to what the person asked, whatever an agent asks beside that."""
     question = _question(case, request)
     _, wrote = taken_apart(question.text)
-    return chat.answer(case.desk, replace(question, text=wrote))
+    return chat.answer(case.ctx, replace(question, text=wrote))
 
 
 def _told(
@@ -93,19 +93,19 @@ def _told(
 def _by_model(case: AuthorisedRequest, request: Ask, model: Model) -> Outcome:
     shape = _checked_shape(request.response_format)
     question = _question(case, request)
-    gathered = [chat.gather(case.desk, question)]
+    gathered = [chat.gather(case.ctx, question)]
     inquiry = ModelQuestion(
         question.text,
-        gathered[0].statements(case.desk.tools.local),
+        gathered[0].statements(case.ctx.tools.local),
         question.observed,
-        case.desk.tools.local(case.desk.now),
-        card=chat.card_lines(case.desk, question),
+        case.ctx.tools.local(case.ctx.now),
+        card=chat.card_lines(case.ctx, question),
         effort=chat.LEVELS[question.level].effort,
         search=lambda words: _searched(case, request, words, gathered),
         shape=shape,
         streamed=request.stream,
     )
-    dialectic = model.engaged(case.desk.scope.workspace)
+    dialectic = model.engaged(case.ctx.scope.workspace)
 
     def pieces() -> Iterator[str | a.ChatAnswer]:
         try:
@@ -152,11 +152,11 @@ def _searched(
     """What other words find of what the asker may see. Raises: SouvenanceError."""
 
     def look(again: AuthorisedRequest) -> Outcome:
-        gathered.append(chat.look(again.desk, replace(_question(again, request), text=words)))
+        gathered.append(chat.look(again.ctx, replace(_question(again, request), text=words)))
         return _looked(again, gathered[-1], a.Done())
 
     case.again(look)
-    return gathered[-1].statements(case.desk.tools.local)
+    return gathered[-1].statements(case.ctx.tools.local)
 
 
 def _checked_shape(shape: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from souvenance.core.conversation import cards, conclusions, directory, erase
-from souvenance.core.conversation.compartments import Changes, everywhere, reading, rooms_of
+from souvenance.core.conversation.compartments import Changes, compartments_of, everywhere, reading
 from souvenance.core.conversation.context import MOST_CONCLUSIONS, Picture, PictureQuery, narrowed, picture
 from souvenance.core.conversation.messages import find_message
 from souvenance.core.request_context import Trace
@@ -31,7 +31,7 @@ def represent(case: AuthorisedRequest, request: q.Represent) -> Outcome:
     observed = request.target or request.peer_id
     sessions = sessions_asked(case, request.session_id, request.filters, request.scope)
     found = picture(
-        case.desk,
+        case.ctx,
         PictureQuery(
             observer=request.peer_id,
             observed=observed,
@@ -57,11 +57,11 @@ def sessions_asked(
     if sum(one is not None for one in (session, filters, scope)) > 1:
         raise InvalidInput("name only one of session_id, filters and scope")
     if session is not None:
-        return directory.in_reach(case.desk, (session,))
+        return directory.in_reach(case.ctx, (session,))
     if scope is not None:
         case.rights.workspace()
-        return directory.scope_sessions(case.desk, (scope,) if isinstance(scope, str) else scope)
-    return directory.in_reach(case.desk, _allowed(filters)) if filters else None
+        return directory.scope_sessions(case.ctx, (scope,) if isinstance(scope, str) else scope)
+    return directory.in_reach(case.ctx, _allowed(filters)) if filters else None
 
 
 def _allowed(filters: Mapping[str, Any]) -> frozenset[str]:
@@ -81,13 +81,13 @@ def _seen(case: AuthorisedRequest, found: Picture) -> Trace:
 
 
 def _read(case: AuthorisedRequest, lines: Sequence[str] = ()) -> Trace:
-    return reading(everywhere(case.desk), lines)
+    return reading(everywhere(case.ctx), lines)
 
 
 def peer_context(case: AuthorisedRequest, request: q.PeerContext) -> Outcome:
     target = request.target or request.peer_id
     found = picture(
-        case.desk,
+        case.ctx,
         PictureQuery(
             observer=request.peer_id,
             observed=target,
@@ -104,7 +104,7 @@ def peer_context(case: AuthorisedRequest, request: q.PeerContext) -> Outcome:
 
 
 def read_card(case: AuthorisedRequest, request: q.ReadCard) -> Outcome:
-    entries = cards.read_card(case.desk, request.peer_id, request.target or request.peer_id)
+    entries = cards.read_card(case.ctx, request.peer_id, request.target or request.peer_id)
     card = None if entries is None else [entry.text for entry in entries]
     return Outcome(a.PeerCard(card), _read(case))
 
@@ -112,12 +112,12 @@ def read_card(case: AuthorisedRequest, request: q.ReadCard) -> Outcome:
 def write_card(case: AuthorisedRequest, request: q.WriteCard) -> Outcome:
     changes = Changes()
     target = request.target or request.peer_id
-    namespace = directory.namespace_for(case.desk, None, request.namespace)
-    directory.ensure(case.desk, PEER, request.peer_id, namespace=namespace)
+    namespace = directory.namespace_for(case.ctx, None, request.namespace)
+    directory.ensure(case.ctx, PEER, request.peer_id, namespace=namespace)
     if case.rights.reaches(target):
-        directory.ensure(case.desk, PEER, target, namespace=namespace)
+        directory.ensure(case.ctx, PEER, target, namespace=namespace)
     entries = [CardEntry(check_text(text, "peer_card")) for text in request.peer_card]
-    cards.write_card(case.desk, request.peer_id, target, namespace, entries, changes)
+    cards.write_card(case.ctx, request.peer_id, target, namespace, entries, changes)
     return Outcome(a.PeerCard(list(request.peer_card)), changes.trace())
 
 
@@ -137,7 +137,7 @@ def add_conclusions(case: AuthorisedRequest, request: q.AddConclusions) -> Outco
         )
         for one in request.conclusions
     ]
-    views, known = conclusions.state(case.desk, stated, request.namespace)
+    views, known = conclusions.state(case.ctx, stated, request.namespace)
     for view in views:
         if view.line.id not in known:
             changes.add(view.line)
@@ -159,12 +159,12 @@ def _source(case: AuthorisedRequest, stated: q.NewConclusion, line_id: str) -> S
     """A message of the session, or of either peer where the cap may read it, or else a conclusion."""
     try:
         if stated.session_id is not None:
-            return find_message(case.desk, stated.session_id, line_id)
+            return find_message(case.ctx, stated.session_id, line_id)
     except NotFound:
         pass  # It may be of another session, or concluded.
     for peer in filter(case.rights.reaches, dict.fromkeys((stated.observed_id, stated.observer_id))):
-        for room in rooms_of(case.desk, peer):
-            line = case.desk.tx.lines.get(room, line_id)
+        for compartment in compartments_of(case.ctx, peer):
+            line = case.ctx.tx.lines.get(compartment, line_id)
             if line is not None and line.turn is not None and _reads(case, line.session):
                 return line
     return _reached(case, line_id).line
@@ -180,7 +180,7 @@ def _reads(case: AuthorisedRequest, session: str | None) -> bool:
 
 def list_conclusions(case: AuthorisedRequest, request: q.ListConclusions) -> Outcome:
     found, total = conclusions.list_views(
-        case.desk,
+        case.ctx,
         _whose(case, request.filters),
         predicate(request.filters, conclusions.FIELDS),
         oldest_first=request.reverse,
@@ -194,7 +194,7 @@ def list_conclusions(case: AuthorisedRequest, request: q.ListConclusions) -> Out
 
 def query_conclusions(case: AuthorisedRequest, request: q.QueryConclusions) -> Outcome:
     found = conclusions.query_views(
-        case.desk,
+        case.ctx,
         _whose(case, request.filters),
         request.query,
         request.top_k,
@@ -215,7 +215,7 @@ def _whose(case: AuthorisedRequest, filters: Mapping[str, Any] | None) -> list[c
 
 def read_conclusion(case: AuthorisedRequest, request: q.OfConclusion) -> Outcome:
     view = _reached(case, request.conclusion_id)
-    return Outcome(serialisers.conclusion(view), reading((view.line.room.namespace,), (view.line.id,)))
+    return Outcome(serialisers.conclusion(view), reading((view.line.compartment.namespace,), (view.line.id,)))
 
 
 def _reached(case: AuthorisedRequest, line_id: str) -> conclusions.View:
@@ -223,7 +223,7 @@ def _reached(case: AuthorisedRequest, line_id: str) -> conclusions.View:
 
     Raises: NotFound, whether it does not exist or is not for this cap to know.
     """
-    view = conclusions.read_view(case.desk, line_id)
+    view = conclusions.read_view(case.ctx, line_id)
     if not any(whose.includes(view.line) for whose in case.rights.views()):
         raise NotFound("there is no such conclusion")
     return view
@@ -231,8 +231,8 @@ def _reached(case: AuthorisedRequest, line_id: str) -> conclusions.View:
 
 def delete_conclusion(case: AuthorisedRequest, request: q.OfConclusion) -> Outcome:
     line = _reached(case, request.conclusion_id).line
-    case.rights.holds(line.room.owner, line.about or "")
-    changes = erase.erase_conclusion(case.desk, request.conclusion_id)
+    case.rights.holds(line.compartment.owner, line.about or "")
+    changes = erase.erase_conclusion(case.ctx, request.conclusion_id)
     return serialisers.erased(case, changes, a.Done())
 
 
@@ -240,22 +240,22 @@ def settled_queue(case: AuthorisedRequest, request: q.QueueStatus) -> Outcome | 
     """The status, unless work waits for its session to be quiet: then whoever asks does not wait for that."""
     found = queue_status(case, request)
     assert isinstance(found.answer, a.Queue)  # noqa: S101 - it is what the status is
-    waits = found.answer.pending_work_units and case.desk.tools.model_for(DERIVE) is not None
+    waits = found.answer.pending_work_units and case.ctx.tools.model_for(DERIVE) is not None
     return None if waits else found
 
 
 def hurried_queue(case: AuthorisedRequest, request: q.QueueStatus) -> Outcome:
     """The status, once what it counts is due."""
-    desk = case.desk
-    desk.tx.work.defer(desk.scope.workspace, request.session_id, DERIVE, desk.now)
+    ctx = case.ctx
+    ctx.tx.work.defer(ctx.scope.workspace, request.session_id, DERIVE, ctx.now)
     return queue_status(case, request)
 
 
 def queue_status(case: AuthorisedRequest, request: q.QueueStatus) -> Outcome:
-    desk = case.desk
+    ctx = case.ctx
     heard = None if request.observer_id is None else _sessions_observed(case, request.observer_id)
     sessions: dict[str, a.SessionQueue] = {}
-    for tally in desk.tx.work.tallies(desk.scope.workspace, REASONING, desk.now, desk.scope.namespaces):
+    for tally in ctx.tx.work.tallies(ctx.scope.workspace, REASONING, ctx.now, ctx.scope.namespaces):
         if request.session_id not in (None, tally.session):
             continue
         asked = [
@@ -286,7 +286,7 @@ def queue_status(case: AuthorisedRequest, request: q.QueueStatus) -> Outcome:
 
 def _sessions_observed(case: AuthorisedRequest, observer: str) -> set[str]:
     """The sessions in which that peer observes the others."""
-    ties = case.desk.tx.register.ties(case.desk.scope.workspace, MEMBER, held=observer)
+    ties = case.ctx.tx.register.ties(case.ctx.scope.workspace, MEMBER, held=observer)
     return {
         tie.holder
         for tie in ties
@@ -295,26 +295,26 @@ def _sessions_observed(case: AuthorisedRequest, observer: str) -> set[str]:
 
 
 def schedule_dream(case: AuthorisedRequest, request: q.ScheduleDream) -> Outcome:
-    desk = case.desk
+    ctx = case.ctx
     observed = request.observed or request.observer
     for peer in (request.observer, observed):
-        directory.need(desk, PEER, peer)
+        directory.need(ctx, PEER, peer)
     if request.session_id is not None:
-        namespaces = [directory.need(desk, SESSION, request.session_id).namespace]
+        namespaces = [directory.need(ctx, SESSION, request.session_id).namespace]
     else:
-        held = [room.namespace for room in rooms_of(desk, request.observer)]
-        namespaces = held or [directory.home(desk)]
-    if not dreams(*directory.habits(desk, request.session_id)):
+        held = [compartment.namespace for compartment in compartments_of(ctx, request.observer)]
+        namespaces = held or [directory.home(ctx)]
+    if not dreams(*directory.habits(ctx, request.session_id)):
         raise Disabled("dreams are disabled here", hint="Set dream.enabled in the configuration.")
     payload = msgspec.json.encode({"observer": request.observer}).decode()
     for namespace in namespaces:
         errand = Errand(
-            desk.scope.workspace,
+            ctx.scope.workspace,
             DREAM,
             session=request.session_id,
             peer=observed,
             payload=payload,
             namespace=namespace,
         )
-        desk.tx.work.add(errand, desk.now)
+        ctx.tx.work.add(errand, ctx.now)
     return Outcome(a.Done(), reading(namespaces))

@@ -55,7 +55,7 @@ def add(case: AuthorisedRequest, request: q.AddMessages) -> Outcome:
         for one in request.messages
     ]
     hall = Hall(request.session_id, request.namespace, request.members)
-    stored, changes = add_messages(case.desk, hall, said, request.idempotency_key)
+    stored, changes = add_messages(case.ctx, hall, said, request.idempotency_key)
     answer = a.Messages([serialisers.message(one) for one in stored], repeated=not changes.put)
     return Outcome(answer, changes.trace())
 
@@ -96,7 +96,7 @@ def add_file(case: AuthorisedRequest, request: q.AddFile) -> Outcome:
         )
         for part in request.parts
     ]
-    stored, changes = add_messages(case.desk, Hall(request.session_id, request.namespace), said)
+    stored, changes = add_messages(case.ctx, Hall(request.session_id, request.namespace), said)
     return Outcome(
         a.Messages([serialisers.message(one) for one in stored]), changes.trace(file=len(request.file))
     )
@@ -113,7 +113,7 @@ def _reasoning(given: q.MessageHabits | None) -> Reasoning:
 
 def list_(case: AuthorisedRequest, request: q.ListMessages) -> Outcome:
     found, total = read.page_of(
-        case.desk,
+        case.ctx,
         request.session_id,
         predicate(request.filters, read.FIELDS),
         newest_first=request.reverse,
@@ -126,22 +126,22 @@ def list_(case: AuthorisedRequest, request: q.ListMessages) -> Outcome:
 
 
 def read_one(case: AuthorisedRequest, request: q.OfMessage) -> Outcome:
-    found = read.read_message(case.desk, request.session_id, request.message_id)
+    found = read.read_message(case.ctx, request.session_id, request.message_id)
     return Outcome(serialisers.message(found), _read(case, [found], request.session_id))
 
 
 def change(case: AuthorisedRequest, request: q.ChangeMessage) -> Outcome:
     metadata = serialisers.bag(request.metadata)
     if metadata is None:
-        found = read.read_message(case.desk, request.session_id, request.message_id)
+        found = read.read_message(case.ctx, request.session_id, request.message_id)
     else:
-        found = read.annotate(case.desk, request.session_id, request.message_id, metadata)
+        found = read.annotate(case.ctx, request.session_id, request.message_id, metadata)
     return Outcome(serialisers.message(found), _read(case, [found], request.session_id))
 
 
 def delete(case: AuthorisedRequest, request: q.DeleteMessage) -> Outcome:
     changes = erase.erase_message(
-        case.desk,
+        case.ctx,
         request.session_id,
         request.message_id,
         with_empty_session=request.with_empty_session,
@@ -150,7 +150,7 @@ def delete(case: AuthorisedRequest, request: q.DeleteMessage) -> Outcome:
 
 
 def search_workspace(case: AuthorisedRequest, request: q.SearchWorkspace) -> Outcome:
-    sessions = None if request.scope is None else directory.scope_sessions(case.desk, (request.scope,))
+    sessions = None if request.scope is None else directory.scope_sessions(case.ctx, (request.scope,))
     return _search(case, request, Where(sessions=sessions))
 
 
@@ -160,7 +160,7 @@ def search_peer(case: AuthorisedRequest, request: q.SearchPeer) -> Outcome:
 
 
 def search_session(case: AuthorisedRequest, request: q.SearchSession) -> Outcome:
-    directory.need(case.desk, SESSION, request.session_id)
+    directory.need(case.ctx, SESSION, request.session_id)
     return _search(case, request, Where(sessions=(request.session_id,)), request.session_id)
 
 
@@ -171,7 +171,7 @@ def _search(case: AuthorisedRequest, request: q.Search, where: Where, session: s
         raise InvalidInput("peer_perspective must name one peer")
     wanted = predicate(filters, read.FIELDS)
     found = find_messages(
-        case.desk,
+        case.ctx,
         request.query,
         Where(where.peer, where.sessions, perspective, wanted),
         request.limit,
@@ -184,7 +184,7 @@ def _search(case: AuthorisedRequest, request: q.Search, where: Where, session: s
 def context(case: AuthorisedRequest, request: q.SessionContext) -> Outcome:
     asked = _asked(case, request)
     found = core.context(
-        case.desk, request.session_id, tokens=request.tokens, summary=request.summary, asked=asked
+        case.ctx, request.session_id, tokens=request.tokens, summary=request.summary, asked=asked
     )
     answer = a.SessionContextAnswer(
         id=request.session_id,
@@ -195,7 +195,7 @@ def context(case: AuthorisedRequest, request: q.SessionContext) -> Outcome:
     )
     views = [] if found.picture is None else [line.id for line in found.picture.lines]
     limited = asked is None or asked.sessions == {request.session_id}
-    namespaces = _where(case, request.session_id) if limited else everywhere(case.desk)
+    namespaces = _where(case, request.session_id) if limited else everywhere(case.ctx)
     return Outcome(answer, reading(namespaces, [*(one.line.id for one in found.messages), *views]))
 
 
@@ -216,7 +216,7 @@ def _asked(case: AuthorisedRequest, request: q.SessionContext) -> core.PictureQu
         sessions = frozenset((request.session_id,))
     elif request.scope is not None:
         case.rights.workspace()
-        sessions = directory.scope_sessions(case.desk, (request.scope,))
+        sessions = directory.scope_sessions(case.ctx, (request.scope,))
     elif request.sessions is not None:
         sessions = frozenset(request.sessions)
         if request.session_id not in sessions:
@@ -241,22 +241,22 @@ def _asked(case: AuthorisedRequest, request: q.SessionContext) -> core.PictureQu
 def summaries(case: AuthorisedRequest, request: q.Summaries) -> Outcome:
     if request.if_any and not case.rights.finds(request.session_id):
         return Outcome(a.SessionSummaries(request.session_id, None, None), reading(()))
-    directory.need(case.desk, SESSION, request.session_id)
+    directory.need(case.ctx, SESSION, request.session_id)
     trace = reading(_where(case, request.session_id))
     if request.between is not None:
-        others = {stay.held for stay in directory.stays(case.desk, request.session_id)} - {*request.between}
+        others = {stay.held for stay in directory.stays(case.ctx, request.session_id)} - {*request.between}
         if others:
             return Outcome(a.SessionSummaries(request.session_id, None, None), trace)
-    found = {one.long: serialisers.summary(one) for one in core.summaries(case.desk, request.session_id)}
+    found = {one.long: serialisers.summary(one) for one in core.summaries(case.ctx, request.session_id)}
     return Outcome(a.SessionSummaries(request.session_id, found.get(False), found.get(True)), trace)
 
 
 def _read(case: AuthorisedRequest, found: list[Message], session: str | None) -> Trace:
-    namespaces = everywhere(case.desk) if session is None else _where(case, session)
+    namespaces = everywhere(case.ctx) if session is None else _where(case, session)
     return reading(namespaces, [one.line.id for one in found])
 
 
 def _where(case: AuthorisedRequest, session: str) -> tuple[str, ...]:
     """Where the session lies, as the log names it."""
-    entry = directory.find(case.desk, SESSION, session)
+    entry = directory.find(case.ctx, SESSION, session)
     return () if entry is None else (entry.namespace,)

@@ -28,7 +28,9 @@ def _operation(
     admit: Callable[[Rights, Any], None],
     *,
     writes: bool = False,
-    reach: Callable[[Any], Reach] = lambda request: Reach(workspace=request.workspace_id, some_room=True),
+    reach: Callable[[Any], Reach] = lambda request: Reach(
+        workspace=request.workspace_id, some_compartment=True
+    ),
     **more: Any,
 ) -> Operation:
     made = Operation(
@@ -164,7 +166,7 @@ OPEN_WORKSPACE = _operation(
     directory.open_workspace,
     _opens_workspace,
     writes=True,
-    reach=lambda request: Reach(workspace=request.id, some_room=True),
+    reach=lambda request: Reach(workspace=request.id, some_compartment=True),
     peek=directory.find_workspace,
 )
 LIST_WORKSPACES = _operation(
@@ -174,7 +176,7 @@ LIST_WORKSPACES = _operation(
     a.WorkspacePage,
     directory.list_workspaces,
     _operator,
-    reach=lambda request: Reach(some_room=True),
+    reach=lambda request: Reach(some_compartment=True),
 )
 CHANGE_WORKSPACE = _operation(
     "workspaces.change",
@@ -220,7 +222,7 @@ RENAME_PEER = _operation(
     _renames,
     writes=True,
     rings=True,
-    reach=lambda request: Reach(workspace=request.workspace_id, namespaces=(ALL,), whole_rooms=True),
+    reach=lambda request: Reach(workspace=request.workspace_id, namespaces=(ALL,), whole_compartments=True),
 )
 SESSIONS_OF_PEER = _operation(
     "peers.sessions", "list", q.SessionsOfPeer, a.SessionPage, directory.sessions_of_peer, _of_peer

@@ -31,8 +31,8 @@ from souvenance.errors import CapOpMismatch, CapScopeMismatch
 class Rights:
     """Of one request."""
 
-    def __init__(self, desk: RequestContext, grant: Grant) -> None:
-        self._desk = desk
+    def __init__(self, ctx: RequestContext, grant: Grant) -> None:
+        self._ctx = ctx
         self._grant = grant
 
     @property
@@ -101,9 +101,9 @@ class Rights:
 
     def _read(self) -> frozenset[str]:
         """The sessions that a peer is in whom the cap reaches, as they were when that was first asked."""
-        scope, peers = self._desk.scope, self._grant.peers | {self._grant.actor}
-        find = partial(self._desk.tx.register.sessions_with, scope.workspace, peers, scope.namespaces)
-        return self._desk.once((Rights, scope.workspace, peers, scope.namespaces), lambda: frozenset(find()))
+        scope, peers = self._ctx.scope, self._grant.peers | {self._grant.actor}
+        find = partial(self._ctx.tx.register.sessions_with, scope.workspace, peers, scope.namespaces)
+        return self._ctx.once((Rights, scope.workspace, peers, scope.namespaces), lambda: frozenset(find()))
 
     def writes(self, session: str, authors: Iterable[str] = ()) -> None:
         """Raises: CapScopeMismatch."""
@@ -114,7 +114,7 @@ class Rights:
             raise CapScopeMismatch("the cap does not reach that peer")
         named = self._grant.speakers
         unnamed = frozenset() if named is None else authors - named
-        if unnamed and not (self.known(SESSION, session) and unnamed <= members(self._desk, session).keys()):
+        if unnamed and not (self.known(SESSION, session) and unnamed <= members(self._ctx, session).keys()):
             raise CapScopeMismatch(
                 "the token is of a session, and that peer is not in it",
                 hint="Let the peer into the session with a token of the workspace first.",
@@ -133,7 +133,7 @@ class Rights:
 
         Raises: NamespaceDenied, Conflict.
         """
-        namespace_for(self._desk, session, namespace)
+        namespace_for(self._ctx, session, namespace)
 
     def opens(self, session: str) -> bool:
         """Whether the session is the cap's own, whoever is in it."""
@@ -152,7 +152,7 @@ class Rights:
             return False
         if not self.known(SESSION, session):
             return True
-        return all(grant.reaches(stay.held) for stay in stays(self._desk, session))
+        return all(grant.reaches(stay.held) for stay in stays(self._ctx, session))
 
     def reads(self, session: str) -> None:
         """Raises: CapScopeMismatch."""
@@ -164,10 +164,10 @@ class Rights:
         opened, limits = self.opens(session), self._grant.sessions
         if not self.known(SESSION, session) or not (opened or limits is None or session in limits):
             return False
-        return opened or any(map(self._grant.reaches, members(self._desk, session)))
+        return opened or any(map(self._grant.reaches, members(self._ctx, session)))
 
     def known(self, kind: str, name: str) -> bool:
-        return find(self._desk, kind, name) is not None
+        return find(self._ctx, kind, name) is not None
 
     def puts(self) -> None:
         """Raises: CapOpMismatch for a cap that only reads."""

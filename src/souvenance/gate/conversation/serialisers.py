@@ -105,11 +105,11 @@ def message(one: Message, why: Explanation | None = None) -> a.Message:
     return a.Message(
         line.id,
         one.text,
-        line.room.owner,
+        line.compartment.owner,
         line.session or "",
         _decoded(line.metadata),
         to_datetime(said_at(line)),
-        line.room.workspace,
+        line.compartment.workspace,
         line.tokens or 0,
         why,
         None if line.kind == MESSAGE else line.kind,
@@ -121,7 +121,7 @@ def conclusion(view: View) -> a.ConclusionAnswer:
     return a.ConclusionAnswer(
         line.id,
         view.text,
-        line.room.owner,
+        line.compartment.owner,
         line.about or "",
         line.session,
         view.level,
@@ -146,7 +146,7 @@ def evidence(found: Gathered, question: str, searched: Sequence[str] = ()) -> a.
                 view.text,
                 to_datetime(view.line.created_at),
                 view.line.session,
-                view.line.room.owner,
+                view.line.compartment.owner,
                 view.line.about or "",
                 list(view.sources),
             )
@@ -154,7 +154,10 @@ def evidence(found: Gathered, question: str, searched: Sequence[str] = ()) -> a.
         ],
         messages=[
             a.ReadMessage(
-                one.line.id, one.line.session or "", one.line.room.owner, to_datetime(said_at(one.line))
+                one.line.id,
+                one.line.session or "",
+                one.line.compartment.owner,
+                to_datetime(said_at(one.line)),
             )
             for one in found.messages
         ],

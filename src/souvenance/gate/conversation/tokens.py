@@ -65,20 +65,20 @@ def _ttl(case: AuthorisedRequest, request: q.NewKey) -> int:
     until = moment_ms(request.expires_at)
     if until is None:
         return _LONGEST
-    seconds = until // 1000 - case.desk.now // 1000
+    seconds = until // 1000 - case.ctx.now // 1000
     if seconds < 1:
         raise InvalidInput("expires_at lies in the past")
     return min(seconds, _LONGEST)
 
 
 def add_webhook(case: AuthorisedRequest, request: q.AddWebhook) -> Outcome:
-    url = case.desk.tools.courier.check(request.url)
-    entry, made = webhooks.add_endpoint(case.desk, url)
+    url = case.ctx.tools.webhook_sender.check(request.url)
+    entry, made = webhooks.add_endpoint(case.ctx, url)
     return Outcome(a.Opened(serialisers.webhook(entry), made), _named(case))
 
 
 def list_webhooks(case: AuthorisedRequest, request: q.Paged) -> Outcome:
-    found = webhooks.endpoints(case.desk)
+    found = webhooks.endpoints(case.ctx)
     items = [serialisers.webhook(entry) for entry in found[request.offset : request.offset + request.size]]
     return Outcome(
         serialisers.page(a.WebhookPage, items, len(found), request.page, request.size), _named(case)
@@ -86,14 +86,14 @@ def list_webhooks(case: AuthorisedRequest, request: q.Paged) -> Outcome:
 
 
 def delete_webhook(case: AuthorisedRequest, request: q.OfWebhook) -> Outcome:
-    webhooks.remove_endpoint(case.desk, request.endpoint_id)
+    webhooks.remove_endpoint(case.ctx, request.endpoint_id)
     return Outcome(a.Done(), _named(case))
 
 
 def try_webhooks(case: AuthorisedRequest, request: q.OfWorkspace) -> Outcome:
-    webhooks.announce(case.desk, "test.event")
+    webhooks.announce(case.ctx, "test.event")
     return Outcome(a.Note("A test event is on its way to every webhook of the workspace"), _named(case))
 
 
 def _named(case: AuthorisedRequest) -> Trace:
-    return reading(everywhere(case.desk))
+    return reading(everywhere(case.ctx))

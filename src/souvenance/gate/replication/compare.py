@@ -22,15 +22,15 @@ from souvenance.ports.store import Store, WrappedKey
 
 class Comparer:
     def __init__(
-        self, *, book: Store, tools: Services, carrier: ReplicationWorker, restorer: Restorer
+        self, *, store: Store, tools: Services, carrier: ReplicationWorker, restorer: Restorer
     ) -> None:
-        self._book = book
+        self._store = store
         self._tools = tools
         self._carrier = carrier
         self._restorer = restorer
 
-    def compare(self, room: Compartment, both: Sequence[Shipment], mended: Mended) -> None:
-        """Look at what both have of the room; the keys first, for without them nothing opens.
+    def compare(self, compartment: Compartment, both: Sequence[Shipment], mended: Mended) -> None:
+        """Look at what both have of the compartment; the keys first, for without them nothing opens.
 
         Raises: Unavailable.
         """
@@ -39,23 +39,23 @@ class Comparer:
             self._settle_key(one, ours, theirs, lines, mended)
         for some in batches([one for one in both if one.what != KEY]):
             unlike = [one for one, *_ in self._unlike(some)]
-            shut = self._shut(room, [one.name for one in unlike if one.what == LINE])
+            shut = self._shut(compartment, [one.name for one in unlike if one.what == LINE])
             better = [one for one in unlike if one.what == LINE and one.name in shut]
             self._renew([one for one in unlike if one not in better], mended)
-            self._restorer.lines(room, [key_of(one) for one in better], mended)
+            self._restorer.lines(compartment, [key_of(one) for one in better], mended)
 
     def _unlike(self, both: Sequence[Shipment]) -> list[tuple[Shipment, bytes, bytes]]:
-        """Those that book and bucket tell differently, and what each tells."""
-        with self._book.read() as tx:
+        """Those that store and bucket tell differently, and what each tells."""
+        with self._store.read() as tx:
             ours = bytes_of(tx, self._tools.vault, both)
         theirs = dict(zip(ours, self._carrier.fetched(ours), strict=True))
         pairs = ((one, ours.get(key_of(one)), theirs.get(key_of(one))) for one in both)
         return [(one, mine, its) for one, mine, its in pairs if mine and its is not None and mine != its]
 
-    def _shut(self, room: Compartment, names: Sequence[str]) -> set[str]:
-        """Those of the lines that do not open in the book."""
-        with self._book.read() as tx:
-            keys, lines = self._tools.vault.left(tx, room), tx.lines.get_all(room, names)
+    def _shut(self, compartment: Compartment, names: Sequence[str]) -> set[str]:
+        """Those of the lines that do not open in the store."""
+        with self._store.read() as tx:
+            keys, lines = self._tools.vault.left(tx, compartment), tx.lines.get_all(compartment, names)
         return {line.id for line in lines if keys is None or not opens(line, keys)}
 
     def _settle_key(
@@ -64,32 +64,32 @@ class Comparer:
         key, vault = key_of(one), self._tools.vault
         held, found = _key_in(vault, key, ours), _key_in(vault, key, theirs)
         if held is None and found is None:
-            mended.findings.append(f"the key {key} opens neither in the book nor in the bucket")
+            mended.findings.append(f"the key {key} opens neither in the store nor in the bucket")
         elif held is None and found is not None:
-            with self._book.write() as tx:
+            with self._store.write() as tx:
                 tx.keys.rewrap(found)
-                tx.touch(one.room.workspace, rooms=True)
+                tx.touch(one.compartment.workspace, compartments=True)
         elif held is not None and found is not None and vault.same(held, found):
             self._renew([one], mended)
-        elif found is None and self._are_ours(one.room, lines):
+        elif found is None and self._are_ours(one.compartment, lines):
             self._carrier.objects.delete([key])
             self._renew([one], mended)
         else:
             mended.findings.append(f"the bucket has another key under {key}")
 
-    def _are_ours(self, room: Compartment, lines: Sequence[Shipment]) -> bool:
-        """Whether lines in the bucket bear the tag of this book's keys, and no other book lies there."""
-        with self._book.read() as tx:
-            opener = self._tools.vault.left(tx, room)
+    def _are_ours(self, compartment: Compartment, lines: Sequence[Shipment]) -> bool:
+        """Whether lines in the bucket bear the tag of this store's keys, and no other store lies there."""
+        with self._store.read() as tx:
+            opener = self._tools.vault.left(tx, compartment)
         keys = [key_of(one) for one in lines[:AT_ONCE]]
         fetched = zip(keys, self._carrier.fetched(keys), strict=True)
         return opener is not None and any(
             data is not None and _is_of(key, data, opener.blind) for key, data in fetched
         )
 
-    def _renew(self, shipments: Sequence[Shipment], mended: Mended) -> None:
-        self._carrier.note(shipments)
-        mended.renewed += len(shipments)
+    def _renew(self, replication: Sequence[Shipment], mended: Mended) -> None:
+        self._carrier.note(replication)
+        mended.renewed += len(replication)
 
 
 def _key_in(vault: Vault, key: str, data: bytes) -> WrappedKey | None:

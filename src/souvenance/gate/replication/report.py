@@ -1,4 +1,4 @@
-"""What came of mending a book and its bucket."""
+"""What came of mending a store and its bucket."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Mended(Struct):
     """What was done, and what could not be."""
 
     restored: int = 0
-    """Lines that the book lacked."""
+    """Lines that the store lacked."""
     carried: int = 0
     """Objects that the bucket lacked."""
     removed: int = 0
     """Objects of what was forgotten."""
     renewed: int = 0
-    """Objects that did not say what the book says."""
+    """Objects that did not say what the store says."""
     findings: list[str] = field(default_factory=list)

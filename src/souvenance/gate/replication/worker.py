@@ -1,6 +1,6 @@
-"""The carrier: takes to the bucket what the book notes, in a thread of its own, for as long as it runs.
+"""The carrier: takes to the bucket what the store notes, in a thread of its own, for as long as it runs.
 
-A bucket that does not answer is left alone for a while, longer each time; the notes wait in the book.
+A bucket that does not answer is left alone for a while, longer each time; the notes wait in the store.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ReplicationWorker:
     def __init__(
         self,
         *,
-        book: Store,
+        store: Store,
         vault: Vault,
         entropy: Entropy,
         clock: Clock,
@@ -38,7 +38,7 @@ class ReplicationWorker:
         self.objects = objects
         self.trouble = ""
         """Why the bucket lacks something for longer, if it does."""
-        self._book = book
+        self._store = store
         self._vault = vault
         self._entropy = entropy
         self._clock = clock
@@ -75,14 +75,14 @@ class ReplicationWorker:
                 if self._clock.now() > deadline:
                     raise StorageUnavailable(
                         f"{left} objects wait to be carried to the bucket",
-                        hint="Another process carries them, or their rooms have lost their keys.",
+                        hint="Another process carries them, or their compartments have lost their keys.",
                     )
                 rest.wait(_STEP_SECONDS)
 
     def waiting(self) -> int:
-        """Of how much the bucket must still be told. Raises: Unavailable if the book is out of reach."""
-        with self._book.read() as tx:
-            return tx.shipments.waiting()
+        """Of how much the bucket must still be told. Raises: Unavailable if the store is out of reach."""
+        with self._store.read() as tx:
+            return tx.replication.waiting()
 
     def each(self, put: Put, items: Iterable[tuple[str, bytes]]) -> None:
         """Raises: Unavailable."""
@@ -92,19 +92,19 @@ class ReplicationWorker:
         """The objects under the keys, in their order. Raises: Unavailable."""
         return list(self._hands.map(self.objects.get, keys))
 
-    def note(self, shipments: Sequence[Shipment]) -> None:
+    def note(self, replication: Sequence[Shipment]) -> None:
         """Have these carried. Raises: Unavailable."""
-        if shipments:
+        if replication:
             stamp = self._entropy.take(STAMP_BYTES).hex()
-            with self._book.write() as tx:
-                tx.shipments.note([one._replace(stamp=stamp) for one in shipments])
+            with self._store.write() as tx:
+                tx.replication.note([one._replace(stamp=stamp) for one in replication])
 
     def close(self) -> None:
         self._hands.shutdown()
 
     def _ship(self, *, eager: bool = False) -> Shipped:
         shipped = ship_some(
-            self._book,
+            self._store,
             self._vault,
             self._entropy,
             self.objects,

@@ -63,14 +63,14 @@ class CommandContext:
             raise click.exceptions.Exit(0) from None
 
 
-def settle(ctx: click.Context, desk: CommandContext) -> None:
+def settle(ctx: click.Context, command_context: CommandContext) -> None:
     """Take over what the group above was told. Raises: UsageError for what is not for these commands."""
     above = ctx.parent.obj if ctx.parent is not None else None
     if isinstance(above, CommandContext):
         return
     if any(getattr(above, name, None) for name in _OTHERS_OPTIONS):
         raise click.UsageError("These commands take their options after their name, such as --home.", ctx)
-    desk.json = desk.json or bool(getattr(above, "json", False))
+    command_context.json = command_context.json or bool(getattr(above, "json", False))
 
 
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
@@ -97,4 +97,4 @@ def common_options() -> list[click.Option]:
     ]
 
 
-pass_desk = click.make_pass_decorator(CommandContext, ensure=True)
+pass_command_context = click.make_pass_decorator(CommandContext, ensure=True)

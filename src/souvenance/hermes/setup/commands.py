@@ -20,7 +20,7 @@ from souvenance.hermes.setup.command_context import (
     CommandContext,
     HermesCommand,
     common_options,
-    pass_desk,
+    pass_command_context,
     settle,
 )
 from souvenance.hermes.setup.config_blocks import block_of
@@ -51,9 +51,9 @@ def hermes_group(inspect: Inspect | None = None, carry: Carry | None = None) -> 
     @click.pass_context
     def hermes(ctx: click.Context) -> None:
         """Memory for Hermes Agent: place the plugin, set it up, see how it does."""
-        desk = ctx.ensure_object(CommandContext)
-        desk.inspect, desk.carry = inspect, carry
-        settle(ctx, desk)
+        command_context = ctx.ensure_object(CommandContext)
+        command_context.inspect, command_context.carry = inspect, carry
+        settle(ctx, command_context)
 
     hermes.params.extend(common_options())
     for command in (install, setup, status, enable, disable, mode, peer, tokens, map_, sync, login, logout):
@@ -65,15 +65,19 @@ def hermes_group(inspect: Inspect | None = None, carry: Carry | None = None) -> 
 @click.option("--profile", "profiles", metavar="NAME", multiple=True, help="Only this profile; repeatable.")
 @click.option("--uninstall", is_flag=True, help="Take the plugin away again.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
-@pass_desk
-def install(desk: CommandContext, profiles: tuple[str, ...], uninstall: bool, dry_run: bool) -> None:
+@pass_command_context
+def install(
+    command_context: CommandContext, profiles: tuple[str, ...], uninstall: bool, dry_run: bool
+) -> None:
     """Place the plugin in every profile of Hermes. Doing it again does no harm."""
-    installation = find_installation(desk.environment, desk.home, desk.profile, new=not uninstall)
-    chosen = installation.chosen(profiles or ([desk.profile] if desk.profile else []))
+    installation = find_installation(
+        command_context.environment, command_context.home, command_context.profile, new=not uninstall
+    )
+    chosen = installation.chosen(profiles or ([command_context.profile] if command_context.profile else []))
     steps = (take_away if uninstall else place)(chosen, dry_run=dry_run)
     names = {step.profile for step in steps if uninstall and step.outcome == "removed"}
     still = [one for one in chosen if one.name in names and provider_in(one.settings) == "souvenance"]
-    found = None if uninstall else reach(desk.environment)
+    found = None if uninstall else reach(command_context.environment)
 
     def text() -> Iterable[str]:
         would = "would be " if dry_run else ""
@@ -89,7 +93,7 @@ def install(desk: CommandContext, profiles: tuple[str, ...], uninstall: bool, dr
             if first is not None:
                 yield f"Next: hermes{_chosen(first)} memory setup souvenance"
 
-    desk.show({"steps": steps, "dry_run": dry_run, "reach": found}, text())
+    command_context.show({"steps": steps, "dry_run": dry_run, "reach": found}, text())
 
 
 def _chosen(profile: Profile) -> str:
@@ -124,19 +128,19 @@ def _chosen(profile: Profile) -> str:
     "--host-model/--no-host-model", default=None, help="Let Hermes' own model read finished conversations."
 )
 @click.option("--yes", is_flag=True, help="Ask nothing.")
-@pass_desk
-def setup(desk: CommandContext, /, yes: bool, **options: Any) -> None:
+@pass_command_context
+def setup(command_context: CommandContext, /, yes: bool, **options: Any) -> None:
     """Set memory up, by a few questions or by options, and make it that of Hermes."""
-    profile = desk.installation.current
+    profile = command_context.installation.current
     console = Terminal(answers=not yes)
     try:
         wizard.set_up(
             profile,
             console,
-            environment=desk.surroundings,
+            environment=command_context.surroundings,
             activate=wizard.activation(profile),
-            given=_given(desk, options),
-            inspect=desk.inspect,
+            given=_given(command_context, options),
+            inspect=command_context.inspect,
             sign_in=signin.sign_in,
         )
     except Abandoned:
@@ -144,7 +148,7 @@ def setup(desk: CommandContext, /, yes: bool, **options: Any) -> None:
         raise click.Abort from None
 
 
-def _given(desk: CommandContext, options: Mapping[str, Any]) -> wizard.Given:
+def _given(command_context: CommandContext, options: Mapping[str, Any]) -> wizard.Given:
     """Raises: InvalidInput."""
     names = {
         "peer": "peerName",
@@ -162,13 +166,13 @@ def _given(desk: CommandContext, options: Mapping[str, Any]) -> wizard.Given:
     settings = {
         name: taken(name, options[option]) for option, name in names.items() if options[option] is not None
     }
-    owner = settings.get("peerName") or desk.configuration().peer_name or ""
+    owner = settings.get("peerName") or command_context.configuration().peer_name or ""
     if not owner and any("=" not in one for one in options["alias_"]):
         raise InvalidInput("--alias ID needs to know your name", hint="Give --peer too, or --alias ID=PEER.")
     return wizard.Given(
         connection=options["where"],
         url=taken("baseUrl", options["url"]) if options["url"] else None,
-        api_key=_api_key(desk, options),
+        api_key=_api_key(command_context, options),
         sign_in=_HOW.get(options["sign_in"]),
         settings=settings,
         read=reads(options["read_"]) if options["read_"] else None,
@@ -181,11 +185,11 @@ def _given(desk: CommandContext, options: Mapping[str, Any]) -> wizard.Given:
     )
 
 
-def _api_key(desk: CommandContext, options: Mapping[str, Any]) -> str | None:
+def _api_key(command_context: CommandContext, options: Mapping[str, Any]) -> str | None:
     if options["api_key_file"] is not None:
         key = taken("apiKey", options["api_key_file"].read())
     elif options["api_key_env"] is not None:
-        key = taken("apiKey", desk.surroundings.get(options["api_key_env"], ""))
+        key = taken("apiKey", command_context.surroundings.get(options["api_key_env"], ""))
     else:
         return None
     if not key:
@@ -194,56 +198,60 @@ def _api_key(desk: CommandContext, options: Mapping[str, Any]) -> str | None:
 
 
 @click.command(cls=HermesCommand)
-@pass_desk
-def status(desk: CommandContext) -> None:
+@pass_command_context
+def status(command_context: CommandContext) -> None:
     """Say how memory stands in this profile. Nothing is made or changed."""
-    found = report(desk.installation, desk.surroundings, Path.cwd(), desk.inspect)
-    desk.show(found, lines(found))
+    found = report(
+        command_context.installation, command_context.surroundings, Path.cwd(), command_context.inspect
+    )
+    command_context.show(found, lines(found))
 
 
 @click.command(cls=HermesCommand)
-@pass_desk
-def enable(desk: CommandContext) -> None:
+@pass_command_context
+def enable(command_context: CommandContext) -> None:
     """Switch memory on in this profile."""
-    _change(desk, {"enabled": True})
+    _change(command_context, {"enabled": True})
 
 
 @click.command(cls=HermesCommand)
-@pass_desk
-def disable(desk: CommandContext) -> None:
+@pass_command_context
+def disable(command_context: CommandContext) -> None:
     """Switch memory off in this profile. What is remembered stays."""
-    _change(desk, {"enabled": False})
+    _change(command_context, {"enabled": False})
 
 
 @click.command(cls=HermesCommand)
 @click.argument("mode", required=False, type=click.Choice([*_RECALL_MODES, *PRESETS]))
-@pass_desk
-def mode(desk: CommandContext, mode: str | None) -> None:
+@pass_command_context
+def mode(command_context: CommandContext, mode: str | None) -> None:
     """Choose how memory reaches the model, or who observes whom; without MODE, say how it is.
 
     hybrid, context and tools are about recall; directional and unified about observation.
     """
     if mode is None:
-        _tell(desk, "recallMode", "observation")
+        _tell(command_context, "recallMode", "observation")
     elif mode in PRESETS:
-        _observe(desk, mode)
+        _observe(command_context, mode)
     else:
-        _change(desk, {"recallMode": mode})
+        _change(command_context, {"recallMode": mode})
 
 
-def _observe(desk: CommandContext, mode: str) -> None:
+def _observe(command_context: CommandContext, mode: str) -> None:
     """Choose the preset, and take out what is said flag by flag and would win over it."""
-    before = desk.configuration()
+    before = command_context.configuration()
     changes = {"observationMode": mode, "observation": None}
-    file = write_setting(before.home, before.host, changes, environment=desk.surroundings)
-    if desk.configuration().observation != PRESETS[mode]:
+    file = write_setting(before.home, before.host, changes, environment=command_context.surroundings)
+    if command_context.configuration().observation != PRESETS[mode]:
         sides = {"user": PRESETS[mode].user, "ai": PRESETS[mode].ai}
         flags = {
             side: {"observeMe": one.observe_me, "observeOthers": one.observe_others}
             for side, one in sides.items()
         }
-        file = write_setting(before.home, before.host, {"observation": flags}, environment=desk.surroundings)
-    _tell_change(desk, before, ("observation",), file)
+        file = write_setting(
+            before.home, before.host, {"observation": flags}, environment=command_context.surroundings
+        )
+    _tell_change(command_context, before, ("observation",), file)
 
 
 @click.command(cls=HermesCommand)
@@ -251,9 +259,9 @@ def _observe(desk: CommandContext, mode: str) -> None:
 @click.option("--ai", metavar="NAME", help="The agent's name.")
 @click.option("--carry", metavar="OLD", help="Take along what is remembered of you under that name.")
 @click.option("--carry-ai", metavar="OLD", help="Take along what the agent knows under that name.")
-@pass_desk
+@pass_command_context
 def peer(
-    desk: CommandContext, user: str | None, ai: str | None, carry: str | None, carry_ai: str | None
+    command_context: CommandContext, user: str | None, ai: str | None, carry: str | None, carry_ai: str | None
 ) -> None:
     """Name yourself and the agent; without options, say the names.
 
@@ -262,23 +270,23 @@ def peer(
     """
     wanted = {"peerName": user, "aiPeer": ai}
     if carry is None and carry_ai is None:
-        _choose(desk, wanted)
+        _choose(command_context, wanted)
         return
     given: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
-    before = desk.configuration()
+    before = command_context.configuration()
     named = replace(before, **{_attribute(name): taken(name, value) for name, value in given.items()})
     moves = ((carry, owner_of(named)), (carry_ai, agent_peer(named)))
-    carried = [_carried(desk, before, old, new) for old, new in moves if old is not None]
+    carried = [_carried(command_context, before, old, new) for old, new in moves if old is not None]
     led = {one: owner_of(named) for one, peer in before.user_peer_aliases.items() if peer == carry}
     if led:
         given["userPeerAliases"] = {**before.user_peer_aliases, **led}
-    _change(desk, given, carried)
+    _change(command_context, given, carried)
 
 
-def _carried(desk: CommandContext, configuration: Configuration, old: str, new: str) -> Carried:
-    if desk.carry is None:
+def _carried(command_context: CommandContext, configuration: Configuration, old: str, new: str) -> Carried:
+    if command_context.carry is None:
         raise click.UsageError("nothing can be carried along from here")
-    return desk.carry(configuration, old, new)
+    return command_context.carry(configuration, old, new)
 
 
 @click.command(cls=HermesCommand)
@@ -291,44 +299,48 @@ def _carried(desk: CommandContext, configuration: Configuration, old: str, new: 
     metavar="N",
     help="Characters of an answer about the user at most; 0 for no limit.",
 )
-@pass_desk
-def tokens(desk: CommandContext, context: int | None, dialectic: int | None) -> None:
+@pass_command_context
+def tokens(command_context: CommandContext, context: int | None, dialectic: int | None) -> None:
     """Limit what is put before the model; without options, say the limits."""
-    _choose(desk, {"contextTokens": context, "dialecticMaxChars": dialectic})
+    _choose(command_context, {"contextTokens": context, "dialecticMaxChars": dialectic})
 
 
 @click.command("map", cls=HermesCommand)
 @click.argument("name", required=False)
 @click.option("--remove", is_flag=True, help="Let the strategy name this directory's session again.")
-@pass_desk
-def map_(desk: CommandContext, name: str | None, remove: bool) -> None:
+@pass_command_context
+def map_(command_context: CommandContext, name: str | None, remove: bool) -> None:
     """Name the session of this directory; without NAME, list the directories that have one."""
     if name and remove:
         raise click.UsageError("NAME and --remove exclude each other")
-    before, here = desk.configuration(), str(Path.cwd())
+    before, here = command_context.configuration(), str(Path.cwd())
     if not name and not remove:
         told = [f"{directory}: {session}" for directory, session in before.sessions.items()]
-        desk.show({"sessions": before.sessions}, told or ["No directory has a name of its own."])
+        command_context.show({"sessions": before.sessions}, told or ["No directory has a name of its own."])
         return
     if remove and here not in before.sessions:
-        desk.show({"sessions": before.sessions}, [f"{here} has no name of its own."])
+        command_context.show({"sessions": before.sessions}, [f"{here} has no name of its own."])
         return
     sessions = {directory: session for directory, session in before.sessions.items() if directory != here}
     sessions |= taken("sessions", {here: name}) if name else {}
     own = "sessions" in (block_of(before.file, before.host) or {})
     file = write_setting(
-        before.home, before.host, {"sessions": sessions}, root=not own, environment=desk.surroundings
+        before.home,
+        before.host,
+        {"sessions": sessions},
+        root=not own,
+        environment=command_context.surroundings,
     )
     said = f"{here}: {name}" if name else f"{here} has no name of its own any more"
-    desk.show({"file": file, "sessions": sessions}, [said, f"in {file}"])
+    command_context.show({"file": file, "sessions": sessions}, [said, f"in {file}"])
 
 
 @click.command(cls=HermesCommand)
-@pass_desk
-def sync(desk: CommandContext) -> None:
+@pass_command_context
+def sync(command_context: CommandContext) -> None:
     """Give every profile a block of settings like the default one's, with an agent of its own."""
-    installation = desk.installation
-    done = synced(installation, desk.environment)
+    installation = command_context.installation
+    done = synced(installation, command_context.environment)
 
     def text() -> Iterator[str]:
         for one in done:
@@ -342,16 +354,16 @@ def sync(desk: CommandContext) -> None:
         if not done:
             yield "There is no profile but the default one."
 
-    desk.show({"profiles": done}, text())
+    command_context.show({"profiles": done}, text())
 
 
-def _tell(desk: CommandContext, *names: str, carried: Sequence[Carried] = ()) -> None:
-    now = desk.configuration()
+def _tell(command_context: CommandContext, *names: str, carried: Sequence[Carried] = ()) -> None:
+    now = command_context.configuration()
     values = {name: _value(now, name) for name in names}
     told = [f"{name}: {shown(name, value)}" for name, value in values.items()]
     for one in carried:
         told.extend(one.told())
-    desk.show({**values, "carried": carried} if carried else values, told)
+    command_context.show({**values, "carried": carried} if carried else values, told)
 
 
 def _attribute(name: str) -> str:
@@ -363,35 +375,37 @@ def _value(configuration: Configuration, name: str) -> Any:
     return getattr(configuration, _attribute(name), None)
 
 
-def _choose(desk: CommandContext, wanted: Mapping[str, Any]) -> None:
+def _choose(command_context: CommandContext, wanted: Mapping[str, Any]) -> None:
     """Write the settings that are given; if none is, say how they are."""
     given = {name: value for name, value in wanted.items() if value is not None}
     if given:
-        _change(desk, given)
+        _change(command_context, given)
     else:
-        _tell(desk, *wanted)
+        _tell(command_context, *wanted)
 
 
-def _change(desk: CommandContext, given: Mapping[str, Any], carried: Sequence[Carried] = ()) -> None:
+def _change(
+    command_context: CommandContext, given: Mapping[str, Any], carried: Sequence[Carried] = ()
+) -> None:
     """Write settings, and say what changed and where, and what was carried along before."""
-    before = desk.configuration()
+    before = command_context.configuration()
     meant = {name: taken(name, value) for name, value in given.items()}
     if all(_value(before, name) == value for name, value in meant.items()):
-        _tell(desk, *given, carried=carried)
+        _tell(command_context, *given, carried=carried)
         return
-    file = write_setting(before.home, before.host, given, environment=desk.surroundings)
-    _tell_change(desk, before, tuple(given), file, carried)
+    file = write_setting(before.home, before.host, given, environment=command_context.surroundings)
+    _tell_change(command_context, before, tuple(given), file, carried)
 
 
 def _tell_change(
-    desk: CommandContext,
+    command_context: CommandContext,
     before: Configuration,
     names: tuple[str, ...],
     file: Path,
     carried: Sequence[Carried] = (),
 ) -> None:
-    after, complaints = desk.read()
-    current = desk.installation.current.name
+    after, complaints = command_context.read()
+    current = command_context.installation.current.name
     profile = "" if current == DEFAULT else f" --profile {current}"
     stays = list(left_behind(before, after, profile, [one.old for one in carried]))
     values = {name: (_value(before, name), _value(after, name)) for name in names}
@@ -408,4 +422,6 @@ def _tell_change(
     told: dict[str, Any] = {name: new for name, (_, new) in values.items()}
     told |= {"stays": stays} if stays else {}
     told |= {"carried": carried} if carried else {}
-    desk.show({"file": file, "host": before.host, **told, "complaints": list(map(str, complaints))}, text())
+    command_context.show(
+        {"file": file, "host": before.host, **told, "complaints": list(map(str, complaints))}, text()
+    )

@@ -19,7 +19,7 @@ class Findings(Struct, frozen=True, kw_only=True):
     """What it said of itself, or why it does not answer."""
     health: Health | None = None
     """How it did for the Hermes that used it last; None if that is not known."""
-    outbox: QueueStatus | None = None
+    write_queue: QueueStatus | None = None
     """What waits to be written; None if that is not known."""
     delay: str = ""
     """Why that waited when it was last tried."""

@@ -9,7 +9,12 @@ import click
 
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.oauth_tokens import OAuthGrant
-from souvenance.hermes.setup.command_context import CommandContext, HermesCommand, pass_desk, settle
+from souvenance.hermes.setup.command_context import (
+    CommandContext,
+    HermesCommand,
+    pass_command_context,
+    settle,
+)
 from souvenance.hermes.setup.display import address
 from souvenance.hermes.sign_in import profile as signin
 
@@ -18,23 +23,25 @@ from souvenance.hermes.sign_in import profile as signin
 @click.option("--url", metavar="URL", help="The server to sign in to, if not the configured one.")
 @click.option("--device", is_flag=True, help="Sign in by a code, on another device.")
 @click.option("--no-browser", is_flag=True, help="Say where to sign in, and open nothing.")
-@pass_desk
+@pass_command_context
 @click.pass_context
-def login(ctx: click.Context, desk: CommandContext, url: str | None, device: bool, no_browser: bool) -> None:
+def login(
+    ctx: click.Context, command_context: CommandContext, url: str | None, device: bool, no_browser: bool
+) -> None:
     """Sign in to a server for this profile of Hermes. The sign-in is renewed by itself."""
-    settle(ctx, desk)
-    configuration, surroundings = desk.configuration(), desk.surroundings
+    settle(ctx, command_context)
+    configuration, surroundings = command_context.configuration(), command_context.surroundings
     server = signin.server_of(configuration, url)
     signed = signin.sign_in(
         server,
         configuration,
         surroundings,
-        say=desk.say,
+        say=command_context.say,
         how="code" if device else "browser",
         opens=not no_browser,
     )
     file, after = signin.keep(configuration.home, surroundings, server, signed)
-    desk.show(
+    command_context.show(
         {
             "url": address(server),
             "file": file,
@@ -43,7 +50,7 @@ def login(ctx: click.Context, desk: CommandContext, url: str | None, device: boo
             "peer": after.peer_name,
             "client": signed.grant.client,
             "expires_at": signed.grant.expires_at,
-            "shortfalls": (complaints := [str(one) for one in desk.read()[1]]),
+            "shortfalls": (complaints := [str(one) for one in command_context.read()[1]]),
         },
         _told(server, after, complaints, signin.consented(signed), signed.grant),
     )
@@ -63,13 +70,13 @@ def _told(
 
 
 @click.command(cls=HermesCommand)
-@pass_desk
+@pass_command_context
 @click.pass_context
-def logout(ctx: click.Context, desk: CommandContext) -> None:
+def logout(ctx: click.Context, command_context: CommandContext) -> None:
     """Sign out of the server: it is told, and the tokens of this profile are removed."""
-    settle(ctx, desk)
-    gone = signin.sign_out(desk.installation.current.home, desk.surroundings)
-    after = desk.configuration()
+    settle(ctx, command_context)
+    gone = signin.sign_out(command_context.installation.current.home, command_context.surroundings)
+    after = command_context.configuration()
 
     def text() -> Iterator[str]:
         if not gone.was_signed_in:
@@ -81,7 +88,9 @@ def logout(ctx: click.Context, desk: CommandContext) -> None:
         if after.url is None:
             yield f"Memory is now kept on this machine, in {after.store}."
 
-    desk.show({"signed_out": gone.was_signed_in, "file": gone.file, "trouble": gone.trouble}, text())
+    command_context.show(
+        {"signed_out": gone.was_signed_in, "file": gone.file, "trouble": gone.trouble}, text()
+    )
 
 
 def standing(grant: OAuthGrant, now: int) -> str:

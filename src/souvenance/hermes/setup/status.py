@@ -74,11 +74,11 @@ class Report(Struct, frozen=True, kw_only=True):
     reachable: bool | None
     told: str
     health: Health | None
-    outbox: QueueStatus | None
+    write_queue: QueueStatus | None
     delay: str
     """Why what waits in it could not be written."""
     unwritable: str
-    """Why there is no outbox that could be used."""
+    """Why there is no write queue that could be used."""
     unread: list[str]
     """Variables that choose an embedder, where nobody reads them."""
     model: ModelReport
@@ -125,7 +125,7 @@ def report(
         reachable=findings.reachable,
         told=findings.told,
         health=findings.health,
-        outbox=findings.outbox,
+        write_queue=findings.write_queue,
         delay=findings.delay,
         unwritable=findings.unwritable,
         unread=_unread(configuration, findings, environment),
@@ -264,9 +264,9 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
     yield "session", found.session or "a new one in every run"
     reads = _listed(settings["namespaces"].read) or "nothing"
     yield "namespaces", f"reads {reads}, writes to {settings['namespaces'].write or 'none'}"
-    if found.outbox is not None:
-        yield "outbox", _outbox(found.outbox)
-        if found.delay and found.outbox.waiting:
+    if found.write_queue is not None:
+        yield "outbox", _write_queue(found.write_queue)
+        if found.delay and found.write_queue.waiting:
             yield "not written", found.delay
     if found.unwritable:
         yield "outbox", f"can't be used, so nothing that is said is kept: {found.unwritable}"
@@ -279,7 +279,7 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
         )
 
 
-def _outbox(standing: QueueStatus) -> str:
+def _write_queue(standing: QueueStatus) -> str:
     told = f"{standing.waiting} waiting, {standing.held} held, {standing.set_aside} set aside"
     return f"{told}; set aside whole {standing.broken} times" if standing.broken else told
 

@@ -79,11 +79,13 @@ def set_up(
         console.say(f"warning: {complaint}")
     if not console.interactive:
         console.say("No questions asked. Options you leave out keep their values.")
-    desk = SignInDesk(console, now, environment, sign_in)
-    with desk:
+    command_context = SignInDesk(console, now, environment, sign_in)
+    with command_context:
         unused = any(one.key == KEY_VARIABLE for one in complaints)
-        wanted = _asked(console, profile, now, environment, given or Given(), desk, unused_key=unused)
-        with desk.alone():
+        wanted = _asked(
+            console, profile, now, environment, given or Given(), command_context, unused_key=unused
+        )
+        with command_context.alone():
             _write(console, profile, now, wanted, environment)
     after = read_configuration(profile.home, environment, profile.name)[0]
     signin.release(now, after)
@@ -148,15 +150,15 @@ def _asked(
     now: Configuration,
     environment: Mapping[str, str],
     given: Given,
-    desk: SignInDesk,
+    command_context: SignInDesk,
     *,
     unused_key: bool,
 ) -> dict[str, Any]:
     """Every answer, by the name of its setting."""
-    wanted = _connection(console, now, given, desk, unused_key=unused_key)
+    wanted = _connection(console, now, given, command_context, unused_key=unused_key)
     local = wanted.keys() >= _NONE.keys() and not any(wanted.values())
     known = owner_of(now) if local and is_kept(now) else _user(environment)
-    named = desk.consented.get("peerName") or now.peer_name or known
+    named = command_context.consented.get("peerName") or now.peer_name or known
     peer = given.settings.get("peerName") or answered(console, "Your name", named, partial(taken, "peerName"))
     wanted |= {**given.settings, "peerName": peer, "aiPeer": _ai_peer(now, peer, given)}
     wanted |= ask_identity(console, now, peer, gateways(profile, environment), given.mapped)
@@ -193,7 +195,7 @@ def _ai_peer(now: Configuration, peer: str, given: Given) -> str:
 
 
 def _connection(
-    console: Console, now: Configuration, given: Given, desk: SignInDesk, *, unused_key: bool
+    console: Console, now: Configuration, given: Given, command_context: SignInDesk, *, unused_key: bool
 ) -> dict[str, Any]:
     """`unused_key`: whether the environment has a key that is not used, and may be meant for the cloud."""
     chose = console.interactive or given.connection is not None
@@ -211,7 +213,7 @@ def _connection(
         return {"baseUrl": None, "apiKey": key, "oauth": None, "environment": None}
     if where == "cloud":
         before = now if present == "cloud" else None
-        keys = desk.asked(signin.CLOUD, before, given.sign_in, keyed=given.api_key is not None)
+        keys = command_context.asked(signin.CLOUD, before, given.sign_in, keyed=given.api_key is not None)
         keys = keys or _api_key(console, before, given, needed=True, unused=unused_key)
         named = now.environment or (unused_key and "apiKey" not in keys)
         return {"baseUrl": None, "environment": "production" if named else None, **keys}
@@ -220,7 +222,7 @@ def _connection(
         console, "Its URL", present_url, partial(taken, "baseUrl"), shown=address(present_url)
     )
     same = now if present == "server" and now.base_url == url else None
-    keys = desk.asked(url, same, given.sign_in, keyed=given.api_key is not None)
+    keys = command_context.asked(url, same, given.sign_in, keyed=given.api_key is not None)
     return {"baseUrl": url, **(keys or _api_key(console, same, given, needed=False))}
 
 

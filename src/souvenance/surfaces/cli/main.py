@@ -17,7 +17,7 @@ from souvenance.surfaces.cli.mcp import mcp
 from souvenance.surfaces.cli.options import Group
 from souvenance.surfaces.cli.reindex import reindex
 from souvenance.surfaces.cli.rename import rename
-from souvenance.surfaces.cli.session import OpenHouse, SettingsFrom, Shell
+from souvenance.surfaces.cli.session import OpenInstallation, SettingsFrom, Shell
 from souvenance.surfaces.cli.sign_ins import signins
 from souvenance.surfaces.cli.work import work
 from souvenance.version import __version__
@@ -75,7 +75,7 @@ for part in (
     cli.add_command(part)
 
 
-def run(open_installation: OpenHouse, settings_from: SettingsFrom) -> int:
+def run(open_installation: OpenInstallation, settings_from: SettingsFrom) -> int:
     """Run the command line and say how it ended."""
     shell = Shell(open_installation, settings_from)
     try:

@@ -108,7 +108,7 @@ def _serve(shell: Shell, reach: _Reach) -> None:
             " 'souvenance mcp --print-config CLIENT' says how to set one up.",
             err=True,
         )
-    with nullcontext() if shell.is_remote else shell.house().working():
+    with nullcontext() if shell.is_remote else shell.installation().working():
         serve_stdio(person, call)
 
 

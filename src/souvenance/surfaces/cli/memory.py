@@ -115,7 +115,7 @@ def get(
     """Recall the lines that answer QUERY best, or the newest."""
     shell.peer = peer
     if query and not shell.is_remote:
-        shell.house().catch_up(_CATCH_UP_SECONDS)
+        shell.installation().catch_up(_CATCH_UP_SECONDS)
     answer = shell.call(o.GET, m.Get(query, namespaces, k, since, until, at, floor, explain))
 
     def text() -> str:

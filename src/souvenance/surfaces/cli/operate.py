@@ -40,14 +40,18 @@ _VECTORS = {
 def init(shell: Shell, rebind: bool) -> None:
     """Make the data folder, its keys and the owner's cap. Renews an expired owner's cap."""
     shell.makes = True
-    house = shell.house(rebind=rebind)
+    installation = shell.installation(rebind=rebind)
     try:
         shell.call(o.WHOAMI, m.WhoAmI())
     except Unauthenticated:
         shell.renew()
-    told = {"home": str(shell.settings.home), "made": house.made, "owner_cap": str(shell.settings.owner_cap)}
+    told = {
+        "home": str(shell.settings.home),
+        "made": installation.made,
+        "owner_cap": str(shell.settings.owner_cap),
+    }
     shell.show(
-        told, lambda: f"{'made' if house.made else 'ready'}: {told['home']} (owner's cap in owner.cap)"
+        told, lambda: f"{'made' if installation.made else 'ready'}: {told['home']} (owner's cap in owner.cap)"
     )
 
 
@@ -75,22 +79,22 @@ def serve(
         from souvenance.surfaces.http.server import serve as run
 
     shell.makes = True
-    settings, house = shell.settings, shell.house()
+    settings, installation = shell.settings, shell.installation()
     doors = doors_of(
         settings.chat,
-        house.reception,
-        owner_cap=house.owner_cap,
+        installation.reception,
+        owner_cap=installation.owner_cap,
         public_url=settings.public_url,
-        key=house.key,
+        key=installation.key,
     )
     run(
-        house.gate,
+        installation.gate,
         Address(host, port, allow_remote, host_name),
-        house,
+        installation,
         settings.seen,
         home=settings.home,
-        made=house.made,
-        trusted=house.owner_cap if trust_loopback else None,
+        made=installation.made,
+        trusted=installation.owner_cap if trust_loopback else None,
         doors=doors,
     )
 
@@ -104,7 +108,9 @@ def status(shell: Shell) -> None:
     def text() -> str:
         where = shell.server or shell.settings.where
         rows = [f"{where}: workspace {answer.workspace}, owner {answer.owner}"]
-        rows += [f"  {room.namespace:<20} {room.lines:>8} lines" for room in answer.namespaces]
+        rows += [
+            f"  {compartment.namespace:<20} {compartment.lines:>8} lines" for compartment in answer.namespaces
+        ]
         if answer.audit_rows is not None:
             rows.append(f"  audit log            {answer.audit_rows:>8} rows")
         rows += [*_recall(answer), *_knowledge(answer.knowledge)]
@@ -132,21 +138,25 @@ def doctor(shell: Shell, repair: bool, deep: bool) -> None:
     """Check every line, link, vector, key and audit log, and the schema; exit 10 if anything is wrong."""
     if deep and not repair:
         raise InvalidInput("--deep says how to repair", hint="Add --repair, or leave --deep out.")
-    mended = _mended(shell, lambda house: house.repair(deep=deep)) if repair else None
-    overview = shell.call(o.ROOMS, m.Rooms())
+    mended = _mended(shell, lambda installation: installation.repair(deep=deep)) if repair else None
+    overview = shell.call(o.ROOMS, m.Compartments())
     findings = [*_open_to_others(shell.settings.home), *overview.findings]
     findings += [] if mended is None else mended.findings
     lines = rows = 0
     with click.progressbar(
-        overview.rooms, label="lines", file=sys.stderr, item_show_func=_room_name
-    ) as rooms:
-        for room in rooms:
+        overview.compartments, label="lines", file=sys.stderr, item_show_func=_compartment_name
+    ) as compartments:
+        for compartment in compartments:
             try:
-                seen = shell.call(o.EXAMINE, m.Examine(room.workspace, room.owner, room.namespace))
+                seen = shell.call(
+                    o.EXAMINE, m.Examine(compartment.workspace, compartment.owner, compartment.namespace)
+                )
                 lines += seen.lines
                 findings += seen.findings
             except IntegrityError as error:
-                findings.append(f"namespace {room.namespace!r} of {room.owner!r}: {error.detail}")
+                findings.append(
+                    f"namespace {compartment.namespace!r} of {compartment.owner!r}: {error.detail}"
+                )
     for workspace in overview.workspaces:
         try:
             rows += verify_log(shell, workspace)
@@ -174,11 +184,11 @@ def doctor(shell: Shell, repair: bool, deep: bool) -> None:
 @click.command(cls=Command)
 @pass_shell
 def rebuild(shell: Shell) -> None:
-    """Make an empty book anew from the bucket (SOUVENANCE_OBJECTS) and root.key alone."""
+    """Make an empty store anew from the bucket (SOUVENANCE_OBJECTS) and root.key alone."""
     from souvenance.gate.replication.report import NOT_REBUILT
 
     shell.makes = True
-    mended = _mended(shell, lambda house: house.rebuild(), rebuilding=True)
+    mended = _mended(shell, lambda installation: installation.rebuild(), rebuilding=True)
     told = {"restored": mended.restored, "findings": mended.findings, "not_rebuilt": NOT_REBUILT}
     shell.show(
         told,
@@ -213,9 +223,9 @@ def _mended(shell: Shell, mend: Callable[[OpenMemory], Mended], *, rebuilding: b
     """Raises: SouvenanceError, also without a cap for the whole installation."""
     if shell.is_remote:
         raise InvalidInput("book and bucket are compared where the data folder is", hint="Leave --url out.")
-    house = shell.house(rebuilding=rebuilding)
-    shell.call(o.ROOMS, m.Rooms())
-    return mend(house)
+    installation = shell.installation(rebuilding=rebuilding)
+    shell.call(o.ROOMS, m.Compartments())
+    return mend(installation)
 
 
 def _mending(mended: Mended | None, *, deep: bool) -> list[str]:
@@ -269,8 +279,8 @@ def _model(reasoner: str, told: m.ModelStatus) -> list[str]:
     return [*rows, f"  without the model    {told.trouble}"] if told.trouble else rows
 
 
-def _room_name(room: m.RoomAnswer | None) -> str | None:
-    return None if room is None else f"{room.owner}/{room.namespace}"
+def _compartment_name(compartment: m.CompartmentAnswer | None) -> str | None:
+    return None if compartment is None else f"{compartment.owner}/{compartment.namespace}"
 
 
 def _open_to_others(home: Path) -> list[str]:

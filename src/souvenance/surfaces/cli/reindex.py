@@ -61,10 +61,10 @@ def _meanwhile(shell: Shell) -> None:
     if shell.is_remote:
         time.sleep(_LOOK_SECONDS)
         return
-    end, busy, house = time.monotonic() + _LOOK_SECONDS, 0, shell.house()
+    end, busy, installation = time.monotonic() + _LOOK_SECONDS, 0, shell.installation()
     while time.monotonic() < end:
         try:
-            if not house.tidy():
+            if not installation.tidy():
                 return
         except StorageBusy:
             busy += 1

@@ -104,7 +104,7 @@ class OpenMemory(Protocol):
     def close(self) -> None: ...
 
 
-OpenHouse = Callable[..., OpenMemory]
+OpenInstallation = Callable[..., OpenMemory]
 SettingsFrom = Callable[[Mapping[str, str], str | None], CommandSettings]
 
 
@@ -112,7 +112,7 @@ SettingsFrom = Callable[[Mapping[str, str], str | None], CommandSettings]
 class Shell:
     """One invocation of the command line."""
 
-    open_installation: OpenHouse
+    open_installation: OpenInstallation
     settings_from: SettingsFrom
     home: str | None = None
     url: str | None = None
@@ -124,7 +124,7 @@ class Shell:
     """Whose memory is looked at; None for that of the cap's own subject."""
     makes: bool = False
     """Whether a data folder that was never set up is made; what only looks or deletes says so instead."""
-    _house: OpenMemory | None = field(default=None, repr=False)
+    _installation: OpenMemory | None = field(default=None, repr=False)
     _caller: Caller | None = field(default=None, repr=False)
     _opened: list[Callable[[], None]] = field(default_factory=list, repr=False)
 
@@ -132,11 +132,11 @@ class Shell:
     def settings(self) -> CommandSettings:
         return self.settings_from(os.environ, self.home)
 
-    def house(self, **options: Any) -> OpenMemory:
-        if self._house is None:
-            self._house = self.open_installation(self.settings, make=self.makes, **options)
-            self._opened.append(partial(_leave, self._house))
-        return self._house
+    def installation(self, **options: Any) -> OpenMemory:
+        if self._installation is None:
+            self._installation = self.open_installation(self.settings, make=self.makes, **options)
+            self._opened.append(partial(_leave, self._installation))
+        return self._installation
 
     def call(self, operation: Operation, request: Request, *, workspace: str | None = None) -> Any:
         """Ask the gate, with the cap of this invocation.
@@ -154,7 +154,7 @@ class Shell:
     @contextmanager
     def still(self) -> Iterator[None]:
         """Meanwhile the data folder is asked about one moment, whatever others write."""
-        with self.house().gate.still() as gate:
+        with self.installation().gate.still() as gate:
             self._caller = gate
             try:
                 yield
@@ -197,8 +197,8 @@ class Shell:
 
     def renew(self) -> None:
         """Open the data folder anew, with a new owner's cap."""
-        self._house, self._caller = None, None
-        self.house(renew_owner_cap=True)
+        self._installation, self._caller = None, None
+        self.installation(renew_owner_cap=True)
 
     def close(self) -> None:
         for close in self._opened:
@@ -223,12 +223,12 @@ class Shell:
                 self._opened.append(remote.close)
                 self._caller = remote
             else:
-                self._caller = self.house().gate
+                self._caller = self.installation().gate
         return self._caller
 
     def _owner_cap(self) -> str:
-        if self._house is not None:
-            return self._house.owner_cap
+        if self._installation is not None:
+            return self._installation.owner_cap
         path = self.settings.owner_cap
         try:
             return path.read_text("utf-8").strip()
@@ -255,11 +255,11 @@ class Shell:
             ) from None
 
 
-def _leave(house: OpenMemory) -> None:
-    """Take to the bucket what this command left for it; what can't be waits in the book."""
+def _leave(installation: OpenMemory) -> None:
+    """Take to the bucket what this command left for it; what can't be waits in the store."""
     with suppress(Unavailable):
-        house.carry(_CARRYING_SECONDS)
-    house.close()
+        installation.carry(_CARRYING_SECONDS)
+    installation.close()
 
 
 def say(text: str) -> None:

@@ -23,27 +23,27 @@ _GREETING = "Souvenance works. Stop it with Ctrl-C."
 def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_name: Sequence[str]) -> None:
     """Do the work behind the requests of other processes until Ctrl-C; what is begun is finished first."""
     shell.makes = True
-    house = shell.house()
+    installation = shell.installation()
     if port is None:
-        _work(house)
+        _work(installation)
         return
     with what_serves():
         from souvenance.surfaces.http.server import Address, tell
 
     tell(
-        house.gate,
+        installation.gate,
         Address(host, port, allow_remote, host_name),
-        house,
+        installation,
         shell.settings.seen,
         greet=lambda url: say(f"{_GREETING} How it goes: {url}/health"),
     )
 
 
-def _work(house: OpenMemory) -> None:
+def _work(installation: OpenMemory) -> None:
     told: SimpleQueue[int] = SimpleQueue()  # An event could hang: two signals may come upon each other.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: told.put(number))
-    with house.working():
+    with installation.working():
         say(_GREETING)
         told.get()
     say("Souvenance stopped.")

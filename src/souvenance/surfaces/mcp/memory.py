@@ -1,8 +1,8 @@
 """The memory of a person, as the tools use it: one memory, whatever door its lines came in by.
 
 What the person said anywhere, the lines kept for them and the conclusions they hold lie in their own
-rooms, where one question finds them all. What an agent concluded of them and said to them is added where
-the cap has that agent's eyes.
+compartments, where one question finds them all. What an agent concluded of them and said to them is added
+where the cap has that agent's eyes.
 """
 
 from __future__ import annotations

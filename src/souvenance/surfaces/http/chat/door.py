@@ -90,14 +90,14 @@ class ChatDoor:
         self._keeping = Keeping(self._complaints)
 
     def routes(self, gate: Gate, hands: RequestThreads) -> Sequence[BaseRoute]:
-        desk = _Desk(
+        ctx = _Desk(
             self._settings, gate, hands, self._passes, self._upstreams, self._keeping, self._complaints
         )
         routes = [
-            WebRoute(PATHS[0], desk.asks(COMPLETIONS), methods=["POST"]),
-            WebRoute(PATHS[1], desk.asks(RESPONSES), methods=["POST"]),
-            WebRoute(PATHS[2], desk.models, methods=["GET"]),
-            WebRoute(PATHS[3].replace("}", ":path}"), desk.model, methods=["GET"]),
+            WebRoute(PATHS[0], ctx.asks(COMPLETIONS), methods=["POST"]),
+            WebRoute(PATHS[1], ctx.asks(RESPONSES), methods=["POST"]),
+            WebRoute(PATHS[2], ctx.models, methods=["GET"]),
+            WebRoute(PATHS[3].replace("}", ":path}"), ctx.model, methods=["GET"]),
         ]
         return [*routes, Nowhere(routes)]
 

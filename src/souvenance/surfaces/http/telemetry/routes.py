@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 def seen_routes(gate: Gate, hands: RequestThreads, sight: TelemetryObserver | None) -> list[WebRoute]:
     """Whether there are metrics to be seen depends on the sight."""
-    desk = _Desk(gate, hands)
-    found = [WebRoute("/health", desk.health), WebRoute("/ready", desk.ready)]
+    ctx = _Desk(gate, hands)
+    found = [WebRoute("/health", ctx.health), WebRoute("/ready", ctx.ready)]
     if sight is not None and sight.metrics is not None:
-        found.append(WebRoute("/metrics", desk.tells(sight.metrics)))
+        found.append(WebRoute("/metrics", ctx.tells(sight.metrics)))
     return found
 
 
