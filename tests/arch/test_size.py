@@ -17,7 +17,7 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines": 66_300,
+    "lines": 66_500,
     "files": 516,
     "regexes": 296,
     "lines of language": 3_700,
@@ -88,7 +88,7 @@ def size():
 
 
 @pytest.mark.parametrize("what", MOST)
-def test_the_installation_has_not_grown_past_what_was_decided(size, what):
+def test_the_package_has_not_grown_past_what_was_decided(size, what):
     assert size[what] <= MOST[what]
 
 

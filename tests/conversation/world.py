@@ -290,7 +290,7 @@ class Stage:
 @contextmanager
 def staged(folder=None, *, trusted=False, **options) -> Iterator[Stage]:
     """A stage on the reference parts or, given a folder, on a real file and the index of a house."""
-    options = {"courier": Pigeon(), **options}
+    options = {"webhook_sender": Pigeon(), **options}
     world = World(**options) if folder is None else on_sqlite(folder / "book.db", **options)
     stage = Stage(world, trusted=world.operator().token if trusted else None)
     try:
