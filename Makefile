@@ -28,7 +28,7 @@ EVERY_OPERATION := surfaces/test_openapi.py
 CROSS_SECTION := conversation/test_deletion.py gate/test_gate_forget.py gate/test_gate_writing.py \
     surfaces/test_http_memory.py $(EVERY_OPERATION) surfaces/test_remote_gate.py \
     chat/test_isolation.py chat/test_transcripts.py mcp_door/test_person.py signin/test_devices.py
-DOORS := chat conversation gate honcho importers mcp_door portable seen signin surfaces
+DOORS := chat conversation front_door gate honcho importers mcp_door portable seen signin surfaces
 
 .PHONY: serve test suite cross-section test-everywhere check bench debian clients lock clean
 .DELETE_ON_ERROR:

@@ -1,6 +1,8 @@
 """Souvenance: long-term memory for AI agents, behind a gate.
 
-    house = souvenance.open_installation(souvenance.settings_from({}, "~/.souvenance"))
+    with souvenance.open("~/.souvenance") as memory:
+        memory.put("I live in Lisbon")
+        print(memory.get("where do I live?")[0].text)
 
 Importing this package loads nothing heavy; its parts are loaded when they are first named.
 """
@@ -15,21 +17,50 @@ if TYPE_CHECKING:
     from souvenance.config import Settings, settings_from
     from souvenance.errors import SouvenanceError
     from souvenance.installation import Installation, open_installation
+    from souvenance.memory.asynchronous import AsyncMemory, AsyncPeer, AsyncSession, open_async
+    from souvenance.memory.results import Conclusion, Context, Forgotten, Line, Message
+    from souvenance.memory.sync import Memory, Peer, Session, open
 
-__all__ = ["Installation", "Settings", "SouvenanceError", "__version__", "open_installation", "settings_from"]
+__all__ = [
+    "AsyncMemory",
+    "AsyncPeer",
+    "AsyncSession",
+    "Conclusion",
+    "Context",
+    "Forgotten",
+    "Installation",
+    "Line",
+    "Memory",
+    "Message",
+    "Peer",
+    "Session",
+    "Settings",
+    "SouvenanceError",
+    "__version__",
+    "open",
+    "open_async",
+    "open_installation",
+    "settings_from",
+]
 
-_HOMES = {
-    "Installation": "souvenance.installation",
-    "open_installation": "souvenance.installation",
-    "Settings": "souvenance.config",
-    "settings_from": "souvenance.config",
-    "SouvenanceError": "souvenance.errors",
+_MODULES = {
+    "souvenance.installation": ("Installation", "open_installation"),
+    "souvenance.config": ("Settings", "settings_from"),
+    "souvenance.errors": ("SouvenanceError",),
+    "souvenance.memory.asynchronous": ("AsyncMemory", "AsyncPeer", "AsyncSession", "open_async"),
+    "souvenance.memory.results": ("Conclusion", "Context", "Forgotten", "Line", "Message"),
+    "souvenance.memory.sync": ("Memory", "Peer", "Session", "open"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    for module, names in _MODULES.items():
+        if name in names:
+            from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

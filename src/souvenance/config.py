@@ -121,6 +121,8 @@ class HostProgram(Struct, frozen=True):
 
 
 class Settings(Struct, frozen=True):
+    """How an installation is configured."""
+
     home: Path
     limits: Limits = field(default_factory=Limits)
     webhook_secret: str | None = None

@@ -2,7 +2,7 @@
 
     SouvenanceError                     code, detail, hint, retryable
      |- InvalidInput                the request is not well formed; ImportUnreadable, ImportUnrecognised,
-     |                              ReceiptInvalid, ConfirmationNeeded
+     |                              ReceiptInvalid, ConfirmationNeeded, MemoryClosed
      |- Unauthenticated             CapMissing, CapMalformed, CapSigInvalid, CapExpired,
      |                              CapRevoked, CapPopInvalid,
      |                              SignInFailed: SignInDenied, SignInExpired, SignInEnded
@@ -68,6 +68,11 @@ class ReceiptInvalid(InvalidInput):
 class ConfirmationNeeded(InvalidInput):
     code = "confirmation_needed"
     default_hint = "Nothing was changed. Add --yes to do it without a question."
+
+
+class MemoryClosed(InvalidInput):
+    code = "memory_closed"
+    default_hint = "Open it again with souvenance.open, and use it inside the 'with' block."
 
 
 class Unauthenticated(SouvenanceError):

@@ -50,6 +50,7 @@ from souvenance.domain.base64url import b64
 from souvenance.domain.capability import HolderKey
 from souvenance.domain.embedding import NONE
 from souvenance.errors import Misconfigured, SouvenanceError
+from souvenance.extras import install
 from souvenance.gate.gate import Gate
 from souvenance.gate.tokens import owner_claims
 from souvenance.ports.clock import Clock
@@ -403,7 +404,7 @@ def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Emb
         from souvenance.adapters.model.endpoint import Endpoint
     except ImportError:
         raise Misconfigured(
-            "a model is configured, and httpx is not installed", hint="Run: pip install 'souvenance[client]'"
+            "a model is configured, and httpx is not installed", hint=f"Run: {install('client')}"
         ) from None
     from souvenance.adapters.model.budget import ModelBudget
     from souvenance.adapters.model.reasoner import ModelReasoner

@@ -18,6 +18,7 @@ PLANTED = {
     "Arrows point inward": ("domain", "import souvenance.core.recall"),
     "Every surface enters through the gate": ("surfaces", "import souvenance.core.vault"),
     "The provider enters through the gate": ("hermes", "import souvenance.adapters.private_files"),
+    "The Python API enters through the gate": ("memory", "import souvenance.core.recall"),
     "Adapters serve ports, never use cases": ("adapters", "import souvenance.gate.gate"),
     "The inside does no I/O": ("core", "import sqlite3"),
 }

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import souvenance
+
 HEAVY = {
     "sqlite3",
     "cryptography",
@@ -59,6 +61,12 @@ def test_naming_an_error_loads_nothing_heavy():
     assert loaded_by("import souvenance; souvenance.SouvenanceError") & HEAVY == set()
 
 
+def test_every_public_name_is_there_and_says_what_it_is():
+    for name in souvenance.__all__:
+        assert getattr(souvenance, name).__doc__, name
+    assert set(dir(souvenance)) == set(souvenance.__all__)
+
+
 def test_what_is_not_there_is_an_attribute_error():
     script = (
         "import souvenance\ntry:\n    souvenance.nothing\nexcept AttributeError:\n    import this_is_missing"
@@ -81,6 +89,14 @@ def test_a_put_loads_neither_the_index_nor_the_web(home):
     loaded = loaded_by(PUT, str(home))
     assert "sqlite3" in loaded
     assert loaded & {"numpy", "starlette", "uvicorn", "httpx", "anyio", "asyncio", "click"} == set()
+
+
+def test_opening_a_folder_from_python_loads_no_web(home):
+    script = (
+        "import souvenance\nwith souvenance.open(sys.argv[1], embedder='none') as memory: memory.put('hello')"
+    )
+    loaded = loaded_by(script, str(home))
+    assert loaded & {"starlette", "uvicorn", "httpx", "anyio", "asyncio", "click", "onnxruntime"} == set()
 
 
 def test_the_command_line_loads_the_web_only_to_use_it(home):

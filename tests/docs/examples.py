@@ -2,10 +2,10 @@
 
 In a ```console block, `$ ` begins a command and what follows is what it prints; a ```bash block is
 commands alone. The commands of a page run in order, by one bash, in a home of their own with this
-environment's programs first on the path. A ```pycon block is a session with Honcho's SDK, with what it
-prints, and a ```python block a piece of a program for it; such blocks share their names as long as
-no command stands between them, and run where that SDK is installed (`sdk_session.py`). Three things stand
-for others in what is written:
+environment's programs first on the path. A ```pycon block is a session of Python, with what it prints, and a
+```python block a piece of a program; such blocks share their names as long as no command stands between
+them (`sdk_session.py`). They run in this environment if they import souvenance, and else where Honcho's SDK
+is installed. Three things stand for others in what is written:
 
     make serve, souvenance serve    a server in the background, on a free port
     127.0.0.1:8787              that server's address
@@ -57,7 +57,7 @@ class Example:
     output: str
 
     session: bool = False
-    """Whether the command is a session with the SDK: its blocks, one after the other."""
+    """Whether the command is a session of Python: its blocks, one after the other."""
 
     @property
     def serves(self) -> re.Match[str] | None:
@@ -151,8 +151,9 @@ def _script(found: list[Example], home: Path) -> str:
             ]
         elif one.session:
             (home / f"{at}.session").write_text(one.command, "utf-8")
-            told = f"{place}/{at}.session $ADDRESS {place}"
-            run = shlex.join((str(client_program(_SDK)), str(_SESSION)))
+            told = f'{place}/{at}.session "$ADDRESS" {place}'
+            python = sys.executable if "import souvenance\n" in one.command else client_program(_SDK)
+            run = shlex.join((str(python), str(_SESSION)))
             parts.append(f"{run} {told} > {out} 2>&1\necho $? > {code}")
         else:
             command = one.command.replace("127.0.0.1:8787", "$ADDRESS").replace("/home/you", str(home))

@@ -7,8 +7,10 @@ In a page of docs/reference they stand between `<!-- made: NAME -->` and `<!-- e
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
+from inspect import getdoc, isasyncgenfunction, isfunction, signature
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +18,14 @@ import click
 import msgspec
 from msgspec import inspect as kinds
 
+import souvenance
 from souvenance import config, errors
 from souvenance.commands import command_line
 from souvenance.domain import limits
 from souvenance.gate.conversation.responses import Conclusions, Done, Messages, ResponsePage
 from souvenance.gate.operations import EVERY
 from souvenance.hermes.settings_table import KEYS, Setting
+from souvenance.memory import asynchronous, results, sync
 from souvenance.surfaces.cli.exit_codes import exit_of
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
 from souvenance.surfaces.http.route import Route
@@ -313,6 +317,77 @@ def _collect(info: Any, seen: dict[type, kinds.StructType]) -> None:
             pass
 
 
+def python_api() -> str:
+    """What `souvenance.open` gives, from the docstrings."""
+    parts = [f"## Open\n\n{_called('souvenance.open', souvenance.open)}"]
+    for kind, of in (
+        (sync.Lines, "memory"),
+        (sync.Memory, "memory"),
+        (sync.Peer, "peer"),
+        (sync.Session, "session"),
+    ):
+        methods = [_called(f"{of}.{name}", one) for name, one in vars(kind).items() if _is_method(name, one)]
+        parts.append(f"## {kind.__name__}\n\n{getdoc(kind)}\n\n" + "\n".join(methods))
+    return "\n".join(parts)
+
+
+def python_results() -> str:
+    tree = ast.parse(Path(results.__file__).read_text("utf-8"))
+    return "\n".join(_result(node) for node in tree.body if isinstance(node, ast.ClassDef))
+
+
+def python_async() -> str:
+    names = {"async for": [], "await": []}
+    for kind in (asynchronous.AsyncLines, *(getattr(souvenance, f"Async{one}") for one in _ASYNC)):
+        for name, one in vars(kind).items():
+            if not name.startswith("_") and hasattr(one, "__wrapped__"):
+                names["async for" if isasyncgenfunction(one) else "await"].append(f"`{name}`")
+    rows = [(f"`{how}`", ", ".join(dict.fromkeys(which))) for how, which in names.items()]
+    return _table(("with", "methods"), rows)
+
+
+_ASYNC = ("Memory", "Peer", "Session")
+
+
+def _is_method(name: str, one: Any) -> bool:
+    return isfunction(one) and not name.startswith("_")
+
+
+def _called(name: str, function: Any) -> str:
+    """A function or method: how it is called, and what it does."""
+    parameters, star = [], False
+    for one in signature(function).parameters.values():
+        if one.name == "self":
+            continue
+        if one.kind is one.KEYWORD_ONLY and not star:
+            parameters.append("*")
+            star = True
+        prefix = "**" if one.kind is one.VAR_KEYWORD else ""
+        default = "" if one.default is one.empty else f" = {one.default!r}".replace("'", '"')
+        parameters.append(f"{prefix}{one.name}: {one.annotation}{default}")
+    whole = f"{name}({', '.join(parameters)})"
+    if len(whole) > _SIGNATURE_CHARS:
+        whole = f"{name}(\n" + "".join(f"    {one},\n" for one in parameters) + ")"
+    returned = signature(function).return_annotation
+    return f"### {name}\n\n```text\n{whole} -> {returned}\n```\n\n{getdoc(function)}\n"
+
+
+_SIGNATURE_CHARS = 80
+
+
+def _result(node: ast.ClassDef) -> str:
+    """A table of what a result holds; what stands below a field says more of it."""
+    rows = []
+    for at, one in enumerate(node.body):
+        if isinstance(one, ast.AnnAssign):
+            said = node.body[at + 1]
+            told = ast.literal_eval(said.value) if isinstance(said, ast.Expr) else ""
+            kind = ast.unparse(one.annotation).replace("|", "\\|")
+            rows.append((f"`{ast.unparse(one.target)}`", f"`{kind}`", " ".join(told.split())))
+    table = _table(("field", "type", ""), rows)
+    return f"### {node.name}\n\n{ast.get_docstring(node)}\n\n{table}"
+
+
 def _status(kind: type[errors.SouvenanceError]) -> str:
     return str(status_of(kind)) if any(base in STATUS for base in kind.__mro__) else ""
 
@@ -337,6 +412,9 @@ MADE = {
         honcho_parts,
         hermes_settings,
         hermes_variables,
+        python_api,
+        python_async,
+        python_results,
     )
 }
 

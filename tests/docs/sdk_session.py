@@ -1,4 +1,4 @@
-"""Plays a session with Honcho's SDK that a page shows; runs where that SDK is installed.
+"""Plays a session of Python that a page shows; runs where what it imports is installed.
 
     python sdk_session.py SESSION ADDRESS HOME
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference_pages import MADE, REFERENCE, every_command, every_error, renewed
 
 from environments import client_program
-from souvenance import config
+from souvenance import Memory, config
 from souvenance.domain import capability
 from souvenance.domain.base64url import unb64
 from souvenance.domain.encoding import frame
@@ -58,8 +58,8 @@ def test_every_command_error_setting_route_and_operation_is_in_its_page():
     assert all(f"Operation `{operation.name}`, " in text("honcho.md") for operation in CONVERSING)
 
 
-OPTIONS_OF_OTHERS = {"--scope", "--transport"}
-"""Of the clients whose setup is shown."""
+OPTIONS_OF_OTHERS = {"--no-deps", "--scope", "--transport"}
+"""Of pip, and of the clients whose setup is shown."""
 AUTHLIBS = {"insecure_transport", "invalid_client", "invalid_scope"}
 """What the library of the sign-in answers by itself."""
 
@@ -90,7 +90,8 @@ class TestNothingIsNamedThatDoesNotExist:
     def test_operations(self, page):
         told = page.read_text("utf-8")
         named = set(re.findall(r"\b(?:memory|caps|audit|keys|doctor)\.(?!md\b|json\b)[a-z]+\b", told))
-        assert named <= {operation.name for operation in (*EVERY, *CONVERSING)}
+        methods = {f"memory.{name}" for name in dir(Memory)}
+        assert named <= {operation.name for operation in (*EVERY, *CONVERSING)} | methods
 
     def test_commands(self, page):
         for words in re.findall(r"(?:`|\$ |\$\()souvenance ([^`\n|>)]*)", page.read_text("utf-8")):

@@ -106,6 +106,7 @@ def test_every_error_has_a_status_that_honchos_clients_know(kind):
         errors.InvalidInput: 422,
         errors.LineTooLong: 422,
         errors.ConfirmationNeeded: 422,
+        errors.MemoryClosed: 422,
         errors.ImportUnreadable: 422,
         errors.ImportUnrecognised: 422,
         errors.ReceiptInvalid: 422,

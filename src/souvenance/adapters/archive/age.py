@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from souvenance.adapters.private_files import read_private
 from souvenance.errors import ArchiveDamaged, InvalidInput, SouvenanceError, Unsupported
+from souvenance.extras import install
 
 MAGIC = b"age-encryption.org/"
 _PREFIX = "AGE-SECRET-KEY-"
@@ -155,6 +156,6 @@ def _pyrage() -> Any:
         import pyrage  # type: ignore[import-untyped]
     except ImportError:
         raise Unsupported(
-            "archives for a recipient need the package pyrage", hint="Run: pip install 'souvenance[archive]'"
+            "archives for a recipient need the package pyrage", hint=f"Run: {install('archive')}"
         ) from None
     return pyrage

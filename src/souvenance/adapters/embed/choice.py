@@ -11,6 +11,7 @@ from souvenance.adapters.embed.packaged import INSTALL, installed, packaged
 from souvenance.adapters.private_files import secret_of
 from souvenance.domain.embedding import AUTO, NONE, EmbedderSettings
 from souvenance.errors import Misconfigured
+from souvenance.extras import install
 from souvenance.ports.embedder import Embedder
 
 _RUNTIME = ("onnxruntime", "tokenizers")
@@ -87,7 +88,7 @@ def _endpoint(settings: EmbedderSettings) -> Embedder:
         ]
         raise Misconfigured(f"an embeddings endpoint needs {missing[0]}")
     if find_spec("httpx") is None:
-        raise Misconfigured("what speaks HTTP is not installed", hint="pip install 'souvenance[client]'.")
+        raise Misconfigured("what speaks HTTP is not installed", hint=f"{install('client')}.")
     from souvenance.adapters.embed.endpoint import EndpointEmbedder
 
     key = None if settings.api_key is None else secret_of(settings.api_key)

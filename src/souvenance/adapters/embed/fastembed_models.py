@@ -13,8 +13,9 @@ from souvenance.adapters.embed.no_telemetry import keep_quiet
 from souvenance.adapters.embed.onnx_network import failures
 from souvenance.adapters.embed.vectors import packed
 from souvenance.errors import Misconfigured, Unavailable
+from souvenance.extras import install
 
-INSTALL = "pip install 'souvenance[fastembed]'"
+INSTALL = install("fastembed")
 _REST_SECONDS = 60.0
 _MOST_CHARACTERS = 8192
 

@@ -18,6 +18,7 @@ from souvenance.adapters.embed.checksums import verified
 from souvenance.adapters.embed.local import LocalEmbedder
 from souvenance.adapters.embed.wordpiece import MOST_TOKENS, wordpieces
 from souvenance.errors import Misconfigured
+from souvenance.extras import install
 
 if TYPE_CHECKING:
     from souvenance.adapters.embed.onnx_network import Network
@@ -27,7 +28,7 @@ DIMENSIONS = 384
 WEIGHTS = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 GRAPH = "84d8019010ddfe9f5f0590e404d7913fdfabff285075c31eca8bceb12d6b2c42"
 VOCABULARY = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
-INSTALL = "pip install 'souvenance[embed]'"
+INSTALL = install("embed")
 
 loaded: WeakValueDictionary[Path, Network] = WeakValueDictionary()
 """The networks that somebody in this process uses, by their weights: the next who needs one shares it."""

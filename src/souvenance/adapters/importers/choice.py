@@ -18,6 +18,7 @@ from souvenance.adapters.importers.opening import opened
 from souvenance.adapters.importers.zipped import names_in
 from souvenance.domain.imports import ImportReader, Wanted
 from souvenance.errors import ImportUnreadable, ImportUnrecognised, Misconfigured
+from souvenance.extras import install
 
 HONCHO = "honcho"
 
@@ -83,7 +84,7 @@ def _honcho(source: str, wanted: Wanted) -> ImportReader:
     try:
         from souvenance.adapters.importers.honcho import Honcho
     except ImportError:
-        raise Misconfigured("httpx is not installed", hint="Run: pip install 'souvenance[client]'") from None
+        raise Misconfigured("httpx is not installed", hint=f"Run: {install('client')}") from None
     found = _WORKSPACE.fullmatch(source)
     if found is None:
         return Honcho(source, wanted)

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from souvenance.adapters.objects.folder import FolderObjects
 from souvenance.errors import Misconfigured
+from souvenance.extras import install
 from souvenance.ports.object_store import Objects, checked
 
 _HINT = "E.g. s3://bucket/prefix, s3://bucket/prefix?endpoint=https://s3.example, file:///path."
@@ -39,7 +40,7 @@ def open_objects(url: str) -> Objects:
     except ImportError:
         raise Misconfigured(
             "SOUVENANCE_OBJECTS names a bucket, and obstore is not installed",
-            hint="Run: pip install 'souvenance[s3]'",
+            hint=f"Run: {install('s3')}",
         ) from None
     endpoint, region = (options.get(name, [None])[0] for name in _OPTIONS)
     return S3Objects(parts.netloc, prefix, endpoint=endpoint, region=region)

@@ -9,6 +9,7 @@ from pathlib import Path
 from souvenance.adapters.sql.engine import Engine
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.errors import Misconfigured
+from souvenance.extras import install
 
 
 def in_file(path: Path) -> Engine:
@@ -32,6 +33,6 @@ def in_database(address: str, *, vectors: str | None = None) -> Engine:
     except ImportError:
         raise Misconfigured(
             "a store in PostgreSQL needs psycopg, which is not installed",
-            hint="Run: pip install 'souvenance[postgres]'",
+            hint=f"Run: {install('postgres')}",
         ) from None
     return PostgresEngine(address, vectors=vectors)

@@ -16,9 +16,10 @@ import msgspec
 from msgspec import Struct
 
 from souvenance.decoders import settled
+from souvenance.extras import requirement
 from souvenance.version import __version__
 
-_REQUIREMENT = "souvenance[hermes]"
+_REQUIREMENT = requirement("hermes")
 _PATIENCE_SECONDS = 30
 _NAMED = re.compile(r"(?<![\w.~-])/[^\s\"']*/(?:python[\d.]*|hermes)(?![\w./-])")
 """The full path of an interpreter, or of another `hermes`, in a script."""

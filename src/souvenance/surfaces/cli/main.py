@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from souvenance.errors import Misconfigured, SouvenanceError
+from souvenance.extras import install
 from souvenance.surfaces.cli import audit, memory, operate, tokens
 from souvenance.surfaces.cli.demo import demo
 from souvenance.surfaces.cli.exit_codes import INTERRUPTED, exit_of
@@ -96,7 +97,7 @@ def ended(command: click.Command, arguments: Sequence[str], name: str, shell: Sh
     except ModuleNotFoundError as error:
         if error.name != _CLIENT:
             raise
-        hint = "Run: pip install 'souvenance[client]'"
+        hint = f"Run: {install('client')}"
         _complain(Misconfigured.code, f"this needs {_CLIENT}, which is not installed", hint, as_json=as_json)
         return exit_of(Misconfigured)
     except click.ClickException as error:

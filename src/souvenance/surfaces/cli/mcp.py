@@ -15,6 +15,7 @@ from msgspec.structs import replace as changed
 
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.errors import InvalidInput, Misconfigured
+from souvenance.extras import install
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.operation import Operation
@@ -94,7 +95,7 @@ def _serve(shell: Shell, reach: _Reach) -> None:
         from souvenance.surfaces.mcp.stdio import serve_stdio
     except ImportError:
         raise Misconfigured(
-            "the MCP SDK is not installed, or not the second one", hint="Run: pip install 'souvenance[mcp]'"
+            "the MCP SDK is not installed, or not the second one", hint=f"Run: {install('mcp')}"
         ) from None
     shell.makes = True
     person, shells = _narrowed(shell, reach)

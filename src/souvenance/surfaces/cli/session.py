@@ -23,6 +23,7 @@ from souvenance.domain.proof import Bound
 from souvenance.domain.telemetry import SeenSettings
 from souvenance.domain.upstream import ChatSettings
 from souvenance.errors import CapMissing, InvalidInput, Misconfigured, Unavailable
+from souvenance.extras import install
 from souvenance.gate.messages import Attenuate, CapAnswer, Request, checked
 from souvenance.gate.oauth_state import OAuthState
 from souvenance.gate.operation import Operation
@@ -277,7 +278,7 @@ def what_serves() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError:
-        raise Misconfigured(NOTHING_SERVES, hint="Run: pip install 'souvenance[serve]'") from None
+        raise Misconfigured(NOTHING_SERVES, hint=f"Run: {install('serve')}") from None
 
 
 @contextmanager

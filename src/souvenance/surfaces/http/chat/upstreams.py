@@ -13,6 +13,7 @@ from starlette.datastructures import Headers
 from souvenance.domain.request_id import onward
 from souvenance.domain.upstream import ChatSettings, Upstream, below
 from souvenance.errors import Misconfigured, UpstreamUnreachable
+from souvenance.extras import install
 from souvenance.surfaces.http.host_check import is_loopback
 from souvenance.version import __version__
 
@@ -66,7 +67,7 @@ class Upstreams:
         except ImportError:
             raise Misconfigured(
                 "a chat endpoint is configured, and httpx is not installed",
-                hint="Run: pip install 'souvenance[client]'",
+                hint=f"Run: {install('client')}",
             ) from None
         timeout = httpx.Timeout(self._settings.timeout_seconds, connect=_CONNECT_SECONDS, pool=None)
         self._extensions = {"timeout": timeout.as_dict()}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from souvenance.domain.telemetry import SeenSettings
 from souvenance.errors import Misconfigured
+from souvenance.extras import install
 from souvenance.surfaces.http.telemetry.logs import Log
 from souvenance.surfaces.http.telemetry.observer import TelemetryObserver
 
@@ -43,7 +44,7 @@ def _metrics() -> Metrics:
     except ImportError:
         raise Misconfigured(
             "SOUVENANCE_METRICS is set, and prometheus-client is not installed",
-            hint="Run: pip install 'souvenance[metrics]'",
+            hint=f"Run: {install('metrics')}",
         ) from None
     return Metrics()
 
@@ -53,8 +54,6 @@ def _tracing() -> Tracing | None:
     try:
         from souvenance.surfaces.http.telemetry.tracing import Tracing
     except ImportError:
-        _log.warning(
-            "OTEL_EXPORTER_OTLP_ENDPOINT is set and nothing traces: pip install 'souvenance[traces]'"
-        )
+        _log.warning(f"OTEL_EXPORTER_OTLP_ENDPOINT is set and nothing traces: {install('traces')}")
         return None
     return Tracing()

@@ -1,0 +1,462 @@
+"""`souvenance.open`: a memory in a data folder, or on a server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from secrets import token_hex
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from souvenance.domain.limits import RECALL_DEFAULT
+from souvenance.domain.names import DEFAULT_KIND, DEFAULT_NAMESPACE
+from souvenance.errors import InvalidInput
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.conversation import operations as c
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation import responses as a
+from souvenance.gate.messages import Request
+from souvenance.gate.operation import Operation
+from souvenance.memory.connection import Connection, connect
+from souvenance.memory.results import Conclusion, Context, Forgotten, Line, Message
+
+Level = Literal["minimal", "low", "medium", "high", "max"]
+
+_PAGE = 100
+_POLL_SECONDS = 0.05
+_TIMEOUT_SECONDS = 60.0
+
+
+def open(
+    home: str | Path | None = None,
+    *,
+    url: str | None = None,
+    token: str | None = None,
+    workspace: str | None = None,
+    timeout: float = _TIMEOUT_SECONDS,
+    **settings: str | int | bool,
+) -> Memory:
+    """Open the memory in the data folder `home`, or the one that a server has at `url`.
+
+    Without either, `SOUVENANCE_URL` and `SOUVENANCE_HOME` say where it is, and else it is `~/.souvenance`.
+    A folder that is not there yet is set up.
+
+    `token` is a capability token, or `@` and the name of a file that holds one. Without it,
+    `SOUVENANCE_CAP` is used; for a folder the owner's token is the default. A server always needs one.
+    `workspace` chooses one workspace if the token opens several. `timeout` is how many seconds a server has
+    to answer.
+
+    Any setting of the environment can be passed by keyword, in lower case and without its prefix:
+    `embedder="none"` is `SOUVENANCE_EMBEDDER=none`. They are for a folder; a server has its own.
+
+    Raises: SouvenanceError.
+    """
+    return Memory(connect(home, url, token, workspace, timeout, settings))
+
+
+class Lines:
+    """The lines of one owner. `Memory` and `Peer` have these methods."""
+
+    def __init__(self, connection: Connection, owner: str | None = None) -> None:
+        self._connection = connection
+        self._owner = owner
+
+    def _call(self, operation: Operation, request: Request) -> Any:
+        return self._connection.call(operation, request, self._owner)
+
+    def put(
+        self,
+        text: str,
+        *,
+        namespace: str = DEFAULT_NAMESPACE,
+        kind: str = DEFAULT_KIND,
+        session: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        occurred_at: datetime | None = None,
+        id: str | None = None,
+    ) -> str:
+        """Store a line, and return its id.
+
+        `metadata` is stored unencrypted. Pass an `id` of your own (a ULID) to retry safely: the same line
+        is stored once.
+        """
+        extra = dict(metadata or {})
+        request = m.Put(text, namespace, id, kind, session, extra, occurred_at)
+        answer: m.PutAnswer = self._call(o.PUT, request)
+        return answer.id
+
+    def get(
+        self,
+        query: str | None = None,
+        *,
+        namespaces: str | Sequence[str] | None = None,
+        limit: int = RECALL_DEFAULT,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        at: datetime | None = None,
+        floor: bool = False,
+    ) -> Sequence[Line]:
+        """Return up to `limit` lines (20 at most) that answer `query` best, best first; without a query, the
+        newest.
+
+        If nothing matches you get the newest lines, with `matched` false. `floor=True` hides weak matches,
+        which may leave nothing. `since` and `until` are about when lines were stored. `at` is when the
+        question is asked, if not now: it decides which week "last week" is. Without `namespaces`, all that
+        the token opens are searched.
+        """
+        request = m.Get(query, _names(namespaces), limit, since, until, at, floor)
+        answer: m.GetAnswer = self._call(o.GET, request)
+        return [Line.of(one) for one in answer.lines]
+
+    def line(self, id: str) -> Line:
+        """Return one line, also one that was corrected."""
+        return Line.of(self._call(o.LINE, m.GetLine(id)))
+
+    def list(
+        self,
+        *,
+        namespaces: str | Sequence[str] | None = None,
+        since: datetime | None = None,
+        history: bool = False,
+    ) -> Iterator[Line]:
+        """Iterate over all lines, oldest first; with `history`, over corrected ones too.
+
+        They are read in pages, as you go on.
+        """
+        texts = self._connection.grants("get")
+        cursor = None
+        while True:
+            request = m.List(_names(namespaces), since, cursor, _PAGE, history, texts)
+            answer: m.ListAnswer = self._call(o.LIST, request)
+            yield from map(Line.of, answer.lines)
+            cursor = answer.cursor
+            if cursor is None:
+                return
+
+    def snapshot(self, *, namespaces: str | Sequence[str] | None = None) -> str:
+        """Return a short profile that fits into a system prompt."""
+        answer: m.SnapshotAnswer = self._call(o.SNAPSHOT, m.Snapshot(_names(namespaces)))
+        return answer.profile
+
+    def correct(self, id: str, text: str | None = None) -> str:
+        """Replace a line with `text`, and return the id of the new line.
+
+        Without a text, the line is marked as no longer true. It stays in the history.
+        """
+        answer: m.InvalidateAnswer = self._call(o.INVALIDATE, m.Invalidate(id, text))
+        return answer.id
+
+    def forget(
+        self,
+        id: str | None = None,
+        *,
+        namespace: str | None = None,
+        owner: str | None = None,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Erase a line, a namespace, or everything of an owner, for good.
+
+        Pass exactly one of the three. A dry run erases nothing, and says what would go.
+        """
+        return Forgotten.of(self._call(o.FORGET, m.Forget(id, namespace, owner, dry_run)))
+
+
+class Memory(Lines):
+    """An open memory. Use it in a `with` block, or call `close`. Any number of threads may share it."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close(finish=kind is None)
+
+    def close(self, *, finish: bool = True) -> None:
+        """Wait for calls under way, and close. With `finish`, background work has a few seconds to finish;
+        what is left is done when the folder is opened again.
+        """
+        self._connection.close(finish=finish)
+
+    def peer(self, name: str) -> Peer:
+        """A person or an agent, who has lines of their own. Nothing is stored until you write."""
+        return Peer(self._connection, name)
+
+    def session(self, name: str, *, namespace: str | None = None) -> Session:
+        """A conversation. It is made in `namespace` when the first message is added."""
+        return Session(self._connection, name, None, namespace)
+
+    def peers(self) -> Iterator[str]:
+        """Iterate over the names of all peers of the workspace."""
+        place = self._connection.workspace
+        return self._names(c.LIST_PEERS, lambda page: q.ListPeers(workspace_id=place, page=page, size=_PAGE))
+
+    def sessions(self) -> Iterator[str]:
+        """Iterate over the names of all sessions of the workspace."""
+        place = self._connection.workspace
+        return self._names(
+            c.LIST_SESSIONS, lambda page: q.ListSessions(workspace_id=place, page=page, size=_PAGE)
+        )
+
+    def _names(self, operation: Operation, asked: Callable[[int], Request]) -> Iterator[str]:
+        return (one.id for one in _pages(self._connection, operation, asked))
+
+    def mint(
+        self,
+        subject: str,
+        *,
+        ops: str | Sequence[str],
+        namespaces: str | Sequence[str],
+        peers: str | Sequence[str] = (),
+        sessions: str | Sequence[str] | None = None,
+        ttl_seconds: int = 3600,
+    ) -> str:
+        """Make a token that opens no more than this, for an agent or another program.
+
+        `subject` is whose memory it opens, `ops` what it may do: `put`, `get`, `list`, `snapshot`,
+        `invalidate`, `forget` and others. `"*"` stands for all namespaces or peers.
+        """
+        request = m.Mint(
+            subject,
+            _names(ops) or (),
+            _names(namespaces) or (),
+            ttl_seconds=ttl_seconds,
+            wid=self._connection.workspace,
+            peers=_names(peers) or (),
+            sessions=_names(sessions),
+        )
+        answer: m.CapAnswer = self._call(o.MINT, request)
+        return answer.cap
+
+    def wait(self, timeout: float = _TIMEOUT_SECONDS) -> bool:
+        """Wait until conclusions are drawn from all messages. Return False if it takes longer.
+
+        The token must open the whole workspace.
+        """
+        end = time.monotonic() + timeout
+        while True:
+            left: a.Queue = self._call(c.QUEUE_STATUS, q.QueueStatus(workspace_id=self._connection.workspace))
+            if not left.pending_work_units + left.in_progress_work_units:
+                return True
+            if time.monotonic() >= end:
+                return False
+            time.sleep(_POLL_SECONDS)
+
+
+class Peer(Lines):
+    """A person or an agent: their lines, their conversations, and what is known of them.
+
+    `about` names another peer: the answer is then what this peer knows of that one.
+    """
+
+    def __init__(self, connection: Connection, name: str) -> None:
+        super().__init__(connection, name)
+        self.name = name
+
+    def session(self, name: str, *, namespace: str | None = None) -> Session:
+        """A conversation in which this peer speaks."""
+        return Session(self._connection, name, self.name, namespace)
+
+    def search(self, query: str, *, limit: int = 10) -> Sequence[Message]:
+        """Return the messages of this peer that answer `query` best."""
+        request = q.SearchPeer(workspace_id=self._workspace, peer_id=self.name, query=query, limit=limit)
+        answer: a.Messages = self._ask(c.SEARCH_PEER, request)
+        return [Message.of(one) for one in answer.messages]
+
+    def context(self, query: str | None = None, *, about: str | None = None) -> Context:
+        """Return what is known of the peer; with `query`, what matters for it first."""
+        request = q.PeerContext(
+            workspace_id=self._workspace, peer_id=self.name, target=about, search_query=query
+        )
+        return Context.of(self._ask(c.PEER_CONTEXT, request))
+
+    def chat(self, question: str, *, about: str | None = None, level: Level = "low") -> str | None:
+        """Answer a question about the peer in words: by a model if one is configured, else by quotations.
+
+        `level` is how hard the model thinks: `minimal`, `low`, `medium`, `high` or `max`. Return `None` if
+        nothing is known.
+        """
+        return _answer(self._connection, question, level, peer=self.name, about=about)
+
+    def card(self, *, about: str | None = None) -> Sequence[str]:
+        """Return the most important facts about the peer."""
+        request = q.ReadCard(workspace_id=self._workspace, peer_id=self.name, target=about)
+        answer: a.PeerCard = self._ask(c.READ_CARD, request)
+        return answer.peer_card or []
+
+    def set_card(self, facts: Sequence[str], *, about: str | None = None) -> Sequence[str]:
+        """Replace the card, and return it as it was stored."""
+        request = q.WriteCard(
+            workspace_id=self._workspace, peer_id=self.name, target=about, peer_card=[*facts]
+        )
+        answer: a.PeerCard = self._ask(c.WRITE_CARD, request)
+        return answer.peer_card or []
+
+    def conclusions(
+        self, query: str | None = None, *, about: str | None = None, limit: int = 10
+    ) -> Sequence[Conclusion]:
+        """Return what was concluded about the peer: what answers `query` best, or the newest."""
+        place, filters = self._workspace, {"observer_id": self.name, "observed_id": about or self.name}
+        if query is None:
+            listed = q.ListConclusions(workspace_id=place, filters=filters, size=limit)
+            page: a.ConclusionPage = self._ask(c.LIST_CONCLUSIONS, listed)
+            return [Conclusion.of(one) for one in page.items]
+        asked = q.QueryConclusions(workspace_id=place, filters=filters, query=query, top_k=limit)
+        answer: a.Conclusions = self._ask(c.QUERY_CONCLUSIONS, asked)
+        return [Conclusion.of(one) for one in answer.conclusions]
+
+    def conclude(self, text: str, *, about: str | None = None, session: str | None = None) -> Conclusion:
+        """Store a fact about the peer."""
+        stated = q.NewConclusion(
+            content=text, observer_id=self.name, observed_id=about or self.name, session_id=session
+        )
+        for name in {self.name, about or self.name}:
+            self._ask(c.OPEN_PEER, q.OpenPeer(workspace_id=self._workspace, id=name))
+        answer: a.Conclusions = self._ask(
+            c.ADD_CONCLUSIONS, q.AddConclusions(workspace_id=self._workspace, conclusions=[stated])
+        )
+        return Conclusion.of(answer.conclusions[0])
+
+    @property
+    def _workspace(self) -> str:
+        return self._connection.workspace
+
+    def _ask(self, operation: Operation, request: Request) -> Any:
+        return self._connection.call(operation, request)
+
+
+class Session:
+    """A conversation."""
+
+    def __init__(self, connection: Connection, name: str, peer: str | None, namespace: str | None) -> None:
+        self._connection = connection
+        self.name = name
+        self.peer = peer
+        """Who speaks if a message names nobody."""
+        self._namespace = namespace
+
+    def add(
+        self,
+        text: str,
+        *,
+        peer: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        created_at: datetime | None = None,
+        key: str | None = None,
+    ) -> Message:
+        """Add a message. The session and the peer are made if they are not there.
+
+        Pass a `key` of your own to retry safely: within a day, the same key is stored once.
+        """
+        speaker = peer or self.peer
+        if speaker is None:
+            raise InvalidInput("nobody says who speaks", hint="Pass peer=, or use peer(...).session(...).")
+        extra = None if metadata is None else dict(metadata)
+        said = q.NewMessage(content=text, peer_id=speaker, metadata=extra, created_at=created_at)
+        return self._added([said], key)[0]
+
+    def add_all(self, messages: Sequence[tuple[str, str]], *, key: str | None = None) -> Sequence[Message]:
+        """Add up to 100 messages at once, each as the name of who speaks and the text."""
+        return self._added([q.NewMessage(content=text, peer_id=peer) for peer, text in messages], key)
+
+    def _added(self, messages: list[q.NewMessage], key: str | None) -> Sequence[Message]:
+        request = q.AddMessages(
+            workspace_id=self._connection.workspace,
+            session_id=self.name,
+            messages=messages,
+            idempotency_key=key or token_hex(16),
+            namespace=self._namespace,
+        )
+        answer: a.Messages = self._connection.call(c.ADD_MESSAGES, request)
+        return [Message.of(one) for one in answer.messages]
+
+    def messages(self) -> Iterator[Message]:
+        """Iterate over all messages, oldest first."""
+        place = self._connection.workspace
+        found = _pages(
+            self._connection,
+            c.LIST_MESSAGES,
+            lambda page: q.ListMessages(workspace_id=place, session_id=self.name, page=page, size=_PAGE),
+        )
+        return map(Message.of, found)
+
+    def search(self, query: str, *, limit: int = 10) -> Sequence[Message]:
+        """Return the messages that answer `query` best."""
+        request = q.SearchSession(
+            workspace_id=self._connection.workspace, session_id=self.name, query=query, limit=limit
+        )
+        answer: a.Messages = self._connection.call(c.SEARCH_SESSION, request)
+        return [Message.of(one) for one in answer.messages]
+
+    def context(self, query: str | None = None, *, tokens: int | None = None) -> Context:
+        """Return what a model should be shown: the summary, the newest messages, and what is known of the
+        peer. `tokens` is how much of it fits.
+        """
+        request = q.SessionContext(
+            workspace_id=self._connection.workspace,
+            session_id=self.name,
+            tokens=tokens,
+            search_query=query if self.peer else None,
+            peer_target=self.peer,
+        )
+        return Context.of(self._connection.call(c.CONTEXT, request))
+
+    def chat(self, question: str, *, level: Level = "low") -> str | None:
+        """Answer a question from what was said in this session, as `Peer.chat` does."""
+        return _answer(self._connection, question, level, peer=self.peer, session=self.name)
+
+    def delete(self) -> None:
+        """Delete the session and its messages for good."""
+        request = q.OfSession(workspace_id=self._connection.workspace, session_id=self.name)
+        self._connection.call(c.DELETE_SESSION, request)
+
+
+def _answer(
+    connection: Connection,
+    question: str,
+    level: Level,
+    *,
+    peer: str | None,
+    about: str | None = None,
+    session: str | None = None,
+) -> str | None:
+    place = connection.workspace
+    told: a.ChatAnswer
+    if peer is None:
+        whole = q.AskWorkspace(workspace_id=place, query=question, session_id=session, reasoning_level=level)
+        told = connection.call(c.ASK_WORKSPACE, whole)
+    else:
+        asked = q.AskPeer(
+            workspace_id=place,
+            peer_id=peer,
+            query=question,
+            target=about,
+            session_id=session,
+            reasoning_level=level,
+        )
+        told = connection.call(c.ASK_PEER, asked)
+    return told.content
+
+
+def _pages(connection: Connection, operation: Operation, asked: Callable[[int], Request]) -> Iterator[Any]:
+    """All items, read in pages as they are needed."""
+    number = 1
+    while True:
+        page: a.ResponsePage = connection.call(operation, asked(number))
+        yield from page.items
+        if number >= page.pages:
+            return
+        number += 1
+
+
+def _names(given: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    return (given,) if isinstance(given, str) else None if given is None else tuple(given)
