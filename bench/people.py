@@ -4,10 +4,11 @@
 
 Each person of the folder is stored through the gate in an empty data folder: one workspace per person, one
 session per session, every message at its time. When the background work is done, each question is asked of
-search, `representation(search_query)`, `context(search_query)` and `chat`. A question counts as found where
-the text that came back holds one of the phrases that answer it. The first `--tokens` of a text count, as four
+search, `representation(search_query)`, `context(search_query)` of the last session, and `chat`. A question
+counts as found where the text that came back holds one of the phrases that answer it; a context is its
+representation, its card and its messages. The first `--tokens` of a text count, as four
 characters each; what a call took in milliseconds and gave in tokens is told beside it.
-`bench/people/` has twelve made people; four do not write English.
+`bench/people/` has twelve made people; four do not write English, and are told apart too.
 
 A person is two files. `NAME.txt`: a line `peers: u=NAME [v=NAME]`, then for each session a line
 `## YYYY-MM-DD HH:MM` and its messages, `u: …`, `v: …` or `a: …` (the agent); any other line goes on with
@@ -40,6 +41,7 @@ from souvenance.gate.conversation import operations as o
 from souvenance.gate.conversation import requests as q
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import Installation, open_installation
+from souvenance.language.terms.languages import is_english
 
 SCENES = Path(__file__).resolve().parent / "people"
 AGENT = "agent"
@@ -65,6 +67,10 @@ class Person(NamedTuple):
     facts: list[str]
     non_facts: list[str]
     questions: list[Question]
+
+    def writes_english(self) -> bool:
+        said = [text for _, messages in self.sessions for speaker, text in messages if speaker != AGENT]
+        return 2 * sum(map(is_english, said)) > len(said)
 
 
 def people(folder: Path) -> list[Person]:
@@ -163,6 +169,7 @@ class Asked:
         )
         found = self.call(o.CONTEXT, request)
         told = [found.peer_representation or "", *(found.peer_card or ())]
+        told += [message.content for message in found.messages]
         return self._first_tokens("\n".join(told))
 
     def chat(self, asked: Question) -> str:
@@ -213,6 +220,9 @@ def measure(person: Person, tokens: int, show: Callable[[str], None]) -> Counter
                 installation.settle(SETTLE_SECONDS)
             for question in person.questions:
                 _measure_one(asked, question, counts, show)
+            if not person.writes_english():
+                counts["not English, answerable"] = counts["answerable"]
+                counts["not English, search top 5"] = counts["search top 5"]
             for line in asked.cards():
                 verdict = judged(line, person)
                 counts[f"card {verdict}"] += 1
@@ -243,6 +253,12 @@ def _measure_one(asked: Asked, question: Question, counts: Counter[str], show: C
         show(f"  missed by {', '.join(missed)}: {question.text}")
 
 
+def _of(name: str, total: Counter[str]) -> int:
+    if name.startswith("not English"):
+        return total["not English, answerable"]
+    return total["unanswerable" if name in ("unanswerable", "chat silent") else "answerable"]
+
+
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--scenes", type=Path, default=SCENES)
@@ -259,8 +275,9 @@ def main(arguments: list[str]) -> None:
         total += by_person[person.name]
     for name in total:
         if not name.startswith(_COSTS):
-            of = total["unanswerable" if name == "chat silent" else "answerable"]
-            print(f"{name:32} {total[name]:5}" + ("" if name.startswith("card") else f" of {of}"))
+            print(
+                f"{name:32} {total[name]:5}" + ("" if name.startswith("card") else f" of {_of(name, total)}")
+            )
     for name, spent in total.items():
         if name.startswith(_COSTS):
             asked = total["answerable"] + (total["unanswerable"] if name.endswith("chat") else 0)

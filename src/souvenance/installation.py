@@ -201,9 +201,9 @@ class Installation(Struct, frozen=True, eq=False):
         """Let other programs on this machine find the server of this folder meanwhile."""
         return announce(self.settings.home, url)
 
-    def hurry(self) -> None:
-        """Have a model read now what waits until its session is quiet. Raises: Unavailable."""
-        self.worker.hurry()
+    def hurry(self, workspace: str, session: str) -> None:
+        """Have a model read now what waits until that session is quiet. Raises: Unavailable."""
+        self.worker.hurry(workspace, session)
 
     def settle(self, seconds: float) -> None:
         """Wait up to that long for the work that is due to be done, unless it waits for a host's turns."""

@@ -63,6 +63,23 @@ def test_no_call_is_made_on_a_turn_s_thread_or_before_a_turn_has_its_answer(stag
     assert not any(call.busy for call in host.calls)
 
 
+def test_a_session_that_is_over_is_read_at_once_and_one_that_goes_on_is_not(stage, host, monkeypatch):
+    monkeypatch.setenv("SOUVENANCE_MODEL_QUIET_SECONDS", "3600")
+    stage.configure(hostModel=True, sessionStrategy="per-session")
+    goes_on, ends = stage.provider("s1"), stage.provider("s2")
+    for provider, text in ((goes_on, NEW), (ends, TOLD)):
+        provider.on_turn_start(1, text)
+        provider.prefetch(text)
+        provider.sync_turn(text, "I see.")
+    ends.on_session_end([])
+    assert not host.asked, "a turn ended only just now"
+    stage.falls_quiet()
+    assert eventually(lambda: host.asked)
+    assert [TOLD in asked.text for asked in host.asked] == [True]
+    assert NEW not in host.asked[0].text
+    assert {call.thread for call in host.calls} == {"souvenance-host-model"}
+
+
 def test_hermes_stores_a_call_for_the_session_of_the_latest_turn_under_a_task_of_its_own(stage, host):
     provider = stage.provider()
     token = PAYS.set("session s1")

@@ -106,12 +106,13 @@ def test_asking_does_not_shorten_the_rest_of_a_model_that_fails(stage, owner, en
     assert len(endpoint.asked) == 3
 
 
-def test_a_worker_can_be_told_to_read_everything_now(stage, owner, endpoint):
+def test_a_worker_can_be_told_to_read_a_session_now(stage, owner, endpoint):
     owner.say("s", "I have hens.")
+    owner.say("t", "I have bees.")
     stage.speaker(workspace="v").say("s", "I have goats.")
-    stage.worker.hurry()
+    stage.worker.hurry("w", "s")
     stage.rest()
-    assert len(endpoint.asked) == 2
+    assert [read(asked) for asked in endpoint.asked] == [["I have hens."]]
 
 
 def test_nothing_is_asked_about_a_peer_who_is_not_observed(stage, owner, endpoint):

@@ -9,15 +9,13 @@ from souvenance.domain.imports import OWN_WORDS, PROVENANCE
 from souvenance.patterns import pattern
 
 _CHANNELS = """
-tool tools tool_call tool_calls tool_result tool_results tool_output tool_response tool_message tool_return
-tool_use function function_call function_call_output function_result function_output function_response
-function_message system system_message system_prompt developer developer_message
-relayed document documents file uploaded_file file_search file_search_call attachment upload
-web webpage web_page website web_search web_search_call web_search_result web_search_results
-web_search_tool_result web_fetch page url search search_result search_results
-retrieval retrieved retriever retriever_result rag ocr scrape scraped scraper crawl crawled crawler
+tool tools function system developer relayed document documents file uploaded attachment upload web webpage
+website page url search retrieval retrieved retriever rag ocr scrape scraped scraper crawl crawled crawler
 """
-_NOT_SPOKEN = frozenset(_CHANNELS.split())
+_OF_CHANNELS = "call calls result results output response return use prompt search fetch page tool file"
+"""What may follow the name of a channel: 'function_call_output', 'web_search_result'."""
+_NAMES, _PARTS = frozenset(_CHANNELS.split()), frozenset(_OF_CHANNELS.split())
+_MESSAGES = frozenset(("tool_message", "function_message", "system_message", "developer_message"))
 _WHERE_FROM = (
     *("role", "type", "kind", "source", "origin", "from", "author", "sender"),
     *("message_type", "msg_type", "source_type", "sender_type", "author_role"),
@@ -36,7 +34,7 @@ def is_carried(kind: str, metadata: Mapping[str, Any]) -> bool:
 
     However the names are spelt: 'toolResult', 'tool-result' and 'Tool Result' are one.
     """
-    if _plain(kind) in _NOT_SPOKEN:
+    if _is_channel(kind):
         return True
     if not metadata:
         return False
@@ -51,7 +49,13 @@ def _names_a_channel(value: object) -> bool:
     """Whether it is a channel's name, or has one as its role: {"author": {"role": "tool"}}."""
     if isinstance(value, Mapping):
         value = value.get("role")
-    return isinstance(value, str) and _plain(value) in _NOT_SPOKEN
+    return isinstance(value, str) and _is_channel(value)
+
+
+def _is_channel(name: str) -> bool:
+    plain = _plain(name)
+    first, *others = plain.split("_")
+    return plain in _MESSAGES or (first in _NAMES and _PARTS.issuperset(others))
 
 
 def _plain(name: str) -> str:

@@ -172,18 +172,15 @@ class Worker:
             self._attempt(tasks)
         return True
 
-    def hurry(self) -> None:
-        """Have every stretch of a session read now, as if it were quiet long enough.
+    def hurry(self, workspace: str, session: str) -> None:
+        """Have what is new in a session read now, as if it were quiet long enough.
 
         Raises: Unavailable if the store is out of reach.
         """
         if self._tools.model_for(DERIVE) is None:
             return
-        with self._store.read() as tx:
-            workspaces = tx.workspaces()
-        for workspace in workspaces:
-            with self._store.write(workspace) as tx:
-                tx.work.defer(workspace, None, DERIVE, self._clock.now())
+        with self._store.write(workspace) as tx:
+            tx.work.defer(workspace, session, DERIVE, self._clock.now())
         self.bell.set()
 
     def tidy(self) -> bool:

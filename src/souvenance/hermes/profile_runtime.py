@@ -56,6 +56,8 @@ _DIALECTICS = 12
 _ERRANDS = 12
 CALLS_AT_ONCE = _LOOKUPS * (1 + _CALLS) + _DIALECTICS + _ERRANDS + 1
 """All that may be asked of a server at one moment, and one letter."""
+_LAST_WRITTEN_SECONDS = 10.0
+"""So long at most, the work on a finished session waits for its last turns to be written."""
 _ASIDE_SECONDS = 1.0
 """For so long at most, what nobody waits for lets those go first who do."""
 _MOST_LIVE = 1_000
@@ -85,6 +87,8 @@ class Backend(Struct):
     """Whether it was found rather than configured; then there may be another when it fails."""
     settle: Callable[[float], None] = lambda seconds: None
     """Gives the work that follows from what was written that long to be done."""
+    hurry: Callable[[str, str], None] = lambda workspace, session: None
+    """Has the work begun that waits for the end of a session."""
     close: Callable[[], None] = lambda: None
 
 
@@ -361,6 +365,21 @@ class ProfileRuntime:
         except SouvenanceError as error:
             _log.warning("souvenance: what is held stays so for now: %s: %s", error.code, error.detail)
         self._delivery_thread.ring()
+
+    def ended(self, seat: ConversationScope) -> None:
+        """A session is over: let what is held be written, and then the work on the session begin."""
+        self.release(seat)
+        if self.near:
+            self._dialectics.give(lambda: self._hurry(seat))
+
+    def _hurry(self, seat: ConversationScope) -> None:
+        way = self._way
+        try:
+            self._delivery_thread.flush(_LAST_WRITTEN_SECONDS)
+            if way is not None:
+                way.hurry(seat.workspace, seat.session)
+        except SouvenanceError as error:
+            _log.warning("souvenance: a session is read later: %s: %s", error.code, error.detail)
 
     def flush(self, seconds: float) -> bool:
         """Wait up to that long for what was posted to be written, and for what follows from it."""

@@ -470,12 +470,12 @@ class Provider:
         self._take_back(seat, gone)
 
     def on_session_end(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> None:
-        """Let go what was held back for the end. The last turn may still come."""
+        """Let go what was held back for the end, and let a model read it. The last turn may still come."""
         seat = self._seat()
         if seat is not None:
             self._notice_undone()
             self._end(seat, messages)
-            self._runtime().release(seat)
+            self._runtime().ended(seat)
 
     def on_pre_compress(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> str:
         """What memory knows that bears on the latest message, for whoever sums the conversation up."""

@@ -7,23 +7,14 @@ from souvenance.language import terms
 _MOST_WORDS = 10
 
 _SPOKEN = """
-a absolutely afternoon again ahead all alright amazing am and appreciate are at awesome aye be bye can
-care cheers chill come congrats congratulations continue cool correct could day definitely do doing done
-else evening everyone exactly excellent explain fantastic fine glad go going good goodbye goodnight got
-great guys haha hah hello help here hey hi hiya how how's howdy interesting is it it's its just keep
-kidding later let let's lol lot lovely make makes maybe meet mind more morning much nah nice night no
-nope not noted now oh ok okay one only pal perfect please point pleasure proceed really reset rewrite
-right same say see sense shorter simply so some soon sorry sounds step sure take talk tell thank thanks
-that that's the then there they thing this tldr to today tomorrow tonight too try understood up very wait
-wassup way welcome well were what what's whats with wonderful works would wow yea yeah yep yes yo you
-you're your yup abend adios alles bitte bien bis bom bonjour bonne bonsoir buenas buenos buongiorno ca
-cava ciao comment como d'accord danke das de dia dias di dir dzien dobry es estas estoy gern geht gracias
-grazie guten gut hallo hasta hei hej hola ja journee klar la luego mal manana merci mille moin moi morgen
-muchas mucho nein noches noite non obrigada obrigado oui para por prego privet qua que quoi s'il salut
-schon si sim soir stai super tag tal tarde tardes tschuss tschus va vale vielen vous was wie
-wiedersehen y привет спасибо здравствуите как дела пока хорошо да нет доброе утро добрыи день вечер
-merhaba tesekkurler selam nasilsin iyi evet hayir hmm hm thx ty np second
-never beaucoup geht's war
+a again all alright am and are at be bye can come continue cool day do doing evening fine go going good
+goodbye got great haha hello help here hey hi hm hmm how how's is it it's its just later let let's lol lot
+meet mind more morning much nah never nice night no nope now oh ok okay on one perfect please really right
+say see so soon sorry sounds sure take tell thank thanks that that's the then there this thx to today
+tomorrow too try understood up very wait welcome well were what what's whats with would wow yea yeah yep yes
+yo you you're your yup bien bitte bonjour ca d'accord danke das de es estas geht geht's gracias gut guten
+hallo hola ja la merci morgen nein non oui por que salut si super tag tal tschuss va was wie да вечер дела
+день добрыи доброе здравствуите как нет пока привет спасибо утро хорошо
 """
 """As words are compared: in lower case and without accents."""
 _COURTEOUS = frozenset(_SPOKEN.split())

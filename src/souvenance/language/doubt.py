@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from souvenance.language.lexicon import any_holds
 from souvenance.patterns import pattern
 
 _DENIES = pattern(
@@ -14,11 +15,7 @@ _DENIES = pattern(
     re.IGNORECASE,
 )
 _SUPPOSES = pattern(
-    r"\b(?:if|imagine|would|wish|maybe|perhaps|might|pretend|suppose|should i|wenn|falls|würde?|wär"
-    r"|wäre|hätte|vielleicht|si|imagine[zr]?|imagina|ojalá|quizás?|peut-être|voudrais|aimerais|magari|vorrei"
-    r"|forse|talvez|tomara|misschien|als ik|если|бы|может быть|kanske|måske|gdyby|może|keşke|belki|لو|אם)\b"
-    r"|如果|要是|也许|もし|たら|かも|만약|라면",
-    re.IGNORECASE,
+    r"\b(?:should i|если|бы|gdyby|keşke|لو|אם)\b|如果|要是|もし|たら|만약|라면", re.IGNORECASE
 )
 
 
@@ -29,4 +26,4 @@ def denies(text: str) -> bool:
 
 def supposes(text: str) -> bool:
     """Whether a text has a word by which something is only imagined, wished or thought possible."""
-    return _SUPPOSES.search(text) is not None
+    return any_holds(("unsure",), text) or _SUPPOSES.search(text) is not None

@@ -1,11 +1,13 @@
-"""The numbers in a text: in digits, in signs, and in the words of the languages that write spaces."""
+"""The numbers in a text: in digits, in signs, and in words."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 from souvenance.language.forms import signs
+from souvenance.language.times.lexicon import lexicon, numbered
 from souvenance.patterns import pattern
 
 NUMBER = pattern(r"\d++(?:[.,:/-]\d++)*+(?:k\b)?", re.IGNORECASE)
@@ -14,44 +16,41 @@ _DIGITS = pattern(r"\d+")
 _LETTERS = pattern(r"[^\W\d_]+")
 _THOUSANDS = pattern(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 
-_SMALL = (
-    "zero null nul noll ноль sıfır",
-    "one ein eine un une una uno um uma een en один одна jeden jedna bir",
-    "two zwei deux dos due dois duas twee två to два две dwa dwie iki",
-    "three drei trois tres tre três drie три trzy üç",
-    "four vier quatre cuatro quattro quatro fyra fire четыре cztery dört",
-    "five fünf cinq cinco cinque vijf fem пять pięć beş",
-    "six sechs seis sei zes sex seks шесть sześć altı",
-    "seven sieben sept siete sette sete zeven sju syv семь siedem yedi",
-    "eight acht huit ocho otto oito åtta otte восемь osiem sekiz",
-    "nine neun neuf nueve nove negen nio ni девять dziewięć dokuz",
-    "ten zehn dix diez dieci dez tien tio ti десять dziesięć on",
-    "eleven elf onze once undici elva elleve одиннадцать jedenaście",
-    "twelve zwölf douze doce dodici doze twaalf tolv двенадцать dwanaście",
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred"
+_ABROAD = (
+    "uno um uma een один одна jeden jedna bir",
+    "due dois duas twee två два две dwa dwie iki",
+    "tre três drie три trzy üç",
+    "quattro quatro fyra fire четыре cztery dört",
+    "cinque vijf fem пять pięć beş",
+    "sei zes sex seks шесть sześć altı",
+    "sette sete zeven sju syv семь siedem yedi",
+    "otto oito åtta otte восемь osiem sekiz",
+    "nove negen nio девять dziewięć dokuz",
+    "dieci dez tien tio десять dziesięć",
 )
-_TENS = {
-    15: "fifteen fünfzehn quinze quince quindici vijftien femton пятнадцать",
-    20: "twenty zwanzig vingt veinte venti vinte twintig tjugo двадцать dwadzieścia yirmi",
-    30: "thirty dreißig trente treinta trenta trinta dertig trettio тридцать trzydzieści otuz",
-    40: "forty vierzig quarante cuarenta quaranta quarenta veertig fyrtio сорок czterdzieści kırk",
-    50: "fifty fünfzig cinquante cincuenta cinquanta cinquenta vijftig femtio пятьдесят elli",
-    60: "sixty sechzig soixante sesenta sessanta sessenta zestig sextio шестьдесят altmış",
-    70: "seventy siebzig septante setenta settanta zeventig sjuttio семьдесят yetmiş",
-    80: "eighty achtzig huitante ochenta ottanta oitenta tachtig åttio восемьдесят seksen",
-    90: "ninety neunzig nonante noventa novanta negentig nittio девяносто doksan",
-    100: "hundred hundert cent cien cento cem honderd hundra сто sto yüz",
-}
+"""From one to ten in languages whose times are not read."""
+_READ = ("english", "german", "french", "spanish")
+_FIRST_COUNTED, _SURE_LETTERS = 2, 5
 
-_SURE_LETTERS = 5
 
-_NUMERALS = {word: value for value, row in (*enumerate(_SMALL), *_TENS.items()) for word in row.split()}
-_COUNTS = {
-    word: value
-    for value, row in (*enumerate(_SMALL[2:], 2), *_TENS.items())
-    for place, word in enumerate(row.split())
-    if place == 0 or len(word) >= _SURE_LETTERS
-}
-"""Those that mean a number in whatever language they stand: the English ones, and long ones."""
+@cache
+def _numerals() -> dict[str, int]:
+    """What each word for a number means: the small ones as times have them ("three days ago"), and tens."""
+    abroad = numbered(_ABROAD, 1)
+    small = {word: value for one in _READ for word, value in numbered(lexicon(one).numbers, 1).items()}
+    return abroad | small | {word: 10 * tens for tens, word in enumerate(_TENS.split(), 2)}
+
+
+@cache
+def _counts() -> dict[str, int]:
+    """Those that mean a number in whatever language they stand: the English ones, and long ones."""
+    english = numbered(lexicon("english").numbers, 1)
+    return {
+        word: value
+        for word, value in _numerals().items()
+        if value >= _FIRST_COUNTED and (word in english or len(word) >= _SURE_LETTERS)
+    }
 
 
 def whole(number: str) -> str:
@@ -67,7 +66,8 @@ def runs(number: str) -> list[int]:
 
 def counts(text: str) -> set[int]:
     """The numbers from two on that are written as words, where they can mean nothing else."""
-    return {_COUNTS[word] for word in _LETTERS.findall(text.lower()) if word in _COUNTS}
+    known = _counts()
+    return {known[word] for word in _LETTERS.findall(text.lower()) if word in known}
 
 
 def numbers(text: str) -> set[str]:
@@ -75,9 +75,9 @@ def numbers(text: str) -> set[str]:
     found: set[str] = set()
     for number in NUMBER.findall(text):
         found.update((whole(number), *map(str, runs(number))))
-    before = 0
+    before, known = 0, _numerals()
     for word in _LETTERS.findall(text.lower()):
-        value = _NUMERALS.get(word)
+        value = known.get(word)
         if value is not None:
             found.update((str(value), str(before + value)))
         before = value if value is not None and value >= 20 else 0

@@ -28,7 +28,7 @@ from souvenance.ports.model import Effort, SourceStatement
 
 QUOTES = "quotes"
 """What an answer says that it was made by, where no model made it."""
-LEAST_MATCH = 0.5
+LEAST_MATCH = 0.48
 """How well the best line must match the question for anything to be told. `bench/chat_threshold.py` says how
 it was chosen; it has to be chosen anew when the weights of `souvenance.domain.relevance` are."""
 _BY_WORDS = frozenset(("around", "session", "kin", "kin_session"))

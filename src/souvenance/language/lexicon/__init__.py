@@ -1,4 +1,5 @@
-"""The lexicon: for each language one file of words, and of the forms in which people state facts.
+"""The lexicon: for each language one file of words, and of the forms in which people state facts; one file
+has the forms that are the same in all of them.
 
 Lists of `[words]`, with commas between the words:
 
@@ -22,7 +23,7 @@ from msgspec import Struct
 
 from souvenance.patterns import pattern
 
-_LANGUAGES = ("en", "de", "fr", "es", "pt", "it")
+_LANGUAGES = ("en", "de", "fr", "es")
 _WORD = pattern(r"[^\W_](?:[\w-]|\.(?=\w))*|&")
 _PART_OF_FORM = pattern(r"\{\w+\}|[\[\]()~,]")
 
@@ -74,10 +75,13 @@ def lexicons() -> tuple[Lexicon, ...]:
 def _read(language: str) -> Lexicon:
     import tomllib
 
-    told = tomllib.loads((get_data(__name__, f"{language}.toml") or b"").decode())
+    told, shared = (
+        tomllib.loads((get_data(__name__, f"{name}.toml") or b"").decode()) for name in (language, "shared")
+    )
+    facts = {label: forms + shared["facts"].get(label, []) for label, forms in told["facts"].items()}
     words = {name: tuple(said.split(", ")) for name, said in told["words"].items()}
     words |= {"relative": words["own"] + words["kin"], "mate": words["spouse"] + words["partner"]}
-    return Lexicon(words, told["facts"])
+    return Lexicon(words, facts)
 
 
 def lexicon_of(sentence: str) -> Lexicon | None:
