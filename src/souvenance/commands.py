@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import click
+
+    from souvenance.adapters.archive.archive import Archives
+    from souvenance.adapters.archive.backup import KeptStore
+    from souvenance.config import Settings
+    from souvenance.domain.imports import ImportReader, Wanted
 
 
 def main() -> None:
@@ -17,18 +23,17 @@ def main() -> None:
     from souvenance.surfaces.cli.main import run
 
     command_line()
-    sys.exit(run(open_installation, settings_from))
+    sys.exit(run(open_installation, settings_from, Transfers()))
 
 
 def command_line() -> click.Group:
-    """All of `souvenance`'s commands."""
+    """All of `souvenance`'s commands. Those of `surfaces/cli` are found where they are declared."""
     from souvenance.surfaces.cli.main import cli
+    from souvenance.surfaces.cli.options import ACCESS, OPERATE
 
-    cli.later.setdefault("hermes", _hermes_commands)
-    for name in ("login", "logout"):
-        cli.later.setdefault(name, partial(_signing, name))
-    for name in ("export", "import", "backup", "restore", "migrate"):
-        cli.later.setdefault(name, partial(_moving, name))
+    cli.add(OPERATE, "hermes", _hermes_commands)
+    cli.add(ACCESS, "login", lambda: _hermes_commands().commands["login"])
+    cli.add(ACCESS, "logout", lambda: _hermes_commands().commands["logout"])
     return cli
 
 
@@ -39,34 +44,35 @@ def souvenance_command(args: Any) -> None:
     sys.exit(ended(_hermes_commands(), args.arguments, "hermes souvenance"))
 
 
-def _signing(name: str) -> click.Command:
-    from souvenance.hermes.setup import sign_in_commands
+class Transfers:
+    """What the commands on data use, loaded when they use it."""
 
-    return sign_in_commands.login if name == "login" else sign_in_commands.logout
+    @property
+    def archives(self) -> Archives:
+        from souvenance.adapters.archive.archive import Archives
 
+        return Archives()
 
-def _moving(name: str) -> click.Command:
-    from souvenance.adapters.archive import backup as keeping
-    from souvenance.adapters.archive.archive import Archives
-    from souvenance.adapters.importers.choice import reader
-    from souvenance.data_folder import place_of
-    from souvenance.surfaces.cli import backup, export, import_command, migrate
+    def open_source(self, source: str, kind: str | None, wanted: Wanted) -> ImportReader:
+        from souvenance.adapters.importers.choice import reader
 
-    match name:
-        case "export":
-            return export.export_command(Archives())
-        case "import":
-            return import_command.import_command(reader, Archives())
-        case "backup":
-            return backup.backup_command(
-                lambda settings, target, **how: keeping.back_up(
-                    place_of(settings), settings.home, target, **how
-                )
-            )
-        case "restore":
-            return backup.restore_command(keeping.restore)
-        case _:
-            return migrate.migrate_command(keeping.move)
+        return reader(source, kind, wanted)
+
+    def back_up(self, settings: Settings, target: Path, **how: Any) -> KeptStore:
+        from souvenance.adapters.archive import backup
+        from souvenance.data_folder import place_of
+
+        return backup.back_up(place_of(settings), settings.home, target, **how)
+
+    def restore(self, source: Path, home: Path, *, identity: Path | None) -> KeptStore:
+        from souvenance.adapters.archive import backup
+
+        return backup.restore(source, home, identity=identity)
+
+    def move(self, source: str, target: str, **how: Any) -> dict[str, int]:
+        from souvenance.adapters.archive import backup
+
+        return backup.move(source, target, **how)
 
 
 def _hermes_commands() -> click.Group:

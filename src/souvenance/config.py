@@ -1,89 +1,42 @@
-"""Settings: built once, at the start, from defaults, environment and arguments; passed down after that."""
+"""Settings: built once, at the start, from options, environment, file and defaults; then passed down."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import tzinfo
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from msgspec import Struct, ValidationError, convert, field
-from msgspec.structs import fields, replace
+from msgspec.structs import replace
 
-from souvenance.domain.embedding import AUTO, PGVECTOR, VECTORS, EmbedderSettings
+from souvenance.domain.embedding import AUTO, PGVECTOR, EmbedderSettings
 from souvenance.domain.limits import Limits
 from souvenance.domain.model_budget import Allowance
 from souvenance.domain.names import namespace
-from souvenance.domain.telemetry import LOGS, TEXT, SeenSettings
-from souvenance.domain.upstream import WHEN_STORE_IS_DOWN, ChatSettings, Upstream, is_address
+from souvenance.domain.telemetry import TEXT, SeenSettings
+from souvenance.domain.upstream import ChatSettings, Upstream, is_address
 from souvenance.errors import InvalidInput, Misconfigured
 from souvenance.patterns import pattern
 from souvenance.ports.model import TASKS
+from souvenance.settings import (
+    ALLOWANCES,
+    LIMITS,
+    MODELS,
+    SETTINGS,
+    Given,
+    Shown,
+    given,
+    home_of,
+    named_in_file,
+    shown,
+)
 
 if TYPE_CHECKING:
     import httpx
 
-_LIMITS = {
-    "SOUVENANCE_BODY_BYTES": "body_bytes",
-    "SOUVENANCE_LINE_BYTES": "line_bytes",
-    "SOUVENANCE_BODIES_BYTES": "bodies_bytes",
-    "SOUVENANCE_BODY_SECONDS": "body_seconds",
-    "SOUVENANCE_BODY_STALL_SECONDS": "body_stall_seconds",
-    "SOUVENANCE_REQUESTS_PER_MINUTE": "requests_per_minute",
-}
-_PARTS = ("BASE_URL", "NAME", "API_KEY")
 _OFF = "off"
-_ALLOWANCES = ("calls_per_hour", "calls_per_day", "tokens_per_hour", "tokens_per_day")
-_MODEL = (
-    *(f"SOUVENANCE_MODEL_{part}" for part in _PARTS),
-    *(f"SOUVENANCE_MODEL_{task.upper()}_{part}" for task in TASKS for part in _PARTS),
-    *(f"SOUVENANCE_MODEL_{name.upper()}" for name in _ALLOWANCES),
-    *(f"SOUVENANCE_MODEL_WORKSPACE_{name.upper()}" for name in _ALLOWANCES),
-    "SOUVENANCE_MODEL_TIMEOUT_SECONDS",
-    "SOUVENANCE_MODEL_CONTEXT_TOKENS",
-    "SOUVENANCE_MODEL_QUIET_SECONDS",
-)
-_EMBEDDER = (
-    "SOUVENANCE_EMBEDDER",
-    "SOUVENANCE_EMBEDDER_BASE_URL",
-    "SOUVENANCE_EMBEDDER_API_KEY",
-    "SOUVENANCE_EMBEDDER_MODEL",
-    "SOUVENANCE_EMBEDDER_DIMENSIONS",
-)
-_CHAT = (
-    "SOUVENANCE_CHAT_BASE_URL",
-    "SOUVENANCE_CHAT_API_KEY",
-    "SOUVENANCE_CHAT_FILE",
-    "SOUVENANCE_CHAT_USER_FIELD",
-    "SOUVENANCE_CHAT_WHEN_STORE_IS_DOWN",
-    "SOUVENANCE_CHAT_WORKSPACE",
-    "SOUVENANCE_CHAT_NAMESPACE",
-    "SOUVENANCE_CHAT_ASSISTANT",
-    "SOUVENANCE_CHAT_CONTEXT_TOKENS",
-    "SOUVENANCE_CHAT_TRANSCRIPT_TOKENS",
-    "SOUVENANCE_CHAT_WAIT_MS",
-    "SOUVENANCE_CHAT_TIMEOUT_SECONDS",
-)
-VARIABLES = (
-    "SOUVENANCE_HOME",
-    "SOUVENANCE_STORE",
-    "SOUVENANCE_VECTORS",
-    "SOUVENANCE_INDEX_MB",
-    "SOUVENANCE_CAP",
-    "SOUVENANCE_URL",
-    "SOUVENANCE_OBJECTS",
-    "SOUVENANCE_WEBHOOK_SECRET",
-    "SOUVENANCE_WEBHOOK_PRIVATE",
-    "SOUVENANCE_PUBLIC_URL",
-    "SOUVENANCE_LOG",
-    "SOUVENANCE_METRICS",
-    *_LIMITS,
-    *_MODEL,
-    *_EMBEDDER,
-    *_CHAT,
-)
 _NAME = pattern(r"[a-zA-Z0-9_-]{1,100}\Z")
 _MOST_TRANSCRIPT_TOKENS = 100_000
 
@@ -147,6 +100,16 @@ class Settings(Struct, frozen=True):
     """Where people live whose days are spoken of; None for where this machine is, as `TZ` tells."""
     host: HostProgram | None = None
     """The program that this runs in; None for one that has no turns."""
+    url: str | None = None
+    """The server to use instead of the data folder."""
+    cap: str | None = None
+    """The capability token, or `@` and its file; None for the owner's."""
+    given: Mapping[str, Given] = {}
+    """What was given, by the names of settings, and where."""
+
+    def shown(self) -> list[Shown]:
+        """Every setting with its value and where that came from. Secrets are hidden."""
+        return shown(self.given)
 
     @property
     def where(self) -> str:
@@ -182,43 +145,55 @@ def without_secrets(address: str) -> str:
     return f"postgresql://{hosts}{parts.path}"
 
 
-def settings_from(environment: Mapping[str, str], home: str | None = None) -> Settings:
-    """The settings of this process.
+def settings_from(
+    environment: Mapping[str, str],
+    home: str | None = None,
+    *,
+    config: str | None = None,
+    url: str | None = None,
+    cap: str | None = None,
+) -> Settings:
+    """The settings of this process: of each the option, else the variable, else the file's, else the default.
 
-    Raises: Misconfigured for a variable that begins with SOUVENANCE_ and is unknown, or a bad value.
+    Raises: Misconfigured for an unknown setting, or a bad value.
     """
-    if unknown := sorted(
-        name for name in environment if name.startswith("SOUVENANCE_") and name not in VARIABLES
-    ):
-        raise _unknown(unknown[0])
-    limits = Limits()
-    for variable, name in _LIMITS.items():
-        if variable in environment:
-            limits = replace(limits, **{name: _positive(variable, environment[variable])})
-    folder = Path(home or environment.get("SOUVENANCE_HOME") or "~/.souvenance").expanduser()
+    found = given(environment, {"home": home, "config": config, "url": url, "cap": cap})
+    values = {**environment, **{SETTINGS[name].variable: one.value for name, one in found.items()}}
+    try:
+        return _settings(values, home_of(found), found)
+    except Misconfigured as error:
+        raise named_in_file(error, found) from None
+
+
+def _settings(values: Mapping[str, str], home: Path, found: Mapping[str, Given]) -> Settings:
+    def text(name: str) -> str | None:
+        return values.get(SETTINGS[name].variable) or None
+
+    limits = {name: text(name) for name, one in SETTINGS.items() if one.section == LIMITS}
     return Settings(
-        folder,
-        limits,
-        webhook_secret=environment.get("SOUVENANCE_WEBHOOK_SECRET") or None,
-        webhook_private=_flag(
-            "SOUVENANCE_WEBHOOK_PRIVATE", environment.get("SOUVENANCE_WEBHOOK_PRIVATE", "0")
+        home,
+        Limits(**{name: int(value) for name, value in limits.items() if value}),
+        webhook_secret=text("webhook_secret"),
+        webhook_private=text("webhook_private") == "1",
+        model=model_settings(values),
+        embedder=EmbedderSettings(
+            text("embedder") or AUTO,
+            text("embedder_base_url"),
+            text("embedder_api_key"),
+            text("embedder_model"),
+            int(size) if (size := text("embedder_dimensions")) else None,
         ),
-        model=model_settings(environment),
-        embedder=_embedder(environment),
-        chat=chat_settings(environment, folder),
-        public_url=_origin("SOUVENANCE_PUBLIC_URL", environment.get("SOUVENANCE_PUBLIC_URL")),
-        objects=environment.get("SOUVENANCE_OBJECTS") or None,
-        seen=_seen(environment),
-        store=_store(environment.get("SOUVENANCE_STORE")),
-        vectors=_vectors(environment.get("SOUVENANCE_VECTORS"), environment.get("SOUVENANCE_STORE")),
-        index_mb=_positive("SOUVENANCE_INDEX_MB", environment.get("SOUVENANCE_INDEX_MB") or "256"),
+        chat=chat_settings(values, home),
+        public_url=_origin("SOUVENANCE_PUBLIC_URL", text("public_url")),
+        objects=text("objects"),
+        seen=_seen(values),
+        store=_store(text("store")),
+        vectors=_vectors(text("vectors"), text("store")),
+        index_mb=int(text("index_mb") or SETTINGS["index_mb"].default),
+        url=text("url"),
+        cap=values.get(SETTINGS["cap"].variable),
+        given=found,
     )
-
-
-def _unknown(variable: str) -> Misconfigured:
-    near = get_close_matches(variable, VARIABLES, n=1)
-    hint = f"Did you mean {near[0]}?" if near else "The reference page settings.md lists all settings."
-    return Misconfigured(f"{variable} is not a setting", hint=hint)
 
 
 def _store(told: str | None) -> str | None:
@@ -232,8 +207,6 @@ def _store(told: str | None) -> str | None:
 
 
 def _vectors(told: str | None, store: str | None) -> str:
-    if told and told not in VECTORS:
-        raise Misconfigured(f"SOUVENANCE_VECTORS must be one of {', '.join(VECTORS)}, not {told!r}")
     if told == PGVECTOR and not store:
         raise Misconfigured(
             "SOUVENANCE_VECTORS=pgvector needs a store in PostgreSQL",
@@ -244,9 +217,6 @@ def _vectors(told: str | None, store: str | None) -> str:
 
 def _seen(environment: Mapping[str, str]) -> SeenSettings:
     """Traces are asked for as of any program: by OpenTelemetry's own variables."""
-    log = environment.get("SOUVENANCE_LOG") or TEXT
-    if log not in LOGS:
-        raise Misconfigured(f"SOUVENANCE_LOG must be one of {', '.join(LOGS)}, not {log!r}")
     endpoint = any(
         environment.get(f"OTEL_EXPORTER_OTLP_{which}ENDPOINT", "").strip() for which in ("", "TRACES_")
     )
@@ -254,38 +224,34 @@ def _seen(environment: Mapping[str, str]) -> SeenSettings:
         environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
         or environment.get("OTEL_TRACES_EXPORTER", "").strip().lower() == "none"
     )
-    metrics = _flag("SOUVENANCE_METRICS", environment.get("SOUVENANCE_METRICS") or "0")
-    return SeenSettings(log, metrics, traces=endpoint and not off)
-
-
-def _embedder(environment: Mapping[str, str]) -> EmbedderSettings:
-    choice, base_url, api_key, model, dimensions = (environment.get(name) or None for name in _EMBEDDER)
-    size = None if dimensions is None else _positive(_EMBEDDER[-1], dimensions)
-    return EmbedderSettings(choice or AUTO, base_url, api_key, model, size)
+    metrics = environment.get("SOUVENANCE_METRICS") == "1"
+    return SeenSettings(environment.get("SOUVENANCE_LOG") or TEXT, metrics, traces=endpoint and not off)
 
 
 def model_settings(environment: Mapping[str, str]) -> ModelSettings:
     """Raises: Misconfigured."""
-    given = ModelSettings()
-    whole = _allowance(environment, "SOUVENANCE_MODEL_", given.whole)
-    timeout, context, quiet = (
-        f"SOUVENANCE_MODEL_{name}" for name in ("TIMEOUT_SECONDS", "CONTEXT_TOKENS", "QUIET_SECONDS")
-    )
+    for one in SETTINGS.values():
+        if one.section == MODELS:
+            one.check(environment.get(one.variable, ""))
+    whole = _allowance(environment, "SOUVENANCE_MODEL_", Allowance())
     endpoints = {task: _endpoint(environment, task) for task in TASKS}
+    timeout, context, quiet = (
+        int(environment.get(SETTINGS[name].variable) or SETTINGS[name].default)
+        for name in ("model_timeout_seconds", "model_context_tokens", "model_quiet_seconds")
+    )
     return ModelSettings(
         {task: endpoint for task, endpoint in endpoints.items() if endpoint is not None},
         whole,
         _allowance(environment, "SOUVENANCE_MODEL_WORKSPACE_", whole),
-        _positive(timeout, environment.get(timeout, str(given.timeout_seconds))),
-        _positive(context, environment.get(context, str(given.context_tokens))),
-        _positive(quiet, environment.get(quiet, str(given.quiet_seconds))),
+        timeout,
+        context,
+        quiet,
     )
 
 
 def _allowance(environment: Mapping[str, str], prefix: str, otherwise: Allowance) -> Allowance:
-    named = {name: environment.get(prefix + name.upper()) for name in _ALLOWANCES}
-    found = {name: _positive(prefix + name.upper(), told) for name, told in named.items() if told}
-    return replace(otherwise, **found)
+    named = {name: environment.get(prefix + name.upper()) for name in ALLOWANCES}
+    return replace(otherwise, **{name: int(told) for name, told in named.items() if told})
 
 
 def _endpoint(environment: Mapping[str, str], task: str) -> ModelEndpoint | None:
@@ -318,16 +284,15 @@ class _List(Struct, forbid_unknown_fields=True):
 
 def chat_settings(environment: Mapping[str, str], home: Path) -> ChatSettings:
     """Raises: Misconfigured."""
-    told = {name: environment.get(f"SOUVENANCE_CHAT_{name.upper()}") for name in _CHAT_TEXTS}
-    numbers = {name: environment.get(f"SOUVENANCE_CHAT_{name.upper()}") for name in _CHAT_NUMBERS}
-    chosen: dict[str, Any] = {name: value for name, value in told.items() if value}
-    chosen |= {
-        name: _positive(f"SOUVENANCE_CHAT_{name.upper()}", value) for name, value in numbers.items() if value
+    told = {
+        name: environment.get(f"SOUVENANCE_CHAT_{name.upper()}") for name in (*_CHAT_TEXTS, *_CHAT_NUMBERS)
     }
-    flag = "SOUVENANCE_CHAT_USER_FIELD"
+    chosen: dict[str, Any] = {
+        name: int(value) if name in _CHAT_NUMBERS else value for name, value in told.items() if value
+    }
     found = ChatSettings(
         upstreams=tuple(_upstreams(environment, home)),
-        user_field=_flag(flag, environment.get(flag) or "1"),
+        user_field=environment.get("SOUVENANCE_CHAT_USER_FIELD") != "0",
         **chosen,
     )
     for name in ("workspace", "assistant"):
@@ -335,11 +300,6 @@ def chat_settings(environment: Mapping[str, str], home: Path) -> ChatSettings:
             raise Misconfigured(
                 f"SOUVENANCE_CHAT_{name.upper()} has other characters than letters, digits, _ and -"
             )
-    if found.when_store_is_down not in WHEN_STORE_IS_DOWN:
-        raise Misconfigured(
-            f"SOUVENANCE_CHAT_WHEN_STORE_IS_DOWN must be {' or '.join(WHEN_STORE_IS_DOWN)},"
-            f" not {found.when_store_is_down!r}"
-        )
     if found.assistant in ("user", "ai"):
         raise Misconfigured("SOUVENANCE_CHAT_ASSISTANT must not be user or ai", hint="E.g. assistant.")
     if found.transcript_tokens > _MOST_TRANSCRIPT_TOKENS:
@@ -418,18 +378,3 @@ def _origin(variable: str, url: str | None) -> str | None:
     if parts.scheme != "https" and not local:
         raise Misconfigured(f"{variable} must begin with https://", hint="Put TLS in front of the server.")
     return f"{parts.scheme}://{parts.netloc}"
-
-
-def _positive(variable: str, value: str) -> int:
-    if not value.isascii() or not value.isdigit() or int(value) < 1:
-        raise Misconfigured(f"{variable} must be a whole number above 0, not {value!r}")
-    return int(value)
-
-
-def _flag(variable: str, value: str) -> bool:
-    if value not in ("0", "1"):
-        raise Misconfigured(f"{variable} must be 0 or 1, not {value!r}")
-    return value == "1"
-
-
-assert set(_LIMITS.values()) <= {part.name for part in fields(Limits)}  # noqa: S101 - a typo here must not start

@@ -102,10 +102,11 @@ def test_opening_a_folder_from_python_loads_no_web(home):
 def test_the_command_line_loads_the_web_only_to_use_it(home):
     script = """
 sys.argv = ["souvenance", "--home", sys.argv[1], "put", "hello"]
-from souvenance.surfaces.cli.main import run
-from souvenance.installation import open_installation
-from souvenance.config import settings_from
-run(open_installation, settings_from)
+from souvenance.commands import main
+try:
+    main()
+except SystemExit:
+    pass
 """
     assert loaded_by(script, str(home)) & {"numpy", "starlette", "uvicorn", "httpx", "anyio"} == set()
 

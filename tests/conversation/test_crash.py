@@ -117,7 +117,7 @@ def test_kills_lose_no_acknowledged_message_and_its_facts_come_exactly_once(home
     assert {one["times_derived"] for one in concluded} == {1}
     assert queue["pending_work_units"] == queue["in_progress_work_units"] == 0
     assert queue["completed_work_units"] >= len(stored)
-    assert "lines open" in souvenance("doctor", home=home).out
+    assert "lines readable" in souvenance("doctor", home=home).out
 
 
 def every(speaker, path):

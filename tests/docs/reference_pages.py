@@ -19,7 +19,7 @@ import msgspec
 from msgspec import inspect as kinds
 
 import souvenance
-from souvenance import config, errors
+from souvenance import errors, settings
 from souvenance.commands import command_line
 from souvenance.domain import limits
 from souvenance.gate.conversation.responses import Conclusions, Done, Messages, ResponsePage
@@ -86,15 +86,32 @@ def operations() -> str:
 
 
 def bounds() -> str:
-    variables = {name: variable for variable, name in config._LIMITS.items()}
     given = limits.Limits()
     rows: list[tuple[Any, ...]] = [
-        (part.name, getattr(given, part.name), f"`{variables[part.name]}`" if part.name in variables else "")
+        (
+            part.name,
+            getattr(given, part.name),
+            f"`{settings.SETTINGS[part.name].variable}`" if part.name in settings.SETTINGS else "",
+        )
         for part in msgspec.structs.fields(limits.Limits)
     ]
     fixed = ("RECALL_DEFAULT", "RECALL_MOST", "LIST_DEFAULT", "LIST_MOST", "SNAPSHOT_BYTES")
     rows += [(name.lower(), getattr(limits, name), "") for name in fixed]
     return _table(("limit", "default", "variable"), rows)
+
+
+def every_setting() -> str:
+    """One table for each section."""
+    head = ("variable", "option", "default", "meaning")
+    sections: dict[str, list[tuple[str, ...]]] = {section: [] for section in settings.SECTIONS}
+    for one in settings.SETTINGS.values():
+        sections[one.section].append(_setting_row(one))
+    return "\n".join(f"### {section}\n\n{_table(head, rows)}" for section, rows in sections.items())
+
+
+def _setting_row(one: settings.Setting) -> tuple[str, ...]:
+    option = f"`{one.option}`" if one.option else ""
+    return f"`{one.variable}`", option, one.default and f"`{one.default}`", one.help
 
 
 def routes() -> str:
@@ -404,6 +421,7 @@ MADE = {
         codes,
         operations,
         bounds,
+        every_setting,
         refusals,
         routes,
         parts,

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from reference_pages import MADE, REFERENCE, every_command, every_error, renewed
 
 from environments import client_program
-from souvenance import Memory, config
+from souvenance import Memory
 from souvenance.domain import capability
 from souvenance.domain.base64url import unb64
 from souvenance.domain.encoding import frame
 from souvenance.gate import gate
 from souvenance.gate.conversation.operations import EVERY as CONVERSING
 from souvenance.gate.operations import EVERY
+from souvenance.settings import VARIABLES
 from souvenance.surfaces.http.chat.door import PATHS as CHAT_PATHS
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
 from souvenance.surfaces.http.routes import ROUTES
@@ -51,7 +52,7 @@ def test_every_part_that_is_made_from_the_code_stands_in_one_page():
 def test_every_command_error_setting_route_and_operation_is_in_its_page():
     assert {f"### {name}" for name in COMMANDS} <= set(text("cli.md").splitlines())
     assert all(f"| `{kind.code}` |" in text("errors.md") for kind in every_error())
-    assert all(f"| `{name}` |" in text("settings.md") for name in config.VARIABLES)
+    assert all(f"| `{name}` |" in text("settings.md") for name in VARIABLES)
     assert all(f"### {route.method} {route.path}\n" in text("http.md") for route in ROUTES)
     assert all(f"| `{operation.name}` |" in text("cap.md") for operation in EVERY)
     assert all(f"### {route.method} {route.path}\n" in text("honcho.md") for route in HONCHO_ROUTES)
@@ -79,7 +80,7 @@ def test_the_help_in_the_page_is_what_the_program_prints(command):
 @pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: str(page.relative_to(ROOT)))
 class TestNothingIsNamedThatDoesNotExist:
     def test_settings(self, page):
-        assert set(re.findall(r"\bSOUVENANCE_\w*[A-Z]", page.read_text("utf-8"))) <= set(config.VARIABLES)
+        assert set(re.findall(r"\bSOUVENANCE_\w*[A-Z]", page.read_text("utf-8"))) <= set(VARIABLES)
 
     def test_paths(self, page):
         text = page.read_text("utf-8")
@@ -110,7 +111,7 @@ def _known_command(words):
     """Whether the first words name a command, whatever options stand before it."""
     path = "souvenance"
     for word in re.sub(
-        r"--(?:home|url|cap|holder-key|workspace) (?:\"[^\"]*\"|\S+)|--json", "", words
+        r"--(?:home|config|url|cap|holder-key|workspace) (?:\"[^\"]*\"|\S+)|--json", "", words
     ).split():
         if f"{path} {word}" not in COMMANDS:
             break

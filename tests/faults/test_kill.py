@@ -48,7 +48,7 @@ def test_two_hundred_kills_lose_nothing_that_was_acknowledged(home):
     kills = 200
     acknowledged = killed_again_and_again(home, kills, "put")
     assert len(acknowledged) > kills, "the writer hardly lived"
-    assert "lines open" in souvenance("doctor", home=home).out
+    assert "lines readable" in souvenance("doctor", home=home).out
     assert souvenance("audit", "verify", home=home).out.startswith("ok: ")
     installation = open_installation(settings_from({}, str(home)))
     found = {

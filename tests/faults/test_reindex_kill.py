@@ -72,4 +72,4 @@ def test_kills_in_the_middle_lose_nothing_and_the_next_run_goes_on(home):
     rest = souvenance("--json", "reindex", home=home).json()["lines"]
     assert 0 < rest <= left[2] - 200
     assert indexed(home) == before
-    assert "lines open" in souvenance("doctor", home=home).out
+    assert "lines readable" in souvenance("doctor", home=home).out

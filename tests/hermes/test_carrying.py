@@ -204,7 +204,7 @@ def test_a_command_killed_midway_is_finished_by_the_next(stage, tmp_path):
     assert found == [("anna", text) for text in said]
     assert owned(stage, "ann") == 0
     assert read_configuration(stage.home, stage.environment)[0].peer_name == "anna"
-    assert "lines open" in souvenance("doctor", home=stage.home / "souvenance").out
+    assert "lines readable" in souvenance("doctor", home=stage.home / "souvenance").out
 
 
 def owned(stage, peer):

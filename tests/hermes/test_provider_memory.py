@@ -212,4 +212,4 @@ def test_the_doctor_is_content_with_what_a_first_turn_leaves(stage):
     (stage.home / "memories" / "USER.md").write_text("Ann likes green tea.")
     stage.tell(stage.provider(session_title="A title"), "I am going to Chengdu.")
     stage.anew()
-    assert "lines open" in souvenance("doctor", home=stage.home / "souvenance").out
+    assert "lines readable" in souvenance("doctor", home=stage.home / "souvenance").out

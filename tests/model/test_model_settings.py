@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-from souvenance.config import VARIABLES, ModelEndpoint, settings_from
+from souvenance.config import ModelEndpoint, settings_from
 from souvenance.domain.model_budget import Allowance
 from souvenance.errors import Misconfigured
+from souvenance.settings import VARIABLES
 
 URL = "http://127.0.0.1:9/v1"
 COMMON = {"SOUVENANCE_MODEL_BASE_URL": URL, "SOUVENANCE_MODEL_NAME": "one", "SOUVENANCE_MODEL_API_KEY": "k"}

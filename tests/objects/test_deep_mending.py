@@ -128,7 +128,7 @@ def test_the_command_line_tells_what_was_renewed(home, tmp_path):
     line = souvenance("put", "I like pears", home=home, settings=settings).out.strip()
     flipped(open_objects(url), ROOM + line, None)
     told = souvenance("doctor", "--repair", "--deep", home=home, settings=settings).out
-    assert "1 renewed that said something else" in told
+    assert "1 corrected" in told
     told = souvenance("--json", "doctor", "--repair", "--deep", home=home, settings=settings).json()
     assert (told["renewed"], told["findings"]) == (0, [])
     assert "--repair" in souvenance("doctor", "--deep", home=home, settings=settings, exit_code=None).err

@@ -173,7 +173,7 @@ def test_the_store_is_made_anew_from_the_bucket_and_the_root_key(home, url, tmp_
         assert anew.installation.repair().findings == []
         assert later in anew.texts()
     settings = {"SOUVENANCE_OBJECTS": url}
-    assert "lines open" in souvenance("doctor", "--repair", home=tmp_path / "new", settings=settings).out
+    assert "lines readable" in souvenance("doctor", "--repair", home=tmp_path / "new", settings=settings).out
 
 
 def test_a_conversation_comes_back_with_its_sessions_peers_and_conclusions(home, url, tmp_path):
@@ -205,7 +205,7 @@ def test_a_conversation_comes_back_with_its_sessions_peers_and_conclusions(home,
             alice.say("s", "I sold the horse.")
             assert len(alice.texts("s")) == len(told["texts"]) + 1
     told = souvenance("doctor", home=tmp_path / "new", settings={"SOUVENANCE_OBJECTS": url})
-    assert "lines open" in told.out
+    assert "lines readable" in told.out
 
 
 def test_the_log_never_tells_a_line_that_is_there_for_forgotten(home, url):

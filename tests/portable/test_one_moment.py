@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from portable.moments import check_one_moment, mine
 from souvenance import open_installation, settings_from
 from souvenance.adapters.archive.archive import Archives
+from souvenance.commands import Transfers
 from souvenance.domain.archive_records import LineRecord, decode
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
@@ -47,7 +48,12 @@ def test_the_command_takes_one_moment_along(home, tmp_path, capsys):
     with mine(home, **settings) as me:
         before = {me.call(o.PUT, m.Put(f"Line {number}.")).id for number in range(MANY)}
         me.say("I am Ann.")
-        shell = Shell(open_installation, lambda environment, home: settings_from(settings, home), str(home))
+        shell = Shell(
+            open_installation,
+            lambda environment, home, **_: settings_from(settings, home),
+            Transfers(),
+            str(home),
+        )
         try:
             export_archive(
                 shell,

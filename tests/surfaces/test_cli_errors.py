@@ -66,11 +66,12 @@ REFUSED = {
 MISUSED = [
     (),
     ("fly",),
+    ("config",),
     ("put",),
     ("get", "--fly"),
     ("get", "-k", "21"),
     ("get", "-k", "x"),
-    ("get", "--since", "yesterday"),
+    ("get", "--since", "someday"),
     ("put", "x", "--occurred-at", "2026-13-01"),
     (*MINT, "--ttl", "soon"),
     ("cap", "mint"),
@@ -118,7 +119,7 @@ def test_wrong_usage_ends_with_2_and_says_how_to_get_help(tmp_path, asked):
     assert not (tmp_path / "home").exists()
 
 
-@pytest.mark.parametrize("asked", [("--json", "get", "--since", "yesterday"), ("get", "--fly", "--json")])
+@pytest.mark.parametrize("asked", [("--json", "get", "--since", "someday"), ("get", "--fly", "--json")])
 def test_with_json_wrong_usage_is_json_too(tmp_path, asked):
     misused = souvenance(*asked, home=tmp_path / "home", exit_code=2)
     assert misused.out == ""

@@ -48,7 +48,7 @@ def found(command, *query):
 def test_what_was_not_found_by_its_words_is_found_again(place):
     _, command = place
     told = command("reindex")
-    assert re.fullmatch(r"\d lines indexed anew, 0 vectors made, 0 old vectors dropped\n", told.out)
+    assert re.fullmatch(r"\d lines reindexed, 0 vectors made, 0 old vectors dropped\n", told.out)
     assert told.err.strip() == "index"
     assert found(command, "hotel") == ["hotel in Chengdu"]
     assert found(command, "lunch", "--workspace", "elsewhere") == ["lunch with Mara"]
@@ -81,7 +81,7 @@ def test_lines_get_the_vectors_of_an_embedder_that_is_new(tmp_path):
             "INSERT INTO vectors SELECT workspace, owner, namespace, 'another', 1, id, x'00' FROM terms"
         )
     assert re.search(r"without a vector +1 lines", command("status").out)
-    assert command("reindex").out == "1 lines indexed anew, 1 vectors made, 1 old vectors dropped\n"
+    assert command("reindex").out == "1 lines reindexed, 1 vectors made, 1 old vectors dropped\n"
     assert "without a vector" not in command("status").out
     assert "another" not in spaces(home)
     why = command("--json", "get", "a place to sleep", "--explain").json()["lines"][0]["explanation"]

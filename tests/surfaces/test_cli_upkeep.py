@@ -66,7 +66,7 @@ def test_doctor_finds_nothing_wrong_with_a_healthy_folder_and_shows_its_progress
     souvenance("correct", old, "Trip to Xi'an", home=home)
     souvenance("forget", souvenance("put", "to be forgotten", home=home).out.strip(), "--yes", home=home)
     told = souvenance("doctor", home=home)
-    assert re.fullmatch(r"2 lines open, \d+ audit rows hold\n", told.out)
+    assert re.fullmatch(r"2 lines readable, \d+ audit rows verified\n", told.out)
     assert souvenance("--json", "doctor", home=home).json()["findings"] == []
 
 

@@ -26,6 +26,7 @@ OPEN_COMMANDS = {
     "work": "has no answer of its own; it does what others asked for",
     "demo": "plays in a throwaway folder",
     "completion": "prints a script",
+    "config show": "prints settings of this process, without secrets",
     "cap show": "reads what it is given, and proves nothing",
     "cap attenuate": "works on what it is given, offline",
     "cap holder-key": "makes a key",

@@ -50,7 +50,7 @@ def hermes_group(inspect: Inspect | None = None, carry: Carry | None = None) -> 
     @click.group("hermes", context_settings={"help_option_names": ["-h", "--help"]})
     @click.pass_context
     def hermes(ctx: click.Context) -> None:
-        """Memory for Hermes Agent: place the plugin, set it up, see how it does."""
+        """Set up and inspect memory in Hermes Agent."""
         command_context = ctx.ensure_object(CommandContext)
         command_context.inspect, command_context.carry = inspect, carry
         settle(ctx, command_context)
@@ -69,7 +69,7 @@ def hermes_group(inspect: Inspect | None = None, carry: Carry | None = None) -> 
 def install(
     command_context: CommandContext, profiles: tuple[str, ...], uninstall: bool, dry_run: bool
 ) -> None:
-    """Place the plugin in every profile of Hermes. Doing it again does no harm."""
+    """Install the plugin in every profile of Hermes. You can repeat it safely."""
     installation = find_installation(
         command_context.environment, command_context.home, command_context.profile, new=not uninstall
     )
@@ -114,7 +114,7 @@ def _chosen(profile: Profile) -> str:
 @click.option("--prefix", "prefix_", metavar="TEXT", help="What the names of strangers begin with.")
 @click.option("--recall", type=click.Choice(_RECALL_MODES), help="How memory reaches the model.")
 @click.option("--strategy", metavar="STRATEGY", help="What one session is on the command line.")
-@click.option("--write-frequency", metavar="WHEN", help="When what was said is written.")
+@click.option("--write-frequency", metavar="WHEN", help="When to save: async, turn or session.")
 @click.option("--read", "read_", metavar="NAMES", help="Namespaces that may be read; - for none.")
 @click.option("--write", "write_", metavar="NAME", help="The namespace that is written to; - for none.")
 @click.option(
@@ -127,10 +127,10 @@ def _chosen(profile: Profile) -> str:
 @click.option(
     "--host-model/--no-host-model", default=None, help="Let Hermes' own model read finished conversations."
 )
-@click.option("--yes", is_flag=True, help="Ask nothing.")
+@click.option("--yes", is_flag=True, help="No questions asked. Options you leave out keep their values.")
 @pass_command_context
 def setup(command_context: CommandContext, /, yes: bool, **options: Any) -> None:
-    """Set memory up, by a few questions or by options, and make it that of Hermes."""
+    """Set up memory. Asks a few questions, or takes options."""
     profile = command_context.installation.current
     console = Terminal(answers=not yes)
     try:
@@ -200,7 +200,7 @@ def _api_key(command_context: CommandContext, options: Mapping[str, Any]) -> str
 @click.command(cls=HermesCommand)
 @pass_command_context
 def status(command_context: CommandContext) -> None:
-    """Say how memory stands in this profile. Nothing is made or changed."""
+    """Show the state of memory in this profile. Changes nothing."""
     found = report(
         command_context.installation, command_context.surroundings, Path.cwd(), command_context.inspect
     )
@@ -225,7 +225,7 @@ def disable(command_context: CommandContext) -> None:
 @click.argument("mode", required=False, type=click.Choice([*_RECALL_MODES, *PRESETS]))
 @pass_command_context
 def mode(command_context: CommandContext, mode: str | None) -> None:
-    """Choose how memory reaches the model, or who observes whom; without MODE, say how it is.
+    """Choose how memory reaches the model, or who observes whom. Without MODE, show it.
 
     hybrid, context and tools are about recall; directional and unified about observation.
     """
@@ -263,7 +263,7 @@ def _observe(command_context: CommandContext, mode: str) -> None:
 def peer(
     command_context: CommandContext, user: str | None, ai: str | None, carry: str | None, carry_ai: str | None
 ) -> None:
-    """Name yourself and the agent; without options, say the names.
+    """Name yourself and the agent. Without options, show the names.
 
     Memory is kept by name: what is remembered so far stays with the names of so far, unless it is carried
     along. If that is stopped midway, run the same again.
@@ -301,7 +301,7 @@ def _carried(command_context: CommandContext, configuration: Configuration, old:
 )
 @pass_command_context
 def tokens(command_context: CommandContext, context: int | None, dialectic: int | None) -> None:
-    """Limit what is put before the model; without options, say the limits."""
+    """Limit how much memory the model gets. Without options, show the limits."""
     _choose(command_context, {"contextTokens": context, "dialecticMaxChars": dialectic})
 
 
@@ -310,7 +310,7 @@ def tokens(command_context: CommandContext, context: int | None, dialectic: int 
 @click.option("--remove", is_flag=True, help="Let the strategy name this directory's session again.")
 @pass_command_context
 def map_(command_context: CommandContext, name: str | None, remove: bool) -> None:
-    """Name the session of this directory; without NAME, list the directories that have one."""
+    """Name the session of this directory. Without NAME, list all."""
     if name and remove:
         raise click.UsageError("NAME and --remove exclude each other")
     before, here = command_context.configuration(), str(Path.cwd())
@@ -338,7 +338,7 @@ def map_(command_context: CommandContext, name: str | None, remove: bool) -> Non
 @click.command(cls=HermesCommand)
 @pass_command_context
 def sync(command_context: CommandContext) -> None:
-    """Give every profile a block of settings like the default one's, with an agent of its own."""
+    """Copy the default profile's settings to every profile. Each gets an agent of its own."""
     installation = command_context.installation
     done = synced(installation, command_context.environment)
 

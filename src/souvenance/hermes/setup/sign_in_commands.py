@@ -20,15 +20,15 @@ from souvenance.hermes.sign_in import profile as signin
 
 
 @click.command(cls=HermesCommand)
-@click.option("--url", metavar="URL", help="The server to sign in to, if not the configured one.")
-@click.option("--device", is_flag=True, help="Sign in by a code, on another device.")
-@click.option("--no-browser", is_flag=True, help="Say where to sign in, and open nothing.")
+@click.option("--url", metavar="URL", help="The server to sign in to [default: the configured one].")
+@click.option("--device", is_flag=True, help="Sign in with a code on another device.")
+@click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser.")
 @pass_command_context
 @click.pass_context
 def login(
     ctx: click.Context, command_context: CommandContext, url: str | None, device: bool, no_browser: bool
 ) -> None:
-    """Sign in to a server for this profile of Hermes. The sign-in is renewed by itself."""
+    """Sign in to a server for this profile of Hermes. The sign-in renews itself."""
     settle(ctx, command_context)
     configuration, surroundings = command_context.configuration(), command_context.surroundings
     server = signin.server_of(configuration, url)
@@ -73,7 +73,7 @@ def _told(
 @pass_command_context
 @click.pass_context
 def logout(ctx: click.Context, command_context: CommandContext) -> None:
-    """Sign out of the server: it is told, and the tokens of this profile are removed."""
+    """Sign out of the server and remove this profile's tokens."""
     settle(ctx, command_context)
     gone = signin.sign_out(command_context.installation.current.home, command_context.surroundings)
     after = command_context.configuration()

@@ -18,37 +18,47 @@ from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import BrokenAuditChain, InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.options import Group, pass_shell
+from souvenance.surfaces.cli.options import ACCESS, Group, pass_shell
 from souvenance.surfaces.cli.session import Shell, say
 
 _PAGE = 1000
 
 
-@click.group(cls=Group)
+@click.group(cls=Group, section=ACCESS)
 def audit() -> None:
-    """Read, pin and verify the audit log."""
+    """Read and verify the audit log."""
 
 
 @audit.command("list")
-@click.option("--first", type=click.IntRange(0), default=0, show_default=True, help="Begin with this row.")
-@click.option("--limit", type=click.IntRange(1), default=None, help="At most so many rows; default: all.")
+@click.option("--first", type=click.IntRange(0), default=0, show_default=True, help="Start at this row.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=None, help="Print at most this many rows [default: all]."
+)
 @pass_shell
 def list_(shell: Shell, first: int, limit: int | None) -> None:
-    """Print rows of the log; with --json one row a line, as 'verify --rows' reads them."""
+    """Print rows of the log. 'verify --rows' reads what --json prints."""
     for row in _rows(shell, first, limit):
         shell.show(row, partial(_told, row))
 
 
 @audit.command("verify")
-@click.option("--checkpoint", type=click.Path(exists=True, dir_okay=False), help="A saved checkpoint.")
-@click.option("--rows", type=click.Path(exists=True, dir_okay=False), help="A saved 'audit list --json'.")
-@click.option("--receipt", type=click.Path(exists=True, dir_okay=False), help="A saved receipt of 'forget'.")
+@click.option(
+    "--checkpoint", type=click.Path(exists=True, dir_okay=False), help="A checkpoint that you saved."
+)
+@click.option(
+    "--rows",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A saved 'audit list --json', instead of the log.",
+)
+@click.option(
+    "--receipt", type=click.Path(exists=True, dir_okay=False), help="A receipt that 'forget' wrote."
+)
 @pass_shell
 def verify_(shell: Shell, checkpoint: str | None, rows: str | None, receipt: str | None) -> None:
-    """Check every row and link, and that the log still begins as the checkpoint saw it.
+    """Verify the log, and with it a checkpoint or a receipt.
 
-    With --receipt, check too that the log records the deletion as the receipt says, and who signed it.
-    With --rows, nothing but the named files is read, and so no signature is checked.
+    With --checkpoint, check that the log only grew since. With --receipt, check that the log records the
+    deletion, and who signed it. With --rows, only the given files are read, so no signature is checked.
     """
     text = Path(receipt).read_text("utf-8", "replace").strip() if receipt else None
     told = receipts.read_unverified(text) if text is not None else None
@@ -102,7 +112,7 @@ def _receipt_told(told: receipts.Receipt, *, signed: bool) -> list[str]:
 @audit.command()
 @pass_shell
 def checkpoint(shell: Shell) -> None:
-    """Print the log's size and root, to be kept away from this machine."""
+    """Print the log's size and root hash. Keep it on another machine."""
     answer = shell.call(o.CHECKPOINT, m.AuditCheckpoint())
     say(msgspec.json.encode(answer).decode())
 
@@ -110,14 +120,14 @@ def checkpoint(shell: Shell) -> None:
 @audit.command()
 @click.argument("seq", type=click.IntRange(0), required=False)
 @click.option(
-    "--old", type=click.IntRange(0), default=None, help="Prove that the log of this size only grew."
+    "--old", type=click.IntRange(0), default=None, help="Prove that the log only grew since it had this size."
 )
 @click.option(
-    "--size", type=click.IntRange(0), default=None, help="The log's size to prove for; default: now."
+    "--size", type=click.IntRange(0), default=None, help="Prove it for this size of the log [default: now]."
 )
 @pass_shell
 def proof(shell: Shell, seq: int | None, old: int | None, size: int | None) -> None:
-    """Print and check a proof that row SEQ is in the log, or that the log only grew."""
+    """Prove that row SEQ is in the log, or that the log only grew."""
     answer = shell.call(o.PROOF, m.AuditProof(size, seq, old))
     if not _holds(answer, seq, old):
         raise BrokenAuditChain("the proof does not hold")

@@ -11,7 +11,7 @@ import click
 from souvenance.errors import ConfirmationNeeded
 
 yes_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
-    "--yes", "-y", is_flag=True, help="Don't ask. Scripts need it: without a terminal nobody can be asked."
+    "--yes", "-y", is_flag=True, help="Do not ask for confirmation. Scripts need this."
 )
 
 

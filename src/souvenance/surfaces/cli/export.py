@@ -16,34 +16,29 @@ from souvenance.gate import archive as p
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.archives import LINES, OWED, REGISTER, ArchiveFiles, ArchiveWriter
-from souvenance.surfaces.cli.options import Command, pass_shell
+from souvenance.surfaces.cli.options import DATA, Command, pass_shell
 from souvenance.surfaces.cli.session import Shell
 from souvenance.version import __version__
 
 _MEMBER_BYTES = 4 * 1024 * 1024
 
 
-def export_command(archives: ArchiveFiles) -> click.Command:
-    """`souvenance export`."""
+@click.command("export", cls=Command, section=DATA)
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--owner", metavar="NAME", help="Only the memory of this peer.")
+@click.option(
+    "--recipient",
+    multiple=True,
+    metavar="KEY",
+    help="Encrypt it with age for this key (age1… or ssh-ed25519 …); repeat it for more.",
+)
+@pass_shell
+def export(shell: Shell, file: Path, owner: str | None, recipient: tuple[str, ...]) -> None:
+    """Write a workspace's memory to FILE.
 
-    @click.command("export", cls=Command)
-    @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-    @click.option("--owner", metavar="NAME", help="Only what is this peer's own.")
-    @click.option(
-        "--recipient",
-        multiple=True,
-        metavar="KEY",
-        help="Encrypt it with age, for this recipient (age1… or ssh-ed25519 …); may be given again.",
-    )
-    @pass_shell
-    def export(shell: Shell, file: Path, owner: str | None, recipient: tuple[str, ...]) -> None:
-        """Write a workspace's memory to FILE, which must not exist.
-
-        The archive holds text in the open unless it has a recipient. --workspace says which workspace.
-        """
-        export_archive(shell, file, archives, owner=owner, recipients=recipient)
-
-    return export
+    FILE must not exist. Without --recipient, its text is not encrypted. --workspace chooses the workspace.
+    """
+    export_archive(shell, file, shell.transfers.archives, owner=owner, recipients=recipient)
 
 
 def export_archive(

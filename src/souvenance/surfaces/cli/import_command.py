@@ -7,7 +7,6 @@ import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
 
 import click
 import msgspec
@@ -26,7 +25,7 @@ from souvenance.gate.conversation.requests import NewName
 from souvenance.patterns import pattern
 from souvenance.surfaces.cli.archives import ArchiveFiles
 from souvenance.surfaces.cli.import_archive import import_archive
-from souvenance.surfaces.cli.options import Command, pass_shell
+from souvenance.surfaces.cli.options import DATA, Command, pass_shell
 from souvenance.surfaces.cli.session import Shell
 
 ARCHIVE = "souvenance"
@@ -38,61 +37,46 @@ _URL = pattern(r"^(https?://)(?:[^/]*@)?", re.IGNORECASE)
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-class OpenSource(Protocol):
-    """What opens a source: a file or a URL, of the given kind or of the one that it is recognised as."""
+@click.command("import", cls=Command, section=DATA)
+@click.argument("source", metavar="PATH_OR_URL")
+@click.option(
+    "--from",
+    "kind",
+    type=click.Choice(KINDS),
+    default=None,
+    help="The format [default: recognised].",
+)
+@click.option("--peer", default=None, help="Whose memory it becomes [default: your own].")
+@click.option("--namespace", "-n", default=None, help="The namespace to import into.")
+@click.option("--key-file", type=_FILE, help="File with the key of a Honcho server [HONCHO_API_KEY].")
+@click.option("--identity", type=_FILE, help="The age key that decrypts an export.")
+@click.option(
+    "--own-words", is_flag=True, help="Trust the source: take its text as your own words, and its cards too."
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be imported. Import nothing.")
+@pass_shell
+def take(
+    shell: Shell,
+    source: str,
+    kind: str | None,
+    peer: str | None,
+    namespace: str | None,
+    key_file: Path | None,
+    identity: Path | None,
+    own_words: bool,
+    dry_run: bool,
+) -> None:
+    """Import from Honcho, mem0, ChatGPT, JSONL, Markdown or an export.
 
-    def __call__(self, source: str, kind: str | None, wanted: Wanted) -> ImportReader: ...
-
-
-def import_command(open_source: OpenSource, archives: ArchiveFiles) -> click.Command:
-    """`souvenance import`, with what reads the sources and Souvenance's own archives."""
-
-    @click.command("import", cls=Command)
-    @click.argument("source", metavar="PATH_OR_URL")
-    @click.option(
-        "--from",
-        "kind",
-        type=click.Choice(KINDS),
-        default=None,
-        help="What it is, if that can't be told from it.",
-    )
-    @click.option("--peer", default=None, help="Whose words and notes they are (else the cap's owner).")
-    @click.option("--namespace", "-n", default=None, help="Where it goes.")
-    @click.option("--key-file", type=_FILE, help="Holds a Honcho server's key (else HONCHO_API_KEY does).")
-    @click.option(
-        "--identity", type=_FILE, help="Opens an archive of Souvenance's that is encrypted with age."
-    )
-    @click.option("--own-words", is_flag=True, help="You trust it: own words, not quotations; cards too.")
-    @click.option("--dry-run", is_flag=True, help="Only say what there is.")
-    @pass_shell
-    def take(
-        shell: Shell,
-        source: str,
-        kind: str | None,
-        peer: str | None,
-        namespace: str | None,
-        key_file: Path | None,
-        identity: Path | None,
-        own_words: bool,
-        dry_run: bool,
-    ) -> None:
-        """Take in what another memory holds: a Honcho server, or a file of mem0, ChatGPT, JSONL or Markdown.
-
-        What was taken in before is not added again, so an import that was stopped goes on.
-        """
-        shell.makes = True
-        if _is_archive(source, kind, archives):
-            if dry_run:
-                raise InvalidInput(
-                    "an archive of Souvenance's is taken in whole", hint="Leave --dry-run out."
-                )
-            import_archive(shell, Path(source).expanduser(), archives, identity=identity)
-            return
-        _take_in(
-            shell, open_source, _Asked(source, kind, peer, namespace, _key(key_file), own_words, dry_run)
-        )
-
-    return take
+    PATH_OR_URL is a file or a Honcho server. Nothing is added twice: if an import stops, run it again.
+    """
+    shell.makes, archives = True, shell.transfers.archives
+    if _is_archive(source, kind, archives):
+        if dry_run:
+            raise InvalidInput("an archive of Souvenance's is taken in whole", hint="Leave --dry-run out.")
+        import_archive(shell, Path(source).expanduser(), archives, identity=identity)
+        return
+    _take_in(shell, _Asked(source, kind, peer, namespace, _key(key_file), own_words, dry_run))
 
 
 class _Asked(Struct, frozen=True):
@@ -105,7 +89,7 @@ class _Asked(Struct, frozen=True):
     dry_run: bool
 
 
-def _take_in(shell: Shell, open_source: OpenSource, asked: _Asked) -> None:
+def _take_in(shell: Shell, asked: _Asked) -> None:
     """Take in what is not an archive of our own. Raises: SouvenanceError."""
     me = shell.call(o.WHOAMI, m.WhoAmI())
     named, by_url = asked.peer, _URL.match(asked.source) is not None
@@ -115,7 +99,7 @@ def _take_in(shell: Shell, open_source: OpenSource, asked: _Asked) -> None:
         workspace=shell.workspace,
         key=asked.key,
     )
-    reader = open_source(asked.source, asked.kind, wanted)
+    reader = shell.transfers.open_source(asked.source, asked.kind, wanted)
     if named is not None and reader.kind == "honcho":
         raise InvalidInput("peers of a Honcho server keep their names", hint="Leave --peer out.")
     terms = ImportTerms(

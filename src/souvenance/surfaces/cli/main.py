@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import click
@@ -11,16 +14,11 @@ import msgspec
 
 from souvenance.errors import Misconfigured, SouvenanceError
 from souvenance.extras import install
-from souvenance.surfaces.cli import audit, memory, operate, tokens
-from souvenance.surfaces.cli.demo import demo
+from souvenance.surfaces import cli as package
+from souvenance.surfaces.cli.archives import Transfers
 from souvenance.surfaces.cli.exit_codes import INTERRUPTED, exit_of
-from souvenance.surfaces.cli.mcp import mcp
-from souvenance.surfaces.cli.options import Group
-from souvenance.surfaces.cli.reindex import reindex
-from souvenance.surfaces.cli.rename import rename
+from souvenance.surfaces.cli.options import SECTIONS, Group, write_commands
 from souvenance.surfaces.cli.session import OpenInstallation, SettingsFrom, Shell
-from souvenance.surfaces.cli.sign_ins import signins
-from souvenance.surfaces.cli.work import work
 from souvenance.version import __version__
 
 _CLIENT = "httpx"
@@ -28,19 +26,47 @@ _CLIENT = "httpx"
 
 
 class Root(Group):
-    """The group of all commands. What is in `later` is made when somebody asks for it."""
+    """All commands: those in this package that have a section, and those that other packages add."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.later: dict[str, Callable[[], click.Command]] = {}
+        self._added: dict[str, tuple[str, Callable[[], click.Command]]] = {}
+
+    def add(self, section: str, name: str, load: Callable[[], click.Command]) -> None:
+        """Add a command that is loaded when somebody asks for it."""
+        self._added[name] = (section, load)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*super().list_commands(ctx), *self.later})
+        return sorted({*_own_commands(), *self._added})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in self.later:
-            self.add_command(self.later.pop(cmd_name)())
-        return super().get_command(ctx, cmd_name)
+        if cmd_name in self._added and cmd_name not in self.commands:
+            self.add_command(self._added[cmd_name][1]())
+        return super().get_command(ctx, cmd_name) or _own_commands().get(cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        every = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        for section in SECTIONS:
+            write_commands(
+                formatter,
+                section,
+                {name: one for name, one in every.items() if one and self._section(name, one) == section},
+            )
+
+    def _section(self, name: str, command: click.Command) -> str | None:
+        return self._added[name][0] if name in self._added else getattr(command, "section", None)
+
+
+@cache
+def _own_commands() -> dict[str, click.Command]:
+    """The commands of this package, whichever module declares them."""
+    modules = [import_module(f"{package.__name__}.{found.name}") for found in iter_modules(package.__path__)]
+    values = [value for module in modules for value in vars(module).values()]
+    return {
+        value.name: value
+        for value in values
+        if isinstance(value, click.Command) and value.name and getattr(value, "section", None)
+    }
 
 
 @click.group(cls=Root, context_settings={"help_option_names": ["-h", "--help"]})
@@ -49,36 +75,9 @@ def cli() -> None:
     """Long-term memory for AI agents, behind a gate."""
 
 
-for part in (
-    operate.init,
-    operate.serve,
-    work,
-    memory.put,
-    memory.get,
-    memory.list_,
-    memory.line,
-    memory.snapshot,
-    memory.correct,
-    memory.forget,
-    rename,
-    tokens.caps,
-    tokens.keys,
-    signins,
-    audit.audit,
-    operate.status,
-    operate.doctor,
-    operate.rebuild,
-    reindex,
-    mcp,
-    demo,
-    operate.completion,
-):
-    cli.add_command(part)
-
-
-def run(open_installation: OpenInstallation, settings_from: SettingsFrom) -> int:
+def run(open_installation: OpenInstallation, settings_from: SettingsFrom, transfers: Transfers) -> int:
     """Run the command line and say how it ended."""
-    shell = Shell(open_installation, settings_from)
+    shell = Shell(open_installation, settings_from, transfers)
     try:
         return ended(cli, sys.argv[1:], "souvenance", shell)
     finally:

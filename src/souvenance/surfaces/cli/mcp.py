@@ -19,7 +19,7 @@ from souvenance.extras import install
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.operation import Operation
-from souvenance.surfaces.cli.options import NAMES, Command, pass_shell
+from souvenance.surfaces.cli.options import NAMES, OPERATE, Command, pass_shell
 from souvenance.surfaces.cli.session import Shell
 
 if TYPE_CHECKING:
@@ -64,21 +64,27 @@ class _Reach(Struct, frozen=True):
         return [part for name, value in named.items() if value is not None for part in (name, value)]
 
 
-@click.command("mcp", cls=Command)
-@click.option("--peer", default=None, help="Whose memory it is; else the cap's own subject's.")
-@click.option("--via", type=NAMES, default=None, help="Agents through whose eyes to look at it too.")
-@click.option("--session", default=None, help="The session in which what is remembered is said.")
-@click.option("--namespace", "-n", default=None, help="Read and write this namespace alone.")
-@click.option("--read", type=NAMES, default=None, help="Read these namespaces alone, and write to none.")
-@click.option("--write", default=None, help="Write to this namespace alone; with --read, to this one.")
-@click.option("--print-config", type=click.Choice(_CLIENTS), help="Print what sets this client up.")
-@click.option("--http", metavar="URL", default=None, help="With --print-config: for a server at URL.")
-@click.option("--with-cap", is_flag=True, help="With --http: send the cap in SOUVENANCE_CAP; don't sign in.")
+@click.command("mcp", cls=Command, section=OPERATE)
+@click.option("--peer", default=None, help="Use this peer's memory instead of your own.")
+@click.option("--via", type=NAMES, default=None, help="Also read what these agents know of the peer.")
+@click.option("--session", default=None, help="The session that new lines belong to.")
+@click.option("--namespace", "-n", default=None, help="Read and write only this namespace.")
+@click.option(
+    "--read", type=NAMES, default=None, help="Read only these namespaces. Without --write, write nothing."
+)
+@click.option("--write", default=None, help="Write only to this namespace.")
+@click.option("--print-config", type=click.Choice(_CLIENTS), help="Print the configuration for this client.")
+@click.option(
+    "--http", metavar="URL", default=None, help="With --print-config: connect to the server at URL."
+)
+@click.option(
+    "--with-cap", is_flag=True, help="With --http: send the token in SOUVENANCE_CAP instead of signing in."
+)
 @pass_shell
 def mcp(
     shell: Shell, /, print_config: str | None, http: str | None, with_cap: bool, **narrowing: Any
 ) -> None:
-    """Serve the memory over MCP on standard input and output, until that ends."""
+    """Serve the memory over MCP on standard input and output."""
     reach = _Reach(**narrowing)
     if reach.namespace is not None and (reach.read is not None or reach.write is not None):
         raise click.UsageError("--namespace stands for --read and --write: give it alone.")
@@ -94,9 +100,7 @@ def _serve(shell: Shell, reach: _Reach) -> None:
     try:
         from souvenance.surfaces.mcp.stdio import serve_stdio
     except ImportError:
-        raise Misconfigured(
-            "the MCP SDK is not installed, or not the second one", hint=f"Run: {install('mcp')}"
-        ) from None
+        raise Misconfigured("this needs the MCP SDK 2.3 or newer", hint=f"Run: {install('mcp')}") from None
     shell.makes = True
     person, shells = _narrowed(shell, reach)
 
@@ -172,6 +176,7 @@ def _place(shell: Shell) -> list[str]:
     Raises: InvalidInput for a cap that would stand in the settings in full.
     """
     home = shell.home or os.environ.get("SOUVENANCE_HOME")
+    config = shell.config or os.environ.get("SOUVENANCE_CONFIG")
     given = shell.cap or os.environ.get("SOUVENANCE_CAP")
     if given is not None and not given.startswith("@"):
         raise InvalidInput(
@@ -179,6 +184,7 @@ def _place(shell: Shell) -> list[str]:
         )
     named = {
         "--home": home and _absolute(home),
+        "--config": config and _absolute(config),
         "--url": shell.url or os.environ.get("SOUVENANCE_URL"),
         "--cap": given and f"@{_absolute(given[1:])}",
         "--holder-key": shell.holder_key and _absolute(shell.holder_key),

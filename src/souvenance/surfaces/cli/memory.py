@@ -22,7 +22,7 @@ from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.confirm import confirm, yes_option
-from souvenance.surfaces.cli.options import LINE_ID, MOMENT, NAMES, Command, pass_shell
+from souvenance.surfaces.cli.options import END, LINE_ID, MOMENT, NAMES, PEOPLE, REMEMBER, Command, pass_shell
 from souvenance.surfaces.cli.screen import Record, shown, visible
 from souvenance.surfaces.cli.session import Shell, new_file
 
@@ -30,27 +30,34 @@ _CATCH_UP_SECONDS = 0.2
 """For what was put while no server ran: a question loads the embedder anyway, unlike `put`."""
 
 _namespaces = click.option(
-    "--namespaces", "-n", type=NAMES, default=None, help="Only these, separated by commas."
+    "--namespaces", "-n", type=NAMES, default=None, help="Only these namespaces, separated by commas."
 )
 
 
+_TIMES = "E.g. yesterday, 'last week', 2026-03-01 or 3d."
 _UNREAD = "(the text was not shown: the token does not grant 'get', or the line does not open)"
 
 
 def _of_peer(command: Callable[..., None]) -> Callable[..., None]:
-    return click.option(
-        "--peer", metavar="NAME", help="Use this peer's memory instead of your own, if the token reaches it."
-    )(command)
+    return click.option("--peer", metavar="NAME", help="Use this peer's memory instead of your own.")(command)
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, section=REMEMBER)
 @click.argument("text")
-@click.option("--namespace", "-n", default=DEFAULT_NAMESPACE, show_default=True)
-@click.option("--kind", default=DEFAULT_KIND, show_default=True)
-@click.option("--id", "line_id", type=LINE_ID, default=None, help="A ULID of your own, to retry safely.")
-@click.option("--session", default=None, help="The conversation it belongs to.")
-@click.option("--metadata", default="{}", help="A JSON object; it is not sealed.")
-@click.option("--occurred-at", type=MOMENT, default=None, help="When it happened, if not now.")
+@click.option(
+    "--namespace", "-n", default=DEFAULT_NAMESPACE, show_default=True, help="Where to store the line."
+)
+@click.option("--kind", default=DEFAULT_KIND, show_default=True, help="A label of your choice.")
+@click.option(
+    "--id",
+    "line_id",
+    type=LINE_ID,
+    default=None,
+    help="An id (ULID) that you choose, so that a retry adds nothing.",
+)
+@click.option("--session", default=None, help="The session that the line belongs to.")
+@click.option("--metadata", default="{}", help="A JSON object. It is stored unencrypted.")
+@click.option("--occurred-at", type=MOMENT, default=None, help="When it happened [default: now].")
 @pass_shell
 def put(
     shell: Shell,
@@ -62,7 +69,7 @@ def put(
     metadata: str,
     occurred_at: datetime | None,
 ) -> None:
-    """Remember TEXT ('-' reads it from standard input)."""
+    """Remember TEXT. Write - to read it from standard input."""
     try:
         extra = msgspec.json.decode(metadata, type=dict[str, Any])
     except UNREADABLE as error:
@@ -81,7 +88,7 @@ def _standard_input() -> str:
         raise InvalidInput("standard input is not text in UTF-8") from None
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, section=REMEMBER)
 @click.argument("query", required=False)
 @_namespaces
 @click.option(
@@ -91,13 +98,13 @@ def _standard_input() -> str:
     type=click.IntRange(1, RECALL_MOST),
     default=RECALL_DEFAULT,
     show_default=True,
-    help=f"How many lines at most, up to {RECALL_MOST}. 'souvenance list' shows all.",
+    help=f"How many lines to show, up to {RECALL_MOST}. 'souvenance list' shows all.",
 )
-@click.option("--since", type=MOMENT, default=None)
-@click.option("--until", type=MOMENT, default=None)
-@click.option("--at", type=MOMENT, default=None, help="When it is asked, if not now.")
-@click.option("--floor", is_flag=True, help="Hide weak matches.")
-@click.option("--explain", is_flag=True, help="Say of each line why it came.")
+@click.option("--since", type=MOMENT, help=f"Only lines stored since then. {_TIMES}")
+@click.option("--until", type=END, help="Only lines stored until then. A day counts to its end.")
+@click.option("--at", type=MOMENT, help="Answer as if asked then: it decides what 'last week' means.")
+@click.option("--floor", is_flag=True, help="Hide weak matches. Shows nothing if nothing fits well.")
+@click.option("--explain", is_flag=True, help="Show why each line was found: its signals and scores.")
 @_of_peer
 @pass_shell
 def get(
@@ -112,7 +119,7 @@ def get(
     explain: bool,
     peer: str | None,
 ) -> None:
-    """Recall the lines that answer QUERY best, or the newest."""
+    """Find the lines that answer QUERY best. Without QUERY, show the newest."""
     shell.peer = peer
     if query and not shell.is_remote:
         shell.installation().catch_up(_CATCH_UP_SECONDS)
@@ -150,16 +157,16 @@ def _signal(one: m.Signal) -> str:
     return f"{one.value:.2f} ({one.added:+.2f}{rank})"
 
 
-@click.command("list", cls=Command)
+@click.command("list", cls=Command, section=REMEMBER)
 @_namespaces
-@click.option("--since", type=MOMENT, default=None)
-@click.option("--cursor", default=None, help="Go on where the last page ended.")
+@click.option("--since", type=MOMENT, help=f"Only lines stored since then. {_TIMES}")
+@click.option("--cursor", default=None, help="Continue after the last page: the value that it printed.")
 @click.option(
     "--limit",
     type=click.IntRange(1, LIST_MOST),
     default=LIST_DEFAULT,
     show_default=True,
-    help=f"How many lines at most, up to {LIST_MOST}.",
+    help=f"How many lines to show, up to {LIST_MOST}.",
 )
 @click.option("--history", is_flag=True, help="Show replaced lines too.")
 @_of_peer
@@ -173,7 +180,7 @@ def list_(
     history: bool,
     peer: str | None,
 ) -> None:
-    """List lines, oldest first. Their text is shown if the token grants 'get'."""
+    """List lines, oldest first. The text is shown if the token grants 'get'."""
     shell.peer = peer
     request = m.List(namespaces, since, cursor, limit, history)
     answer = shell.call(o.LIST, replace(request, texts=shell.grants("get")))
@@ -193,12 +200,12 @@ def _listed(line: m.ListedLine) -> Record:
     return Record(line.id, about, said, f"(replaced by {line.invalidated_by})" if line.invalidated_by else "")
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, section=REMEMBER)
 @click.argument("line_id", metavar="ID", type=LINE_ID)
 @_of_peer
 @pass_shell
 def line(shell: Shell, line_id: str, peer: str | None) -> None:
-    """Read one line, also one that was replaced."""
+    """Show one line, even if it was replaced."""
     shell.peer = peer
     answer = shell.call(o.LINE, m.GetLine(line_id))
 
@@ -212,13 +219,13 @@ def line(shell: Shell, line_id: str, peer: str | None) -> None:
     shell.show(answer, text)
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, section=PEOPLE)
 @_namespaces
-@click.option("--as-prompt", is_flag=True, help="Print it as a prompt carries it: without ids.")
+@click.option("--as-prompt", is_flag=True, help="Print it as a prompt carries it, without ids.")
 @_of_peer
 @pass_shell
 def snapshot(shell: Shell, namespaces: tuple[str, ...] | None, as_prompt: bool, peer: str | None) -> None:
-    """Show the profile that a system prompt may carry whole."""
+    """Show the profile that a system prompt can carry."""
     shell.peer = peer
     answer = shell.call(o.SNAPSHOT, m.Snapshot(namespaces))
 
@@ -238,30 +245,30 @@ def _entry(row: str) -> tuple[str, str]:
     return f"{day}  {namespace}", said
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, section=REMEMBER)
 @click.argument("line_id", metavar="ID", type=LINE_ID)
 @click.argument("text", required=False)
 @_of_peer
 @pass_shell
 def correct(shell: Shell, line_id: str, text: str | None, peer: str | None) -> None:
-    """Replace the line ID with TEXT, or without it mark the line as no longer true."""
+    """Replace line ID with TEXT, or mark it as no longer true."""
     shell.peer = peer
     answer = shell.call(o.INVALIDATE, m.Invalidate(line_id, text))
     shell.show(answer, lambda: f"{answer.id}  replaces {answer.invalidates}")
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, section=REMEMBER)
 @click.argument("line_id", metavar="ID", type=LINE_ID, required=False)
-@click.option("--namespace", "-n", default=None, help="Everything in this namespace.")
-@click.option("--owner", default=None, help="Everything of this owner.")
+@click.option("--namespace", "-n", default=None, help="Erase everything in this namespace.")
+@click.option("--owner", default=None, help="Erase everything of this owner.")
 @_of_peer
-@click.option("--dry-run", is_flag=True, help="Show what would go, and delete nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be erased. Erase nothing.")
 @yes_option
 @click.option(
     "--receipt",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the signed receipt to FILE, which must not exist.",
+    help="Write the signed receipt to FILE. FILE must not exist.",
 )
 @pass_shell
 def forget(
@@ -274,7 +281,7 @@ def forget(
     yes: bool,
     receipt: Path | None,
 ) -> None:
-    """Erase a line, a namespace or an owner for good. Shows what would go, and asks first."""
+    """Erase a line, a namespace or an owner for good. Shows what will be erased and asks first."""
     shell.peer = peer
     request = m.Forget(line_id, namespace, owner)
     if dry_run or not yes:

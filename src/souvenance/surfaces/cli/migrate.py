@@ -3,41 +3,32 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import click
 
-from souvenance.surfaces.cli.options import Command, pass_shell
+from souvenance.surfaces.cli.options import DATA, Command, pass_shell
 from souvenance.surfaces.cli.session import Shell
 
-Move = Callable[..., dict[str, int]]
-"""Of (source, target), with `vectors` for how a database is to keep them and `report` for what is done;
-how many rows each table has."""
 
+@click.command("migrate", cls=Command, section=DATA)
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@pass_shell
+def migrate(shell: Shell, source: str, target: str) -> None:
+    """Copy a store to another place and verify it row by row.
 
-def migrate_command(move: Move) -> click.Command:
-    """`souvenance migrate`."""
-
-    @click.command("migrate", cls=Command)
-    @click.argument("source", metavar="FROM")
-    @click.argument("target", metavar="TO")
-    @pass_shell
-    def migrate(shell: Shell, source: str, target: str) -> None:
-        """Copy a store FROM one place TO another, and verify it row by row.
-
-        A place is a data folder, sqlite:///FILE or postgresql://…. Stop whatever writes to the source first.
-        What was interrupted is gone on with when the same is run again.
-        """
-        shown = _Shown()
-        seen = not shell.json and sys.stderr.isatty()
-        report = shown.step if seen else lambda step: None
-        counts = move(source, target, vectors=shell.settings.vectors, report=report)
-        shown.end()
-        told = {"tables": counts, "rows": sum(counts.values())}
-        shell.show(told, lambda: "\n".join(_closing(counts)))
-
-    return migrate
+    FROM and TO are a data folder, sqlite:///FILE or postgresql://…. Stop everything that writes to FROM
+    first. If the copy is interrupted, run it again to finish it.
+    """
+    shown = _Shown()
+    seen = not shell.json and sys.stderr.isatty()
+    report = shown.step if seen else lambda step: None
+    counts = shell.transfers.move(source, target, vectors=shell.settings.vectors, report=report)
+    shown.end()
+    told = {"tables": counts, "rows": sum(counts.values())}
+    shell.show(told, lambda: "\n".join(_closing(counts)))
 
 
 def _closing(counts: dict[str, int]) -> Iterator[str]:
@@ -46,7 +37,7 @@ def _closing(counts: dict[str, int]) -> Iterator[str]:
     if "vectors" not in counts:
         yield (
             "vectors were left out, because the two places do not keep them alike:"
-            " the target makes them anew, 'souvenance reindex' at once"
+            " the target rebuilds them; 'souvenance reindex' does it at once"
         )
 
 

@@ -1,4 +1,4 @@
-"""Commands on the installation: init, serve, status, doctor, rebuild, completion."""
+"""Commands on the installation: init, serve, status, doctor, rebuild, config, completion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from souvenance.errors import IntegrityError, InvalidInput, SouvenanceError, Una
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.audit import verify_log
-from souvenance.surfaces.cli.options import Command, listens, pass_shell
+from souvenance.surfaces.cli.options import DATA, OPERATE, Command, Group, listens, pass_shell
 from souvenance.surfaces.cli.session import OpenMemory, Shell, say, what_serves
 
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ _VECTORS = {
 }
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, section=OPERATE)
 @click.option(
     "--rebind",
     is_flag=True,
-    help="Make the folder use the store and the bucket that the settings name now, whatever it used before.",
+    help="Switch the folder to the store and bucket in the settings.",
 )
 @pass_shell
 def init(shell: Shell, rebind: bool) -> None:
-    """Make the data folder, its keys and the owner's cap. Renews an expired owner's cap."""
+    """Create the data folder, its keys and the owner's token. Renews an expired owner token."""
     shell.makes = True
     installation = shell.installation(rebind=rebind)
     try:
@@ -55,13 +55,19 @@ def init(shell: Shell, rebind: bool) -> None:
     )
 
 
-@click.command(cls=Command)
-@click.option("--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True)
+@click.command(cls=Command, section=OPERATE)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=DEFAULT_PORT,
+    show_default=True,
+    help="Port to listen on; 0 picks a free one.",
+)
 @listens
 @click.option(
     "--trust-loopback",
     is_flag=True,
-    help="Let programs on this machine in as the owner when they send 'Bearer local'.",
+    help="Accept 'Bearer local' from programs on this machine as the owner's token.",
 )
 @pass_shell
 def serve(
@@ -99,10 +105,10 @@ def serve(
     )
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, section=OPERATE)
 @pass_shell
 def status(shell: Shell) -> None:
-    """Say what is stored, where, and for whom."""
+    """Show what is stored, where and for whom."""
     answer = shell.call(o.STATUS, m.Status())
 
     def text() -> str:
@@ -122,7 +128,7 @@ def status(shell: Shell) -> None:
                 " with the same file"
             )
         if answer.uncarried:
-            rows.append(f"  not in the bucket    {answer.uncarried:>8} objects: carried once it answers")
+            rows.append(f"  not in the bucket    {answer.uncarried:>8} objects: copied when it answers")
         if answer.scrub_pending:
             rows.append("  forgotten bytes wait to be scrubbed: run 'souvenance doctor'")
         return "\n".join(rows)
@@ -130,12 +136,12 @@ def status(shell: Shell) -> None:
     shell.show(answer, text)
 
 
-@click.command(cls=Command)
-@click.option("--repair", is_flag=True, help="Compare book and bucket first, and give each what it lacks.")
-@click.option("--deep", is_flag=True, help="With --repair: read every object, and mend what it says.")
+@click.command(cls=Command, section=OPERATE)
+@click.option("--repair", is_flag=True, help="First copy what is missing between store and bucket.")
+@click.option("--deep", is_flag=True, help="With --repair: read every object and fix wrong ones.")
 @pass_shell
 def doctor(shell: Shell, repair: bool, deep: bool) -> None:
-    """Check every line, link, vector, key and audit log, and the schema; exit 10 if anything is wrong."""
+    """Check lines, vectors, keys, audit logs and the schema. Exits with 10 if anything is wrong."""
     if deep and not repair:
         raise InvalidInput("--deep says how to repair", hint="Add --repair, or leave --deep out.")
     mended = _mended(shell, lambda installation: installation.repair(deep=deep)) if repair else None
@@ -172,7 +178,7 @@ def doctor(shell: Shell, repair: bool, deep: bool) -> None:
     shell.show(
         told,
         lambda: "\n".join(
-            [*findings, *_mending(mended, deep=deep), f"{lines} lines open, {rows} audit rows hold"],
+            [*findings, *_mending(mended, deep=deep), f"{lines} lines readable, {rows} audit rows verified"],
         ),
     )
     if findings:
@@ -181,10 +187,10 @@ def doctor(shell: Shell, repair: bool, deep: bool) -> None:
         )
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, section=DATA)
 @pass_shell
 def rebuild(shell: Shell) -> None:
-    """Make an empty store anew from the bucket (SOUVENANCE_OBJECTS) and root.key alone."""
+    """Rebuild an empty store from its bucket. Needs SOUVENANCE_OBJECTS and root.key."""
     from souvenance.gate.replication.report import NOT_REBUILT
 
     shell.makes = True
@@ -207,11 +213,34 @@ def rebuild(shell: Shell) -> None:
         )
 
 
-@click.command(cls=Command)
+@click.group("config", cls=Group, section=OPERATE)
+def config() -> None:
+    """Show the settings."""
+
+
+@config.command("show")
+@pass_shell
+def show_config(shell: Shell) -> None:
+    """Show each setting, its value and where it comes from. Secrets are hidden."""
+    settings = shell.settings.shown()
+    rows = [("setting", "value", "from"), *((one.name, one.value, one.source) for one in settings)]
+    widths = [max(len(row[column]) for row in rows) for column in range(2)]
+    shell.show(
+        settings,
+        lambda: "\n".join(
+            f"{name:<{widths[0]}}  {value:<{widths[1]}}  {source}" for name, value, source in rows
+        ),
+    )
+
+
+@click.command(cls=Command, section=OPERATE)
 @click.argument("name", metavar="SHELL", type=click.Choice(["bash", "zsh", "fish"]))
 @pass_shell
 def completion(shell: Shell, name: str) -> None:
-    """Print the completion script for SHELL: eval "$(souvenance completion bash)"."""
+    """Print the completion script for SHELL.
+
+    For bash: eval "$(souvenance completion bash)"
+    """
     kind = get_completion_class(name)
     root = click.get_current_context().find_root().command
     if kind is None:
@@ -222,7 +251,7 @@ def completion(shell: Shell, name: str) -> None:
 def _mended(shell: Shell, mend: Callable[[OpenMemory], Mended], *, rebuilding: bool = False) -> Mended:
     """Raises: SouvenanceError, also without a cap for the whole installation."""
     if shell.is_remote:
-        raise InvalidInput("book and bucket are compared where the data folder is", hint="Leave --url out.")
+        raise InvalidInput("this works only where the data folder is", hint="Leave --url out.")
     installation = shell.installation(rebuilding=rebuilding)
     shell.call(o.ROOMS, m.Compartments())
     return mend(installation)
@@ -232,9 +261,8 @@ def _mending(mended: Mended | None, *, deep: bool) -> list[str]:
     if mended is None:
         return []
     return [
-        f"book and bucket agree: {mended.restored} lines came back, {mended.carried} objects were carried,"
-        f" {mended.removed} of forgotten lines removed"
-        + (f", {mended.renewed} renewed that said something else" if deep else "")
+        f"store and bucket agree: {mended.restored} lines restored, {mended.carried} objects copied,"
+        f" {mended.removed} of erased lines removed" + (f", {mended.renewed} corrected" if deep else "")
     ]
 
 
@@ -243,13 +271,13 @@ def _recall(told: m.StatusAnswer) -> list[str]:
     kept = _VECTORS.get(told.vectors, told.vectors)
     rows = [f"  embedder             {told.embedder}", f"  vectors              {kept}"]
     if told.renewing:
-        rows.append(f"  to be indexed anew   {told.renewing:>8} lines")
+        rows.append(f"  to be reindexed      {told.renewing:>8} lines")
     if told.waiting:
         rows.append(
             f"  without a vector     {told.waiting:>8} lines: found by words until 'souvenance get',"
             " 'souvenance serve' or 'souvenance reindex' makes it"
         )
-    return [*rows, f"  by words for now     {told.embedder_trouble}"] if told.embedder_trouble else rows
+    return [*rows, f"  embedder problem     {told.embedder_trouble}"] if told.embedder_trouble else rows
 
 
 def _knowledge(told: m.KnowledgeStatus | None) -> list[str]:

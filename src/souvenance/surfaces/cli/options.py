@@ -1,19 +1,42 @@
-"""Options that every command takes, before or after its name, and the values they read."""
+"""Commands and groups with the options that every command takes, and the values that options read."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
 from typing import Any
 
 import click
 
 from souvenance.domain import ulid
 from souvenance.errors import InvalidInput
+from souvenance.language.times import TimeSpan
 from souvenance.surfaces.cli.session import Shell
 from souvenance.surfaces.local_time import here
 
+REMEMBER, PEOPLE, ACCESS, DATA, OPERATE = SECTIONS = ("Remember", "People", "Access", "Data", "Operate")
+"""What people do with commands; `souvenance --help` groups them so."""
+OTHER_NAMES = {
+    **dict.fromkeys(("ask", "find", "query", "recall", "search"), "get"),
+    **dict.fromkeys(("add", "remember", "save", "store", "write"), "put"),
+    **dict.fromkeys(("delete", "erase", "remove", "rm"), "forget"),
+    **dict.fromkeys(("edit", "replace", "update"), "correct"),
+    **dict.fromkeys(("run", "server", "start"), "serve"),
+    **dict.fromkeys(("token", "tokens"), "cap"),
+    **dict.fromkeys(("log", "logs"), "audit"),
+    "check": "doctor",
+    "ls": "list",
+    "settings": "config",
+    "show": "line",
+    "worker": "work",
+}
+"""What people type for a command that has another name."""
+_SUMMARY_CHARACTERS = 500
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of whatever clock people go by
+_SURE = 0.7
+"""From this certainty on, the year or week of a time was said, not guessed."""
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
@@ -28,22 +51,32 @@ def _common() -> list[click.Parameter]:
         return click.Option(list(names), expose_value=False, callback=_remember, **kwargs)
 
     return [
-        option("--home", metavar="DIR", help="Data folder (SOUVENANCE_HOME, else ~/.souvenance)."),
+        option("--home", metavar="DIR", help="Data folder [SOUVENANCE_HOME, default: ~/.souvenance]."),
         option(
-            "--url", metavar="URL", help="Ask a running server instead of the data folder (SOUVENANCE_URL)."
+            "--config",
+            metavar="FILE",
+            help="Settings file [SOUVENANCE_CONFIG, default: souvenance.toml in the data folder].",
         ),
-        option("--cap", metavar="CAP", help="The cap, or @FILE (SOUVENANCE_CAP, else the owner's)."),
-        option("--holder-key", metavar="FILE", help="The key that a bound cap is bound to."),
-        option("--workspace", metavar="NAME", help="Narrow the cap to this workspace first."),
-        option("--json", is_flag=True, help="Answer in JSON."),
+        option(
+            "--url",
+            metavar="URL",
+            help="Use the server at this address, not the data folder [SOUVENANCE_URL].",
+        ),
+        option(
+            "--cap", metavar="CAP", help="Capability token, or @FILE [SOUVENANCE_CAP, default: the owner's]."
+        ),
+        option("--holder-key", metavar="FILE", help="Private key of a token that is bound to a key."),
+        option("--workspace", metavar="NAME", help="Use only this workspace."),
+        option("--json", is_flag=True, help="Print JSON."),
     ]
 
 
 class Command(click.Command):
-    """A command that takes the common options too."""
+    """A command that takes the common options too. With a section it is a command of `souvenance` itself."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, section: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.section = section
         self.params.extend(_common())
 
 
@@ -52,19 +85,44 @@ class Group(click.Group):
 
     command_class = Command
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, section: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.section = section
         self.params.extend(_common())
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            known = self.list_commands(ctx)
+            meant = [OTHER_NAMES[args[0]]] if OTHER_NAMES.get(args[0]) in known else []
+            near = meant or get_close_matches(args[0], known, n=1)
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_commands(formatter, "Commands", self.commands)
+
+
+def write_commands(formatter: click.HelpFormatter, title: str, commands: Mapping[str, click.Command]) -> None:
+    """Write each command with the whole first sentence of its help."""
+    with formatter.section(title):
+        formatter.write_dl(
+            [(name, one.get_short_help_str(_SUMMARY_CHARACTERS)) for name, one in sorted(commands.items())]
+        )
 
 
 def listens(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of where it listens, but for the port."""
     for option in (
-        click.option("--host-name", multiple=True, help="A name that remote clients call this process by."),
         click.option(
-            "--allow-remote", is_flag=True, help="Needed to listen beyond this machine; put TLS in front."
+            "--host-name", multiple=True, help="Host name that remote clients use; repeat it for more."
         ),
-        click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen."),
+        click.option(
+            "--allow-remote", is_flag=True, help="Allow other machines to connect. Put TLS in front."
+        ),
+        click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on."),
     ):
         command = option(command)
     return command
@@ -91,27 +149,68 @@ class TimeRangeOption(click.ParamType[int]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
-        found = re.fullmatch(r"(\d{1,9})([smhdw]?)", value)
-        if not found:
+        seconds = _seconds(value)
+        if seconds is None:
             self.fail(f"{value!r} is not a time such as 90s, 15m, 1h or 30d", param, ctx)
-        return int(found[1]) * _SECONDS[found[2] or "s"]
+        return seconds
+
+
+def _seconds(value: str) -> int | None:
+    found = re.fullmatch(r"(\d{1,9})([smhdw]?)", value)
+    return int(found[1]) * _SECONDS[found[2] or "s"] if found else None
 
 
 class Moment(click.ParamType[datetime]):
-    """A date or a time in ISO 8601; without a zone it is that of this machine."""
+    """A date or time in ISO 8601, in words, or as an age; without a zone it is in that of this machine.
 
-    name = "moment"
+    A day, a week and other stretches of time stand for their start, or for their end.
+    """
+
+    name = "time"
+
+    def __init__(self, *, end: bool = False) -> None:
+        self._end = end
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         if isinstance(value, datetime):
             return value
         try:
-            moment = datetime.fromisoformat(value)
-        except ValueError:
+            return read_time(value.strip(), datetime.now().astimezone(), end=self._end)
+        except (ValueError, OverflowError):
             self.fail(
-                f"{value!r} is not a date or time such as 2026-05-25 or 2026-05-25T09:00:00Z", param, ctx
+                f"{value!r} is not a time. Write a date or time (2026-03-01, 2026-03-01T09:00Z), words"
+                " (yesterday, last week) or an age (3d, 2h).",
+                param,
+                ctx,
             )
-        return moment if moment.tzinfo else here(moment)
+
+
+def read_time(value: str, now: datetime, *, end: bool = False) -> datetime:
+    """The moment that the value names, asked `now`; of a stretch of time the start, or the end.
+
+    Raises: ValueError, OverflowError.
+    """
+    age = None if value.isdigit() else _seconds(value)
+    if age is not None:
+        return now - timedelta(seconds=age)
+    if found := _stretch(value, now.replace(tzinfo=UTC)):
+        return here(_EPOCH + timedelta(milliseconds=found.end_ms if end else found.start_ms))
+    moment = datetime.fromisoformat(value)
+    return moment if moment.tzinfo else here(moment)
+
+
+def _stretch(value: str, now: datetime) -> TimeSpan | None:
+    """The stretch of time that the value names. A guess is made in the past: 'monday' is the last one."""
+    from souvenance.language.times import spans
+
+    at = int(now.timestamp() * 1000)
+    found = next(iter(spans(value, at)), None)
+    if found is None or found.phrase != value or found.grain == "open":
+        return None
+    if found.start_ms <= at or found.certainty >= _SURE:
+        return found
+    past = next((one.start_ms for one in spans(f"since {value}", at) if one.start_ms <= at), found.start_ms)
+    return TimeSpan(past, past + found.end_ms - found.start_ms)
 
 
 class LineId(click.ParamType[str]):
@@ -132,5 +231,5 @@ class LineId(click.ParamType[str]):
 LINE_ID = LineId()
 NAMES = Names()
 SPAN = TimeRangeOption()
-MOMENT = Moment()
+MOMENT, END = Moment(), Moment(end=True)
 pass_shell = click.make_pass_decorator(Shell)

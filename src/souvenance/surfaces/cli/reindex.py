@@ -1,4 +1,4 @@
-"""The command that makes again what lines are found by."""
+"""The command that rebuilds the search index."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ import click
 from souvenance.errors import StorageBusy, Unavailable
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.options import Command, pass_shell
+from souvenance.surfaces.cli.options import DATA, Command, pass_shell
 from souvenance.surfaces.cli.session import Shell
 
 _LOOK_SECONDS = 0.5
 _MOST_BUSY = 6
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, section=DATA)
 @pass_shell
 def reindex(shell: Shell) -> None:
-    """Make again what lines are found by, for this version and its embedder.
+    """Rebuild the search index.
 
-    What was interrupted is gone on with. A server may serve meanwhile. With --workspace, only there.
+    Do this after an upgrade or a change of embedder. A server can keep running. If it is interrupted, run it
+    again to finish it. With --workspace, only that workspace is indexed.
     """
     workspace, shell.workspace = shell.workspace, None
     first = told = shell.call(o.REINDEX, m.Reindex(workspace))
@@ -46,7 +47,7 @@ def reindex(shell: Shell) -> None:
     shell.show(
         made,
         lambda: (
-            f"{made['lines']} lines indexed anew, {made['vectors']} vectors made,"
+            f"{made['lines']} lines reindexed, {made['vectors']} vectors made,"
             f" {made['old_vectors']} old vectors dropped"
         ),
     )

@@ -11,20 +11,20 @@ from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.confirm import confirm, yes_option
-from souvenance.surfaces.cli.options import Command, pass_shell
+from souvenance.surfaces.cli.options import PEOPLE, Command, pass_shell
 from souvenance.surfaces.cli.session import Shell
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, section=PEOPLE)
 @click.argument("old")
 @click.argument("new")
 @yes_option
 @pass_shell
 def rename(shell: Shell, old: str, new: str, yes: bool) -> None:
-    """Take all that is remembered of OLD along to NEW, a peer's other name.
+    """Move the memory of peer OLD to the name NEW.
 
-    If NEW has memory already, both become one for good, and you are asked first. A rename that was stopped
-    goes on when you run it again.
+    If NEW has memory already, the two are merged for good; you are asked first. If a rename is interrupted,
+    run it again to finish it.
     """
     own = shell.call(o.WHOAMI, m.WhoAmI()).wid
     workspace = shell.workspace or (DEFAULT_WORKSPACE if own == ALL else own)

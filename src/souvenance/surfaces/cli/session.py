@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -30,6 +30,8 @@ from souvenance.gate.operation import Operation
 from souvenance.gate.replication.report import Mended
 from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
+from souvenance.settings import Shown
+from souvenance.surfaces.cli.archives import Transfers
 
 _CARRYING_SECONDS = 5.0
 NOTHING_SERVES = "what serves HTTP is not installed"
@@ -67,6 +69,14 @@ class CommandSettings(Protocol):
 
     @property
     def seen(self) -> SeenSettings: ...
+
+    @property
+    def url(self) -> str | None: ...
+
+    @property
+    def cap(self) -> str | None: ...
+
+    def shown(self) -> list[Shown]: ...
 
 
 class OpenMemory(Protocol):
@@ -106,7 +116,8 @@ class OpenMemory(Protocol):
 
 
 OpenInstallation = Callable[..., OpenMemory]
-SettingsFrom = Callable[[Mapping[str, str], str | None], CommandSettings]
+SettingsFrom = Callable[..., CommandSettings]
+"""Of (environment, home), with the options `config`, `url` and `cap`."""
 
 
 @dataclass
@@ -115,7 +126,9 @@ class Shell:
 
     open_installation: OpenInstallation
     settings_from: SettingsFrom
+    transfers: Transfers
     home: str | None = None
+    config: str | None = None
     url: str | None = None
     cap: str | None = None
     workspace: str | None = None
@@ -129,9 +142,9 @@ class Shell:
     _caller: Caller | None = field(default=None, repr=False)
     _opened: list[Callable[[], None]] = field(default_factory=list, repr=False)
 
-    @property
+    @cached_property
     def settings(self) -> CommandSettings:
-        return self.settings_from(os.environ, self.home)
+        return self.settings_from(os.environ, self.home, config=self.config, url=self.url, cap=self.cap)
 
     def installation(self, **options: Any) -> OpenMemory:
         if self._installation is None:
@@ -164,7 +177,7 @@ class Shell:
 
     def token(self, workspace: str | None = None) -> str:
         """The cap of this invocation, narrowed to a workspace if one was named."""
-        given = os.environ.get("SOUVENANCE_CAP") if self.cap is None else self.cap
+        given = self.settings.cap
         token = self._owner_cap() if given is None else _text_of(given)
         if not token:
             raise CapMissing("the cap that was given is empty")
@@ -213,7 +226,7 @@ class Shell:
     @property
     def server(self) -> str | None:
         """The address of the server that is asked, if any is."""
-        return self.url or os.environ.get("SOUVENANCE_URL")
+        return self.settings.url
 
     def _connected(self) -> Caller:
         if self._caller is None:

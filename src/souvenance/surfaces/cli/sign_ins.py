@@ -7,16 +7,16 @@ from datetime import datetime
 import click
 
 from souvenance.gate import sign_ins as s
-from souvenance.surfaces.cli.options import Group, pass_shell
+from souvenance.surfaces.cli.options import ACCESS, Group, pass_shell
 from souvenance.surfaces.cli.session import Shell
 
 _COLUMNS = ("id", "program", "client", "workspace", "peer", "access", "since", "until", "last used")
 
 
-@click.group("sign-ins", cls=Group, invoke_without_command=True)
+@click.group("sign-ins", cls=Group, section=ACCESS, invoke_without_command=True)
 @click.pass_context
 def signins(context: click.Context) -> None:
-    """List the programs that were let in, newest first; `end` one."""
+    """List the programs that signed in, or end a sign-in."""
     if context.invoked_subcommand is None:
         context.invoke(list_)
 
@@ -24,7 +24,7 @@ def signins(context: click.Context) -> None:
 @signins.command("list")
 @pass_shell
 def list_(shell: Shell) -> None:
-    """What a plain `souvenance sign-ins` prints."""
+    """List the programs that signed in, newest first."""
     answer: s.SignInsAnswer = shell.call(s.LIST, s.ListSignIns())
     shell.show(answer, lambda: _table([_COLUMNS, *map(_row, answer.sign_ins)] if answer.sign_ins else []))
 
@@ -33,7 +33,7 @@ def list_(shell: Shell) -> None:
 @click.argument("id")
 @pass_shell
 def end(shell: Shell, id: str) -> None:
-    """End the sign-in of that ID: its access and refresh tokens are no good from now on."""
+    """End the sign-in ID. Its tokens stop working at once."""
     answer: s.Withdrawn = shell.call(s.WITHDRAW, s.Withdraw(id))
     shell.show(answer, lambda: f"ended {answer.id}: {answer.client} has to ask again")
 

@@ -15,28 +15,28 @@ from souvenance.domain.capability import Confirmation, HolderKey
 from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.options import NAMES, SPAN, Group, pass_shell
+from souvenance.surfaces.cli.options import ACCESS, NAMES, SPAN, Group, pass_shell
 from souvenance.surfaces.cli.session import Shell, new_file
 
 Listed = tuple[str, ...]
 
 
-@click.group("cap", cls=Group)
+@click.group("cap", cls=Group, section=ACCESS)
 def caps() -> None:
-    """Mint, show, narrow and revoke caps."""
+    """Mint, show, narrow and revoke capability tokens (caps)."""
 
 
 @caps.command()
-@click.option("--sub", required=True, help="The actor: whose memory it opens.")
-@click.option("--ops", type=NAMES, required=True, help=f"Of {', '.join(capability.OPS)}.")
-@click.option("--namespaces", type=NAMES, required=True, help="Which namespaces, or '*'.")
-@click.option("--data-class", default="memory", show_default=True)
-@click.option("--ttl", type=SPAN, default="1h", show_default=True, help="How long it is valid.")
-@click.option("--wid", default=None, help="The workspace; default: that of the minting cap.")
-@click.option("--peers", type=NAMES, default=(), help="Other actors it may act for.")
-@click.option("--via", type=NAMES, default=(), help="Actors through whose eyes it may look at those.")
-@click.option("--sessions", type=NAMES, default=None, help="Only these sessions.")
-@click.option("--cnf", default=None, metavar="X", help="Bind it to this holder's public key.")
+@click.option("--sub", required=True, help="The peer that the token acts as: whose memory it opens.")
+@click.option("--ops", type=NAMES, required=True, help=f"Allowed operations: {', '.join(capability.OPS)}.")
+@click.option("--namespaces", type=NAMES, required=True, help="Allowed namespaces, or '*' for all.")
+@click.option("--data-class", default="memory", show_default=True, help="The class of data it is good for.")
+@click.option("--ttl", type=SPAN, default="1h", show_default=True, help="How long the token is valid.")
+@click.option("--wid", default=None, help="The workspace [default: that of your own token].")
+@click.option("--peers", type=NAMES, default=(), help="Other peers that the token may act for.")
+@click.option("--via", type=NAMES, default=(), help="Peers whose view of those it may read.")
+@click.option("--sessions", type=NAMES, default=None, help="Allowed sessions [default: all].")
+@click.option("--cnf", default=None, metavar="X", help="Bind the token to this public key.")
 @pass_shell
 def mint(
     shell: Shell,
@@ -51,7 +51,7 @@ def mint(
     sessions: Listed | None,
     cnf: str | None,
 ) -> None:
-    """Mint a cap and print just that."""
+    """Mint a token and print it."""
     holder = Confirmation(HolderKey(cnf)) if cnf else None
     request = m.Mint(sub, ops, namespaces, data_class, ttl, wid, holder, peers, sessions, via)
     shell.makes = True
@@ -63,7 +63,7 @@ def mint(
 @click.argument("token", metavar="[CAP]", required=False)
 @pass_shell
 def show(shell: Shell, token: str | None) -> None:
-    """Print what a cap says. This verifies nothing."""
+    """Show what a token says. This does not verify it."""
     shown = token or shell.token()
     blocks, bound = capability.read_unverified(shown)
 
@@ -91,16 +91,16 @@ def show(shell: Shell, token: str | None) -> None:
 
 @caps.command()
 @click.argument("token", metavar="[CAP]", required=False)
-@click.option("--sub", default=None)
-@click.option("--ops", type=NAMES, default=None)
-@click.option("--namespaces", type=NAMES, default=None)
-@click.option("--data-class", default=None)
-@click.option("--ttl", type=SPAN, default=None)
-@click.option("--wid", default=None)
-@click.option("--peers", type=NAMES, default=None)
-@click.option("--via", type=NAMES, default=None)
-@click.option("--sessions", type=NAMES, default=None)
-@click.option("--cnf", default=None, metavar="X", help="Bind the new cap to this holder's public key.")
+@click.option("--sub", default=None, help="The peer that it acts as.")
+@click.option("--ops", type=NAMES, default=None, help="Allowed operations.")
+@click.option("--namespaces", type=NAMES, default=None, help="Allowed namespaces.")
+@click.option("--data-class", default=None, help="The class of data it is good for.")
+@click.option("--ttl", type=SPAN, default=None, help="How long the token is valid.")
+@click.option("--wid", default=None, help="The workspace.")
+@click.option("--peers", type=NAMES, default=None, help="Other peers that it may act for.")
+@click.option("--via", type=NAMES, default=None, help="Peers whose view of those it may read.")
+@click.option("--sessions", type=NAMES, default=None, help="Allowed sessions.")
+@click.option("--cnf", default=None, metavar="X", help="Bind the new token to this public key.")
 @pass_shell
 def attenuate(
     shell: Shell,
@@ -116,7 +116,7 @@ def attenuate(
     sessions: Listed | None,
     cnf: str | None,
 ) -> None:
-    """Make a narrower cap of CAP, offline, and print just that. What is left out stays as it is."""
+    """Derive a narrower token from CAP, offline. Options you leave out keep their values."""
     holder = Confirmation(HolderKey(cnf)) if cnf else None
     request = m.Attenuate(sub, ops, namespaces, data_class, ttl, wid, holder, peers, sessions, via)
     answer = shell.attenuated(token or shell.token(), request)
@@ -125,12 +125,15 @@ def attenuate(
 
 @caps.command()
 @click.argument("token", metavar="[CAP]", required=False)
-@click.option("--jti", default=None, help="This token and all made from it.")
-@click.option("--sub", default=None, help="All tokens of an actor so far, and all made from them.")
-@click.option("--kid", default=None, help="All tokens signed by a key, and all made from them.")
+@click.option("--jti", default=None, help="The token with this id, and all derived from it.")
+@click.option("--sub", default=None, help="All tokens of this peer so far, and all derived from them.")
+@click.option("--kid", default=None, help="All tokens signed by this key, and all derived from them.")
 @pass_shell
 def revoke(shell: Shell, token: str | None, jti: str | None, sub: str | None, kid: str | None) -> None:
-    """Revoke a token (itself, or by --jti), an actor's tokens, or a signing key's, and all made from them."""
+    """Revoke a token, or all tokens of a peer or a signing key.
+
+    Tokens derived from a revoked token are revoked too.
+    """
     if token is not None:
         if jti is not None:
             raise InvalidInput("give either a cap or --jti")
@@ -142,7 +145,7 @@ def revoke(shell: Shell, token: str | None, jti: str | None, sub: str | None, ki
 @caps.command()
 @pass_shell
 def whoami(shell: Shell) -> None:
-    """Ask the gate what the cap grants."""
+    """Show what your token grants, as the gate sees it."""
     answer = shell.call(o.WHOAMI, m.WhoAmI())
     shell.show(answer, lambda: msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
 
@@ -151,7 +154,10 @@ def whoami(shell: Shell) -> None:
 @click.argument("file", type=click.Path(dir_okay=False, writable=True))
 @pass_shell
 def holder_key(shell: Shell, file: str) -> None:
-    """Make a holder key in FILE (for --holder-key) and print its public half (for --cnf)."""
+    """Create a key pair to bind tokens to.
+
+    The private key goes to FILE (for --holder-key). The public key is printed (for --cnf).
+    """
     key = Ed25519PrivateKey.generate()
     with new_file(Path(file)) as made:
         made.write(b64(key.private_bytes_raw()) + "\n")
@@ -159,16 +165,16 @@ def holder_key(shell: Shell, file: str) -> None:
     shell.show(public, lambda: public.x)
 
 
-@click.group("key", cls=Group)
+@click.group("key", cls=Group, section=ACCESS)
 def keys() -> None:
     """Rotate keys."""
 
 
 @keys.command()
-@click.option("--signing", is_flag=True, help="Rotate the key that signs caps instead.")
+@click.option("--signing", is_flag=True, help="Rotate the key that signs tokens instead.")
 @pass_shell
 def rotate(shell: Shell, signing: bool) -> None:
-    """New keys for all lines to come, and a new root key around all there are."""
+    """Re-encrypt all keys under a new root key. New lines get new keys."""
     answer = shell.call(o.ROTATE, m.RotateKeys(signing))
 
     def text() -> str:

@@ -1,4 +1,4 @@
-"""The command that does the work behind the requests, and serves none."""
+"""The command that runs a background worker."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from queue import SimpleQueue
 
 import click
 
-from souvenance.surfaces.cli.options import Command, listens, pass_shell
+from souvenance.surfaces.cli.options import OPERATE, Command, listens, pass_shell
 from souvenance.surfaces.cli.session import OpenMemory, Shell, say, what_serves
 
 _GREETING = "Souvenance works. Stop it with Ctrl-C."
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, section=OPERATE)
 @click.option(
-    "--port", type=click.IntRange(0, 65535), help="Tell there how it goes: /health, /ready and /metrics."
+    "--port", type=click.IntRange(0, 65535), help="Serve /health, /ready and /metrics on this port."
 )
 @listens
 @pass_shell
 def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_name: Sequence[str]) -> None:
-    """Do the work behind the requests of other processes until Ctrl-C; what is begun is finished first."""
+    """Run a background worker until Ctrl-C. It finishes the job it is doing first."""
     shell.makes = True
     installation = shell.installation()
     if port is None:

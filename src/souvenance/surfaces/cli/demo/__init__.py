@@ -11,27 +11,27 @@ from typing import TYPE_CHECKING
 
 import click
 
-from souvenance.surfaces.cli.options import Command, pass_shell
+from souvenance.surfaces.cli.options import OPERATE, Command, pass_shell
 from souvenance.surfaces.cli.session import Shell
 
 if TYPE_CHECKING:
     from souvenance.surfaces.cli.demo.play import DemoResult
 
 
-@click.command(cls=Command)
-@click.option("--keep", is_flag=True, help="Keep the throwaway folder, and say where it is.")
-@click.option("--hermes", is_flag=True, help="Play the story with an unmodified Hermes Agent as the host.")
+@click.command(cls=Command, section=OPERATE)
+@click.option("--keep", is_flag=True, help="Keep the temporary folder and print its path.")
+@click.option("--hermes", is_flag=True, help="Run it with an unmodified Hermes Agent.")
 @click.option(
     "--environment",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False, resolve_path=True),
-    help="With --hermes: use the environment there, or make it there and keep it.",
+    help="With --hermes: the Python environment to use. It is made if missing.",
 )
 @pass_shell
 def demo(shell: Shell, keep: bool, hermes: bool, environment: Path | None) -> None:
-    """Play the whole story in a throwaway folder; exit 1 unless every step is ok.
+    """Show what Souvenance does, in a temporary folder. Exits with 1 if a step fails.
 
-    Your own data folder and settings are not touched.
+    It does not touch your own data folder and settings.
     """
     from souvenance.surfaces.cli.demo.play import summary
 
