@@ -6,7 +6,7 @@ Each person of the folder is stored through the gate in an empty data folder: on
 session per session, every message at its time. When the background work is done, each question is asked of
 search, `representation(search_query)`, `context(search_query)` of the last session, and `chat`. A question
 counts as found where the text that came back holds one of the phrases that answer it; a context is its
-representation, its card and its messages. The first `--tokens` of a text count, as four
+representation and its card. The first `--tokens` of a text count, as four
 characters each; what a call took in milliseconds and gave in tokens is told beside it.
 `bench/people/` has twelve made people; four do not write English, and are told apart too.
 
@@ -169,7 +169,6 @@ class Asked:
         )
         found = self.call(o.CONTEXT, request)
         told = [found.peer_representation or "", *(found.peer_card or ())]
-        told += [message.content for message in found.messages]
         return self._first_tokens("\n".join(told))
 
     def chat(self, asked: Question) -> str:

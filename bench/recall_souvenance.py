@@ -26,13 +26,14 @@ from typing import NamedTuple
 
 from honcho_server import resident_mb
 from recall_data import Corpus, Turn
-from souvenance.config import VARIABLES, settings_from
+from souvenance.config import settings_from
 from souvenance.domain.chunking import chunks
 from souvenance.gate.conversation import operations as o
 from souvenance.gate.conversation import requests as q
 from souvenance.gate.conversation import responses as a
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import Installation, open_installation
+from souvenance.settings import VARIABLES
 
 MOST = 100
 """How many a search may return."""

@@ -17,12 +17,12 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines": 66_500,
-    "files": 516,
-    "regexes": 296,
-    "lines of language": 3_700,
+    "lines": 67_900,
+    "files": 523,
+    "regexes": 298,
+    "lines of language": 3_680,
     "regexes of language": 128,
-    "words of language": 8_260,
+    "words of language": 6_060,
 }
 
 

@@ -113,36 +113,7 @@ def test_the_picture_of_a_peer_and_its_card_are_taken_off_what_messages_may_have
         card = sum(counted(stage, entry) for entry in answer["peer_card"])
         most, least = (newest_that_fit(lengths(owner), budget - share * cost - card) for share in (1, 1.5))
         assert least <= len(answer["messages"]) <= most, budget
-    assert answer["peer_representation"] == ""
-
-
-def quoted_in(answer, texts):
-    return [text for text in texts if text in answer["peer_representation"]]
-
-
-@pytest.mark.parametrize("asked", [{}, {"search_query": "Which animals are there?"}], ids=str)
-def test_a_message_is_told_once_among_the_messages_or_as_a_quotation(stage, owner, asked):
-    animals = ("cat", "horse", "parrot", "goat", "rabbit", "donkey")
-    owner.say("before", "I had a hamster when I was small.", "I own many animals.")
-    owner.say("s", *(f"I have a {one} called {one.title()}y." for one in animals), "I own many animals, too.")
-    stage.rest()
-    said = [*owner.texts("before"), *owner.texts("s")]
-    for budget in (60, 150, 250, 400, 1000, 5000):
-        answer = owner.context("s", peer_target="alice", tokens=budget, **asked)
-        messages = [one["content"] for one in answer["messages"]]
-        assert messages == owner.texts("s")[len(owner.texts("s")) - len(messages) :], budget
-        assert not {*quoted_in(answer, said)} & {*messages} - {"I own many animals."}, budget
-    assert messages == owner.texts("s")
-    assert "I had a hamster when I was small." in answer["peer_representation"]
-
-
-def test_messages_have_the_compartment_of_what_is_no_longer_quoted(stage, owner):
-    owner.say("s", *(f"Did I row {number} miles?" for number in range(39)), "I live in Oslo.")
-    counts = lengths(owner)
-    for budget in (60, 120, 240):
-        answer = owner.context("s", peer_target="alice", tokens=budget)
-        assert answer["peer_representation"] == ""
-        assert len(answer["messages"]) == newest_that_fit(counts, budget), budget
+    assert answer["peer_representation"] == owner.representation()
 
 
 def test_a_perspective_tells_that_peer_s_picture(stage, owner):
@@ -172,16 +143,17 @@ def test_a_perspective_needs_a_target(owner):
     ids=str,
 )
 def test_the_picture_can_be_limited_to_sessions_and_then_has_no_card(stage, owner, limit, known):
-    owner.say("s", "My name is Ann.", ("bob", "long " * 500))
+    owner.say("s", "My name is Ann.")
     owner.say("t", "I live in Oslo.")
     owner.say("u", "I have a dog called Rex.")
     owner.open("scopes", "sc")
     owner.told("POST", "/scopes/sc/sessions", {"session_ids": ["t", "u"]})
     stage.rest()
-    answer = owner.context("s", peer_target="alice", tokens=400, **limit)
+    answer = owner.context("s", peer_target="alice", **limit)
     told = answer["peer_representation"]
     assert [word for word in ("Oslo", "Ann", "Rex") if word in told] == known
     assert (answer["peer_card"] is None) == bool(limit)
+    assert [one["content"] for one in answer["messages"]] == ["My name is Ann."]
 
 
 def test_only_one_limit_may_be_named(owner):

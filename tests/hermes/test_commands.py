@@ -400,7 +400,7 @@ class TestStatus:
         assert "not written cap_scope_mismatch: the cap may not write" in printed
         assert "open since 2023-11-14 22:13 UTC: server_unreachable: refused" in printed
         found = json.loads(told("status", "--json", inspect=inspect))
-        assert (found["outbox"]["waiting"], found["outbox"]["held"]) == (3, 1)
+        assert (found["write_queue"]["waiting"], found["write_queue"]["held"]) == (3, 1)
 
     def test_tells_that_there_is_no_place_for_memory(self, told, home):
         assert "nothing is stored yet" in told("status", inspect=hermes_backends.inspect)
@@ -618,7 +618,7 @@ def test_a_stock_hermes_finds_sets_up_and_serves_it(told, home, tmp_path):
     found = json.loads(hermes("souvenance", "status", "--json"))
     assert found["settings"]["peerName"] == "ann"
     assert found["places"][0] == {"profile": "default", "placed": True, "provider": "souvenance"}
-    assert found["outbox"]["waiting"] == 0
+    assert found["write_queue"]["waiting"] == 0
     assert hermes("souvenance", "--help").startswith("Usage: hermes souvenance [OPTIONS] COMMAND")
     assert hermes("souvenance", "peer", "--user", "a b", exit_code=3).startswith("invalid_input: ")
     assert "aiPeer: hermes -> hal" in hermes("souvenance", "peer", "--ai", "hal")

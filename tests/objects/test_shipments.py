@@ -80,7 +80,7 @@ CHANGES = {
     "cite": (lambda tx: tx.lines.cite(HERE, IDS[2], [IDS[0]]), [(LINE, IDS[2])]),
     "uncite": (lambda tx: tx.lines.uncite(HERE.workspace, [IDS[0]]), [(LINE, IDS[1])]),
     "delete": (lambda tx: tx.lines.delete(HERE, [IDS[0]]), [(LINE, IDS[0]), (REPLACED, IDS[0])]),
-    "delete_room": (lambda tx: tx.lines.delete_compartment(HERE), [(ROOM, "")]),
+    "delete_compartment": (lambda tx: tx.lines.delete_compartment(HERE), [(ROOM, "")]),
     "add_key": (lambda tx: tx.keys.add(WrappedKey(HERE, "seal", 2, b"w")), [(KEY, "seal-2")]),
     "rewrap": (lambda tx: tx.keys.rewrap(WrappedKey(HERE, "seal", 1, b"w")), [(KEY, "seal-1")]),
     "delete_keys": (lambda tx: tx.keys.delete_compartment(HERE), [(ROOM, "")]),
@@ -105,7 +105,16 @@ def test_every_method_that_changes_lines_or_keys_is_among_these():
         "get", "get_all", "walk", "ids", "count", "namespaces", "rooms", "turns", "last_turn", "count_turns",
         "views", "view", "alike", "of_session", "cited", "citing", "of", "every", "next_epoch",
     }  # fmt: skip
-    changing = {"append", "invalidate", "annotate", "reinforce", "cite", "uncite", "delete", "delete_room"}
+    changing = {
+        "append",
+        "invalidate",
+        "annotate",
+        "reinforce",
+        "cite",
+        "uncite",
+        "delete",
+        "delete_compartment",
+    }
     found = {name for port in (Lines, Keys) for name in vars(port) if not name.startswith("_")}
     assert found == reading | changing | {"add", "rewrap"}
 

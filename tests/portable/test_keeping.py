@@ -172,7 +172,7 @@ def test_an_empty_folder_is_restored_into(filled, tmp_path):
     backup.restore(tmp_path / "b", tmp_path / "elsewhere")
     assert (tmp_path / "elsewhere").stat().st_ino == place
     assert stat.S_IMODE((tmp_path / "elsewhere").stat().st_mode) == 0o700
-    kept = ["souvenance.db", "owner.cap", "root.key", "signing.key", "store.json"]
+    kept = ["owner.cap", "root.key", "signing.key", "souvenance.db", "store.json"]
     assert names(tmp_path / "elsewhere") == kept
     assert texts(tmp_path / "elsewhere") == texts(filled)
 

@@ -86,7 +86,7 @@ def test_doctor_on_an_empty_place_says_that_all_is_well_or_why_not(tmp_path):
         ("UPDATE lines SET created_at = created_at + 1", "does not open"),
         ("DELETE FROM room_keys WHERE purpose = 'seal'", "has lost "),
         ("UPDATE room_keys SET wrapped = zeroblob(70)", ""),
-        ("DELETE FROM lines", "is in the index but not in the book"),
+        ("DELETE FROM lines", "is in the index but not in the store"),
         ("DELETE FROM audit WHERE seq = 0", "audit row 0 is missing"),
         ("UPDATE audit SET actor = 'x' WHERE seq = 1", "audit row 1 was altered"),
     ],

@@ -1,4 +1,4 @@
-"""The outbox: what is to be written to memory, kept on disk until it is.
+"""The write queue: what is to be written to memory, kept on disk until it is.
 
 Contract, which `contracts.write_queue_contract` checks on every implementation:
 

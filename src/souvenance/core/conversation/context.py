@@ -11,8 +11,8 @@ from souvenance.core.conversation import directory, evidence
 from souvenance.core.conversation.cards import read_card
 from souvenance.core.conversation.compartments import Opener
 from souvenance.core.conversation.conclusions import View, Whose, noted
+from souvenance.core.conversation.evidence import quotes
 from souvenance.core.conversation.ingest import Message
-from souvenance.core.conversation.search import Found
 from souvenance.core.request_context import RequestContext
 from souvenance.core.search import foresee
 from souvenance.decoders import settled
@@ -107,36 +107,16 @@ def picture(
 
     Raises: Tampered.
     """
-    return _composed(ctx, _look(ctx, asked, tokens, session), tokens)
-
-
-class _Material(Struct, frozen=True):
-    """What a picture may be made of, best first."""
-
-    noted: list[View]
-    asked: evidence.EvidenceQuery
-    found: list[Found]
-    card: list[str] | None
-
-
-def _look(ctx: RequestContext, asked: PictureQuery, tokens: int, session: str | None) -> _Material:
     if asked.query:
         foresee(ctx, asked.query)
-    quoted = _evidence(ctx, asked)
-    found = evidence.find(ctx, quoted, tokens)
-    return _Material(_noted(ctx, asked), quoted, found, _card(ctx, asked, session))
-
-
-def _composed(ctx: RequestContext, of: _Material, tokens: int, told: Collection[str] = ()) -> Picture:
-    """The picture, without the messages that are `told` elsewhere."""
-    conclusions = _Conclusions(of.noted)
+    conclusions = _Conclusions(_noted(ctx, asked))
     left = tokens - conclusions.take(int(tokens * CONCLUSIONS_SHARE))
-    passages, spent = evidence.quotes(ctx, msgspec.structs.replace(of.asked, told=told), of.found, left)
+    passages, spent = quotes(ctx, _evidence(ctx, asked), left)
     left -= spent
     left -= conclusions.take(left)
     text = render([shown(ctx, view) for view in conclusions.taken], evidence.shown(ctx, passages))
     lines = [*(view.line for view in conclusions.taken), *evidence.lines_of(passages)]
-    return Picture(text, of.card, lines, tokens - left)
+    return Picture(text, _card(ctx, asked, session), lines, tokens - left)
 
 
 def _noted(ctx: RequestContext, asked: PictureQuery) -> list[View]:
@@ -223,16 +203,14 @@ def context(
 ) -> Context:
     """The picture of a peer within its share, then a summary, then the newest messages that fit what is left.
 
-    What is among these messages is not quoted in the picture. Of a session that does not exist, only the
-    picture.
+    Of a session that does not exist, only the picture.
 
     Raises: Tampered.
     """
     count = ctx.tools.tokenizer.count
     budget = MOST_TOKENS if tokens is None else max(0, tokens)
     share = min(PICTURE_TOKENS, int(budget * PICTURE_SHARE))
-    material = None if asked is None else _look(ctx, asked, share, session)
-    seen = None if material is None else _composed(ctx, material, share)
+    seen = None if asked is None else picture(ctx, asked, share, session)
     if directory.find(ctx, SESSION, session) is None:
         return Context([], None, seen)
     if seen is not None:
@@ -244,21 +222,9 @@ def context(
         budget -= chosen.tokens
         first = chosen.turn
     newest = _newest(ctx, session, first, budget)
-    told = {line.id for line in newest}
-    if material is not None and seen is not None and not told.isdisjoint(line.id for line in seen.lines):
-        compartment = budget + seen.tokens
-        seen = _composed(ctx, material, seen.tokens, told)
-        newest = _after_quoted(_newest(ctx, session, first, compartment - seen.tokens), seen)
     opener = Opener(ctx)
     messages = [Message(line, opener.text(line)) for line in newest]
     return Context(messages, chosen, seen)
-
-
-def _after_quoted(lines: Sequence[SealedLine], seen: Picture) -> list[SealedLine]:
-    """The last of the lines, none of which the picture quotes."""
-    quoted = {line.id for line in seen.lines}
-    last = max((at for at, line in enumerate(lines, 1) if line.id in quoted), default=0)
-    return list(lines[last:])
 
 
 def summaries(ctx: RequestContext, session: str) -> list[StoredSummary]:

@@ -69,8 +69,6 @@ class EvidenceQuery(Struct, frozen=True):
     nobody but these two."""
     passes: Callable[[SealedLine], bool] = lambda line: True
     """What else is asked of a found message."""
-    told: Collection[str] = ()
-    """The ids of messages that are told elsewhere: they are not quoted."""
 
 
 class Passage(Struct, frozen=True):
@@ -84,20 +82,18 @@ class Passage(Struct, frozen=True):
         return self.messages[0].line
 
 
-def quotes(
-    ctx: RequestContext, asked: EvidenceQuery, found: Sequence[Found], tokens: int
-) -> tuple[list[Passage], int]:
-    """What was found, or, where nothing was, what is central; and how many tokens that takes.
+def quotes(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> tuple[list[Passage], int]:
+    """What answers the question, or, where there is none or nothing answers it, what is central; and how many
+    tokens that takes.
 
     To who did not ask, what is central is told after what answers.
 
     Raises: NotFound, Tampered.
     """
     chosen = _Chosen(ctx, asked, tokens)
-    for one in found:
+    for one in find(ctx, asked, tokens) if asked.query.strip() else ():
         chosen.take(one.message)
-    answered = chosen.any or any(one.message.line.id in asked.told for one in found)
-    if not chosen.full and (asked.unasked or not answered):
+    if not chosen.full and (asked.unasked or not chosen.any):
         among = _CENTRAL_BESIDE if chosen.any else _CENTRAL
         for message in takewhile(lambda _: not chosen.full, _central(ctx, asked, among)):
             chosen.take(message, around=0)
@@ -105,12 +101,7 @@ def quotes(
 
 
 def find(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> list[Found]:
-    """The messages that answer the question best, best first; none without a question.
-
-    Raises: NotFound, Tampered.
-    """
-    if not asked.query.strip():
-        return []
+    """The messages that answer the question best, best first. Raises: NotFound, Tampered."""
     limit = asked.most or max(_FEWEST, min(tokens // _TOKENS_PER_FOUND, _MOST))
     looked_at = 2 * limit if asked.unasked else limit
     found = find_messages(ctx, asked.query, _where(asked), looked_at, How(floor=asked.unasked))
@@ -227,8 +218,6 @@ class _Chosen:
         chosen, turn = self._by_session[message.line.session or ""], message.line.turn or 0
         if turn in chosen:
             return True
-        if message.line.id in self._asked.told:
-            return False
         beside = [chosen[other] for other in (turn - 1, turn + 1) if other in chosen]
         cost = self._cost(message, alone=not any(self._is_same_day(message, other) for other in beside))
         if cost > space or _class_of(self._ctx, message) < self._asked.least:

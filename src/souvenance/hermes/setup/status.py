@@ -265,11 +265,11 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
     reads = _listed(settings["namespaces"].read) or "nothing"
     yield "namespaces", f"reads {reads}, writes to {settings['namespaces'].write or 'none'}"
     if found.write_queue is not None:
-        yield "outbox", _write_queue(found.write_queue)
+        yield "write queue", _write_queue(found.write_queue)
         if found.delay and found.write_queue.waiting:
             yield "not written", found.delay
     if found.unwritable:
-        yield "outbox", f"can't be used, so nothing that is said is kept: {found.unwritable}"
+        yield "write queue", f"can't be used, so nothing that is said is kept: {found.unwritable}"
     if found.health is not None:
         yield (
             "breaker",

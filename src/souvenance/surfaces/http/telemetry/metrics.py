@@ -110,7 +110,7 @@ class Metrics:
         self._work_seconds = self._histogram(
             "souvenance_work_seconds", "How long a piece of work took.", "kind"
         )
-        self._work_waiting = self._gauge("souvenance_work_waiting", "Errands that are due and nobody does.")
+        self._work_waiting = self._gauge("souvenance_work_waiting", "Jobs that are due and nobody does.")
         self._work_oldest = self._gauge(
             "souvenance_work_oldest_seconds", "For how long the first of them has been due; 0 if none is."
         )
