@@ -18,7 +18,7 @@ SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "s
 
 MOST = {
     "lines": 67_900,
-    "files": 523,
+    "files": 484,
     "regexes": 298,
     "lines of language": 3_680,
     "regexes of language": 128,
@@ -72,7 +72,7 @@ def measured() -> dict[str, int]:
     known = [path for path in within(*LANGUAGE) if path.suffix in (".py", *DATA)]
     return {
         "lines": lines(every),
-        "files": len(every),
+        "files": 484len(every),
         "regexes": regexes(every),
         "lines of language": lines(language),
         "regexes of language": regexes(language),

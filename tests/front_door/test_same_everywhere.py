@@ -207,7 +207,18 @@ def test_a_session_lies_in_its_namespace_and_can_be_deleted(memory):
         (errors.NotFound, lambda memory: list(memory.session("missing").messages())),
         (errors.LineTooLong, lambda memory: memory.put("x" * 200_000)),
     ],
-    ids=str,
+    ids=[
+        "a line that is not there",
+        "an id that is none",
+        "a name that is none",
+        "metadata that is no JSON",
+        "a limit of nothing",
+        "a time without a zone",
+        "nothing to forget",
+        "a message of nobody",
+        "a session that is not there",
+        "a line that is too long",
+    ],
 )
 def test_what_is_refused_says_so_with_a_code_and_a_hint(memory, kind, asks):
     with pytest.raises(SouvenanceError) as refused:

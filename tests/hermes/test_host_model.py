@@ -8,7 +8,7 @@ from hermes.honcho_fake import eventually
 from hermes.host_fake import PAYS, TOKENS, Host, HostStage, worked_off
 from model.stand_in import a_stand_in
 from souvenance import hermes_backends
-from souvenance.hermes.setup.model_status import model_status, model_words
+from souvenance.hermes.setup.status import model_status, model_words
 
 TOLD = "I live in Rome."
 NEW = "I moved to Oslo."

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from souvenance.errors import Misconfigured
 from souvenance.hermes.setup import host_config
-from souvenance.hermes.setup.gateways import gateways
 from souvenance.hermes.setup.host_config import choose_provider, provider_in
 from souvenance.hermes.setup.profiles import profile_at
+from souvenance.hermes.setup.wizard import gateways
 
 
 class TestTheSettingsOfHermes:

@@ -17,7 +17,7 @@ from souvenance.agents.text_budget import cut, excerpt
 from souvenance.agents.transcript import clean
 from souvenance.domain.representation import Conclusion, render
 from souvenance.domain.trust import Trust
-from souvenance.hermes.injection import inject
+from souvenance.hermes.recall import inject
 from souvenance.hermes.setting_types import NO_LIMIT
 
 ASKED = "Where do I fly in May?"

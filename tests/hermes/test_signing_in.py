@@ -27,9 +27,8 @@ from souvenance.errors import (
     Unsupported,
 )
 from souvenance.hermes.sign_in import profile as signin
-from souvenance.hermes.sign_in.attempt import LIFE_SECONDS, Attempt
 from souvenance.hermes.sign_in.endpoints import SignInEndpoints, endpoints_of
-from souvenance.hermes.sign_in.flows import by_browser, by_code
+from souvenance.hermes.sign_in.flows import LIFE_SECONDS, Attempt, by_browser, by_code
 from souvenance.hermes.sign_in.listener import HOST, PORT, Listener
 from souvenance.hermes.sign_in.wire import Unheard, issued
 

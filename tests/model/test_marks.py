@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from souvenance.adapters.model.citations import CitationMarks
+from souvenance.adapters.model.chat import CitationMarks
 
 TOLD = st.lists(
     st.sampled_from(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from msgspec.structs import replace
-from property.test_store_machine import Books
 
+from property.test_store_machine import Books
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain.jobs import Task

@@ -23,9 +23,9 @@ from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import make_app
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
 from souvenance.surfaces.http.oauth import metadata
-from souvenance.surfaces.http.protocol import MOST_HEADER_BYTES, BoundedProtocol
 from souvenance.surfaces.http.request_bodies import BodyBudget
 from souvenance.surfaces.http.routes import ROUTES
+from souvenance.surfaces.http.server import MOST_HEADER_BYTES, BoundedProtocol
 from surfaces.door import serving
 
 MEGABYTE = 1024 * 1024

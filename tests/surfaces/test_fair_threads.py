@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from souvenance.surfaces.http.fair_threads import FairThreads, Full
+from souvenance.surfaces.http.request_threads import FairThreads, Full
 
 
 @pytest.fixture

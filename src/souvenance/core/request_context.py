@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
 from msgspec import Struct, field
 
 from souvenance.core.embedding_space import Meaning
-from souvenance.core.memory_cache import Memo
 from souvenance.core.vault import CompartmentKeys, Vault
 from souvenance.domain import content, ulid
 from souvenance.domain.limits import Limits
@@ -25,6 +26,33 @@ from souvenance.ports.store import Transaction
 from souvenance.ports.thesaurus import NoThesaurus, Thesaurus
 from souvenance.ports.tokenizer import Tokenizer
 from souvenance.ports.webhook_sender import WebhookSender
+
+_MOST = 512
+
+
+class Memo:
+    """Thread-safe; what was asked for longest ago is forgotten first."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> Any | None:
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+            return self._known.get(key)
+
+    def keep(self, key: Hashable, value: Any) -> None:
+        with self._lock:
+            self._known[key] = value
+            if len(self._known) > _MOST:
+                self._known.popitem(last=False)
+
+    def forget(self) -> None:
+        with self._lock:
+            self._known.clear()
+
 
 _T = TypeVar("_T")
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from souvenance.agents import injection
 from souvenance.agents.conversation_scope import ConversationScope
+from souvenance.agents.injection import join
 from souvenance.agents.memory_interface import Known, RecalledPassage
 from souvenance.agents.redaction import redact
 from souvenance.errors import SouvenanceError
@@ -21,8 +22,18 @@ from souvenance.hermes import cadence, dialectic, host_clock
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.conversation_cache import Live, Supplement
 from souvenance.hermes.host_transcript import Window
-from souvenance.hermes.injection import inject
 from souvenance.hermes.profile_runtime import ProfileRuntime
+
+
+def inject(configuration: Configuration, base: str, supplement: str, before: str = "") -> str:
+    """What the host puts into the fence: nothing where memory is only for tools.
+
+    `before` is what was put there in earlier turns that the model still has before it.
+    """
+    if configuration.recall_mode == "tools":
+        return ""
+    return join(base, supplement, configuration.context_tokens, before=before)
+
 
 _LOADING_SECONDS = 3.0
 """Once in a process what answers is loaded, and once for everybody what they have in a store: who did not say

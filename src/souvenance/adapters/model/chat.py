@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,6 @@ from msgspec import Struct
 
 from souvenance.adapters.model import answer_schema
 from souvenance.adapters.model.calls import Asking
-from souvenance.adapters.model.citations import CitationMarks
 from souvenance.adapters.model.grounding import Embed, Ground, GroundingSource
 from souvenance.adapters.model.prompt_files import day, fenced, prompt, quote
 from souvenance.adapters.model.replies import in_words, is_data, is_refusal, parsed, visible
@@ -18,7 +18,77 @@ from souvenance.adapters.model.wire_format import Call, Message, Prompt, WireRep
 from souvenance.decoders import settled
 from souvenance.errors import ModelUnusable
 from souvenance.language.forms import clauses
+from souvenance.patterns import pattern
 from souvenance.ports.model import ModelQuestion, SourceStatement, Telling, Told
+
+NOTHING = "NOTHING KNOWN"
+"""What a model says that has no answer."""
+
+_MARK = pattern(r"[ \t]*\[\s*([sc]\d{1,4}(?:\s*[,;]\s*[sc]?\d{1,4})*)\s*\]", re.IGNORECASE)
+_OPEN = pattern(r"[ \t]*(?:\[[^\]\n]{0,60})?\Z")
+_LABEL = pattern(r"([sc])?(\d+)", re.IGNORECASE)
+_THINKS = pattern(r"\s*<think(?:ing)?>", re.IGNORECASE)
+_THOUGHT = pattern(r"</think(?:ing)?>", re.IGNORECASE)
+_HELD = 16
+
+
+class CitationMarks:
+    """Words in, words out, and the labels that were marked, in their order."""
+
+    def __init__(self) -> None:
+        self.labels: dict[str, None] = {}
+        self._held = ""
+        self._begun = False
+
+    def add(self, words: str) -> str:
+        """The words that can be told by now."""
+        self._held += words
+        if not self._begun and not self._begins():
+            return ""
+        opened = _OPEN.search(self._held)
+        cut = opened.start() if opened else len(self._held)
+        told, self._held = self._held[:cut], self._held[cut:]
+        return self._without(told)
+
+    def end(self) -> str:
+        """What is left to be told."""
+        if not self._begun and _THINKS.match(self._held):
+            self._held = ""
+        left, self._held = self._held, ""
+        text = self._without(left)
+        return text.rstrip() if self._begun else _known(text)
+
+    def _begins(self) -> bool:
+        """Whether it is clear that words for the reader have come."""
+        text = self._held
+        if _THINKS.match(text):
+            thought = _THOUGHT.search(text)
+            if thought is None:
+                return False
+            text = self._held = text[thought.end() :]
+        text = text.lstrip()
+        folded = text.upper().lstrip("*\"' ")
+        if len(text) < _HELD or folded.startswith(NOTHING):
+            return False
+        self._held, self._begun = text, True
+        return True
+
+    def _without(self, text: str) -> str:
+        return _MARK.sub(self._marked, text)
+
+    def _marked(self, mark: re.Match[str]) -> str:
+        kind = "s"
+        for label in _LABEL.finditer(mark[1]):
+            kind = (label[1] or kind).lower()
+            self.labels[f"{kind}{label[2]}"] = None
+        return ""
+
+
+def _known(text: str) -> str:
+    """A short text, or nothing if it says that nothing is known."""
+    text = text.strip()
+    return "" if text.upper().lstrip("*\"' ").startswith(NOTHING) else text
+
 
 SEARCH = "search_memory"
 UNSUPPORTED = "unsupported"

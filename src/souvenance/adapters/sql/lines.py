@@ -4,14 +4,220 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from souvenance.adapters.sql.citations import SqlCitations
-from souvenance.adapters.sql.engine import ROOM, SqlRow, listed
-from souvenance.adapters.sql.line_rows import COLUMNS, FROM, GET, READ, STANDS, line_of, row_of
-from souvenance.adapters.sql.turns import SqlTurns
-from souvenance.adapters.sql.views import SqlViews
-from souvenance.domain.line import PROFILE, TOMBSTONE, SealedLine
+from souvenance.adapters.sql.engine import NO_LIMIT, ROOM, SqlRow, SqlSession, as_bytes, listed, marks
+from souvenance.domain.line import PROFILE, TOMBSTONE, LinePlace, SealedLine
 from souvenance.domain.names import Compartment
-from souvenance.ports.store import TurnSpan
+from souvenance.ports.store import Turns, TurnSpan, Views
+
+COLUMNS = (
+    *("workspace", "owner", "namespace", "id", "kind", "session", "created_at", "occurred_at"),
+    *("supersedes", "cap", "turn", "about", "metadata", "epoch", "sealed", "tokens", "likeness", "times"),
+)
+READ = ", ".join(f"l.{column}" for column in COLUMNS) + ", i.by_id"
+FROM = """FROM lines l LEFT JOIN invalidations i
+    ON i.workspace = l.workspace AND i.owner = l.owner AND i.namespace = l.namespace AND i.target = l.id"""
+STANDS = "i.target IS NULL"
+"""Nothing replaced the line. Asked of a column that the tables are joined by: PostgreSQL then knows that most
+lines are like that, and walks an index only as far as it must."""
+GET = f"SELECT {READ} {FROM} WHERE l.workspace = ? AND l.owner = ? AND l.namespace = ? AND l.id = ?"
+
+
+def row_of(line: SealedLine) -> SqlRow:
+    """The values of `COLUMNS`."""
+    return (
+        *line.compartment,
+        line.id,
+        line.kind,
+        line.session,
+        line.created_at,
+        line.occurred_at,
+        line.supersedes,
+        line.cap,
+        line.turn,
+        line.about,
+        line.metadata,
+        line.epoch,
+        line.sealed,
+        line.tokens,
+        line.likeness,
+        line.times,
+    )
+
+
+def line_of(row: SqlRow) -> SealedLine:
+    """The line of a row of `READ`."""
+    return SealedLine(
+        compartment=Compartment(row[0], row[1], row[2]),
+        id=row[3],
+        kind=row[4],
+        session=row[5],
+        created_at=row[6],
+        occurred_at=row[7],
+        supersedes=row[8],
+        cap=row[9],
+        turn=row[10],
+        about=row[11],
+        metadata=row[12],
+        epoch=row[13],
+        sealed=as_bytes(row[14]),
+        tokens=row[15],
+        likeness=None if row[16] is None else as_bytes(row[16]),
+        times=row[17],
+        invalidated_by=row[18],
+    )
+
+
+_VIEW = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND l.id >= ? AND l.id <= ? AND l.about IS NOT NULL
+    ORDER BY l.id, l.owner, l.namespace"""
+"""From and up to the same id, and in order, so that the index by id is preferred to the key."""
+
+_ALIKE = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND l.likeness = ?
+    AND l.owner || '' = ? AND l.namespace || '' = ? AND l.about || '' = ?
+    AND {STANDS} ORDER BY l.id LIMIT 1"""
+"""Names are part of an expression, so that the index by likeness is preferred to those by name."""
+
+_REINFORCE = f"UPDATE lines SET times = times + ? WHERE {ROOM} AND id = ?"
+
+
+class SqlViews:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
+
+    def views(self, span: Views) -> list[SealedLine]:
+        found = sorted(self._views(span), key=lambda row: (row[3], *row[:3]), reverse=True)
+        return [line_of(row) for row in found[: span.limit]]
+
+    def _views(self, span: Views) -> Iterator[SqlRow]:
+        """What each index gives in its order: with both ends known kinds apart, else all kinds together."""
+        apart = span.owner is not None and span.about is not None
+        all_kinds = tuple(set(span.kinds))
+        for kinds in [(kind,) for kind in all_kinds] if apart or not all_kinds else [all_kinds]:
+            where, values = "l.about IS NOT NULL", [span.workspace]
+            for column, name in (("owner", span.owner), ("about", span.about)):
+                if name is not None:
+                    where += f" AND l.{column} = ?"
+                    values.append(name)
+            where += f" AND l.kind IN {marks(kinds)} AND {STANDS}"
+            values.extend(kinds)
+            if span.namespaces is not None:
+                # No index is chosen for this, and its selectivity is known all the same.
+                where += f" AND (l.namespace IN {marks(span.namespaces)}) IS TRUE"
+                values.extend(span.namespaces)
+            if span.sessions is None:
+                yield from self._newest(where, values, span.limit)
+            else:
+                for some, sessions in listed(span.sessions):
+                    yield from self._newest(
+                        f"{where} AND l.session IN {some}", [*values, *sessions], span.limit
+                    )
+
+    def _newest(self, where: str, values: list[str], limit: int | None) -> list[SqlRow]:
+        sql = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND {where}
+            ORDER BY l.id DESC, l.owner DESC, l.namespace DESC LIMIT ?"""
+        return self._session.rows(sql, (*values, NO_LIMIT if limit is None else limit))
+
+    def view(
+        self, workspace: str, line_id: str, namespaces: Collection[str] | None = None
+    ) -> SealedLine | None:
+        found = map(line_of, self._session.rows(_VIEW, (workspace, line_id, line_id)))
+        return next(
+            (line for line in found if namespaces is None or line.compartment.namespace in namespaces), None
+        )
+
+    def alike(self, compartment: Compartment, about: str, likeness: bytes) -> SealedLine | None:
+        row = self._session.row(
+            _ALIKE, (compartment.workspace, likeness, compartment.owner, compartment.namespace, about)
+        )
+        return None if row is None else line_of(row)
+
+    def reinforce(self, compartment: Compartment, line_id: str, times: int) -> None:
+        self._session.run(_REINFORCE, (times, *compartment, line_id))
+
+
+_LAST = """SELECT turn FROM lines WHERE workspace = ? AND session = ? AND turn IS NOT NULL
+    ORDER BY turn DESC LIMIT 1"""
+_COUNT = "SELECT count(*) FROM lines WHERE workspace = ? AND session = ? AND turn IS NOT NULL"
+_OF_SESSION = """SELECT workspace, owner, namespace, id, kind, session, created_at, occurred_at,
+    supersedes, cap, turn, about
+    FROM lines WHERE workspace = ? AND owner = ? AND session = ? ORDER BY id"""
+
+
+class SqlTurns:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
+        self._last_turns: dict[tuple[str, str | None], int] = {}
+
+    def turns(self, span: Turns) -> list[SealedLine]:
+        where = ["l.workspace = ? AND l.session = ? AND l.turn >= ?"]
+        values: list[object] = [span.workspace, span.session, span.first]
+        if span.last is not None:
+            where.append("l.turn <= ?")
+            values.append(span.last)
+        if span.owner is not None:
+            # An expression, so that no index by owner is preferred to the one by turn.
+            where.append("l.owner || '' = ?")
+            values.append(span.owner)
+        order = "DESC" if span.newest_first else "ASC"
+        sql = f"SELECT {READ} {FROM} WHERE {' AND '.join(where)} ORDER BY l.turn {order} LIMIT ? OFFSET ?"
+        limit = NO_LIMIT if span.limit is None else span.limit
+        return [line_of(row) for row in self._session.rows(sql, (*values, limit, span.offset))]
+
+    def last_turn(self, workspace: str, session: str) -> int:
+        place = (workspace, session)
+        if place not in self._last_turns:
+            found = self._session.row(_LAST, place)
+            self._last_turns[place] = found[0] if found else 0
+        return self._last_turns[place]
+
+    def count_turns(self, workspace: str, session: str) -> int:
+        row = self._session.row(_COUNT, (workspace, session))
+        return row[0] if row else 0
+
+    def of_session(self, workspace: str, owner: str, session: str) -> list[LinePlace]:
+        rows = self._session.rows(_OF_SESSION, (workspace, owner, session))
+        places = [LinePlace(Compartment(*row[:3]), *row[3:]) for row in rows]
+        return sorted(places, key=lambda place: (place.compartment, place.id))
+
+
+_CITE = """INSERT INTO citations (workspace, owner, namespace, id, source) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO NOTHING"""
+
+
+class SqlCitations:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
+
+    def cite(self, compartment: Compartment, line_id: str, sources: Collection[str]) -> None:
+        for source in sources:
+            self._session.run(_CITE, (*compartment, line_id, source))
+
+    def cited(
+        self, workspace: str, line_ids: Collection[str], *, compartment: Compartment | None = None
+    ) -> dict[str, list[str]]:
+        where, place = ("workspace = ?", (workspace,)) if compartment is None else (ROOM, compartment)
+        found: dict[str, list[str]] = {}
+        for listing, ids in listed(line_ids):
+            sql = f"""SELECT DISTINCT id, source FROM citations
+                WHERE {where} AND id IN {listing} ORDER BY id, source"""
+            for line_id, source in self._session.rows(sql, (*place, *ids)):
+                found.setdefault(line_id, []).append(source)
+        return found
+
+    def citing(self, workspace: str, sources: Collection[str]) -> list[tuple[Compartment, str]]:
+        found: set[tuple[Compartment, str]] = set()
+        for listing, some in listed(sources):
+            sql = f"""SELECT owner, namespace, id FROM citations
+                WHERE workspace = ? AND source IN {listing}"""
+            for owner, namespace, line_id in self._session.rows(sql, (workspace, *some)):
+                found.add((Compartment(workspace, owner, namespace), line_id))
+        return sorted(found)
+
+    def uncite(self, workspace: str, sources: Collection[str]) -> None:
+        for listing, some in listed(sources):
+            self._session.run(
+                f"DELETE FROM citations WHERE workspace = ? AND source IN {listing}", (workspace, *some)
+            )
+
 
 _APPEND = f"""INSERT INTO lines ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))})
     ON CONFLICT DO NOTHING"""
@@ -38,9 +244,9 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
     def get_all(self, compartment: Compartment, line_ids: Collection[str]) -> list[SealedLine]:
         return [
             line_of(row)
-            for marks, some in listed(line_ids)
+            for listing, some in listed(line_ids)
             for row in self._session.rows(
-                f"{_OF_ROOM} AND l.id IN {marks} ORDER BY l.id", (*compartment, *some)
+                f"{_OF_ROOM} AND l.id IN {listing} ORDER BY l.id", (*compartment, *some)
             )
         ]
 
@@ -75,9 +281,9 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
         if span.sessions is None:
             yield from self._session.rows(f"{sql} {order}", (*values, span.limit))
             return
-        for marks, sessions in listed(span.sessions):
+        for listing, sessions in listed(span.sessions):
             yield from self._session.rows(
-                f"{sql} AND l.session IN {marks} {order}", (*values, *sessions, span.limit)
+                f"{sql} AND l.session IN {listing} {order}", (*values, *sessions, span.limit)
             )
 
     def invalidate(self, compartment: Compartment, target: str, by: str) -> bool:
@@ -90,9 +296,9 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
     def delete(self, compartment: Compartment, line_ids: Collection[str]) -> int:
         self._last_turns.clear()
         deleted = 0
-        for marks, ids in listed(line_ids):
+        for listing, ids in listed(line_ids):
             for table, column in _OF_LINES.items():
-                sql = f"DELETE FROM {table} WHERE {ROOM} AND {column} IN {marks}"
+                sql = f"DELETE FROM {table} WHERE {ROOM} AND {column} IN {listing}"
                 changed = self._session.run(sql, (*compartment, *ids))
             deleted += changed
         return deleted

@@ -17,6 +17,7 @@ from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.host import Conversation
 from souvenance.hermes.identity import identify
+from souvenance.hermes.model_choice import Choice, model_choice
 from souvenance.hermes.oauth_tokens import OAuthGrant
 from souvenance.hermes.session_names import session_name
 from souvenance.hermes.settings_table import KEYS, NOT_NEEDED
@@ -26,11 +27,65 @@ from souvenance.hermes.setup.display import SECRETS, address, masked, plain, sho
 from souvenance.hermes.setup.host_config import provider_in
 from souvenance.hermes.setup.inspection import Findings, Inspect
 from souvenance.hermes.setup.install import is_placed
-from souvenance.hermes.setup.model_status import ModelReport, is_served, model_status, model_words
 from souvenance.hermes.setup.people import Identity, identity_in
 from souvenance.hermes.setup.profiles import DEFAULT, Installation
 from souvenance.hermes.setup.sign_in_commands import standing
 from souvenance.ports.write_queue import QueueStatus
+
+_LEAST_TOKENS = 5_000
+"""With less left no call is made: each is booked with the longest reply that it may get."""
+
+
+class ModelReport(Struct, frozen=True, kw_only=True):
+    choice: Choice
+    calls_today: int
+    calls_per_day: int
+    tokens_today: int
+    tokens_per_day: int
+    trouble: str
+    """What went wrong when the model was last asked; empty if nothing did."""
+
+
+def is_served(configuration: Configuration, findings: Findings) -> bool:
+    """Whether memory is on a server, if only the one that serves the store on this machine."""
+    return configuration.url is not None or "://" in findings.told
+
+
+def model_status(
+    configuration: Configuration, findings: Findings, environment: Mapping[str, str]
+) -> ModelReport:
+    choice = "server" if is_served(configuration, findings) else model_choice(configuration, environment)
+    return ModelReport(
+        choice=choice,
+        calls_today=findings.spent.calls_today,
+        calls_per_day=configuration.host_model_calls_per_day,
+        tokens_today=findings.spent.tokens_today,
+        tokens_per_day=configuration.host_model_tokens_per_day,
+        trouble=findings.model_trouble if choice in ("hermes", "environment") else "",
+    )
+
+
+def model_words(found: ModelReport) -> str:
+    match found.choice:
+        case "server":
+            return "the server's own, if it has one; Hermes' model is not used"
+        case "environment":
+            spent = f"{found.calls_today:,} calls and {found.tokens_today:,} tokens today"
+            return f"on: the one that SOUVENANCE_MODEL_BASE_URL names, in the background; {spent}"
+        case "declined":
+            return "off: you chose quotes only (souvenance hermes setup --host-model switches it on)"
+        case "not asked":
+            return "off: you were not asked yet, so quotes only (run: hermes memory setup souvenance)"
+    spent = (
+        f"{found.calls_today:,} of {found.calls_per_day:,} calls and "
+        f"{found.tokens_today:,} of {found.tokens_per_day:,} tokens spent today"
+    )
+    left = found.tokens_per_day - found.tokens_today
+    if found.calls_today >= found.calls_per_day or left < _LEAST_TOKENS:
+        return f"on: Hermes' own, but today's budget is spent; quotes only until midnight UTC ({spent})"
+    calls = found.calls_per_day - found.calls_today
+    return f"on: Hermes' own, in the background; {spent}, {calls:,} calls and {left:,} tokens left"
+
 
 _OTHERS: Mapping[Identity, str] = {
     "just-me": "whoever writes through a gateway is you",

@@ -2,36 +2,212 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Literal
 
 from msgspec import Struct, to_builtins
 
 from souvenance.agents.conversation_scope import Namespaces
 from souvenance.errors import InvalidInput, Misconfigured, SouvenanceError
-from souvenance.hermes.config_files import hold_to_be_readable, read_configuration, write_setting
+from souvenance.hermes.config_files import (
+    default_home,
+    hold_to_be_readable,
+    read_configuration,
+    write_setting,
+)
 from souvenance.hermes.config_reader import KEY_VARIABLE, Complaint
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.model_choice import TOKENS_PER_CONVERSATION
+from souvenance.hermes.oauth_tokens import alone, lock_of
 from souvenance.hermes.setting_types import NO_LIMIT, peer_name
 from souvenance.hermes.settings_table import find
 from souvenance.hermes.setup.answers import taken, writes
 from souvenance.hermes.setup.config_blocks import old_spellings
 from souvenance.hermes.setup.console import Abandoned, Console, Terminal, agreed, answered, chosen
 from souvenance.hermes.setup.display import address, shown
-from souvenance.hermes.setup.gateways import gateways
-from souvenance.hermes.setup.host_config import PROVIDER, choose_provider, provider_in
+from souvenance.hermes.setup.host_config import PROVIDER, choose_provider, nested, provider_in, read_settings
 from souvenance.hermes.setup.inspection import Inspect
 from souvenance.hermes.setup.install import is_placed
 from souvenance.hermes.setup.people import Mapped, ask_identity
 from souvenance.hermes.setup.profiles import DEFAULT, Profile, profile_at
 from souvenance.hermes.setup.rename_peer import is_kept, left_behind, owner_of
-from souvenance.hermes.setup.sign_in_step import SignIn, SignInDesk
+from souvenance.hermes.sign_in import flows
 from souvenance.hermes.sign_in import profile as signin
-from souvenance.hermes.sign_in.profile import How
+from souvenance.hermes.sign_in.flows import Signed
+from souvenance.hermes.sign_in.profile import CLOUD, How, consented
+
+SignIn = Callable[..., Signed]
+"""As `souvenance.hermes.sign_in.profile.sign_in`."""
+
+_Means = Literal["browser", "code", "key"]
+_CHOICES: dict[str, tuple[_Means, str]] = {
+    "1": ("browser", "by signing in, in a browser on this machine"),
+    "2": ("code", "by signing in on another device, with a code"),
+    "3": ("key", "by a key, or not at all"),
+}
+
+
+class SignInDesk:
+    """One sign-in in the course of a wizard; whoever leaves before it is written has not signed in."""
+
+    def __init__(
+        self,
+        console: Console,
+        now: Configuration,
+        environment: Mapping[str, str],
+        sign_in: SignIn | None,
+    ) -> None:
+        self._console = console
+        self._now = now
+        self._environment = environment
+        self._sign_in = sign_in
+        self._signed: Signed | None = None
+
+    @property
+    def consented(self) -> dict[str, str]:
+        """What was chosen where the sign-in was allowed, by the names of the settings."""
+        return consented(self._signed) if self._signed is not None else {}
+
+    def asked(
+        self, url: str, before: Configuration | None, how: How | None, *, keyed: bool
+    ) -> dict[str, Any] | None:
+        """The settings of a sign-in to that server; None for a key, or what there is.
+
+        `before` is of the same server; `how` and `keyed` are what is decided already.
+        Raises: Abandoned; SouvenanceError if nobody is there to choose another way.
+        """
+        if how is not None and keyed:
+            raise InvalidInput("a sign-in and a key exclude each other", hint="Give one of them.")
+        if self._sign_in is None or keyed or (how is None and not self._console.interactive):
+            return None
+        known = before is not None and bool(before.api_key or before.oauth)
+        default: _Means = "key" if known or url != CLOUD else "browser"
+        if before is not None and before.oauth:
+            self._console.say("\nThere is a sign-in already; Enter and Enter keep it.")
+        while True:
+            wanted = self._chosen(default) if how is None else how
+            if wanted == "key":
+                return None
+            try:
+                return self._entered(url, wanted, self._sign_in)
+            except KeyboardInterrupt:
+                raise Abandoned from None
+            except SouvenanceError as error:
+                if not self._console.interactive or how is not None:
+                    raise
+                self._console.say(f"  {error.code}: {error.detail}. {error.hint}".rstrip())
+                default = "key"
+
+    def _chosen(self, default: _Means) -> _Means:
+        return chosen(self._console, "How does it know you?", _CHOICES, default)
+
+    def _entered(self, url: str, how: How, sign_in: SignIn) -> dict[str, Any]:
+        self._signed = sign_in(url, self._now, self._environment, say=self._console.say, how=how)
+        self._console.say("  Signed in.")
+        settings = self._signed.grant.settings()
+        if workspace := self.consented.get("workspace"):
+            settings["workspace"] = workspace
+        return settings
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Hold off whoever renews the sign-in that is replaced, while the new one is written."""
+        if self._signed is None:
+            return contextlib.nullcontext()
+        return alone(lock_of(default_home(self._now.home, self._environment)))
+
+    def __enter__(self) -> SignInDesk:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None and self._signed is not None:
+            with contextlib.suppress(SouvenanceError):
+                flows.revoke(self._signed.grant)
+
+
+_TURNED_ON_BY: Mapping[str, tuple[str, ...]] = {
+    "api_server": ("API_SERVER_ENABLED", "API_SERVER_KEY"),
+    "bluebubbles": ("BLUEBUBBLES_SERVER_URL BLUEBUBBLES_PASSWORD",),
+    "dingtalk": ("DINGTALK_CLIENT_ID DINGTALK_CLIENT_SECRET",),
+    "discord": ("DISCORD_BOT_TOKEN",),
+    "email": ("EMAIL_ADDRESS EMAIL_PASSWORD",),
+    "feishu": ("FEISHU_APP_ID FEISHU_APP_SECRET",),
+    "google_chat": ("GOOGLE_CHAT_SERVICE_ACCOUNT_JSON", "GOOGLE_CHAT_HTTP_EVENTS_URL"),
+    "irc": ("IRC_SERVER IRC_CHANNEL",),
+    "line": ("LINE_CHANNEL_ACCESS_TOKEN",),
+    "matrix": ("MATRIX_ACCESS_TOKEN", "MATRIX_PASSWORD"),
+    "mattermost": ("MATTERMOST_TOKEN",),
+    "qqbot": ("QQ_APP_ID QQ_CLIENT_SECRET",),
+    "signal": ("SIGNAL_HTTP_URL SIGNAL_ACCOUNT",),
+    "simplex": ("SIMPLEX_WS_URL",),
+    "slack": ("SLACK_BOT_TOKEN",),
+    "sms": ("TWILIO_ACCOUNT_SID",),
+    "teams": ("TEAMS_CLIENT_ID TEAMS_CLIENT_SECRET",),
+    "telegram": ("TELEGRAM_BOT_TOKEN",),
+    "wecom": ("WECOM_BOT_ID WECOM_SECRET",),
+    "wecom_callback": ("WECOM_CALLBACK_CORP_ID WECOM_CALLBACK_CORP_SECRET",),
+    "weixin": ("WEIXIN_TOKEN WEIXIN_ACCOUNT_ID",),
+    "whatsapp": ("WHATSAPP_ENABLED",),
+    "whatsapp_cloud": ("WHATSAPP_CLOUD_PHONE_NUMBER_ID WHATSAPP_CLOUD_ACCESS_TOKEN",),
+    "yuanbao": ("YUANBAO_APP_ID YUANBAO_APP_SECRET",),
+}
+"""What turns a platform on: any of these sets of variables."""
+
+_WITHOUT_PEOPLE = {"local", "webhook", "msgraph_webhook", "homeassistant"}
+_OFF = {"", "0", "false", "no", "off"}
+
+
+def gateways(profile: Profile, environment: Mapping[str, str]) -> list[str]:
+    """The names of those that are configured, in Hermes' files or in its environment."""
+    said = _said(profile)
+    named = {name for name, on in said.items() if on}
+    turned_on = {name for name in _TURNED_ON_BY if name not in said and _turned_on(name, environment)}
+    return sorted((named | turned_on) - _WITHOUT_PEOPLE)
+
+
+def _turned_on(name: str, environment: Mapping[str, str]) -> bool:
+    return any(
+        all(_is_on(environment.get(variable, "")) for variable in variables.split())
+        for variables in _TURNED_ON_BY[name]
+    )
+
+
+def _said(profile: Profile) -> dict[str, bool]:
+    """What the files say outright about a platform. The later places win, as they do for Hermes."""
+    settings = read_settings(profile.settings)
+    places = (
+        nested(_legacy(profile), ["platforms"]),
+        nested(settings, ["gateway", "platforms"]),
+        nested(settings, ["platforms"]),
+        {name: settings.get(name) for name in _TURNED_ON_BY},
+    )
+    return {
+        name: _is_on(enabled)
+        for place in places
+        if isinstance(place, Mapping)
+        for name in place
+        if (enabled := nested(place, [name, "enabled"])) is not None
+    }
+
+
+def _is_on(value: Any) -> bool:
+    return str(value).strip().lower() not in _OFF
+
+
+def _legacy(profile: Profile) -> Any:
+    try:
+        return json.loads((profile.home / "gateway.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+
 
 Connection = Literal["embedded", "server", "cloud"]
 

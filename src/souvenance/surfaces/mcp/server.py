@@ -3,22 +3,148 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
+from urllib.parse import quote, unquote
 
 import mcp_types as types
 import msgspec
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    GetPromptResult,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    Resource,
+    ResourceTemplate,
+    TextContent,
+    TextResourceContents,
+)
 
 from souvenance.agents.text_budget import cut
 from souvenance.domain.frame import defuse
-from souvenance.errors import SouvenanceError
+from souvenance.errors import InvalidInput, NotFound, SouvenanceError
 from souvenance.surfaces.mcp.memory import PersonsMemory
-from souvenance.surfaces.mcp.prompts import PROMPTS, prompt
-from souvenance.surfaces.mcp.resources import RESOURCES, TEMPLATES, resource
-from souvenance.surfaces.mcp.tools import TOOLS, Tool
+from souvenance.surfaces.mcp.quotations import QUOTED, cited, message, text_of
+from souvenance.surfaces.mcp.tools import TOOLS, Tool, profile_text
 from souvenance.version import __version__
+
+_PROFILE = "souvenance://profile"
+_SESSIONS = "souvenance://sessions"
+_MOST_SESSIONS = 50
+_MOST_SUMMARY_CHARS = 2000
+
+RESOURCES = [
+    Resource(
+        uri=_PROFILE,
+        name="profile",
+        title="What is known of you",
+        description="A card of lasting facts, and the newest of what else is known.",
+        mime_type="text/plain",
+    ),
+    Resource(
+        uri=_SESSIONS,
+        name="sessions",
+        title="Your conversations",
+        description="The newest sessions, each with the address of its summary and messages.",
+        mime_type="application/json",
+    ),
+]
+
+TEMPLATES = [
+    ResourceTemplate(
+        uri_template="souvenance://sessions/{id}",
+        name="session",
+        title="One conversation",
+        description="A session's summary, if it has one, and its newest messages.",
+        mime_type="text/plain",
+    )
+]
+
+
+async def resource(memory: PersonsMemory, uri: str) -> TextResourceContents:
+    """Raises: SouvenanceError; NotFound for an address that is none of these."""
+    if uri == _PROFILE:
+        return TextResourceContents(
+            uri=uri, mime_type="text/plain", text=profile_text(await memory.profile())
+        )
+    if uri == _SESSIONS:
+        return TextResourceContents(uri=uri, mime_type="application/json", text=await _sessions(memory))
+    name = unquote(uri.removeprefix(f"{_SESSIONS}/"))
+    if not uri.startswith(f"{_SESSIONS}/") or not name:
+        raise NotFound("there is no such resource", hint="resources/list names them.")
+    return TextResourceContents(uri=uri, mime_type="text/plain", text=await _session(memory, name))
+
+
+async def _sessions(memory: PersonsMemory) -> str:
+    listed = await memory.list_sessions(None, _MOST_SESSIONS)
+    told = [
+        {"id": one.id, "day": one.day, "uri": f"{_SESSIONS}/{quote(one.id, safe='')}"}
+        for one in listed.sessions
+    ]
+    return msgspec.json.encode(told).decode()
+
+
+async def _session(memory: PersonsMemory, name: str) -> str:
+    context = await memory.session(name)
+    parts = [QUOTED]
+    if context.summary is not None:
+        parts.append(f"Summary: {text_of(context.summary.content, most=_MOST_SUMMARY_CHARS)}")
+    parts.append(cited(message(one, memory.person.name) for one in context.messages))
+    return "\n".join(parts)
+
+
+_MOST_TASK_CHARS = 8000
+
+PROMPTS = [
+    Prompt(
+        name="recall-first",
+        title="Look into memory first",
+        description="Work on a task with what is remembered of you.",
+        arguments=[PromptArgument(name="task", description="What is to be done.", required=True)],
+    ),
+    Prompt(
+        name="end-of-session",
+        title="Keep what matters",
+        description="At the end of a conversation, remember what will matter in the next one.",
+        arguments=[],
+    ),
+]
+
+_RECALL_FIRST = """\
+Before you begin, look into memory: call `profile` once, then `recall` with what this task depends on.
+Follow the preferences and decisions that you find, and say which of them you used. If memory has nothing
+that helps, go on without it and don't guess.
+
+The task:
+{task}"""
+
+_END_OF_SESSION = """\
+This conversation ends. Go through it for what will matter in another one: decisions, plans with their
+dates, preferences, corrections, open ends. `recall` whether it is known already; call `remember` with what
+is new, as complete sentences, at most ten; call `conclude` for a lasting fact about me. Leave out secrets,
+small talk and what you only guess. Then tell me in one line each what you kept."""
+
+
+def prompt(name: str, arguments: Mapping[str, str]) -> GetPromptResult:
+    """Raises: NotFound, InvalidInput."""
+    match name:
+        case "recall-first":
+            text = _RECALL_FIRST.format(task=_task(arguments))
+        case "end-of-session":
+            text = _END_OF_SESSION
+        case _:
+            raise NotFound("there is no such prompt", hint="prompts/list names them.")
+    return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(text=text))])
+
+
+def _task(arguments: Mapping[str, str]) -> str:
+    task = arguments.get("task", "").strip()
+    if not 0 < len(task) <= _MOST_TASK_CHARS:
+        raise InvalidInput(f"task must have 1 to {_MOST_TASK_CHARS} characters")
+    return task
+
 
 _log = logging.getLogger("souvenance.mcp")
 

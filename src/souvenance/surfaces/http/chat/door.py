@@ -9,29 +9,47 @@ on without.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.routing import Route as WebRoute
 
-from souvenance.domain.upstream import ChatSettings, Upstream
+from souvenance.agents import injection
+from souvenance.agents.conversation_scope import ConversationScope
+from souvenance.agents.gated_memory import GatedMemory, members_of
+from souvenance.agents.redaction import redact
+from souvenance.agents.transcript import CONTINUED, chunks, clean
+from souvenance.decoders import UNREADABLE, settled
+from souvenance.domain.line import MESSAGE
+from souvenance.domain.provenance import is_carried
+from souvenance.domain.upstream import PASS_WITHOUT_MEMORY, ChatSettings, Upstream
 from souvenance.errors import (
+    CapScopeMismatch,
     Denied,
     NotFound,
     SouvenanceError,
     Unauthenticated,
+    Unavailable,
     UpstreamUnreachable,
 )
+from souvenance.gate import messages as m
+from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation import responses as a
 from souvenance.gate.gate import Gate
+from souvenance.gate.operations import CHAT
+from souvenance.gate.tokens import told
 from souvenance.surfaces.http.chat import description
-from souvenance.surfaces.http.chat.admission import Admission
 from souvenance.surfaces.http.chat.answer_reader import ModelAnswer
-from souvenance.surfaces.http.chat.conversation import Conversation, RecalledForTurn
 from souvenance.surfaces.http.chat.identity import (
     ClaimedIdentity,
     checked,
@@ -40,7 +58,6 @@ from souvenance.surfaces.http.chat.identity import (
     person,
     seat_of,
 )
-from souvenance.surfaces.http.chat.models import listed
 from souvenance.surfaces.http.chat.narrow_tokens import Admitted, ChatTokens
 from souvenance.surfaces.http.chat.open_tool_calls import Unfinished
 from souvenance.surfaces.http.chat.refusals import refusal
@@ -51,10 +68,172 @@ from souvenance.surfaces.http.chat.upstreams import Upstreams, passed_on, whole
 from souvenance.surfaces.http.chat.write_queue import Complaints, Keeping
 from souvenance.surfaces.http.openapi_parts import Paths
 from souvenance.surfaces.http.request_bodies import Body, body_of
-from souvenance.surfaces.http.request_threads import HEADERS, LOCAL, Endpoint, RequestThreads, json_answer
+from souvenance.surfaces.http.request_threads import (
+    HEADERS,
+    LOCAL,
+    Endpoint,
+    RequestThreads,
+    credentials_of,
+    json_answer,
+)
 
 if TYPE_CHECKING:
     import httpx
+
+
+class _List(Struct):
+    data: list[dict[str, Raw]]
+
+
+def listed(settings: ChatSettings, upstream: Upstream, told: bytes) -> Iterator[tuple[str, dict[str, Raw]]]:
+    """Those models of an endpoint's list that are asked for there, each with the name that leads to it."""
+    try:
+        found = msgspec.json.decode(told, type=settled(_List)).data
+    except UNREADABLE:
+        return
+    for model in found:
+        try:
+            name = msgspec.json.decode(model.get("id", b"null"), type=str)
+        except UNREADABLE:
+            continue
+        known = upstream.prefix + name if upstream.strip else name
+        if settings.serving(known) == upstream:
+            yield known, {**model, "id": Raw(msgspec.json.encode(known))}
+
+
+_MOST_MESSAGES = 100
+_MOST_SAID = 200_000
+
+Said = Sequence[tuple[str, str]]
+"""Roles and texts, in order."""
+
+
+class RecalledForTurn(Struct, frozen=True):
+    """What memory has for a turn."""
+
+    background: str = ""
+    before: Said = ()
+    """What was said in the conversation so far."""
+    failed: bool = False
+    """Whether there may be more that memory could not give."""
+
+
+class Conversation:
+    def __init__(
+        self,
+        gate: Gate,
+        passes: ChatTokens,
+        caller: Admitted,
+        seat: ConversationScope,
+        settings: ChatSettings,
+    ) -> None:
+        self.seat = seat
+        self.caller = caller
+        self._gate = gate
+        self._passes = passes.of(caller, seat)
+        self._settings = settings
+
+    @property
+    def lane(self) -> tuple[str, str]:
+        """What must be written in order."""
+        return self.seat.workspace, self.seat.session
+
+    @property
+    def reads(self) -> bool:
+        return bool(self.seat.namespaces.read)
+
+    @property
+    def writes(self) -> bool:
+        return self.seat.namespaces.write is not None
+
+    def recall(self, message: str, shown: str, *, continuing: bool) -> RecalledForTurn:
+        """What bears on the message and is not shown; and the conversation so far, if it is to go on.
+
+        Raises: SouvenanceError.
+        """
+        before = self._transcript() if continuing else []
+        if not message:
+            return RecalledForTurn("", before)
+        shown = "\0".join((shown, *(text for _, text in before)))
+        memory = GatedMemory(self._gate, self.seat, self._passes, capped=True, together=self._gate.call_all)
+        known = memory.known(message)
+        passages = tuple(one for one in known.passages if one.text not in shown)
+        known = replace(known, passages=passages)
+        background = injection.base(
+            known, message, datetime.now().astimezone(), tokens=self._settings.context_tokens
+        )
+        return RecalledForTurn(background, before)
+
+    def _transcript(self) -> list[tuple[str, str]]:
+        seat = self.seat
+        asked = q.SessionContext(
+            workspace_id=seat.workspace,
+            session_id=seat.session,
+            tokens=self._settings.transcript_tokens,
+            summary=False,
+        )
+        try:
+            found: a.SessionContextAnswer = self._gate.call(o.CONTEXT, self._passes("read"), asked)
+        except (NotFound, CapScopeMismatch):
+            return []
+        told: list[tuple[str, str]] = []
+        for message in found.messages:
+            if message.peer_id not in (seat.user, seat.ai) or is_carried(
+                message.kind or MESSAGE, message.metadata
+            ):
+                continue  # Nobody but these two speaks in a conversation that goes on.
+            role = "assistant" if message.peer_id == seat.ai else "user"
+            if told and told[-1][0] == role and message.content.startswith(CONTINUED):
+                told[-1] = (role, told[-1][1] + message.content.removeprefix(CONTINUED))
+            else:
+                told.append((role, message.content))
+        return told
+
+    def keep(self, asked: str, answered: str, at: datetime) -> None:
+        """Write the turn. Raises: SouvenanceError."""
+        seat = self.seat
+        said = [*_pieces(seat.user, asked), *_pieces(seat.ai, clean(answered))]
+        if not said:
+            return
+        request = q.AddMessages(
+            workspace_id=seat.workspace,
+            session_id=seat.session,
+            messages=[q.NewMessage(content=text, peer_id=peer, created_at=at) for peer, text in said],
+            namespace=seat.written,
+            members=members_of(seat),
+        )
+        self._gate.call(o.ADD_MESSAGES, self._passes("speak"), request)
+
+
+def _pieces(peer: str, text: str) -> list[tuple[str, str]]:
+    found = chunks(redact(text[:_MOST_SAID]), q.MOST_MESSAGE_CHARS)
+    return [(peer, piece) for piece in found if piece.strip()][: _MOST_MESSAGES // 2]
+
+
+class Admission:
+    def __init__(
+        self, gate: Gate, hands: RequestThreads, settings: ChatSettings, complaints: Complaints
+    ) -> None:
+        self._gate = gate
+        self._hands = hands
+        self._passes_on = settings.when_store_is_down == PASS_WITHOUT_MEMORY
+        self._complaints = complaints
+
+    async def admit(self, request: Request, body: bytes) -> Admitted:
+        """Raises: Unauthenticated, Denied, RateLimited, Unavailable."""
+        credentials = credentials_of(request, body)
+        token = credentials.token or ""
+        try:
+            grant: m.WhoAmIAnswer = await self._hands.call(self._gate, CHAT, credentials, m.WhoAmI)
+            return Admitted(token, grant)
+        except Unavailable as error:
+            self._complaints.add("the store is out of reach", error)
+            late = partial(
+                self._gate.judge_late, CHAT, credentials, m.WhoAmI(), error, grants=self._passes_on
+            )
+            granted = await self._hands.judge(self._gate, credentials, late)
+            return Admitted(token, told(granted), store_down=True)
+
 
 PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/models", "/v1/models/{model}")
 

@@ -2,26 +2,210 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route as WebRoute
 
+from souvenance import errors as e
 from souvenance.decoders import UNREADABLE, settled
 from souvenance.errors import BodyTooLarge, FileTooLarge, InvalidInput, SouvenanceError
 from souvenance.gate.conversation import responses as a
 from souvenance.gate.gate import Gate
-from souvenance.surfaces.http.honcho.multipart import parts_of
-from souvenance.surfaces.http.honcho.old_clients import for_old_clients
-from souvenance.surfaces.http.honcho.refusals import Unreadable, refusal
 from souvenance.surfaces.http.honcho.routes import ADMINS, HONCHO_ROUTES
+from souvenance.surfaces.http.honcho.statuses import refused_as
 from souvenance.surfaces.http.request_bodies import FORM_BYTES, Body, body_of
-from souvenance.surfaces.http.request_threads import HEADERS, Endpoint, RequestThreads, credentials_of, encode
+from souvenance.surfaces.http.request_threads import (
+    HEADERS,
+    Endpoint,
+    RequestThreads,
+    credentials_of,
+    encode,
+    json_answer,
+    refusal_headers,
+)
 from souvenance.surfaces.http.response_decoding import REPEATED
 from souvenance.surfaces.http.route import Route
+from souvenance.surfaces.http.telemetry.observer import note
+
+if TYPE_CHECKING:
+    from python_multipart.multipart import MultipartCallbacks
+
+
+TEXTS: dict[type[e.SouvenanceError], str] = {
+    e.CapMissing: "No access token provided",
+    e.CapMalformed: "Invalid JWT",
+    e.CapSigInvalid: "Invalid JWT",
+    e.CapExpired: "JWT expired",
+    e.CapRevoked: "JWT revoked",
+    e.CapPopInvalid: "Invalid JWT",
+    e.CapOpMismatch: "JWT not permissioned for this resource",
+    e.CapDataClassMismatch: "JWT not permissioned for this resource",
+    e.CapScopeMismatch: "JWT not permissioned for this resource",
+    e.NamespaceDenied: "JWT not permissioned for this resource",
+}
+ADMIN_TEXT = "Resource requires admin privileges"
+
+_AT = re.compile(r" - at (?:`key` in )?`\$(.*)`\Z")
+_PATTERN = re.compile(r"Expected `str` matching regex .*(?:scope\\|a-zA-Z0-9_-).*")
+_NAMES = "A name has letters, digits, _ and - only; names that begin with 'scope.' belong to scopes"
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d*|\.\.\.)\]")
+
+
+class Unreadable(e.InvalidInput):
+    """A request whose fields are not what they should be, told the way FastAPI does."""
+
+    def __init__(self, fault: str, where: str) -> None:
+        found = _AT.search(fault)
+        told = _PATTERN.sub(_NAMES, _AT.sub("", fault))
+        super().__init__(f"the {where} can't be read: {told}")
+        steps = [name or _place(index) for name, index in _STEP.findall(found.group(1))] if found else []
+        self.problems = [{"type": "value_error", "loc": [where, *steps], "msg": told}]
+
+
+def _place(index: str) -> int | str:
+    """Where in a list, if that is told."""
+    return int(index) if index.isdigit() else index
+
+
+def refusal(error: e.SouvenanceError, *, admin: bool) -> Response:
+    note(error)
+    detail: Any = TEXTS.get(type(error), error.detail)
+    if admin and isinstance(error, e.Denied):
+        detail = ADMIN_TEXT
+    if isinstance(error, Unreadable):
+        detail = error.problems
+    body = {"detail": detail, "error": error.code, "hint": error.hint}
+    return json_answer(refused_as(type(error)), body, refusal_headers(error))
+
+
+_NEWER = "custom_instructions"
+_UNKNOWN_IN = ("peer_card", "summary", "dream")
+
+
+def for_old_clients(answer: Any) -> Any:
+    """The answer without the newer keys of configurations; they stay stored."""
+    match answer:
+        case a.Opened():
+            return replace(answer, what=for_old_clients(answer.what))
+        case a.ResponsePage():
+            return replace(answer, items=[for_old_clients(item) for item in answer.items])
+        case a.Workspace() | a.Session():
+            return replace(answer, configuration=_older(answer.configuration))
+        case _:
+            return answer
+
+
+def _older(configuration: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: {key: one for key, one in part.items() if key != _NEWER}
+        if name in _UNKNOWN_IN and isinstance(part, dict)
+        else part
+        for name, part in configuration.items()
+    }
+
+
+_MOST_PARTS = 17
+_MOST_FILES = 1
+
+
+class Part(Struct):
+    name: str = ""
+    filename: str | None = None
+    """None for a field without a file."""
+    media_type: str = ""
+    content: bytes = b""
+
+
+def parts_of(body: bytes, content_type: str) -> list[Part]:
+    """The parts of a form in their order. Raises: ValueError for what is none."""
+    kind, options = parse_options_header(content_type)
+    if kind != b"multipart/form-data" or not options.get(b"boundary"):
+        raise ValueError("Expected a form: multipart/form-data with a boundary")
+    reading = _Reading()
+    try:
+        parser = MultipartParser(options[b"boundary"], reading.callbacks())
+        parser.write(body)
+        parser.finalize()
+    except FormParserError:
+        raise ValueError("The form can't be read") from None
+    if not reading.ended:
+        raise ValueError("The form ends before its last boundary")
+    return reading.parts
+
+
+class _Reading:
+    """What the parser tells, piece by piece."""
+
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+        self.ended = False
+        self._headers: dict[bytes, bytes] = {}
+        self._field = bytearray()
+        self._value = bytearray()
+        self._pieces: list[memoryview] = []
+
+    def callbacks(self) -> MultipartCallbacks:
+        return {
+            "on_part_begin": self._begin,
+            "on_header_field": self._add_to_field,
+            "on_header_value": self._add_to_value,
+            "on_header_end": self._end_header,
+            "on_headers_finished": self._end_headers,
+            "on_part_data": self._add_content,
+            "on_part_end": self._end_part,
+            "on_end": self._end,
+        }
+
+    def _begin(self) -> None:
+        if len(self.parts) >= _MOST_PARTS:
+            raise ValueError(f"The form has more than {_MOST_PARTS} parts")
+        self._headers = {}
+
+    def _add_to_field(self, data: bytes, start: int, end: int) -> None:
+        self._field += data[start:end]
+
+    def _add_to_value(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def _end_header(self) -> None:
+        self._headers[bytes(self._field).lower()] = bytes(self._value)
+        self._field.clear()
+        self._value.clear()
+
+    def _end_headers(self) -> None:
+        _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
+        if b"name" not in options:
+            raise ValueError("A part of the form has no name")
+        filename = options.get(b"filename")
+        part = Part(_text(options[b"name"]), None if filename is None else _text(filename))
+        part.media_type = _text(self._headers.get(b"content-type", b""))
+        self.parts.append(part)
+        if sum(one.filename is not None for one in self.parts) > _MOST_FILES:
+            raise ValueError("The form has more than one file")
+
+    def _add_content(self, data: bytes, start: int, end: int) -> None:
+        self._pieces.append(memoryview(data)[start:end])
+
+    def _end_part(self) -> None:
+        self.parts[-1].content = b"".join(self._pieces)
+        self._pieces = []
+
+    def _end(self) -> None:
+        self.ended = True
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
 
 _REPEATED = ("sessions", "between")
 _IDEMPOTENCY = "idempotency-key"
