@@ -16,7 +16,7 @@ from reference.write_queue import MemoryWriteQueue
 from souvenance.adapters.write_queue.folder import FILE, KEY_FILE, LOCK_FILE
 from souvenance.adapters.write_queue.queue import SealedWriteQueue
 from souvenance.errors import StorageFull, StorageReadOnly, StorageUnavailable
-from souvenance.ports.write_queue import QueueStatus, WriteRefused
+from souvenance.ports.write_queue import WriteQueueStatus, WriteRefused
 
 RARE = "Quxabolinda"
 LANE = "Vrathnikel's lane"
@@ -75,7 +75,7 @@ def alter(folder, sql, *values):
 
 def test_nothing_is_made_before_the_first_letter(folder, write_queue, hand):
     assert write_queue.deliver(hand)
-    assert write_queue.standing() == QueueStatus()
+    assert write_queue.standing() == WriteQueueStatus()
     write_queue.release("a")
     write_queue.close()
     assert not folder.exists()
@@ -194,14 +194,14 @@ def test_a_letter_that_was_altered_is_set_aside_and_the_others_are_delivered(
     alter(folder, change)
     assert write_queue.deliver(hand)
     assert hand.numbers == [2, 3]
-    assert write_queue.standing() == QueueStatus(set_aside=1)
+    assert write_queue.standing() == WriteQueueStatus(set_aside=1)
 
 
 def test_a_holder_that_nobody_could_be_holds_nothing(folder, write_queue, hand):
     put(write_queue, ("a", 1), ("b", 2), held=True)
     for number, holder in enumerate(("", "nonsense"), 1):
         alter(folder, "UPDATE letters SET holder = ? WHERE place = ?", holder, number)
-    assert write_queue.standing() == QueueStatus(waiting=2)
+    assert write_queue.standing() == WriteQueueStatus(waiting=2)
     assert write_queue.deliver(hand)
     assert hand.numbers == [1, 2]
 
@@ -218,7 +218,7 @@ def test_a_file_that_is_no_database_is_moved_aside_whole_and_a_new_one_begun(fol
     put(write_queue, ("a", 2))
     assert write_queue.deliver(hand)
     assert hand.numbers == [2]
-    assert write_queue.standing() == QueueStatus(broken=1)
+    assert write_queue.standing() == WriteQueueStatus(broken=1)
     (kept,) = moved_aside(folder)
     assert (folder / kept).read_bytes() == junk
 
@@ -260,7 +260,7 @@ def test_a_log_that_lost_its_file_is_kept(folder, write_queue, hand):
     assert hand.numbers == [2]
     (kept,) = [name for name in moved_aside(folder) if name.endswith("-wal")]
     assert (folder / kept).read_bytes() == log
-    assert write_queue.standing() == QueueStatus(broken=1)
+    assert write_queue.standing() == WriteQueueStatus(broken=1)
 
 
 def test_a_letter_of_a_new_file_is_not_taken_for_one_that_was_in_hand_when_the_old_was_lost(
@@ -281,7 +281,7 @@ def test_a_file_that_was_lost_with_all_its_letters_is_begun_anew(folder, write_q
     put(write_queue, ("a", 1))
     for path in folder.iterdir():
         path.unlink()
-    assert write_queue.standing() == QueueStatus()
+    assert write_queue.standing() == WriteQueueStatus()
     assert write_queue.deliver(hand)
     put(write_queue, ("a", 2))
     assert write_queue.deliver(hand)
@@ -321,7 +321,7 @@ def test_a_file_that_is_moved_aside_by_one_is_left_by_all(folder, write_queue, h
     assert other.deliver(hand)
     other.close()
     assert hand.numbers == [2, 3]
-    assert write_queue.standing() == QueueStatus(broken=1)
+    assert write_queue.standing() == WriteQueueStatus(broken=1)
 
 
 def test_a_key_that_others_may_read_is_refused_with_the_remedy(folder, write_queue):
@@ -332,7 +332,7 @@ def test_a_key_that_others_may_read_is_refused_with_the_remedy(folder, write_que
         put(write_queue, ("a", 2))
     assert "chmod 600" in refused.value.hint
     (folder / KEY_FILE).chmod(0o600)
-    assert write_queue.standing() == QueueStatus(waiting=1)
+    assert write_queue.standing() == WriteQueueStatus(waiting=1)
 
 
 def test_a_file_in_the_place_of_the_folder_is_a_storage_error(folder, write_queue):
@@ -366,7 +366,7 @@ def test_a_full_disk_is_told_by_put_and_loses_nothing(folder, hand):
             write_queue.put("a", {"n": number, "text": "and on " * 500})
             acknowledged += 1
     assert acknowledged > 3
-    assert write_queue.standing() == QueueStatus(waiting=acknowledged)
+    assert write_queue.standing() == WriteQueueStatus(waiting=acknowledged)
     write_queue.allow(100_000)
     put(write_queue, ("a", acknowledged))
     assert write_queue.deliver(hand)

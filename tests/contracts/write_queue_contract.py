@@ -26,8 +26,8 @@ from souvenance.ports.write_queue import (
     LONGEST_HOLD_MS,
     MOST_SET_ASIDE,
     Letter,
-    QueueStatus,
     WriteQueue,
+    WriteQueueStatus,
     WriteRefused,
 )
 
@@ -107,7 +107,7 @@ class WriteQueueContract:
         return Hand()
 
     def test_a_new_write_queue_is_empty(self, write_queue: WriteQueue, hand: Hand) -> None:
-        assert write_queue.standing() == QueueStatus()
+        assert write_queue.standing() == WriteQueueStatus()
         assert write_queue.held("a") == 0
         write_queue.release("a")
         assert write_queue.deliver(hand)
@@ -152,16 +152,16 @@ class WriteQueueContract:
     def test_a_body_that_is_not_json_is_an_error_and_leaves_nothing(self, write_queue: WriteQueue) -> None:
         with pytest.raises(TypeError):
             write_queue.put("a", {"n": object()})
-        assert write_queue.standing() == QueueStatus()
+        assert write_queue.standing() == WriteQueueStatus()
 
     def test_every_letter_has_an_id_of_its_own(self, write_queue: WriteQueue) -> None:
         assert len(set(put(write_queue, *[("a", 1)] * 50))) == 50
 
     def test_what_was_delivered_is_not_delivered_again(self, write_queue: WriteQueue, hand: Hand) -> None:
         put(write_queue, ("a", 1), ("a", 2))
-        assert write_queue.standing() == QueueStatus(waiting=2)
+        assert write_queue.standing() == WriteQueueStatus(waiting=2)
         assert write_queue.deliver(hand)
-        assert write_queue.standing() == QueueStatus()
+        assert write_queue.standing() == WriteQueueStatus()
         assert write_queue.deliver(hand)
         assert hand.numbers == [1, 2]
 
@@ -224,7 +224,7 @@ class WriteQueueContract:
         assert not write_queue.deliver(hand)
         assert hand.numbers == [2, 4, 5]
         assert len(hand.offered) == 4
-        assert write_queue.standing() == QueueStatus(waiting=3)
+        assert write_queue.standing() == WriteQueueStatus(waiting=3)
         hand.raising.clear()
         assert write_queue.deliver(hand)
         assert hand.numbers == [2, 4, 5, 1, 3, 6]
@@ -239,7 +239,7 @@ class WriteQueueContract:
         put(write_queue, ("a", 3))
         assert write_queue.deliver(hand)
         assert hand.numbers == [2, 3]
-        assert write_queue.standing() == QueueStatus(set_aside=1)
+        assert write_queue.standing() == WriteQueueStatus(set_aside=1)
 
     def test_only_so_many_of_those_set_aside_are_kept(self, write_queue: WriteQueue) -> None:
         def refuse(letter: Letter) -> None:
@@ -247,7 +247,7 @@ class WriteQueueContract:
 
         put(write_queue, *[("a", n) for n in range(MOST_SET_ASIDE + 5)])
         assert write_queue.deliver(refuse)
-        assert write_queue.standing() == QueueStatus(set_aside=MOST_SET_ASIDE)
+        assert write_queue.standing() == WriteQueueStatus(set_aside=MOST_SET_ASIDE)
 
     def test_an_interrupt_ends_the_delivery_and_keeps_the_letter(
         self, write_queue: WriteQueue, hand: Hand
@@ -265,14 +265,14 @@ class WriteQueueContract:
         put(write_queue, ("a", 1), ("a", 2), ("b", 3), held=True)
         put(write_queue, ("c", 4))
         assert (write_queue.held("a"), write_queue.held("b"), write_queue.held("c")) == (2, 1, 0)
-        assert write_queue.standing() == QueueStatus(waiting=1, held=3)
+        assert write_queue.standing() == WriteQueueStatus(waiting=1, held=3)
         assert write_queue.deliver(hand)
         assert hand.numbers == [4]
         write_queue.release("a")
         assert (write_queue.held("a"), write_queue.held("b")) == (0, 1)
         assert write_queue.deliver(hand)
         assert hand.numbers == [4, 1, 2]
-        assert write_queue.standing() == QueueStatus(held=1)
+        assert write_queue.standing() == WriteQueueStatus(held=1)
 
     def test_another_may_release_what_was_held(
         self, write_queue: WriteQueue, second: WriteQueue, hand: Hand
@@ -289,7 +289,7 @@ class WriteQueueContract:
         put(write_queue, ("a", 2), held=True)
         put(write_queue, ("a", 3))
         assert write_queue.held("a") == 2
-        assert write_queue.standing() == QueueStatus(waiting=1, held=2)
+        assert write_queue.standing() == WriteQueueStatus(waiting=1, held=2)
         assert write_queue.deliver(hand)
         assert hand.numbers == [1]
         write_queue.release("a")
@@ -305,7 +305,7 @@ class WriteQueueContract:
         assert write_queue.deliver(hand)
         assert hand.numbers == []
         clock.ms += 1
-        assert write_queue.standing() == QueueStatus(waiting=1, held=1)
+        assert write_queue.standing() == WriteQueueStatus(waiting=1, held=1)
         assert write_queue.deliver(hand)
         assert hand.numbers == [1]
 

@@ -24,7 +24,7 @@ from souvenance.commands import command_line
 from souvenance.domain import limits
 from souvenance.gate.conversation.responses import Conclusions, Done, Messages, ResponsePage
 from souvenance.gate.operations import EVERY
-from souvenance.hermes.settings_table import KEYS, Setting
+from souvenance.hermes.settings_table import KEYS, ProviderSetting
 from souvenance.memory import asynchronous, results, sync
 from souvenance.surfaces.cli.exit_codes import exit_of
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
@@ -155,11 +155,11 @@ def hermes_variables() -> str:
     return _table(("variable", "setting"), rows)
 
 
-def _setting_default(key: Setting) -> str:
+def _setting_default(key: ProviderSetting) -> str:
     return key.default.replace('"', "`") or f"`{key.default_words}`"
 
 
-def _setting_meaning(key: Setting) -> str:
+def _setting_meaning(key: ProviderSetting) -> str:
     older = f" Also read as {', '.join(f'`{one}`' for one in key.aliases)}." if key.aliases else ""
     off = " A wrong value turns memory off." if key.guards else ""
     return f"{key.says.replace(chr(34), '`')}{off}{older}"

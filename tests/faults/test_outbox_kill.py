@@ -22,7 +22,7 @@ import pytest
 
 from souvenance.adapters.write_queue.queue import SealedWriteQueue
 from souvenance.errors import StorageFull
-from souvenance.ports.write_queue import QueueStatus
+from souvenance.ports.write_queue import WriteQueueStatus
 
 LANES = ("chat one", "chat two", "chat three")
 PATIENCE_SECONDS = 60
@@ -132,7 +132,7 @@ def test_what_killed_hosts_acknowledged_is_delivered_once_and_in_order(folder):
     assert len(taken) == len({row[0] for row in taken}) <= len(acknowledged) + lives
     assert {row[4] for row in taken} == {0}
     assert all(order == sorted(order) for order in by_lane(taken).values())
-    assert write_queue.standing() == QueueStatus()
+    assert write_queue.standing() == WriteQueueStatus()
     write_queue.close()
 
 
@@ -142,7 +142,7 @@ def test_hosts_killed_while_they_deliver_repeat_at_most_the_letter_in_hand(folde
     assert len(acknowledged) > lives, "the hosts hardly lived"
     write_queue = SealedWriteQueue(folder)
     assert write_queue.deliver(carrier(folder))
-    assert write_queue.standing() == QueueStatus()
+    assert write_queue.standing() == WriteQueueStatus()
     write_queue.close()
     taken = journal(folder)
     assert {row[0] for row in acknowledged} <= {row[0] for row in taken}
@@ -229,10 +229,12 @@ def test_what_a_living_host_holds_is_left_to_it_until_it_dies(folder):
     os.close(writing)
     taken = []
     assert write_queue.deliver(taken.append)
-    assert (taken, write_queue.standing()) == ([], QueueStatus(held=1))
+    assert (taken, write_queue.standing()) == ([], WriteQueueStatus(held=1))
     os.kill(child, signal.SIGKILL)
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-    assert write_queue.standing() == QueueStatus(waiting=1), "a host that is dead but not buried still holds"
+    assert write_queue.standing() == WriteQueueStatus(waiting=1), (
+        "a host that is dead but not buried still holds"
+    )
     os.waitpid(child, 0)
     assert write_queue.deliver(taken.append)
     assert [letter.body for letter in taken] == [{"n": 1}]
@@ -272,7 +274,7 @@ def test_two_hosts_that_put_and_deliver_at_once_lose_nothing_and_repeat_nothing(
     assert [host.returncode for host in hosts] == [0, 0]
     write_queue = SealedWriteQueue(folder)
     assert write_queue.deliver(carrier(folder))
-    assert write_queue.standing() == QueueStatus()
+    assert write_queue.standing() == WriteQueueStatus()
     write_queue.close()
     taken = journal(folder)
     assert sorted(row[0] for row in taken) == sorted(told[0] + told[1])

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from environments import client_program
 from souvenance import hermes_backends
 from souvenance.agents.conversation_scope import Namespaces
-from souvenance.hermes.circuit_breaker import Health
+from souvenance.hermes.circuit_breaker import BackendHealth
 from souvenance.hermes.config_files import read_configuration, write_setting
-from souvenance.hermes.host import Conversation
+from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import identify
 from souvenance.hermes.setting_types import NO_LIMIT
 from souvenance.hermes.setup.commands import hermes_group
 from souvenance.hermes.setup.host_cli import register_cli
 from souvenance.hermes.setup.inspection import Findings
-from souvenance.ports.write_queue import QueueStatus
+from souvenance.ports.write_queue import WriteQueueStatus
 from souvenance.surfaces.cli.main import ended
 
 PATIENCE_SECONDS = 120
@@ -114,7 +114,7 @@ class TestChanging:
     def test_a_first_name_leaves_what_is_nobody_s_by_name_and_a_way_back_to_it(self, told, home, configured):
         (home / "souvenance").mkdir()
         (home / "souvenance" / "souvenance.db").touch()
-        conversation = Conversation(session_id="", home=home, directory=home)
+        conversation = HostConversation(session_id="", home=home, directory=home)
         nameless = identify(configured(), conversation).peer
         back = told("peer", "--user", "ann").splitlines()[-1].rpartition("souvenance hermes ")[2]
         told(*back.split())
@@ -388,8 +388,8 @@ class TestStatus:
             return Findings(
                 reachable=False,
                 told="connection refused",
-                health=Health(False, 4, "server_unreachable: refused", 1_700_000_000_000),
-                write_queue=QueueStatus(3, 1, 0, 2),
+                health=BackendHealth(False, 4, "server_unreachable: refused", 1_700_000_000_000),
+                write_queue=WriteQueueStatus(3, 1, 0, 2),
                 delay="cap_scope_mismatch: the cap may not write",
             )
 

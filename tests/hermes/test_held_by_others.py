@@ -15,7 +15,7 @@ from souvenance.adapters.private_files import sweep
 from souvenance.adapters.write_queue.folder import BUSY_SECONDS, key_of, present_key
 from souvenance.adapters.write_queue.queue import SealedWriteQueue
 from souvenance.errors import StorageBusy
-from souvenance.ports.write_queue import QueueStatus
+from souvenance.ports.write_queue import WriteQueueStatus
 
 HOLDS_A_DATABASE = """
 import sqlite3, sys
@@ -143,7 +143,7 @@ def test_the_very_first_letter_is_kept_while_another_holds_the_folder_of_the_wri
     second.put("chat", {"n": 3})
     taken = []
     assert second.deliver(taken.append)
-    assert first.standing() == QueueStatus()
+    assert first.standing() == WriteQueueStatus()
     first.close()
     second.close()
     assert [letter.body["n"] for letter in taken] == [1, 2, 3]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.host import PERSONAL, Conversation
+from souvenance.hermes.host import PERSONAL, HostConversation
 from souvenance.hermes.identity import IdentityClaim, Person, agent_peer, claimed, identify
 
 PROPERTY = settings(max_examples=250, deadline=None, derandomize=True, database=None)
@@ -32,13 +32,13 @@ def configured(**settings) -> Configuration:
     return Configuration(**{**required, **settings})
 
 
-def talk(platform="telegram", **said) -> Conversation:
-    return Conversation(
+def talk(platform="telegram", **said) -> HostConversation:
+    return HostConversation(
         session_id="s1", platform=platform, home=Path("home"), directory=Path("/code/src"), **said
     )
 
 
-def http(key=None, **said) -> Conversation:
+def http(key=None, **said) -> HostConversation:
     return talk("api_server", gateway_session_key=key, **said)
 
 

@@ -15,7 +15,7 @@ from souvenance.agents.injection import base, join
 from souvenance.agents.memory_interface import Known, Portrait
 from souvenance.agents.text_budget import cut, excerpt
 from souvenance.agents.transcript import clean
-from souvenance.domain.representation import Conclusion, render
+from souvenance.domain.representation import WrittenConclusion, render
 from souvenance.domain.trust import Trust
 from souvenance.hermes.recall import inject
 from souvenance.hermes.setting_types import NO_LIMIT
@@ -136,10 +136,10 @@ def test_the_current_message_is_never_quoted_back():
 def test_what_bears_on_the_message_comes_first_and_then_the_newest():
     view = render(
         [
-            Conclusion("explicit", "Ann flies often", 1_000),
-            Conclusion("explicit", "Ann likes May, and flies then", 2_000),
-            Conclusion("explicit", "Ann has a cat", 86_400_000 * 400),
-            Conclusion("explicit", "Ann has a dog", 86_400_000 * 300),
+            WrittenConclusion("explicit", "Ann flies often", 1_000),
+            WrittenConclusion("explicit", "Ann likes May, and flies then", 2_000),
+            WrittenConclusion("explicit", "Ann has a cat", 86_400_000 * 400),
+            WrittenConclusion("explicit", "Ann has a dog", 86_400_000 * 300),
         ]
     )
     assert [
@@ -153,7 +153,7 @@ def test_what_bears_on_the_message_comes_first_and_then_the_newest():
 
 
 def test_a_contradiction_is_shown_as_one():
-    view = render([Conclusion("contradiction", "Ann lives in Porto and in Lisbon", 0)])
+    view = render([WrittenConclusion("contradiction", "Ann lives in Porto and in Lisbon", 0)])
     assert items(told(Known(user=Portrait(view)))) == [
         "1970-01-01, contradictory: Ann lives in Porto and in Lisbon"
     ]

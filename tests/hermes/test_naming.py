@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from souvenance.agents.conversation_scope import Namespaces
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.host import Conversation
+from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import Person, identify
 from souvenance.hermes.session_names import session_name
 
@@ -33,11 +33,13 @@ def configured(**settings) -> Configuration:
     return Configuration(**{**required, **settings})
 
 
-def talk(platform="cli", directory=SOURCE, **said) -> Conversation:
-    return Conversation(session_id="s1", platform=platform, home=Path("home"), directory=directory, **said)
+def talk(platform="cli", directory=SOURCE, **said) -> HostConversation:
+    return HostConversation(
+        session_id="s1", platform=platform, home=Path("home"), directory=directory, **said
+    )
 
 
-def gateway(key, platform="telegram", **said) -> Conversation:
+def gateway(key, platform="telegram", **said) -> HostConversation:
     return talk(platform, gateway_session_key=key, **said)
 
 

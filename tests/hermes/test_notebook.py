@@ -4,13 +4,13 @@ import stat
 
 import pytest
 
-from souvenance.hermes.circuit_breaker import Health
+from souvenance.hermes.circuit_breaker import BackendHealth
 from souvenance.hermes.state_files import StateFiles
 
 
 def test_how_the_backend_does_is_told_to_another_process(tmp_path):
-    StateFiles(tmp_path / "souvenance").note(Health(False, 3, "slow", 7))
-    assert StateFiles(tmp_path / "souvenance").health() == Health(False, 3, "slow", 7)
+    StateFiles(tmp_path / "souvenance").note(BackendHealth(False, 3, "slow", 7))
+    assert StateFiles(tmp_path / "souvenance").health() == BackendHealth(False, 3, "slow", 7)
 
 
 def test_without_a_note_nothing_is_known_and_nothing_is_made(tmp_path):
@@ -24,7 +24,7 @@ def test_a_spoiled_note_is_as_none(tmp_path):
 
 
 def test_the_notes_are_the_owners_alone(tmp_path):
-    StateFiles(tmp_path / "souvenance").note(Health())
+    StateFiles(tmp_path / "souvenance").note(BackendHealth())
     assert stat.S_IMODE((tmp_path / "souvenance").stat().st_mode) == 0o700
     assert stat.S_IMODE((tmp_path / "souvenance" / "health.json").stat().st_mode) == 0o600
 

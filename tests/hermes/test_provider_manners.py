@@ -35,7 +35,7 @@ from souvenance import hermes_backends, plugin
 from souvenance.adapters.system_clock import SystemClock
 from souvenance.errors import SouvenanceError
 from souvenance.hermes.config_files import read_configuration
-from souvenance.ports.write_queue import LONGEST_HOLD_MS, QueueStatus
+from souvenance.ports.write_queue import LONGEST_HOLD_MS, WriteQueueStatus
 
 TESTS = Path(__file__).parents[1]
 
@@ -465,10 +465,10 @@ def test_what_is_held_is_written_by_a_process_that_lives_on(stage, frequency):
     for number in range(3):
         provider = stage.provider("s1", "api_server", gateway_session_key="user:bob")
         provider.sync_turn(f"My cat number {number} is called Miso.", "", session_id="s1")
-    assert runtime.standing() == QueueStatus(held=3)
+    assert runtime.standing() == WriteQueueStatus(held=3)
     runtime._write_queue._clock.ahead = LONGEST_HOLD_MS + 1
     assert eventually(lambda: "number 2" in str(stage.recall(provider, "What is my cat called, Miso?")))
-    assert runtime.standing() == QueueStatus()
+    assert runtime.standing() == WriteQueueStatus()
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,9 @@ from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.oauth_tokens import OAuthGrant, exchange
 from souvenance.hermes.provider import Provider, Surroundings
 from souvenance.hermes.setup.console import Abandoned
-from souvenance.hermes.setup.profiles import Installation, profile_at
+from souvenance.hermes.setup.profiles import HermesInstallation, profile_at
 from souvenance.hermes.setup.status import lines, report
-from souvenance.hermes.setup.wizard import Given, activation, set_up
+from souvenance.hermes.setup.wizard import WizardAnswers, activation, set_up
 from souvenance.hermes.sign_in import desktop
 from souvenance.hermes.sign_in import profile as signin
 from souvenance.hermes.sign_in.endpoints import endpoints_of
@@ -245,7 +245,9 @@ def test_a_process_that_dies_with_the_new_token_in_its_hands_is_told_of(server, 
     told = [one.getMessage() for one in caplog.records]
     assert any("may be spent already" in one for one in told)
     profile = profile_at(home)
-    shown = "\n".join(lines(report(Installation(home, profile), environment, home, hermes_backends.inspect)))
+    shown = "\n".join(
+        lines(report(HermesInstallation(home, profile), environment, home, hermes_backends.inspect))
+    )
     assert "a renewal was cut off, and its token was spent; sign in again: souvenance login" in shown
 
     sign_in(server, home, environment)
@@ -344,7 +346,7 @@ class TestWizard:
             person,
             environment={**environment, "USER": "root"},
             activate=activation(profile_at(home)),
-            given=Given(**given) if given else None,
+            given=WizardAnswers(**given) if given else None,
             sign_in=signin.sign_in,
         )
         return read(home)

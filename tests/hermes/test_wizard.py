@@ -22,7 +22,7 @@ from souvenance.hermes.setup.host_config import provider_in
 from souvenance.hermes.setup.inspection import Findings
 from souvenance.hermes.setup.people import Mapped
 from souvenance.hermes.setup.profiles import profile_at
-from souvenance.hermes.setup.wizard import Given, activation, post_setup, set_up
+from souvenance.hermes.setup.wizard import WizardAnswers, activation, post_setup, set_up
 
 LEAVES = "Ctrl-C"
 PATIENCE_SECONDS = 60
@@ -143,7 +143,7 @@ class TestEnterAllTheWay:
         assert all(prompt.endswith("]") for prompt in person.asked)
 
     def test_a_second_time_changes_nothing(self, run, home):
-        given = Given(settings={"recallMode": "tools"}, read=("work", "home"))
+        given = WizardAnswers(settings={"recallMode": "tools"}, read=("work", "home"))
         run(Person("Your name=bob; Answer=2; URL="), given)
         before = files_in(home)
         run(person := Person())
@@ -197,7 +197,7 @@ class TestHermesOwnModel:
         ids=["Enter is yes", "an answer stays until it is changed", "not asked if it is given"],
     )
     def test_is_used_as_the_user_says(self, run, answers, given, chosen):
-        found = [run(Person(f"model={one}"), Given(settings=given)).host_model for one in answers]
+        found = [run(Person(f"model={one}"), WizardAnswers(settings=given)).host_model for one in answers]
         assert found == chosen
 
     @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ class TestTheConnection:
     def test_this_machine_means_this_machine_whatever_is_inherited(self, run, home, environment):
         everywhere = {"baseUrl": "https://one.example.com", "oauth": {"clientId": "x"}, "contextTokens": 9}
         write_setting(home, "hermes", everywhere, root=True, environment=environment)
-        given = Given(settings={"contextTokens": NO_LIMIT})
+        given = WizardAnswers(settings={"contextTokens": NO_LIMIT})
         configured = run(Person("Answer=1"), given, **LIES_ABOUT, HONCHO_ENVIRONMENT="local")
         assert (configured.url, configured.enabled, configured.context_tokens) == (None, True, NO_LIMIT)
         assert '"contextTokens": 0' in (home / "souvenance.json").read_text()
@@ -301,7 +301,7 @@ class TestTheConnection:
         configured = run(person := Nobody(), **LIES_ABOUT)
         assert "HONCHO_API_KEY is not used" in person.told
         assert configured.url is None
-        assert run(Nobody(), Given(connection="cloud"), **LIES_ABOUT).api_key == KEY
+        assert run(Nobody(), WizardAnswers(connection="cloud"), **LIES_ABOUT).api_key == KEY
 
     def test_whether_a_server_answers_is_told_at_the_end(self, run):
         def silent(configuration):
@@ -325,7 +325,7 @@ class TestOlderSpellings:
 class TestNames:
     def test_the_agent_can_not_have_the_users(self, run):
         with pytest.raises(InvalidInput, match="the agent must have another one"):
-            run(Person("Your name=ann"), Given(settings={"aiPeer": "ann"}))
+            run(Person("Your name=ann"), WizardAnswers(settings={"aiPeer": "ann"}))
 
     def test_a_user_who_is_called_like_the_agent_is_no_trouble(self, run):
         assert run(Person("Your name=hermes")).ai_peer == "hermes-ai"
@@ -402,7 +402,7 @@ class TestNobodyToAsk:
     def test_what_is_given_is_written(self, run):
         configured = run(
             Nobody(),
-            Given(
+            WizardAnswers(
                 url="https://memory.example.com",
                 api_key=KEY,
                 settings={
@@ -431,17 +431,17 @@ class TestNobodyToAsk:
 
     @pytest.mark.parametrize("identity", ["just-me", "per-user"])
     def test_who_talks_can_be_given_without_a_gateway(self, run, identity):
-        configured = run(Nobody(), Given(mapped=Mapped(identity=identity)))
+        configured = run(Nobody(), WizardAnswers(mapped=Mapped(identity=identity)))
         assert configured.pin_user_peer == (identity == "just-me")
 
     def test_unpinning_is_explained_to_a_log_too(self, run):
-        run(Nobody(), Given(mapped=Mapped(identity="just-me")))
-        run(nobody := Nobody(), Given(mapped=Mapped(identity="per-user")))
+        run(Nobody(), WizardAnswers(mapped=Mapped(identity="just-me")))
+        run(nobody := Nobody(), WizardAnswers(mapped=Mapped(identity="per-user")))
         assert "stays with ann" in nobody.told
 
     def test_the_cloud_without_a_key_is_refused_before_anything_is_written(self, run, home):
         with pytest.raises(InvalidInput, match="needs a key"):
-            run(Nobody(), Given(connection="cloud"))
+            run(Nobody(), WizardAnswers(connection="cloud"))
         assert files_in(home) == {}
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from importers.exports import ANN
-from souvenance.adapters.importers.markdown import Markdown, Note, notes
+from souvenance.adapters.importers.markdown import Markdown, MarkdownNote, notes
 from souvenance.domain.imports import ImportedStatement, Skipped
 from souvenance.errors import ImportUnreadable
 
@@ -41,7 +41,7 @@ likes = "nothing of this"
 
 
 def told(text):
-    return [": ".join((*one.under, one.text)) for one in notes(text) if isinstance(one, Note)]
+    return [": ".join((*one.under, one.text)) for one in notes(text) if isinstance(one, MarkdownNote)]
 
 
 def test_items_and_paragraphs_are_statements_under_their_headings():

@@ -13,7 +13,13 @@ from msgspec.structs import replace
 
 from souvenance.domain import ulid
 from souvenance.ports.clock import Clock
-from souvenance.ports.write_queue import LONGEST_HOLD_MS, MOST_SET_ASIDE, Letter, QueueStatus, WriteRefused
+from souvenance.ports.write_queue import (
+    LONGEST_HOLD_MS,
+    MOST_SET_ASIDE,
+    Letter,
+    WriteQueueStatus,
+    WriteRefused,
+)
 
 
 class MemoryWriteQueue:
@@ -55,10 +61,10 @@ class MemoryWriteQueue:
         finally:
             self._turn.release()
 
-    def standing(self) -> QueueStatus:
+    def standing(self) -> WriteQueueStatus:
         with self._lock:
             held = len(list(self._kept_back()))
-            return QueueStatus(len(self._letters) - held, held, len(self._aside))
+            return WriteQueueStatus(len(self._letters) - held, held, len(self._aside))
 
     def close(self) -> None:
         pass

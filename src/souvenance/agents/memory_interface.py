@@ -61,7 +61,7 @@ class MemoryNote(Struct, frozen=True):
     at: datetime
 
 
-class Memory(Protocol):
+class ConversationMemory(Protocol):
     """The memory of one conversation. `peer` is USER, AI or the name of another peer.
 
     Raises, all of it: SouvenanceError.

@@ -121,7 +121,7 @@ def snapshot(ctx: RequestContext) -> tuple[str, list[str]]:
     )
     profile = ctx.tx.lines.walk(replace(span, profile=True))
     others = [line for line in ctx.tx.lines.walk(span) if line.kind not in (PROFILE, *DIGESTS)]
-    page = _Told(ctx)
+    page = _Profile(ctx)
     for sealed in (*profile, *others):
         line = opened(sealed, compartments[sealed.compartment.namespace])
         # What is too long now stays so, and is not even looked at.
@@ -130,7 +130,7 @@ def snapshot(ctx: RequestContext) -> tuple[str, list[str]]:
     return "".join(page.told), page.ids
 
 
-class _Told:
+class _Profile:
     """What a snapshot tells, within its limit."""
 
     def __init__(self, ctx: RequestContext) -> None:

@@ -23,7 +23,7 @@ from souvenance.ports.store import EVERYTHING, TurnSpan
 _NEWEST = 3
 
 
-class Forgotten(Struct, frozen=True):
+class ForgottenLines(Struct, frozen=True):
     lines: int
     keys: int
     namespaces: tuple[str, ...]
@@ -60,14 +60,14 @@ def forgettable(ctx: RequestContext, line_id: str | None) -> Forgettable:
     )
 
 
-def forget_line(ctx: RequestContext, line_id: str) -> Forgotten:
+def forget_line(ctx: RequestContext, line_id: str) -> ForgottenLines:
     """Raises: InvalidInput, NotFound, SchemaUnknown."""
     lines = [line for line, _ in ctx.find_all(ulid.check(line_id))]
     changes = Changes()
     erase_lines(ctx, lines, changes)
     compartments = [line.compartment for line in lines]
     _check_gone(ctx, compartments, (line_id,))
-    return Forgotten(
+    return ForgottenLines(
         lines=len(lines),
         keys=0,
         namespaces=_namespaces(compartments),
@@ -76,7 +76,7 @@ def forget_line(ctx: RequestContext, line_id: str) -> Forgotten:
     )
 
 
-def forget_compartments(ctx: RequestContext) -> Forgotten:
+def forget_compartments(ctx: RequestContext) -> ForgottenLines:
     """Everything in scope. Nothing there is not an error: it says nothing about what was.
 
     Raises: SchemaUnknown.
@@ -100,7 +100,7 @@ def forget_compartments(ctx: RequestContext) -> Forgotten:
         ctx.tx.touch(scope.workspace, compartments=True)
     ctx.tx.owe_scrub()
     _check_gone(ctx, compartments)
-    return Forgotten(
+    return ForgottenLines(
         lines=lines,
         keys=keys,
         namespaces=namespaces,

@@ -25,7 +25,7 @@ _SAME = 0.5
 """A message is about the same thing as another that holds this much of its terms, each by how rare it is."""
 
 
-class _Told(Struct, frozen=True):
+class _Telling(Struct, frozen=True):
     number: int
     terms: frozenset[str]
     own: bool
@@ -39,37 +39,37 @@ def central(texts: Sequence[str]) -> list[int]:
     rich = _share(told, lambda term: rarity[term])
     returned = _share(told, lambda term: rarity[term] if holding[term] > 1 else 0.0)
 
-    def score(one: _Told) -> float:
+    def score(one: _Telling) -> float:
         return one.own + rich[one.number] + returned[one.number] + (one.number + 1) / len(texts)
 
     ranked = sorted(told, key=lambda one: (score(one), one.number), reverse=True)
     return [one.number for one in _newest_first(ranked, rarity)]
 
 
-def _told(number: int, text: str) -> _Told | None:
+def _told(number: int, text: str) -> _Telling | None:
     """The message, if it tells something."""
     said = own_words(text)
     found = signs(said)
     held = frozenset(terms(said))
     if ASKS in found or not 0 < len(held) <= _LONGEST or is_courtesy(said):
         return None
-    return _Told(number, held, SELF in found)
+    return _Telling(number, held, SELF in found)
 
 
-def _share(told: Sequence[_Told], worth: Callable[[str], float]) -> dict[int, float]:
+def _share(told: Sequence[_Telling], worth: Callable[[str], float]) -> dict[int, float]:
     """What the terms of each are worth together, beside those of the one whose are worth most."""
     found = {one.number: sum(map(worth, one.terms)) for one in told}
     most = max(found.values(), default=0.0) or 1.0
     return {number: value / most for number, value in found.items()}
 
 
-def _newest_first(ranked: Sequence[_Told], rarity: dict[str, float]) -> list[_Told]:
+def _newest_first(ranked: Sequence[_Telling], rarity: dict[str, float]) -> list[_Telling]:
     """In their order, but of those about the same thing the newest first, and the others behind all."""
-    first: list[_Told] = []
-    others: list[_Told] = []
+    first: list[_Telling] = []
+    others: list[_Telling] = []
     least = {one.number: _SAME * sum(map(rarity.__getitem__, one.terms)) for one in ranked}
 
-    def alike(one: _Told, other: _Told) -> bool:
+    def alike(one: _Telling, other: _Telling) -> bool:
         shared = one.terms & other.terms
         return bool(shared) and sum(map(rarity.__getitem__, shared)) >= least[min(one.number, other.number)]
 

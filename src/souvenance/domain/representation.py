@@ -31,7 +31,7 @@ _TIME = "%Y-%m-%d %H:%M:%S"
 _STAMP = pattern(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\] session (\S*)")
 
 
-class Conclusion(Struct, frozen=True):
+class WrittenConclusion(Struct, frozen=True):
     """A statement about a peer, as it is shown. `at` is when what it rests on was said."""
 
     level: str
@@ -55,7 +55,7 @@ class QuotedPassage(Struct, frozen=True):
     quotes: tuple[Quote, ...]
 
 
-def render(conclusions: Sequence[Conclusion], passages: Sequence[QuotedPassage] = ()) -> str:
+def render(conclusions: Sequence[WrittenConclusion], passages: Sequence[QuotedPassage] = ()) -> str:
     """The conclusions by level, oldest first in each, then the passages; empty if there are none."""
     parts: list[str] = []
     for level, heading in HEADINGS.items():
@@ -87,7 +87,7 @@ def dated_quote(at: int, quote: Quote) -> str:
     return f"[{to_datetime(at):%Y-%m-%d}] {quote_line(quote)}"
 
 
-def conclusion_line(one: Conclusion) -> str:
+def conclusion_line(one: WrittenConclusion) -> str:
     told = f"{_time(one.at)} {_indented(one.text)}"
     return "\n".join((told, *(f"{INDENT}- {premise}" for premise in one.premises)))
 

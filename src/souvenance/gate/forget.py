@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from souvenance.core.forget import Forgotten, forget_compartments, forget_line, forgettable
+from souvenance.core.forget import ForgottenLines, forget_compartments, forget_line, forgettable
 from souvenance.core.request_context import Trace, opened
 from souvenance.domain import receipt as receipts
 from souvenance.domain.audit import Row
@@ -78,7 +78,9 @@ def verify_receipt(case: AuthorisedRequest, request: m.VerifyReceipt) -> Outcome
     return Outcome(m.VerifyReceiptAnswer(receipt), Trace((), (), f"row={receipt.row}"))
 
 
-def _receipt(case: AuthorisedRequest, request: m.Forget, gone: Forgotten, row: Row, *, scrubbed: bool) -> str:
+def _receipt(
+    case: AuthorisedRequest, request: m.Forget, gone: ForgottenLines, row: Row, *, scrubbed: bool
+) -> str:
     ctx = case.ctx
     with case.store.read(row.workspace) as tx:
         root = tx.audit.tree(row.workspace).root(row.seq + 1)

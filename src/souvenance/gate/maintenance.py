@@ -136,7 +136,7 @@ def reconcile(case: AuthorisedRequest, request: m.Reconcile) -> Outcome:
     return Outcome(answer, Trace((), (), f"findings={len(findings)}"))
 
 
-def _lost(tx: Transaction, told: _Told) -> Iterator[str]:
+def _lost(tx: Transaction, told: _LoggedChanges) -> Iterator[str]:
     """What the log says is there, and is not."""
     for compartment, line_id in sorted(told.left):
         line = tx.lines.get(compartment, line_id)
@@ -149,7 +149,7 @@ def _lost(tx: Transaction, told: _Told) -> Iterator[str]:
             yield f"line {line_id} is hidden by a replacement that never was"
 
 
-def _unexplained(tx: Transaction, workspace: str, told: _Told) -> Iterator[str]:
+def _unexplained(tx: Transaction, workspace: str, told: _LoggedChanges) -> Iterator[str]:
     """What is there, and should not be by what the log says."""
     for compartment in tx.lines.compartments():
         if compartment.workspace != workspace:
@@ -176,7 +176,7 @@ def _unexplained(tx: Transaction, workspace: str, told: _Told) -> Iterator[str]:
             )
 
 
-class _Told(Struct):
+class _LoggedChanges(Struct):
     """What the audit log says: the lines put and not forgotten, and what replaced what."""
 
     lines: set[tuple[Compartment, str]]
@@ -200,8 +200,8 @@ class _Told(Struct):
         return any(epoch <= last and within(compartment) for last, within in self.destroyed)
 
 
-def _told(tx: Transaction, workspace: str) -> _Told:
-    told = _Told(set(), set(), {})
+def _told(tx: Transaction, workspace: str) -> _LoggedChanges:
+    told = _LoggedChanges(set(), set(), {})
     first = 0
     while rows := tx.audit.rows(workspace, first, _PAGE):
         first = rows[-1].seq + 1
@@ -216,7 +216,7 @@ def forgotten(tx: Transaction, workspace: str) -> Callable[[Compartment, str], b
     return _told(tx, workspace).is_forgotten
 
 
-def _retell(told: _Told, workspace: str, event: Event) -> None:
+def _retell(told: _LoggedChanges, workspace: str, event: Event) -> None:
     match event.operation:
         case "memory.put":
             _retell_put(told, Compartment(workspace, event.actor, event.namespaces[0]), event.lines[0])
@@ -230,12 +230,12 @@ def _retell(told: _Told, workspace: str, event: Event) -> None:
             _retell_changes(told, workspace, event)
 
 
-def _retell_put(told: _Told, compartment: Compartment, line_id: str) -> None:
+def _retell_put(told: _LoggedChanges, compartment: Compartment, line_id: str) -> None:
     told.lines.add((compartment, line_id))
     told.put.add((compartment, line_id))
 
 
-def _retell_forgotten(told: _Told, workspace: str, event: Event) -> None:
+def _retell_forgotten(told: _LoggedChanges, workspace: str, event: Event) -> None:
     detail = msgspec.json.decode(event.detail, type=settled(Detail))
     if detail.dry_run:
         return
@@ -285,7 +285,7 @@ class _Changes(Struct):
         )
 
 
-def _retell_changes(told: _Told, workspace: str, event: Event) -> None:
+def _retell_changes(told: _LoggedChanges, workspace: str, event: Event) -> None:
     changes = msgspec.json.decode(event.detail, type=settled(_Changes))
     gone = gone_places(workspace, changes.gone)
     if gone or changes.gone_session is not None or changes.gone_owner is not None or changes.gone_workspace:

@@ -12,7 +12,7 @@ _FIRST_REST_MS = 2_000
 _LONGEST_REST_MS = 60_000
 
 
-class Health(Struct, frozen=True):
+class BackendHealth(Struct, frozen=True):
     """How the backend did, as far as this process knows."""
 
     ok: bool = True
@@ -32,13 +32,16 @@ class Breaker:
     """
 
     def __init__(
-        self, now: Callable[[], int], changed: Callable[[Health], None], before: Health | None = None
+        self,
+        now: Callable[[], int],
+        changed: Callable[[BackendHealth], None],
+        before: BackendHealth | None = None,
     ) -> None:
         """`before`: what is last known from elsewhere; that it is better now has then to be told."""
         self._now = now
         self._changed = changed
         self._lock = threading.Lock()
-        self._health = Health()
+        self._health = BackendHealth()
         self._failed = 0
         self._late = 0
         self._rest = _FIRST_REST_MS
@@ -47,7 +50,7 @@ class Breaker:
         self._told_ill = before is not None and not before.ok
 
     @property
-    def health(self) -> Health:
+    def health(self) -> BackendHealth:
         return self._health
 
     def admits(self, *, patient: bool = False) -> bool:
@@ -72,7 +75,7 @@ class Breaker:
             self._told_ill = False
             self._rest = _FIRST_REST_MS
             self._trying = False
-            self._health = Health(since=self._now())
+            self._health = BackendHealth(since=self._now())
         if recovered:
             self._changed(self._health)
 
@@ -91,6 +94,6 @@ class Breaker:
                 self._until = self._now() + self._rest
                 self._rest = min(self._rest * 2, _LONGEST_REST_MS)
             since = self._now() if opened else self._health.since
-            self._health = Health(self._health.ok and not opened, count, error, since)
+            self._health = BackendHealth(self._health.ok and not opened, count, error, since)
         if opened:
             self._changed(self._health)

@@ -31,7 +31,7 @@ from souvenance.hermes.config_reader import (
 )
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.setting_types import Wrong, did_you_mean, said
-from souvenance.hermes.settings_table import KEYS, NOT_NEEDED, Setting, find, nearest_key
+from souvenance.hermes.settings_table import KEYS, NOT_NEEDED, ProviderSetting, find, nearest_key
 
 __all__ = [
     "FILE",
@@ -309,7 +309,7 @@ def _unwritable(home: Path, error: OSError) -> StorageUnavailable:
     return kind(f"the configuration of {home} can't be written: {error.strerror}", hint=hint)
 
 
-def _key(name: str) -> Setting:
+def _key(name: str) -> ProviderSetting:
     key = find(name)
     if key is None:
         hint = "It has no use here." if name in NOT_NEEDED else did_you_mean(nearest_key(name))

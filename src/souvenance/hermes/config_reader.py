@@ -20,7 +20,7 @@ from souvenance.agents.conversation_scope import Flags, Namespaces, Observation
 from souvenance.domain.names import ALL
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.setting_types import PEER_NAME, SPELLED, Wrong, did_you_mean, said
-from souvenance.hermes.settings_table import KEYS, NOT_NEEDED, Setting, find, nearest_key
+from souvenance.hermes.settings_table import KEYS, NOT_NEEDED, ProviderSetting, find, nearest_key
 from souvenance.hermes.token import minting, token_of
 
 HOST_VARIABLE = "HERMES_HONCHO_HOST"
@@ -193,7 +193,7 @@ class _Reading:
             self._complain(key, f"must be an object, not {said(value)}; {OFF}")
         return {}
 
-    def _stated(self, key: Setting, levels: tuple[_Level, ...]) -> _Stated | None:
+    def _stated(self, key: ProviderSetting, levels: tuple[_Level, ...]) -> _Stated | None:
         """What the nearest level says of the setting; None if no level does, or nothing that can be used."""
         for level in levels:
             variable = level is levels[-1]

@@ -10,7 +10,7 @@ PERSONAL = frozenset({"cli", "tui", "acp", "desktop", "local"})
 """The platforms whose only user is who runs them."""
 
 
-class Conversation(Struct, frozen=True, kw_only=True):
+class HostConversation(Struct, frozen=True, kw_only=True):
     session_id: str
     platform: str = "cli"
     home: Path

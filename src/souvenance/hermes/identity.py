@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from souvenance.agents.memory_interface import AI, USER
 from souvenance.agents.names import MOST_CHARS, escalated, is_plain, sanitised
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.host import PERSONAL, Conversation
+from souvenance.hermes.host import PERSONAL, HostConversation
 
 HTTP = "api_server"
 """The platform whose callers name themselves."""
@@ -51,7 +51,7 @@ class IdentityClaim(NamedTuple):
         return f"{self.channel}:{self.id}"
 
 
-def identify(configuration: Configuration, conversation: Conversation) -> Person | None:
+def identify(configuration: Configuration, conversation: HostConversation) -> Person | None:
     """Whose memory the conversation is about; None if nobody can tell: then nothing is read or written."""
     user_id, alternative = _given(conversation.user_id), _given(conversation.user_id_alt)
     names, runtime_id = _Names(configuration), user_id or alternative
@@ -73,7 +73,7 @@ def identify(configuration: Configuration, conversation: Conversation) -> Person
     return Person(names.of(USER), "key") if conversation.platform in PERSONAL else None
 
 
-def written_by(conversation: Conversation, author: str) -> Conversation:
+def written_by(conversation: HostConversation, author: str) -> HostConversation:
     """The conversation as if its user were that author of a turn in it: over HTTP, a claim like any other."""
     if conversation.platform == HTTP:
         key = f"{_CONVENTION}:{quote(author, safe='', errors='surrogateescape')}"
@@ -88,7 +88,7 @@ def agent_peer(configuration: Configuration) -> str:
     return stem if len(stem) <= MOST_CHARS else escalated(stem, frozenset(), "name", text)
 
 
-def is_shared(conversation: Conversation) -> bool:
+def is_shared(conversation: HostConversation) -> bool:
     """Whether others may be in the conversation: they may, wherever nothing says that nobody is."""
     key = _given(conversation.gateway_session_key)
     kinds = {_given(conversation.chat_type), _kind_of(key)} - {None}

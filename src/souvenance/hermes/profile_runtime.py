@@ -44,7 +44,7 @@ from souvenance.hermes.running_turns import TurnsUnderWay
 from souvenance.hermes.slow_calls import AwaitedCall, FarGate, Watch, WatchedCall
 from souvenance.hermes.state_files import StateFiles
 from souvenance.hermes.thread_pool import ThreadPool
-from souvenance.ports.write_queue import Letter, QueueStatus, WriteQueue, WriteRefused
+from souvenance.ports.write_queue import Letter, WriteQueue, WriteQueueStatus, WriteRefused
 
 _OWN_LOOKUPS = 4
 """Where memory is in this process, more at once would only take turns."""
@@ -394,7 +394,7 @@ class ProfileRuntime:
             way.settle(max(0.0, deadline - time.monotonic()))
         return done
 
-    def standing(self) -> QueueStatus:
+    def standing(self) -> WriteQueueStatus:
         return self._write_queue.standing()
 
     def leave(self) -> None:

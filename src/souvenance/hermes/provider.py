@@ -24,7 +24,7 @@ from souvenance.hermes.config_files import write_setting
 from souvenance.hermes.config_reader import Complaint
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.conversation_cache import Live
-from souvenance.hermes.host import PERSONAL, Conversation
+from souvenance.hermes.host import PERSONAL, HostConversation
 from souvenance.hermes.host_files import pages, statement
 from souvenance.hermes.host_transcript import Window, said_and_undone, window, with_undone
 from souvenance.hermes.identity import HTTP, Person, agent_peer, identify, is_shared, written_by
@@ -32,7 +32,7 @@ from souvenance.hermes.profile_runtime import ProfileRuntime
 from souvenance.hermes.queued_writes import QueuedMessage, QueuedTurn, Undo
 from souvenance.hermes.recall import Recall
 from souvenance.hermes.session_names import pages_name, session_name
-from souvenance.hermes.settings_table import KEYS, Setting
+from souvenance.hermes.settings_table import KEYS, ProviderSetting
 from souvenance.hermes.state_files import StateFiles
 from souvenance.hermes.system_prompt import introduction
 from souvenance.hermes.token import minting
@@ -79,7 +79,7 @@ class Provider:
 
     def __init__(self, surroundings: Surroundings) -> None:
         self._around = surroundings
-        self._conversation: Conversation | None = None
+        self._conversation: HostConversation | None = None
         self._configuration: Configuration | None = None
         self._remembers = False
         self._person: Person | None = None
@@ -129,7 +129,7 @@ class Provider:
         known = {name: str(kwargs[name]) for name in _KNOWN if kwargs.get(name)}
         home = Path(kwargs.get("hermes_home") or self._around.home())
         profile = kwargs.get("agent_identity") or "default"
-        self._conversation = Conversation(
+        self._conversation = HostConversation(
             session_id=session_id,
             platform=kwargs.get("platform") or "cli",
             home=home,
@@ -442,7 +442,7 @@ class Provider:
         if reset:
             self._turn = 0
 
-    def _rewind(self, conversation: Conversation, seat: ConversationScope) -> None:
+    def _rewind(self, conversation: HostConversation, seat: ConversationScope) -> None:
         """Turns were taken back: which, the host's own transcript knows, or else what it tells next."""
         self._live(seat).rewind()
         left, undone = said_and_undone(conversation.home, conversation.session_id)
@@ -452,7 +452,7 @@ class Provider:
         self._take_back(seat, gone)
 
     def _move(
-        self, conversation: Conversation, seat: ConversationScope, session_id: str, reason: str | None
+        self, conversation: HostConversation, seat: ConversationScope, session_id: str, reason: str | None
     ) -> None:
         """Go on in another session of the host, which has the title of this one only if it grew from it."""
         self._runtime().release(seat)
@@ -539,7 +539,7 @@ def _said_by_user(messages: Sequence[Mapping[str, Any]]) -> list[str]:
     return [spoken(message.get("content")) for message in messages if message.get("role") == "user"]
 
 
-def _field(key: Setting, *, named: bool) -> dict[str, Any]:
+def _field(key: ProviderSetting, *, named: bool) -> dict[str, Any]:
     """`named`: with the variable that may say it instead."""
     field: dict[str, Any] = {"key": key.name, "description": key.says, "default": key.default_value}
     if key.variable is not None:

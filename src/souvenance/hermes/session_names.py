@@ -12,7 +12,7 @@ from msgspec import Struct
 from souvenance.agents.names import MOST_CHARS, digest, sanitised
 from souvenance.domain.names import own_session
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.host import PERSONAL, Conversation
+from souvenance.hermes.host import PERSONAL, HostConversation
 from souvenance.hermes.identity import HTTP, Person
 from souvenance.patterns import pattern
 
@@ -35,7 +35,7 @@ class _Source(Struct, frozen=True):
 
 
 def session_name(
-    configuration: Configuration, conversation: Conversation, person: Person | None, *, session_id: str
+    configuration: Configuration, conversation: HostConversation, person: Person | None, *, session_id: str
 ) -> str:
     """The session that what is said in the conversation belongs to.
 
@@ -55,7 +55,7 @@ def _reachable(configuration: Configuration, name: str, peer: str) -> str:
 
 
 def _session_name(
-    configuration: Configuration, conversation: Conversation, person: Person | None, session_id: str
+    configuration: Configuration, conversation: HostConversation, person: Person | None, session_id: str
 ) -> str:
     source = _source(configuration, conversation, session_id)
     apart = configuration.session_peer_prefix or not _told_apart(conversation, source)
@@ -80,7 +80,7 @@ def pages_name(configuration: Configuration, owner: str) -> str:
     return _reachable(configuration, _marked(f"{owner}-files", "files", owner, namespace), owner)
 
 
-def _source(configuration: Configuration, conversation: Conversation, session_id: str) -> _Source:
+def _source(configuration: Configuration, conversation: HostConversation, session_id: str) -> _Source:
     key = (conversation.gateway_session_key or "").strip()
     if key and conversation.platform == HTTP:
         return _Source("http", key)
@@ -92,7 +92,7 @@ def _source(configuration: Configuration, conversation: Conversation, session_id
     return _Source(f"on {conversation.platform}", source.text)
 
 
-def _told_apart(conversation: Conversation, source: _Source) -> bool:
+def _told_apart(conversation: HostConversation, source: _Source) -> bool:
     """Whether the source alone keeps strangers out of each other's sessions.
 
     A gateway's chat is one for all who are in it. A caller of the HTTP API may name any key, and is
@@ -103,7 +103,7 @@ def _told_apart(conversation: Conversation, source: _Source) -> bool:
     return source.kind in ("gateway", "local")
 
 
-def _local(configuration: Configuration, conversation: Conversation, session_id: str) -> _Source:
+def _local(configuration: Configuration, conversation: HostConversation, session_id: str) -> _Source:
     """The source of one who is alone with the agent."""
     strategy, directory = configuration.session_strategy, conversation.directory
     if strategy == "per-session" and session_id.strip():

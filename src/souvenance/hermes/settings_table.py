@@ -24,7 +24,7 @@ NOT_NEEDED = ("queryRewrite", "initOnSessionStart")
 """Settings of the bundled Honcho plugin that are accepted and have no use here."""
 
 
-class Setting(Struct, frozen=True, kw_only=True):
+class ProviderSetting(Struct, frozen=True, kw_only=True):
     name: str
     kind: setting_types.SettingType
     section: str
@@ -60,7 +60,7 @@ def nearest_key(name: str) -> str | None:
     return _SPELLINGS[found].name if found else None
 
 
-def find(name: str) -> Setting | None:
+def find(name: str) -> ProviderSetting | None:
     """The setting of that name, or of that legacy spelling."""
     return _SPELLINGS.get(name)
 
@@ -69,15 +69,15 @@ _CONNECTION, _PEOPLE, _RECALL, _WRITING = "Connection", "People", "Recall", "Wri
 _SESSIONS, _DIALECTIC, _BUDGETS, _PACE = "Sessions", "Dialectic", "Budgets", "Pace"
 _MODEL = "Hermes' own model"
 
-KEYS: tuple[Setting, ...] = (
-    Setting(
+KEYS: tuple[ProviderSetting, ...] = (
+    ProviderSetting(
         name="enabled",
         kind=setting_types.FLAG,
         section=_CONNECTION,
         guards=True,
         says="Whether this profile has memory at all.",
     ),
-    Setting(
+    ProviderSetting(
         name="baseUrl",
         kind=setting_types.ADDRESS,
         section=_CONNECTION,
@@ -87,7 +87,7 @@ KEYS: tuple[Setting, ...] = (
         default="none: the store",
         says="The server to ask, Souvenance's or Honcho's. A version at the end of it is cut off.",
     ),
-    Setting(
+    ProviderSetting(
         name="apiKey",
         kind=setting_types.SECRET,
         section=_CONNECTION,
@@ -99,7 +99,7 @@ KEYS: tuple[Setting, ...] = (
         "environment alone is not used: memory stays on this machine until baseUrl or environment says "
         "where the key belongs.",
     ),
-    Setting(
+    ProviderSetting(
         name="oauth",
         kind=setting_types.OBJECT,
         section=_CONNECTION,
@@ -107,7 +107,7 @@ KEYS: tuple[Setting, ...] = (
         default="none",
         says="The grant that signing in leaves here. It is renewed by itself; do not edit it.",
     ),
-    Setting(
+    ProviderSetting(
         name="environment",
         kind=setting_types.choice("production", "local"),
         section=_CONNECTION,
@@ -117,7 +117,7 @@ KEYS: tuple[Setting, ...] = (
         says="Which server if no baseUrl names one: Honcho's cloud, which needs a key, or port 8000 of this "
         "machine.",
     ),
-    Setting(
+    ProviderSetting(
         name="timeout",
         kind=setting_types.seconds(above_zero=True),
         section=_CONNECTION,
@@ -125,7 +125,7 @@ KEYS: tuple[Setting, ...] = (
         variable="HONCHO_TIMEOUT",
         says="When a request to the server is given up, and what a tool asks of memory.",
     ),
-    Setting(
+    ProviderSetting(
         name="store",
         kind=setting_types.PATH,
         section=_CONNECTION,
@@ -133,14 +133,14 @@ KEYS: tuple[Setting, ...] = (
         default="$HERMES_HOME/souvenance",
         says="The data folder of the memory in this process, for a profile without a server.",
     ),
-    Setting(
+    ProviderSetting(
         name="workspace",
         kind=setting_types.NAME,
         section=_CONNECTION,
         default="the host's key",
         says="The workspace. Profiles that name the same one know the same people.",
     ),
-    Setting(
+    ProviderSetting(
         name="namespaces",
         kind=setting_types.NAMESPACES,
         section=_CONNECTION,
@@ -148,21 +148,21 @@ KEYS: tuple[Setting, ...] = (
         says="What may be read, and the one that is written to. A name alone stands for both; of a list all "
         "are read and the first is written to. What is not named is not granted.",
     ),
-    Setting(
+    ProviderSetting(
         name="peerName",
         kind=setting_types.PEER,
         section=_PEOPLE,
         default="none",
         says="The peer of the profile's owner: who speaks where no platform says who does.",
     ),
-    Setting(
+    ProviderSetting(
         name="aiPeer",
         kind=setting_types.PEER,
         section=_PEOPLE,
         default="the host's key",
         says="The peer of the agent, which must not be a person's.",
     ),
-    Setting(
+    ProviderSetting(
         name="pinUserPeer",
         kind=setting_types.FLAG,
         section=_PEOPLE,
@@ -170,33 +170,33 @@ KEYS: tuple[Setting, ...] = (
         says="Takes everybody who writes, on every platform, for peerName. Only for an agent that nobody but "
         "its owner talks to.",
     ),
-    Setting(
+    ProviderSetting(
         name="userPeerAliases",
         kind=setting_types.ALIASES,
         section=_PEOPLE,
         says="The peer of each id that a platform gives a person, so that several ids are one person.",
     ),
-    Setting(
+    ProviderSetting(
         name="runtimePeerPrefix",
         kind=setting_types.TEXT,
         section=_PEOPLE,
         says="What the peers of people without an alias begin with, so that equal ids of two platforms stay "
         "two people.",
     ),
-    Setting(
+    ProviderSetting(
         name="recallMode",
         kind=setting_types.choice(*get_args(RecallMode), auto="hybrid"),
         section=_RECALL,
         says='How memory reaches the model: shown to it ("context"), asked for by it ("tools"), or both. '
         'The old "auto" is "hybrid".',
     ),
-    Setting(
+    ProviderSetting(
         name="toolNames",
         kind=setting_types.choice(*get_args(ToolNames)),
         section=_RECALL,
         says="What the names of the tools begin with.",
     ),
-    Setting(
+    ProviderSetting(
         name="observationMode",
         kind=setting_types.choice(
             "directional", "unified", shared="unified", separate="directional", cross="directional"
@@ -205,140 +205,140 @@ KEYS: tuple[Setting, ...] = (
         says='Who learns about whom. "directional": both about themselves and each other; "unified": both '
         "about the user only.",
     ),
-    Setting(
+    ProviderSetting(
         name="observation",
         kind=setting_types.OBSERVATION,
         section=_RECALL,
         default="as observationMode",
         says="The same, one by one. A flag that is given here wins over the mode.",
     ),
-    Setting(
+    ProviderSetting(
         name="writeFrequency",
         kind=setting_types.FREQUENCY,
         section=_WRITING,
         says='When turns are written: behind the conversation ("async"), at the end of each ("turn") or of '
         'the session ("session"), or every so many turns. What is kept back goes after half an hour.',
     ),
-    Setting(
+    ProviderSetting(
         name="saveMessages",
         kind=setting_types.FLAG,
         section=_WRITING,
         says="Whether what is said is kept.",
     ),
-    Setting(
+    ProviderSetting(
         name="messageMaxChars",
         kind=setting_types.whole(20),
         section=_WRITING,
         says="How long a message may be. A longer one is written in pieces.",
     ),
-    Setting(
+    ProviderSetting(
         name="sessionStrategy",
         kind=setting_types.choice(*get_args(SessionStrategy)),
         section=_SESSIONS,
         says="What shares a session on the command line: a directory, a run, a git repository or everything. "
         "A platform's chat is always a session of its own.",
     ),
-    Setting(
+    ProviderSetting(
         name="sessionPeerPrefix",
         kind=setting_types.FLAG,
         section=_SESSIONS,
         says="Begins the name of every session with the peer's.",
     ),
-    Setting(
+    ProviderSetting(
         name="sessions",
         kind=setting_types.SESSIONS,
         section=_SESSIONS,
         says="Names for the sessions of some directories, whatever the strategy would call them.",
     ),
-    Setting(
+    ProviderSetting(
         name="dialecticDepth",
         kind=setting_types.whole(1, 3, clamped=True),
         section=_DIALECTIC,
         says="In how many passes a question about the user is thought about. Other numbers are moved into "
         "this range.",
     ),
-    Setting(
+    ProviderSetting(
         name="dialecticDepthLevels",
         kind=setting_types.PASS_LEVELS,
         section=_DIALECTIC,
         default="by depth",
         says='The level of each pass. A pass that is not named has "low".',
     ),
-    Setting(
+    ProviderSetting(
         name="dialecticReasoningLevel",
         kind=setting_types.choice(*LEVELS),
         section=_DIALECTIC,
         says="How hard it is thought about.",
     ),
-    Setting(
+    ProviderSetting(
         name="dialecticDynamic",
         kind=setting_types.FLAG,
         section=_DIALECTIC,
         says="Whether the model may choose the level itself when it asks by tool.",
     ),
-    Setting(
+    ProviderSetting(
         name="reasoningHeuristic",
         kind=setting_types.FLAG,
         section=_DIALECTIC,
         says="Raises the level by one if the message has 120 characters, by two if it has 400.",
     ),
-    Setting(
+    ProviderSetting(
         name="reasoningLevelCap",
         kind=setting_types.choice(*LEVELS),
         section=_DIALECTIC,
         says="How far reasoningHeuristic may raise it.",
     ),
-    Setting(
+    ProviderSetting(
         name="dialecticMaxChars",
         kind=setting_types.LIMIT,
         section=_BUDGETS,
         says="How many characters of an answer are shown to a model that did not ask.",
     ),
-    Setting(
+    ProviderSetting(
         name="dialecticMaxInputChars",
         kind=setting_types.whole(1),
         section=_BUDGETS,
         says="How many characters a question may have; the rest is cut off.",
     ),
-    Setting(
+    ProviderSetting(
         name="contextTokens",
         kind=setting_types.LIMIT,
         section=_BUDGETS,
         says="How many tokens of memory are shown in one turn, at four characters each.",
     ),
-    Setting(
+    ProviderSetting(
         name="contextCadence",
         kind=setting_types.whole(1, clamped=True),
         section=_PACE,
         says="Every how many turns what is known is looked up again.",
     ),
-    Setting(
+    ProviderSetting(
         name="dialecticCadence",
         kind=setting_types.whole(1, clamped=True),
         section=_PACE,
         says="Every how many turns a question about the user is put to memory.",
     ),
-    Setting(
+    ProviderSetting(
         name="injectionFrequency",
         kind=setting_types.choice(*get_args(InjectionFrequency)),
         section=_PACE,
         says="Whether memory is shown in every turn or in the first alone.",
     ),
-    Setting(
+    ProviderSetting(
         name="recallWait",
         kind=setting_types.seconds(),
         section=_PACE,
         default="0.3, and 3 while memory in this process is loaded",
         says="How long a turn waits for its memory at most; once it is set, the first of a process too.",
     ),
-    Setting(
+    ProviderSetting(
         name="firstTurnBaseWait",
         kind=setting_types.seconds(),
         section=_PACE,
         default="as recallWait",
         says="How long the first turn waits for what is known.",
     ),
-    Setting(
+    ProviderSetting(
         name="firstTurnDialecticWait",
         kind=setting_types.seconds(),
         section=_PACE,
@@ -346,7 +346,7 @@ KEYS: tuple[Setting, ...] = (
         says="How long the first turn waits for the answer about the user. Where memory has told something "
         "and no wait is set, that answer comes with the next turn.",
     ),
-    Setting(
+    ProviderSetting(
         name="hostModel",
         kind=setting_types.FLAG,
         section=_MODEL,
@@ -354,13 +354,13 @@ KEYS: tuple[Setting, ...] = (
         says="Whether Hermes' own model reads finished conversations in the background and notes what they "
         "tell about you. Off means quotes only. Memory on a server uses the server's model instead.",
     ),
-    Setting(
+    ProviderSetting(
         name="hostModelCallsPerDay",
         kind=setting_types.whole(0),
         section=_MODEL,
         says="How often Hermes' model is asked in a day, in UTC, at most.",
     ),
-    Setting(
+    ProviderSetting(
         name="hostModelTokensPerDay",
         kind=setting_types.whole(0),
         section=_MODEL,

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from souvenance.decoders import settled
-from souvenance.hermes.circuit_breaker import Health
+from souvenance.hermes.circuit_breaker import BackendHealth
 from souvenance.hermes.transcript import HeardMessages, Transcript
 
 _MOST_KEPT = 5_000
@@ -23,17 +23,19 @@ class StateFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def note(self, health: Health) -> None:
+    def note(self, health: BackendHealth) -> None:
         """Leave word of how the backend does; a folder that can't be written to is no reason to fail."""
         try:
             self._write("health.json", msgspec.json.encode(health))
         except OSError:
             return
 
-    def health(self) -> Health | None:
+    def health(self) -> BackendHealth | None:
         """How the backend did when that last changed; None if it never failed."""
         try:
-            return msgspec.json.decode((self._folder / "health.json").read_bytes(), type=settled(Health))
+            return msgspec.json.decode(
+                (self._folder / "health.json").read_bytes(), type=settled(BackendHealth)
+            )
         except (OSError, msgspec.MsgspecError):
             return None
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from souvenance.agents.memory_interface import AI, USER, Memory, MemoryNote, RecalledPassage
+from souvenance.agents.memory_interface import AI, USER, ConversationMemory, MemoryNote, RecalledPassage
 from souvenance.agents.notes import day, entries, lines, remarks, search_terms
 from souvenance.agents.text_budget import CHARACTERS_PER_TOKEN, cut, excerpt
 from souvenance.agents.transcript import clean
@@ -109,7 +109,7 @@ def schemas(configuration: Configuration) -> list[dict[str, Any]]:
 
 
 def handle(
-    memory: Memory,
+    memory: ConversationMemory,
     configuration: Configuration,
     name: str,
     args: object,
@@ -123,7 +123,7 @@ def handle(
 
     Raises: SouvenanceError; `refused` says how that is told to the model.
     """
-    return _json(_called(_Desk(memory, configuration, now, count or _about), name, args))
+    return _json(_called(_ToolContext(memory, configuration, now, count or _about), name, args))
 
 
 def refused(error: SouvenanceError) -> str:
@@ -138,10 +138,10 @@ def nobody() -> str:
     return refused(Unauthenticated("nobody is named in this conversation", hint=hint))
 
 
-class _Desk(Struct, frozen=True):
+class _ToolContext(Struct, frozen=True):
     """What every tool works with."""
 
-    memory: Memory
+    memory: ConversationMemory
     configuration: Configuration
     now: datetime
     count: Count
@@ -198,7 +198,7 @@ class _Desk(Struct, frozen=True):
         return kept
 
 
-def _called(ctx: _Desk, name: str, args: object) -> _Answer:
+def _called(ctx: _ToolContext, name: str, args: object) -> _Answer:
     tools = {ctx.tool(what): work for what, work in _TOOLS.items()}
     if ctx.configuration.recall_mode == "context":
         raise Disabled(
@@ -211,7 +211,7 @@ def _called(ctx: _Desk, name: str, args: object) -> _Answer:
     return tools[name](ctx, args)
 
 
-def _profile(ctx: _Desk, args: Mapping[str, Any]) -> _Answer:
+def _profile(ctx: _ToolContext, args: Mapping[str, Any]) -> _Answer:
     peer = _peer(args)
     given = args.get("card")
     facts = [given] if isinstance(given, str) else given or []
@@ -231,7 +231,7 @@ def _profile(ctx: _Desk, args: Mapping[str, Any]) -> _Answer:
     return answer
 
 
-def _search(ctx: _Desk, args: Mapping[str, Any]) -> _Answer:
+def _search(ctx: _ToolContext, args: Mapping[str, Any]) -> _Answer:
     query = _required(args, "query")
     tokens = _tokens(args)
     limit = max(5, min(tokens // _TOKENS_PER_RESULT, _MOST_RESULTS))
@@ -252,7 +252,7 @@ def _search(ctx: _Desk, args: Mapping[str, Any]) -> _Answer:
     return {"results": [], "hint": hint}
 
 
-def _context(ctx: _Desk, args: Mapping[str, Any]) -> _Answer:
+def _context(ctx: _ToolContext, args: Mapping[str, Any]) -> _Answer:
     peer = _peer(args)
     found = ctx.memory.snapshot(peer)
     newest = [ctx.passage(passage, _LEAST_EXCERPT, []) for passage in reversed(found.recent)]
@@ -269,7 +269,7 @@ def _context(ctx: _Desk, args: Mapping[str, Any]) -> _Answer:
     return {"peer": defuse(peer), **(shown or {"hint": "Nothing is remembered yet."})}
 
 
-def _reasoning(ctx: _Desk, args: Mapping[str, Any]) -> _Answer:
+def _reasoning(ctx: _ToolContext, args: Mapping[str, Any]) -> _Answer:
     query = cut(_required(args, "query"), ctx.configuration.dialectic_max_input_chars)
     level = _level(ctx.configuration, args)
     told = ctx.memory.ask(query, level, _peer(args))
@@ -282,7 +282,7 @@ def _reasoning(ctx: _Desk, args: Mapping[str, Any]) -> _Answer:
     }
 
 
-def _conclude(ctx: _Desk, args: Mapping[str, Any]) -> _Answer:
+def _conclude(ctx: _ToolContext, args: Mapping[str, Any]) -> _Answer:
     conclusion, delete_id, query = (_given(args, name) for name in ("conclusion", "delete_id", "query"))
     listing = _flag(args, "list")
     if sum(map(bool, (conclusion, delete_id, listing))) != 1:
@@ -303,7 +303,7 @@ def _conclude(ctx: _Desk, args: Mapping[str, Any]) -> _Answer:
     return {"conclusions": shown, **rest}
 
 
-_TOOLS: dict[str, Callable[[_Desk, Mapping[str, Any]], _Answer]] = {
+_TOOLS: dict[str, Callable[[_ToolContext, Mapping[str, Any]], _Answer]] = {
     "profile": _profile,
     "search": _search,
     "context": _context,

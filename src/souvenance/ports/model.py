@@ -183,7 +183,7 @@ class Dialectic(Protocol):
         ...
 
 
-class ModelStatus(Struct, frozen=True):
+class ModelState(Struct, frozen=True):
     """How it stands with the model: who does what, what was spent, and what is wrong."""
 
     reasoner: str
@@ -212,7 +212,7 @@ class Model(Protocol):
 
     def engaged(self, workspace: str) -> Dialectic: ...
 
-    def standing(self, workspace: str) -> ModelStatus: ...
+    def standing(self, workspace: str) -> ModelState: ...
 
     def observe(self, observer: Observer) -> None:
         """Have every call of a model watched from now on."""

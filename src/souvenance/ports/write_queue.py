@@ -39,7 +39,7 @@ class WriteRefused(Exception):
     """What a carrier raises for a letter that will never be taken. It is set aside, and its lane goes on."""
 
 
-class QueueStatus(Struct, frozen=True):
+class WriteQueueStatus(Struct, frozen=True):
     """How many letters there are."""
 
     waiting: int = 0
@@ -81,7 +81,7 @@ class WriteQueue(Protocol):
         """
         ...
 
-    def standing(self) -> QueueStatus:
+    def standing(self) -> WriteQueueStatus:
         """Raises: StorageUnavailable."""
         ...
 

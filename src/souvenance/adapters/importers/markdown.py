@@ -33,7 +33,7 @@ _TAB = 4
 _MOST_CONTEXT_CHARS = 200
 
 
-class Note(Struct, frozen=True):
+class MarkdownNote(Struct, frozen=True):
     """A statement, what it stands under, and its line."""
 
     text: str
@@ -80,7 +80,7 @@ class Markdown:
             raise ImportUnreadable(f"{self._path.name}, line {line}: it is not text in UTF-8") from None
 
 
-def notes(text: str) -> Iterator[Note | Skipped]:
+def notes(text: str) -> Iterator[MarkdownNote | Skipped]:
     """The statements of a page, and what in it is none."""
     whole = text.replace("\r\n", "\n").replace("\r", "\n")
     for shape in (_FRONT, _COMMENT):
@@ -105,7 +105,7 @@ class _Page:
         self._aside = ""
         """Why the lines at hand are no statement."""
 
-    def read(self, line: str, number: int) -> Iterator[Note | Skipped]:
+    def read(self, line: str, number: int) -> Iterator[MarkdownNote | Skipped]:
         if self._fence is not None:
             closing = _FENCE.fullmatch(line)
             if closing and closing[1].startswith(self._fence) and not closing[2].strip():
@@ -129,7 +129,7 @@ class _Page:
         else:
             yield from self._other(line, number)
 
-    def end(self) -> Iterator[Note | Skipped]:
+    def end(self) -> Iterator[MarkdownNote | Skipped]:
         """What stood open, as a statement."""
         aside, text = self._aside, _plain(" ".join(self._open))
         column, self._open, self._aside, self._column = self._column, [], "", None
@@ -140,13 +140,13 @@ class _Page:
             if column is not None:
                 self._parents.append((column, text.rstrip(":").strip()))
             if not text.endswith(":"):
-                yield Note(text, under, self._line)
+                yield MarkdownNote(text, under, self._line)
 
     def _begin_item(self, column: int, text: str, number: int) -> None:
         self._parents = [one for one in self._parents if one[0] < column]
         self._column, self._line, self._open = column, number, [text]
 
-    def _other(self, line: str, number: int) -> Iterator[Note | Skipped]:
+    def _other(self, line: str, number: int) -> Iterator[MarkdownNote | Skipped]:
         stripped = line.strip()
         aside = {">": "quotations", "|": "tables"}.get(stripped[0], "")
         if not aside and not self._open and not self._aside and not self._parents and _is_indented(line):

@@ -21,7 +21,7 @@ from souvenance.ports.model import (
     SUMMARISE,
     ModelQuestion,
     ModelReading,
-    ModelStatus,
+    ModelState,
     Pace,
     Revision,
     Telling,
@@ -74,7 +74,7 @@ class ModelReasoner:
         watch = None if self._observer is None else partial(self._observer.watch, MODEL, task)
         return Asking(endpoint, self._budget, workspace, count=self._count, window=self._window, watch=watch)
 
-    def standing(self, workspace: str) -> ModelStatus:
+    def standing(self, workspace: str) -> ModelState:
         spent, here, trouble = Spent(), Spent(), ""
         try:
             spent, here = self._budget.spent(workspace)
@@ -83,7 +83,7 @@ class ModelReasoner:
         except ModelBudgetSpent as error:
             trouble = error.detail
         resting = (one.trouble for one in dict.fromkeys(self._endpoints.values()))
-        return ModelStatus(
+        return ModelState(
             self.name,
             self.tasks,
             spent,

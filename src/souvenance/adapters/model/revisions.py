@@ -64,7 +64,7 @@ class Reply(Struct):
     keep: list[Item] = []
 
 
-class Shown(Struct, frozen=True):
+class ShownToModel(Struct, frozen=True):
     """What the model sees, each under a short name."""
 
     reading: ModelReading
@@ -82,7 +82,7 @@ def _called(person: ModelPerson) -> str:
 class Checking:
     """Checks what a model says against what it was shown."""
 
-    def __init__(self, shown: Shown, embed: Embed | None) -> None:
+    def __init__(self, shown: ShownToModel, embed: Embed | None) -> None:
         self._shown = shown
         self._embed = embed
         self._people = [person.name for person in shown.reading.people]
@@ -246,7 +246,7 @@ def _revised(
 ) -> list[Revision]:
     """What one call says; if its reply is cut off, what a call for each half says."""
     lines = {f"t{at}": line for at, line in enumerate((*before[-_BEFORE:], *stretch), 1)}
-    shown = Shown(reading, lines, _known(asking, reading.people))
+    shown = ShownToModel(reading, lines, _known(asking, reading.people))
     asked = Prompt(
         messages=(
             {"role": "system", "content": _rules(reading)},
@@ -287,7 +287,7 @@ def _rules(reading: ModelReading) -> str:
     return f"{rules}\n\n{prompt('wishes')}" if any(map(str.strip, reading.wishes.values())) else rules
 
 
-def _material(asking: Asking, shown: Shown, before: int) -> str:
+def _material(asking: Asking, shown: ShownToModel, before: int) -> str:
     rows = [_row(label, line, shown.reading) for label, line in shown.lines.items()]
     cards = [{"about": one.name, "card": list(one.card)} for one in shown.reading.people if one.card]
     known = [_known_row(label, about, one) for label, (about, one) in shown.known.items()]
@@ -322,7 +322,7 @@ def _known_row(label: str, about: str, one: KnownFacts) -> dict[str, str]:
     return row if one.by_hand else {"id": label, **row}
 
 
-def _wishes(asking: Asking, shown: Shown) -> list[dict[str, Any]]:
+def _wishes(asking: Asking, shown: ShownToModel) -> list[dict[str, Any]]:
     """Each wish once, with the lines that it is for if it is not for all."""
     labels: dict[str, list[str]] = {}
     for label, line in shown.lines.items():
@@ -340,7 +340,7 @@ def _bounded(asking: Asking, text: str, most: int) -> str:
     return text
 
 
-def _schema(shown: Shown) -> Mapping[str, Any]:
+def _schema(shown: ShownToModel) -> Mapping[str, Any]:
     """What a reply must look like; where an endpoint keeps to it, nothing else can be named."""
     sources = {"type": "array", "items": {"type": "string", "enum": list(shown.lines)}, "minItems": 1}
     people = {"type": "string", "enum": [person.name for person in shown.reading.people]}

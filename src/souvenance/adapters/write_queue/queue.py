@@ -41,7 +41,7 @@ from souvenance.errors import (
     Tampered,
 )
 from souvenance.ports.clock import Clock
-from souvenance.ports.write_queue import Letter, QueueStatus, WriteRefused
+from souvenance.ports.write_queue import Letter, WriteQueueStatus, WriteRefused
 
 if TYPE_CHECKING:
     from souvenance.adapters.write_queue.database import Row, WriteQueueFile
@@ -106,9 +106,9 @@ class SealedWriteQueue:
         with _turn(self._folder / LOCK_FILE) as ours:
             return ours and self._deliver(carrier)
 
-    def standing(self) -> QueueStatus:
+    def standing(self) -> WriteQueueStatus:
         counted = self._within(lambda file: file.counted(self._clock.now()), (0, 0, 0))
-        return QueueStatus(*counted, moved_aside(self._folder))
+        return WriteQueueStatus(*counted, moved_aside(self._folder))
 
     def close(self) -> None:
         with self._lock:

@@ -14,7 +14,7 @@ from souvenance.core.conversation import directory, evidence
 from souvenance.core.conversation.cards import read_card
 from souvenance.core.conversation.conclusions import View, Whose, nearest, newest_views, query_views
 from souvenance.core.conversation.context import shown
-from souvenance.core.conversation.ingest import Message
+from souvenance.core.conversation.ingest import StoredMessage
 from souvenance.core.conversation.messages import said_at
 from souvenance.core.request_context import RequestContext
 from souvenance.domain import representation, trust
@@ -76,7 +76,7 @@ class Gathered(Struct, frozen=True):
     """What an answer may be made of, best first."""
 
     views: list[View]
-    messages: list[Message]
+    messages: list[StoredMessage]
 
     def statements(self, local: Callable[[int], int]) -> list[SourceStatement]:
         """`local` tells what clocks on the wall showed when it was said."""

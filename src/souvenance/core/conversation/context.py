@@ -12,7 +12,7 @@ from souvenance.core.conversation.cards import read_card
 from souvenance.core.conversation.compartments import Opener
 from souvenance.core.conversation.conclusions import View, Whose, noted
 from souvenance.core.conversation.evidence import quotes
-from souvenance.core.conversation.ingest import Message
+from souvenance.core.conversation.ingest import StoredMessage
 from souvenance.core.request_context import RequestContext
 from souvenance.core.search import foresee
 from souvenance.decoders import settled
@@ -20,7 +20,7 @@ from souvenance.domain.directory import MEMBER, PEER, SESSION
 from souvenance.domain.line import CONCLUSIONS, SealedLine
 from souvenance.domain.names import SESSIONS
 from souvenance.domain.reasoning_settings import observed, uses_cards
-from souvenance.domain.representation import Conclusion, fitting, render
+from souvenance.domain.representation import WrittenConclusion, fitting, render
 from souvenance.domain.trust import least_shown
 from souvenance.ports.store import Turns
 
@@ -86,8 +86,8 @@ class StoredSummary(Struct, frozen=True):
     turn: int
 
 
-class Context(Struct, frozen=True):
-    messages: list[Message]
+class SessionContextParts(Struct, frozen=True):
+    messages: list[StoredMessage]
     summary: StoredSummary | None
     picture: Picture | None
 
@@ -194,13 +194,13 @@ def _card(ctx: RequestContext, asked: PictureQuery, session: str | None) -> list
     return None if entries is None else [entry.text for entry in entries]
 
 
-def shown(ctx: RequestContext, view: View) -> Conclusion:
-    return Conclusion(view.level, view.text, ctx.tools.local(view.at))
+def shown(ctx: RequestContext, view: View) -> WrittenConclusion:
+    return WrittenConclusion(view.level, view.text, ctx.tools.local(view.at))
 
 
 def context(
     ctx: RequestContext, session: str, *, tokens: int | None, summary: bool, asked: PictureQuery | None
-) -> Context:
+) -> SessionContextParts:
     """The picture of a peer within its share, then a summary, then the newest messages that fit what is left.
 
     Of a session that does not exist, only the picture.
@@ -212,7 +212,7 @@ def context(
     share = min(PICTURE_TOKENS, int(budget * PICTURE_SHARE))
     seen = None if asked is None else picture(ctx, asked, share, session)
     if directory.find(ctx, SESSION, session) is None:
-        return Context([], None, seen)
+        return SessionContextParts([], None, seen)
     if seen is not None:
         budget -= seen.tokens
         budget -= sum(count(entry) for entry in seen.card or ())
@@ -223,8 +223,8 @@ def context(
         first = chosen.turn
     newest = _newest(ctx, session, first, budget)
     opener = Opener(ctx)
-    messages = [Message(line, opener.text(line)) for line in newest]
-    return Context(messages, chosen, seen)
+    messages = [StoredMessage(line, opener.text(line)) for line in newest]
+    return SessionContextParts(messages, chosen, seen)
 
 
 def summaries(ctx: RequestContext, session: str) -> list[StoredSummary]:

@@ -14,7 +14,7 @@ from itertools import pairwise, takewhile
 from msgspec import Struct
 
 from souvenance.core.conversation.compartments import Opener
-from souvenance.core.conversation.ingest import Message
+from souvenance.core.conversation.ingest import StoredMessage
 from souvenance.core.conversation.messages import class_of, said_at
 from souvenance.core.conversation.search import Found, How, Where, find_messages, may_find, newest_of
 from souvenance.core.request_context import RequestContext
@@ -74,8 +74,8 @@ class EvidenceQuery(Struct, frozen=True):
 class Passage(Struct, frozen=True):
     """Messages of a session that follow each other, and the best of them."""
 
-    messages: tuple[Message, ...]
-    best: Message
+    messages: tuple[StoredMessage, ...]
+    best: StoredMessage
 
     @property
     def first(self) -> SealedLine:
@@ -149,14 +149,14 @@ def _where(asked: EvidenceQuery) -> Where:
     return Where(peer=asked.observed, sessions=asked.sessions, perspective=perspective)
 
 
-def _central(ctx: RequestContext, asked: EvidenceQuery, among: int) -> Iterator[Message]:
+def _central(ctx: RequestContext, asked: EvidenceQuery, among: int) -> Iterator[StoredMessage]:
     """What is current and central of so much of what the peer said last, best first. Raises: Tampered."""
     if asked.observed is None:
         return
     where, opener = _where(asked), Opener(ctx)
     passes = may_find(ctx, where)
     newest = [line for line in newest_of(ctx, where, _LOOKED_THROUGH * among) if passes(line)][:among]
-    messages = [Message(line, opener.text(line)) for line in sorted(newest, key=said_at)]
+    messages = [StoredMessage(line, opener.text(line)) for line in sorted(newest, key=said_at)]
     own = [one for one in messages if not _is_carried(one.line) and asked.passes(one.line)]
     for number in central([one.text for one in own]):
         if _class_of(ctx, own[number]) == Trust.SAID:  # It takes long to see, and few are taken.
@@ -178,7 +178,7 @@ class _Chosen:
             may_find(ctx, Where(sessions=asked.sessions, perspective=peer)) for peer in present or (None,)
         ]
         self._speakers = set(present) if asked.unasked else None
-        self._by_session: dict[str, dict[int, Message]] = defaultdict(dict)
+        self._by_session: dict[str, dict[int, StoredMessage]] = defaultdict(dict)
         self._rank: dict[str, int] = {}
 
     @property
@@ -193,7 +193,7 @@ class _Chosen:
     def spent(self) -> int:
         return self._tokens - self._left if self.any else 0
 
-    def take(self, message: Message, around: int | None = None) -> None:
+    def take(self, message: StoredMessage, around: int | None = None) -> None:
         """Quote the message, and what is beside it, if there is room."""
         if not self._add(message, self._left):
             return
@@ -201,7 +201,7 @@ class _Chosen:
         space = min(self._left, self._most_beside)
         for line in self._beside(message.line, self._asked.around if around is None else around):
             before = self._left
-            self._add(Message(line, self._opener.text(line)), space)
+            self._add(StoredMessage(line, self._opener.text(line)), space)
             space -= before - self._left
 
     def passages(self) -> list[Passage]:
@@ -210,10 +210,10 @@ class _Chosen:
         found = [Passage(tuple(run), min(run, key=self._place)) for run in runs]
         return sorted(found, key=lambda one: self._place(one.best))
 
-    def _place(self, message: Message) -> int:
+    def _place(self, message: StoredMessage) -> int:
         return self._rank.get(message.line.id, len(self._rank))
 
-    def _add(self, message: Message, space: int) -> bool:
+    def _add(self, message: StoredMessage, space: int) -> bool:
         """Whether the message is quoted: it was before, or there is room for it."""
         chosen, turn = self._by_session[message.line.session or ""], message.line.turn or 0
         if turn in chosen:
@@ -226,7 +226,7 @@ class _Chosen:
         self._left -= cost
         return True
 
-    def _cost(self, message: Message, *, alone: bool) -> int:
+    def _cost(self, message: StoredMessage, *, alone: bool) -> int:
         line = message.line
         tokens = len(message.text) if line.tokens is None else line.tokens
         tokens += _name_tokens(line.compartment.owner) + message.text.count("\n")
@@ -254,7 +254,7 @@ class _Chosen:
             and all(test(line) for test in self._tests)
         )
 
-    def _runs(self, chosen: dict[int, Message]) -> Iterator[list[Message]]:
+    def _runs(self, chosen: dict[int, StoredMessage]) -> Iterator[list[StoredMessage]]:
         """The messages of a session, apart where others stand between them, or a day begins."""
         in_order = [message for _, message in sorted(chosen.items())]
         run = in_order[:1]
@@ -267,7 +267,7 @@ class _Chosen:
         if run:
             yield run
 
-    def _is_same_day(self, one: Message, other: Message) -> bool:
+    def _is_same_day(self, one: StoredMessage, other: StoredMessage) -> bool:
         days = {self._ctx.tools.local(said_at(message.line)) // _DAY_MS for message in (one, other)}
         return len(days) == 1
 
@@ -300,7 +300,7 @@ def _is_carried(line: SealedLine) -> bool:
     return is_carried(line.kind, decode_metadata(line.metadata))
 
 
-def _class_of(ctx: RequestContext, message: Message) -> Trust:
+def _class_of(ctx: RequestContext, message: StoredMessage) -> Trust:
     return class_of(ctx, message.line, message.text)
 
 

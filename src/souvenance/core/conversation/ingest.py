@@ -33,7 +33,7 @@ RETRY_WINDOW_MS = 3 * 60 * 1000
 KEY_WINDOW_MS = 24 * 3600 * 1000
 
 
-class NewMessage(Struct, frozen=True):
+class IncomingMessage(Struct, frozen=True):
     """One message as it arrives."""
 
     peer: str
@@ -47,7 +47,7 @@ class NewMessage(Struct, frozen=True):
     """What is worth noting of it, if other than of the rest of the session."""
 
 
-class Message(Struct, frozen=True):
+class StoredMessage(Struct, frozen=True):
     """One message as it is read."""
 
     line: SealedLine
@@ -64,8 +64,8 @@ class Hall(Struct, frozen=True):
 
 
 def add_messages(
-    ctx: RequestContext, hall: Hall, said: Sequence[NewMessage], key: str | None = None
-) -> tuple[list[Message], Changes]:
+    ctx: RequestContext, hall: Hall, said: Sequence[IncomingMessage], key: str | None = None
+) -> tuple[list[StoredMessage], Changes]:
     """Store the messages; a retry finds those of the first time, and changes nothing.
 
     A batch is a retry if it comes with the key of an earlier one, or, without a key, if it says the
@@ -111,11 +111,11 @@ def _newcomers(ctx: RequestContext, hall: Hall) -> dict[str, h.MemberReasoning]:
 def _store(
     ctx: RequestContext,
     session: str,
-    said: Sequence[NewMessage],
+    said: Sequence[IncomingMessage],
     keys: dict[str, CompartmentKeys],
     first: int,
-) -> list[Message]:
-    stored: list[Message] = []
+) -> list[StoredMessage]:
+    stored: list[StoredMessage] = []
     counts = [ctx.tools.tokenizer.count(one.text) for one in said]
     for turn, (one, line_id) in enumerate(zip(said, ctx.fresh_ids(len(said)), strict=True), first):
         kept = write_line(
@@ -130,16 +130,16 @@ def _store(
             metadata=encode_metadata(one.metadata),
             tokens=counts[turn - first],
         )
-        stored.append(Message(kept, one.text))
+        stored.append(StoredMessage(kept, one.text))
     return stored
 
 
-def _kind(one: NewMessage) -> str:
+def _kind(one: IncomingMessage) -> str:
     """The kind of the message. The seal binds it: metadata that is changed later makes nothing one's own."""
     return RELAYED if one.kind == MESSAGE and is_carried(MESSAGE, one.metadata) else one.kind
 
 
-def _digest(blind: bytes, session: str, said: Sequence[NewMessage], key: str | None) -> bytes:
+def _digest(blind: bytes, session: str, said: Sequence[IncomingMessage], key: str | None) -> bytes:
     """What makes a batch known again: keyed, because a bare hash of few words tells them."""
     told = blake2b(key=blind, digest_size=16)
     if key is not None:
@@ -151,8 +151,8 @@ def _digest(blind: bytes, session: str, said: Sequence[NewMessage], key: str | N
 
 
 def _first_time(
-    ctx: RequestContext, session: str, digest: bytes, said: Sequence[NewMessage], *, keyed: bool
-) -> list[Message] | None:
+    ctx: RequestContext, session: str, digest: bytes, said: Sequence[IncomingMessage], *, keyed: bool
+) -> list[StoredMessage] | None:
     """What is there of the same batch.
 
     Raises: Conflict if the key stored anything else, or part of what it stored is gone.
@@ -164,7 +164,7 @@ def _first_time(
         return None
     opener = Opener(ctx)
     lines = ctx.tx.lines.turns(Turns(ctx.scope.workspace, session, first=batch.first, last=batch.last))
-    found = [Message(line, opener.text(line)) for line in lines]
+    found = [StoredMessage(line, opener.text(line)) for line in lines]
     if [(one.line.compartment.owner, one.text) for one in found] == [(one.peer, one.text) for one in said]:
         return found
     if found and keyed:
@@ -175,7 +175,7 @@ def _first_time(
     return None
 
 
-def _owe_work(ctx: RequestContext, entry: Entry, said: Sequence[NewMessage], first: int) -> None:
+def _owe_work(ctx: RequestContext, entry: Entry, said: Sequence[IncomingMessage], first: int) -> None:
     """Note what must still be done with these messages, in the transaction that stores them."""
     session = entry.name
     near, far = directory.habits(ctx, session)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.compartments import Changes, Opener, compartment_of, write_line
-from souvenance.core.conversation.ingest import Message
+from souvenance.core.conversation.ingest import StoredMessage
 from souvenance.core.request_context import RequestContext
 from souvenance.domain import trust
 from souvenance.domain.content import decode_metadata
@@ -62,7 +62,7 @@ def page_of(
     newest_first: bool,
     offset: int,
     limit: int,
-) -> tuple[list[Message], int]:
+) -> tuple[list[StoredMessage], int]:
     """A page of the session's messages, and how many there are in all.
 
     Raises: NotFound, Tampered.
@@ -76,7 +76,7 @@ def page_of(
         found = [line for line in ctx.tx.lines.turns(span) if wanted(row(line))]
         total, lines = len(found), found[offset : offset + limit]
     opener = Opener(ctx)
-    return [Message(line, opener.text(line)) for line in lines], total
+    return [StoredMessage(line, opener.text(line)) for line in lines], total
 
 
 def find_message(ctx: RequestContext, session: str, message_id: str) -> SealedLine:
@@ -89,12 +89,12 @@ def find_message(ctx: RequestContext, session: str, message_id: str) -> SealedLi
     raise NotFound("there is no such message")
 
 
-def read_message(ctx: RequestContext, session: str, message_id: str) -> Message:
+def read_message(ctx: RequestContext, session: str, message_id: str) -> StoredMessage:
     line = find_message(ctx, session, message_id)
-    return Message(line, Opener(ctx).text(line))
+    return StoredMessage(line, Opener(ctx).text(line))
 
 
-def annotate(ctx: RequestContext, session: str, message_id: str, metadata: str) -> Message:
+def annotate(ctx: RequestContext, session: str, message_id: str, metadata: str) -> StoredMessage:
     """The message with other metadata; what was said can't be changed.
 
     Raises: NotFound, Tampered.
@@ -102,7 +102,7 @@ def annotate(ctx: RequestContext, session: str, message_id: str, metadata: str) 
     line = find_message(ctx, session, message_id)
     ctx.tx.lines.annotate(line.compartment, line.id, metadata)
     changed = replace(line, metadata=metadata)
-    return Message(changed, Opener(ctx).text(changed))
+    return StoredMessage(changed, Opener(ctx).text(changed))
 
 
 def clone(ctx: RequestContext, session: str, upto: str | None) -> tuple[Entry, Changes]:

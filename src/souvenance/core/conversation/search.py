@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.compartments import Opener, compartment_of, compartments_of
-from souvenance.core.conversation.ingest import Message
+from souvenance.core.conversation.ingest import StoredMessage
 from souvenance.core.conversation.latest_first import latest_first
 from souvenance.core.conversation.messages import class_of, row
 from souvenance.core.explanations import PART, Reasons, compared_in, explained
@@ -65,7 +65,7 @@ class How(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    message: Message
+    message: StoredMessage
     explanation: Reasons | None = None
     """Why it came, if that was asked for."""
     signals: Mapping[str, float] = {}
@@ -146,7 +146,7 @@ def find_messages(
     space = compared_in(ctx, (hit for _, hit in best)) if how.explain else None
     found = [
         Found(
-            Message(line, opener.text(line)),
+            StoredMessage(line, opener.text(line)),
             explained(hit, rank, space) if how.explain else None,
             hit.signals,
         )
@@ -229,7 +229,9 @@ def may_find(ctx: RequestContext, where: Where) -> Test:
     return passes
 
 
-def _by_part(ctx: RequestContext, query: str, where: Where, test: Test, opener: Opener) -> Iterator[Message]:
+def _by_part(
+    ctx: RequestContext, query: str, where: Where, test: Test, opener: Opener
+) -> Iterator[StoredMessage]:
     """Among the newest messages, those that hold a term of the question inside a word, newest first."""
     needles = [term for term in terms.asked(query) if len(term) >= _SHORTEST_PART]
     if not needles:
@@ -238,7 +240,7 @@ def _by_part(ctx: RequestContext, query: str, where: Where, test: Test, opener: 
         if test(line):
             text = opener.text(line)
             if terms.contained(needles, text):
-                yield Message(line, text)
+                yield StoredMessage(line, text)
 
 
 def newest_of(ctx: RequestContext, where: Where, limit: int) -> list[SealedLine]:

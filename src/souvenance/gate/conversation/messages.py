@@ -12,7 +12,7 @@ from souvenance.core.conversation import context as core
 from souvenance.core.conversation import directory, erase
 from souvenance.core.conversation import messages as read
 from souvenance.core.conversation.compartments import everywhere, reading
-from souvenance.core.conversation.ingest import Hall, Message, NewMessage, add_messages
+from souvenance.core.conversation.ingest import Hall, IncomingMessage, StoredMessage, add_messages
 from souvenance.core.conversation.search import How, Where, find_messages
 from souvenance.core.remember import Upcoming
 from souvenance.core.request_context import Services, Trace
@@ -44,7 +44,7 @@ def moment_ms(moment: datetime | None, field: str = "created_at") -> int | None:
 
 def add(case: AuthorisedRequest, request: q.AddMessages) -> Outcome:
     said = [
-        NewMessage(
+        IncomingMessage(
             one.peer_id,
             one.content,
             _metadata(one.metadata),
@@ -85,7 +85,7 @@ def add_file(case: AuthorisedRequest, request: q.AddFile) -> Outcome:
     moment, metadata = moment_ms(request.created_at), _metadata(request.metadata)
     reasoning = _reasoning(request.configuration)
     said = [
-        NewMessage(
+        IncomingMessage(
             request.peer_id,
             part,
             metadata,
@@ -251,7 +251,7 @@ def summaries(case: AuthorisedRequest, request: q.Summaries) -> Outcome:
     return Outcome(a.SessionSummaries(request.session_id, found.get(False), found.get(True)), trace)
 
 
-def _read(case: AuthorisedRequest, found: list[Message], session: str | None) -> Trace:
+def _read(case: AuthorisedRequest, found: list[StoredMessage], session: str | None) -> Trace:
     namespaces = everywhere(case.ctx) if session is None else _where(case, session)
     return reading(namespaces, [one.line.id for one in found])
 

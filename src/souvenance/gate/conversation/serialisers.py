@@ -11,7 +11,7 @@ from souvenance.core.conversation import context as core
 from souvenance.core.conversation.chat import Gathered
 from souvenance.core.conversation.compartments import Changes
 from souvenance.core.conversation.conclusions import View
-from souvenance.core.conversation.ingest import Message
+from souvenance.core.conversation.ingest import StoredMessage
 from souvenance.core.conversation.messages import said_at
 from souvenance.core.conversation.search import Found
 from souvenance.core.conversation.webhooks import url_of
@@ -100,7 +100,7 @@ def found(one: Found) -> a.Message:
     return message(one.message, explanation(one.explanation))
 
 
-def message(one: Message, why: Explanation | None = None) -> a.Message:
+def message(one: StoredMessage, why: Explanation | None = None) -> a.Message:
     line = one.line
     return a.Message(
         line.id,

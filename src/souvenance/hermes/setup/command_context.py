@@ -14,7 +14,7 @@ import msgspec
 from souvenance.hermes.config_files import Complaint, read_configuration
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.setup.inspection import Inspect
-from souvenance.hermes.setup.profiles import Installation, environment_of, find_installation
+from souvenance.hermes.setup.profiles import HermesInstallation, environment_of, find_installation
 from souvenance.hermes.setup.rename_peer import Carry
 
 _OTHERS_OPTIONS = ("home", "url", "cap", "workspace", "holder_key")
@@ -33,7 +33,7 @@ class CommandContext:
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
     @property
-    def installation(self) -> Installation:
+    def installation(self) -> HermesInstallation:
         return find_installation(self.environment, self.home, self.profile)
 
     @property

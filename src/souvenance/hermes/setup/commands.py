@@ -253,7 +253,7 @@ def setup(command_context: CommandContext, /, yes: bool, **options: Any) -> None
         raise click.Abort from None
 
 
-def _given(command_context: CommandContext, options: Mapping[str, Any]) -> wizard.Given:
+def _given(command_context: CommandContext, options: Mapping[str, Any]) -> wizard.WizardAnswers:
     """Raises: InvalidInput."""
     names = {
         "peer": "peerName",
@@ -274,7 +274,7 @@ def _given(command_context: CommandContext, options: Mapping[str, Any]) -> wizar
     owner = settings.get("peerName") or command_context.configuration().peer_name or ""
     if not owner and any("=" not in one for one in options["alias_"]):
         raise InvalidInput("--alias ID needs to know your name", hint="Give --peer too, or --alias ID=PEER.")
-    return wizard.Given(
+    return wizard.WizardAnswers(
         connection=options["where"],
         url=taken("baseUrl", options["url"]) if options["url"] else None,
         api_key=_api_key(command_context, options),

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from souvenance.domain.model_budget import Spent
-from souvenance.hermes.circuit_breaker import Health
+from souvenance.hermes.circuit_breaker import BackendHealth
 from souvenance.hermes.configuration import Configuration
-from souvenance.ports.write_queue import QueueStatus
+from souvenance.ports.write_queue import WriteQueueStatus
 
 
 class Findings(Struct, frozen=True, kw_only=True):
@@ -17,9 +17,9 @@ class Findings(Struct, frozen=True, kw_only=True):
     """Whether memory answers; None if there is nothing yet that could."""
     told: str = ""
     """What it said of itself, or why it does not answer."""
-    health: Health | None = None
+    health: BackendHealth | None = None
     """How it did for the Hermes that used it last; None if that is not known."""
-    write_queue: QueueStatus | None = None
+    write_queue: WriteQueueStatus | None = None
     """What waits to be written; None if that is not known."""
     delay: str = ""
     """Why that waited when it was last tried."""

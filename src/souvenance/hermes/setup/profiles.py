@@ -25,7 +25,7 @@ class Profile(Struct, frozen=True):
         return self.home / "config.yaml"
 
 
-class Installation(Struct, frozen=True):
+class HermesInstallation(Struct, frozen=True):
     root: Path
     """The home of the default profile."""
     current: Profile
@@ -65,7 +65,7 @@ def find_installation(
     profile: str | None = None,
     *,
     new: bool = False,
-) -> Installation:
+) -> HermesInstallation:
     """The installation that the arguments, else the environment, else Hermes' own default place name.
 
     With `new` the place where Hermes will make its home counts too; a folder that an argument names does not.
@@ -81,13 +81,13 @@ def find_installation(
             f"{folder} is not a Hermes home",
             hint="Start Hermes once, or name its folder with --home or HERMES_HOME.",
         )
-    installation = Installation(folder if here.name == DEFAULT else folder.parent.parent, here)
+    installation = HermesInstallation(folder if here.name == DEFAULT else folder.parent.parent, here)
     if here.name == DEFAULT:
         sticky = _sticky(folder)
         if sticky in {one.name for one in installation.profiles()}:
-            installation = Installation(folder, installation.chosen([sticky])[0])
+            installation = HermesInstallation(folder, installation.chosen([sticky])[0])
     if profile is not None:
-        return Installation(installation.root, installation.chosen([profile])[0])
+        return HermesInstallation(installation.root, installation.chosen([profile])[0])
     return installation
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from msgspec import Struct
 
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.host import Conversation
+from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import agent_peer, identify
 
 
@@ -65,6 +65,6 @@ def is_kept(configuration: Configuration) -> bool:
 
 def owner_of(configuration: Configuration) -> str:
     """Who speaks where nobody has to be told apart."""
-    here = Conversation(session_id="", home=configuration.home, directory=configuration.home)
+    here = HostConversation(session_id="", home=configuration.home, directory=configuration.home)
     person = identify(configuration, here)
     return "nobody" if person is None else person.peer

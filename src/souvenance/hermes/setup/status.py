@@ -12,10 +12,10 @@ from typing import Any
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import fields
 
-from souvenance.hermes.circuit_breaker import Health
+from souvenance.hermes.circuit_breaker import BackendHealth
 from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.host import Conversation
+from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import identify
 from souvenance.hermes.model_choice import Choice, model_choice
 from souvenance.hermes.oauth_tokens import OAuthGrant
@@ -28,9 +28,9 @@ from souvenance.hermes.setup.host_config import provider_in
 from souvenance.hermes.setup.inspection import Findings, Inspect
 from souvenance.hermes.setup.install import is_placed
 from souvenance.hermes.setup.people import Identity, identity_in
-from souvenance.hermes.setup.profiles import DEFAULT, Installation
+from souvenance.hermes.setup.profiles import DEFAULT, HermesInstallation
 from souvenance.hermes.setup.sign_in_commands import standing
-from souvenance.ports.write_queue import QueueStatus
+from souvenance.ports.write_queue import WriteQueueStatus
 
 _LEAST_TOKENS = 5_000
 """With less left no call is made: each is booked with the longest reply that it may get."""
@@ -128,8 +128,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """Why the sign-in could not be renewed."""
     reachable: bool | None
     told: str
-    health: Health | None
-    write_queue: QueueStatus | None
+    health: BackendHealth | None
+    write_queue: WriteQueueStatus | None
     delay: str
     """Why what waits in it could not be written."""
     unwritable: str
@@ -149,7 +149,7 @@ class Report(Struct, frozen=True, kw_only=True):
 
 
 def report(
-    installation: Installation,
+    installation: HermesInstallation,
     environment: Mapping[str, str],
     directory: Path,
     inspect: Inspect | None = None,
@@ -260,7 +260,7 @@ def _key(configuration: Configuration) -> str:
 def _session(configuration: Configuration, directory: Path) -> str | None:
     if configuration.session_strategy == "per-session":
         return None
-    here = Conversation(session_id="", home=configuration.home, directory=directory)
+    here = HostConversation(session_id="", home=configuration.home, directory=directory)
     return session_name(configuration, here, identify(configuration, here), session_id="")
 
 
@@ -334,7 +334,7 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
         )
 
 
-def _write_queue(standing: QueueStatus) -> str:
+def _write_queue(standing: WriteQueueStatus) -> str:
     told = f"{standing.waiting} waiting, {standing.held} held, {standing.set_aside} set aside"
     return f"{told}; set aside whole {standing.broken} times" if standing.broken else told
 

@@ -12,7 +12,7 @@ from souvenance.hermes.config_files import FILE, host_of, read_configuration, wr
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.settings_table import find
 from souvenance.hermes.setup.config_blocks import block_of
-from souvenance.hermes.setup.profiles import DEFAULT, Installation, Profile, environment_of
+from souvenance.hermes.setup.profiles import DEFAULT, HermesInstallation, Profile, environment_of
 
 Outcome = Literal["made", "already there", "has a file of its own"]
 
@@ -26,7 +26,7 @@ class Synced(Struct, frozen=True):
     """Whether somebody has to sign in for it."""
 
 
-def sync(installation: Installation, environment: Mapping[str, str]) -> list[Synced]:
+def sync(installation: HermesInstallation, environment: Mapping[str, str]) -> list[Synced]:
     """Give every profile without settings of its own those of the default one, its agent's name apart.
 
     A sign-in is for one profile alone: its refresh token is good once. A key is given to all.

@@ -216,7 +216,7 @@ _NONE = {"baseUrl": "", "apiKey": "", "oauth": {}, "environment": ""}
 """What is written where nothing is wanted, but something would be inherited."""
 
 
-class Given(Struct, frozen=True, kw_only=True):
+class WizardAnswers(Struct, frozen=True, kw_only=True):
     """What is already decided, and is not asked."""
 
     connection: Connection | None = None
@@ -238,7 +238,7 @@ def set_up(
     *,
     environment: Mapping[str, str],
     activate: Callable[[], bool],
-    given: Given | None = None,
+    given: WizardAnswers | None = None,
     inspect: Inspect | None = None,
     sign_in: SignIn | None = None,
 ) -> None:
@@ -259,7 +259,7 @@ def set_up(
     with command_context:
         unused = any(one.key == KEY_VARIABLE for one in complaints)
         wanted = _asked(
-            console, profile, now, environment, given or Given(), command_context, unused_key=unused
+            console, profile, now, environment, given or WizardAnswers(), command_context, unused_key=unused
         )
         with command_context.alone():
             _write(console, profile, now, wanted, environment)
@@ -325,7 +325,7 @@ def _asked(
     profile: Profile,
     now: Configuration,
     environment: Mapping[str, str],
-    given: Given,
+    given: WizardAnswers,
     command_context: SignInDesk,
     *,
     unused_key: bool,
@@ -360,7 +360,7 @@ def _user(environment: Mapping[str, str]) -> str:
     return peer_name(login) if any(map(str.isascii, filter(str.isalnum, login))) else "owner"
 
 
-def _ai_peer(now: Configuration, peer: str, given: Given) -> str:
+def _ai_peer(now: Configuration, peer: str, given: WizardAnswers) -> str:
     """Raises: InvalidInput."""
     name = str(given.settings.get("aiPeer") or now.ai_peer)
     if name != peer:
@@ -371,7 +371,12 @@ def _ai_peer(now: Configuration, peer: str, given: Given) -> str:
 
 
 def _connection(
-    console: Console, now: Configuration, given: Given, command_context: SignInDesk, *, unused_key: bool
+    console: Console,
+    now: Configuration,
+    given: WizardAnswers,
+    command_context: SignInDesk,
+    *,
+    unused_key: bool,
 ) -> dict[str, Any]:
     """`unused_key`: whether the environment has a key that is not used, and may be meant for the cloud."""
     chose = console.interactive or given.connection is not None
@@ -403,7 +408,12 @@ def _connection(
 
 
 def _api_key(
-    console: Console, before: Configuration | None, given: Given, *, needed: bool, unused: bool = False
+    console: Console,
+    before: Configuration | None,
+    given: WizardAnswers,
+    *,
+    needed: bool,
+    unused: bool = False,
 ) -> dict[str, str | None]:
     """The key to send; nothing to keep what there was, or to use the one of the environment.
 

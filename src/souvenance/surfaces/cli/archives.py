@@ -14,13 +14,13 @@ REGISTER, LINES, OWED = "register", "lines", "owed"
 """How the names of an archive's members begin, by what is in them."""
 
 
-class ArchiveWriter(Protocol):
+class WritesArchive(Protocol):
     def add(self, name: str, content: bytes) -> None: ...
 
     def close(self, manifest: Manifest) -> Manifest: ...
 
 
-class ArchiveReader(Protocol):
+class ReadsArchive(Protocol):
     @property
     def manifest(self) -> Manifest: ...
 
@@ -35,9 +35,9 @@ class ArchiveFiles(Protocol):
 
     def writing(
         self, path: Path, recipients: Sequence[str] = ()
-    ) -> AbstractContextManager[ArchiveWriter]: ...
+    ) -> AbstractContextManager[WritesArchive]: ...
 
-    def reading(self, path: Path, identity: Path | None = None) -> ArchiveReader: ...
+    def reading(self, path: Path, identity: Path | None = None) -> ReadsArchive: ...
 
     def is_archive(self, path: Path) -> bool: ...
 

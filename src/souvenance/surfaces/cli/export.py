@@ -15,7 +15,7 @@ from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.gate import archive as p
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.archives import LINES, OWED, REGISTER, ArchiveFiles, ArchiveWriter
+from souvenance.surfaces.cli.archives import LINES, OWED, REGISTER, ArchiveFiles, WritesArchive
 from souvenance.surfaces.cli.options import DATA, Command, pass_shell
 from souvenance.surfaces.cli.session import Shell
 from souvenance.version import __version__
@@ -89,7 +89,7 @@ def export_archive(
 class _Parts:
     """Records as they are gathered into members, each small enough for memory."""
 
-    def __init__(self, archive: ArchiveWriter) -> None:
+    def __init__(self, archive: WritesArchive) -> None:
         self._archive = archive
         self._sort = REGISTER
         self._held: list[bytes] = []

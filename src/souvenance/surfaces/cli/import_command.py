@@ -29,7 +29,7 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.conversation.requests import NewName
 from souvenance.patterns import pattern
-from souvenance.surfaces.cli.archives import LINES, OWED, REGISTER, ArchiveFiles, ArchiveReader
+from souvenance.surfaces.cli.archives import LINES, OWED, REGISTER, ArchiveFiles, ReadsArchive
 from souvenance.surfaces.cli.options import DATA, Command, pass_shell
 from souvenance.surfaces.cli.session import Shell
 
@@ -57,7 +57,7 @@ def import_archive(shell: Shell, path: Path, archives: ArchiveFiles, *, identity
 class _Import:
     """One archive on its way into one workspace."""
 
-    def __init__(self, shell: Shell, archive: ArchiveReader, workspace: str) -> None:
+    def __init__(self, shell: Shell, archive: ReadsArchive, workspace: str) -> None:
         self._shell = shell
         self._archive = archive
         self._workspace = workspace

@@ -37,7 +37,7 @@ _CARRYING_SECONDS = 5.0
 NOTHING_SERVES = "what serves HTTP is not installed"
 
 
-class Caller(Protocol):
+class GateCaller(Protocol):
     """The gate, here or behind a URL."""
 
     def bind(self, operation: Operation, request: Request) -> Bound: ...
@@ -139,7 +139,7 @@ class Shell:
     makes: bool = False
     """Whether a data folder that was never set up is made; what only looks or deletes says so instead."""
     _installation: OpenMemory | None = field(default=None, repr=False)
-    _caller: Caller | None = field(default=None, repr=False)
+    _caller: GateCaller | None = field(default=None, repr=False)
     _opened: list[Callable[[], None]] = field(default_factory=list, repr=False)
 
     @cached_property
@@ -228,7 +228,7 @@ class Shell:
         """The address of the server that is asked, if any is."""
         return self.settings.url
 
-    def _connected(self) -> Caller:
+    def _connected(self) -> GateCaller:
         if self._caller is None:
             if url := self.server:
                 from souvenance.surfaces.http.client import RemoteGate

@@ -134,23 +134,25 @@ class PersonsMemory:
         said = [] if answer is None else answer.messages
         return [quotations.message(one, self.person.name, about) for one in said]
 
-    async def read(self, line_id: str, session: str | None) -> r.LineRead:
+    async def read(self, line_id: str, session: str | None) -> r.ReadResult:
         """One line whole, with what it follows from."""
         line: m.LineAnswer | None = await found(self._asks, o.LINE, m.GetLine(line_id))
         concluded = None if line and line.kind not in _CONCLUSIONS else await self._conclusion(line_id)
         sources = [] if concluded is None else await self._sources(concluded)
         if line is not None:
             shown = quotations.line(line, most=quotations.MOST_TEXT_CHARS)
-            return r.LineRead(shown, sources, line.supersedes, line.invalidated_by)
+            return r.ReadResult(shown, sources, line.supersedes, line.invalidated_by)
         if concluded is not None:
             shown = quotations.conclusion(concluded, self.person.name, most=quotations.MOST_TEXT_CHARS)
-            return r.LineRead(shown, sources)
+            return r.ReadResult(shown, sources)
         message = None if session is None else await self._message(line_id, session)
         if message is None:
             raise NotFound(
                 "there is no such line in this memory", hint="Give the session that was cited too."
             )
-        return r.LineRead(quotations.message(message, self.person.name, most=quotations.MOST_TEXT_CHARS), [])
+        return r.ReadResult(
+            quotations.message(message, self.person.name, most=quotations.MOST_TEXT_CHARS), []
+        )
 
     async def _conclusion(self, line_id: str) -> a.ConclusionAnswer | None:
         request = q.OfConclusion(workspace_id=self.person.workspace, conclusion_id=line_id)

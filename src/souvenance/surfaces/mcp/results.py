@@ -36,7 +36,7 @@ class RecallResult(Result, frozen=True):
     hint: str | None = None
 
 
-class LineRead(Result, frozen=True):
+class ReadResult(Result, frozen=True):
     line: Cited
     sources: list[Cited]
     """What the line follows from."""

@@ -189,7 +189,7 @@ TOOLS = {
             "short form that another tool gave is cut, or before relying on something that matters. Takes an "
             "id that another tool cited; don't make ids up.",
             given.ReadArguments,
-            r.LineRead,
+            r.ReadResult,
             _read,
             "get",
         ),

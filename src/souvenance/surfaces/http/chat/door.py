@@ -118,7 +118,7 @@ class RecalledForTurn(Struct, frozen=True):
     """Whether there may be more that memory could not give."""
 
 
-class Conversation:
+class ChatConversation:
     def __init__(
         self,
         gate: Gate,
@@ -269,7 +269,7 @@ class ChatDoor:
         self._keeping = Keeping(self._complaints)
 
     def routes(self, gate: Gate, hands: RequestThreads) -> Sequence[BaseRoute]:
-        ctx = _Desk(
+        ctx = _ChatHandler(
             self._settings, gate, hands, self._passes, self._upstreams, self._keeping, self._complaints
         )
         routes = [
@@ -294,7 +294,7 @@ class ChatDoor:
             await self._keeping.flush(_FLUSH_SECONDS)
 
 
-class _Desk:
+class _ChatHandler:
     """Where requests are answered."""
 
     def __init__(
@@ -371,7 +371,9 @@ class _Desk:
         told = {**HEADERS, **claim.echoed, _MEMORY: _told(caller, sitting, recalled)}
         return await self._passed_on(answer, told, talk, sitting)
 
-    def _sitting(self, caller: Admitted, claim: ClaimedIdentity, speaker: str | None) -> Conversation | None:
+    def _sitting(
+        self, caller: Admitted, claim: ClaimedIdentity, speaker: str | None
+    ) -> ChatConversation | None:
         """The conversation whose memory is read and written, if any is."""
         if caller.store_down:
             return None
@@ -379,7 +381,7 @@ class _Desk:
             self._complaints.nobody_named(caller.grant.jti)
             return None
         seat = seat_of(self._settings, caller.grant, claim, speaker)
-        return Conversation(self._gate, self._passes, caller, seat, self._settings)
+        return ChatConversation(self._gate, self._passes, caller, seat, self._settings)
 
     def _field(self, request: Request, talk: Talk) -> str | None:
         """Whom OpenAI's own field names. Raises: InvalidInput, Denied."""
@@ -389,7 +391,7 @@ class _Desk:
             raise _nobody()
         return found
 
-    async def _recalled(self, sitting: Conversation, talk: Talk, *, continuing: bool) -> RecalledForTurn:
+    async def _recalled(self, sitting: ChatConversation, talk: Talk, *, continuing: bool) -> RecalledForTurn:
         """What memory gives in time to the user's last message, also where a tool was heard since."""
         try:
             async with asyncio.timeout(self._patience):
@@ -404,7 +406,7 @@ class _Desk:
             return RecalledForTurn(failed=True)
 
     async def _passed_on(
-        self, answer: httpx.Response, told: dict[str, str], talk: Talk, sitting: Conversation | None
+        self, answer: httpx.Response, told: dict[str, str], talk: Talk, sitting: ChatConversation | None
     ) -> Response:
         """The endpoint's answer as it is; what went well is remembered."""
         kind = answer.headers.get("content-type", "")
@@ -418,7 +420,7 @@ class _Desk:
         self._keep(sitting, talk, heard, answer.is_success and heard.complete)
         return Response(content, answer.status_code, headers)
 
-    def _keep(self, sitting: Conversation | None, talk: Talk, heard: ModelAnswer, well: bool) -> None:
+    def _keep(self, sitting: ChatConversation | None, talk: Talk, heard: ModelAnswer, well: bool) -> None:
         """Have a turn written that came to an answer; one that waits for a tool is not over."""
         if not well or sitting is None or not sitting.writes:
             return
@@ -488,7 +490,7 @@ class _Desk:
         return json_answer(200, {"object": "list", "data": found})
 
 
-def _told(caller: Admitted, sitting: Conversation | None, recalled: RecalledForTurn) -> str:
+def _told(caller: Admitted, sitting: ChatConversation | None, recalled: RecalledForTurn) -> str:
     """What the answer says of memory."""
     if sitting is None:
         return "store-down" if caller.store_down else "no-person-named"

@@ -76,14 +76,14 @@ async def _ended(work: Future[_T]) -> bool:
 
 def seen_routes(gate: Gate, hands: RequestThreads, sight: TelemetryObserver | None) -> list[WebRoute]:
     """Whether there are metrics to be seen depends on the sight."""
-    ctx = _Desk(gate, hands)
+    ctx = _HealthRoutes(gate, hands)
     found = [WebRoute("/health", ctx.health), WebRoute("/ready", ctx.ready)]
     if sight is not None and sight.metrics is not None:
         found.append(WebRoute("/metrics", ctx.tells(sight.metrics)))
     return found
 
 
-class _Desk:
+class _HealthRoutes:
     def __init__(self, gate: Gate, hands: RequestThreads) -> None:
         self._gate = gate
         self._hands = hands
