@@ -1,4 +1,4 @@
-"""The ways to memory: how a profile's station is put together, opened and looked at."""
+"""The backends of a Hermes profile: how they are put together, opened and inspected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts that are loaded when they are first asked: a host agent may start a process for every turn."""
+"""Parts that are loaded when first used: a host agent may start a process for every turn."""
 
 from __future__ import annotations
 
@@ -105,7 +105,8 @@ class ReaderWhenAsked:
 
 
 class WebhookSenderWhenAsked:
-    """The courier: few installations have a webhook, and what speaks HTTP and TLS takes long to load."""
+    """The webhook sender: few installations have a webhook, and what speaks HTTP and TLS takes long to
+    load."""
 
     def __init__(self, *, allow_private: bool) -> None:
         self._allow_private = allow_private

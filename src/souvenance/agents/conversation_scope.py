@@ -1,4 +1,4 @@
-"""A seat: whose memory one conversation is about, and where what is said in it lies."""
+"""Whose memory a conversation is about, and where its messages are stored."""
 
 from __future__ import annotations
 

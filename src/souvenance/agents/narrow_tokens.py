@@ -1,4 +1,4 @@
-"""Passes: the caps that a conversation's calls travel with, each as narrow as its errand.
+"""The tokens of a conversation's calls, each narrowed to its task.
 
 They are made offline from the cap that the provider was configured with, so the gate enforces what
 the configuration grants, and its log tells for whom each call was made. Each asks for what its errand

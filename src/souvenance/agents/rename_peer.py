@@ -1,4 +1,4 @@
-"""Renaming: a peer's memory is taken along to another name, part by part, to the end."""
+"""Moves a peer's memory to another name, part by part, to the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Embedding: give a compartment's lines their vectors, outside any request.
+"""Gives a compartment's lines their vectors, outside any request.
 
 A line that was just written has none yet. So that the next question finds it all the same, its vector is made
 as it is written; where many lines come at once, the question makes those of the newest few itself, within

@@ -1,5 +1,4 @@
-"""Meaning: where questions lie in the embedder's space, and which compartments have lines without a place
-there.
+"""The vectors of questions, and which compartments have lines without one.
 
 An embedder takes a moment to load, and may be out of reach. Nobody waits for it longer than they said, and
 meanwhile search is by words.

@@ -1,4 +1,4 @@
-"""Explaining: why a line came, told from its hit in the index."""
+"""Why a line was found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reindexing: make again what lines are found by, a little at a time, while everything else goes on.
+"""Rebuilds the search index a little at a time, while everything else goes on.
 
 Each step is small and leaves a note of how far it came, so that whatever ends the process loses nothing, and
 whoever goes on, in this process or another, goes on from there.

@@ -1,4 +1,4 @@
-"""The desk: what a use case has before it, and what it reports back."""
+"""What a use case works with: transaction, scope, services; and what it reports back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding: the lines of some compartments that answer a question best, ranked by the index."""
+"""Finds the lines of some compartments that answer a question best, ranked by the index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A book around another one."""
+"""A store that passes everything on to another one."""
 
 from __future__ import annotations
 

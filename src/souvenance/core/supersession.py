@@ -1,4 +1,4 @@
-"""Updating: of lines of one speaker that say nearly the same, the newest comes first.
+"""Of lines of one speaker that say nearly the same, puts the newest first.
 
 What was said before stays right behind it. How near two lines lie is known from their vectors alone, so this
 works in every language that the embedder knows, and not without an embedder.

@@ -1,4 +1,4 @@
-"""The register: what a workspace knows by name, and who belongs to what.
+"""The directory: what a workspace knows by name, and who belongs to what.
 
 Names, times, metadata and configuration are in the open, like those of a line; nothing said is here.
 """

@@ -1,4 +1,4 @@
-"""Carried: what a line's kind or metadata says of where it came from, if its peer did not say it."""
+"""Where a line came from, by its kind or metadata, if its peer did not say it."""
 
 from __future__ import annotations
 

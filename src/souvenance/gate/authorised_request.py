@@ -1,4 +1,4 @@
-"""A case: one admitted request with everything its work may use, and what came of it."""
+"""One authorised request with everything its work may use, and its outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vitals: how the installation is, in numbers. Nothing of anybody's memory, and no name."""
+"""The state of the installation in numbers: nothing of anybody's memory, and no name."""
 
 from __future__ import annotations
 

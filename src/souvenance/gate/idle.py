@@ -1,4 +1,4 @@
-"""A lull: nobody waits for an answer just now. The work behind the requests lets them go first."""
+"""Background work waits here until no request is being answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gate's upkeep, for the installation's own cap alone: rotate keys, examine, scrub."""
+"""Maintenance by the owner's token alone: rotate keys, examine, count, repair."""
 
 from __future__ import annotations
 

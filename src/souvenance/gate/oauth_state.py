@@ -1,4 +1,4 @@
-"""The reception: where clients and people wait until one lets the other in. It knows secrets by their hashes.
+"""OAuth sign-ins in progress: clients, codes and sessions, known by the hashes of their secrets.
 
 Strangers may register and ask for device codes, so both are counted and bounded. Everything that a person
 decides or a client fetches goes through the gate, with that person's cap or the sign-in's own.

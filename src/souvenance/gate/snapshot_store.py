@@ -1,4 +1,4 @@
-"""A book that stands still: whatever is read of a workspace is of one moment, however long that takes."""
+"""A store that is read at one moment: later changes by others are not seen."""
 
 from __future__ import annotations
 

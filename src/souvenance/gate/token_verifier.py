@@ -1,4 +1,4 @@
-"""Admission: is this cap genuine, in its time, not withdrawn, and in its holder's hands?
+"""Verifies a token: genuine, in its time, not revoked, and shown by its holder.
 
 Signature checks are cached by token; time and revocation are looked at on every request, the
 latter through a counter in the store that every revocation changes, in whatever process.

@@ -1,4 +1,4 @@
-"""A book whose transactions are watched."""
+"""A store whose transactions are traced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workshop: the work behind the requests, done as the work list says, each piece audited like a request.
+"""The background worker: runs the jobs of the job list, each audited like a request.
 
 A piece is claimed for a while, thought about outside any transaction, and stored together with its
 leaving the list; so a crash loses nothing, and does nothing twice. What a reasoner can't do for now is
@@ -57,7 +57,7 @@ _HEARING_SECONDS = 30.0
 """How often it looks where everybody rings: in case that a ring was lost."""
 _LULL_SECONDS, _LULL_TIMES = 0.1, 5
 """Called after a rest, it begins once nobody has asked for so long, and after so many times whoever asks."""
-_COURIERS = 4
+_SENDERS = 4
 
 
 _Found = TypeVar("_Found")
@@ -95,7 +95,7 @@ class Worker:
         self._name = tools.entropy.take(8).hex()
         self._after = ""
         """The workspace that work was last done for: the others come first."""
-        self._couriers = ThreadPoolExecutor(_COURIERS, "souvenance-courier")
+        self._senders = ThreadPoolExecutor(_SENDERS, "souvenance-webhooks")
         self._idle = idle or Idle()
         self.bell = bell or Bell()
         """Rung when there may be work."""
@@ -125,7 +125,7 @@ class Worker:
                 found = False
             if not found and self.bell.wait(self._rest()):
                 self._idle.wait(_LULL_SECONDS, _LULL_TIMES, stopped)
-        self._couriers.shutdown()
+        self._senders.shutdown()
 
     def look_round(self) -> None:
         """Look at every compartment: a process that ended, another embedder or another version may have left
@@ -167,7 +167,7 @@ class Worker:
             return False
         self._after = tasks[0].workspace
         if tasks[0].kind == DELIVER:
-            self._couriers.submit(self._attempt, tasks)
+            self._senders.submit(self._attempt, tasks)
         else:
             self._attempt(tasks)
         return True

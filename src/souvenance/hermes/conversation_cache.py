@@ -1,4 +1,4 @@
-"""What a process knows of a conversation of late, whichever provider object serves it."""
+"""What a process knows of recent conversations, shared by all provider objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The postman: delivers what is in the write queue, as soon as it can, without anybody waiting."""
+"""Delivers the write queue in the background, as soon as possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Much is loaded before the first answer, and all of it stays: no garbage is looked for among it."""
+"""Pauses garbage collection while much is loaded that stays."""
 
 from __future__ import annotations
 

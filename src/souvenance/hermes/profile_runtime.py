@@ -1,4 +1,4 @@
-"""The station: what the providers of one profile share in a process.
+"""What the providers of one profile share in a process.
 
 A host makes a provider for every request and may never say that it is done with one. So whatever
 costs something lives here, once: the way to memory, the write queue, a few threads, and what is known of

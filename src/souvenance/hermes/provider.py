@@ -1,7 +1,7 @@
 """The memory provider: what the host's hooks mean for memory.
 
 A provider is disposable: it knows its conversation and nothing else. What must outlive it is at the
-station, which it shares with every other provider of the profile.
+runtime, which it shares with every other provider of the profile.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Letters: what the provider has to write, as it waits in the write queue and as it is carried to memory."""
+"""The provider's writes, as they wait in the queue and as they are sent to memory."""
 
 from __future__ import annotations
 

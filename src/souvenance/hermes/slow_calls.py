@@ -1,4 +1,4 @@
-"""What memory is being asked right now, so that an answer that does not come is noticed before it fails.
+"""The calls to memory that are running now, so that a slow one can be named.
 
 Of a server only its own silence counts: not that a thread of this process had no turn yet to ask it, or to
 read what it answered.

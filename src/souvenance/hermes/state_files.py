@@ -1,4 +1,4 @@
-"""The notebook: what the processes of one profile tell each other in small files."""
+"""Small files by which the processes of one profile share state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few threads that work for whoever comes, and go when nobody does."""
+"""A few threads that end when there is no work."""
 
 from __future__ import annotations
 

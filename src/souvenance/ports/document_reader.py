@@ -1,4 +1,4 @@
-"""The reader: the text of an uploaded file.
+"""The document reader: the text of an uploaded file.
 
 Contract. The kind of file follows from its media type, or, where that is missing or says
 nothing, from its name. The text that comes back holds neither NUL nor lone surrogates and is not

@@ -1,4 +1,4 @@
-"""Late rows: verdicts that were given while the store was out of reach, kept until it is back."""
+"""Late audit rows: verdicts given while the store was out of reach, kept until it is back."""
 
 from __future__ import annotations
 

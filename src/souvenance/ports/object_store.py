@@ -1,4 +1,4 @@
-"""Objects: bytes under keys, in a bucket or a folder, where lines are kept a second time.
+"""The object store: bytes under keys, in a bucket or a folder, where lines are kept a second time.
 
 Contract, which `contracts.object_store_contract` checks on every implementation:
 

@@ -1,4 +1,4 @@
-"""The renewal: which compartments' tokens are to be made anew, and how far that has come.
+"""Reindexing: which compartments' tokens are to be made anew, and how far that has come.
 
 Tokens that were made by two analyses can't be compared, so a store remembers by which one its tokens are
 made. Contract, which `contracts.reindexing_contract` checks on every store.

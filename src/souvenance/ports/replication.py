@@ -1,4 +1,4 @@
-"""Shipments: what the bucket does not have yet, or has and should not.
+"""Replication: what the bucket does not have yet, or has and should not.
 
 Contract, which `contracts.replication_contract` checks on every implementation: a note says only that
 something must be looked at; what is then done is decided by what the store says at that moment. It is made

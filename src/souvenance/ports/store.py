@@ -1,4 +1,4 @@
-"""The book: lines, keys, revocations, sign-ins, the directory, the work list and the audit log, under one
+"""The store: lines, keys, revocations, sign-ins, the directory, the work list and the audit log, under one
 transaction.
 
 Contract, which `contracts.store_contract` checks on every implementation:

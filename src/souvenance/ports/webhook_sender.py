@@ -1,4 +1,4 @@
-"""The courier: carries one webhook event to its receiver.
+"""The webhook sender: delivers one event to its receiver.
 
 Contract. `check` says whether a URL may be stored as a receiver, without asking the network, and
 gives the spelling to store. `deliver` makes one attempt and returns only when the receiver

@@ -1,4 +1,4 @@
-"""Keeping: a whole store in one archive, and back; and a store moved from one database to another.
+"""Backup and restore of a whole store, and moving a store from one database to another.
 
 A backup holds the store as it was at one moment, sealed as it lay, and with it, unless that is not wanted,
 the files of the data folder without which nothing of it opens.

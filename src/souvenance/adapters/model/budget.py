@@ -1,4 +1,4 @@
-"""The purse: what was spent on models, in a file of the data folder that all its processes share."""
+"""What was spent on models, kept in a file of the data folder that all its processes share."""
 
 from __future__ import annotations
 

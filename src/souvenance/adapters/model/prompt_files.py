@@ -1,4 +1,4 @@
-"""Prompts: what is asked stands in files, and what is quoted to a model can't pose as a part of it.
+"""Prompts: the instructions are files, and quoted text can't pose as a part of them.
 
 Quoted text goes in as JSON, one object per line, between two marks that no quoted text can contain: they
 are named after a hash of what is between them, and no angle bracket leaves the JSON unescaped. So neither

@@ -1,4 +1,4 @@
-"""Opening: the engine of a store in a file, or of one in a database."""
+"""Opens a store in a file or in a database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outbox in a folder: a letter is on the disk when `put` returns, and sealed there.
+"""The write queue in a folder: an entry is on the disk, sealed, when `put` returns.
 
     outbox.db       the letters, in the order they were put
     outbox.key      the key that seals them

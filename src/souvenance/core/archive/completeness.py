@@ -1,4 +1,4 @@
-"""Noting what an import should bring, and whether all of it is there: no half is taken for the whole."""
+"""Notes what an import should bring, and checks that all of it arrived."""
 
 from __future__ import annotations
 

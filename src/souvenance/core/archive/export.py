@@ -1,4 +1,4 @@
-"""Giving: the records of a workspace, or of one owner in it, page by page, as far as may be looked.
+"""Export: the records of a workspace, or of one owner in it, page by page, as far as the token allows.
 
 A page goes on where the one before ended, by name and id and not by number, so that what comes or goes
 meanwhile neither doubles nor hides another record.

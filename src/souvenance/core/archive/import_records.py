@@ -1,4 +1,4 @@
-"""Taking: records become entries and lines of this store, with the ids and times that they had.
+"""Import: records become entries and lines of this store, with their ids and times.
 
 What is there already and says the same is passed over; what says something else stays as it is here, and is
 told. So a page may be taken any number of times, and an import that was interrupted is gone on with.

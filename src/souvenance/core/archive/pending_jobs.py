@@ -1,4 +1,4 @@
-"""Owing: work that was still to be done where records came from is to be done here, once.
+"""Jobs that were pending where records came from are done here, once.
 
 What waits here already is not added, and nothing is reasoned about twice that a conclusion here follows from.
 """

@@ -1,4 +1,4 @@
-"""How what the store holds stands in a record, and back."""
+"""The records of an archive, made from the store and back."""
 
 from __future__ import annotations
 

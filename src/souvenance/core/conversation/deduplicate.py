@@ -1,4 +1,4 @@
-"""Dream: tell exact duplicates once, and make a card anew of the conclusions that stand.
+"""Merges exact duplicates, and makes a card anew from the current conclusions.
 
 Nothing is read but conclusions, so what was deleted stays so, and nobody comes to know what was said where
 they were not. A second dream changes nothing.

@@ -1,4 +1,4 @@
-"""Updates: before a message that is no longer so, the one that says what is so now.
+"""Puts the message that says what is so now before one that is no longer so.
 
 Which one replaces which is known from the facts of the cards; only messages that the search may return have a
 part in it.

@@ -1,4 +1,4 @@
-"""A book whose changes are noted for the bucket, in the transaction that makes them.
+"""A store that notes its changes for the bucket, in the transaction that makes them.
 
 Only what is written passes here. A note names what changed, not how: the carrier looks in the store.
 """

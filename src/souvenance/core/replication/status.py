@@ -1,4 +1,4 @@
-"""Whether a store is kept a second time: then its changes are noted for the bucket."""
+"""Whether a store is replicated to a bucket: then its changes are noted."""
 
 from __future__ import annotations
 

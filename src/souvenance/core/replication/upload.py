@@ -1,4 +1,4 @@
-"""Shipping: carry to the bucket what was noted, as the store says it now.
+"""Uploads to the bucket what was noted as changed, as the store has it now.
 
 Every step may be taken again, by this process or another, and changes nothing the second time; so a crash
 anywhere leaves only notes, which are carried by the next run.

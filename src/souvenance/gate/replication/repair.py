@@ -1,4 +1,4 @@
-"""Mending: compare book and bucket both ways, and give each what it lacks; make an empty store anew.
+"""Compares store and bucket both ways, gives each what it lacks, and rebuilds an empty store.
 
 What the store has and the bucket lacks is noted, and carried. What the bucket has and the store lacks was
 either forgotten, as the audit log then tells, and goes from the bucket; or the store lost it, and it comes

@@ -1,4 +1,4 @@
-"""The carrier: takes to the bucket what the store notes, in a thread of its own, for as long as it runs.
+"""The replication worker: uploads to the bucket what the store noted, in a thread of its own.
 
 A bucket that does not answer is left alone for a while, longer each time; the notes wait in the store.
 """

@@ -1,4 +1,4 @@
-"""Another name: memory is kept by name, and stays with the one of so far unless it is taken along."""
+"""Changing the name in the wizard: memory stays with the old name unless it is moved."""
 
 from __future__ import annotations
 

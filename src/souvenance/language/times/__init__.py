@@ -1,4 +1,4 @@
-"""When: the times that a question or a line speaks of.
+"""Times that a question or a line speaks of.
 
 Pure functions of the text and of when it was said; nothing here reads a clock. The rules are loaded when
 they are first named, so that a module that only handles spans costs little to load.

@@ -1,4 +1,4 @@
-"""What every door over HTTP does alike: find the token, call the gate, write JSON."""
+"""The threads that do requests' work, in turn by token; and what every HTTP door does alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The person: whose memory this door works on. A cap says who that is, and no argument can."""
+"""Whose memory this door works on: the token says so, and no argument can."""
 
 from __future__ import annotations
 

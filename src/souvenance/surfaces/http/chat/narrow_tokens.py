@@ -1,4 +1,4 @@
-"""Passes: the caps that a chat's calls travel with, each no wider than its errand and the caller's own cap.
+"""The tokens of a chat's calls, each no wider than its task and the caller's own token.
 
 A cap that reaches everybody is narrowed offline to the person and the session. Any other can't speak for
 the assistant, nor open a session: there the door's own cap is narrowed in its stead, to that person, that

@@ -1,4 +1,4 @@
-"""The authorization server: Authlib's rules of OAuth, over what the reception knows.
+"""The authorization server: Authlib's rules of OAuth, over `gate.oauth_state`.
 
 It is made anew for each request, as the URL that this server is known by may differ. Everything that changes
 anything happens in one step of the reception, when all of Authlib's checks have passed.

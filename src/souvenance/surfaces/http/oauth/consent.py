@@ -1,4 +1,4 @@
-"""The lobby: the pages on which people sign in and decide which programs they let in."""
+"""The pages on which people sign in and decide which programs they let in."""
 
 from __future__ import annotations
 

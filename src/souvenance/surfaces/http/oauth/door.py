@@ -169,19 +169,19 @@ class SignInDoor:
 
     def __init__(self, reception: OAuthState, public_url: str | None = None) -> None:
         self._public_url = public_url
-        self._lobby = ConsentPages(reception)
+        self._consent = ConsentPages(reception)
         self._endpoints = Endpoints(reception)
         self._threads = ThreadPoolExecutor(_THREADS, "souvenance-signin")
 
     def routes(self, gate: Gate, hands: RequestThreads) -> Sequence[BaseRoute]:
-        lobby, endpoints = self._lobby, self._endpoints
-        page = partial(self._at, lobby.refuse)
+        consent, endpoints = self._consent, self._endpoints
+        page = partial(self._at, consent.refuse)
         api = partial(self._at, endpoints.refuse)
         return [
-            Route(metadata.AUTHORIZE, page(lobby.authorize), methods=["GET", "POST"]),
-            Route(metadata.DEVICE_PAGE, page(lobby.device), methods=["GET", "POST"]),
-            Route(metadata.SIGN_IN, page(lobby.sign_in), methods=["GET", "POST"]),
-            Route(metadata.SIGN_OUT, page(lobby.sign_out), methods=["GET", "POST"]),
+            Route(metadata.AUTHORIZE, page(consent.authorize), methods=["GET", "POST"]),
+            Route(metadata.DEVICE_PAGE, page(consent.device), methods=["GET", "POST"]),
+            Route(metadata.SIGN_IN, page(consent.sign_in), methods=["GET", "POST"]),
+            Route(metadata.SIGN_OUT, page(consent.sign_out), methods=["GET", "POST"]),
             Route(metadata.TOKEN, api(endpoints.token), methods=["POST"]),
             Route(metadata.REVOKE, api(endpoints.revoke), methods=["POST"]),
             Route(metadata.DEVICE_AUTHORIZATION, api(endpoints.device), methods=["POST"]),

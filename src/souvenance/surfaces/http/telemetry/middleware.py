@@ -1,4 +1,4 @@
-"""The passage: every request goes through it with an id, which its answer and all it asks for carry."""
+"""Gives every request an id, which its answer, logs and traces carry."""
 
 from __future__ import annotations
 

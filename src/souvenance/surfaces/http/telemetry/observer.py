@@ -1,4 +1,4 @@
-"""The sight: sees each request pass and the work behind it, and tells log, metrics and traces."""
+"""Observes each request and the background work, and tells log, metrics and traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places: which door a request came to and what it asked for there, in words that hold nobody's name."""
+"""The door and the operation of a request, in words that hold nobody's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seeing: what sees a server, put together by its settings; what is not asked for is not loaded."""
+"""Sets telemetry up by the settings; what is not asked for is not loaded."""
 
 from __future__ import annotations
 
