@@ -81,16 +81,16 @@ class DataFolder:
             write_binding(self._home, ready)
 
     def _check_new(self, *, make: bool) -> None:
-        has_store = exists(self._settings.database)
-        has_store = has_store or self._named.store is not None
+        has_file = exists(self._settings.database)
+        has_store = has_file or self._named.store is not None
         if self._has_keys and not has_store and not self._begun and not self._may_be_empty:
             raise NotSetUp(
                 f"{self._home} has keys and no store",
                 hint=f"If the store is a database, set SOUVENANCE_STORE. {_LOST}",
             )
-        if not make and not has_store and not (self._has_keys and has_store):
+        if not make and not has_file and not (self._has_keys and has_store):
             raise NotSetUp(f"there is no memory in {self._home} yet")
-        if make and not self._has_keys and not has_store:
+        if make and not self._has_keys and not has_file:
             write_binding(self._home, self._named)
 
     def _check_objects(self, known: Binding) -> None:

@@ -122,12 +122,18 @@ def asked(text: str, **more: Any) -> dict[str, Any]:
     return {"model": MODEL, "messages": [{"role": "user", "content": text}], **more}
 
 
+def altered(cap: str) -> str:
+    """The cap with another signature."""
+    head, payload, signature = cap.split(".", 2)
+    return f"{head}.{payload}.{'B' if signature[0] == 'A' else 'A'}{signature[1:]}"
+
+
 CREDENTIALS: dict[str, Callable[[Stage], str | None]] = {
     "nothing": lambda stage: None,
     "junk": lambda stage: "junk",
     "local": lambda stage: "local",
     "ann's own cap": lambda stage: stage.mint("ann"),
-    "ann's own cap, altered": lambda stage: stage.mint("ann").replace(".", ".A", 1),
+    "ann's own cap, altered": lambda stage: altered(stage.mint("ann")),
     "a cap of ann and bob": lambda stage: stage.mint("front", peers=("ann", "bob")),
     "a cap of everybody": lambda stage: stage.mint("front", peers=("*",)),
 }

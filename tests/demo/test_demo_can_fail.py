@@ -26,7 +26,7 @@ from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.core import vault
 from souvenance.domain import audit, capability, policy
 from souvenance.gate import gate
-from souvenance.surfaces.cli import operate as audit_commands
+from souvenance.surfaces.cli import audit as audit_commands
 
 policy._namespaces = lambda grant, reach: frozenset(reach.namespaces or grant.namespaces)
 gate.check_need = lambda grant, need: None

@@ -408,10 +408,10 @@ class TestStatus:
         assert f"no: {home / 'souvenance'} is not a folder" in told("status", inspect=hermes_backends.inspect)
 
     def test_tells_that_nothing_can_be_kept_for_later(self, told, home):
-        assert "outbox      0 waiting" in told("status", inspect=hermes_backends.inspect)
+        assert "write queue 0 waiting" in told("status", inspect=hermes_backends.inspect)
         (home / "souvenance" / "outbox" / "outbox.db").mkdir(parents=True)
         (home / "souvenance" / "outbox" / "outbox.key").mkdir()
-        assert "outbox      can't be used, so nothing that is said is kept: " in told(
+        assert "write queue can't be used, so nothing that is said is kept: " in told(
             "status", inspect=hermes_backends.inspect
         )
 

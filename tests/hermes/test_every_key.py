@@ -179,7 +179,7 @@ def whether_it_is_given_up(scene):
 def where_the_store_lies(scene):
     scene.tell()
     places = ("elsewhere", "home/here", "home/souvenance")
-    return [place for place in places if Settings(scene.folder / place).store.exists()]
+    return [place for place in places if Settings(scene.folder / place).database.exists()]
 
 
 @shows("workspace", ("shared", {"shared"}), ("mine", {"mine"}))

@@ -247,7 +247,7 @@ def test_the_host_sees_the_provider_and_its_state(host):
     assert "available ✓" in seen.out
     status = host.run("souvenance", "status")
     assert status.exit_code == 0, status
-    assert "outbox      0 waiting" in status.out
+    assert "write queue 0 waiting" in status.out
 
 
 def test_the_host_itself_installs_the_plugin_from_the_repository(host, tmp_path):

@@ -348,7 +348,7 @@ def test_a_new_store_does_not_begin_on_a_bucket_that_has_lines(home, url, tmp_pa
     with kept(home, url) as me:
         me.put("hello")
         me.carry()
-    with pytest.raises(Misconfigured, match="this book has none"):
+    with pytest.raises(Misconfigured, match="this store has none"):
         kept(copied_key(home, tmp_path / "new"), url, rebind=True).__enter__()
 
 

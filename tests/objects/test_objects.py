@@ -61,7 +61,7 @@ def test_what_does_not_pass_is_unavailable_after_a_few_tries(proxy, behind, faul
     with pytest.raises(StorageUnavailable) as told:
         behind.get("a")
     assert len(proxy.seen) == TRIES
-    assert "waits in the book" in told.value.hint
+    assert "waits in the store" in told.value.hint
 
 
 def test_a_conflict_is_no_answer_and_is_tried_again(proxy, behind):

@@ -80,7 +80,7 @@ class Everywhere:
 
     def place(self, path: Path) -> Place:
         """Where the store of the data folder is, or of the file; a data folder's own file is the folder."""
-        path = path.parent if path.name == Settings(path.parent).store.name else path
+        path = path.parent if path.name == Settings(path.parent).database.name else path
         if path not in self._places:
             name = self._spare.pop() if self._spare else self._server.create(self._template)
             objects = f"s3://{BUCKET}/{uuid4().hex}?endpoint={self._seaweed.url}" if self._on_s3 else None

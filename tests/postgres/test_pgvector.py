@@ -303,7 +303,7 @@ BOUNDS = [
     {"within": IDS[1:4]},
     {"sessions": ["s"]},
     {"said": True},
-    {"rooms": [IndexQuery(WORK, [TEA], [MARK])]},
+    {"compartments": [IndexQuery(WORK, [TEA], [MARK])]},
 ]
 
 

@@ -44,7 +44,7 @@ _AI_CARD = 0.03
 
 _MOST_OF_A_NAME = 40
 _LEAST_ROOM = 12
-_DAY = pattern(r"\s*\(\d{4}-\d\d-\d\d\)")
+_DAY = pattern(r"\s*\(\d{4}-\d\d-\d\d\)|^\[\d{4}-\d\d-\d\d[^\]]*\] ")
 _LABEL_ONLY = pattern(r"- \d{4}-\d\d-\d\d[^:]*$")
 
 

@@ -181,7 +181,8 @@ def rotate(shell: Shell, signing: bool) -> None:
         if signing:
             return f"caps are now signed by {answer.kid}; revoke the old key to end its caps"
         told = (
-            f"{answer.compartments} namespaces have a new key, a new root key wraps {answer.rewrapped} keys"
+            f"{answer.compartments} namespaces have a new key, "
+            f"{answer.rewrapped} keys are wrapped by a new root key"
         )
         kept = "the old root key stays, as the bucket does not answer: rotate again when it does"
         return f"{told}\n{kept}" if answer.kept else told
