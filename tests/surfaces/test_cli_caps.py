@@ -183,7 +183,7 @@ def test_rotating_the_keys_keeps_every_line_readable(tmp_path):
     for number, line in enumerate(ids):
         assert souvenance("--json", "line", line, home=home).json()["text"] == f"line {number}"
     told = souvenance("--json", "key", "rotate", home=home).json()
-    assert told == {"rooms": 1, "rewrapped": 4, "kid": None, "kept": False}
+    assert told == {"compartments": 1, "rewrapped": 4, "kid": None, "kept": False}
 
 
 def test_rotating_the_signing_key_spares_old_caps_until_the_old_key_is_revoked(tmp_path):
