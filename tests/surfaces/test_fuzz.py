@@ -99,7 +99,7 @@ def installation(tmp_path_factory):
     yield installation
     while installation.worker.work_once():
         pass
-    installation.worker._couriers.shutdown()
+    installation.worker._senders.shutdown()
     assert complaints == []
     installation.close()
 
