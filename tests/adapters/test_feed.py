@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from contracts.store_scenes import ROOM, changes_since, numbered
+from contracts.store_scenes import COMPARTMENT, changes_since, numbered
 from souvenance.adapters.sql.change_feed import EVERY, SIZE
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
@@ -28,8 +28,8 @@ def talk(store, lines=LINES):
     """Lines as a conversation brings them, each of which gets its vector soon after."""
     for n in range(lines):
         with store.write(lasting=False) as tx:
-            tx.terms.add(ROOM, numbered(n, 0), b"tokens", b"\x01")
-            tx.terms.lie(ROOM, "space", [(numbered(n, 0), b"vector")])
+            tx.terms.add(COMPARTMENT, numbered(n, 0), b"tokens", b"\x01")
+            tx.terms.lie(COMPARTMENT, "space", [(numbered(n, 0), b"vector")])
 
 
 def ask(file, sql, *values):

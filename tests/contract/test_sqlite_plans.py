@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from msgspec.structs import replace
 
-from contracts.store_scenes import IDS, OWNER, ROOM, WORKSPACE, numbered
+from contracts.store_scenes import COMPARTMENT, IDS, OWNER, WORKSPACE, numbered
 from souvenance.adapters.sql.change_feed import SIZE
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore, SqlTransaction
@@ -69,7 +69,7 @@ VIEWS = Views(WORKSPACE, ("conclusion",), limit=9)
 BESIDE_A_LINE = re.compile("SEARCH (TABLE invalidations AS )?i ")
 BY_ROOM = "PRIMARY KEY (workspace=? AND owner=? AND namespace=?"
 QUESTIONS = {
-    "a walk": (lambda tx: tx.lines.walk(TurnSpan(*ROOM[:2], ("work",))), [BY_ROOM]),
+    "a walk": (lambda tx: tx.lines.walk(TurnSpan(*COMPARTMENT[:2], ("work",))), [BY_ROOM]),
     "turns": (
         lambda tx: tx.lines.turns(Turns(WORKSPACE, "s", 1, 9, OWNER)),
         ["lines_by_turn (workspace=? AND session=? AND turn>? AND turn<?)"],
@@ -120,7 +120,7 @@ QUESTIONS = {
         ["lines_about_by_id (workspace=? AND id>? AND id<?)"],
     ),
     "a line alike": (
-        lambda tx: tx.lines.alike(ROOM, "bob", b"like"),
+        lambda tx: tx.lines.alike(COMPARTMENT, "bob", b"like"),
         ["lines_alike (workspace=? AND likeness=?)"],
     ),
     "what a line cites": (
@@ -132,7 +132,7 @@ QUESTIONS = {
         ["citations_by_source (workspace=? AND source=?)"],
     ),
     "deleting lines": (
-        lambda tx: tx.lines.delete(ROOM, IDS),
+        lambda tx: tx.lines.delete(COMPARTMENT, IDS),
         [BY_ROOM + " AND target=?)", BY_ROOM + " AND id=?)"],
     ),
     "an entry": (
@@ -218,14 +218,14 @@ QUESTIONS = {
 
 
 def place_the_last(tx, ids):
-    assert tx.terms.lacking(ROOM, "space", 64) == ids[-1:]
-    assert tx.terms.newest_lacking(ROOM, "space", 8) == ids[-1:]
-    tx.terms.lie(ROOM, "space", [(ids[-1], b"vector")])
-    assert tx.terms.lacking(ROOM, "space", 64) == []
+    assert tx.terms.lacking(COMPARTMENT, "space", 64) == ids[-1:]
+    assert tx.terms.newest_lacking(COMPARTMENT, "space", 8) == ids[-1:]
+    tx.terms.lie(COMPARTMENT, "space", [(ids[-1], b"vector")])
+    assert tx.terms.lacking(COMPARTMENT, "space", 64) == []
 
 
 def remove_one(tx, ids):
-    tx.terms.remove(ROOM, [ids[len(ids) // 2]])
+    tx.terms.remove(COMPARTMENT, [ids[len(ids) // 2]])
 
 
 def steps(path, lines, act):
@@ -234,9 +234,9 @@ def steps(path, lines, act):
     ids = [numbered(0, number) for number in range(lines + 1)]
     with store.write() as tx:
         for line_id in ids[:-1]:
-            tx.terms.add(ROOM, line_id, b"tokens", b"")
-        tx.terms.lie(ROOM, "space", [(line_id, b"vector") for line_id in ids[:-1]])
-        tx.terms.add(ROOM, ids[-1], b"tokens", b"")
+            tx.terms.add(COMPARTMENT, line_id, b"tokens", b"")
+        tx.terms.lie(COMPARTMENT, "space", [(line_id, b"vector") for line_id in ids[:-1]])
+        tx.terms.add(COMPARTMENT, ids[-1], b"tokens", b"")
     done = []
     with store.write() as tx:
         tx._session._connection.set_progress_handler(lambda: done.append(1), 1)

@@ -1,7 +1,7 @@
-"""Rooms, conversations, vectors and questions by chance, on which two indexes are to agree.
+"""Compartments, conversations, vectors and questions by chance, on which two indexes are to agree.
 
-Names, ids, turns, tokens and times come from tiny sets, so that they collide. Every room has tokens of its
-own: what stands for one term here stands for another one there.
+Names, ids, turns, tokens and times come from tiny sets, so that they collide. Every compartment has tokens of
+its own: what stands for one term here stands for another one there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ASKED_AGAIN = 2
 _runs = count()
 
 _Place = tuple[int, int]
-"""The number of a room and that of a line; terms go by number, too."""
+"""The number of a compartment and that of a line; terms go by number, too."""
 
 
 class _Put(NamedTuple):
@@ -75,7 +75,8 @@ class _Ask(Struct, frozen=True):
 
 
 class IndexBatch(Struct, frozen=True):
-    """What one write does to the rooms, and what is asked after it; the index may keep up in between."""
+    """What one write does to the compartments, and what is asked after it; the index may keep up in
+    between."""
 
     removed: Sequence[_Place]
     put: Sequence[_Put]
@@ -144,7 +145,7 @@ BATCHES = st.lists(
 
 
 class Agreement:
-    """One run: rooms of two speakers in two workspaces that nobody used before."""
+    """One run: compartments of two speakers in two workspaces that nobody used before."""
 
     def __init__(self, store: Store, index: Index, reference: Index) -> None:
         run = next(_runs)
@@ -194,7 +195,7 @@ class Agreement:
             tx.touch(ALL, compartments=True)
 
     def _put(self, tx: Transaction, put: _Put) -> None:
-        """A line appears only where it is not, and each turn of a session once, as in any book."""
+        """A line appears only where it is not, and each turn of a session once, as in any store."""
         if put.place in self._said:
             return
         number, line = put.place

@@ -1,4 +1,4 @@
-"""The index's contract as tests, for any implementation of `souvenance.ports.index` over any book.
+"""The index's contract as tests, for any implementation of `souvenance.ports.index` over any store.
 
     class TestMyIndex(IndexContract):
         @pytest.fixture
@@ -10,10 +10,10 @@
             return ReferenceIndex()  # of reference.index
 
         @pytest.fixture
-        def book(self) -> Book:
-            return MemoryBook()
+        def store(self) -> Store:
+            return MemoryStore()
 
-Beside the promises one by one, generated rooms are searched in the index and in the reference, and
+Beside the promises one by one, generated compartments are searched in the index and in the reference, and
 both must agree.
 """
 
@@ -278,7 +278,7 @@ class IndexContract(
     SealedMeaningContract,
     KindsContract,
 ):
-    """What every index promises. Override `index`, `reference` and `book`."""
+    """What every index promises. Override `index`, `reference` and `store`."""
 
     @pytest.fixture
     def index(self) -> Iterator[Index]:
@@ -292,8 +292,8 @@ class IndexContract(
 
     @pytest.fixture
     def store(self) -> Iterator[Store]:
-        """An empty book."""
-        raise NotImplementedError("override the fixture 'book'")
+        """An empty store."""
+        raise NotImplementedError("override the fixture 'store'")
 
     @settings(
         max_examples=_EXAMPLES,

@@ -1,4 +1,5 @@
-"""What the contract of the index plays with: rooms, lines, vectors, questions, and ways to compare answers.
+"""What the contract of the index plays with: compartments, lines, vectors, questions, and ways to compare
+answers.
 
 Vectors are made of 64ths, so that what they say is exact to the last digit that is told.
 """
@@ -80,7 +81,7 @@ TO_EAST, TO_NORTH = pointing(1, 0), pointing(0, 1)
 
 
 def about(*tokens: int, compartments: Sequence[Compartment] = (WORK,), **more: Any) -> Inquiry:
-    """A question of one token for each term, the same in every room."""
+    """A question of one token for each term, the same in every compartment."""
     asked = [IndexQuery(compartment, tokens) for compartment in compartments]
     return replace(Inquiry(asked, range(len(tokens)), [1.0] * len(tokens)), **more)
 

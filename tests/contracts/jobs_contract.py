@@ -1,4 +1,4 @@
-"""What a book promises of its work list: a part of `BookContract`."""
+"""What a store promises of its work list: a part of `StoreContract`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a book promises of its lines and of the feed of their tokens: the larger half of `BookContract`."""
+"""What a store promises of its lines and of the feed of their tokens: the larger half of `StoreContract`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from contracts.store_scenes import (
+    COMPARTMENT,
     ELSEWHERE,
     IDS,
     OWNER,
-    ROOM,
     TRAVEL,
     TWINS,
     WORKSPACE,
@@ -48,7 +48,7 @@ class LinesContract:
         )
         append(store, sealed_line(IDS[0]), full)
         with store.read() as tx:
-            assert tx.lines.get(ROOM, IDS[1]) == full
+            assert tx.lines.get(COMPARTMENT, IDS[1]) == full
             assert tx.lines.walk(span()) == [sealed_line(IDS[0]), full]
 
     def test_an_id_that_is_taken_is_not_stored_again(self, store: Store) -> None:
@@ -71,7 +71,7 @@ class LinesContract:
             ),
         )
         with store.read() as tx:
-            assert tx.lines.get(ROOM, IDS[0]) == sealed_line()
+            assert tx.lines.get(COMPARTMENT, IDS[0]) == sealed_line()
             for compartment in ELSEWHERE:
                 assert tx.lines.get(compartment, IDS[0]) == sealed_line(
                     compartment=compartment, sealed=repr(compartment).encode()
@@ -80,22 +80,23 @@ class LinesContract:
     @pytest.mark.parametrize("twin", TWINS)
     def test_owners_and_workspaces_compare_byte_for_byte(self, store: Store, twin: str) -> None:
         append(store, sealed_line())
-        for compartment in (ROOM._replace(owner=twin), ROOM._replace(workspace=twin)):
+        for compartment in (COMPARTMENT._replace(owner=twin), COMPARTMENT._replace(workspace=twin)):
             with store.read() as tx:
                 assert tx.lines.count(compartment) == 0
             append(store, sealed_line(compartment=compartment))
         with store.read() as tx:
-            assert tx.lines.count(ROOM) == 1
+            assert tx.lines.count(COMPARTMENT) == 1
 
     def test_ids_compare_byte_for_byte(self, store: Store) -> None:
         written = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
         append(store, sealed_line(written))
         with store.read() as tx:
-            assert tx.lines.get(ROOM, written.lower()) is None
+            assert tx.lines.get(COMPARTMENT, written.lower()) is None
 
     def test_a_walk_is_in_order_of_id_then_namespace(self, store: Store) -> None:
         append(
-            store, *(sealed_line(IDS[n], compartment) for n in (2, 0, 1) for compartment in (ROOM, TRAVEL))
+            store,
+            *(sealed_line(IDS[n], compartment) for n in (2, 0, 1) for compartment in (COMPARTMENT, TRAVEL)),
         )
         upward = [(line_id, namespace) for line_id in IDS[:3] for namespace in ("travel", "work")]
         assert walked(store, span("work", "travel")) == upward
@@ -112,7 +113,11 @@ class LinesContract:
     def test_a_walk_goes_on_behind_a_namespace_of_the_same_id(self, store: Store) -> None:
         append(
             store,
-            *(sealed_line(line_id, compartment) for line_id in IDS[:2] for compartment in (ROOM, TRAVEL)),
+            *(
+                sealed_line(line_id, compartment)
+                for line_id in IDS[:2]
+                for compartment in (COMPARTMENT, TRAVEL)
+            ),
         )
         both = span("travel", "work")
         assert walked(store, replace(both, after=(IDS[0], "travel"))) == [
@@ -127,7 +132,11 @@ class LinesContract:
     def test_pages_of_any_size_give_every_line_once(self, store: Store, page: int) -> None:
         append(
             store,
-            *(sealed_line(line_id, compartment) for line_id in IDS[:4] for compartment in (ROOM, TRAVEL)),
+            *(
+                sealed_line(line_id, compartment)
+                for line_id in IDS[:4]
+                for compartment in (COMPARTMENT, TRAVEL)
+            ),
         )
         asked = span("travel", "work", limit=page)
         expected = walked(store, replace(asked, limit=100))
@@ -143,7 +152,11 @@ class LinesContract:
     def test_a_limit_holds_over_all_namespaces_together(self, store: Store, newest_first: bool) -> None:
         append(
             store,
-            *(sealed_line(line_id, compartment) for line_id in IDS[:3] for compartment in (ROOM, TRAVEL)),
+            *(
+                sealed_line(line_id, compartment)
+                for line_id in IDS[:3]
+                for compartment in (COMPARTMENT, TRAVEL)
+            ),
         )
         asked = span("travel", "work", newest_first=newest_first)
         whole = walked(store, asked)
@@ -153,7 +166,7 @@ class LinesContract:
     def test_lines_that_are_passed_over_do_not_count_towards_the_limit(self, store: Store) -> None:
         append(store, *(sealed_line(line_id, session="s") for line_id in IDS[:4]), sealed_line(IDS[4]))
         with store.write() as tx:
-            tx.lines.invalidate(ROOM, IDS[0], IDS[4])
+            tx.lines.invalidate(COMPARTMENT, IDS[0], IDS[4])
         assert walked(store, span(limit=2)) == [(IDS[1], "work"), (IDS[2], "work")]
         assert walked(store, span(limit=2, sessions={"s"}, newest_first=True))[0] == (IDS[3], "work")
 
@@ -176,23 +189,23 @@ class LinesContract:
     def test_a_walk_passes_over_invalidated_lines_and_tombstones(self, store: Store) -> None:
         append(store, *(sealed_line(line_id) for line_id in IDS[:3]), sealed_line(IDS[3], kind=TOMBSTONE))
         with store.write() as tx:
-            tx.lines.invalidate(ROOM, IDS[0], IDS[3])
+            tx.lines.invalidate(COMPARTMENT, IDS[0], IDS[3])
         assert walked(store, span()) == [(IDS[1], "work"), (IDS[2], "work")]
 
     def test_history_shows_what_was_replaced_and_by_what(self, store: Store) -> None:
         append(store, sealed_line(IDS[0]), sealed_line(IDS[1], kind=TOMBSTONE, supersedes=IDS[0]))
         with store.write() as tx:
-            tx.lines.invalidate(ROOM, IDS[0], IDS[1])
+            tx.lines.invalidate(COMPARTMENT, IDS[0], IDS[1])
         with store.read() as tx:
             old, tombstone = tx.lines.walk(span(history=True))
-            assert old == tx.lines.get(ROOM, IDS[0]) == sealed_line(IDS[0], invalidated_by=IDS[1])
+            assert old == tx.lines.get(COMPARTMENT, IDS[0]) == sealed_line(IDS[0], invalidated_by=IDS[1])
             assert tombstone.kind == TOMBSTONE
 
     def test_a_walk_of_the_profile_gives_only_its_lines(self, store: Store) -> None:
         kinds = (PROFILE, "memory", PROFILE, TOMBSTONE, PROFILE)
         append(store, *(sealed_line(IDS[n], kind=kind) for n, kind in enumerate(kinds)))
         with store.write() as tx:
-            tx.lines.invalidate(ROOM, IDS[2], IDS[3])
+            tx.lines.invalidate(COMPARTMENT, IDS[2], IDS[3])
         assert walked(store, span(profile=True)) == [(IDS[0], "work"), (IDS[4], "work")]
         assert walked(store, span(profile=True, limit=1, newest_first=True)) == [(IDS[4], "work")]
         assert walked(store, span(profile=True, history=True)) == [(IDS[n], "work") for n in (0, 2, 4)]
@@ -203,13 +216,13 @@ class LinesContract:
             *(
                 sealed_line(IDS[n], compartment, session="ab"[n % 2])
                 for n in range(4)
-                for compartment in (ROOM, TRAVEL)
+                for compartment in (COMPARTMENT, TRAVEL)
             ),
             sealed_line(IDS[5], kind=PROFILE, session="a"),
             sealed_line(IDS[4], kind=TOMBSTONE),
         )
         with store.write() as tx:
-            tx.lines.invalidate(ROOM, IDS[1], IDS[4])
+            tx.lines.invalidate(COMPARTMENT, IDS[1], IDS[4])
         choices = product(
             [("work",), ("travel", "work")],
             [None, (IDS[0], "travel"), (IDS[1], ALL_BEFORE)],
@@ -228,48 +241,48 @@ class LinesContract:
     def test_a_line_is_replaced_once(self, store: Store) -> None:
         append(store, *(sealed_line(line_id) for line_id in IDS[:3]), sealed_line(IDS[0], TRAVEL))
         with store.write() as tx:
-            assert tx.lines.invalidate(ROOM, IDS[0], IDS[1])
-            assert not tx.lines.invalidate(ROOM, IDS[0], IDS[2])
+            assert tx.lines.invalidate(COMPARTMENT, IDS[0], IDS[1])
+            assert not tx.lines.invalidate(COMPARTMENT, IDS[0], IDS[2])
         with store.read() as tx:
-            assert tx.lines.get(ROOM, IDS[0]) == sealed_line(IDS[0], invalidated_by=IDS[1])
+            assert tx.lines.get(COMPARTMENT, IDS[0]) == sealed_line(IDS[0], invalidated_by=IDS[1])
             assert tx.lines.get(TRAVEL, IDS[0]) == sealed_line(IDS[0], TRAVEL)
 
     def test_a_line_that_is_not_there_can_not_be_replaced(self, store: Store) -> None:
         with store.write() as tx:
-            assert not tx.lines.invalidate(ROOM, IDS[0], IDS[1])
+            assert not tx.lines.invalidate(COMPARTMENT, IDS[0], IDS[1])
         append(store, sealed_line())
         assert walked(store, span()) == [(IDS[0], "work")]
 
     def test_a_deleted_line_is_gone(self, store: Store) -> None:
         append(store, sealed_line(IDS[0]), sealed_line(IDS[1]))
         with store.write() as tx:
-            assert tx.lines.delete(ROOM, (IDS[0],)) == 1
-            assert tx.lines.delete(ROOM, (IDS[0],)) == 0
+            assert tx.lines.delete(COMPARTMENT, (IDS[0],)) == 1
+            assert tx.lines.delete(COMPARTMENT, (IDS[0],)) == 0
         with store.read() as tx:
-            assert tx.lines.get(ROOM, IDS[0]) is None
+            assert tx.lines.get(COMPARTMENT, IDS[0]) is None
             assert tx.lines.walk(span(history=True)) == [sealed_line(IDS[1])]
-            assert tx.lines.count(ROOM) == 1
+            assert tx.lines.count(COMPARTMENT) == 1
 
     def test_many_lines_are_read_at_once_in_order_of_id(self, store: Store) -> None:
         ids = [numbered(0, n) for n in range(1200)]
         append(store, *(sealed_line(line_id) for line_id in ids), sealed_line(ids[0], TRAVEL))
         with store.write() as tx:
-            tx.lines.invalidate(ROOM, ids[0], ids[1])
+            tx.lines.invalidate(COMPARTMENT, ids[0], ids[1])
         with store.read() as tx:
-            found = tx.lines.get_all(ROOM, [*reversed(ids), ids[0], numbered(1, 0)])
+            found = tx.lines.get_all(COMPARTMENT, [*reversed(ids), ids[0], numbered(1, 0)])
             assert [line.id for line in found] == ids
             assert found[0] == sealed_line(ids[0], invalidated_by=ids[1])
             assert tx.lines.get_all(TRAVEL, ids) == [sealed_line(ids[0], TRAVEL)]
-            assert tx.lines.get_all(ROOM, ()) == []
+            assert tx.lines.get_all(COMPARTMENT, ()) == []
 
     def test_many_lines_are_deleted_at_once_and_counted(self, store: Store) -> None:
         ids = [numbered(0, n) for n in range(1200)]
         append(store, *(sealed_line(line_id) for line_id in ids), sealed_line(ids[0], TRAVEL))
         with store.write() as tx:
-            tx.lines.invalidate(ROOM, ids[0], ids[1])
-            assert tx.lines.delete(ROOM, ()) == 0
-            assert tx.lines.delete(ROOM, [*ids[:-1], ids[0], IDS[7], numbered(1, 0)]) == len(ids) - 1
-            assert tx.lines.count(ROOM) == 1
+            tx.lines.invalidate(COMPARTMENT, ids[0], ids[1])
+            assert tx.lines.delete(COMPARTMENT, ()) == 0
+            assert tx.lines.delete(COMPARTMENT, [*ids[:-1], ids[0], IDS[7], numbered(1, 0)]) == len(ids) - 1
+            assert tx.lines.count(COMPARTMENT) == 1
             assert tx.lines.append(sealed_line(ids[0]))
         assert walked(store, span("travel", "work")) == [
             (ids[0], "travel"),
@@ -289,16 +302,16 @@ class LinesContract:
     def test_with_a_deleted_line_the_note_of_what_replaced_it_goes(self, store: Store) -> None:
         append(store, sealed_line(IDS[0]), sealed_line(IDS[1]))
         with store.write() as tx:
-            tx.lines.invalidate(ROOM, IDS[0], IDS[1])
-            tx.lines.delete(ROOM, (IDS[0],))
+            tx.lines.invalidate(COMPARTMENT, IDS[0], IDS[1])
+            tx.lines.delete(COMPARTMENT, (IDS[0],))
         append(store, sealed_line(IDS[0]))
         assert walked(store, span()) == [(IDS[0], "work"), (IDS[1], "work")]
 
     def test_what_a_deleted_line_replaced_stays_invalidated(self, store: Store) -> None:
         append(store, sealed_line(IDS[0]), sealed_line(IDS[1], supersedes=IDS[0]))
         with store.write() as tx:
-            tx.lines.invalidate(ROOM, IDS[0], IDS[1])
-            tx.lines.delete(ROOM, (IDS[1],))
+            tx.lines.invalidate(COMPARTMENT, IDS[0], IDS[1])
+            tx.lines.delete(COMPARTMENT, (IDS[1],))
         assert walked(store, span()) == []
         with store.read() as tx:
             assert tx.lines.walk(span(history=True)) == [sealed_line(IDS[0], invalidated_by=IDS[1])]
@@ -306,10 +319,10 @@ class LinesContract:
     def test_a_deleted_compartment_is_empty_and_says_how_many_lines_it_had(self, store: Store) -> None:
         append(store, *(sealed_line(line_id) for line_id in IDS[:3]), sealed_line(IDS[0], TRAVEL))
         with store.write() as tx:
-            tx.lines.invalidate(ROOM, IDS[0], IDS[1])
+            tx.lines.invalidate(COMPARTMENT, IDS[0], IDS[1])
             tx.lines.invalidate(TRAVEL, IDS[0], IDS[1])
-            assert tx.lines.delete_compartment(ROOM) == 3
-            assert tx.lines.delete_compartment(ROOM) == 0
+            assert tx.lines.delete_compartment(COMPARTMENT) == 3
+            assert tx.lines.delete_compartment(COMPARTMENT) == 0
         append(store, sealed_line(IDS[0]))
         assert walked(store, span("travel", "work")) == [(IDS[0], "work")]
         with store.read() as tx:
@@ -318,20 +331,20 @@ class LinesContract:
     def test_a_count_is_of_every_line_of_the_compartment(self, store: Store) -> None:
         append(store, sealed_line(IDS[0]), sealed_line(IDS[1], kind=TOMBSTONE), sealed_line(IDS[0], TRAVEL))
         with store.write() as tx:
-            tx.lines.invalidate(ROOM, IDS[0], IDS[1])
+            tx.lines.invalidate(COMPARTMENT, IDS[0], IDS[1])
         with store.read() as tx:
-            assert tx.lines.count(ROOM) == 2
+            assert tx.lines.count(COMPARTMENT) == 2
 
     def test_compartments_and_namespaces_are_told_in_order_while_they_hold_a_line(self, store: Store) -> None:
         names = ("work", "a", "travel", "a.b", "a-b")
-        compartments = [ROOM._replace(namespace=name) for name in names]
-        compartments += [*ELSEWHERE[:2], ROOM._replace(owner="bob", namespace="a")]
+        compartments = [COMPARTMENT._replace(namespace=name) for name in names]
+        compartments += [*ELSEWHERE[:2], COMPARTMENT._replace(owner="bob", namespace="a")]
         append(store, *(sealed_line(compartment=compartment) for compartment in compartments))
         with store.write() as tx:
             assert tx.lines.namespaces(WORKSPACE, OWNER) == sorted(names)
             assert tx.lines.compartments() == sorted(compartments)
             assert tx.lines.namespaces("other", "bob") == []
-            tx.lines.invalidate(ROOM, IDS[0], IDS[1])
+            tx.lines.invalidate(COMPARTMENT, IDS[0], IDS[1])
             tx.lines.delete(TRAVEL, (IDS[0],))
             tx.lines.delete_compartment(compartments[1])
         with store.read() as tx:
@@ -347,10 +360,10 @@ class TermsContract:
         for first in range(0, len(ids), 70):
             with store.write() as tx:
                 for n in range(first, first + 70):
-                    tx.terms.add(ROOM, ids[n], n.to_bytes(8, "little"), b"\x01", Saying("s", n, n))
+                    tx.terms.add(COMPARTMENT, ids[n], n.to_bytes(8, "little"), b"\x01", Saying("s", n, n))
         for gone in ({ids[5]}, {ids[255], ids[256], ids[300]}, {*ids[310:590]}, {ids[-1]}):
             with store.write() as tx:
-                tx.terms.remove(ROOM, gone)
+                tx.terms.remove(COMPARTMENT, gone)
             found = changes_since(store, 0)
             ids = [line_id for line_id in ids if line_id not in gone]
             assert [change.id for change in found if change.tokens is not None] == ids
@@ -361,7 +374,7 @@ class TermsContract:
     def test_changes_come_in_the_order_they_were_made(self, store: Store) -> None:
         with store.write() as tx:
             for n in range(3):
-                tx.terms.add(ROOM, IDS[2 - n], bytes(8 * n), bytes(n))
+                tx.terms.add(COMPARTMENT, IDS[2 - n], bytes(8 * n), bytes(n))
         changes = changes_since(store, 0)
         assert [(change.id, change.tokens, change.counts) for change in changes] == [
             (IDS[2 - n], bytes(8 * n), bytes(n)) for n in range(3)
@@ -380,30 +393,30 @@ class TermsContract:
     )
     def test_where_and_when_a_line_was_said_is_read_back(self, store: Store, said: Saying) -> None:
         with store.write() as tx:
-            tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01", said)
+            tx.terms.add(COMPARTMENT, IDS[0], b"tokens", b"\x01", said)
         (change,) = changes_since(store, 0)
         assert change[1:] == (IDS[0], b"tokens", b"\x01", said)
 
     def test_a_removed_line_no_longer_says_where_it_was_said(self, store: Store) -> None:
         with store.write() as tx:
-            tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01", Saying("s", 1, 9))
-            tx.terms.remove(ROOM, (IDS[0],))
+            tx.terms.add(COMPARTMENT, IDS[0], b"tokens", b"\x01", Saying("s", 1, 9))
+            tx.terms.remove(COMPARTMENT, (IDS[0],))
         (change,) = changes_since(store, 0)
         assert change[1:] == (IDS[0], None, b"", Saying())
 
     def test_only_what_came_after_is_told(self, store: Store) -> None:
         with store.write() as tx:
             for line_id in IDS[:4]:
-                tx.terms.add(ROOM, line_id, b"", b"")
+                tx.terms.add(COMPARTMENT, line_id, b"", b"")
         changes = changes_since(store, 0)
         for n, change in enumerate(changes):
             assert changes_since(store, change.seq) == changes[n + 1 :]
 
     def test_a_removed_line_has_no_tokens_left(self, store: Store) -> None:
         with store.write() as tx:
-            tx.terms.add(ROOM, IDS[0], b"tokens 0", b"\x01")
-            tx.terms.add(ROOM, IDS[1], b"tokens 1", b"\x01")
-            tx.terms.remove(ROOM, (IDS[0],))
+            tx.terms.add(COMPARTMENT, IDS[0], b"tokens 0", b"\x01")
+            tx.terms.add(COMPARTMENT, IDS[1], b"tokens 1", b"\x01")
+            tx.terms.remove(COMPARTMENT, (IDS[0],))
         assert [(change.id, change.tokens) for change in changes_since(store, 0)] == [
             (IDS[1], b"tokens 1"),
             (IDS[0], None),
@@ -413,10 +426,10 @@ class TermsContract:
     def test_whoever_followed_to_the_end_is_told_of_a_removal(self, store: Store, removed: str) -> None:
         with store.write() as tx:
             for line_id in IDS[:3]:
-                tx.terms.add(ROOM, line_id, b"tokens", b"\x01")
+                tx.terms.add(COMPARTMENT, line_id, b"tokens", b"\x01")
         followed = changes_since(store, 0)[-1].seq
         with store.write() as tx:
-            tx.terms.remove(ROOM, (removed,))
+            tx.terms.remove(COMPARTMENT, (removed,))
         assert [(change.id, change.tokens) for change in changes_since(store, followed)] == [(removed, None)]
 
     def test_whoever_followed_to_the_end_is_told_of_everything_after_it(self, store: Store) -> None:
@@ -427,10 +440,10 @@ class TermsContract:
         for step, n in steps:
             with store.write() as tx:
                 if step == "add":
-                    tx.terms.add(ROOM, IDS[n], b"tokens", b"\x01")
+                    tx.terms.add(COMPARTMENT, IDS[n], b"tokens", b"\x01")
                     present.add(IDS[n])
                 else:
-                    tx.terms.remove(ROOM, (IDS[n],))
+                    tx.terms.remove(COMPARTMENT, (IDS[n],))
                     present.discard(IDS[n])
             for change in changes_since(store, followed):
                 followed = change.seq
@@ -441,12 +454,12 @@ class TermsContract:
         ids = [numbered(0, n) for n in range(1200)]
         with store.write() as tx:
             for line_id in (*ids, ids[0]):
-                tx.terms.add(ROOM, line_id, b"tokens", b"\x01")
+                tx.terms.add(COMPARTMENT, line_id, b"tokens", b"\x01")
             tx.terms.add(TRAVEL, ids[0], b"tokens", b"\x01")
         followed = changes_since(store, 0)[-1].seq
         with store.write() as tx:
-            tx.terms.remove(ROOM, ())
-            tx.terms.remove(ROOM, [*ids[:-1], ids[0], numbered(1, 0)])
+            tx.terms.remove(COMPARTMENT, ())
+            tx.terms.remove(COMPARTMENT, [*ids[:-1], ids[0], numbered(1, 0)])
         told = changes_since(store, followed)
         assert sorted(change.id for change in told) == ids[:-1]
         assert {change.tokens for change in told} == {None}
@@ -455,23 +468,23 @@ class TermsContract:
 
     def test_removing_what_is_not_there_changes_nothing(self, store: Store) -> None:
         with store.write() as tx:
-            tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01")
+            tx.terms.add(COMPARTMENT, IDS[0], b"tokens", b"\x01")
         before = changes_since(store, 0)
         with store.write() as tx:
-            tx.terms.remove(ROOM, (IDS[1],))
+            tx.terms.remove(COMPARTMENT, (IDS[1],))
             tx.terms.remove(TRAVEL, (IDS[0],))
         assert changes_since(store, 0) == before
         assert changes_since(store, 0, TRAVEL) == []
 
     def test_a_line_without_tokens_is_not_a_removed_line(self, store: Store) -> None:
         with store.write() as tx:
-            tx.terms.add(ROOM, IDS[0], b"", b"")
+            tx.terms.add(COMPARTMENT, IDS[0], b"", b"")
         assert [change.tokens for change in changes_since(store, 0)] == [b""]
 
     def test_a_deleted_compartment_has_no_changes(self, store: Store) -> None:
         with store.write() as tx:
-            for compartment in (ROOM, TRAVEL):
+            for compartment in (COMPARTMENT, TRAVEL):
                 tx.terms.add(compartment, IDS[0], b"tokens", b"\x01")
-            tx.terms.delete_compartment(ROOM)
+            tx.terms.delete_compartment(COMPARTMENT)
         assert changes_since(store, 0) == []
         assert [change.id for change in changes_since(store, 0, TRAVEL)] == [IDS[0]]

@@ -1,16 +1,16 @@
-"""The contract of a book that outlives its process, as tests: what `BookContract` asks, and more.
+"""The contract of a store that outlives its process, as tests: what `StoreContract` asks, and more.
 
-class TestMyBook(FilesBookContract):
+class TestMyStore(FilesStoreContract):
     @pytest.fixture
-    def open_book(self, tmp_path: Path) -> Callable[[], Book]:
-        return lambda: MyBook(tmp_path)
+    def open_store(self, tmp_path: Path) -> Callable[[], Store]:
+        return lambda: MyStore(tmp_path)
 
     @pytest.fixture
     def stored_bytes(self, tmp_path: Path) -> Callable[[], bytes]:
         return lambda: b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
-Both are about the same files, other ones for each test. A book in a database's server, whose files are not
-its own, passes `StoredBookContract`, which asks for `open_book` alone.
+Both are about the same files, other ones for each test. A store in a database's server, whose files are not
+its own, passes `PersistentStoreContract`, which asks for `open_store` alone.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ import pytest
 from contracts.jobs_contract import NOW, UNTIL, add, errand, expect_each_once, work_off
 from contracts.store_contract import StoreContract
 from contracts.store_scenes import (
+    COMPARTMENT,
     ELSEWHERE,
     IDS,
-    ROOM,
     SPACE,
     THREADS,
     TRAVEL,
@@ -56,7 +56,7 @@ _MARKED = (
     *("sealed", "metadata", "about", "likeness", "tokens", "said", "vector", "left", "wrapped"),
     *("entry", "tie", "digest", "payload", "peer"),
 )
-"""What is marked in the book that is looked for when all of it was deleted."""
+"""What is marked in the store that is looked for when all of it was deleted."""
 
 
 def _leave_marks(tx: Transaction, line_id: str, marked: Mapping[str, bytes], n: int) -> None:
@@ -71,18 +71,18 @@ def _leave_marks(tx: Transaction, line_id: str, marked: Mapping[str, bytes], n: 
         )
     )
     said = Saying(marked["said"].decode(), n, n)
-    tx.terms.add(ROOM, line_id, marked["tokens"] * (n + 1), b"\x01" * n, said)
-    tx.terms.lie(ROOM, SPACE, [(line_id, marked["vector"] * (n * 9 + 1))])
-    tx.terms.lie(ROOM, "old", [(line_id, marked["left"])])
+    tx.terms.add(COMPARTMENT, line_id, marked["tokens"] * (n + 1), b"\x01" * n, said)
+    tx.terms.lie(COMPARTMENT, SPACE, [(line_id, marked["vector"] * (n * 9 + 1))])
+    tx.terms.lie(COMPARTMENT, "old", [(line_id, marked["left"])])
 
 
-class StoredStoreContract(StoreContract):
-    """What a book promises whose content outlives the process. Override `open_book`."""
+class PersistentStoreContract(StoreContract):
+    """What a store promises whose content outlives the process. Override `open_store`."""
 
     @pytest.fixture
     def open_store(self) -> Callable[[], Store]:
-        """Opens the book of this test, the same one each time, as another process would."""
-        raise NotImplementedError("override the fixture 'open_book'")
+        """Opens the store of this test, the same one each time, as another process would."""
+        raise NotImplementedError("override the fixture 'open_store'")
 
     @pytest.fixture
     def store(self, open_store: Callable[[], Store]) -> Iterator[Store]:
@@ -107,7 +107,7 @@ class StoredStoreContract(StoreContract):
         again = open_store()
         try:
             assert contents(again) == before
-            assert before[ROOM] != ([], [])
+            assert before[COMPARTMENT] != ([], [])
         finally:
             again.close()
 
@@ -173,24 +173,24 @@ class StoredStoreContract(StoreContract):
 
     def test_a_removal_by_another_open_store_is_told(self, store: Store, second: Store) -> None:
         with store.write() as tx:
-            tx.terms.add(ROOM, IDS[0], b"tokens", b"\x01")
+            tx.terms.add(COMPARTMENT, IDS[0], b"tokens", b"\x01")
         followed = changes_since(store, 0)[-1].seq
         with second.write() as tx:
-            tx.terms.remove(ROOM, (IDS[0],))
+            tx.terms.remove(COMPARTMENT, (IDS[0],))
         assert [(change.id, change.tokens) for change in changes_since(store, followed)] == [(IDS[0], None)]
 
     def test_a_vector_given_by_another_open_store_is_told(self, store: Store, second: Store) -> None:
         with store.write() as tx:
             for line_id in IDS[:3]:
-                tx.terms.add(ROOM, line_id, b"tokens", b"\x01")
-            tx.terms.lie(ROOM, SPACE, [(IDS[0], b"vector")])
+                tx.terms.add(COMPARTMENT, line_id, b"tokens", b"\x01")
+            tx.terms.lie(COMPARTMENT, SPACE, [(IDS[0], b"vector")])
         followed = vectors_since(store, 0)[-1].seq
         with second.write() as tx:
-            tx.terms.remove(ROOM, (IDS[0],))
+            tx.terms.remove(COMPARTMENT, (IDS[0],))
         with store.write() as tx:
-            tx.terms.lie(ROOM, SPACE, [(IDS[1], b"first")])
+            tx.terms.lie(COMPARTMENT, SPACE, [(IDS[1], b"first")])
         with second.write() as tx:
-            tx.terms.lie(ROOM, SPACE, [(IDS[2], b"second")])
+            tx.terms.lie(COMPARTMENT, SPACE, [(IDS[2], b"second")])
         assert [vector[1:] for vector in vectors_since(store, followed)] == [
             (IDS[1], b"first"),
             (IDS[2], b"second"),
@@ -200,12 +200,12 @@ class StoredStoreContract(StoreContract):
         for n in range(12):
             writing = (store, second)[n % 2]
             with writing.write() as tx:
-                fill(tx, (ROOM, *ELSEWHERE)[n % 4])
+                fill(tx, (COMPARTMENT, *ELSEWHERE)[n % 4])
                 if n % 5 == 4:
-                    tx.keys.delete_compartment(ROOM)
-                    tx.terms.delete_compartment(ROOM)
+                    tx.keys.delete_compartment(COMPARTMENT)
+                    tx.terms.delete_compartment(COMPARTMENT)
             with suppress(GiveUp), (second, store)[n % 3 % 2].write() as tx:
-                fill(tx, ROOM)
+                fill(tx, COMPARTMENT)
                 raise GiveUp
             assert contents(store) == contents(second)
         for workspace in (WORKSPACE, "other"):
@@ -216,7 +216,7 @@ class StoredStoreContract(StoreContract):
             fill(tx)
         contents(store)
         with second.write() as tx:
-            tx.keys.delete_compartment(ROOM)
+            tx.keys.delete_compartment(COMPARTMENT)
             fill(tx, TRAVEL)
         assert store.scrub()
         assert contents(store) == contents(second)
@@ -285,7 +285,7 @@ class StoredStoreContract(StoreContract):
     def test_a_scrub_settles_what_is_owed_for_every_open_store(self, store: Store, second: Store) -> None:
         append(store, sealed_line())
         with store.write() as tx:
-            tx.lines.delete(ROOM, (IDS[0],))
+            tx.lines.delete(COMPARTMENT, (IDS[0],))
             tx.owe_scrub()
         assert second.scrub_pending()
         assert second.scrub()
@@ -297,12 +297,12 @@ class StoredStoreContract(StoreContract):
             pass
 
 
-class FilesStoreContract(StoredStoreContract):
-    """What a book promises whose files are its own. Override `open_book` and `stored_bytes`."""
+class FilesStoreContract(PersistentStoreContract):
+    """What a store promises whose files are its own. Override `open_store` and `stored_bytes`."""
 
     @pytest.fixture
     def stored_bytes(self) -> Callable[[], bytes]:
-        """Gives every byte that the book of this test keeps in files."""
+        """Gives every byte that the store of this test keeps in files."""
         raise NotImplementedError("override the fixture 'stored_bytes'")
 
     def test_after_a_scrub_no_byte_of_a_deleted_row_is_left(
@@ -312,7 +312,7 @@ class FilesStoreContract(StoredStoreContract):
         with store.write() as tx:
             for n in range(40):
                 _leave_marks(tx, numbered(n, 0), marked, n)
-            tx.keys.add(WrappedKey(ROOM, "seal", 1, marked["wrapped"]))
+            tx.keys.add(WrappedKey(COMPARTMENT, "seal", 1, marked["wrapped"]))
             tx.lines.append(sealed_line(compartment=TRAVEL, sealed=b"<kept 7f3a9c>"))
             tx.register.add(Entry(WORKSPACE, PEER, "ann", IDS[0], 1, metadata=marked["entry"].decode()))
             tx.register.tie(Tie(WORKSPACE, MEMBER, "s", marked["tie"].decode(), 1))
@@ -326,13 +326,13 @@ class FilesStoreContract(StoredStoreContract):
         assert all(mark in before for mark in (*marked.values(), b"<kept 7f3a9c>"))
         with store.write() as tx:
             for n in range(0, 40, 2):
-                tx.terms.remove(ROOM, (numbered(n, 0),))
-                tx.lines.delete(ROOM, (numbered(n, 0),))
+                tx.terms.remove(COMPARTMENT, (numbered(n, 0),))
+                tx.lines.delete(COMPARTMENT, (numbered(n, 0),))
             while tx.terms.leave("old", 7):
                 continue
-            tx.lines.delete_compartment(ROOM)
-            tx.terms.delete_compartment(ROOM)
-            tx.keys.delete_compartment(ROOM)
+            tx.lines.delete_compartment(COMPARTMENT)
+            tx.terms.delete_compartment(COMPARTMENT)
+            tx.keys.delete_compartment(COMPARTMENT)
             tx.register.remove_workspace(WORKSPACE)
             tx.work.drop(WORKSPACE)
             tx.owe_scrub()
@@ -346,10 +346,12 @@ class FilesStoreContract(StoredStoreContract):
     ) -> None:
         with store.write() as tx:
             for n in range(700):
-                tx.terms.add(ROOM, numbered(n, 0), b"<%d 7f3a9c>" % n, b"\x01", Saying(f"<in {n} 7f3a9c>"))
+                tx.terms.add(
+                    COMPARTMENT, numbered(n, 0), b"<%d 7f3a9c>" % n, b"\x01", Saying(f"<in {n} 7f3a9c>")
+                )
         assert stored_bytes().count(b"<100 7f3a9c>") >= 1
         with store.write() as tx:
-            tx.terms.remove(ROOM, (numbered(100, 0),))
+            tx.terms.remove(COMPARTMENT, (numbered(100, 0),))
             tx.owe_scrub()
         assert store.scrub()
         after = stored_bytes()
@@ -363,9 +365,9 @@ class FilesStoreContract(StoredStoreContract):
     ) -> None:
         append(store, sealed_line(sealed=b"<gone 7f3a9c>"))
         with second.read() as tx:
-            assert tx.lines.count(ROOM) == 1
+            assert tx.lines.count(COMPARTMENT) == 1
             with store.write() as writing:
-                writing.lines.delete(ROOM, (IDS[0],))
+                writing.lines.delete(COMPARTMENT, (IDS[0],))
                 writing.owe_scrub()
             done = store.scrub()
             assert done is not store.scrub_pending()

@@ -1,10 +1,10 @@
-"""What a book promises of the renewal of what lines are found by: a part of `BookContract`."""
+"""What a store promises of the renewal of what lines are found by: a part of `StoreContract`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contracts.store_scenes import ELSEWHERE, IDS, ROOM, TRAVEL, WORKSPACE, changes_since, numbered
+from contracts.store_scenes import COMPARTMENT, ELSEWHERE, IDS, TRAVEL, WORKSPACE, changes_since, numbered
 from souvenance.domain.change_feed import Saying
 from souvenance.domain.names import Compartment
 from souvenance.ports.reindexing import Debt, Renewed
@@ -14,7 +14,7 @@ SPACE = "here"
 MANY = 1000
 
 
-def index(store: Store, ids: Sequence[str] = IDS[:4], compartment: Compartment = ROOM) -> None:
+def index(store: Store, ids: Sequence[str] = IDS[:4], compartment: Compartment = COMPARTMENT) -> None:
     with store.write() as tx:
         for line_id in ids:
             tx.terms.add(compartment, line_id, b"old", b"\x01", Saying("talk", 3, 7))
@@ -40,7 +40,7 @@ class RenewalContract:
         before = changes_since(store, 0)
         renewed = [Renewed(before[at].seq, before[at].id, b"new", b"\x02") for at in (0, 300, 301, 699)]
         with store.write() as tx:
-            tx.renewal.renew(ROOM, renewed)
+            tx.renewal.renew(COMPARTMENT, renewed)
         after = changes_since(store, 0)
         assert [change[:4] for change, was in zip(after, before, strict=True) if change != was] == renewed
         assert changes_since(store, after[0].seq) == after[1:]
@@ -48,49 +48,49 @@ class RenewalContract:
     def test_compartments_are_owed_one_after_the_other_until_they_are_settled(self, store: Store) -> None:
         with store.read() as tx:
             assert tx.renewal.next() is None
-        owe(store, ROOM, TRAVEL, *ELSEWHERE)
+        owe(store, COMPARTMENT, TRAVEL, *ELSEWHERE)
         settled = []
         with store.write() as tx:
             while (debt := tx.renewal.next()) is not None:
                 assert debt.seq == 0
                 settled.append(debt.compartment)
                 tx.renewal.settle(debt.compartment)
-        assert settled == sorted({ROOM, TRAVEL, *ELSEWHERE})
+        assert settled == sorted({COMPARTMENT, TRAVEL, *ELSEWHERE})
 
     def test_what_is_owed_can_be_asked_for_one_workspace(self, store: Store) -> None:
-        owe(store, ROOM)
+        owe(store, COMPARTMENT)
         with store.read() as tx:
-            assert tx.renewal.next(WORKSPACE) == tx.renewal.next(*ROOM) == Debt(ROOM, 0)
+            assert tx.renewal.next(WORKSPACE) == tx.renewal.next(*COMPARTMENT) == Debt(COMPARTMENT, 0)
             assert tx.renewal.next("nowhere") is None
 
     def test_a_compartment_that_is_owed_again_stays_as_far_as_it_is(self, store: Store) -> None:
-        owe(store, ROOM)
+        owe(store, COMPARTMENT)
         with store.write() as tx:
-            tx.renewal.reach(Debt(ROOM, 2))
-        owe(store, ROOM)
+            tx.renewal.reach(Debt(COMPARTMENT, 2))
+        owe(store, COMPARTMENT)
         with store.read() as tx:
-            assert tx.renewal.next() == Debt(ROOM, 2)
+            assert tx.renewal.next() == Debt(COMPARTMENT, 2)
 
     def test_what_was_reached_is_not_gone_back_from_and_what_is_not_owed_is_not_reached(
         self, store: Store
     ) -> None:
-        owe(store, ROOM)
+        owe(store, COMPARTMENT)
         with store.write() as tx:
-            tx.renewal.reach(Debt(ROOM, 3))
-            tx.renewal.reach(Debt(ROOM, 2))
+            tx.renewal.reach(Debt(COMPARTMENT, 3))
+            tx.renewal.reach(Debt(COMPARTMENT, 2))
             tx.renewal.reach(Debt(TRAVEL, 2))
-            assert tx.renewal.next() == Debt(ROOM, 3)
-            tx.renewal.settle(ROOM)
+            assert tx.renewal.next() == Debt(COMPARTMENT, 3)
+            tx.renewal.settle(COMPARTMENT)
             assert tx.renewal.next() is None
 
     def test_the_lines_of_a_debt_come_in_order_behind_what_was_reached(self, store: Store) -> None:
         index(store)
         with store.write() as tx:
-            tx.terms.remove(ROOM, (IDS[1],))
+            tx.terms.remove(COMPARTMENT, (IDS[1],))
         with store.read() as tx:
-            first = tx.renewal.lines(Debt(ROOM, 0), 2)
+            first = tx.renewal.lines(Debt(COMPARTMENT, 0), 2)
             assert [line_id for _, line_id in first] == [IDS[0], IDS[2]]
-            rest = tx.renewal.lines(Debt(ROOM, first[-1][0]), 2)
+            rest = tx.renewal.lines(Debt(COMPARTMENT, first[-1][0]), 2)
             assert [line_id for _, line_id in rest] == [IDS[3]]
             assert tx.renewal.lines(Debt(TRAVEL, 0), 2) == []
 
@@ -99,48 +99,48 @@ class RenewalContract:
     ) -> None:
         index(store)
         with store.write() as tx:
-            tx.terms.lie(ROOM, SPACE, [(IDS[1], b"vector")])
-            (_, (seq, line_id), *_) = tx.renewal.lines(Debt(ROOM, 0), MANY)
-            tx.renewal.renew(ROOM, [Renewed(seq, line_id, b"new", b"\x02")])
+            tx.terms.lie(COMPARTMENT, SPACE, [(IDS[1], b"vector")])
+            (_, (seq, line_id), *_) = tx.renewal.lines(Debt(COMPARTMENT, 0), MANY)
+            tx.renewal.renew(COMPARTMENT, [Renewed(seq, line_id, b"new", b"\x02")])
         found = changes_since(store, 0)
         assert [(change.id, change.tokens, change.counts) for change in found] == [
             (one, b"new", b"\x02") if one == IDS[1] else (one, b"old", b"\x01") for one in IDS[:4]
         ]
         assert all(change.said == Saying("talk", 3, 7) for change in found)
         with store.read() as tx:
-            assert [vector.id for vector in tx.terms.vectors(ROOM, SPACE, 0)] == [IDS[1]]
+            assert [vector.id for vector in tx.terms.vectors(COMPARTMENT, SPACE, 0)] == [IDS[1]]
 
     def test_a_line_that_left_meanwhile_is_not_brought_back(self, store: Store) -> None:
         index(store)
         with store.read() as tx:
-            found = tx.renewal.lines(Debt(ROOM, 0), MANY)
+            found = tx.renewal.lines(Debt(COMPARTMENT, 0), MANY)
         with store.write() as tx:
-            tx.terms.remove(ROOM, (IDS[2],))
-            tx.renewal.renew(ROOM, [Renewed(seq, line_id, b"new", b"\x02") for seq, line_id in found])
+            tx.terms.remove(COMPARTMENT, (IDS[2],))
+            tx.renewal.renew(COMPARTMENT, [Renewed(seq, line_id, b"new", b"\x02") for seq, line_id in found])
         indexed = {change.id for change in changes_since(store, 0) if change.tokens is not None}
         assert indexed == {IDS[0], IDS[1], IDS[3]}
 
     def test_a_compartment_that_is_deleted_is_owed_no_longer(self, store: Store) -> None:
-        owe(store, ROOM, TRAVEL)
+        owe(store, COMPARTMENT, TRAVEL)
         with store.write() as tx:
-            tx.terms.delete_compartment(ROOM)
+            tx.terms.delete_compartment(COMPARTMENT)
             assert tx.renewal.next() == Debt(TRAVEL, 0)
 
     def test_what_is_left_is_counted_where_it_is_asked_for(self, store: Store) -> None:
-        for compartment in (ROOM, TRAVEL, ELSEWHERE[0]):
+        for compartment in (COMPARTMENT, TRAVEL, ELSEWHERE[0]):
             index(store, compartment=compartment)
-        owe(store, ROOM, ELSEWHERE[0])
+        owe(store, COMPARTMENT, ELSEWHERE[0])
         with store.write() as tx:
-            tx.renewal.reach(Debt(ROOM, tx.renewal.lines(Debt(ROOM, 0), MANY)[0][0]))
+            tx.renewal.reach(Debt(COMPARTMENT, tx.renewal.lines(Debt(COMPARTMENT, 0), MANY)[0][0]))
             tx.terms.remove(ELSEWHERE[0], IDS[:1])
             tx.terms.lie(TRAVEL, SPACE, [(IDS[0], b"vector"), (IDS[1], b"vector")])
             tx.terms.lie(TRAVEL, "elsewhere", [(IDS[2], b"vector")])
         with store.read() as tx:
             assert tx.renewal.owed() == 6
-            assert tx.renewal.owed(*ROOM) == tx.renewal.owed(*ELSEWHERE[0]) == 3
+            assert tx.renewal.owed(*COMPARTMENT) == tx.renewal.owed(*ELSEWHERE[0]) == 3
             assert tx.renewal.owed(*TRAVEL) == 0
             assert tx.renewal.lacking(SPACE) == 4 + 2 + 3
             assert tx.renewal.lacking(SPACE, *TRAVEL) == 2
-            assert tx.renewal.lacking(SPACE, ROOM.workspace, ROOM.owner) == tx.renewal.lacking(
-                SPACE, *ROOM
+            assert tx.renewal.lacking(SPACE, COMPARTMENT.workspace, COMPARTMENT.owner) == tx.renewal.lacking(
+                SPACE, *COMPARTMENT
             ) + tx.renewal.lacking(SPACE, *TRAVEL)

@@ -1,18 +1,18 @@
-"""The contract of `souvenance.ports.replication` as tests; a part of the book's.
+"""The contract of `souvenance.ports.replication` as tests; a part of the store's.
 
-class TestMyShipments(ShipmentsContract):
+class TestMyReplication(ReplicationContract):
     @pytest.fixture
-    def book(self) -> Book:
-        return MyBook()
+    def book(self) -> Store:
+        return MyStore()
 """
 
 from __future__ import annotations
 
-from contracts.store_scenes import ELSEWHERE, IDS, ROOM, sealed_line
+from contracts.store_scenes import COMPARTMENT, ELSEWHERE, IDS, sealed_line
 from souvenance.ports.replication import KEY, LINE, REPLACED, Shipment
 from souvenance.ports.store import Store, WrappedKey
 
-NOTED = [Shipment(ROOM, LINE, line_id, "noted") for line_id in IDS[:3]]
+NOTED = [Shipment(COMPARTMENT, LINE, line_id, "noted") for line_id in IDS[:3]]
 
 
 def _note(store: Store, *replication: Shipment) -> None:
@@ -78,15 +78,15 @@ class ReplicationContract:
         with store.read() as tx:
             assert tx.replication.waiting() == len(NOTED) + len(ELSEWHERE)
             assert tx.replication.waiting("other") == 1
-            assert tx.replication.waiting(ROOM.workspace, "bob") == 1
-            assert tx.replication.waiting(ROOM.workspace, ROOM.owner) == len(NOTED) + 1
+            assert tx.replication.waiting(COMPARTMENT.workspace, "bob") == 1
+            assert tx.replication.waiting(COMPARTMENT.workspace, COMPARTMENT.owner) == len(NOTED) + 1
 
     def test_everything_in_the_store_can_be_noted(self, store: Store) -> None:
         with store.write() as tx:
             tx.lines.append(sealed_line(IDS[0]))
             tx.lines.append(sealed_line(IDS[1]))
-            tx.lines.invalidate(ROOM, IDS[0], IDS[1])
-            tx.keys.add(WrappedKey(ROOM, "seal", 12, b"wrapped"))
+            tx.lines.invalidate(COMPARTMENT, IDS[0], IDS[1])
+            tx.keys.add(WrappedKey(COMPARTMENT, "seal", 12, b"wrapped"))
             tx.replication.note_everything("all")
         assert [(one.what, one.name) for one in _claimed(store)] == [
             (KEY, "seal-12"),

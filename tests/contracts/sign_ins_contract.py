@@ -1,4 +1,4 @@
-"""What a book promises of sign-ins: a part of `BookContract`."""
+"""What a store promises of sign-ins: a part of `StoreContract`."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
 """The book's contract as tests, for any implementation of `souvenance.ports.store`.
 
-A book of one's own is held to it like this:
+A store of one's own is held to it like this:
 
-    class TestMyBook(BookContract):
+    class TestMyStore(StoreContract):
         @pytest.fixture
-        def book(self) -> Iterator[Book]:
-            book = MyBook()
+        def book(self) -> Iterator[Store]:
+            book = MyStore()
             yield book
             book.close()
 
-A book that keeps files, or talks to a server that does, is held to `StoredBookContract` of
+A store that keeps files, or talks to a server that does, is held to `PersistentStoreContract` of
 `contracts.persistent_store_contract`, which adds what must outlive a process.
 """
 
@@ -30,11 +30,11 @@ from contracts.lines_contract import LinesContract, TermsContract
 from contracts.reindexing_contract import RenewalContract
 from contracts.sign_ins_contract import SignInsContract
 from contracts.store_scenes import (
+    COMPARTMENT,
     ELSEWHERE,
     IDS,
     OWNER,
     PATIENCE_SECONDS,
-    ROOM,
     SPACE,
     THREADS,
     TRAVEL,
@@ -73,12 +73,12 @@ class _TransactionContract:
         with pytest.raises(failure), store.write() as tx:
             for compartment in ELSEWHERE:
                 fill(tx, compartment)
-            tx.lines.delete(ROOM, (IDS[0],))
+            tx.lines.delete(COMPARTMENT, (IDS[0],))
             tx.lines.append(sealed_line(IDS[2]))
-            tx.terms.add(ROOM, IDS[2], b"tokens 3", b"\x03")
-            tx.terms.lie(ROOM, SPACE, [(IDS[2], b"another"), (IDS[1], b"new")])
+            tx.terms.add(COMPARTMENT, IDS[2], b"tokens 3", b"\x03")
+            tx.terms.lie(COMPARTMENT, SPACE, [(IDS[2], b"another"), (IDS[1], b"new")])
             tx.terms.leave(SPACE, 2)
-            tx.terms.delete_compartment(ROOM)
+            tx.terms.delete_compartment(COMPARTMENT)
             tx.keys.rewrap(tx.keys.every()[0]._replace(wrapped=b"other"))
             tx.caps.revoke(Revocation(ALL, "jti", "other", 2))
             tx.touch(ALL, caps=True, compartments=True)
@@ -102,25 +102,25 @@ class _TransactionContract:
         with store.write() as tx:
             tx.lines.append(sealed_line())
             tx.audit.append(WORKSPACE, event())
-            assert tx.lines.get(ROOM, IDS[0]) == sealed_line()
+            assert tx.lines.get(COMPARTMENT, IDS[0]) == sealed_line()
             assert tx.audit.tree(WORKSPACE).size == 1
 
     def test_a_read_sees_nothing_of_a_write_that_is_still_open(self, store: Store) -> None:
         with store.write() as tx:
             fill(tx)
             with store.read() as reading:
-                assert reading.lines.count(ROOM) == 0
+                assert reading.lines.count(COMPARTMENT) == 0
                 assert list(reading.workspaces()) == []
 
     def test_a_read_keeps_its_view_while_others_write(self, store: Store) -> None:
         append(store, sealed_line(IDS[0]))
         with store.read() as tx:
-            assert tx.lines.count(ROOM) == 1
+            assert tx.lines.count(COMPARTMENT) == 1
             append(store, sealed_line(IDS[1]))
             with store.write() as writing:
                 fill(writing, TRAVEL)
-            assert tx.lines.count(ROOM) == 1
-            assert tx.lines.get(ROOM, IDS[1]) is None
+            assert tx.lines.count(COMPARTMENT) == 1
+            assert tx.lines.get(COMPARTMENT, IDS[1]) is None
             assert tx.keys.every() == []
             assert tx.audit.tree(WORKSPACE).size == 0
 
@@ -153,7 +153,7 @@ class _TransactionContract:
 
     def test_what_is_deleted_in_other_compartments_stays_here(self, store: Store) -> None:
         def kept(tx: Transaction) -> tuple[object, ...]:
-            found = (list(tx.terms.since(ROOM, 0)), tx.terms.vectors(ROOM, SPACE, 0))
+            found = (list(tx.terms.since(COMPARTMENT, 0)), tx.terms.vectors(COMPARTMENT, SPACE, 0))
             return (tx.lines.walk(span(history=True)), *found, tx.keys.every())
 
         with store.write() as tx:
@@ -173,20 +173,20 @@ class KeysContract:
         made = [
             WrappedKey(compartment, "seal", epoch, b"k")
             for epoch in (10, 9, 2)
-            for compartment in (ROOM, TRAVEL)
+            for compartment in (COMPARTMENT, TRAVEL)
         ]
         with store.write() as tx:
             for key in made:
                 tx.keys.add(key)
         with store.read() as tx:
             assert [(key.compartment, key.epoch) for key in tx.keys.of(WORKSPACE, OWNER)] == [
-                (compartment, epoch) for compartment in (TRAVEL, ROOM) for epoch in (2, 9, 10)
+                (compartment, epoch) for compartment in (TRAVEL, COMPARTMENT) for epoch in (2, 9, 10)
             ]
 
     def test_a_key_is_read_back_as_it_was_added(self, store: Store) -> None:
         keys = [
-            WrappedKey(ROOM, "blind", 1, bytes(range(256))),
-            WrappedKey(ROOM, "seal", (1 << 32) - 1, b"\0wrapped\0"),
+            WrappedKey(COMPARTMENT, "blind", 1, bytes(range(256))),
+            WrappedKey(COMPARTMENT, "seal", (1 << 32) - 1, b"\0wrapped\0"),
         ]
         with store.write() as tx:
             for key in keys:
@@ -195,13 +195,13 @@ class KeysContract:
             assert tx.keys.of(WORKSPACE, OWNER, ("work",)) == keys
 
     def test_keys_are_asked_for_by_owner_and_namespace(self, store: Store) -> None:
-        compartments = (ROOM, *ELSEWHERE)
+        compartments = (COMPARTMENT, *ELSEWHERE)
         with store.write() as tx:
             for compartment in compartments:
                 tx.keys.add(WrappedKey(compartment, "seal", 1, b"k"))
         with store.read() as tx:
-            assert {key.compartment for key in tx.keys.of(WORKSPACE, OWNER)} == {ROOM, TRAVEL}
-            assert [key.compartment for key in tx.keys.of(WORKSPACE, OWNER, ("work",))] == [ROOM]
+            assert {key.compartment for key in tx.keys.of(WORKSPACE, OWNER)} == {COMPARTMENT, TRAVEL}
+            assert [key.compartment for key in tx.keys.of(WORKSPACE, OWNER, ("work",))] == [COMPARTMENT]
             assert tx.keys.of(WORKSPACE, OWNER, ("family",)) == []
             assert tx.keys.of(WORKSPACE, OWNER, ()) == []
             assert {key.compartment for key in tx.keys.every()} == set(compartments)
@@ -211,27 +211,27 @@ class KeysContract:
         for _ in range(4):
             with store.write() as tx:
                 given.append(tx.keys.next_epoch(WORKSPACE))
-                tx.keys.add(WrappedKey(ROOM, "seal", given[-1], b"k"))
+                tx.keys.add(WrappedKey(COMPARTMENT, "seal", given[-1], b"k"))
                 given.append(tx.keys.next_epoch(WORKSPACE))
                 tx.keys.next_epoch("other")
             with store.write() as tx:
-                tx.keys.delete_compartment(ROOM)
+                tx.keys.delete_compartment(COMPARTMENT)
         assert given == sorted(set(given))
 
     def test_a_rewrapped_key_keeps_its_place(self, store: Store) -> None:
         with store.write() as tx:
             for epoch in (1, 2):
-                tx.keys.add(WrappedKey(ROOM, "seal", epoch, b"old"))
-            tx.keys.rewrap(WrappedKey(ROOM, "seal", 1, b"new"))
+                tx.keys.add(WrappedKey(COMPARTMENT, "seal", epoch, b"old"))
+            tx.keys.rewrap(WrappedKey(COMPARTMENT, "seal", 1, b"new"))
         with store.read() as tx:
             assert [(key.epoch, key.wrapped) for key in tx.keys.every()] == [(1, b"new"), (2, b"old")]
 
     def test_whoever_asks_again_is_told_of_every_change(self, store: Store) -> None:
-        key = WrappedKey(ROOM, "seal", 1, b"old")
+        key = WrappedKey(COMPARTMENT, "seal", 1, b"old")
         steps: list[tuple[Callable[[Transaction], object], list[WrappedKey]]] = [
             (lambda tx: tx.keys.add(key), [key]),
             (lambda tx: tx.keys.rewrap(key._replace(wrapped=b"new")), [key._replace(wrapped=b"new")]),
-            (lambda tx: tx.keys.delete_compartment(ROOM), []),
+            (lambda tx: tx.keys.delete_compartment(COMPARTMENT), []),
         ]
         for change, expected in steps:
             with store.write() as tx:
@@ -244,21 +244,21 @@ class KeysContract:
                 assert tx.keys.of(WORKSPACE, OWNER) == expected
 
     def test_a_key_that_is_gone_does_not_come_back_by_rewrapping(self, store: Store) -> None:
-        key = WrappedKey(ROOM, "seal", 1, b"k")
+        key = WrappedKey(COMPARTMENT, "seal", 1, b"k")
         with store.write() as tx:
             tx.keys.add(key)
-            tx.keys.delete_compartment(ROOM)
+            tx.keys.delete_compartment(COMPARTMENT)
             tx.keys.rewrap(key)
         with store.read() as tx:
             assert tx.keys.every() == []
 
     def test_a_deleted_compartment_loses_its_keys_and_says_how_many(self, store: Store) -> None:
         with store.write() as tx:
-            for compartment in (ROOM, *ELSEWHERE):
+            for compartment in (COMPARTMENT, *ELSEWHERE):
                 for purpose in ("blind", "seal"):
                     tx.keys.add(WrappedKey(compartment, purpose, 1, b"k"))
-            assert tx.keys.delete_compartment(ROOM) == 2
-            assert tx.keys.delete_compartment(ROOM) == 0
+            assert tx.keys.delete_compartment(COMPARTMENT) == 2
+            assert tx.keys.delete_compartment(COMPARTMENT) == 0
         with store.read() as tx:
             assert {key.compartment for key in tx.keys.every()} == set(ELSEWHERE)
 
@@ -452,7 +452,7 @@ class _ScrubContract:
         assert not store.scrub_pending()
         append(store, sealed_line())
         with store.write() as tx:
-            tx.lines.delete(ROOM, (IDS[0],))
+            tx.lines.delete(COMPARTMENT, (IDS[0],))
             tx.owe_scrub()
         assert store.scrub_pending()
         assert store.scrub()
@@ -469,12 +469,12 @@ class _ScrubContract:
     def test_a_scrub_beside_an_open_read_is_done_or_stays_pending(self, store: Store) -> None:
         append(store, sealed_line(IDS[0]), sealed_line(IDS[1]))
         with store.write() as tx:
-            tx.lines.delete(ROOM, (IDS[0],))
+            tx.lines.delete(COMPARTMENT, (IDS[0],))
             tx.owe_scrub()
         with store.read() as tx:
-            assert tx.lines.count(ROOM) == 1
+            assert tx.lines.count(COMPARTMENT) == 1
             assert store.scrub() is not store.scrub_pending()
-            assert tx.lines.count(ROOM) == 1
+            assert tx.lines.count(COMPARTMENT) == 1
         assert store.scrub()
         assert not store.scrub_pending()
 
@@ -490,7 +490,7 @@ class _ThreadsContract:
         def write_next() -> int:
             begun.set()
             with store.write() as tx:
-                return tx.lines.count(ROOM)
+                return tx.lines.count(COMPARTMENT)
 
         with often_interrupted(), ThreadPoolExecutor(1) as pool:
             with store.write() as tx:
@@ -507,7 +507,7 @@ class _ThreadsContract:
             looked = 0
             while not done.is_set() or not looked:
                 with store.read() as tx:
-                    assert tx.lines.count(ROOM) == tx.audit.tree(WORKSPACE).size
+                    assert tx.lines.count(COMPARTMENT) == tx.audit.tree(WORKSPACE).size
                 looked += 1
             return looked
 
@@ -540,9 +540,9 @@ class StoreContract(
     _ThreadsContract,
     WorkspacesContract,
 ):
-    """What every book promises. Override `book`."""
+    """What every store promises. Override `book`."""
 
     @pytest.fixture
     def store(self) -> Iterator[Store]:
         """An empty book, for one test."""
-        raise NotImplementedError("override the fixture 'book': it gives each test an empty book")
+        raise NotImplementedError("override the fixture 'store': it gives each test an empty store")

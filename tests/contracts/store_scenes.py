@@ -1,4 +1,5 @@
-"""What the contracts of the book play with: rooms, lines, and ways to fill, read and compare books."""
+"""What the contracts of the store play with: compartments, lines, and ways to fill, read and compare
+books."""
 
 from __future__ import annotations
 
@@ -20,14 +21,14 @@ from souvenance.ports.store import EVERYTHING, Store, Transaction, Turns, TurnSp
 
 WORKSPACE = "acme"
 OWNER = "ann"
-ROOM = Compartment(WORKSPACE, OWNER, "work")
-TRAVEL = ROOM._replace(namespace="travel")
+COMPARTMENT = Compartment(WORKSPACE, OWNER, "work")
+TRAVEL = COMPARTMENT._replace(namespace="travel")
 ELSEWHERE = (
-    ROOM._replace(workspace="other"),
-    ROOM._replace(owner="bob"),
+    COMPARTMENT._replace(workspace="other"),
+    COMPARTMENT._replace(owner="bob"),
     TRAVEL,
 )
-"""Rooms that differ from ROOM in one coordinate."""
+"""Rooms that differ from COMPARTMENT in one coordinate."""
 
 SPACE = "space"
 IDS = [ulid.compose(ms, bytes(ulid.ENTROPY_BYTES)) for ms in range(8)]
@@ -45,8 +46,8 @@ class GiveUp(Exception):
     """Raised inside a write to have it rolled back."""
 
 
-def sealed_line(line_id: str = IDS[0], compartment: Compartment = ROOM, **changes: Any) -> SealedLine:
-    """A line as a book keeps it. What is sealed does not matter here."""
+def sealed_line(line_id: str = IDS[0], compartment: Compartment = COMPARTMENT, **changes: Any) -> SealedLine:
+    """A line as a store keeps it. What is sealed does not matter here."""
     plain = SealedLine(
         compartment=compartment,
         id=line_id,
@@ -65,11 +66,13 @@ def sealed_line(line_id: str = IDS[0], compartment: Compartment = ROOM, **change
 
 def span(*namespaces: str, **changes: Any) -> TurnSpan:
     """All of one owner's lines in those namespaces, oldest first, unless told otherwise."""
-    return replace(TurnSpan(WORKSPACE, OWNER, namespaces or (ROOM.namespace,), newest_first=False), **changes)
+    return replace(
+        TurnSpan(WORKSPACE, OWNER, namespaces or (COMPARTMENT.namespace,), newest_first=False), **changes
+    )
 
 
 def event(detail: str = "") -> Event:
-    return Event(1, OWNER, "cap", "put", audit.OK, (ROOM.namespace,), (IDS[0],), detail)
+    return Event(1, OWNER, "cap", "put", audit.OK, (COMPARTMENT.namespace,), (IDS[0],), detail)
 
 
 def append(store: Store, *lines: SealedLine) -> None:
@@ -83,13 +86,13 @@ def walked(store: Store, asked: TurnSpan) -> list[tuple[str, str]]:
         return [(line.id, line.compartment.namespace) for line in tx.lines.walk(asked)]
 
 
-def changes_since(store: Store, seq: int, compartment: Compartment = ROOM) -> list[TermsChange]:
+def changes_since(store: Store, seq: int, compartment: Compartment = COMPARTMENT) -> list[TermsChange]:
     with store.read() as tx:
         return list(tx.terms.since(compartment, seq))
 
 
 def vectors_since(
-    store: Store, seq: int, compartment: Compartment = ROOM, space: str = SPACE
+    store: Store, seq: int, compartment: Compartment = COMPARTMENT, space: str = SPACE
 ) -> list[Vector]:
     with store.read() as tx:
         return tx.terms.vectors(compartment, space, seq)
@@ -100,8 +103,8 @@ def log(store: Store, workspace: str = WORKSPACE) -> list[audit.Row]:
         return tx.audit.rows(workspace, 0, EVERYTHING)
 
 
-def fill(tx: Transaction, compartment: Compartment = ROOM) -> None:
-    """Leave something of every kind in a room and its workspace."""
+def fill(tx: Transaction, compartment: Compartment = COMPARTMENT) -> None:
+    """Leave something of every kind in a compartment and its workspace."""
     tx.lines.append(sealed_line(IDS[0], compartment))
     tx.lines.append(sealed_line(IDS[1], compartment, supersedes=IDS[0], session="s"))
     tx.lines.invalidate(compartment, IDS[0], IDS[1])
@@ -133,8 +136,11 @@ def _fill_talk(tx: Transaction, compartment: Compartment) -> None:
     tx.work.claim("worker", now=1, until=9, most=1)
 
 
-def contents(store: Store, compartments: Sequence[Compartment] = (ROOM, *ELSEWHERE)) -> dict[object, object]:
-    """Everything that a book tells about those rooms and their workspaces, to a reader and a writer alike."""
+def contents(
+    store: Store, compartments: Sequence[Compartment] = (COMPARTMENT, *ELSEWHERE)
+) -> dict[object, object]:
+    """Everything that a store tells about those compartments and their workspaces, to a reader and a writer
+    alike."""
     with store.read() as tx:
         found = _told(tx, compartments)
     with store.write() as tx:
@@ -193,9 +199,9 @@ def write_and_log(store: Store, thread: int) -> None:
     for n in range(_WRITES_PER_THREAD):
         with store.write((ALL, WORKSPACE)[n % 2]) as tx:
             tx.lines.append(sealed_line(numbered(thread, n)))
-            tx.terms.add(ROOM, numbered(thread, n), b"tokens", b"\x01")
-            tx.terms.lie(ROOM, SPACE, [(numbered(thread, n), b"vector")])
-            tx.keys.add(WrappedKey(ROOM, "seal", tx.keys.next_epoch(WORKSPACE), b"k"))
+            tx.terms.add(COMPARTMENT, numbered(thread, n), b"tokens", b"\x01")
+            tx.terms.lie(COMPARTMENT, SPACE, [(numbered(thread, n), b"vector")])
+            tx.keys.add(WrappedKey(COMPARTMENT, "seal", tx.keys.next_epoch(WORKSPACE), b"k"))
             tx.audit.append(WORKSPACE, event(numbered(thread, n)))
 
 
@@ -208,10 +214,10 @@ def expect_all_written(store: Store) -> None:
     expected = sorted(numbered(thread, n) for thread in range(THREADS) for n in range(_WRITES_PER_THREAD))
     with store.read() as tx:
         assert tx.lines.ids(span(limit=EVERYTHING)) == expected
-        changes = list(tx.terms.since(ROOM, 0))
+        changes = list(tx.terms.since(COMPARTMENT, 0))
         assert sorted(change.id for change in changes) == expected
         assert len({change.seq for change in changes}) == len(expected)
-        vectors = tx.terms.vectors(ROOM, SPACE, 0)
+        vectors = tx.terms.vectors(COMPARTMENT, SPACE, 0)
         assert sorted(vector.id for vector in vectors) == expected
         assert len({vector.seq for vector in vectors}) == len(expected)
         assert len({key.epoch for key in tx.keys.every()}) == len(expected)

@@ -14,7 +14,7 @@ _SWITCH_SECONDS = 1e-5
 
 
 def in_many_threads(stores: list[Store], work: Callable[[Store, int], None]) -> None:
-    """Let one thread for each book do the work, all beginning together."""
+    """Let one thread for each store do the work, all beginning together."""
     start = threading.Barrier(len(stores))
 
     def run(store: Store, number: int) -> None:

@@ -1,4 +1,4 @@
-"""What a book promises of the turns of a session: a part of `BookContract`."""
+"""What a store promises of the turns of a session: a part of `StoreContract`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from contracts.store_scenes import (
+    COMPARTMENT,
     ELSEWHERE,
     IDS,
     OWNER,
-    ROOM,
     TRAVEL,
     TWINS,
     WORKSPACE,
@@ -26,11 +26,13 @@ from souvenance.domain.names import Compartment
 from souvenance.ports.store import Store, Turns
 
 SESSION = "Tuesday"
-BOB = ROOM._replace(owner="bob")
+BOB = COMPARTMENT._replace(owner="bob")
 WHOLE = Turns(WORKSPACE, SESSION)
 
 
-def message(turn: int | None, compartment: Compartment = ROOM, session: str | None = SESSION) -> SealedLine:
+def message(
+    turn: int | None, compartment: Compartment = COMPARTMENT, session: str | None = SESSION
+) -> SealedLine:
     """A line whose id runs against its turn, so that one order is not taken for the other."""
     return sealed_line(IDS[7 - (turn or 0)], compartment, kind="message", session=session, turn=turn)
 
@@ -66,7 +68,7 @@ class TurnsContract:
 
     @pytest.mark.parametrize("newest_first", [False, True])
     def test_pages_of_turns_are_cut_out_of_what_was_asked_for(self, store: Store, newest_first: bool) -> None:
-        append(store, *(message(turn, BOB if turn % 3 == 0 else ROOM) for turn in range(1, 8)))
+        append(store, *(message(turn, BOB if turn % 3 == 0 else COMPARTMENT) for turn in range(1, 8)))
         for owner in (None, OWNER, "bob"):
             asked = replace(WHOLE, first=2, owner=owner, newest_first=newest_first)
             whole = said(store, asked)
@@ -83,7 +85,7 @@ class TurnsContract:
     def test_turns_that_were_replaced_are_still_turns(self, store: Store) -> None:
         append(store, message(1), replace(message(2), kind=TOMBSTONE))
         with store.write() as tx:
-            tx.lines.invalidate(ROOM, IDS[6], IDS[5])
+            tx.lines.invalidate(COMPARTMENT, IDS[6], IDS[5])
         with store.read() as tx:
             first, _ = tx.lines.turns(WHOLE)
             assert first == replace(message(1), invalidated_by=IDS[5])
@@ -91,7 +93,7 @@ class TurnsContract:
     def test_a_turn_that_is_taken_is_not_stored_again(self, store: Store) -> None:
         append(store, message(1))
         with store.write() as tx:
-            for compartment in (ROOM, TRAVEL, BOB):
+            for compartment in (COMPARTMENT, TRAVEL, BOB):
                 assert not tx.lines.append(replace(message(1, compartment), id=IDS[1]))
             assert tx.lines.append(replace(message(1), id=IDS[1], session="Wednesday"))
             assert tx.lines.append(replace(message(1), id=IDS[2], session=None))
@@ -135,7 +137,7 @@ class TurnsContract:
             assert tx.lines.last_turn(WORKSPACE, SESSION) == 3
             tx.lines.delete_compartment(BOB)
             assert tx.lines.last_turn(WORKSPACE, SESSION) == 2
-            tx.lines.delete(ROOM, (IDS[5],))
+            tx.lines.delete(COMPARTMENT, (IDS[5],))
             assert tx.lines.last_turn(WORKSPACE, SESSION) == 1
         with suppress(GiveUp), store.write() as tx:
             tx.lines.append(message(7))
@@ -153,7 +155,7 @@ class TurnsContract:
         append(store, *kept[::-1], message(3, BOB), message(4, session="Wednesday"), sealed_line(IDS[1]))
         append(store, message(1, ELSEWHERE[0]))
         with store.write() as tx:
-            tx.lines.invalidate(ROOM, IDS[0], IDS[1])
+            tx.lines.invalidate(COMPARTMENT, IDS[0], IDS[1])
         with store.read() as tx:
             assert tx.lines.of_session(WORKSPACE, OWNER, SESSION) == [place_of(line) for line in kept]
             assert tx.lines.of_session(WORKSPACE, "nobody", SESSION) == []
@@ -161,8 +163,8 @@ class TurnsContract:
     def test_new_metadata_replaces_the_old_and_nothing_else(self, store: Store) -> None:
         append(store, message(1), message(1, ELSEWHERE[0]))
         with store.write() as tx:
-            assert tx.lines.annotate(ROOM, IDS[6], '{"naïve":"日本"}')
-            assert not tx.lines.annotate(ROOM, IDS[5], "{}")
+            assert tx.lines.annotate(COMPARTMENT, IDS[6], '{"naïve":"日本"}')
+            assert not tx.lines.annotate(COMPARTMENT, IDS[5], "{}")
             assert not tx.lines.annotate(TRAVEL, IDS[6], "{}")
         with store.read() as tx:
             changed = replace(message(1), metadata='{"naïve":"日本"}')

@@ -1,13 +1,13 @@
-"""What a book promises of the vectors of its lines: a part of `BookContract`."""
+"""What a store promises of the vectors of its lines: a part of `StoreContract`."""
 
 from __future__ import annotations
 
 import pytest
 
 from contracts.store_scenes import (
+    COMPARTMENT,
     ELSEWHERE,
     IDS,
-    ROOM,
     SPACE,
     TRAVEL,
     changes_since,
@@ -18,7 +18,7 @@ from souvenance.domain.names import Compartment
 from souvenance.ports.store import EVERYTHING, Store
 
 
-def index(store: Store, *line_ids: str, compartment: Compartment = ROOM) -> None:
+def index(store: Store, *line_ids: str, compartment: Compartment = COMPARTMENT) -> None:
     with store.write() as tx:
         for line_id in line_ids:
             tx.terms.add(compartment, line_id, b"tokens", b"\x01")
@@ -28,20 +28,20 @@ def lie(
     store: Store,
     *line_ids: str,
     sealed: bytes = b"vector",
-    compartment: Compartment = ROOM,
+    compartment: Compartment = COMPARTMENT,
     space: str = SPACE,
 ) -> None:
     with store.write() as tx:
         tx.terms.lie(compartment, space, [(line_id, sealed) for line_id in line_ids])
 
 
-def lying(store: Store, compartment: Compartment = ROOM, space: str = SPACE) -> dict[str, bytes]:
-    """The vectors of a room, by line."""
+def lying(store: Store, compartment: Compartment = COMPARTMENT, space: str = SPACE) -> dict[str, bytes]:
+    """The vectors of a compartment, by line."""
     return {vector.id: vector.sealed for vector in vectors_since(store, 0, compartment, space)}
 
 
 def lacking(
-    store: Store, most: int = EVERYTHING, compartment: Compartment = ROOM, space: str = SPACE
+    store: Store, most: int = EVERYTHING, compartment: Compartment = COMPARTMENT, space: str = SPACE
 ) -> list[str]:
     with store.read() as tx:
         return tx.terms.lacking(compartment, space, most)
@@ -89,13 +89,13 @@ class VectorsContract:
     def test_of_two_vectors_given_to_a_line_at_once_the_last_stays(self, store: Store) -> None:
         index(store, IDS[0])
         with store.write() as tx:
-            tx.terms.lie(ROOM, SPACE, [(IDS[0], b"first"), (IDS[0], b"last")])
+            tx.terms.lie(COMPARTMENT, SPACE, [(IDS[0], b"first"), (IDS[0], b"last")])
         assert [vector.sealed for vector in vectors_since(store, 0)] == [b"last"]
 
     def test_what_is_given_to_a_line_that_is_not_indexed_is_dropped(self, store: Store) -> None:
         index(store, IDS[0], IDS[1])
         with store.write() as tx:
-            tx.terms.remove(ROOM, (IDS[1],))
+            tx.terms.remove(COMPARTMENT, (IDS[1],))
         index(store, IDS[2], compartment=TRAVEL)
         lie(store, *IDS[:4])
         lie(store)
@@ -106,8 +106,8 @@ class VectorsContract:
 
     def test_a_line_without_tokens_may_have_a_vector(self, store: Store) -> None:
         with store.write() as tx:
-            tx.terms.add(ROOM, IDS[0], b"", b"")
-            tx.terms.lie(ROOM, SPACE, [(IDS[0], b"vector")])
+            tx.terms.add(COMPARTMENT, IDS[0], b"", b"")
+            tx.terms.lie(COMPARTMENT, SPACE, [(IDS[0], b"vector")])
         assert lying(store) == {IDS[0]: b"vector"}
 
     def test_a_line_has_a_vector_in_each_space(self, store: Store) -> None:
@@ -121,7 +121,7 @@ class VectorsContract:
         assert lying(store, space="third") == {}
 
     def test_vectors_of_one_compartment_are_not_seen_in_another(self, store: Store) -> None:
-        for compartment in (ROOM, *ELSEWHERE):
+        for compartment in (COMPARTMENT, *ELSEWHERE):
             index(store, IDS[0], compartment=compartment)
         lie(store, IDS[0])
         for compartment in ELSEWHERE:
@@ -131,12 +131,12 @@ class VectorsContract:
         assert lying(store) == {IDS[0]: b"vector"}
 
     def test_vectors_go_with_their_lines_in_every_space(self, store: Store) -> None:
-        for compartment in (ROOM, TRAVEL):
+        for compartment in (COMPARTMENT, TRAVEL):
             index(store, *IDS[:3], compartment=compartment)
             for space in (SPACE, "other"):
                 lie(store, *IDS[:3], compartment=compartment, space=space)
         with store.write() as tx:
-            tx.terms.remove(ROOM, (IDS[0], IDS[2], IDS[5]))
+            tx.terms.remove(COMPARTMENT, (IDS[0], IDS[2], IDS[5]))
         for space in (SPACE, "other"):
             assert lying(store, space=space).keys() == {IDS[1]}
             assert lying(store, TRAVEL, space).keys() == set(IDS[:3])
@@ -145,11 +145,11 @@ class VectorsContract:
         assert lacking(store) == [IDS[0]]
 
     def test_vectors_go_with_their_compartment(self, store: Store) -> None:
-        for compartment in (ROOM, *ELSEWHERE):
+        for compartment in (COMPARTMENT, *ELSEWHERE):
             index(store, *IDS[:2], compartment=compartment)
             lie(store, *IDS[:2], compartment=compartment)
         with store.write() as tx:
-            tx.terms.delete_compartment(ROOM)
+            tx.terms.delete_compartment(COMPARTMENT)
         assert lying(store) == {}
         assert lacking(store) == []
         for compartment in ELSEWHERE:
@@ -166,9 +166,9 @@ class VectorsContract:
         for n in range(1, 4):
             followed = vectors_since(store, 0)[-1].seq
             with store.write() as tx:
-                tx.terms.remove(ROOM, (IDS[n - 1],))
+                tx.terms.remove(COMPARTMENT, (IDS[n - 1],))
                 if at_once:
-                    tx.terms.lie(ROOM, SPACE, [(IDS[n], b"vector")])
+                    tx.terms.lie(COMPARTMENT, SPACE, [(IDS[n], b"vector")])
             if not at_once:
                 lie(store, IDS[n])
             assert [vector.id for vector in vectors_since(store, followed)] == [IDS[n]]
@@ -188,12 +188,12 @@ class VectorsContract:
         lie(store, IDS[0])
         lie(store, IDS[1], space="other")
         with store.write() as tx:
-            tx.terms.remove(ROOM, (IDS[3],))
+            tx.terms.remove(COMPARTMENT, (IDS[3],))
         left = [IDS[2], IDS[1], IDS[4]]
         for most in range(5):
             assert lacking(store, most) == left[:most]
             with store.read() as tx:
-                assert tx.terms.lacking(ROOM, SPACE, 2, most) == left[most : most + 2]
+                assert tx.terms.lacking(COMPARTMENT, SPACE, 2, most) == left[most : most + 2]
         assert lacking(store, space="other") == [IDS[2], IDS[0], IDS[4]]
         lie(store, *left)
         assert lacking(store) == []
@@ -203,7 +203,7 @@ class VectorsContract:
     def test_those_of_the_newest_changes_that_lack_a_vector_are_told_newest_first(self, store: Store) -> None:
         def newest_lacking(most: int, space: str = SPACE) -> list[str]:
             with store.read() as tx:
-                return tx.terms.newest_lacking(ROOM, space, most)
+                return tx.terms.newest_lacking(COMPARTMENT, space, most)
 
         index(store, IDS[2], IDS[0], IDS[3], IDS[1])
         index(store, IDS[4], compartment=TRAVEL)
@@ -213,7 +213,7 @@ class VectorsContract:
         assert (newest_lacking(2), newest_lacking(9)) == ([IDS[3]], [IDS[3], IDS[2]])
         assert newest_lacking(1, "other") == [IDS[1]]
         with store.write() as tx:
-            tx.terms.remove(ROOM, (IDS[3],))
+            tx.terms.remove(COMPARTMENT, (IDS[3],))
         assert (newest_lacking(1), newest_lacking(9)) == ([], [IDS[2]])
 
     def test_a_line_that_never_gets_a_vector_is_told_before_those_behind_it(self, store: Store) -> None:
@@ -229,11 +229,11 @@ class VectorsContract:
     def test_a_compartment_that_had_all_its_vectors_lacks_them_when_it_begins_anew(
         self, store: Store
     ) -> None:
-        for compartment in (ROOM, TRAVEL):
+        for compartment in (COMPARTMENT, TRAVEL):
             index(store, *IDS[:3], compartment=compartment)
             lie(store, *IDS[:3], compartment=compartment)
         with store.write() as tx:
-            tx.terms.delete_compartment(ROOM)
+            tx.terms.delete_compartment(COMPARTMENT)
         index(store, *IDS[1:3])
         assert lacking(store) == IDS[1:3]
         index(store, IDS[3], compartment=TRAVEL)
@@ -259,23 +259,23 @@ class VectorsContract:
         assert len({vector.seq for vector in found}) == len(found)
         assert lacking(store) == []
         with store.write() as tx:
-            tx.terms.remove(ROOM, ids[:-2])
+            tx.terms.remove(COMPARTMENT, ids[:-2])
         assert lying(store).keys() == {ids[-2]}
 
     def test_each_space_tells_how_many_vectors_it_has(self, store: Store) -> None:
         assert spaces(store) == {}
-        for compartment in (ROOM, *ELSEWHERE):
+        for compartment in (COMPARTMENT, *ELSEWHERE):
             index(store, *IDS[:2], compartment=compartment)
             lie(store, *IDS[:2], compartment=compartment)
         lie(store, IDS[0], space="Space")
         lie(store, IDS[0])
         assert spaces(store) == {SPACE: 8, "Space": 1}
         with store.write() as tx:
-            tx.terms.remove(ROOM, (IDS[0],))
+            tx.terms.remove(COMPARTMENT, (IDS[0],))
             assert tx.terms.spaces() == {SPACE: 7}
 
     def test_a_space_is_left_in_steps(self, store: Store) -> None:
-        for compartment in (ROOM, *ELSEWHERE):
+        for compartment in (COMPARTMENT, *ELSEWHERE):
             index(store, *IDS[:3], compartment=compartment)
             lie(store, *IDS[:3], compartment=compartment, space="old")
         lie(store, *IDS[:3])
@@ -284,7 +284,7 @@ class VectorsContract:
             assert tx.terms.leave("old", 0) == 0
             for gone in (5, 5, 2, 0):
                 assert tx.terms.leave("old", 5) == gone
-        for compartment in (ROOM, *ELSEWHERE):
+        for compartment in (COMPARTMENT, *ELSEWHERE):
             assert lying(store, compartment, "old") == {}
             assert lacking(store, compartment=compartment, space="old") == IDS[:3]
         assert lying(store).keys() == set(IDS[:3])

@@ -1,4 +1,4 @@
-"""What a book promises of the lines about peers and of what they follow from: a part of `BookContract`."""
+"""What a store promises of the lines about peers and of what they follow from: a part of `StoreContract`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from contracts.store_scenes import (
+    COMPARTMENT,
     ELSEWHERE,
     IDS,
     OWNER,
-    ROOM,
     TRAVEL,
     TWINS,
     WORKSPACE,
@@ -25,13 +25,15 @@ from souvenance.domain.line import SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.ports.store import Store, Views
 
-BOB = ROOM._replace(owner="bob")
+BOB = COMPARTMENT._replace(owner="bob")
 OTHER = ELSEWHERE[0]
 ALL_KINDS = ("conclusion", "deduction", "card")
 WHOLE = Views(WORKSPACE, ALL_KINDS)
 
 
-def view(n: int, compartment: Compartment = ROOM, about: str | None = "eve", **changes: Any) -> SealedLine:
+def view(
+    n: int, compartment: Compartment = COMPARTMENT, about: str | None = "eve", **changes: Any
+) -> SealedLine:
     return sealed_line(IDS[n], compartment, **{"kind": "conclusion", "about": about, **changes})
 
 
@@ -52,10 +54,10 @@ class ViewsContract:
             view(n, compartment, about, kind=kind, session=session)
             for n, (compartment, about, kind, session) in enumerate(
                 [
-                    (ROOM, "eve", "conclusion", "s"),
-                    (ROOM, "eve", "card", None),
+                    (COMPARTMENT, "eve", "conclusion", "s"),
+                    (COMPARTMENT, "eve", "card", None),
                     (TRAVEL, "bob", "deduction", "t"),
-                    (ROOM, "bob", "conclusion", "u"),
+                    (COMPARTMENT, "bob", "conclusion", "u"),
                     (BOB, "eve", "conclusion", "s"),
                     (BOB, "ann", "card", "t"),
                     (BOB, "bob", "deduction", None),
@@ -70,7 +72,13 @@ class ViewsContract:
             [None, "eve", "bob", "nobody"],
             [None, ("s",), ("s", "t"), ()],
             [None, 0, 1, 2, 9],
-            [None, (ROOM.namespace,), (TRAVEL.namespace,), (TRAVEL.namespace, ROOM.namespace), ()],
+            [
+                None,
+                (COMPARTMENT.namespace,),
+                (TRAVEL.namespace,),
+                (TRAVEL.namespace, COMPARTMENT.namespace),
+                (),
+            ],
         )
         with store.read() as tx:
             for kinds, owner, about, sessions, limit, namespaces in choices:
@@ -98,7 +106,7 @@ class ViewsContract:
     def test_what_was_invalidated_is_no_view_and_does_not_count_towards_the_limit(self, store: Store) -> None:
         append(store, view(0), view(1), view(2))
         with store.write() as tx:
-            tx.lines.invalidate(ROOM, IDS[2], IDS[1])
+            tx.lines.invalidate(COMPARTMENT, IDS[2], IDS[1])
         for asked in (WHOLE, replace(WHOLE, owner=OWNER), replace(WHOLE, owner=OWNER, about="eve")):
             assert seen(store, replace(asked, limit=1)) == [IDS[1]]
             assert seen(store, asked) == [IDS[1], IDS[0]]
@@ -109,12 +117,12 @@ class ViewsContract:
         assert seen(store, replace(WHOLE, about=twin)) == []
         assert seen(store, replace(WHOLE, owner=twin)) == []
         with store.read() as tx:
-            assert tx.lines.alike(ROOM, twin, b"one") is None
-        append(store, view(1, about=twin, likeness=b"one"), view(2, ROOM._replace(owner=twin), "ann"))
+            assert tx.lines.alike(COMPARTMENT, twin, b"one") is None
+        append(store, view(1, about=twin, likeness=b"one"), view(2, COMPARTMENT._replace(owner=twin), "ann"))
         assert seen(store, replace(WHOLE, about=twin)) == [IDS[1]]
         assert seen(store, replace(WHOLE, owner=twin)) == [IDS[2]]
         with store.read() as tx:
-            found = tx.lines.alike(ROOM, twin, b"one")
+            found = tx.lines.alike(COMPARTMENT, twin, b"one")
             assert found is not None
             assert found.id == IDS[1]
 
@@ -133,7 +141,7 @@ class ViewsContract:
         with store.read() as tx:
             assert tx.lines.view(WORKSPACE, IDS[0]) == min(twins, key=lambda line: line.compartment)
             assert tx.lines.view(WORKSPACE, IDS[0], (TRAVEL.namespace,)) == twins[0]
-            assert tx.lines.view(WORKSPACE, IDS[0], (ROOM.namespace, "nowhere")) == twins[2]
+            assert tx.lines.view(WORKSPACE, IDS[0], (COMPARTMENT.namespace, "nowhere")) == twins[2]
             assert tx.lines.view(WORKSPACE, IDS[0], ("nowhere",)) is None
             assert tx.lines.view(WORKSPACE, IDS[0], ()) is None
 
@@ -146,27 +154,27 @@ class ViewsContract:
             view(2, likeness=None),
         )
         with store.write() as tx:
-            assert tx.lines.alike(ROOM, "eve", b"one") == view(1, likeness=b"one")
+            assert tx.lines.alike(COMPARTMENT, "eve", b"one") == view(1, likeness=b"one")
             for compartment, about, likeness in (
                 (TRAVEL, "eve", b"one"),
                 (BOB, "eve", b"one"),
                 (OTHER, "eve", b"one"),
-                (ROOM, "bob", b"one"),
-                (ROOM, "eve", b"ONE"),
-                (ROOM, "eve", b""),
+                (COMPARTMENT, "bob", b"one"),
+                (COMPARTMENT, "eve", b"ONE"),
+                (COMPARTMENT, "eve", b""),
             ):
                 assert tx.lines.alike(compartment, about, likeness) is None
-            tx.lines.invalidate(ROOM, IDS[1], IDS[0])
-            assert tx.lines.alike(ROOM, "eve", b"one") == view(3, likeness=b"one")
-            tx.lines.delete(ROOM, (IDS[3],))
-            assert tx.lines.alike(ROOM, "eve", b"one") is None
+            tx.lines.invalidate(COMPARTMENT, IDS[1], IDS[0])
+            assert tx.lines.alike(COMPARTMENT, "eve", b"one") == view(3, likeness=b"one")
+            tx.lines.delete(COMPARTMENT, (IDS[3],))
+            assert tx.lines.alike(COMPARTMENT, "eve", b"one") is None
 
     def test_what_is_concluded_again_is_counted(self, store: Store) -> None:
         append(store, view(0, times=2), view(1), view(0, TRAVEL))
         with store.write() as tx:
-            tx.lines.reinforce(ROOM, IDS[0], 1)
-            tx.lines.reinforce(ROOM, IDS[0], 3)
-            tx.lines.reinforce(ROOM, IDS[5], 1)
+            tx.lines.reinforce(COMPARTMENT, IDS[0], 1)
+            tx.lines.reinforce(COMPARTMENT, IDS[0], 3)
+            tx.lines.reinforce(COMPARTMENT, IDS[5], 1)
         with store.read() as tx:
             assert tx.lines.walk(span("travel", "work")) == [
                 view(0, TRAVEL),
@@ -178,9 +186,9 @@ class ViewsContract:
 class CitationsContract:
     def test_what_a_line_follows_from_is_told_in_order_and_once(self, store: Store) -> None:
         with store.write() as tx:
-            tx.lines.cite(ROOM, IDS[5], (IDS[2], IDS[0]))
-            tx.lines.cite(ROOM, IDS[5], (IDS[1], IDS[0], IDS[1]))
-            tx.lines.cite(ROOM, IDS[6], ())
+            tx.lines.cite(COMPARTMENT, IDS[5], (IDS[2], IDS[0]))
+            tx.lines.cite(COMPARTMENT, IDS[5], (IDS[1], IDS[0], IDS[1]))
+            tx.lines.cite(COMPARTMENT, IDS[6], ())
             tx.lines.cite(BOB, IDS[7], (IDS[3],))
         with store.read() as tx:
             assert tx.lines.cited(WORKSPACE, IDS) == {IDS[5]: IDS[:3], IDS[7]: [IDS[3]]}
@@ -189,32 +197,32 @@ class CitationsContract:
 
     def test_lines_of_one_id_in_two_compartments_follow_each_from_their_own(self, store: Store) -> None:
         with store.write() as tx:
-            tx.lines.cite(ROOM, IDS[5], (IDS[0],))
+            tx.lines.cite(COMPARTMENT, IDS[5], (IDS[0],))
             tx.lines.cite(BOB, IDS[5], (IDS[1],))
         with store.read() as tx:
             assert tx.lines.cited(WORKSPACE, IDS) == {IDS[5]: IDS[:2]}
-            assert tx.lines.cited(WORKSPACE, IDS, compartment=ROOM) == {IDS[5]: [IDS[0]]}
+            assert tx.lines.cited(WORKSPACE, IDS, compartment=COMPARTMENT) == {IDS[5]: [IDS[0]]}
             assert tx.lines.cited(WORKSPACE, IDS, compartment=BOB) == {IDS[5]: [IDS[1]]}
             assert tx.lines.cited(WORKSPACE, IDS, compartment=TRAVEL) == {}
 
     def test_the_lines_that_follow_from_any_are_told_in_order_and_once(self, store: Store) -> None:
         with store.write() as tx:
-            for compartment, n in ((ROOM, 6), (TRAVEL, 7), (BOB, 5), (ROOM, 5)):
+            for compartment, n in ((COMPARTMENT, 6), (TRAVEL, 7), (BOB, 5), (COMPARTMENT, 5)):
                 tx.lines.cite(compartment, IDS[n], (IDS[0], IDS[1]))
-            tx.lines.cite(ROOM, IDS[4], (IDS[2],))
+            tx.lines.cite(COMPARTMENT, IDS[4], (IDS[2],))
         with store.read() as tx:
             assert tx.lines.citing(WORKSPACE, IDS[:2]) == [
                 (TRAVEL, IDS[7]),
-                (ROOM, IDS[5]),
-                (ROOM, IDS[6]),
+                (COMPARTMENT, IDS[5]),
+                (COMPARTMENT, IDS[6]),
                 (BOB, IDS[5]),
             ]
-            assert tx.lines.citing(WORKSPACE, (IDS[2],)) == [(ROOM, IDS[4])]
+            assert tx.lines.citing(WORKSPACE, (IDS[2],)) == [(COMPARTMENT, IDS[4])]
             assert tx.lines.citing(WORKSPACE, (IDS[3],)) == tx.lines.citing(WORKSPACE, ()) == []
 
     def test_citations_stay_in_their_workspace(self, store: Store) -> None:
         with store.write() as tx:
-            tx.lines.cite(ROOM, IDS[1], (IDS[0],))
+            tx.lines.cite(COMPARTMENT, IDS[1], (IDS[0],))
             assert tx.lines.cited("other", IDS) == {}
             assert tx.lines.citing("other", IDS) == []
             tx.lines.cite(OTHER, IDS[1], (IDS[0], IDS[2]))
@@ -224,7 +232,7 @@ class CitationsContract:
 
     def test_what_was_uncited_is_forgotten_for_every_line(self, store: Store) -> None:
         with store.write() as tx:
-            for compartment, n in ((ROOM, 6), (BOB, 7)):
+            for compartment, n in ((COMPARTMENT, 6), (BOB, 7)):
                 tx.lines.cite(compartment, IDS[n], IDS[:3])
             tx.lines.uncite(WORKSPACE, ())
             tx.lines.uncite(WORKSPACE, (IDS[0], IDS[2], IDS[5]))
@@ -234,21 +242,21 @@ class CitationsContract:
     def test_a_deleted_line_cites_nothing_and_is_cited_until_that_is_taken_back(self, store: Store) -> None:
         append(store, view(0), view(1), view(2), view(1, BOB))
         with store.write() as tx:
-            for compartment, n in ((ROOM, 1), (ROOM, 2), (BOB, 1)):
+            for compartment, n in ((COMPARTMENT, 1), (COMPARTMENT, 2), (BOB, 1)):
                 tx.lines.cite(compartment, IDS[n], (IDS[0],))
-            tx.lines.cite(ROOM, IDS[2], (IDS[1],))
-            tx.lines.delete(ROOM, IDS[:2])
-            assert tx.lines.citing(WORKSPACE, (IDS[0],)) == [(ROOM, IDS[2]), (BOB, IDS[1])]
-            assert tx.lines.citing(WORKSPACE, (IDS[1],)) == [(ROOM, IDS[2])]
+            tx.lines.cite(COMPARTMENT, IDS[2], (IDS[1],))
+            tx.lines.delete(COMPARTMENT, IDS[:2])
+            assert tx.lines.citing(WORKSPACE, (IDS[0],)) == [(COMPARTMENT, IDS[2]), (BOB, IDS[1])]
+            assert tx.lines.citing(WORKSPACE, (IDS[1],)) == [(COMPARTMENT, IDS[2])]
             tx.lines.uncite(WORKSPACE, IDS[:2])
             assert tx.lines.citing(WORKSPACE, IDS) == []
 
     def test_the_lines_of_a_deleted_compartment_cite_nothing(self, store: Store) -> None:
         append(store, view(0), view(1), view(1, TRAVEL))
         with store.write() as tx:
-            for compartment in (ROOM, TRAVEL):
+            for compartment in (COMPARTMENT, TRAVEL):
                 tx.lines.cite(compartment, IDS[1], (IDS[0],))
-            assert tx.lines.delete_compartment(ROOM) == 2
+            assert tx.lines.delete_compartment(COMPARTMENT) == 2
             assert tx.lines.citing(WORKSPACE, IDS) == [(TRAVEL, IDS[1])]
 
     def test_very_many_citations_are_asked_for_and_taken_back_at_once(self, store: Store) -> None:
@@ -256,12 +264,16 @@ class CitationsContract:
         lines = [numbered(1, n) for n in range(1200)]
         with store.write() as tx:
             for line_id, source in zip(lines, sources, strict=True):
-                tx.lines.cite(ROOM, line_id, (source,))
-            tx.lines.cite(ROOM, lines[0], sources)
+                tx.lines.cite(COMPARTMENT, line_id, (source,))
+            tx.lines.cite(COMPARTMENT, lines[0], sources)
             assert tx.lines.cited(WORKSPACE, lines) == {
                 lines[0]: sources,
                 **{line_id: [source] for line_id, source in zip(lines[1:], sources[1:], strict=True)},
             }
-            assert tx.lines.citing(WORKSPACE, sources) == [(ROOM, line_id) for line_id in sorted(lines)]
+            assert tx.lines.citing(WORKSPACE, sources) == [
+                (COMPARTMENT, line_id) for line_id in sorted(lines)
+            ]
             tx.lines.uncite(WORKSPACE, sources[:-1])
-            assert tx.lines.citing(WORKSPACE, sources) == sorted([(ROOM, lines[0]), (ROOM, lines[-1])])
+            assert tx.lines.citing(WORKSPACE, sources) == sorted(
+                [(COMPARTMENT, lines[0]), (COMPARTMENT, lines[-1])]
+            )

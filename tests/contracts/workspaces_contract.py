@@ -1,10 +1,10 @@
-"""What a book promises of transactions that name their workspace: a part of `BookContract`."""
+"""What a store promises of transactions that name their workspace: a part of `StoreContract`."""
 
 from __future__ import annotations
 
 from contracts.store_scenes import (
+    COMPARTMENT,
     ELSEWHERE,
-    ROOM,
     THREADS,
     WORKSPACE,
     contents,
@@ -25,11 +25,11 @@ _WRITES = 8
 
 class WorkspacesContract:
     def test_whoever_names_a_workspace_does_all_that_belongs_to_it(self, store: Store) -> None:
-        for compartment in (ROOM, ELSEWHERE[0]):
+        for compartment in (COMPARTMENT, ELSEWHERE[0]):
             with store.write(compartment.workspace) as tx:
                 fill(tx, compartment)
-        assert contents(store)[ROOM] != ([], [])
-        for compartment in (ROOM, ELSEWHERE[0]):
+        assert contents(store)[COMPARTMENT] != ([], [])
+        for compartment in (COMPARTMENT, ELSEWHERE[0]):
             with store.read(compartment.workspace) as tx, store.read() as everything:
                 assert tx.lines.count(compartment) == everything.lines.count(compartment) > 0
                 assert tx.keys.of(*compartment[:2]) == everything.keys.of(*compartment[:2])
@@ -48,7 +48,7 @@ class WorkspacesContract:
 
     def test_writers_of_many_workspaces_lose_nothing_and_break_no_log(self, store: Store) -> None:
         def write(one: Store, thread: int) -> None:
-            compartment = ROOM._replace(workspace=f"w{thread % 4}")
+            compartment = COMPARTMENT._replace(workspace=f"w{thread % 4}")
             for n in range(_WRITES):
                 with one.write(ALL if n == _WRITES // 2 else compartment.workspace, lasting=n % 2 == 0) as tx:
                     assert tx.lines.append(sealed_line(numbered(thread, n), compartment))
@@ -58,7 +58,7 @@ class WorkspacesContract:
 
         in_many_threads([store] * THREADS, write)
         for number in range(4):
-            compartment = ROOM._replace(workspace=f"w{number}")
+            compartment = COMPARTMENT._replace(workspace=f"w{number}")
             rows = log(store, compartment.workspace)
             assert audit.verify(compartment.workspace, rows).size == _WRITES * THREADS // 4
             with store.read(compartment.workspace) as tx:

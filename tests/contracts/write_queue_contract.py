@@ -1,9 +1,9 @@
 """The outbox's contract as tests, for any implementation of `souvenance.ports.write_queue`.
 
-    class TestMyOutbox(OutboxContract):
+    class TestMyWriteQueue(WriteQueueContract):
         @pytest.fixture
-        def open_outbox(self, tmp_path: Path, clock: HandClock) -> Callable[[], Outbox]:
-            return lambda: MyOutbox(tmp_path, clock)
+        def open_write_queue(self, tmp_path: Path, clock: HandClock) -> Callable[[], WriteQueue]:
+            return lambda: MyWriteQueue(tmp_path, clock)
 
 What a killed process leaves behind, and what can be read in the files, each implementation that has
 files must show for itself.
@@ -78,7 +78,7 @@ def put(write_queue: WriteQueue, *letters: tuple[str, int], held: bool = False) 
 
 
 class WriteQueueContract:
-    """What every outbox promises. Override `open_outbox`."""
+    """What every write queue promises. Override `open_write_queue`."""
 
     @pytest.fixture
     def clock(self) -> HandClock:
@@ -86,8 +86,8 @@ class WriteQueueContract:
 
     @pytest.fixture
     def open_write_queue(self, clock: HandClock) -> OpenWriteQueue:
-        """Opens the outbox of this test, the same one each time, as another process would."""
-        raise NotImplementedError("override the fixture 'open_outbox'")
+        """Opens the write queue of this test, the same one each time, as another process would."""
+        raise NotImplementedError("override the fixture 'open_write_queue'")
 
     @pytest.fixture
     def write_queue(self, open_write_queue: OpenWriteQueue) -> Iterator[WriteQueue]:

@@ -31,7 +31,7 @@ def counted(first: int, size: int) -> bytes:
     return bytes((first + n) % 256 for n in range(size))
 
 
-ROOM = Compartment("default", "ann", "travel")
+COMPARTMENT = Compartment("default", "ann", "travel")
 ID = ulid.compose(1_700_000_000_000, counted(0, 10))
 OLDER_ID = ulid.compose(1_600_000_000_000, counted(16, 10))
 LINES = {
@@ -57,7 +57,7 @@ LINES = {
 
 def line_of(
     *,
-    compartment: Compartment = ROOM,
+    compartment: Compartment = COMPARTMENT,
     kind: str = "memory",
     text: str = "Trip to Chengdu, May 25-29",
     session: str | None = None,
@@ -117,8 +117,8 @@ def seal_vectors() -> list[dict[str, object]]:
 def wrapped_key_vectors() -> list[dict[str, object]]:
     made = []
     places = [
-        (ROOM, "seal", 1),
-        (ROOM, "blind", 1),
+        (COMPARTMENT, "seal", 1),
+        (COMPARTMENT, "blind", 1),
         (Compartment("Büro", "Ünal 会", "personal"), "seal", (1 << 32) - 1),
     ]
     for n, (compartment, purpose, epoch) in enumerate(places):

@@ -31,7 +31,7 @@ from souvenance.ports.object_store import checked
 ID, OTHER_ID = "01ARZ3NDEKTSV4RRFFQ69G5FAV", "01BX5ZZKBKACTAV9WEVGEMMVRZ"
 BLIND = bytes(range(32))
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=600)
-ROOMS = st.builds(Compartment, NAMES, NAMES, NAMES)
+COMPARTMENTS = st.builds(Compartment, NAMES, NAMES, NAMES)
 LONGEST_KEY = 1024
 
 
@@ -83,7 +83,7 @@ def test_a_part_reads_as_documented(name, wanted):
     assert part(name) == wanted
 
 
-@given(ROOMS)
+@given(COMPARTMENTS)
 def test_a_key_is_one_of_its_compartment_and_of_no_other_place(compartment):
     key = line_key(compartment, ID)
     checked(key)
@@ -103,7 +103,7 @@ def test_what_is_no_object_of_ours_is_told_from_one(key):
     assert split_key(key) is None
 
 
-@given(ROOMS, st.lists(st.sampled_from([ID, OTHER_ID]), max_size=2))
+@given(COMPARTMENTS, st.lists(st.sampled_from([ID, OTHER_ID]), max_size=2))
 def test_a_line_comes_back_as_it_was(compartment, sources):
     line = line_of(compartment)
     told = unpacked(line_key(compartment, ID), packed(LineObject.of(line, sources), BLIND), BLIND)

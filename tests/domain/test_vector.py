@@ -16,17 +16,17 @@ from souvenance.errors import Tampered
 KEY = AESGCM(bytes(range(32)))
 NONCE = bytes(range(12))
 EPOCH = 258
-ROOM = Compartment("acme", "ann", "travel")
+COMPARTMENT = Compartment("acme", "ann", "travel")
 LINE = "01M7ENKXSQN27K8P92THXMV5N1"
-PLACE = (ROOM, LINE, "minilm")
+PLACE = (COMPARTMENT, LINE, "minilm")
 VECTOR = array("f", [0.5, -0.25, 0.0, 0.8]).tobytes()
 SEALED = seal_vector(VECTOR, *PLACE, key=KEY, epoch=EPOCH, nonce=NONCE)
 ELSEWHERE = {
-    "another workspace": (ROOM._replace(workspace="other"), *PLACE[1:]),
-    "another owner": (ROOM._replace(owner="bob"), *PLACE[1:]),
-    "another namespace": (ROOM._replace(namespace="work"), *PLACE[1:]),
-    "another line": (ROOM, "01M7ENKY1J9Y5MP7DEWED2ZQFN", "minilm"),
-    "another space": (ROOM, LINE, "gte"),
+    "another workspace": (COMPARTMENT._replace(workspace="other"), *PLACE[1:]),
+    "another owner": (COMPARTMENT._replace(owner="bob"), *PLACE[1:]),
+    "another namespace": (COMPARTMENT._replace(namespace="work"), *PLACE[1:]),
+    "another line": (COMPARTMENT, "01M7ENKY1J9Y5MP7DEWED2ZQFN", "minilm"),
+    "another space": (COMPARTMENT, LINE, "gte"),
 }
 
 

@@ -20,7 +20,7 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 
 ACTORS = ("alice", "bob", "carol")
-ROOMS = ("travel", "work", "personal")
+COMPARTMENTS = ("travel", "work", "personal")
 SESSIONS = ("s1", "s2")
 WORKSPACES = ("default", "team")
 CLASSES = ("memory", "config", "credentials")
@@ -42,7 +42,7 @@ CLAIMS = {
     "wid": st.sampled_from((*WORKSPACES, "*")),
     "data_class": st.sampled_from((*CLASSES, "*")),
     "ops": some(OPS, all_of_them=False),
-    "namespaces_allowed": some(ROOMS),
+    "namespaces_allowed": some(COMPARTMENTS),
     "peers": some(ACTORS),
     "via": some(ACTORS, all_of_them=False),
     "sessions": st.none() | some(SESSIONS, all_of_them=False),
@@ -73,7 +73,7 @@ def powers(said):
         "workspaces": spelled([said["wid"]], (*WORKSPACES, "any other")),
         "classes": spelled([said.get("data_class", "")], CLASSES),
         "ops": set(said.get("ops", ())),
-        "rooms": spelled(said.get("namespaces_allowed", ()), (*ROOMS, "any other")),
+        "rooms": spelled(said.get("namespaces_allowed", ()), (*COMPARTMENTS, "any other")),
         "sessions": {*SESSIONS, "none", "any other"} if sessions is None else set(sessions),
     }
 

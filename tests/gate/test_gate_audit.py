@@ -78,7 +78,7 @@ def requests(line, receipt):
         o.PROOF: m.AuditProof(old=0),
         o.VERIFY_RECEIPT: m.VerifyReceipt(receipt),
         o.ROTATE: m.RotateKeys(),
-        o.ROOMS: m.Compartments(),
+        o.COMPARTMENTS: m.Compartments(),
         o.EXAMINE: m.Examine("default", "owner", "travel"),
         o.RECONCILE: m.Reconcile("default"),
         o.SCRUB: m.Scrub(),

@@ -113,7 +113,7 @@ def test_a_peer_s_cap_reads_the_memory_of_its_own_actor_alone(world):
     assert world.texts(for_bob, "harbour") == ["harbour of bob"]
 
 
-@pytest.mark.parametrize("operation", [o.ROTATE, o.ROOMS, o.EXAMINE, o.RECONCILE, o.SCRUB])
+@pytest.mark.parametrize("operation", [o.ROTATE, o.COMPARTMENTS, o.EXAMINE, o.RECONCILE, o.SCRUB])
 @pytest.mark.parametrize(
     "limit", [{"wid": "default"}, {"peers": ["alice", "bob"]}, {"namespaces_allowed": ["travel", "personal"]}]
 )
@@ -125,5 +125,5 @@ def test_upkeep_is_for_the_installation_s_own_cap_alone(operation, limit):
 def test_upkeep_needs_its_right_even_of_the_installation_s_own_cap():
     world = World()
     reader = world.operator(ops=["get"])
-    for operation in (o.ROTATE, o.ROOMS, o.EXAMINE, o.RECONCILE, o.SCRUB):
+    for operation in (o.ROTATE, o.COMPARTMENTS, o.EXAMINE, o.RECONCILE, o.SCRUB):
         assert world.code(operation, reader, operation.request) == "cap_op_mismatch"

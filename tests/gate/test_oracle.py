@@ -28,7 +28,7 @@ REACHABLE = [*(route.operation for route in ROUTES), CHAT]
 DECODERS = {operation.name: msgspec.json.Decoder(operation.request) for operation in REACHABLE}
 NOWHERE = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
 ACTORS = ["alice", "bob", "carol"]
-ROOMS = ["travel", "work", "personal"]
+COMPARTMENTS = ["travel", "work", "personal"]
 PER_MINUTE = [6000, 6000, 6000, 25]
 JUNK = {"cap_missing", "cap_malformed", "cap_sig_invalid"}
 UNPROVED = JUNK | {"cap_expired", "cap_revoked", "cap_pop_invalid"}
@@ -54,7 +54,7 @@ def claims_of_chance(rng, world, made):
         "wid": rng.choice(["default"] * 6 + ["team", "*"]),
         "data_class": rng.choice(["memory"] * 12 + ["*", "*", "credentials", "config", None]),
         "ops": ops,
-        "namespaces_allowed": rng.choice([["*"]] * 3 + [some(rng, ROOMS)] * 5 + [[], None]),
+        "namespaces_allowed": rng.choice([["*"]] * 3 + [some(rng, COMPARTMENTS)] * 5 + [[], None]),
         "peers": rng.choice([None] * 3 + [some(rng, ACTORS)] + [["*"]]),
         "sessions": rng.choice([None] * 6 + [["s1"], ["s1", "s2"], []]),
         "via": rng.choice([None] * 4 + [some(rng, ACTORS)]),
@@ -173,7 +173,11 @@ BODIES = {
     "memory.put": lambda r: (
         {"text": r.choice(["a trip"] * 6 + [" ", "y" * 300, "y" * 301, "é" * 151])}
         | r.choice(
-            [{}, {"namespace": r.choice([*ROOMS, "secrets"])}, {"namespace": "travel", "session": "s1"}]
+            [
+                {},
+                {"namespace": r.choice([*COMPARTMENTS, "secrets"])},
+                {"namespace": "travel", "session": "s1"},
+            ]
         )
     ),
     "memory.get": lambda r: r.choice([{}, {"query": "a trip"}, compartments_of_chance(r), {"k": 20}]),
@@ -184,11 +188,11 @@ BODIES = {
     "memory.forget": lambda r: r.choice(
         [
             {"id": NOWHERE},
-            {"namespace": r.choice(ROOMS)},
+            {"namespace": r.choice(COMPARTMENTS)},
             {"owner": r.choice([*ACTORS, "owner"])},
             {},
             {"id": NOWHERE, "owner": "alice"},
-            {"namespace": r.choice(ROOMS), "dry_run": True},
+            {"namespace": r.choice(COMPARTMENTS), "dry_run": True},
             {"owner": r.choice(ACTORS), "dry_run": True},
         ]
     ),
@@ -198,7 +202,7 @@ BODIES = {
         {
             "sub": r.choice([*ACTORS, "owner"]),
             "ops": r.choice([["get"], some(r, list(OPS)), list(OPS), ["get", "fly"]]),
-            "namespaces_allowed": r.choice([["*"], some(r, ROOMS), ["secrets"]]),
+            "namespaces_allowed": r.choice([["*"], some(r, COMPARTMENTS), ["secrets"]]),
         }
         | r.choice([{}, {}, {"data_class": r.choice(["memory", "config", "*"])}])
         | r.choice([{}, {}, {"wid": r.choice(["default", "team"])}])
@@ -208,7 +212,7 @@ BODIES = {
     ),
     "caps.attenuate": lambda r: (
         r.choice([{}, {"ops": r.choice([["get"], [], list(OPS), ["fly"]])}])
-        | r.choice([{}, {"namespaces_allowed": r.choice([["*"], some(r, ROOMS)])}])
+        | r.choice([{}, {"namespaces_allowed": r.choice([["*"], some(r, COMPARTMENTS)])}])
         | r.choice(
             [{}, {}, {"wid": r.choice(["default", "team"])}, {"data_class": r.choice(["memory", "config"])}]
         )
@@ -242,7 +246,7 @@ UNREADABLE = [b"", b"{", b"[]", b'{"colour": 1}', b'{"namespaces": 7}', b'{"text
 
 
 def compartments_of_chance(rng):
-    return {"namespaces": some(rng, [*ROOMS, "secrets"])}
+    return {"namespaces": some(rng, [*COMPARTMENTS, "secrets"])}
 
 
 def request_of_chance(rng, lineage):

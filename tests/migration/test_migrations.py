@@ -5,7 +5,7 @@ from contextlib import closing, contextmanager, suppress
 
 import pytest
 
-from contracts.store_scenes import IDS, ROOM, TRAVEL, sealed_line
+from contracts.store_scenes import COMPARTMENT, IDS, TRAVEL, sealed_line
 from souvenance.adapters.sql.migrations import migrate, shipped
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
@@ -140,12 +140,12 @@ def test_a_line_from_before_conversations_is_read_and_written_beside_new_ones(pa
     with database(path) as connection:
         connection.execute(
             f"INSERT INTO lines VALUES ({', '.join('?' * 13)})",
-            (*ROOM, IDS[0], "memory", "s", 1, 2, None, "cap", "{}", 3, b"sealed"),
+            (*COMPARTMENT, IDS[0], "memory", "s", 1, 2, None, "cap", "{}", 3, b"sealed"),
         )
     old = sealed_line(session="s", occurred_at=2, epoch=3, sealed=b"sealed")
     store = SqlStore(SqliteEngine(path))
     with store.write() as tx:
-        assert tx.lines.get(ROOM, IDS[0]) == old
+        assert tx.lines.get(COMPARTMENT, IDS[0]) == old
         assert (old.turn, old.about, old.tokens, old.likeness, old.times) == (None, None, None, None, 1)
         assert tx.lines.append(sealed_line(IDS[1], session="s", turn=1))
         assert tx.lines.last_turn("acme", "s") == tx.lines.count_turns("acme", "s") == 1
@@ -192,9 +192,9 @@ def test_terms_from_before_meaning_say_where_and_when_their_lines_were_said(path
         epoch, sealed, turn"""
     with database(path) as connection:
         for compartment, line_id, session, at, occurred_at, turn in (
-            (ROOM, IDS[0], "s", 5, None, 1),
-            (ROOM, IDS[1], "t", 5, 0, None),
-            (ROOM, IDS[2], None, 5, -9, None),
+            (COMPARTMENT, IDS[0], "s", 5, None, 1),
+            (COMPARTMENT, IDS[1], "t", 5, 0, None),
+            (COMPARTMENT, IDS[2], None, 5, -9, None),
             (TRAVEL, IDS[0], "u", 6, 7, 4),
         ):
             connection.execute(
@@ -202,11 +202,11 @@ def test_terms_from_before_meaning_say_where_and_when_their_lines_were_said(path
                 (*compartment, line_id, "memory", session, at, occurred_at, "cap", "{}", 1, b"sealed", turn),
             )
         for compartment, seq, line_id, tokens in (
-            (ROOM, 1, IDS[0], b"tokens 1"),
-            (ROOM, 2, IDS[1], b"tokens 2"),
-            (ROOM, 4, IDS[2], b"tokens 4"),
-            (ROOM, 5, IDS[3], b"of no line"),
-            (ROOM, 6, IDS[4], None),
+            (COMPARTMENT, 1, IDS[0], b"tokens 1"),
+            (COMPARTMENT, 2, IDS[1], b"tokens 2"),
+            (COMPARTMENT, 4, IDS[2], b"tokens 4"),
+            (COMPARTMENT, 5, IDS[3], b"of no line"),
+            (COMPARTMENT, 6, IDS[4], None),
             (TRAVEL, 1, IDS[0], b"tokens 1"),
         ):
             connection.execute(
@@ -216,7 +216,7 @@ def test_terms_from_before_meaning_say_where_and_when_their_lines_were_said(path
             )
     store = SqlStore(SqliteEngine(path))
     with store.write() as tx:
-        assert list(tx.terms.since(ROOM, 0)) == [
+        assert list(tx.terms.since(COMPARTMENT, 0)) == [
             TermsChange(1, IDS[0], b"tokens 1", b"\x01", Saying("s", 1, 5)),
             TermsChange(2, IDS[1], b"tokens 2", b"\x01", Saying("t", None, 0)),
             TermsChange(4, IDS[2], b"tokens 4", b"\x01", Saying(None, None, -9)),
@@ -225,11 +225,11 @@ def test_terms_from_before_meaning_say_where_and_when_their_lines_were_said(path
         ]
         assert [change.said for change in tx.terms.since(TRAVEL, 0)] == [Saying("u", 4, 7)]
         assert tx.terms.spaces() == {}
-        assert tx.terms.lacking(ROOM, "space", 9) == IDS[:4]
-        tx.terms.lie(ROOM, "space", [(IDS[0], b"vector")])
-        assert tx.terms.vectors(ROOM, "space", 0) == [Vector(7, IDS[0], b"vector")]
-        tx.terms.add(ROOM, IDS[5], b"tokens 8", b"\x01", Saying("s", 2, 8))
-        assert list(tx.terms.since(ROOM, 6)) == [
+        assert tx.terms.lacking(COMPARTMENT, "space", 9) == IDS[:4]
+        tx.terms.lie(COMPARTMENT, "space", [(IDS[0], b"vector")])
+        assert tx.terms.vectors(COMPARTMENT, "space", 0) == [Vector(7, IDS[0], b"vector")]
+        tx.terms.add(COMPARTMENT, IDS[5], b"tokens 8", b"\x01", Saying("s", 2, 8))
+        assert list(tx.terms.since(COMPARTMENT, 6)) == [
             TermsChange(8, IDS[5], b"tokens 8", b"\x01", Saying("s", 2, 8))
         ]
     store.close()

@@ -10,7 +10,7 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from surfaces.door import souvenance
 
-ROOM = "default/owner/personal/"
+COMPARTMENT = "default/owner/personal/"
 
 
 @pytest.fixture
@@ -56,7 +56,9 @@ SPOILS = {truncated: 1, emptied: 1, flipped: 1, swapped: 2}
 @pytest.mark.parametrize("what", ["lines", "replacements", "keys"])
 def test_an_object_that_says_something_else_is_made_anew_from_the_store(me, objects, what, spoil):
     before = contents(objects)
-    folder = {"lines": ROOM, "replacements": f"{ROOM}replaced/", "keys": f"{ROOM}keys/"}[what]
+    folder = {"lines": COMPARTMENT, "replacements": f"{COMPARTMENT}replaced/", "keys": f"{COMPARTMENT}keys/"}[
+        what
+    ]
     key, other = [*(key for key in before if key.rpartition("/")[0] + "/" == folder), *before][:2]
     spoil(objects, key, other)
     assert contents(objects) != before
@@ -101,7 +103,7 @@ def test_a_key_that_does_not_open_in_the_store_comes_back_from_the_bucket(me, ob
 def test_what_opens_on_neither_side_is_told_and_left(me, objects):
     spoiled = min(me.texts())
     spoil_row(me, "lines", "sealed", f"id = '{spoiled}'")
-    flipped(objects, ROOM + spoiled, None)
+    flipped(objects, COMPARTMENT + spoiled, None)
     before = contents(objects)
     mended = me.installation.repair(deep=True)
     assert [one for one in mended.findings if spoiled in one] == mended.findings != []
@@ -126,7 +128,7 @@ def test_the_command_line_tells_what_was_renewed(home, tmp_path):
     url = f"file://{tmp_path}/objects"
     settings = {"SOUVENANCE_OBJECTS": url}
     line = souvenance("put", "I like pears", home=home, settings=settings).out.strip()
-    flipped(open_objects(url), ROOM + line, None)
+    flipped(open_objects(url), COMPARTMENT + line, None)
     told = souvenance("doctor", "--repair", "--deep", home=home, settings=settings).out
     assert "1 corrected" in told
     told = souvenance("--json", "doctor", "--repair", "--deep", home=home, settings=settings).json()

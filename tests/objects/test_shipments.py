@@ -7,15 +7,15 @@ import pytest
 import stores
 from contracts.replication_contract import ReplicationContract
 from contracts.store_contract import StoreContract
+from contracts.store_scenes import COMPARTMENT as HERE
 from contracts.store_scenes import IDS, sealed_line
-from contracts.store_scenes import ROOM as HERE
 from reference.store import MemoryStore
 from souvenance.adapters.objects.folder import FolderObjects
 from souvenance.adapters.system_clock import SystemEntropy
 from souvenance.core.replication.change_notes import MirroredStore
 from souvenance.core.replication.status import mirrored
 from souvenance.errors import Misconfigured
-from souvenance.ports.replication import KEY, LINE, REPLACED, ROOM
+from souvenance.ports.replication import COMPARTMENT, KEY, LINE, REPLACED
 from souvenance.ports.store import WrappedKey
 
 
@@ -80,10 +80,10 @@ CHANGES = {
     "cite": (lambda tx: tx.lines.cite(HERE, IDS[2], [IDS[0]]), [(LINE, IDS[2])]),
     "uncite": (lambda tx: tx.lines.uncite(HERE.workspace, [IDS[0]]), [(LINE, IDS[1])]),
     "delete": (lambda tx: tx.lines.delete(HERE, [IDS[0]]), [(LINE, IDS[0]), (REPLACED, IDS[0])]),
-    "delete_compartment": (lambda tx: tx.lines.delete_compartment(HERE), [(ROOM, "")]),
+    "delete_compartment": (lambda tx: tx.lines.delete_compartment(HERE), [(COMPARTMENT, "")]),
     "add_key": (lambda tx: tx.keys.add(WrappedKey(HERE, "seal", 2, b"w")), [(KEY, "seal-2")]),
     "rewrap": (lambda tx: tx.keys.rewrap(WrappedKey(HERE, "seal", 1, b"w")), [(KEY, "seal-1")]),
-    "delete_keys": (lambda tx: tx.keys.delete_compartment(HERE), [(ROOM, "")]),
+    "delete_keys": (lambda tx: tx.keys.delete_compartment(HERE), [(COMPARTMENT, "")]),
     "append_again": (lambda tx: tx.lines.append(sealed_line(IDS[0])), []),
     "read": (lambda tx: tx.lines.get(HERE, IDS[0]), []),
 }

@@ -80,7 +80,7 @@ reads = [
     (o.SNAPSHOT, {}),
     (o.STATUS, {}),
     (o.CHECKPOINT, {}),
-    (o.ROOMS, {}),
+    (o.COMPARTMENTS, {}),
     (o.RECONCILE, {"workspace": WORKSPACES}),
 ]
 OPERATIONS = {operation.name: operation for operation, _ in (*changes, *reads)}

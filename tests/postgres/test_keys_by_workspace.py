@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 
-from contracts.store_scenes import ROOM, fill
+from contracts.store_scenes import COMPARTMENT, fill
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
@@ -31,7 +31,7 @@ def not_by_workspace(indexes):
 def test_in_postgresql_all_but_sign_ins_and_the_index_of_nearness_begin_with_the_workspace(server, bare):
     store = SqlStore(PostgresEngine(server.url(bare), vectors=PGVECTOR))
     with store.write() as tx:
-        fill(tx, ROOM)
+        fill(tx, COMPARTMENT)
     store.close()
     with server.connected(bare) as connection:
         tables = {table for (table,) in connection.execute(TABLES)}

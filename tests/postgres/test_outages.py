@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from contracts.store_scenes import ROOM, WORKSPACE, append, event, log, numbered, sealed_line
+from contracts.store_scenes import COMPARTMENT, WORKSPACE, append, event, log, numbered, sealed_line
 from contracts.threads import in_many_threads
 from postgres.server import Server
 from processes import until
@@ -65,7 +65,7 @@ def test_while_the_server_is_gone_the_store_is_unavailable_and_afterwards_all_is
     mortal.start()
     append(store, sealed_line(numbered(1, 0)))
     with store.read(WORKSPACE) as tx:
-        assert tx.lines.count(ROOM) == 2
+        assert tx.lines.count(COMPARTMENT) == 2
 
 
 def test_connections_that_broke_while_idle_are_replaced_unnoticed(mortal, store):
@@ -78,7 +78,7 @@ def test_connections_that_broke_while_idle_are_replaced_unnoticed(mortal, store)
     mortal.start()
     append(store, sealed_line())
     with store.read(WORKSPACE) as tx:
-        assert tx.lines.count(ROOM) == 1
+        assert tx.lines.count(COMPARTMENT) == 1
 
 
 def test_a_transaction_that_loses_its_server_changes_nothing(mortal, store):
@@ -88,7 +88,7 @@ def test_a_transaction_that_loses_its_server_changes_nothing(mortal, store):
         tx.lines.append(sealed_line(numbered(1, 0)))
     mortal.start()
     with store.read(WORKSPACE) as tx:
-        assert tx.lines.count(ROOM) == 0
+        assert tx.lines.count(COMPARTMENT) == 0
 
 
 def test_kills_under_load_lose_nothing_acknowledged_and_double_nothing(mortal, mortal_url):
@@ -97,7 +97,7 @@ def test_kills_under_load_lose_nothing_acknowledged_and_double_nothing(mortal, m
     over, enough = threading.Event(), threading.Semaphore(0)
 
     def write(store, thread):
-        home = ROOM._replace(workspace=f"home {thread % 2}")
+        home = COMPARTMENT._replace(workspace=f"home {thread % 2}")
         while not over.is_set():
             line = sealed_line(numbered(len(said[thread]), thread), home)
             with suppress(StorageUnavailable):
@@ -122,7 +122,7 @@ def test_kills_under_load_lose_nothing_acknowledged_and_double_nothing(mortal, m
         [store] * (WRITERS + 1), lambda store, thread: (kill if thread == WRITERS else write)(store, thread)
     )
     for n in range(2):
-        home = ROOM._replace(workspace=f"home {n}")
+        home = COMPARTMENT._replace(workspace=f"home {n}")
         acknowledged = sorted(line for thread in said if thread % 2 == n for line in said[thread])
         rows = log(store, home.workspace)
         audit.verify(home.workspace, rows)
@@ -174,7 +174,7 @@ def test_a_scrub_that_another_process_prevents_stays_pending(server, database, u
     store = SqlStore(PostgresEngine(url, patience=0.2))
     append(store, sealed_line())
     with store.write(WORKSPACE) as tx:
-        tx.lines.delete_compartment(ROOM)
+        tx.lines.delete_compartment(COMPARTMENT)
         tx.owe_scrub()
     with server.connected(database) as other, other.transaction():
         other.execute("LOCK TABLE lines IN SHARE UPDATE EXCLUSIVE MODE")

@@ -17,7 +17,7 @@ from contracts.index_agreement import BATCHES, Agreement
 from contracts.index_bounds_contract import BoundsContract
 from contracts.index_meaning_contract import MeaningContract
 from contracts.index_scenes import IDS, TEA, TO_EAST, WORK, add, hits, lie, meaning, packed
-from contracts.store_scenes import ROOM, SPACE, fill
+from contracts.store_scenes import COMPARTMENT, SPACE, fill
 from contracts.threads import in_many_threads
 from gate.test_gate_reindex import begin, tidy
 from gate.world import World
@@ -413,7 +413,7 @@ def test_a_vector_that_somebody_took_out_is_made_anew_by_the_next_reindexing(pla
 
 def test_a_store_moves_without_the_vectors_that_are_in_the_clear(opened, emptied, tmp_path):
     with opened().write() as tx:
-        fill(tx, ROOM)
+        fill(tx, COMPARTMENT)
     source, target = PostgresEngine(emptied), SqliteEngine(tmp_path / "book.db")
     assert "vectors" not in copy_store(source, target)
     source.close()

@@ -7,7 +7,7 @@ import multiprocessing
 import pytest
 
 from contracts.jobs_contract import add, errand, expect_each_once, work_off
-from contracts.persistent_store_contract import StoredStoreContract
+from contracts.persistent_store_contract import PersistentStoreContract
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 
@@ -20,7 +20,7 @@ def work_off_in_a_process(url, holder):
         store.close()
 
 
-class TestPostgresStore(StoredStoreContract):
+class TestPostgresStore(PersistentStoreContract):
     @pytest.fixture
     def open_store(self, url):
         return lambda: SqlStore(PostgresEngine(url))

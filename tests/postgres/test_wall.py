@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from contracts.jobs_contract import add, errand
-from contracts.store_scenes import ELSEWHERE, IDS, ROOM, WORKSPACE, append, fill, sealed_line
+from contracts.store_scenes import COMPARTMENT, ELSEWHERE, IDS, WORKSPACE, append, fill, sealed_line
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain.capability import Revocation
@@ -23,7 +23,7 @@ def filled(url):
     engine = PostgresEngine(url)
     store = SqlStore(engine)
     with store.write() as tx:
-        for compartment in (ROOM, ELSEWHERE[0]):
+        for compartment in (COMPARTMENT, ELSEWHERE[0]):
             fill(tx, compartment)
         tx.caps.revoke(Revocation(ALL, "jti", "everywhere", 1))
         tx.touch(ALL, caps=True)
@@ -111,7 +111,7 @@ def test_a_role_that_is_no_superuser_needs_no_other_role(server, bare):
         assert connection.execute("SELECT * FROM lines").fetchall() == []
     again = SqlStore(PostgresEngine(server.url(bare, "guest")))
     with again.read() as tx:
-        assert tx.lines.count(ROOM) == 1
+        assert tx.lines.count(COMPARTMENT) == 1
     again.close()
 
 
@@ -143,5 +143,5 @@ def test_ids_are_in_the_order_of_their_bytes(url):
     ids = [*IDS[:3], IDS[3].lower()]
     append(store, *(sealed_line(line_id) for line_id in ids))
     with store.read(WORKSPACE) as tx:
-        assert [line.id for line in tx.lines.get_all(ROOM, ids)] == sorted(ids)
+        assert [line.id for line in tx.lines.get_all(COMPARTMENT, ids)] == sorted(ids)
     store.close()

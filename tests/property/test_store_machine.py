@@ -38,9 +38,9 @@ SPACES = ("old", "new")
 TIMES = (0, 1, 2)
 TURNS = (1, 2, 3)
 HOLDERS = ("h", "i")
-ROOMS = tuple(Compartment(*place) for place in product(WORKSPACES, OWNERS, NAMESPACES))
+COMPARTMENTS = tuple(Compartment(*place) for place in product(WORKSPACES, OWNERS, NAMESPACES))
 
-compartments = st.sampled_from((*ROOMS, *ROOMS[:2] * 4))
+compartments = st.sampled_from((*COMPARTMENTS, *COMPARTMENTS[:2] * 4))
 workspaces = st.sampled_from(WORKSPACES)
 mostly_acme = st.sampled_from(("acme", "acme", "acme", "other"))
 everywhere = st.sampled_from((*WORKSPACES, ALL))
@@ -51,7 +51,7 @@ named_sessions = st.sampled_from(SESSIONS)
 sessions = st.none() | named_sessions
 some_ids = st.lists(ids, max_size=3)
 turns = st.none() | st.sampled_from(TURNS)
-few_compartments = st.sampled_from(ROOMS[:2])
+few_compartments = st.sampled_from(COMPARTMENTS[:2])
 spaces = st.sampled_from(SPACES)
 blobs = st.sampled_from((b"", b"\0", b"one", b"two"))
 sayings = st.builds(Saying, sessions, turns, times)
@@ -345,11 +345,13 @@ def told(tx):
         "ids": [tx.lines.ids(span) for span in SPANS[::3]],
         "lines": [
             (tx.lines.get(compartment, line_id), tx.lines.count(compartment))
-            for compartment, line_id in product(ROOMS, IDS)
+            for compartment, line_id in product(COMPARTMENTS, IDS)
         ],
-        "terms": [list(tx.terms.since(compartment, seq)) for compartment, seq in product(ROOMS, (0, 1, 3))],
-        "vectors": [tx.terms.vectors(*of) for of in product(ROOMS[:4], SPACES, (0, 2))],
-        "lacking": [tx.terms.lacking(*of) for of in product(ROOMS[:4], SPACES, (2,))],
+        "terms": [
+            list(tx.terms.since(compartment, seq)) for compartment, seq in product(COMPARTMENTS, (0, 1, 3))
+        ],
+        "vectors": [tx.terms.vectors(*of) for of in product(COMPARTMENTS[:4], SPACES, (0, 2))],
+        "lacking": [tx.terms.lacking(*of) for of in product(COMPARTMENTS[:4], SPACES, (2,))],
         "spaces": tx.terms.spaces(),
         "keys": [tx.keys.every(), *(tx.keys.of(*place) for place in product(WORKSPACES, OWNERS))],
         "keys of a namespace": [tx.keys.of(*place, ("work",)) for place in product(WORKSPACES, OWNERS)],
@@ -375,13 +377,13 @@ def told_of_talk(tx):
     talks = tuple(product(WORKSPACES, SESSIONS))
     return {
         "turns": [tx.lines.turns(span) for span in TURN_SPANS],
-        "all of a room": [tx.lines.get_all(compartment, IDS[1:]) for compartment in ROOMS],
+        "all of a room": [tx.lines.get_all(compartment, IDS[1:]) for compartment in COMPARTMENTS],
         "last turns": [(tx.lines.last_turn(*talk), tx.lines.count_turns(*talk)) for talk in talks],
         "views": [tx.lines.views(span) for span in VIEW_SPANS],
         "view": [tx.lines.view(*line) for line in product(WORKSPACES, IDS, (None, NAMESPACES[1:]))],
         "alike": [
             tx.lines.alike(compartment, about, likeness)
-            for compartment, about, likeness in product(ROOMS[:4], OWNERS, (b"", b"one"))
+            for compartment, about, likeness in product(COMPARTMENTS[:4], OWNERS, (b"", b"one"))
         ],
         "sessions": [tx.lines.of_session(*place) for place in product(WORKSPACES, OWNERS, SESSIONS)],
         "cited": [tx.lines.cited(workspace, IDS) for workspace in WORKSPACES],

@@ -1,4 +1,4 @@
-"""The register of the reference book."""
+"""The register of the reference store."""
 
 from __future__ import annotations
 

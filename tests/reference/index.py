@@ -1,4 +1,5 @@
-"""The reference index: reads everything of the rooms asked about, one line at a time, and caches nothing."""
+"""The reference index: reads everything of the compartments asked about, one line at a time, and caches
+nothing."""
 
 from __future__ import annotations
 
@@ -201,7 +202,7 @@ def _lines(
 
 
 def _packed(tx: Transaction, asked: IndexQuery, space: str) -> dict[str, bytes]:
-    """The packed vectors of the room's lines: those of the store, and those made for the question."""
+    """The packed vectors of the compartment's lines: those of the store, and those made for the question."""
     stored = tx.terms.vectors(asked.compartment, space, 0)
     opened = {placed.id: asked.open(placed.id, placed.sealed) for placed in stored}
     kept = {line_id: packed for line_id, packed in opened.items() if packed is not None}

@@ -1,4 +1,4 @@
-"""The work list of the reference book."""
+"""The work list of the reference store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of the reference book."""
+"""The lines of the reference store."""
 
 from __future__ import annotations
 

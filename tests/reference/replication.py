@@ -1,4 +1,4 @@
-"""What the bucket must still be told, in the reference book."""
+"""What the bucket must still be told, in the reference store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the reference book remembers."""
+"""What the reference store remembers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from souvenance.ports.store import Vector, WrappedKey
 
 @dataclass
 class State:
-    """Everything in the book, in plain collections whose values never change."""
+    """Everything in the store, in plain collections whose values never change."""
 
     lines: dict[Compartment, dict[str, SealedLine]] = field(default_factory=dict)
     citations: set[tuple[Compartment, str, str]] = field(default_factory=set)

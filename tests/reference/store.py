@@ -1,4 +1,4 @@
-"""The reference book: plain dictionaries that say what the contract means.
+"""The reference store: plain dictionaries that say what the contract means.
 
 A write works on a copy that replaces the original at the end, so that a block that raises
 changes nothing. It is made to be read and compared with, not to be fast.
@@ -95,7 +95,7 @@ class _Terms:
         return len(going)
 
     def _next(self, compartment: Compartment) -> int:
-        """A number above that of every change and vector of the room."""
+        """A number above that of every change and vector of the compartment."""
         vectors = (vector.seq for place, vector in self._state.vectors.items() if place[0] == compartment)
         changes = (change.seq for change in self._state.terms.get(compartment, ()))
         return 1 + max([0, *vectors, *changes])

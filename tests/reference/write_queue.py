@@ -1,4 +1,4 @@
-"""The reference outbox: keeps its letters in memory, and loses them with the process."""
+"""The reference write queue: keeps its letters in memory, and loses them with the process."""
 
 from __future__ import annotations
 

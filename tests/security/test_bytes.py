@@ -72,7 +72,7 @@ def exercise(guest):
         (o.PROOF, m.AuditProof(old=1)),
         (o.ROTATE, m.RotateKeys()),
         (o.ROTATE, m.RotateKeys(signing=True)),
-        (o.ROOMS, m.Compartments()),
+        (o.COMPARTMENTS, m.Compartments()),
         (o.EXAMINE, m.Examine("default", "owner", "travel")),
         (o.RECONCILE, m.Reconcile("default")),
         (o.REINDEX, m.Reindex()),
@@ -169,10 +169,10 @@ def still_there(folder, gone):
     return [trace for trace in gone if trace in content]
 
 
-ROOM = "owner = ? AND namespace = ?"
+COMPARTMENT = "owner = ? AND namespace = ?"
 FORGOTTEN = {
     "a line": lambda line: (m.Forget(id=line), "id = ?", (line,)),
-    "a namespace": lambda line: (m.Forget(namespace="travel"), ROOM, ("owner", "travel")),
+    "a namespace": lambda line: (m.Forget(namespace="travel"), COMPARTMENT, ("owner", "travel")),
     "an owner": lambda line: (m.Forget(owner="owner"), "owner = ?", ("owner",)),
 }
 
@@ -221,7 +221,7 @@ def test_while_another_connection_reads_the_bytes_wait_and_the_next_start_remove
     folder = Folder(home)
     with folder.opened() as guest:
         furnish(guest)
-        gone = traces(folder, ROOM, "owner", "travel")
+        gone = traces(folder, COMPARTMENT, "owner", "travel")
         reader = sqlite3.connect(folder.database, isolation_level=None)
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM lines").fetchone()

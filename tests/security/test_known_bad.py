@@ -72,7 +72,9 @@ def sealed_line(path):
 @pytest.mark.parametrize("path", walked("lines"), ids=named)
 def test_each_line_opens_or_is_named(path):
     line = sealed_line(path)
-    keys = CompartmentKeys(line.compartment, {3: AESGCM(make.ROOM_KEY), 4: AESGCM(make.ROOM_KEY)}, 4, b"")
+    keys = CompartmentKeys(
+        line.compartment, {3: AESGCM(make.COMPARTMENT_KEY), 4: AESGCM(make.COMPARTMENT_KEY)}, 4, b""
+    )
     try:
         told = opened(line, keys).text
     except SouvenanceError as error:
@@ -84,12 +86,12 @@ def test_each_line_opens_or_is_named(path):
 @pytest.mark.parametrize("path", walked("keys"), ids=named)
 def test_each_wrapped_key_opens_or_is_refused(path):
     raw = bytes.fromhex(path.read_text("utf-8"))
-    context = key_place(Compartment(**make.ROOM), "seal", 3)
+    context = key_place(Compartment(**make.COMPARTMENT), "seal", 3)
 
     def unwrap():
         if key_wrapping.root_id_of(raw) != make.ROOT_ID:
             raise WrongKey("no such root")
-        assert key_wrapping.unwrap(raw, root=make.ROOT_KEY, context=context) == make.ROOM_KEY
+        assert key_wrapping.unwrap(raw, root=make.ROOT_KEY, context=context) == make.COMPARTMENT_KEY
 
     assert code_of(unwrap) == path.parent.name
 

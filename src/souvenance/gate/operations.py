@@ -117,7 +117,7 @@ VERIFY_RECEIPT = Operation(
 ROTATE = Operation(
     "keys.rotate", Need("grant", operator=True), m.RotateKeys, m.RotateAnswer, maintenance.rotate, writes=True
 )
-ROOMS = Operation(
+COMPARTMENTS = Operation(
     "doctor.compartments",
     Need("audit", operator=True),
     m.Compartments,

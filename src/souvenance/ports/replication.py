@@ -17,7 +17,7 @@ from souvenance.domain.names import Compartment
 LINE = "line"
 REPLACED = "replaced"
 KEY = "key"
-ROOM = "room"
+COMPARTMENT = "room"
 """Everything of the compartment that the bucket has."""
 
 

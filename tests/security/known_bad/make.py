@@ -24,7 +24,7 @@ NOW = 1_750_000_000
 KID = "key-1"
 JTI = "01JXT21Q00GQ4J9GTSE5JC92G0"
 ORDER = 2**252 + 27742317777372353535851937790883648493
-ROOM = {"workspace": "default", "owner": "alice", "namespace": "travel"}
+COMPARTMENT = {"workspace": "default", "owner": "alice", "namespace": "travel"}
 TEXT = "Trip to Chengdu, May 25-29"
 
 
@@ -305,7 +305,7 @@ def tokens():
 
 
 LINE = {
-    **ROOM,
+    **COMPARTMENT,
     "id": "01JXT21Q00B0D25CHDWM274BJ4",
     "kind": "memory",
     "session": "s1",
@@ -316,7 +316,7 @@ LINE = {
     "metadata": "{}",
     "epoch": 3,
 }
-ROOM_KEY, ROOT_KEY = (Random(name).randbytes(32) for name in ("room", "root"))
+COMPARTMENT_KEY, ROOT_KEY = (Random(name).randbytes(32) for name in ("room", "root"))
 ROOT_ID = Random("root id").randbytes(8)
 NONCE = Random("nonce").randbytes(12)
 
@@ -344,7 +344,7 @@ def place(line):
 
 
 def envelope(line=LINE, text=TEXT):
-    sealed = AESGCM(ROOM_KEY).encrypt(NONCE, text.encode(), place(line))
+    sealed = AESGCM(COMPARTMENT_KEY).encrypt(NONCE, text.encode(), place(line))
     return b"\x01" + line["epoch"].to_bytes(4, "big") + NONCE + sealed
 
 
@@ -365,8 +365,8 @@ def envelopes():
     yield "plaintext", TEXT.encode()
     yield "plaintext_behind_a_header", good[:17] + TEXT.encode()
     yield "of_an_older_format", b"\x00" + good[1:]
-    yield "not_text", good[:17] + AESGCM(ROOM_KEY).encrypt(NONCE, b"\xff\xfe", place(LINE))
-    yield "without_a_place", good[:17] + AESGCM(ROOM_KEY).encrypt(NONCE, TEXT.encode(), None)
+    yield "not_text", good[:17] + AESGCM(COMPARTMENT_KEY).encrypt(NONCE, b"\xff\xfe", place(LINE))
+    yield "without_a_place", good[:17] + AESGCM(COMPARTMENT_KEY).encrypt(NONCE, TEXT.encode(), None)
     yield "under_another_key", good[:17] + AESGCM(ROOT_KEY).encrypt(NONCE, TEXT.encode(), place(LINE))
 
 
@@ -391,8 +391,12 @@ def lines():
 
 
 def wrapped(context=None, root=ROOT_KEY, root_id=ROOT_ID):
-    said = framed("souvenance.key.v1", "memory", *ROOM.values(), "seal", 3) if context is None else context
-    return b"\x01" + root_id + NONCE + AESGCM(root).encrypt(NONCE, ROOM_KEY, said)
+    said = (
+        framed("souvenance.key.v1", "memory", *COMPARTMENT.values(), "seal", 3)
+        if context is None
+        else context
+    )
+    return b"\x01" + root_id + NONCE + AESGCM(root).encrypt(NONCE, COMPARTMENT_KEY, said)
 
 
 def keys():
@@ -404,7 +408,7 @@ def keys():
     yield "wrong_key/one_byte_shorter", good[:-1]
     yield "wrong_key/one_byte_longer", good + b"\0"
     yield "wrong_key/bit_flipped", flipped(good, 30)
-    yield "wrong_key/under_another_root", wrapped(root=ROOM_KEY)
+    yield "wrong_key/under_another_root", wrapped(root=COMPARTMENT_KEY)
     yield "wrong_key/unknown_root", wrapped(root_id=bytes(8))
     for name, fields in (
         ("workspace", ("team", "alice", "travel", "seal", 3)),

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import msgspec
 
-from souvenance.adapters.sql.engine import ROOM, SqlSession, as_bytes
+from souvenance.adapters.sql.engine import COMPARTMENT, SqlSession, as_bytes
 from souvenance.decoders import settled
 from souvenance.domain.change_feed import Feed, joined, packed
 from souvenance.domain.names import Compartment
@@ -22,12 +22,12 @@ EVERY = 64
 """How many changes pass until it is looked whether there are enough."""
 
 _CHANGES = f"""SELECT seq, id, tokens, counts, session, turn, at FROM terms
-    WHERE {ROOM} AND seq > ? AND seq <= ? ORDER BY seq"""
+    WHERE {COMPARTMENT} AND seq > ? AND seq <= ? ORDER BY seq"""
 _LAST = (1 << 63) - 1
-_PACKS = f"SELECT seq, changes FROM packs WHERE {ROOM} ORDER BY seq"
-_BEFORE = f"SELECT MAX(seq) FROM packs WHERE {ROOM} AND seq < ?"
-_WITH = f"SELECT MIN(seq) FROM packs WHERE {ROOM} AND seq >= ?"
-_ENOUGH = f"SELECT seq FROM terms WHERE {ROOM} AND seq > ? ORDER BY seq LIMIT 1 OFFSET {SIZE - 1}"
+_PACKS = f"SELECT seq, changes FROM packs WHERE {COMPARTMENT} ORDER BY seq"
+_BEFORE = f"SELECT MAX(seq) FROM packs WHERE {COMPARTMENT} AND seq < ?"
+_WITH = f"SELECT MIN(seq) FROM packs WHERE {COMPARTMENT} AND seq >= ?"
+_ENOUGH = f"SELECT seq FROM terms WHERE {COMPARTMENT} AND seq > ? ORDER BY seq LIMIT 1 OFFSET {SIZE - 1}"
 _PACK = """INSERT INTO packs (workspace, owner, namespace, seq, changes) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (workspace, owner, namespace, seq) DO UPDATE SET changes = excluded.changes"""
 

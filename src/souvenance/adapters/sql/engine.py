@@ -19,7 +19,7 @@ MOST_LISTED = 500
 
 NO_LIMIT = (1 << 63) - 1
 
-ROOM = "workspace = ? AND owner = ? AND namespace = ?"
+COMPARTMENT = "workspace = ? AND owner = ? AND namespace = ?"
 """What keeps a statement within one compartment."""
 
 Values = Sequence[Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from souvenance.adapters.sql.counters import SqlCounters
-from souvenance.adapters.sql.engine import ROOM, SqlRow, SqlSession, as_bytes, marks
+from souvenance.adapters.sql.engine import COMPARTMENT, SqlRow, SqlSession, as_bytes, marks
 from souvenance.domain.names import Compartment
 from souvenance.ports.store import WrappedKey
 
@@ -13,7 +13,7 @@ _SELECT = "SELECT workspace, owner, namespace, purpose, epoch, wrapped FROM room
 _ORDER = "ORDER BY workspace, owner, namespace, purpose, epoch"
 _ADD = """INSERT INTO room_keys (workspace, owner, namespace, purpose, epoch, wrapped)
     VALUES (?, ?, ?, ?, ?, ?)"""
-_REWRAP = f"UPDATE room_keys SET wrapped = ? WHERE {ROOM} AND purpose = ? AND epoch = ?"
+_REWRAP = f"UPDATE room_keys SET wrapped = ? WHERE {COMPARTMENT} AND purpose = ? AND epoch = ?"
 
 
 class SqlKeys:
@@ -52,7 +52,7 @@ class SqlKeys:
 
     def delete_compartment(self, compartment: Compartment) -> int:
         self._seen.clear()
-        return self._session.run(f"DELETE FROM room_keys WHERE {ROOM}", compartment)
+        return self._session.run(f"DELETE FROM room_keys WHERE {COMPARTMENT}", compartment)
 
 
 def _key(row: SqlRow) -> WrappedKey:

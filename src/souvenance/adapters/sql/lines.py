@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from souvenance.adapters.sql.engine import NO_LIMIT, ROOM, SqlRow, SqlSession, as_bytes, listed, marks
+from souvenance.adapters.sql.engine import COMPARTMENT, NO_LIMIT, SqlRow, SqlSession, as_bytes, listed, marks
 from souvenance.domain.line import PROFILE, TOMBSTONE, LinePlace, SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.ports.store import Turns, TurnSpan, Views
@@ -76,7 +76,7 @@ _ALIKE = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND l.likeness = ?
     AND {STANDS} ORDER BY l.id LIMIT 1"""
 """Names are part of an expression, so that the index by likeness is preferred to those by name."""
 
-_REINFORCE = f"UPDATE lines SET times = times + ? WHERE {ROOM} AND id = ?"
+_REINFORCE = f"UPDATE lines SET times = times + ? WHERE {COMPARTMENT} AND id = ?"
 
 
 class SqlViews:
@@ -194,7 +194,7 @@ class SqlCitations:
     def cited(
         self, workspace: str, line_ids: Collection[str], *, compartment: Compartment | None = None
     ) -> dict[str, list[str]]:
-        where, place = ("workspace = ?", (workspace,)) if compartment is None else (ROOM, compartment)
+        where, place = ("workspace = ?", (workspace,)) if compartment is None else (COMPARTMENT, compartment)
         found: dict[str, list[str]] = {}
         for listing, ids in listed(line_ids):
             sql = f"""SELECT DISTINCT id, source FROM citations
@@ -221,11 +221,12 @@ class SqlCitations:
 
 _APPEND = f"""INSERT INTO lines ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))})
     ON CONFLICT DO NOTHING"""
-_OF_ROOM = f"SELECT {READ} {FROM} WHERE l.workspace = ? AND l.owner = ? AND l.namespace = ?"
+_OF_COMPARTMENT = f"SELECT {READ} {FROM} WHERE l.workspace = ? AND l.owner = ? AND l.namespace = ?"
 _NEXT_NAMESPACE = """SELECT namespace FROM lines
     WHERE workspace = ? AND owner = ? AND namespace > ? ORDER BY namespace LIMIT 1"""
 _INVALIDATE = f"""INSERT INTO invalidations (workspace, owner, namespace, target, by_id)
-    SELECT workspace, owner, namespace, id, ? FROM lines WHERE {ROOM} AND id = ? ON CONFLICT DO NOTHING"""
+    SELECT workspace, owner, namespace, id, ? FROM lines WHERE {COMPARTMENT} AND id = ?
+    ON CONFLICT DO NOTHING"""
 _OF_LINES = {"invalidations": "target", "citations": "id", "lines": "id"}
 """The tables that tell of a line, and where its id stands there; the lines themselves come last."""
 
@@ -246,7 +247,7 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
             line_of(row)
             for listing, some in listed(line_ids)
             for row in self._session.rows(
-                f"{_OF_ROOM} AND l.id IN {listing} ORDER BY l.id", (*compartment, *some)
+                f"{_OF_COMPARTMENT} AND l.id IN {listing} ORDER BY l.id", (*compartment, *some)
             )
         ]
 
@@ -290,7 +291,7 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
         return self._session.run(_INVALIDATE, (by, *compartment, target)) == 1
 
     def annotate(self, compartment: Compartment, line_id: str, metadata: str) -> bool:
-        sql = f"UPDATE lines SET metadata = ? WHERE {ROOM} AND id = ?"
+        sql = f"UPDATE lines SET metadata = ? WHERE {COMPARTMENT} AND id = ?"
         return self._session.run(sql, (metadata, *compartment, line_id)) == 1
 
     def delete(self, compartment: Compartment, line_ids: Collection[str]) -> int:
@@ -298,7 +299,7 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
         deleted = 0
         for listing, ids in listed(line_ids):
             for table, column in _OF_LINES.items():
-                sql = f"DELETE FROM {table} WHERE {ROOM} AND {column} IN {listing}"
+                sql = f"DELETE FROM {table} WHERE {COMPARTMENT} AND {column} IN {listing}"
                 changed = self._session.run(sql, (*compartment, *ids))
             deleted += changed
         return deleted
@@ -306,11 +307,11 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
     def delete_compartment(self, compartment: Compartment) -> int:
         self._last_turns.clear()
         for table in _OF_LINES:
-            deleted = self._session.run(f"DELETE FROM {table} WHERE {ROOM}", compartment)
+            deleted = self._session.run(f"DELETE FROM {table} WHERE {COMPARTMENT}", compartment)
         return deleted
 
     def count(self, compartment: Compartment) -> int:
-        row = self._session.row(f"SELECT count(*) FROM lines WHERE {ROOM}", compartment)
+        row = self._session.row(f"SELECT count(*) FROM lines WHERE {COMPARTMENT}", compartment)
         return row[0] if row else 0
 
     def namespaces(self, workspace: str, owner: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from souvenance.adapters.sql.change_feed import SqlFeed
-from souvenance.adapters.sql.engine import ROOM, SqlSession, Vectors
+from souvenance.adapters.sql.engine import COMPARTMENT, SqlSession, Vectors
 from souvenance.domain.names import Compartment
 from souvenance.ports.reindexing import Debt, Renewed
 
@@ -13,10 +13,12 @@ _OWE = """INSERT INTO renewals (workspace, owner, namespace, seq) VALUES (?, ?, 
     ON CONFLICT (workspace, owner, namespace) DO NOTHING"""
 _NEXT = "SELECT workspace, owner, namespace, seq FROM renewals WHERE seq >= 0"
 _FIRST = " ORDER BY workspace, owner, namespace LIMIT 1"
-_LINES = f"SELECT seq, id FROM terms WHERE {ROOM} AND seq > ? AND tokens IS NOT NULL ORDER BY seq LIMIT ?"
+_LINES = (
+    f"SELECT seq, id FROM terms WHERE {COMPARTMENT} AND seq > ? AND tokens IS NOT NULL ORDER BY seq LIMIT ?"
+)
 _RENEW = f"""UPDATE terms SET tokens = ?, counts = ?
-    WHERE {ROOM} AND seq = ? AND id = ? AND tokens IS NOT NULL"""
-_REACH = f"UPDATE renewals SET seq = ? WHERE {ROOM} AND seq < ?"
+    WHERE {COMPARTMENT} AND seq = ? AND id = ? AND tokens IS NOT NULL"""
+_REACH = f"UPDATE renewals SET seq = ? WHERE {COMPARTMENT} AND seq < ?"
 _OWED = """SELECT COUNT(*) FROM renewals r JOIN terms t ON t.workspace = r.workspace AND t.owner = r.owner
     AND t.namespace = r.namespace AND t.seq > r.seq WHERE t.tokens IS NOT NULL"""
 _LACKING = """SELECT COUNT(*) FROM terms t WHERE t.tokens IS NOT NULL AND NOT EXISTS (
@@ -41,7 +43,7 @@ class SqlRenewal:
     def owe(self, compartments: Collection[Compartment]) -> None:
         for compartment in compartments:
             self._session.run(_OWE, compartment)
-            self._session.run(f"DELETE FROM placed WHERE {ROOM}", compartment)
+            self._session.run(f"DELETE FROM placed WHERE {COMPARTMENT}", compartment)
 
     def next(self, *within: str) -> Debt | None:
         found = self._session.row(_NEXT + _narrowed(within) + _FIRST, within)
@@ -61,7 +63,7 @@ class SqlRenewal:
         self._session.run(_REACH, (debt.seq, *debt.compartment, debt.seq))
 
     def settle(self, compartment: Compartment) -> None:
-        self._session.run(f"DELETE FROM renewals WHERE {ROOM}", compartment)
+        self._session.run(f"DELETE FROM renewals WHERE {COMPARTMENT}", compartment)
 
     def owed(self, *within: str) -> int:
         return self._counted(_OWED, (), within)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from souvenance.adapters.sql.counters import SqlCounters
-from souvenance.adapters.sql.engine import ROOM, SqlSession
+from souvenance.adapters.sql.engine import COMPARTMENT, SqlSession
 from souvenance.domain.names import ALL, Compartment
 from souvenance.ports.replication import Shipment
 
@@ -19,7 +19,7 @@ _EVERYTHING = (
     ("'key', purpose || '-' || CAST(epoch AS TEXT)", "room_keys"),
 )
 _DUE = f"SELECT {_COLUMNS}, stamp, tries FROM shipments WHERE due <= ? ORDER BY {_COLUMNS} LIMIT ?"
-_PLACE = f"{ROOM} AND what = ? AND name = ?"
+_PLACE = f"{COMPARTMENT} AND what = ? AND name = ?"
 _CLAIM = f"""UPDATE shipments SET stamp = ?, due = ?, tries = tries + 1 WHERE {_PLACE} AND stamp = ?"""
 _DONE = f"DELETE FROM shipments WHERE {_PLACE} AND stamp = ?"
 _POSTPONE = f"UPDATE shipments SET due = ? WHERE {_PLACE} AND stamp = ?"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from souvenance.adapters.sql.change_feed import SqlFeed
-from souvenance.adapters.sql.engine import ROOM, SqlRow, SqlSession, Vectors, as_bytes, listed
+from souvenance.adapters.sql.engine import COMPARTMENT, SqlRow, SqlSession, Vectors, as_bytes, listed
 from souvenance.adapters.sql.engine import marks as marks_of
 from souvenance.domain.change_feed import UNSAID, Feed, Saying
 from souvenance.domain.names import Compartment
@@ -18,28 +18,30 @@ from souvenance.ports.store import Vector
 _TABLES = ("terms", "vectors")
 _ADD = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts, session, turn, at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_LACKING = f"""SELECT t.seq, t.id FROM terms t WHERE {ROOM} AND t.seq > ? AND t.tokens IS NOT NULL
+_LACKING = f"""SELECT t.seq, t.id FROM terms t WHERE {COMPARTMENT} AND t.seq > ? AND t.tokens IS NOT NULL
     AND (SELECT v.seq FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
     AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{{kept}}) IS NULL
     ORDER BY t.seq LIMIT ? OFFSET ?"""
 _NEWEST = f"""SELECT workspace, owner, namespace, seq, id, tokens IS NOT NULL AS indexed FROM terms
-    WHERE {ROOM} ORDER BY seq DESC LIMIT ?"""
+    WHERE {COMPARTMENT} ORDER BY seq DESC LIMIT ?"""
 _NEWEST_LACKING = f"""SELECT t.id FROM ({_NEWEST}) t WHERE t.indexed
     AND (SELECT v.seq FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
     AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{{kept}}) IS NULL ORDER BY t.seq DESC"""
-_PLACED = f"SELECT seq FROM placed WHERE {ROOM} AND space = ? AND form = ?"
+_PLACED = f"SELECT seq FROM placed WHERE {COMPARTMENT} AND space = ? AND form = ?"
 _REACH = """INSERT INTO placed (workspace, owner, namespace, space, form, seq) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (workspace, owner, namespace, space)
     DO UPDATE SET form = excluded.form, seq = excluded.seq"""
-_INDEXED = f"SELECT id FROM terms WHERE {ROOM} AND seq > ? AND tokens IS NOT NULL AND id IN "
-_NUMBERS = f"SELECT seq FROM terms WHERE {ROOM} AND id IN "
-_TAKE_OUT = f"DELETE FROM terms WHERE {ROOM} AND seq IN {{numbers}} AND tokens IS NOT NULL RETURNING id"
+_INDEXED = f"SELECT id FROM terms WHERE {COMPARTMENT} AND seq > ? AND tokens IS NOT NULL AND id IN "
+_NUMBERS = f"SELECT seq FROM terms WHERE {COMPARTMENT} AND id IN "
+_TAKE_OUT = (
+    f"DELETE FROM terms WHERE {COMPARTMENT} AND seq IN {{numbers}} AND tokens IS NOT NULL RETURNING id"
+)
 _WITH_ENTRIES = (
-    f"SELECT id FROM terms WHERE {ROOM} AND tokens IS NOT NULL",
-    f"SELECT id FROM vectors WHERE {ROOM}",
+    f"SELECT id FROM terms WHERE {COMPARTMENT} AND tokens IS NOT NULL",
+    f"SELECT id FROM vectors WHERE {COMPARTMENT}",
 )
 _VECTORS = f"""SELECT seq, id, sealed FROM vectors v
-    WHERE {ROOM} AND space = ?{{kept}} AND seq > ? ORDER BY seq"""
+    WHERE {COMPARTMENT} AND space = ?{{kept}} AND seq > ? ORDER BY seq"""
 _SOME = "SELECT workspace, owner, namespace, seq FROM vectors WHERE space = ? LIMIT ?"
 
 
@@ -66,7 +68,9 @@ class SqlTerms:
         for marks, ids in listed(line_ids):
             for removed in self._taken_out(compartment, marks, ids):
                 self._enter(compartment, removed, None, b"", UNSAID)
-            self._session.run(f"DELETE FROM vectors WHERE {ROOM} AND id IN {marks}", (*compartment, *ids))
+            self._session.run(
+                f"DELETE FROM vectors WHERE {COMPARTMENT} AND id IN {marks}", (*compartment, *ids)
+            )
 
     def _taken_out(self, compartment: Compartment, marks: str, ids: Sequence[str]) -> list[str]:
         """Which of the lines were indexed until now, in order."""
@@ -79,14 +83,15 @@ class SqlTerms:
     def delete_compartment(self, compartment: Compartment) -> None:
         self._last.pop(compartment, None)
         for table in (*_TABLES, "packs", "placed", "renewals"):
-            self._session.run(f"DELETE FROM {table} WHERE {ROOM}", compartment)
+            self._session.run(f"DELETE FROM {table} WHERE {COMPARTMENT}", compartment)
 
     def _end(self, compartment: Compartment) -> int:
         """The number of the last change or vector, whatever was removed since it was looked up."""
         if compartment in self._last:
             return self._last[compartment]
         ends = [
-            self._session.row(f"SELECT MAX(seq) FROM {table} WHERE {ROOM}", compartment) for table in _TABLES
+            self._session.row(f"SELECT MAX(seq) FROM {table} WHERE {COMPARTMENT}", compartment)
+            for table in _TABLES
         ]
         return max((end[0] if end else None) or 0 for end in ends)
 
@@ -113,7 +118,7 @@ class SqlTerms:
         self._last[compartment] = self._end(compartment)
         for marks, ids in listed(given):
             indexed = self._indexed(compartment, space, marks, ids)
-            sql = f"DELETE FROM vectors WHERE {ROOM} AND space = ? AND id IN {marks}"
+            sql = f"DELETE FROM vectors WHERE {COMPARTMENT} AND space = ? AND id IN {marks}"
             self._session.run(sql, (*compartment, space, *ids))
             for line_id in (line_id for line_id in ids if line_id in indexed):
                 self._vectors.keep((*compartment, space, self._next(compartment), line_id), given[line_id])
@@ -138,7 +143,9 @@ class SqlTerms:
         if lacking:
             reached = lacking[0][0] - 1
         else:
-            (last,) = self._session.row(f"SELECT MAX(seq) FROM terms WHERE {ROOM}", compartment) or (None,)
+            (last,) = self._session.row(f"SELECT MAX(seq) FROM terms WHERE {COMPARTMENT}", compartment) or (
+                None,
+            )
             reached = last or 0
         self._session.run(_REACH, (*compartment, space, self._vectors.form, reached))
 
@@ -162,7 +169,7 @@ class SqlTerms:
 
     def leave(self, space: str, most: int) -> int:
         going = self._session.rows(_SOME, (space, most))
-        sql = f"DELETE FROM vectors WHERE {ROOM} AND space = ? AND seq = ?"
+        sql = f"DELETE FROM vectors WHERE {COMPARTMENT} AND space = ? AND seq = ?"
         for *compartment, seq in going:
             self._session.run(sql, (*compartment, space, seq))
         if going:

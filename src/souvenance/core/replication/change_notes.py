@@ -15,7 +15,7 @@ from souvenance.domain.line import SealedLine
 from souvenance.domain.names import ALL, Compartment
 from souvenance.domain.objects import key_name
 from souvenance.ports.clock import Entropy
-from souvenance.ports.replication import KEY, LINE, REPLACED, ROOM, Shipment
+from souvenance.ports.replication import COMPARTMENT, KEY, LINE, REPLACED, Shipment
 from souvenance.ports.store import Keys, Lines, Store, Transaction, WrappedKey
 
 STAMP_BYTES = 8
@@ -111,7 +111,7 @@ class _NotingLines:
         return self._lines.delete(compartment, line_ids)
 
     def delete_compartment(self, compartment: Compartment) -> int:
-        self._note(compartment, ROOM, [""])
+        self._note(compartment, COMPARTMENT, [""])
         return self._lines.delete_compartment(compartment)
 
 
@@ -132,5 +132,5 @@ class _NotingKeys:
         self._keys.rewrap(key)
 
     def delete_compartment(self, compartment: Compartment) -> int:
-        self._note(compartment, ROOM, [""])
+        self._note(compartment, COMPARTMENT, [""])
         return self._keys.delete_compartment(compartment)

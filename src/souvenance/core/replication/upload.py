@@ -30,7 +30,7 @@ from souvenance.domain.objects import (
 from souvenance.errors import StorageUnavailable, Tampered, Unavailable
 from souvenance.ports.clock import Entropy
 from souvenance.ports.object_store import MOST_LISTED, Objects
-from souvenance.ports.replication import KEY, LINE, REPLACED, ROOM, Shipment
+from souvenance.ports.replication import COMPARTMENT, KEY, LINE, REPLACED, Shipment
 from souvenance.ports.store import Store, Transaction, TurnSpan, WrappedKey
 
 AT_ONCE = 100
@@ -110,7 +110,7 @@ def _load(tx: Transaction, vault: Vault, claimed: Sequence[Shipment]) -> tuple[_
     opened: dict[Compartment, CompartmentKeys | None] = {}
     for one in claimed:
         compartment, name = one.compartment, one.name
-        if one.what == ROOM:
+        if one.what == COMPARTMENT:
             load.compartments.append(compartment)
             continue
         if one.what == KEY:

@@ -36,7 +36,7 @@ from souvenance.gate.maintenance import forgotten
 from souvenance.gate.replication.report import Mended
 from souvenance.gate.replication.worker import ReplicationWorker
 from souvenance.ports.clock import Clock
-from souvenance.ports.replication import KEY, LINE, REPLACED, ROOM, Shipment
+from souvenance.ports.replication import COMPARTMENT, KEY, LINE, REPLACED, Shipment
 from souvenance.ports.store import Store, Transaction, WrappedKey
 
 _One = TypeVar("_One")
@@ -431,7 +431,7 @@ class Mender:
         with self._store.read() as tx:
             lives = bool(lost) or tx.lines.count(compartment) > 0
         if not lives:
-            self.carrier.note([Shipment(compartment, ROOM, "")])
+            self.carrier.note([Shipment(compartment, COMPARTMENT, "")])
             return
         self._restorer.keys([key for what, _, key in found if what == KEY], mended)
         lines = [key for what, name, key in found if what == LINE and name in lost]

@@ -145,7 +145,7 @@ def doctor(shell: Shell, repair: bool, deep: bool) -> None:
     if deep and not repair:
         raise InvalidInput("--deep says how to repair", hint="Add --repair, or leave --deep out.")
     mended = _mended(shell, lambda installation: installation.repair(deep=deep)) if repair else None
-    overview = shell.call(o.ROOMS, m.Compartments())
+    overview = shell.call(o.COMPARTMENTS, m.Compartments())
     findings = [*_open_to_others(shell.settings.home), *overview.findings]
     findings += [] if mended is None else mended.findings
     lines = rows = 0
@@ -253,7 +253,7 @@ def _mended(shell: Shell, mend: Callable[[OpenMemory], Mended], *, rebuilding: b
     if shell.is_remote:
         raise InvalidInput("this works only where the data folder is", hint="Leave --url out.")
     installation = shell.installation(rebuilding=rebuilding)
-    shell.call(o.ROOMS, m.Compartments())
+    shell.call(o.COMPARTMENTS, m.Compartments())
     return mend(installation)
 
 
