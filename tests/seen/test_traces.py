@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from model.stand_in import a_stand_in
-from processes import PATIENCE_SECONDS
+from processes import PATIENCE_SECONDS, until
 from seen.busy import MODEL_KEY, secrets_of
 from seen.collector import a_collector, attributes
 from souvenance.domain.telemetry import SeenSettings
@@ -58,8 +58,14 @@ def lived(tmp_path_factory):
             for stream in (False, True):
                 asked = {"query": "Where does ann live?", "stream": stream}
                 ask(f"{place}/peers/ann/chat", asked, **{"x-request-id": f"chat-{stream}"})
+            status = f"{server.url}{place}/queue/status"
+            until(lambda: _all_done(httpx.get(status, headers=owner, trust_env=False).json()))
             stopped = server.stop()
         yield collector, secrets, stopped
+
+
+def _all_done(queue):
+    return queue["completed_work_units"] and queue["completed_work_units"] == queue["total_work_units"]
 
 
 def test_a_request_its_operation_and_its_transactions_are_one_trace_inside_the_callers(lived):
