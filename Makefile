@@ -4,6 +4,8 @@
 #              run the suites of all doors on PostgreSQL, then on PostgreSQL with S3
 # make check   lint, types and the architecture's contracts
 # make bench   measure the cost of the gate
+# make pictures
+#              draw the pictures of the docs again
 # make debian  install what the suite needs of Debian's packages, if it is not there
 # make clients set up the environments of other people's clients, which the suite runs unmodified
 
@@ -33,7 +35,7 @@ CROSS_SECTION := conversation/test_deletion.py gate/test_gate_forget.py gate/tes
     chat/test_isolation.py chat/test_transcripts.py mcp_door/test_person.py signin/test_devices.py
 DOORS := chat conversation front_door gate honcho importers mcp_door portable seen signin surfaces
 
-.PHONY: serve test suite cross-section test-everywhere check bench debian clients lock clean
+.PHONY: pictures serve test suite cross-section test-everywhere check bench debian clients lock clean
 .DELETE_ON_ERROR:
 
 serve: $(SERVE_READY)
@@ -62,6 +64,9 @@ check: $(READY)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+pictures: $(READY)
+	@$(BIN)/python tests/docs/terminal_picture.py
 
 bench: $(READY)
 	@$(BIN)/python bench/gate.py
