@@ -9,7 +9,7 @@ from typing import Protocol
 from starlette.routing import BaseRoute
 
 from souvenance.gate.gate import Gate
-from souvenance.surfaces.http.openapi_parts import Paths
+from souvenance.surfaces.http.openapi import Paths
 from souvenance.surfaces.http.request_threads import RequestThreads
 
 

@@ -28,6 +28,12 @@ EVERY_CAP = (
     e.AuditUnavailable,
     e.IntegrityError,
 )
+IN_HEADER = {"idempotency_key": "idempotency-key"}
+"""Fields of requests that stand in a header, under that name."""
+REPEATED = "idempotency-replayed"
+"""The header that says of a list what was there already: "true", or how many."""
+WITH_FILE = ("file", "filename", "media_type")
+"""Fields of requests that a form's part with a file holds."""
 EVERY_BODY = (e.BodyTooLarge, e.BodyTimeout, e.ServerBusy)
 
 
@@ -39,7 +45,7 @@ class Route(Struct, frozen=True):
     may_fail: tuple[type[e.SouvenanceError], ...] = ()
     status: int = 200
     query: tuple[str, ...] = ()
-    """The fields of the request that stand in the URL's query; the others stand in the path or the body."""
+    """The fields that stand in the URL's query; the others stand in the path, the body or a header."""
     whole: str | None = None
     """The field that is the whole body, where the body is not an object of fields."""
     form: bool = False
@@ -56,8 +62,12 @@ class Route(Struct, frozen=True):
     def in_body(self) -> tuple[str, ...]:
         if self.method == "GET":
             return ()
-        outside = {*self.in_path, *self.query}
+        outside = {*self.in_path, *self.query, *IN_HEADER}
         return tuple(name for name in self.operation.request.__struct_fields__ if name not in outside)
+
+    @property
+    def in_header(self) -> tuple[str, ...]:
+        return tuple(name for name in self.operation.request.__struct_fields__ if name in IN_HEADER)
 
     @property
     def in_query(self) -> tuple[str, ...]:

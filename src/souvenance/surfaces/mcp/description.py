@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from souvenance import errors as e
-from souvenance.surfaces.http.openapi_parts import (
+from souvenance.surfaces.http.openapi import (
     JSON,
     TEXT,
     Paths,

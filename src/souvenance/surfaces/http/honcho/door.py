@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import Request
@@ -18,10 +18,12 @@ from starlette.routing import Route as WebRoute
 from souvenance import errors as e
 from souvenance.decoders import UNREADABLE, settled
 from souvenance.errors import BodyTooLarge, FileTooLarge, InvalidInput, SouvenanceError
-from souvenance.gate.conversation import responses as a
+from souvenance.gate.conversation.chat import ChatAnswer, Telling
+from souvenance.gate.conversation.resource import Done, ListAnswer, Opened, ResponsePage
+from souvenance.gate.conversation.sessions import SessionAnswer
+from souvenance.gate.conversation.workspaces import WorkspaceAnswer
 from souvenance.gate.gate import Gate
-from souvenance.surfaces.http.honcho.routes import ADMINS, HONCHO_ROUTES
-from souvenance.surfaces.http.honcho.statuses import refused_as
+from souvenance.surfaces.http.honcho.routes import ADMINS, HONCHO_ROUTES, refused_as
 from souvenance.surfaces.http.request_bodies import FORM_BYTES, Body, body_of
 from souvenance.surfaces.http.request_threads import (
     HEADERS,
@@ -32,8 +34,7 @@ from souvenance.surfaces.http.request_threads import (
     json_answer,
     refusal_headers,
 )
-from souvenance.surfaces.http.response_decoding import REPEATED
-from souvenance.surfaces.http.route import Route
+from souvenance.surfaces.http.route import IN_HEADER, REPEATED, Route
 from souvenance.surfaces.http.telemetry.observer import note
 
 if TYPE_CHECKING:
@@ -94,11 +95,11 @@ _UNKNOWN_IN = ("peer_card", "summary", "dream")
 def for_old_clients(answer: Any) -> Any:
     """The answer without the newer keys of configurations; they stay stored."""
     match answer:
-        case a.Opened():
+        case Opened():
             return replace(answer, what=for_old_clients(answer.what))
-        case a.ResponsePage():
+        case ResponsePage():
             return replace(answer, items=[for_old_clients(item) for item in answer.items])
-        case a.Workspace() | a.Session():
+        case WorkspaceAnswer() | SessionAnswer():
             return replace(answer, configuration=_older(answer.configuration))
         case _:
             return answer
@@ -130,19 +131,19 @@ def parts_of(body: bytes, content_type: str) -> list[Part]:
     kind, options = parse_options_header(content_type)
     if kind != b"multipart/form-data" or not options.get(b"boundary"):
         raise ValueError("Expected a form: multipart/form-data with a boundary")
-    reading = _Reading()
+    reader = _FormReader()
     try:
-        parser = MultipartParser(options[b"boundary"], reading.callbacks())
+        parser = MultipartParser(options[b"boundary"], reader.callbacks())
         parser.write(body)
         parser.finalize()
     except FormParserError:
         raise ValueError("The form can't be read") from None
-    if not reading.ended:
+    if not reader.ended:
         raise ValueError("The form ends before its last boundary")
-    return reading.parts
+    return reader.parts
 
 
-class _Reading:
+class _FormReader:
     """What the parser tells, piece by piece."""
 
     def __init__(self) -> None:
@@ -207,8 +208,6 @@ def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-_REPEATED = ("sessions", "between")
-_IDEMPOTENCY = "idempotency-key"
 _ALSO_CALLED = {"name": "id", "peer_names": "peers"}
 """Other names that Honcho's server takes for fields, where they are no fields themselves."""
 _EVENT_CHARS = 24
@@ -225,28 +224,30 @@ def honcho_routes(gate: Gate, hands: RequestThreads) -> list[WebRoute]:
 
 
 def _endpoint(gate: Gate, hands: RequestThreads, route: Route) -> Endpoint:
-    reader = _Reader(route)
+    reader = _RequestReader(route)
     most = gate.limits.file_bytes + FORM_BYTES if route.form else gate.limits.batch_bytes
 
     async def answer(request: Request) -> Response:
-        body = Body()
+        body, in_pieces = Body(), False
 
         def read() -> Any:
-            if route.form:
-                return reader.read(request, _form(request, _file_of(body, gate)))
-            return reader.read(request, _fields(route, body.read()))
+            nonlocal in_pieces
+            form = _form(request, _file_of(body, gate)) if route.form else _fields(route, body.read())
+            asked = reader.read(request, form)
+            in_pieces = getattr(asked, "stream", False)
+            return asked
 
         try:
             if route.method != "GET":
                 body = await body_of(request, gate, most)
             found = await hands.call(gate, route.operation, credentials_of(request, body.content), read)
-            if isinstance(found, a.Telling):
+            if isinstance(found, Telling):
                 return await _telling(found, hands)
         except SouvenanceError as error:
             return refusal(error, admin=route.path in ADMINS)
         if _is_old_client(request):
             found = for_old_clients(found)
-        return _answer(route, found, stream=_wants_stream(route, body.content), reasoner=gate.reasoner)
+        return _answer(route, found, in_pieces=in_pieces, reasoner=gate.reasoner)
 
     return answer
 
@@ -313,20 +314,20 @@ def _form(request: Request, body: bytes) -> dict[str, Any]:
     return fields
 
 
-class _Reader:
+class _RequestReader:
     """Makes a route's requests; where each field stands is looked up once."""
 
     def __init__(self, route: Route) -> None:
         self._kind = route.operation.request
         self._form = route.form
-        self._body = frozenset(route.in_body) - {"idempotency_key"}
+        self._body = frozenset(route.in_body)
         self._also_called = {
             other: name
             for other, name in _ALSO_CALLED.items()
             if name in self._body and other not in self._body and route.whole is None
         }
-        self._query = route.in_query
-        self._keyed = "idempotency_key" in route.in_body
+        self._query = {name: _takes_several(self._kind, name) for name in route.in_query}
+        self._headers = route.in_header
         self._where = "query" if route.method == "GET" else "body"
 
     def read(self, request: Request, fields: dict[str, Any]) -> Any:
@@ -335,23 +336,34 @@ class _Reader:
             fields = _form_fields(fields)
         renamed = {name: fields[other] for other, name in self._also_called.items() if other in fields}
         known = {**renamed, **{name: value for name, value in fields.items() if name in self._body}}
-        for name in self._query:
+        for name, several in self._query.items():
             values = request.query_params.getlist(name)
             if values:
-                known[name] = values if name in _REPEATED else values[-1]
+                known[name] = values if several else values[-1]
         known.update({name: value.replace("\0", "") for name, value in request.path_params.items()})
-        if self._keyed and _IDEMPOTENCY in request.headers:
-            known["idempotency_key"] = request.headers[_IDEMPOTENCY]
+        for name in self._headers:
+            if IN_HEADER[name] in request.headers:
+                known[name] = request.headers[IN_HEADER[name]]
         try:
             return msgspec.convert(known, settled(self._kind), strict=False)
         except (msgspec.ValidationError, OverflowError, RecursionError) as error:
             raise Unreadable(str(error), self._where) from None
 
 
+def _takes_several(kind: type[Struct], name: str) -> bool:
+    """Whether the field is a list, so that its name may stand in a query several times."""
+    types = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    return list in map(_origin, (types[name], *get_args(types[name])))
+
+
+def _origin(kind: Any) -> Any:
+    return get_origin(get_args(kind)[0] if get_origin(kind) is Annotated else kind)
+
+
 def _form_fields(fields: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(fields.get("file"), bytes):
         raise Unreadable("Object missing required field `file` - at `$`", "body")
-    found = {name: value for name, value in fields.items() if name != "parts"}
+    found = dict(fields)
     for name in ("metadata", "configuration"):
         if isinstance(found.get(name), str):
             try:
@@ -361,41 +373,27 @@ def _form_fields(fields: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _wants_stream(route: Route, body: bytes) -> bool:
-    if route.operation.answer is not a.ChatAnswer:
-        return False
-    return msgspec.json.decode(body, type=settled(_Streamed), strict=False).stream
-
-
-class _Streamed(msgspec.Struct):
-    stream: bool = False
-
-
-def _answer(route: Route, found: Any, *, stream: bool, reasoner: str) -> Response:
+def _answer(route: Route, found: Any, *, in_pieces: bool, reasoner: str) -> Response:
     """The answer in the form that Honcho gives it."""
     status, content = route.status, found
     headers = dict(HEADERS)
     match found:
-        case a.Opened():
+        case Opened():
             status, content = 201 if found.created else 200, found.what
-        case a.Messages():
-            content = found.messages
-            if found.repeated:
-                headers["idempotency-replayed"] = "true"
-        case a.Conclusions():
-            content = found.conclusions
-            if found.repeated:
-                headers[REPEATED] = str(found.repeated)
-        case a.Done():
+        case ListAnswer():
+            content, repeated = astuple(found)
+            if repeated:
+                headers[REPEATED] = str(repeated).lower()
+        case Done():
             return Response(status_code=204, headers=headers)
-        case a.ChatAnswer():
+        case ChatAnswer():
             headers["x-souvenance-reasoner"] = found.reasoner or reasoner
-            if stream:
+            if in_pieces:
                 return StreamingResponse(_events(found), 200, headers, "text/event-stream")
     return Response(encode(content), status, headers, "application/json")
 
 
-async def _events(told: a.ChatAnswer) -> AsyncIterator[bytes]:
+async def _events(told: ChatAnswer) -> AsyncIterator[bytes]:
     """The answer in pieces that end between words, then what it rests on."""
     text = told.content or ""
     while text:
@@ -405,18 +403,18 @@ async def _events(told: a.ChatAnswer) -> AsyncIterator[bytes]:
     yield _end(told)
 
 
-async def _telling(found: a.Telling, hands: RequestThreads) -> Response:
+async def _telling(found: Telling, hands: RequestThreads) -> Response:
     """A model's answer as it comes. Nothing is answered before the first of it is there, for it may fail."""
     first = await hands.next(found.pieces)
 
     async def events() -> AsyncIterator[bytes]:
         one = first
-        while not isinstance(one, a.ChatAnswer):
+        while not isinstance(one, ChatAnswer):
             yield _piece(one)
             try:
                 one = await hands.next(found.pieces)
             except SouvenanceError as error:
-                one = a.ChatAnswer(None, lacking=error.code)
+                one = ChatAnswer(None, lacking=error.code)
         yield _end(one)
 
     return StreamingResponse(events(), 200, HEADERS, "text/event-stream")
@@ -426,7 +424,7 @@ def _piece(text: str) -> bytes:
     return b"data: " + encode({"delta": {"content": text}, "done": False}) + b"\n\n"
 
 
-def _end(told: a.ChatAnswer) -> bytes:
+def _end(told: ChatAnswer) -> bytes:
     last: dict[str, Any] = {"done": True}
     for name in ("evidence", "reasoner", "lacking"):
         if (value := getattr(told, name)) is not None:
