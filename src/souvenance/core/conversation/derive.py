@@ -54,7 +54,7 @@ class DerivedStretch(Struct, frozen=True):
 
 
 class _Only(Struct, frozen=True):
-    """What a derive errand's payload says: which turns to look at, if not all of the range."""
+    """What a derive job's payload says: which turns to look at, if not all of the range."""
 
     turns: frozenset[int] | None = None
     wishes: str | None = None
@@ -62,7 +62,7 @@ class _Only(Struct, frozen=True):
 
 
 def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about: str) -> DerivedStretch:
-    """The turns that these errands are about, as far as they still exist and open."""
+    """The turns that these jobs are about, as far as they still exist and open."""
     opener = Opener(ctx)
     first, last = min(task.first for task in tasks), max(task.last for task in tasks)
     span = Turns(ctx.scope.workspace, session, first=max(0, first - _CONTEXT_TURNS), last=last)

@@ -54,7 +54,7 @@ class StoredMessage(Struct, frozen=True):
     text: str
 
 
-class Hall(Struct, frozen=True):
+class TargetSession(Struct, frozen=True):
     """The session that messages are added to, with what it comes into being by if it does not exist."""
 
     session: str
@@ -64,7 +64,7 @@ class Hall(Struct, frozen=True):
 
 
 def add_messages(
-    ctx: RequestContext, hall: Hall, said: Sequence[IncomingMessage], key: str | None = None
+    ctx: RequestContext, target: TargetSession, said: Sequence[IncomingMessage], key: str | None = None
 ) -> tuple[list[StoredMessage], Changes]:
     """Store the messages; a retry finds those of the first time, and changes nothing.
 
@@ -76,8 +76,8 @@ def add_messages(
     """
     for one in said:
         check_characters(one.text, "content")
-    session = hall.session
-    entry, _ = directory.ensure_session(ctx, session, hall.namespace)
+    session = target.session
+    entry, _ = directory.ensure_session(ctx, session, target.namespace)
     changes = Changes({entry.namespace})
     authors = list(dict.fromkeys(one.peer for one in said))
     keys = {
@@ -88,7 +88,7 @@ def add_messages(
     earlier = _first_time(ctx, session, digest, said, keyed=key is not None)
     if earlier is not None:
         return earlier, changes
-    directory.join(ctx, session, {**dict.fromkeys(authors), **_newcomers(ctx, hall)})
+    directory.join(ctx, session, {**dict.fromkeys(authors), **_newcomers(ctx, target)})
     first = directory.next_turn(ctx, session)
     stored = _store(ctx, session, said, keys, first)
     for message in stored:
@@ -101,11 +101,11 @@ def add_messages(
     return stored, changes
 
 
-def _newcomers(ctx: RequestContext, hall: Hall) -> dict[str, h.MemberReasoning]:
-    if not hall.members:
+def _newcomers(ctx: RequestContext, target: TargetSession) -> dict[str, h.MemberReasoning]:
+    if not target.members:
         return {}
-    known = {stay.held for stay in directory.stays(ctx, hall.session)}
-    return {peer: habits for peer, habits in hall.members.items() if peer not in known}
+    known = {stay.held for stay in directory.stays(ctx, target.session)}
+    return {peer: habits for peer, habits in target.members.items() if peer not in known}
 
 
 def _store(

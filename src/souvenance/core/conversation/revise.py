@@ -53,7 +53,7 @@ class Stretch(Struct, frozen=True):
 
 
 def read_stretch(ctx: RequestContext, tasks: Sequence[Task]) -> Stretch:
-    """The turns that these errands are about, with what their speakers hold of themselves.
+    """The turns that these jobs are about, with what their speakers hold of themselves.
 
     Lines that read like orders are left out. Raises: Tampered.
     """

@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 from souvenance.core.conversation import directory, erase
 from souvenance.core.conversation import messages as core
 from souvenance.core.conversation.compartments import everywhere, reading
-from souvenance.core.conversation.ingest import Hall, IncomingMessage, StoredMessage, add_messages
+from souvenance.core.conversation.ingest import IncomingMessage, StoredMessage, TargetSession, add_messages
 from souvenance.core.conversation.search import How, Where, find_messages
 from souvenance.core.remember import Upcoming
 from souvenance.core.request_context import RequestContext, Services, Trace
@@ -206,8 +206,8 @@ def _add(call: AuthorisedRequest, request: AddMessages) -> Outcome:
         )
         for one in request.messages
     ]
-    hall = Hall(request.session_id, request.namespace, request.members)
-    stored, changes = add_messages(call.ctx, hall, said, request.idempotency_key)
+    target = TargetSession(request.session_id, request.namespace, request.members)
+    stored, changes = add_messages(call.ctx, target, said, request.idempotency_key)
     answer = Messages([MessageAnswer.of(one) for one in stored], repeated=not changes.put)
     return Outcome(answer, changes.trace())
 
@@ -245,7 +245,7 @@ def _add_file(call: AuthorisedRequest, request: ReadFile) -> Outcome:
         )
         for part in request.parts
     ]
-    stored, changes = add_messages(call.ctx, Hall(request.session_id, request.namespace), said)
+    stored, changes = add_messages(call.ctx, TargetSession(request.session_id, request.namespace), said)
     answer = Messages([MessageAnswer.of(one) for one in stored])
     return Outcome(answer, changes.trace(file=len(request.file)))
 

@@ -59,8 +59,12 @@ class Route(Struct, frozen=True):
         return tuple(name for name in self.operation.request.__struct_fields__ if f"{{{name}}}" in self.path)
 
     @property
+    def _takes_body(self) -> bool:
+        return self.method not in ("GET", "DELETE") or self.whole is not None
+
+    @property
     def in_body(self) -> tuple[str, ...]:
-        if self.method == "GET":
+        if not self._takes_body:
             return ()
         outside = {*self.in_path, *self.query, *IN_HEADER}
         return tuple(name for name in self.operation.request.__struct_fields__ if name not in outside)
@@ -71,7 +75,7 @@ class Route(Struct, frozen=True):
 
     @property
     def in_query(self) -> tuple[str, ...]:
-        if self.method != "GET":
+        if self._takes_body:
             return self.query
         return tuple(name for name in self.operation.request.__struct_fields__ if name not in self.in_path)
 

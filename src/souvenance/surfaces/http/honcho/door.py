@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import MultipartParser, parse_options_header
+from python_multipart.multipart import Field, File, FormParser, parse_options_header
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route as WebRoute
@@ -36,10 +36,6 @@ from souvenance.surfaces.http.request_threads import (
 )
 from souvenance.surfaces.http.route import IN_HEADER, REPEATED, Route
 from souvenance.surfaces.http.telemetry.observer import note
-
-if TYPE_CHECKING:
-    from python_multipart.multipart import MultipartCallbacks
-
 
 TEXTS: dict[type[e.SouvenanceError], str] = {
     e.CapMissing: "No access token provided",
@@ -115,97 +111,53 @@ def _older(configuration: dict[str, Any]) -> dict[str, Any]:
 
 
 _MOST_PARTS = 17
-_MOST_FILES = 1
+_IN_MEMORY: dict[Any, Any] = {"MAX_MEMORY_FILE_SIZE": None}
+"""No file of a form is ever written to the disk."""
 
 
-class Part(Struct):
-    name: str = ""
-    filename: str | None = None
-    """None for a field without a file."""
-    media_type: str = ""
-    content: bytes = b""
-
-
-def parts_of(body: bytes, content_type: str) -> list[Part]:
-    """The parts of a form in their order. Raises: ValueError for what is none."""
+def form_fields(body: bytes, content_type: str) -> dict[str, Any]:
+    """The fields of a form, its file among them. Raises: ValueError for what is none."""
     kind, options = parse_options_header(content_type)
-    if kind != b"multipart/form-data" or not options.get(b"boundary"):
+    boundary = options.get(b"boundary")
+    if kind != b"multipart/form-data" or not boundary:
         raise ValueError("Expected a form: multipart/form-data with a boundary")
-    reader = _FormReader()
+    parts: list[Field | File] = []
+    ends: list[None] = []
+
+    def add(part: Field | File) -> None:
+        if len(parts) >= _MOST_PARTS:
+            raise ValueError(f"The form has more than {_MOST_PARTS} parts")
+        parts.append(part)
+
+    parser = FormParser(
+        "multipart/form-data", add, add, lambda: ends.append(None), boundary=boundary, config=_IN_MEMORY
+    )
     try:
-        parser = MultipartParser(options[b"boundary"], reader.callbacks())
         parser.write(body)
         parser.finalize()
     except FormParserError:
         raise ValueError("The form can't be read") from None
-    if not reader.ended:
+    if not ends:
         raise ValueError("The form ends before its last boundary")
-    return reader.parts
+    if sum(isinstance(part, File) for part in parts) > 1:
+        raise ValueError("The form has more than one file")
+    return dict(_form_items(parts))
 
 
-class _FormReader:
-    """What the parser tells, piece by piece."""
-
-    def __init__(self) -> None:
-        self.parts: list[Part] = []
-        self.ended = False
-        self._headers: dict[bytes, bytes] = {}
-        self._field = bytearray()
-        self._value = bytearray()
-        self._pieces: list[memoryview] = []
-
-    def callbacks(self) -> MultipartCallbacks:
-        return {
-            "on_part_begin": self._begin,
-            "on_header_field": self._add_to_field,
-            "on_header_value": self._add_to_value,
-            "on_header_end": self._end_header,
-            "on_headers_finished": self._end_headers,
-            "on_part_data": self._add_content,
-            "on_part_end": self._end_part,
-            "on_end": self._end,
-        }
-
-    def _begin(self) -> None:
-        if len(self.parts) >= _MOST_PARTS:
-            raise ValueError(f"The form has more than {_MOST_PARTS} parts")
-        self._headers = {}
-
-    def _add_to_field(self, data: bytes, start: int, end: int) -> None:
-        self._field += data[start:end]
-
-    def _add_to_value(self, data: bytes, start: int, end: int) -> None:
-        self._value += data[start:end]
-
-    def _end_header(self) -> None:
-        self._headers[bytes(self._field).lower()] = bytes(self._value)
-        self._field.clear()
-        self._value.clear()
-
-    def _end_headers(self) -> None:
-        _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
-        if b"name" not in options:
-            raise ValueError("A part of the form has no name")
-        filename = options.get(b"filename")
-        part = Part(_text(options[b"name"]), None if filename is None else _text(filename))
-        part.media_type = _text(self._headers.get(b"content-type", b""))
-        self.parts.append(part)
-        if sum(one.filename is not None for one in self.parts) > _MOST_FILES:
-            raise ValueError("The form has more than one file")
-
-    def _add_content(self, data: bytes, start: int, end: int) -> None:
-        self._pieces.append(memoryview(data)[start:end])
-
-    def _end_part(self) -> None:
-        self.parts[-1].content = b"".join(self._pieces)
-        self._pieces = []
-
-    def _end(self) -> None:
-        self.ended = True
+def _form_items(parts: Iterable[Field | File]) -> Iterator[tuple[str, Any]]:
+    for part in parts:
+        name = _text(part.field_name)
+        if isinstance(part, Field):
+            yield name, _text(part.value).replace("\0", "")
+        else:
+            part.file_object.seek(0)
+            yield name, part.file_object.read()
+            yield "filename", _text(part.file_name)
+            yield "media_type", part.content_type or ""
 
 
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace")
+def _text(raw: bytes | None) -> str:
+    return (raw or b"").decode("utf-8", "replace")
 
 
 _ALSO_CALLED = {"name": "id", "peer_names": "peers"}
@@ -298,19 +250,19 @@ def _without_nul(value: Any) -> Any:
 
 
 def _form(request: Request, body: bytes) -> dict[str, Any]:
-    """The fields of a form and its file. Raises: Unreadable."""
+    """The fields of a form and its file. Raises: Unreadable, InvalidInput."""
     try:
-        parts = parts_of(body, request.headers.get("content-type", ""))
+        fields = form_fields(body, request.headers.get("content-type", ""))
     except ValueError as error:
         raise Unreadable(str(error), "body") from None
-    fields: dict[str, Any] = {}
-    for part in parts:
-        if part.filename is None:
-            fields[part.name] = part.content.decode("utf-8", "replace").replace("\0", "")
-        else:
-            fields[part.name] = part.content
-            fields["filename"] = part.filename
-            fields["media_type"] = part.media_type
+    if not isinstance(fields.get("file"), bytes):
+        raise Unreadable("Object missing required field `file` - at `$`", "body")
+    for name in ("metadata", "configuration"):
+        if isinstance(fields.get(name), str):
+            try:
+                fields[name] = msgspec.json.decode(fields[name])
+            except msgspec.MsgspecError:
+                raise InvalidInput(f"{name} is not JSON") from None
     return fields
 
 
@@ -319,7 +271,6 @@ class _RequestReader:
 
     def __init__(self, route: Route) -> None:
         self._kind = route.operation.request
-        self._form = route.form
         self._body = frozenset(route.in_body)
         self._also_called = {
             other: name
@@ -332,8 +283,6 @@ class _RequestReader:
 
     def read(self, request: Request, fields: dict[str, Any]) -> Any:
         """The operation's request. The path outranks the query, and that the body."""
-        if self._form:
-            fields = _form_fields(fields)
         renamed = {name: fields[other] for other, name in self._also_called.items() if other in fields}
         known = {**renamed, **{name: value for name, value in fields.items() if name in self._body}}
         for name, several in self._query.items():
@@ -358,19 +307,6 @@ def _takes_several(kind: type[Struct], name: str) -> bool:
 
 def _origin(kind: Any) -> Any:
     return get_origin(get_args(kind)[0] if get_origin(kind) is Annotated else kind)
-
-
-def _form_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    if not isinstance(fields.get("file"), bytes):
-        raise Unreadable("Object missing required field `file` - at `$`", "body")
-    found = dict(fields)
-    for name in ("metadata", "configuration"):
-        if isinstance(found.get(name), str):
-            try:
-                found[name] = msgspec.json.decode(found[name])
-            except msgspec.MsgspecError:
-                raise InvalidInput(f"{name} is not JSON") from None
-    return found
 
 
 def _answer(route: Route, found: Any, *, in_pieces: bool, reasoner: str) -> Response:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import fields
+
 from souvenance import errors as e
 from souvenance.gate.conversation import (
     chat,
@@ -18,15 +20,12 @@ from souvenance.gate.conversation import (
     webhooks,
     workspaces,
 )
-from souvenance.gate.conversation.resource import Done, PagedRequest
+from souvenance.gate.conversation.resource import AnyName, Done, Note, PagedRequest
 from souvenance.gate.operation import Operation
 from souvenance.surfaces.http.route import Route
 from souvenance.surfaces.http.statuses import status_of
 
-_W = "/v3/workspaces/{workspace_id}"
-_P = f"{_W}/peers/{{peer_id}}"
-_S = f"{_W}/sessions/{{session_id}}"
-_C = f"{_W}/scopes/{{scope_id}}"
+_WORKSPACE = "/v3/workspaces/{workspace_id}"
 _REACH = (e.CapScopeMismatch, e.NamespaceDenied)
 _OPENED = (e.Tampered, e.WrongKey)
 
@@ -63,9 +62,19 @@ def _route(
     *may_fail: type[e.SouvenanceError],
     **more: Any,
 ) -> Route:
-    """A route of Honcho's API; `more` are other fields of `Route`."""
+    """A route of Honcho's API; `more` are other fields of `Route`.
+
+    A path without a leading slash is one in a workspace. What it names is not found, unless the request may
+    make it; peers need not exist to be asked about.
+    """
+    if any(f"{{{one.name}}}" in path for one in fields(operation.request) if one.type == AnyName):
+        may_fail = (e.NotFound, *may_fail)
+    if not path.startswith("/"):
+        path = f"{_WORKSPACE}/{path}".rstrip("/")
     if operation.answer is Done:
         more["status"] = 204
+    if operation.answer is Note and method == "DELETE":
+        more["status"] = 202
     if issubclass(operation.request, PagedRequest):
         more["query"] = PagedRequest.__struct_fields__
     may_fail = (*_REACH, *_OPENED, *may_fail)
@@ -78,59 +87,53 @@ _THOUGHT = (e.Unsupported, e.ModelUnavailable, e.ModelUnusable, e.ModelBudgetSpe
 
 HONCHO_ROUTES = (
     _route(
-        "POST",
-        "/v3/workspaces",
-        workspaces.OPEN_WORKSPACE,
-        "Get or make a workspace",
-        *_LIMITED,
-        **_OPENS,
+        "POST", "/v3/workspaces", workspaces.OPEN_WORKSPACE, "Get or make a workspace", *_LIMITED, **_OPENS
     ),
     _route("POST", "/v3/workspaces/list", workspaces.LIST_WORKSPACES, "List workspaces"),
-    _route("PUT", _W, workspaces.CHANGE_WORKSPACE, "Change a workspace", *_LIMITED),
+    _route("PUT", "", workspaces.CHANGE_WORKSPACE, "Change a workspace", *_LIMITED),
+    _route("DELETE", "", workspaces.DELETE_WORKSPACE, "Delete a workspace", e.NotFound, e.Conflict),
+    _route("POST", "search", messages.SEARCH_WORKSPACE, "Search a workspace's messages", e.NotFound),
+    _route("POST", "chat", chat.ASK_WORKSPACE, "Ask about a workspace", e.NotFound, *_THOUGHT),
+    _route("GET", "queue/status", queue.QUEUE_STATUS, "How far the work behind the messages is"),
     _route(
-        "DELETE", _W, workspaces.DELETE_WORKSPACE, "Delete a workspace", e.NotFound, e.Conflict, status=202
+        "POST", "schedule_dream", queue.SCHEDULE_DREAM, "Think again about a peer", e.NotFound, e.Disabled
     ),
-    _route("POST", f"{_W}/search", messages.SEARCH_WORKSPACE, "Search a workspace's messages", e.NotFound),
-    _route("POST", f"{_W}/chat", chat.ASK_WORKSPACE, "Ask about a workspace", e.NotFound, *_THOUGHT),
-    _route("GET", f"{_W}/queue/status", queue.QUEUE_STATUS, "How far the work behind the messages is"),
-    _route(
-        "POST",
-        f"{_W}/schedule_dream",
-        queue.SCHEDULE_DREAM,
-        "Think again about a peer",
-        e.NotFound,
-        e.Disabled,
-    ),
-    _route("POST", f"{_W}/peers/list", peers.LIST_PEERS, "List peers"),
-    _route("POST", f"{_W}/peers", peers.OPEN_PEER, "Get or make a peer", *_LIMITED, **_OPENS),
-    _route("PUT", _P, peers.CHANGE_PEER, "Change a peer", *_LIMITED),
+    _route("POST", "peers/list", peers.LIST_PEERS, "List peers"),
+    _route("POST", "peers", peers.OPEN_PEER, "Get or make a peer", *_LIMITED, **_OPENS),
+    _route("PUT", "peers/{peer_id}", peers.CHANGE_PEER, "Change a peer", *_LIMITED),
     _route(
         "DELETE",
-        _P,
+        "peers/{peer_id}",
         peers.DELETE_PEER,
         "Delete a peer, with or without its messages",
         e.NotFound,
-        status=202,
-        query=("keep_messages",),
     ),
     _route(
         "POST",
-        f"{_P}/rename",
+        "peers/{peer_id}/rename",
         peers.RENAME_PEER,
         "Take some of what is a peer's along to another name",
         e.Conflict,
     ),
-    _route("POST", f"{_P}/sessions", sessions.SESSIONS_OF_PEER, "List a peer's sessions"),
-    _route("POST", f"{_P}/chat", chat.ASK_PEER, "Ask what a peer knows", e.NotFound, *_THOUGHT),
-    _route("POST", f"{_P}/representation", context.REPRESENT, "What a peer knows of another", e.NotFound),
-    _route("GET", f"{_P}/card", context.READ_CARD, "Read a card"),
-    _route("PUT", f"{_P}/card", context.WRITE_CARD, "Write a card", query=("target", "namespace")),
-    _route("GET", f"{_P}/context", context.PEER_CONTEXT, "What a peer knows of another, with the card"),
-    _route("POST", f"{_P}/search", messages.SEARCH_PEER, "Search a peer's messages"),
-    _route("POST", f"{_W}/sessions/list", sessions.LIST_SESSIONS, "List sessions"),
+    _route("POST", "peers/{peer_id}/sessions", sessions.SESSIONS_OF_PEER, "List a peer's sessions"),
+    _route("POST", "peers/{peer_id}/chat", chat.ASK_PEER, "Ask what a peer knows", e.NotFound, *_THOUGHT),
     _route(
         "POST",
-        f"{_W}/sessions",
+        "peers/{peer_id}/representation",
+        context.REPRESENT,
+        "What a peer knows of another",
+        e.NotFound,
+    ),
+    _route("GET", "peers/{peer_id}/card", context.READ_CARD, "Read a card"),
+    _route("PUT", "peers/{peer_id}/card", context.WRITE_CARD, "Write a card", query=("target", "namespace")),
+    _route(
+        "GET", "peers/{peer_id}/context", context.PEER_CONTEXT, "What a peer knows of another, with the card"
+    ),
+    _route("POST", "peers/{peer_id}/search", messages.SEARCH_PEER, "Search a peer's messages"),
+    _route("POST", "sessions/list", sessions.LIST_SESSIONS, "List sessions"),
+    _route(
+        "POST",
+        "sessions",
         sessions.OPEN_SESSION,
         "Get or make a session",
         e.NotFound,
@@ -138,22 +141,21 @@ HONCHO_ROUTES = (
         *_LIMITED,
         **_OPENS,
     ),
-    _route("PUT", _S, sessions.CHANGE_SESSION, "Change a session", *_LIMITED),
+    _route("PUT", "sessions/{session_id}", sessions.CHANGE_SESSION, "Change a session", *_LIMITED),
     _route(
-        "DELETE", _S, sessions.DELETE_SESSION, "Delete a session and what came of it", e.NotFound, status=202
+        "DELETE", "sessions/{session_id}", sessions.DELETE_SESSION, "Delete a session and what came of it"
     ),
     _route(
         "POST",
-        f"{_S}/clone",
+        "sessions/{session_id}/clone",
         sessions.CLONE_SESSION,
         "Copy a session",
-        e.NotFound,
         status=201,
         query=("message_id",),
     ),
     _route(
         "POST",
-        f"{_S}/peers",
+        "sessions/{session_id}/peers",
         sessions.ADD_MEMBERS,
         "Let peers into a session",
         e.Conflict,
@@ -162,56 +164,55 @@ HONCHO_ROUTES = (
     ),
     _route(
         "PUT",
-        f"{_S}/peers",
+        "sessions/{session_id}/peers",
         sessions.SET_MEMBERS,
         "Set a session's peers",
         e.Conflict,
         query=("namespace",),
         whole="peers",
     ),
-    _route("DELETE", f"{_S}/peers", sessions.REMOVE_MEMBERS, "Take peers out", e.NotFound, whole="peers"),
-    _route("GET", f"{_S}/peers", sessions.LIST_MEMBERS, "List a session's peers", e.NotFound),
+    _route("DELETE", "sessions/{session_id}/peers", sessions.REMOVE_MEMBERS, "Take peers out", whole="peers"),
+    _route("GET", "sessions/{session_id}/peers", sessions.LIST_MEMBERS, "List a session's peers"),
     _route(
-        "GET", f"{_S}/peers/{{peer_id}}/config", sessions.READ_MEMBER, "Read a member's settings", e.NotFound
+        "GET",
+        "sessions/{session_id}/peers/{peer_id}/config",
+        sessions.READ_MEMBER,
+        "Read a member's settings",
     ),
     _route(
         "PUT",
-        f"{_S}/peers/{{peer_id}}/config",
+        "sessions/{session_id}/peers/{peer_id}/config",
         sessions.CONFIGURE_MEMBER,
         "Change a member's settings",
-        e.NotFound,
     ),
-    _route("GET", f"{_S}/context", context.CONTEXT, "What an agent needs for its next turn", e.NotFound),
-    _route("GET", f"{_S}/summaries", context.SUMMARIES, "A session's summaries", e.NotFound),
-    _route("POST", f"{_S}/search", messages.SEARCH_SESSION, "Search a session's messages", e.NotFound),
-    _route(
-        "POST",
-        f"{_W}/scopes",
-        scopes.OPEN_SCOPE,
-        "Get or make a scope",
-        e.Conflict,
-        *_LIMITED,
-        **_OPENS,
-    ),
-    _route("POST", f"{_W}/scopes/list", scopes.LIST_SCOPES, "List scopes"),
-    _route("GET", _C, scopes.READ_SCOPE, "Read a scope", e.NotFound),
-    _route("DELETE", _C, scopes.DELETE_SCOPE, "Delete a scope", e.NotFound),
-    _route("POST", f"{_C}/sessions", scopes.ADD_TO_SCOPE, "Add sessions to a scope", e.NotFound),
+    _route("GET", "sessions/{session_id}/context", context.CONTEXT, "What an agent needs for its next turn"),
+    _route("GET", "sessions/{session_id}/summaries", context.SUMMARIES, "A session's summaries"),
+    _route("POST", "sessions/{session_id}/search", messages.SEARCH_SESSION, "Search a session's messages"),
+    _route("POST", "scopes", scopes.OPEN_SCOPE, "Get or make a scope", e.Conflict, *_LIMITED, **_OPENS),
+    _route("POST", "scopes/list", scopes.LIST_SCOPES, "List scopes"),
+    _route("GET", "scopes/{scope_id}", scopes.READ_SCOPE, "Read a scope"),
+    _route("DELETE", "scopes/{scope_id}", scopes.DELETE_SCOPE, "Delete a scope"),
+    _route("POST", "scopes/{scope_id}/sessions", scopes.ADD_TO_SCOPE, "Add sessions to a scope"),
     _route(
         "DELETE",
-        f"{_C}/sessions/{{session_id}}",
+        "scopes/{scope_id}/sessions/{session_id}",
         scopes.REMOVE_FROM_SCOPE,
         "Take a session out of a scope",
-        e.NotFound,
     ),
-    _route("POST", f"{_C}/sessions/list", scopes.SESSIONS_OF_SCOPE, "List a scope's sessions", e.NotFound),
-    _route("GET", f"{_C}/status", scopes.SCOPE_STATUS, "Whether a scope is complete", e.NotFound),
+    _route("POST", "scopes/{scope_id}/sessions/list", scopes.SESSIONS_OF_SCOPE, "List a scope's sessions"),
+    _route("GET", "scopes/{scope_id}/status", scopes.SCOPE_STATUS, "Whether a scope is complete"),
     _route(
-        "POST", f"{_S}/messages", messages.ADD_MESSAGES, "Add messages", e.Conflict, *_LIMITED, status=201
+        "POST",
+        "sessions/{session_id}/messages",
+        messages.ADD_MESSAGES,
+        "Add messages",
+        e.Conflict,
+        *_LIMITED,
+        status=201,
     ),
     _route(
         "POST",
-        f"{_S}/messages/upload",
+        "sessions/{session_id}/messages/upload",
         messages.ADD_FILE,
         "Add a file's text as messages",
         e.Conflict,
@@ -221,49 +222,34 @@ HONCHO_ROUTES = (
         status=201,
         form=True,
     ),
-    _route("POST", f"{_S}/messages/list", messages.LIST_MESSAGES, "List messages", e.NotFound),
-    _route("GET", f"{_S}/messages/{{message_id}}", messages.READ_MESSAGE, "Read a message", e.NotFound),
+    _route("POST", "sessions/{session_id}/messages/list", messages.LIST_MESSAGES, "List messages"),
+    _route("GET", "sessions/{session_id}/messages/{message_id}", messages.READ_MESSAGE, "Read a message"),
     _route(
         "PUT",
-        f"{_S}/messages/{{message_id}}",
+        "sessions/{session_id}/messages/{message_id}",
         messages.CHANGE_MESSAGE,
         "Change a message's metadata",
-        e.NotFound,
         *_LIMITED,
     ),
     _route(
         "DELETE",
-        f"{_S}/messages/{{message_id}}",
+        "sessions/{session_id}/messages/{message_id}",
         messages.DELETE_MESSAGE,
         "Delete a message and what rests on it alone",
-        e.NotFound,
-        query=("with_empty_session",),
     ),
     _route(
         "POST",
-        f"{_W}/conclusions",
+        "conclusions",
         conclusions.ADD_CONCLUSIONS,
         "State conclusions",
         e.NotFound,
         e.Conflict,
         status=201,
     ),
-    _route("POST", f"{_W}/conclusions/list", conclusions.LIST_CONCLUSIONS, "List conclusions"),
-    _route("POST", f"{_W}/conclusions/query", conclusions.QUERY_CONCLUSIONS, "Search conclusions"),
-    _route(
-        "GET",
-        f"{_W}/conclusions/{{conclusion_id}}",
-        conclusions.READ_CONCLUSION,
-        "Read a conclusion",
-        e.NotFound,
-    ),
-    _route(
-        "DELETE",
-        f"{_W}/conclusions/{{conclusion_id}}",
-        conclusions.DELETE_CONCLUSION,
-        "Delete a conclusion",
-        e.NotFound,
-    ),
+    _route("POST", "conclusions/list", conclusions.LIST_CONCLUSIONS, "List conclusions"),
+    _route("POST", "conclusions/query", conclusions.QUERY_CONCLUSIONS, "Search conclusions"),
+    _route("GET", "conclusions/{conclusion_id}", conclusions.READ_CONCLUSION, "Read a conclusion"),
+    _route("DELETE", "conclusions/{conclusion_id}", conclusions.DELETE_CONCLUSION, "Delete a conclusion"),
     _route(
         "POST",
         "/v3/keys",
@@ -271,21 +257,8 @@ HONCHO_ROUTES = (
         "Mint a key",
         query=("workspace_id", "peer_id", "session_id", "expires_at"),
     ),
-    _route(
-        "POST",
-        f"{_W}/webhooks",
-        webhooks.ADD_WEBHOOK,
-        "Register a webhook",
-        e.Conflict,
-        **_OPENS,
-    ),
-    _route("GET", f"{_W}/webhooks", webhooks.LIST_WEBHOOKS, "List webhooks"),
-    _route(
-        "DELETE",
-        f"{_W}/webhooks/{{endpoint_id}}",
-        webhooks.DELETE_WEBHOOK,
-        "Remove a webhook",
-        e.NotFound,
-    ),
-    _route("GET", f"{_W}/webhooks/test", webhooks.TRY_WEBHOOKS, "Send every webhook a test event"),
+    _route("POST", "webhooks", webhooks.ADD_WEBHOOK, "Register a webhook", e.Conflict, **_OPENS),
+    _route("GET", "webhooks", webhooks.LIST_WEBHOOKS, "List webhooks"),
+    _route("DELETE", "webhooks/{endpoint_id}", webhooks.DELETE_WEBHOOK, "Remove a webhook"),
+    _route("GET", "webhooks/test", webhooks.TRY_WEBHOOKS, "Send every webhook a test event"),
 )
