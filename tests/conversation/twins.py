@@ -65,6 +65,7 @@ from souvenance.gate.conversation.sessions import (
     LIST_SESSIONS,
     OPEN_SESSION,
     READ_MEMBER,
+    READ_SESSION,
     REMOVE_MEMBERS,
     SESSIONS_OF_PEER,
     SET_MEMBERS,
@@ -241,6 +242,7 @@ READS = {
     SEARCH_SESSION: {"session_id": SESSIONS, "query": (COMMON, "mbat", "oril")},
     LIST_SESSIONS: {"reverse": (False, True), "filters": (None, {"id": "salary"})},
     LIST_MEMBERS: {"session_id": SESSIONS},
+    READ_SESSION: {"session_id": SESSIONS},
     READ_MEMBER: {"session_id": SESSIONS, "peer_id": PEERS},
     CONTEXT: {
         "session_id": SESSIONS,

@@ -163,6 +163,7 @@ RIGHT: dict[str, Callable[[Names], Right]] = {
     "peers.search": _json({"query": "Lisbon"}),
     "sessions.list": _nothing,
     "sessions.open": _json({"id": "talk", "peers": {PEER: {"observe_me": True}}, "scopes": [SCOPE]}),
+    "sessions.read": _nothing,
     "sessions.change": _json({"metadata": {"a": 1}, "configuration": {"summary": {"enabled": True}}}),
     "sessions.delete": _nothing,
     "sessions.clone": lambda names: Right(params={"message_id": names["message_id"]}),

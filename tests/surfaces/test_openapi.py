@@ -91,6 +91,7 @@ OF_NEWER_CLIENTS = "post …/chat | get …/conclusions/{conclusion_id}"
 BEYOND_HONCHO = """
     delete …/peers/{peer_id}
     delete …/scopes/{scope_id}
+    get …/sessions/{session_id}
     delete …/sessions/{session_id}/messages/{message_id}
     post …/peers/{peer_id}/rename
 """
@@ -143,7 +144,7 @@ def test_the_routes_of_the_memory_are_those_of_its_issue(server):
     assert own == OF_THE_ISSUE | BEYOND_THE_ISSUE
 
 
-def test_the_routes_of_the_honcho_door_are_honchos_and_those_that_delete_and_rename(server):
+def test_the_routes_of_the_honcho_door_are_honchos_and_those_that_delete_rename_and_read(server):
     theirs = {(method, path) for method, path in listed(server.openapi) if path.startswith("/v3/")}
     assert theirs == routes(OF_HONCHO) | routes(OF_NEWER_CLIENTS) | routes(BEYOND_HONCHO)
     assert len(routes(OF_HONCHO)) == 52

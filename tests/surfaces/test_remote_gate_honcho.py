@@ -252,6 +252,7 @@ MISSING = {
     "peers.delete": e.Unsupported,
     "peers.rename": e.NotFound,
     "scopes.delete": e.Unsupported,
+    "sessions.read": e.Unsupported,
     "messages.delete": e.Unsupported,
 }
 """What its version has no method for, though the path is there; or not even the path."""

@@ -186,6 +186,10 @@ def _change(call: AuthorisedRequest, request: ChangeSession) -> Outcome:
     return _answer(call, change_entry(call.ctx, entry, request.metadata, request.configuration))
 
 
+def _read(call: AuthorisedRequest, request: OfSession) -> Outcome:
+    return _answer(call, directory.need(call.ctx, SESSION, request.session_id))
+
+
 def _answer(call: AuthorisedRequest, entry: Entry) -> Outcome:
     return Outcome(SessionAnswer.of(entry), names_read(call.ctx, entry))
 
@@ -269,6 +273,7 @@ OPEN_SESSION = operation(
     writes=True,
     peek=found_by_name(SESSION, SessionAnswer.of),
 )
+READ_SESSION = operation("sessions.read", "list", OfSession, SessionAnswer, _read, reads_session)
 CHANGE_SESSION = operation(
     "sessions.change",
     "put",

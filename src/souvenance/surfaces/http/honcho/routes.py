@@ -1,4 +1,4 @@
-"""Honcho's v3 routes, those that its newer clients call, and ours for deleting and renaming."""
+"""Honcho's v3 routes, those that its newer clients call, and ours for deleting, renaming and looking."""
 
 from __future__ import annotations
 
@@ -141,6 +141,7 @@ HONCHO_ROUTES = (
         *_LIMITED,
         **_OPENS,
     ),
+    _route("GET", "sessions/{session_id}", sessions.READ_SESSION, "Read a session"),
     _route("PUT", "sessions/{session_id}", sessions.CHANGE_SESSION, "Change a session", *_LIMITED),
     _route(
         "DELETE", "sessions/{session_id}", sessions.DELETE_SESSION, "Delete a session and what came of it"
