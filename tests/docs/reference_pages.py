@@ -28,9 +28,7 @@ from souvenance.hermes.settings_table import KEYS, ProviderSetting
 from souvenance.memory import asynchronous, results, sync
 from souvenance.surfaces.cli.exit_codes import exit_of
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
-from souvenance.surfaces.http.route import WITH_FILE, Route
-from souvenance.surfaces.http.routes import ROUTES
-from souvenance.surfaces.http.statuses import STATUS, status_of
+from souvenance.surfaces.http.routes import ROUTES, STATUS, WITH_FILE, Route, status_of
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 _PART = re.compile(r"(?<=<!-- made: )(\w+)( -->\n).*?(?=<!-- end -->)", re.S)

@@ -11,8 +11,7 @@ import httpx
 from processes import PATIENCE_SECONDS
 from signin.browser import Flow
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
-from souvenance.surfaces.http.route import Route
-from souvenance.surfaces.http.routes import ROUTES
+from souvenance.surfaces.http.routes import ROUTES, Route
 
 EVERY_ROUTE: dict[str, Route] = {route.operation.name: route for route in (*ROUTES, *HONCHO_ROUTES)}
 

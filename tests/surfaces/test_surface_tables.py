@@ -10,8 +10,7 @@ from souvenance.surfaces.cli.exit_codes import EXIT, INTERNAL, INTERRUPTED, exit
 from souvenance.surfaces.http.client_messages import _BY_CODE
 from souvenance.surfaces.http.honcho.door import TEXTS
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES, refused_as
-from souvenance.surfaces.http.routes import ROUTES
-from souvenance.surfaces.http.statuses import STATUS, status_of
+from souvenance.surfaces.http.routes import ROUTES, STATUS, status_of
 from surfaces.declared import OPERATIONS
 
 

@@ -23,8 +23,7 @@ from msgspec.structs import replace
 from souvenance.core.conversation import cards, directory
 from souvenance.core.conversation.compartments import Changes, everywhere, is_of_conversation
 from souvenance.core.conversation.conclusions import EXPLICIT, KINDS, TOGETHER
-from souvenance.core.conversation.ingest import owe_summaries
-from souvenance.core.conversation.messages import find_message
+from souvenance.core.conversation.messages import find_message, owe_summaries
 from souvenance.core.request_context import RequestContext
 from souvenance.domain.directory import FORMER, MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry
 from souvenance.domain.jobs import DREAM, Errand

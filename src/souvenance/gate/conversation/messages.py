@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 from souvenance.core.conversation import directory, erase
 from souvenance.core.conversation import messages as core
 from souvenance.core.conversation.compartments import everywhere, reading
-from souvenance.core.conversation.ingest import IncomingMessage, StoredMessage, TargetSession, add_messages
+from souvenance.core.conversation.messages import IncomingMessage, StoredMessage, TargetSession, add_messages
 from souvenance.core.conversation.search import How, Where, find_messages
 from souvenance.core.remember import Upcoming
 from souvenance.core.request_context import RequestContext, Services, Trace
@@ -94,8 +94,7 @@ class AddFile(WorkspaceRequest, frozen=True, kw_only=True):
 class ReadFile(AddFile, frozen=True, kw_only=True):
     """A file whose text was read."""
 
-    parts: tuple[str, ...]
-    """The text in pieces of a message's size."""
+    messages: list[NewMessage]
 
 
 class ListMessages(ListRequest, frozen=True, kw_only=True):
@@ -195,59 +194,56 @@ def _may_search_peer(rights: Rights, request: SearchPeer) -> None:
 
 
 def _add(call: AuthorisedRequest, request: AddMessages) -> Outcome:
-    said = [
-        IncomingMessage(
-            one.peer_id,
-            one.content,
-            _metadata(one.metadata),
-            moment_ms(one.created_at),
-            _reasoning(one.configuration).enabled,
-            wishes=_reasoning(one.configuration).custom_instructions,
-        )
-        for one in request.messages
-    ]
     target = TargetSession(request.session_id, request.namespace, request.members)
-    stored, changes = add_messages(call.ctx, target, said, request.idempotency_key)
+    incoming = _incoming(request.messages, MESSAGE)
+    stored, changes = add_messages(call.ctx, target, incoming, request.idempotency_key)
     answer = Messages([MessageAnswer.of(one) for one in stored], repeated=not changes.put)
     return Outcome(answer, changes.trace())
 
 
-def _texts_added(request: AddMessages) -> list[Upcoming]:
+def _add_file(call: AuthorisedRequest, request: ReadFile) -> Outcome:
+    target = TargetSession(request.session_id, request.namespace)
+    stored, changes = add_messages(call.ctx, target, _incoming(request.messages, DOCUMENT))
+    answer = Messages([MessageAnswer.of(one) for one in stored])
+    return Outcome(answer, changes.trace(file=len(request.file)))
+
+
+def _read_file(services: Services, request: AddFile) -> ReadFile:
+    """Raises: InvalidInput, UnsupportedType, FileTooLarge."""
+    text = services.reader.read(request.file, request.media_type, request.filename)
+    messages = [
+        NewMessage(
+            content=part,
+            peer_id=request.peer_id,
+            metadata=request.metadata,
+            configuration=request.configuration,
+            created_at=request.created_at,
+        )
+        for part in chunks(text, MOST_MESSAGE_CHARS)
+    ]
+    return ReadFile(**asdict(request), messages=messages)
+
+
+def _texts(request: AddMessages | ReadFile) -> list[Upcoming]:
     return [
         Upcoming(one.content, moment_ms(one.created_at), one.peer_id, request.namespace)
         for one in request.messages
     ]
 
 
-def _read_file(services: Services, request: AddFile) -> ReadFile:
-    """Raises: InvalidInput, UnsupportedType, FileTooLarge."""
-    text = services.reader.read(request.file, request.media_type, request.filename)
-    return ReadFile(**asdict(request), parts=tuple(chunks(text, MOST_MESSAGE_CHARS)))
-
-
-def _texts_in_file(request: ReadFile) -> list[Upcoming]:
-    moment = moment_ms(request.created_at)
-    return [Upcoming(part, moment, request.peer_id, request.namespace) for part in request.parts]
-
-
-def _add_file(call: AuthorisedRequest, request: ReadFile) -> Outcome:
-    moment, metadata = moment_ms(request.created_at), _metadata(request.metadata)
-    reasoning = _reasoning(request.configuration)
-    said = [
+def _incoming(messages: list[NewMessage], kind: str) -> list[IncomingMessage]:
+    return [
         IncomingMessage(
-            request.peer_id,
-            part,
-            metadata,
-            moment,
-            reasoning.enabled,
-            DOCUMENT,
-            reasoning.custom_instructions,
+            one.peer_id,
+            one.content,
+            _metadata(one.metadata),
+            moment_ms(one.created_at),
+            _reasoning(one.configuration).enabled,
+            kind,
+            _reasoning(one.configuration).custom_instructions,
         )
-        for part in request.parts
+        for one in messages
     ]
-    stored, changes = add_messages(call.ctx, TargetSession(request.session_id, request.namespace), said)
-    answer = Messages([MessageAnswer.of(one) for one in stored])
-    return Outcome(answer, changes.trace(file=len(request.file)))
 
 
 def _metadata(given: Mapping[str, Any] | None) -> JsonObject:
@@ -341,7 +337,7 @@ ADD_MESSAGES = operation(
     _may_add,
     writes=True,
     rings=True,
-    texts=_texts_added,
+    texts=_texts,
 )
 ADD_FILE = operation(
     "messages.upload",
@@ -353,7 +349,7 @@ ADD_FILE = operation(
     writes=True,
     rings=True,
     prepare=_read_file,
-    texts=_texts_in_file,
+    texts=_texts,
 )
 LIST_MESSAGES = operation("messages.list", "get", ListMessages, MessagePage, _list, reads_session)
 READ_MESSAGE = operation("messages.read", "get", OfMessage, MessageAnswer, _read, reads_session)

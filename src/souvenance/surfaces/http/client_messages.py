@@ -27,7 +27,7 @@ from souvenance.domain.retry_after import seconds_to_wait
 from souvenance.gate.conversation.chat import ChatAnswer
 from souvenance.gate.conversation.resource import Done, ListAnswer, Note, Opened
 from souvenance.gate.messages import Request
-from souvenance.surfaces.http.route import IN_HEADER, REPEATED, WITH_FILE, Route
+from souvenance.surfaces.http.routes import IN_HEADER, REPEATED, WITH_FILE, Route
 
 _JSON = "application/json"
 _ELSEWHERE = frozenset({"stream", *WITH_FILE})

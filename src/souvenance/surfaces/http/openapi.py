@@ -15,8 +15,7 @@ from souvenance import errors as e
 from souvenance.gate.conversation.chat import ChatAnswer
 from souvenance.gate.conversation.resource import Done, ListAnswer
 from souvenance.gate.messages import Answer
-from souvenance.surfaces.http.route import IN_HEADER, WITH_FILE, Route
-from souvenance.surfaces.http.statuses import status_of
+from souvenance.surfaces.http.routes import IN_HEADER, WITH_FILE, Route, status_of
 
 Schema = dict[str, Any]
 Paths = Mapping[str, Mapping[str, Any]]

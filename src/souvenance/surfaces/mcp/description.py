@@ -13,7 +13,7 @@ from souvenance.surfaces.http.openapi import (
     own_shape,
     refusals,
 )
-from souvenance.surfaces.http.route import EVERY_BODY, EVERY_CAP
+from souvenance.surfaces.http.routes import EVERY_BODY, EVERY_CAP
 
 _VERSION = {"const": "2.0"}
 _ASKED = an_object(

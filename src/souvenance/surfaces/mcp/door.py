@@ -32,7 +32,7 @@ from souvenance.surfaces.http.request_threads import (
     json_answer,
     refusal_headers,
 )
-from souvenance.surfaces.http.statuses import status_of
+from souvenance.surfaces.http.routes import status_of
 from souvenance.surfaces.mcp import description
 from souvenance.surfaces.mcp.gate_calls import Errand
 from souvenance.surfaces.mcp.memory import PersonsMemory

@@ -16,7 +16,7 @@ from souvenance.surfaces.http.openapi import (
     one_of,
     refusals,
 )
-from souvenance.surfaces.http.route import EVERY_BODY, EVERY_CAP
+from souvenance.surfaces.http.routes import EVERY_BODY, EVERY_CAP
 
 _IDENTITY = tuple(
     {

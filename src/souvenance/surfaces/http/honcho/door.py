@@ -34,7 +34,7 @@ from souvenance.surfaces.http.request_threads import (
     json_answer,
     refusal_headers,
 )
-from souvenance.surfaces.http.route import IN_HEADER, REPEATED, Route
+from souvenance.surfaces.http.routes import IN_HEADER, REPEATED, Route
 from souvenance.surfaces.http.telemetry.observer import note
 
 TEXTS: dict[type[e.SouvenanceError], str] = {

@@ -22,8 +22,7 @@ from souvenance.gate.conversation import (
 )
 from souvenance.gate.conversation.resource import AnyName, Done, Note, PagedRequest
 from souvenance.gate.operation import Operation
-from souvenance.surfaces.http.route import Route
-from souvenance.surfaces.http.statuses import status_of
+from souvenance.surfaces.http.routes import Route, status_of
 
 _WORKSPACE = "/v3/workspaces/{workspace_id}"
 _REACH = (e.CapScopeMismatch, e.NamespaceDenied)
