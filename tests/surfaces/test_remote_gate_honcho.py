@@ -376,7 +376,7 @@ def test_what_it_does_not_offer_is_refused_by_name(ask, name):
 
 def test_what_the_facts_leave_out_has_the_value_that_silence_means(ask):
     peer = ask(OPEN_PEER)
-    assert peer == Opened(PeerAnswer("ann", "home", AT, {}, {}, uid=""), created=True)
+    assert peer == Opened(PeerAnswer("ann", AT, {}, {}, "home", uid=""), created=True)
     assert not ask(OPEN_WORKSPACE).created
     stated = ask(ADD_CONCLUSIONS).conclusions[0]
     assert (stated.level, stated.session_id, stated.source_ids, stated.times_derived) == (

@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.cards import add_news
-from souvenance.core.conversation.compartments import Changes, Opener, compartment_of
-from souvenance.core.conversation.conclusions import conclude, likeness
+from souvenance.core.conversation.compartments import Changes, Opener, compartment_of, write_line
+from souvenance.core.conversation.conclusions import likeness
 from souvenance.core.conversation.directory import Stay, was_there
 from souvenance.core.conversation.messages import said_at
 from souvenance.core.request_context import RequestContext
@@ -116,19 +116,39 @@ def observers_of(ctx: RequestContext, session: str, about: str) -> dict[str, lis
 
 
 class _Found(Struct, frozen=True):
-    """A conclusion to be kept."""
+    """A statement of a peer to be kept."""
 
     text: str
-    sources: tuple[str, ...]
-    kind: str
-    lines: Sequence[str] = ()
+    source: Turn
+    lines: Sequence[str]
     """What it says for a card."""
-    metadata: str = "{}"
 
 
 def keep_statements(ctx: RequestContext, passage: DerivedStretch) -> Changes:
-    """Store the plain statements of the passage, word for word, for those who heard them, and their facts."""
-    return _keep(ctx, passage, list(_stated(passage)))
+    """Store the plain statements of the passage, word for word, for those who heard them, and their facts.
+
+    What one knows already is only counted again. What rests on a message that was deleted is dropped.
+    """
+    changes = Changes()
+    compartment = compartment_of(ctx, passage.about, passage.namespace)
+    alive = {line.id for line in ctx.tx.lines.get_all(compartment, passage.numbers)}
+    kept = [one for one in _stated(passage) if one.source.id in alive]
+    if not kept:
+        return changes
+    makes_card = h.makes_cards(*directory.habits(ctx, passage.session))
+    makes_card = makes_card and ctx.tools.model_for(DERIVE) is None  # A model's card is the model's.
+    for observer, stays in observers_of(ctx, passage.session, passage.about).items():
+        heard = [one for one in kept if was_there(stays, passage.numbers[one.source.id])]
+        news: list[Stand] = []
+        for one, fresh in zip(heard, ctx.fresh_ids(len(heard)), strict=True):
+            known, said = _stored(ctx, passage, observer, one, fresh, changes), one.source
+            news += [
+                Stand(line, known, said.id, passage.session, passage.numbers[said.id], said.said_at)
+                for line in one.lines
+            ]
+        if news:
+            add_news(ctx, observer, passage.about, passage.namespace, news, changes, makes_card=makes_card)
+    return changes
 
 
 def _stated(passage: DerivedStretch) -> Iterator[_Found]:
@@ -141,36 +161,7 @@ def _stated(passage: DerivedStretch) -> Iterator[_Found]:
             playing -= 1
         elif turn.id in passage.numbers and passage.trusts[turn.id] is Trust.SAID:
             for one in plain_statements(turn.text):
-                yield _Found(one.text, (turn.id,), trust.KINDS[Trust.SAID], one.lines)
-
-
-def _keep(ctx: RequestContext, passage: DerivedStretch, found: Sequence[_Found]) -> Changes:
-    """Store each for those who heard it; what one knows already is only counted again.
-
-    What rests on a message that was deleted meanwhile is dropped.
-    """
-    changes = Changes()
-    compartment = compartment_of(ctx, passage.about, passage.namespace)
-    alive = {line.id for line in ctx.tx.lines.get_all(compartment, passage.numbers)}
-    kept = [one for one in found if alive.issuperset(one.sources)]
-    if not kept:
-        return changes
-    turns = {turn.id: turn for turn in passage.turns}
-    makes_card = h.makes_cards(*directory.habits(ctx, passage.session))
-    makes_card = makes_card and ctx.tools.model_for(DERIVE) is None  # A model's card is the model's.
-    for observer, stays in observers_of(ctx, passage.session, passage.about).items():
-        heard = [one for one in kept if was_there(stays, passage.numbers[one.sources[-1]])]
-        news: list[Stand] = []
-        for one, fresh in zip(heard, ctx.fresh_ids(len(heard)), strict=True):
-            source = _stored(ctx, passage, observer, one, turns[one.sources[-1]].said_at, fresh, changes)
-            news += [
-                Stand(line, source, said, passage.session, passage.numbers[said], turns[said].said_at)
-                for line in one.lines
-                for said in one.sources
-            ]
-        if news:
-            add_news(ctx, observer, passage.about, passage.namespace, news, changes, makes_card=makes_card)
-    return changes
+                yield _Found(one.text, turn, one.lines)
 
 
 def _stored(
@@ -178,34 +169,32 @@ def _stored(
     passage: DerivedStretch,
     observer: str,
     one: _Found,
-    at: int,
     fresh: str,
     changes: Changes,
 ) -> str:
     """The id of the conclusion: of the known one, or of the new one."""
+    kind, source = trust.KINDS[Trust.SAID], one.source.id
     keys = ctx.tools.vault.compartment(ctx.tx, compartment_of(ctx, observer, passage.namespace))
-    mark = likeness(keys.blind, passage.session, one.text, one.kind)
+    mark = likeness(keys.blind, passage.session, one.text, kind)
     known = ctx.tx.lines.alike(keys.compartment, passage.about, mark)
     if known is not None:
-        cited = ctx.tx.lines.cited(ctx.scope.workspace, (known.id,)).get(known.id, ())
-        if not set(one.sources) <= set(cited):
+        if source not in ctx.tx.lines.cited(ctx.scope.workspace, (known.id,)).get(known.id, ()):
             ctx.tx.lines.reinforce(keys.compartment, known.id, 1)
-            ctx.tx.lines.cite(keys.compartment, known.id, one.sources)
+            ctx.tx.lines.cite(keys.compartment, known.id, (source,))
         return known.id
-    line = conclude(
+    line = write_line(
         ctx,
-        observer,
-        passage.about,
+        keys,
+        fresh,
+        kind,
         one.text,
-        line_id=fresh,
-        namespace=passage.namespace,
         session=passage.session,
-        said_at=at,
+        about=passage.about,
+        said_at=one.source.said_at,
+        tokens=ctx.tools.tokenizer.count(one.text),
         likeness=mark,
-        kind=one.kind,
-        metadata=one.metadata,
     )
-    ctx.tx.lines.cite(keys.compartment, line.id, one.sources)
+    ctx.tx.lines.cite(keys.compartment, line.id, (source,))
     changes.add(line)
     return line.id
 

@@ -19,7 +19,6 @@ from souvenance.core.conversation.conclusions import (
     TOGETHER,
     View,
     Whose,
-    conclude,
     likeness,
     newest_views,
     query_views,
@@ -252,18 +251,18 @@ class _Hearer:
         rests_on = list(one.sources)
         if one.needs_known and old is not None:
             rests_on += ctx.tx.lines.cited(ctx.scope.workspace, (old.id,)).get(old.id, ())
-        line = conclude(
+        line = write_line(
             ctx,
-            self._observer,
-            self._passage.about,
+            self._keys,
+            ctx.fresh_id(),
+            kind,
             one.text,
-            line_id=ctx.fresh_id(),
-            namespace=self._passage.namespace,
             session=session,
+            about=self._passage.about,
             said_at=self._said[one.sources[-1]].said_at,
-            likeness=mark,
-            kind=kind,
             metadata=TOGETHER if together else "{}",
+            tokens=ctx.tools.tokenizer.count(one.text),
+            likeness=mark,
             supersedes=None if old is None else old.id,
         )
         ctx.tx.lines.cite(compartment, line.id, list(dict.fromkeys(rests_on)))

@@ -18,6 +18,7 @@ from souvenance.core.conversation.search import How, Where, find_messages
 from souvenance.core.remember import Upcoming
 from souvenance.core.request_context import RequestContext, Services, Trace
 from souvenance.domain.chunking import chunks
+from souvenance.domain.content import decode_metadata
 from souvenance.domain.directory import SESSION
 from souvenance.domain.filters import predicate
 from souvenance.domain.line import DOCUMENT, MESSAGE
@@ -37,7 +38,6 @@ from souvenance.gate.conversation.resource import (
     ResponsePage,
     UpTo100,
     WorkspaceRequest,
-    decode_object,
     encode_object,
     erased,
     moment_ms,
@@ -161,7 +161,7 @@ class MessageAnswer(Answer, frozen=True, omit_defaults=True):
             one.text,
             line.compartment.owner,
             line.session or "",
-            decode_object(line.metadata),
+            dict(decode_metadata(line.metadata)),
             to_datetime(core.said_at(line)),
             line.compartment.workspace,
             line.tokens or 0,

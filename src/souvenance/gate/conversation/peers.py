@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta
@@ -14,18 +13,17 @@ from souvenance.domain.directory import PEER, SCOPE, Entry
 from souvenance.domain.names import ALL
 from souvenance.domain.policy import Reach
 from souvenance.domain.reasoning_settings import PeerHabits
-from souvenance.domain.timestamps import to_datetime
 from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.resource import (
     JsonObject,
     ListRequest,
+    NamedAnswer,
     NewName,
     Note,
     Opened,
     PeerName,
     ResponsePage,
     WorkspaceRequest,
-    decode_object,
     encode_object,
     erased,
     filter_of,
@@ -80,24 +78,10 @@ class RenamePeer(OfPeer, frozen=True, kw_only=True):
     """How many lines are taken along at once, but for the last part."""
 
 
-class PeerAnswer(Answer, frozen=True):
-    id: str
-    workspace_id: str
-    created_at: datetime
-    metadata: JsonObject
+class PeerAnswer(NamedAnswer, frozen=True):
     configuration: JsonObject
+    workspace_id: str
     uid: str = ""
-
-    @classmethod
-    def of(cls, entry: Entry) -> PeerAnswer:
-        return cls(
-            entry.name,
-            entry.workspace,
-            to_datetime(entry.created_at),
-            decode_object(entry.metadata),
-            decode_object(entry.configuration),
-            entry.uid,
-        )
 
 
 class PeerPage(ResponsePage, frozen=True):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
 from msgspec import Meta
 
@@ -19,7 +19,7 @@ from souvenance.domain.directory import PEER, SESSION, WORKSPACE, Entry
 from souvenance.domain.filters import Column, Field, predicate
 from souvenance.domain.policy import Need, Reach
 from souvenance.domain.reasoning_settings import habits_of
-from souvenance.domain.timestamps import to_ms
+from souvenance.domain.timestamps import to_datetime, to_ms
 from souvenance.errors import InvalidInput
 from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.messages import Answer, Request
@@ -85,6 +85,27 @@ class ResponsePage(Answer, frozen=True):
 
 
 _Page = TypeVar("_Page", bound=ResponsePage)
+
+
+class NamedAnswer(Answer, frozen=True):
+    """Base of an answer that shows an entry of the directory."""
+
+    id: str
+    created_at: datetime
+    metadata: JsonObject
+
+    @classmethod
+    def of(cls, entry: Entry) -> Self:
+        shown: dict[str, Any] = {
+            "id": entry.name,
+            "uid": entry.uid,
+            "workspace_id": entry.workspace,
+            "created_at": to_datetime(entry.created_at),
+            "metadata": dict(decode_metadata(entry.metadata)),
+            "configuration": dict(decode_metadata(entry.configuration)),
+            "is_active": True,
+        }
+        return cls(**{name: shown[name] for name in cls.__struct_fields__})
 
 
 class ListAnswer(Answer, frozen=True):
@@ -267,10 +288,6 @@ def change_entry(
     if merged is not None:
         habits_of(decode_metadata(merged))
     return directory.change(ctx, entry, encode_object(metadata), merged)
-
-
-def decode_object(text: str) -> JsonObject:
-    return dict(decode_metadata(text))
 
 
 _EARLIEST = datetime(1, 1, 2, tzinfo=UTC)

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from souvenance.core.conversation import directory, erase
-from souvenance.domain.directory import PEER, PICK, SCOPE, SESSION, Entry
+from souvenance.domain.directory import PEER, PICK, SCOPE, SESSION
 from souvenance.domain.line import CONCLUSIONS
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import Conflict
@@ -18,12 +18,12 @@ from souvenance.gate.conversation.resource import (
     Done,
     JsonObject,
     ListRequest,
+    NamedAnswer,
     NewName,
     NewScopeName,
     Opened,
     ResponsePage,
     WorkspaceRequest,
-    decode_object,
     encode_object,
     found_by_name,
     list_entries,
@@ -69,14 +69,8 @@ class SessionsOfScope(ListRequest, frozen=True, kw_only=True):
     scope_id: AnyName
 
 
-class ScopeAnswer(Answer, frozen=True):
-    id: str
-    metadata: JsonObject
-    created_at: datetime
-
-    @classmethod
-    def of(cls, entry: Entry) -> ScopeAnswer:
-        return cls(entry.name, decode_object(entry.metadata), to_datetime(entry.created_at))
+class ScopeAnswer(NamedAnswer, frozen=True):
+    pass
 
 
 class ScopePage(ResponsePage, frozen=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -13,7 +12,6 @@ from souvenance.core.conversation.messages import clone
 from souvenance.core.request_context import RequestContext
 from souvenance.domain.directory import MEMBER, PEER, SCOPE, SESSION, Entry
 from souvenance.domain.reasoning_settings import MemberReasoning
-from souvenance.domain.timestamps import to_datetime
 from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.peers import PeerAnswer, PeerPage, of_peer
 from souvenance.gate.conversation.resource import (
@@ -21,6 +19,7 @@ from souvenance.gate.conversation.resource import (
     Done,
     JsonObject,
     ListRequest,
+    NamedAnswer,
     NewName,
     NewScopeName,
     Note,
@@ -29,7 +28,6 @@ from souvenance.gate.conversation.resource import (
     ResponsePage,
     WorkspaceRequest,
     change_entry,
-    decode_object,
     erased,
     filter_of,
     found_by_name,
@@ -108,26 +106,11 @@ class ConfigureMember(OfMember, frozen=True, kw_only=True):
     observe_others: bool | None = None
 
 
-class SessionAnswer(Answer, frozen=True):
-    id: str
-    is_active: bool
-    workspace_id: str
-    metadata: JsonObject
+class SessionAnswer(NamedAnswer, frozen=True):
     configuration: JsonObject
-    created_at: datetime
+    workspace_id: str
+    is_active: bool
     uid: str = ""
-
-    @classmethod
-    def of(cls, entry: Entry) -> SessionAnswer:
-        return cls(
-            entry.name,
-            True,
-            entry.workspace,
-            decode_object(entry.metadata),
-            decode_object(entry.configuration),
-            to_datetime(entry.created_at),
-            entry.uid,
-        )
 
 
 class SessionPage(ResponsePage, frozen=True):

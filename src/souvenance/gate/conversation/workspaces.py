@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from souvenance.core.conversation import directory, erase
-from souvenance.domain.directory import WORKSPACE, Entry
+from souvenance.domain.directory import WORKSPACE
 from souvenance.domain.policy import Reach
 from souvenance.domain.reasoning_settings import habits_of
-from souvenance.domain.timestamps import to_datetime
 from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.resource import (
     JsonObject,
+    NamedAnswer,
     NewName,
     Note,
     Opened,
@@ -19,7 +17,6 @@ from souvenance.gate.conversation.resource import (
     ResponsePage,
     WorkspaceRequest,
     change_entry,
-    decode_object,
     encode_object,
     erased,
     filter_of,
@@ -29,7 +26,7 @@ from souvenance.gate.conversation.resource import (
     operation,
     whole_workspace,
 )
-from souvenance.gate.messages import Answer, Request
+from souvenance.gate.messages import Request
 from souvenance.gate.rights import Rights
 
 
@@ -54,22 +51,9 @@ class ChangeWorkspace(WorkspaceRequest, frozen=True, kw_only=True):
     configuration: JsonObject | None = None
 
 
-class WorkspaceAnswer(Answer, frozen=True):
-    id: str
-    metadata: JsonObject
+class WorkspaceAnswer(NamedAnswer, frozen=True):
     configuration: JsonObject
-    created_at: datetime
     uid: str = ""
-
-    @classmethod
-    def of(cls, entry: Entry) -> WorkspaceAnswer:
-        return cls(
-            entry.name,
-            decode_object(entry.metadata),
-            decode_object(entry.configuration),
-            to_datetime(entry.created_at),
-            entry.uid,
-        )
 
 
 class WorkspacePage(ResponsePage, frozen=True):
