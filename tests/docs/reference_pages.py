@@ -22,7 +22,7 @@ import souvenance
 from souvenance import errors, settings
 from souvenance.commands import command_line
 from souvenance.domain import limits
-from souvenance.gate.conversation.resource import Done, ListAnswer, ResponsePage
+from souvenance.gate.conversation.resource import BareListAnswer, Done, ResponsePage
 from souvenance.gate.operations import EVERY
 from souvenance.hermes.settings_table import KEYS, ProviderSetting
 from souvenance.memory import asynchronous, results, sync
@@ -174,7 +174,7 @@ def _parts(table: tuple[Route, ...]) -> str:
             _collect(kinds.type_info(getattr(route.operation, part)), seen)
     nested: dict[str, kinds.StructType] = {}
     for cls, info in seen.items():
-        if cls not in (*told, Done) and not issubclass(cls, ResponsePage | ListAnswer):
+        if cls not in (*told, Done) and not issubclass(cls, ResponsePage | BareListAnswer):
             nested.setdefault(cls.__name__, info)
     return "\n".join(f"### {name}\n\n{_structure(info)}" for name, info in sorted(nested.items()))
 
@@ -228,7 +228,7 @@ def _answered(route: Route, *, named: bool) -> str:
     if kind is Done:
         return f"Answers {told}, without a body.\n"
     info = kinds.type_info(kind)
-    whole = _kind(info.fields[0].type) if issubclass(kind, ListAnswer) else _kind(info)
+    whole = _kind(info.fields[0].type) if issubclass(kind, BareListAnswer) else _kind(info)
     return f"Answers {told}: {whole}.\n"
 
 

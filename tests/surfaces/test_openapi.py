@@ -173,6 +173,22 @@ def test_an_answer_in_pieces_is_of_a_kind_that_openapi_lists(server, operation):
     assert answer.headers["content-type"].partition(";")[0] in described
 
 
+def test_every_field_that_is_always_answered_is_required(server):
+    schemas = server.openapi["components"]["schemas"]
+    assert set(schemas["PeerAnswer"]["required"]) == set(schemas["PeerAnswer"]["properties"])
+    assert schemas["ListAnswer"]["required"] == ["lines", "cursor"]
+    assert "explanation" not in schemas["MessageAnswer"]["required"]
+
+
+def test_an_idempotency_key_is_a_header(server):
+    described = server.openapi["paths"]["/v3/workspaces/{workspace_id}/sessions/{session_id}/messages"][
+        "post"
+    ]
+    assert {"idempotency-key"} == {one["name"] for one in described["parameters"] if one["in"] == "header"}
+    body = described["requestBody"]["content"]["application/json"]["schema"]
+    assert "idempotency_key" not in body["properties"]
+
+
 def test_every_reference_in_openapi_leads_somewhere(server):
     text = httpx.get(f"{server.url}/openapi.json", timeout=PATIENCE_SECONDS).text
     references = set(re.findall(r'"\$ref":"#/components/schemas/(\w+)"', text))

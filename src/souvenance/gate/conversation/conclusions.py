@@ -17,9 +17,9 @@ from souvenance.errors import CapOpMismatch, NotFound
 from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.resource import (
     AnyName,
+    BareListAnswer,
     Done,
     JsonObject,
-    ListAnswer,
     ListRequest,
     PeerName,
     Query,
@@ -106,7 +106,7 @@ class ConclusionPage(ResponsePage, frozen=True):
     items: list[ConclusionAnswer]
 
 
-class Conclusions(ListAnswer, frozen=True):
+class Conclusions(BareListAnswer, frozen=True):
     conclusions: list[ConclusionAnswer]
     repeated: int = 0
     """How many of them were there already, by their keys."""

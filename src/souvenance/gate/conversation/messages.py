@@ -28,9 +28,9 @@ from souvenance.errors import InvalidInput
 from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.resource import (
     AnyName,
+    BareListAnswer,
     Done,
     JsonObject,
-    ListAnswer,
     ListRequest,
     NewName,
     PeerName,
@@ -174,7 +174,7 @@ class MessagePage(ResponsePage, frozen=True):
     items: list[MessageAnswer]
 
 
-class Messages(ListAnswer, frozen=True):
+class Messages(BareListAnswer, frozen=True):
     messages: list[MessageAnswer]
     repeated: bool = False
     """Whether these are what an earlier, identical request stored."""

@@ -108,7 +108,7 @@ class NamedAnswer(Answer, frozen=True):
         return cls(**{name: shown[name] for name in cls.__struct_fields__})
 
 
-class ListAnswer(Answer, frozen=True):
+class BareListAnswer(Answer, frozen=True):
     """Base of an answer that is one list, its first field; `repeated` tells what of it was there already."""
 
 

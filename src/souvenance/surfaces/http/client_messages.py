@@ -25,7 +25,7 @@ from souvenance import errors as e
 from souvenance.decoders import settled
 from souvenance.domain.retry_after import seconds_to_wait
 from souvenance.gate.conversation.chat import ChatAnswer
-from souvenance.gate.conversation.resource import Done, ListAnswer, Note, Opened
+from souvenance.gate.conversation.resource import BareListAnswer, Done, Note, Opened
 from souvenance.gate.messages import Request
 from souvenance.surfaces.http.routes import IN_HEADER, REPEATED, WITH_FILE, Route
 
@@ -189,7 +189,7 @@ def read(route: Route, answer: RawAnswer) -> Any:
     if kind is Done:
         return Done()
     found = msgspec.json.decode(answer.content) if answer.content.strip() else None
-    if issubclass(kind, ListAnswer):
+    if issubclass(kind, BareListAnswer):
         items, repeated = msgspec.structs.fields(kind)
         told = answer.headers.get(REPEATED, "0")
         return kind(

@@ -13,7 +13,7 @@ import msgspec
 
 from souvenance import errors as e
 from souvenance.gate.conversation.chat import ChatAnswer
-from souvenance.gate.conversation.resource import Done, ListAnswer
+from souvenance.gate.conversation.resource import BareListAnswer, Done
 from souvenance.gate.messages import Answer
 from souvenance.surfaces.http.routes import IN_HEADER, WITH_FILE, Route, status_of
 
@@ -221,7 +221,7 @@ class Description:
         if kind is Done:
             return {"description": "Done"}
         schema = self._refs[kind]
-        if issubclass(kind, ListAnswer):
+        if issubclass(kind, BareListAnswer):
             schema = self._schema(kind)["properties"][kind.__struct_fields__[0]]
         described = answer("Done", schema)
         if kind is ChatAnswer:

@@ -19,7 +19,7 @@ from souvenance import errors as e
 from souvenance.decoders import UNREADABLE, settled
 from souvenance.errors import BodyTooLarge, FileTooLarge, InvalidInput, SouvenanceError
 from souvenance.gate.conversation.chat import ChatAnswer, Telling
-from souvenance.gate.conversation.resource import Done, ListAnswer, Opened, ResponsePage
+from souvenance.gate.conversation.resource import BareListAnswer, Done, Opened, ResponsePage
 from souvenance.gate.conversation.sessions import SessionAnswer
 from souvenance.gate.conversation.workspaces import WorkspaceAnswer
 from souvenance.gate.gate import Gate
@@ -316,7 +316,7 @@ def _answer(route: Route, found: Any, *, in_pieces: bool, reasoner: str) -> Resp
     match found:
         case Opened():
             status, content = 201 if found.created else 200, found.what
-        case ListAnswer():
+        case BareListAnswer():
             content, repeated = astuple(found)
             if repeated:
                 headers[REPEATED] = str(repeated).lower()
