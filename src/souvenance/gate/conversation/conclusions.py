@@ -234,12 +234,10 @@ def _delete(call: AuthorisedRequest, request: OfConclusion) -> Outcome:
     return erased(call, erase.erase_conclusion(call.ctx, request.conclusion_id), Done())
 
 
-ADD_CONCLUSIONS = operation(
-    "conclusions.add", "put", AddConclusions, Conclusions, _add, _may_add, writes=True
-)
+ADD_CONCLUSIONS = operation("conclusions.add", "put", AddConclusions, Conclusions, _add, _may_add)
 LIST_CONCLUSIONS = operation("conclusions.list", "get", ListConclusions, ConclusionPage, _list, _of_peers)
 QUERY_CONCLUSIONS = operation("conclusions.query", "get", QueryConclusions, Conclusions, _query, _of_peers)
 READ_CONCLUSION = operation("conclusions.read", "get", OfConclusion, ConclusionAnswer, _read, _of_peers)
 DELETE_CONCLUSION = operation(
-    "conclusions.delete", "forget", OfConclusion, Done, _delete, _of_peers, writes=True, rings=True
+    "conclusions.delete", "forget", OfConclusion, Done, _delete, _of_peers, rings=True
 )

@@ -321,9 +321,7 @@ PEER_CONTEXT = operation(
     question=attrgetter("search_query"),
 )
 READ_CARD = operation("peers.card", "get", ReadCard, PeerCard, _read_card, _may_read_card)
-WRITE_CARD = operation(
-    "peers.set_card", "put", WriteCard, PeerCard, _write_card, _may_write_card, writes=True
-)
+WRITE_CARD = operation("peers.set_card", "put", WriteCard, PeerCard, _write_card, _may_write_card)
 CONTEXT = operation(
     "sessions.context", "get", SessionContext, SessionContextAnswer, _session_context, reads_session
 )

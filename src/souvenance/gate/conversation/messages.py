@@ -329,15 +329,7 @@ def _trace(ctx: RequestContext, found: list[StoredMessage], session: str | None)
 
 
 ADD_MESSAGES = operation(
-    "messages.add",
-    "put",
-    AddMessages,
-    Messages,
-    _add,
-    _may_add,
-    writes=True,
-    rings=True,
-    texts=_texts,
+    "messages.add", "put", AddMessages, Messages, _add, _may_add, rings=True, texts=_texts
 )
 ADD_FILE = operation(
     "messages.upload",
@@ -346,29 +338,20 @@ ADD_FILE = operation(
     Messages,
     _add_file,
     _may_add_file,
-    writes=True,
     rings=True,
     prepare=_read_file,
     texts=_texts,
 )
 LIST_MESSAGES = operation("messages.list", "get", ListMessages, MessagePage, _list, reads_session)
 READ_MESSAGE = operation("messages.read", "get", OfMessage, MessageAnswer, _read, reads_session)
-CHANGE_MESSAGE = operation(
-    "messages.change", "put", ChangeMessage, MessageAnswer, _change, writes_session, writes=True
-)
+CHANGE_MESSAGE = operation("messages.change", "put", ChangeMessage, MessageAnswer, _change, writes_session)
 DELETE_MESSAGE = operation(
-    "messages.delete", "forget", DeleteMessage, Done, _delete, writes_session, writes=True, rings=True
+    "messages.delete", "forget", DeleteMessage, Done, _delete, writes_session, rings=True
 )
 SEARCH_WORKSPACE = operation(
     "workspaces.search", "get", SearchWorkspace, Messages, _search_workspace, whole_workspace
 )
 SEARCH_PEER = operation(
-    "peers.search",
-    "get",
-    SearchPeer,
-    Messages,
-    _search_peer,
-    _may_search_peer,
-    question=attrgetter("query"),
+    "peers.search", "get", SearchPeer, Messages, _search_peer, _may_search_peer, question=attrgetter("query")
 )
 SEARCH_SESSION = operation("sessions.search", "get", SearchSession, Messages, _search_session, reads_session)

@@ -179,20 +179,11 @@ def _rename(call: AuthorisedRequest, request: RenamePeer) -> Outcome:
 
 
 OPEN_PEER = operation(
-    "peers.open",
-    "list",
-    OpenPeer,
-    PeerAnswer,
-    _open,
-    _may_open,
-    writes=True,
-    peek=found_by_name(PEER, PeerAnswer.of),
+    "peers.open", "list", OpenPeer, PeerAnswer, _open, _may_open, peek=found_by_name(PEER, PeerAnswer.of)
 )
-CHANGE_PEER = operation("peers.change", "put", ChangePeer, PeerAnswer, _change, of_peer, writes=True)
+CHANGE_PEER = operation("peers.change", "put", ChangePeer, PeerAnswer, _change, of_peer)
 LIST_PEERS = operation("peers.list", "list", ListPeers, PeerPage, _list, whole_workspace)
-DELETE_PEER = operation(
-    "peers.delete", "forget", DeletePeer, Note, _delete, whole_workspace, writes=True, rings=True
-)
+DELETE_PEER = operation("peers.delete", "forget", DeletePeer, Note, _delete, whole_workspace, rings=True)
 RENAME_PEER = operation(
     "peers.rename",
     "forget",
@@ -200,7 +191,6 @@ RENAME_PEER = operation(
     Renamed,
     _rename,
     _may_rename,
-    writes=True,
     rings=True,
     reach=lambda request: Reach(workspace=request.workspace_id, namespaces=(ALL,), whole_compartments=True),
 )

@@ -144,23 +144,8 @@ def _schedule_dream(call: AuthorisedRequest, request: ScheduleDream) -> Outcome:
 
 
 QUEUE_STATUS = operation(
-    "queue.status",
-    "list",
-    QueueStatus,
-    Queue,
-    _hurried,
-    _may_read,
-    writes=True,
-    rings=True,
-    peek=_settled,
+    "queue.status", "list", QueueStatus, Queue, _hurried, _may_read, rings=True, peek=_settled
 )
 SCHEDULE_DREAM = operation(
-    "dreams.schedule",
-    "put",
-    ScheduleDream,
-    Done,
-    _schedule_dream,
-    whole_workspace,
-    writes=True,
-    rings=True,
+    "dreams.schedule", "put", ScheduleDream, Done, _schedule_dream, whole_workspace, rings=True
 )

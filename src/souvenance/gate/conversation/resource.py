@@ -138,11 +138,29 @@ def operation(
     reach: Callable[[Any], Reach] = lambda request: Reach(
         workspace=request.workspace_id, some_compartment=True
     ),
+    peek: Callable[[AuthorisedRequest, Any], Outcome | None] | None = None,
     **more: Any,
 ) -> Operation:
-    """An operation on conversations. `op` is the right that the token needs, `admit` checks what else it must
-    allow; `more` are other fields of `Operation`."""
-    return Operation(name, Need(op), request, answer, work, reach, within=True, admit=admit, **more)
+    """An operation on conversations.
+
+    `op` is the right that the token needs, and `admit` checks what else it must allow. What needs the right
+    to put or to forget writes, and so does what may `peek` first whether it has to. `more` are other fields
+    of `Operation`.
+    """
+    writes = op in ("put", "forget") or peek is not None
+    return Operation(
+        name,
+        Need(op),
+        request,
+        answer,
+        work,
+        reach,
+        writes=writes,
+        within=True,
+        admit=admit,
+        peek=peek,
+        **more,
+    )
 
 
 def whole_workspace(rights: Rights, request: Any) -> None:

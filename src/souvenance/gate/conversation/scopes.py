@@ -49,10 +49,6 @@ class OpenScope(WorkspaceRequest, frozen=True, kw_only=True):
         return self.metadata is not None
 
 
-class ListScopes(ListRequest, frozen=True, kw_only=True):
-    pass
-
-
 class OfScope(WorkspaceRequest, frozen=True, kw_only=True):
     scope_id: AnyName
 
@@ -106,7 +102,7 @@ def _read(call: AuthorisedRequest, request: OfScope) -> Outcome:
     return Outcome(ScopeAnswer.of(entry), names_read(call.ctx))
 
 
-def _list(call: AuthorisedRequest, request: ListScopes) -> Outcome:
+def _list(call: AuthorisedRequest, request: ListRequest) -> Outcome:
     return list_entries(call.ctx, SCOPE, request, ScopePage, ScopeAnswer.of)
 
 
@@ -154,23 +150,14 @@ def _status(call: AuthorisedRequest, request: OfScope) -> Outcome:
 
 
 OPEN_SCOPE = operation(
-    "scopes.open",
-    "list",
-    OpenScope,
-    ScopeAnswer,
-    _open,
-    _may_open,
-    writes=True,
-    peek=found_by_name(SCOPE, ScopeAnswer.of),
+    "scopes.open", "list", OpenScope, ScopeAnswer, _open, _may_open, peek=found_by_name(SCOPE, ScopeAnswer.of)
 )
-LIST_SCOPES = operation("scopes.list", "list", ListScopes, ScopePage, _list, whole_workspace)
+LIST_SCOPES = operation("scopes.list", "list", ListRequest, ScopePage, _list, whole_workspace)
 READ_SCOPE = operation("scopes.read", "list", OfScope, ScopeAnswer, _read, whole_workspace)
-DELETE_SCOPE = operation("scopes.delete", "put", OfScope, Done, _delete, whole_workspace, writes=True)
-ADD_TO_SCOPE = operation(
-    "scopes.add_sessions", "put", AddToScope, Done, _add_sessions, whole_workspace, writes=True
-)
+DELETE_SCOPE = operation("scopes.delete", "put", OfScope, Done, _delete, whole_workspace)
+ADD_TO_SCOPE = operation("scopes.add_sessions", "put", AddToScope, Done, _add_sessions, whole_workspace)
 REMOVE_FROM_SCOPE = operation(
-    "scopes.remove_session", "put", RemoveFromScope, Done, _remove_session, whole_workspace, writes=True
+    "scopes.remove_session", "put", RemoveFromScope, Done, _remove_session, whole_workspace
 )
 SESSIONS_OF_SCOPE = operation(
     "scopes.sessions", "list", SessionsOfScope, SessionPage, _list_sessions, whole_workspace

@@ -253,7 +253,6 @@ OPEN_SESSION = operation(
     SessionAnswer,
     _open,
     _may_open,
-    writes=True,
     peek=found_by_name(SESSION, SessionAnswer.of),
 )
 READ_SESSION = operation("sessions.read", "list", OfSession, SessionAnswer, _read, reads_session)
@@ -264,21 +263,16 @@ CHANGE_SESSION = operation(
     SessionAnswer,
     _change,
     lambda rights, request: rights.makes(request.session_id),
-    writes=True,
 )
 LIST_SESSIONS = operation("sessions.list", "list", ListSessions, SessionPage, _list, whole_workspace)
 SESSIONS_OF_PEER = operation("peers.sessions", "list", SessionsOfPeer, SessionPage, _list_of_peer, of_peer)
-DELETE_SESSION = operation(
-    "sessions.delete", "forget", OfSession, Note, _delete, writes_session, writes=True, rings=True
-)
-CLONE_SESSION = operation(
-    "sessions.clone", "put", CloneSession, SessionAnswer, _clone, whole_workspace, writes=True
-)
+DELETE_SESSION = operation("sessions.delete", "forget", OfSession, Note, _delete, writes_session, rings=True)
+CLONE_SESSION = operation("sessions.clone", "put", CloneSession, SessionAnswer, _clone, whole_workspace)
 ADD_MEMBERS = operation(
-    "sessions.add_peers", "put", SetMembers, SessionAnswer, _add_members, _may_set_members, writes=True
+    "sessions.add_peers", "put", SetMembers, SessionAnswer, _add_members, _may_set_members
 )
 SET_MEMBERS = operation(
-    "sessions.set_peers", "put", SetMembers, SessionAnswer, _set_members, _may_set_members, writes=True
+    "sessions.set_peers", "put", SetMembers, SessionAnswer, _set_members, _may_set_members
 )
 REMOVE_MEMBERS = operation(
     "sessions.remove_peers",
@@ -287,7 +281,6 @@ REMOVE_MEMBERS = operation(
     SessionAnswer,
     _remove_members,
     lambda rights, request: rights.writes(request.session_id, request.peers),
-    writes=True,
 )
 LIST_MEMBERS = operation("sessions.peers", "list", ListMembers, PeerPage, _list_members, reads_session)
 READ_MEMBER = operation(
@@ -300,5 +293,4 @@ CONFIGURE_MEMBER = operation(
     Done,
     _configure_member,
     lambda rights, request: rights.writes(request.session_id, (request.peer_id,)),
-    writes=True,
 )

@@ -33,10 +33,6 @@ class AddWebhook(WorkspaceRequest, frozen=True, kw_only=True):
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
 
 
-class ListWebhooks(ListRequest, frozen=True, kw_only=True):
-    pass
-
-
 class OfWebhook(WorkspaceRequest, frozen=True, kw_only=True):
     endpoint_id: AnyName
 
@@ -62,7 +58,7 @@ def _add(call: AuthorisedRequest, request: AddWebhook) -> Outcome:
     return Outcome(Opened(Webhook.of(entry), made), names_read(call.ctx))
 
 
-def _list(call: AuthorisedRequest, request: ListWebhooks) -> Outcome:
+def _list(call: AuthorisedRequest, request: ListRequest) -> Outcome:
     page = page_of_entries(request, WebhookPage, Webhook.of, webhooks.endpoints(call.ctx))
     return Outcome(page, names_read(call.ctx))
 
@@ -78,9 +74,9 @@ def _try_all(call: AuthorisedRequest, request: WorkspaceRequest) -> Outcome:
     return Outcome(note, names_read(call.ctx))
 
 
-ADD_WEBHOOK = operation("webhooks.add", "put", AddWebhook, Webhook, _add, whole_workspace, writes=True)
-LIST_WEBHOOKS = operation("webhooks.list", "list", ListWebhooks, WebhookPage, _list, whole_workspace)
-DELETE_WEBHOOK = operation("webhooks.delete", "put", OfWebhook, Done, _delete, whole_workspace, writes=True)
+ADD_WEBHOOK = operation("webhooks.add", "put", AddWebhook, Webhook, _add, whole_workspace)
+LIST_WEBHOOKS = operation("webhooks.list", "list", ListRequest, WebhookPage, _list, whole_workspace)
+DELETE_WEBHOOK = operation("webhooks.delete", "put", OfWebhook, Done, _delete, whole_workspace)
 TRY_WEBHOOKS = operation(
-    "webhooks.test", "put", WorkspaceRequest, Note, _try_all, whole_workspace, writes=True, rings=True
+    "webhooks.test", "put", WorkspaceRequest, Note, _try_all, whole_workspace, rings=True
 )

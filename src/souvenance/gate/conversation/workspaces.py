@@ -108,7 +108,6 @@ OPEN_WORKSPACE = operation(
     WorkspaceAnswer,
     _open,
     _may_open,
-    writes=True,
     reach=lambda request: Reach(workspace=request.id, some_compartment=True),
     peek=found_by_name(WORKSPACE, WorkspaceAnswer.of),
 )
@@ -122,8 +121,6 @@ LIST_WORKSPACES = operation(
     reach=lambda request: Reach(some_compartment=True),
 )
 CHANGE_WORKSPACE = operation(
-    "workspaces.change", "put", ChangeWorkspace, WorkspaceAnswer, _change, whole_workspace, writes=True
+    "workspaces.change", "put", ChangeWorkspace, WorkspaceAnswer, _change, whole_workspace
 )
-DELETE_WORKSPACE = operation(
-    "workspaces.delete", "forget", WorkspaceRequest, Note, _delete, whole_workspace, writes=True
-)
+DELETE_WORKSPACE = operation("workspaces.delete", "forget", WorkspaceRequest, Note, _delete, whole_workspace)
