@@ -49,6 +49,7 @@ class RequestWriter:
     def __init__(self, route: Route) -> None:
         self.route = route
         self._in_path = route.in_path
+        self._in_header = route.in_header
         self._in_query = frozenset(route.in_query)
         self._in_body = frozenset(route.in_body) - _ELSEWHERE
 
@@ -65,7 +66,7 @@ class RequestWriter:
         given = _given(request)
         body, media = self._body(request, {name: one for name, one in given.items() if name in self._in_body})
         headers = {"content-type": media}
-        for name in self.route.in_header:
+        for name in self._in_header:
             if name in given:
                 headers[IN_HEADER[name]] = _header(name, given[name])
         asked = {name: _text(value) for name, value in given.items() if name in self._in_query}

@@ -14,7 +14,7 @@ from souvenance.surfaces.http.request_threads import RequestThreads
 
 
 class Door(Protocol):
-    def routes(self, gate: Gate, hands: RequestThreads) -> Sequence[BaseRoute]:
+    def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
         """What the door answers; every path of it is its own."""
         ...
 

@@ -165,17 +165,17 @@ _ALSO_CALLED = {"name": "id", "peer_names": "peers"}
 _EVENT_CHARS = 24
 
 
-def honcho_routes(gate: Gate, hands: RequestThreads) -> list[WebRoute]:
+def honcho_routes(gate: Gate, threads: RequestThreads) -> list[WebRoute]:
     found = []
     for route in HONCHO_ROUTES:
-        endpoint = _endpoint(gate, hands, route)
+        endpoint = _endpoint(gate, threads, route)
         found.append(WebRoute(route.path, endpoint, methods=[route.method]))
         if route.path.endswith("/messages"):
             found.append(WebRoute(f"{route.path}/", endpoint, methods=[route.method]))
     return found
 
 
-def _endpoint(gate: Gate, hands: RequestThreads, route: Route) -> Endpoint:
+def _endpoint(gate: Gate, threads: RequestThreads, route: Route) -> Endpoint:
     reader = _RequestReader(route)
     most = gate.limits.file_bytes + FORM_BYTES if route.form else gate.limits.batch_bytes
 
@@ -192,9 +192,9 @@ def _endpoint(gate: Gate, hands: RequestThreads, route: Route) -> Endpoint:
         try:
             if route.method != "GET":
                 body = await body_of(request, gate, most)
-            found = await hands.call(gate, route.operation, credentials_of(request, body.content), read)
+            found = await threads.call(gate, route.operation, credentials_of(request, body.content), read)
             if isinstance(found, Telling):
-                return await _telling(found, hands)
+                return await _telling(found, threads)
         except SouvenanceError as error:
             return refusal(error, admin=route.path in ADMINS)
         if _is_old_client(request):
@@ -339,16 +339,16 @@ async def _events(told: ChatAnswer) -> AsyncIterator[bytes]:
     yield _end(told)
 
 
-async def _telling(found: Telling, hands: RequestThreads) -> Response:
+async def _telling(found: Telling, threads: RequestThreads) -> Response:
     """A model's answer as it comes. Nothing is answered before the first of it is there, for it may fail."""
-    first = await hands.next(found.pieces)
+    first = await threads.next(found.pieces)
 
     async def events() -> AsyncIterator[bytes]:
         one = first
         while not isinstance(one, ChatAnswer):
             yield _piece(one)
             try:
-                one = await hands.next(found.pieces)
+                one = await threads.next(found.pieces)
             except SouvenanceError as error:
                 one = ChatAnswer(None, lacking=error.code)
         yield _end(one)
