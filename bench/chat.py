@@ -34,8 +34,7 @@ from typing import NamedTuple
 import souvenance
 from honcho_chat import message, question
 from machine import Machine
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
 from souvenance.gate.token_verifier import Credentials
 
 MOST_MS = 15.0
@@ -93,7 +92,7 @@ def remember(home: Path, lines: int, people: int, settings: dict[str, str]) -> s
         for first in range(0, lines, _BATCH):
             person = first // _BATCH % people
             said = [
-                q.NewMessage(
+                NewMessage(
                     content=message(number, assistant=bool(number % 2)),
                     peer_id="assistant" if number % 2 else f"person-{person}",
                     created_at=began + timedelta(minutes=40 * number),
@@ -101,8 +100,8 @@ def remember(home: Path, lines: int, people: int, settings: dict[str, str]) -> s
                 for number in range(first, min(first + _BATCH, lines))
             ]
             session = f"chat-{person}-{first // _BATCH // people // 5}"
-            asked = q.AddMessages(workspace_id="default", session_id=session, messages=said)
-            installation.gate.call(o.ADD_MESSAGES, owner, asked)
+            asked = AddMessages(workspace_id="default", session_id=session, messages=said)
+            installation.gate.call(ADD_MESSAGES, owner, asked)
         installation.settle(_LONGEST_SETTLING)
     installation.close()
     return installation.owner_cap

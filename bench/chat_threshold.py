@@ -27,9 +27,7 @@ from typing import NamedTuple
 from recall_data import ABSTENTION, Corpus, Question, locomo, longmemeval
 from recall_souvenance import Filled, Shelf, opened, peer_name
 from souvenance.core.conversation.chat import LEAST_MATCH, match
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
-from souvenance.gate.conversation import responses as a
+from souvenance.gate.conversation.messages import SEARCH_PEER, MessageAnswer, SearchPeer
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import Installation
 
@@ -93,7 +91,7 @@ def asked(
         peer = "user" if dataset == "longmemeval" else named[0] if len(named) == 1 else None
         if peer is None:
             continue
-        request = q.SearchPeer(
+        request = SearchPeer(
             workspace_id=filled.workspace,
             peer_id=peer_name(peer),
             query=question.text,
@@ -101,7 +99,7 @@ def asked(
             at=question.at,
             explain=True,
         )
-        found = installation.gate.call(o.SEARCH_PEER, Credentials(installation.owner_cap), request).messages
+        found = installation.gate.call(SEARCH_PEER, Credentials(installation.owner_cap), request).messages
         quoted = [order[filled.turns[message.id]] for message in found[:_QUOTED]]
         gold = [order[turn] for turn in question.gold_turns if turn in order]
         useful = any(_beside(one, other) for one in gold for other in quoted)
@@ -112,7 +110,7 @@ def _beside(one: tuple[str, int], other: tuple[str, int]) -> bool:
     return one[0] == other[0] and abs(one[1] - other[1]) <= _AROUND
 
 
-def _match(message: a.Message) -> float:
+def _match(message: MessageAnswer) -> float:
     told = message.explanation
     return 0.0 if told is None else match({name: one.value for name, one in told.signals.items()})
 

@@ -17,8 +17,13 @@ from honcho_chat import message, question
 from souvenance.agents.conversation_scope import ConversationScope
 from souvenance.agents.gated_memory import members_of
 from souvenance.config import settings_from
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import (
+    ADD_MESSAGES,
+    SEARCH_PEER,
+    AddMessages,
+    NewMessage,
+    SearchPeer,
+)
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import open_installation
 
@@ -98,7 +103,7 @@ def fill(folder: Path, lines: int) -> None:
         for talk in talks(lines):
             seat = ConversationScope(WORKSPACE, talk.session, talk.person, AI, personal=False)
             messages = [
-                q.NewMessage(
+                NewMessage(
                     content=text,
                     peer_id=(talk.person, AI)[turn % 2],
                     created_at=talk.began + timedelta(minutes=turn),
@@ -106,13 +111,13 @@ def fill(folder: Path, lines: int) -> None:
                 for turn, text in enumerate(talk.said)
             ]
             for at in range(0, len(messages), _BATCH):
-                batch = q.AddMessages(
+                batch = AddMessages(
                     workspace_id=WORKSPACE,
                     session_id=talk.session,
                     messages=messages[at : at + _BATCH],
                     members=members_of(seat),
                 )
-                installation.gate.call(o.ADD_MESSAGES, credentials, batch)
+                installation.gate.call(ADD_MESSAGES, credentials, batch)
             stored += len(messages)
             told(f"storing {stored} of {lines} lines")
     installation.close()
@@ -137,9 +142,9 @@ def kept(folder: Path, texts: list[str]) -> list[bool]:
             {
                 one.content
                 for one in installation.gate.call(
-                    o.SEARCH_PEER,
+                    SEARCH_PEER,
                     credentials,
-                    q.SearchPeer(workspace_id=WORKSPACE, peer_id=USER, query=text, limit=100),
+                    SearchPeer(workspace_id=WORKSPACE, peer_id=USER, query=text, limit=100),
                 ).messages
             }
             for text in texts

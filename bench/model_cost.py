@@ -26,8 +26,7 @@ from urllib.request import Request, urlopen
 from people import SCENES, SETTLE_SECONDS, Asked, Person, people
 from souvenance.adapters.lazy_loading import TokensWhenAsked
 from souvenance.config import settings_from
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
 from souvenance.installation import Installation, open_installation
 
 NOTHING = json.dumps({"add": [], "replace": [], "retire": [], "keep": []})
@@ -95,10 +94,10 @@ def store(installation: Installation, person: Person, way: str) -> None:
         asked.store()
     for number, (_, said) in enumerate(person.sessions if way != WAYS[0] else (), 1):
         for speaker, text in said:
-            message = q.NewMessage(content=text, peer_id=speaker)
+            message = NewMessage(content=text, peer_id=speaker)
             asked.call(
-                o.ADD_MESSAGES,
-                q.AddMessages(workspace_id=person.name, session_id=f"s{number}", messages=[message]),
+                ADD_MESSAGES,
+                AddMessages(workspace_id=person.name, session_id=f"s{number}", messages=[message]),
             )
             if way == WAYS[2]:
                 read_now(installation)

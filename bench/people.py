@@ -37,8 +37,22 @@ from typing import Any, NamedTuple
 
 from souvenance.adapters.token_counts import TokenCounter
 from souvenance.config import settings_from
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.chat import ASK_PEER, AskPeer
+from souvenance.gate.conversation.context import (
+    CONTEXT,
+    READ_CARD,
+    REPRESENT,
+    ReadCard,
+    Represent,
+    SessionContext,
+)
+from souvenance.gate.conversation.messages import (
+    ADD_MESSAGES,
+    SEARCH_PEER,
+    AddMessages,
+    NewMessage,
+    SearchPeer,
+)
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import Installation, open_installation
 from souvenance.language.terms.languages import is_english
@@ -128,19 +142,17 @@ class Asked:
     def store(self) -> None:
         for number, (began, said) in enumerate(self._person.sessions, 1):
             messages = [
-                q.NewMessage(content=text, peer_id=speaker, created_at=began + timedelta(minutes=minute))
+                NewMessage(content=text, peer_id=speaker, created_at=began + timedelta(minutes=minute))
                 for minute, (speaker, text) in enumerate(said)
             ]
             self.call(
-                o.ADD_MESSAGES,
-                q.AddMessages(workspace_id=self._person.name, session_id=f"s{number}", messages=messages),
+                ADD_MESSAGES,
+                AddMessages(workspace_id=self._person.name, session_id=f"s{number}", messages=messages),
             )
 
     def search(self, asked: Question, top: int) -> list[str]:
-        request = q.SearchPeer(
-            workspace_id=self._person.name, peer_id=asked.peer, query=asked.text, limit=top
-        )
-        return [message.content for message in self.call(o.SEARCH_PEER, request).messages]
+        request = SearchPeer(workspace_id=self._person.name, peer_id=asked.peer, query=asked.text, limit=top)
+        return [message.content for message in self.call(SEARCH_PEER, request).messages]
 
     def with_neighbours(self, asked: Question) -> list[str]:
         """What the first five say, with two messages on either side."""
@@ -156,30 +168,30 @@ class Asked:
         ]
 
     def represented(self, asked: Question) -> str:
-        request = q.Represent(workspace_id=self._person.name, peer_id=asked.peer, search_query=asked.text)
-        return self._first_tokens(self.call(o.REPRESENT, request).representation)
+        request = Represent(workspace_id=self._person.name, peer_id=asked.peer, search_query=asked.text)
+        return self._first_tokens(self.call(REPRESENT, request).representation)
 
     def context(self, asked: Question) -> str:
-        request = q.SessionContext(
+        request = SessionContext(
             workspace_id=self._person.name,
             session_id=self._last,
             tokens=self._tokens,
             search_query=asked.text,
             peer_target=asked.peer,
         )
-        found = self.call(o.CONTEXT, request)
+        found = self.call(CONTEXT, request)
         told = [found.peer_representation or "", *(found.peer_card or ())]
         return self._first_tokens("\n".join(told))
 
     def chat(self, asked: Question) -> str:
-        request = q.AskPeer(workspace_id=self._person.name, peer_id=asked.peer, query=asked.text)
-        return self.call(o.ASK_PEER, request).content or ""
+        request = AskPeer(workspace_id=self._person.name, peer_id=asked.peer, query=asked.text)
+        return self.call(ASK_PEER, request).content or ""
 
     def cards(self) -> Iterator[str]:
         for short, peer in self._person.peers.items():
             if short != "a":
-                request = q.ReadCard(workspace_id=self._person.name, peer_id=peer)
-                yield from self.call(o.READ_CARD, request).peer_card or ()
+                request = ReadCard(workspace_id=self._person.name, peer_id=peer)
+                yield from self.call(READ_CARD, request).peer_card or ()
 
     def timed(self, way: str, ask: Callable[[Question], Any], asked: Question) -> Any:
         began = time.perf_counter()

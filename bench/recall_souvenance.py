@@ -28,9 +28,18 @@ from honcho_server import resident_mb
 from recall_data import Corpus, Turn
 from souvenance.config import settings_from
 from souvenance.domain.chunking import chunks
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
-from souvenance.gate.conversation import responses as a
+from souvenance.gate.conversation.messages import (
+    ADD_MESSAGES,
+    MOST_MESSAGE_CHARS,
+    SEARCH_PEER,
+    SEARCH_WORKSPACE,
+    AddMessages,
+    MessageAnswer,
+    NewMessage,
+    SearchPeer,
+    SearchWorkspace,
+)
+from souvenance.gate.conversation.workspaces import OPEN_WORKSPACE, OpenWorkspace
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import Installation, open_installation
 from souvenance.settings import VARIABLES
@@ -139,16 +148,16 @@ def fill(installation: Installation, corpus: Corpus) -> Filled:
     workspace = f"{peer_name(corpus.name)}-{secrets.token_hex(4)}"
     credentials = Credentials(installation.owner_cap)
     batches = [
-        (q.AddMessages(workspace_id=workspace, session_id=f"session-{number}", messages=messages), turns)
+        (AddMessages(workspace_id=workspace, session_id=f"session-{number}", messages=messages), turns)
         for number, session in enumerate(corpus.sessions, 1)
         for messages, turns in _batches(session.turns, session.at)
     ]
-    opens = q.OpenWorkspace(id=workspace, configuration=_QUIET)
-    installation.gate.call(o.OPEN_WORKSPACE, credentials, opens)
-    stored: list[a.Message] = []
+    opens = OpenWorkspace(id=workspace, configuration=_QUIET)
+    installation.gate.call(OPEN_WORKSPACE, credentials, opens)
+    stored: list[MessageAnswer] = []
     began = time.perf_counter()
     for batch, _ in batches:
-        stored += installation.gate.call(o.ADD_MESSAGES, credentials, batch).messages
+        stored += installation.gate.call(ADD_MESSAGES, credentials, batch).messages
     seconds = time.perf_counter() - began
     turns = [turn for _, named in batches for turn in named]
     return Filled(
@@ -168,30 +177,30 @@ def work_off(installation: Installation) -> tuple[int, float]:
     return pieces, time.perf_counter() - began
 
 
-def _batches(turns: Sequence[Turn], at: datetime) -> Iterator[tuple[list[q.NewMessage], list[str]]]:
+def _batches(turns: Sequence[Turn], at: datetime) -> Iterator[tuple[list[NewMessage], list[str]]]:
     """What is added at once, and which turns these are; a session's turns are a second apart."""
     said = [
         (
-            q.NewMessage(
+            NewMessage(
                 content=part, peer_id=peer_name(turn.speaker), created_at=at + timedelta(seconds=number)
             ),
             turn.id,
         )
         for number, turn in enumerate(turns)
-        for part in (chunks(turn.text, q.MOST_MESSAGE_CHARS) or [turn.text])
+        for part in (chunks(turn.text, MOST_MESSAGE_CHARS) or [turn.text])
     ]
     for start in range(0, len(said), _BATCH):
         batch = said[start : start + _BATCH]
         yield [message for message, _ in batch], [turn for _, turn in batch]
 
 
-def search(installation: Installation, credentials: Credentials, ask: Ask, limit: int) -> list[a.Message]:
+def search(installation: Installation, credentials: Credentials, ask: Ask, limit: int) -> list[MessageAnswer]:
     """The product's own search, asked when the question was."""
     how = dict(workspace_id=ask.workspace, query=ask.text, limit=limit, at=ask.at, floor=ask.guarded)
     if ask.peer is None:
-        return installation.gate.call(o.SEARCH_WORKSPACE, credentials, q.SearchWorkspace(**how)).messages
-    of_peer = q.SearchPeer(peer_id=ask.peer, **how)
-    return installation.gate.call(o.SEARCH_PEER, credentials, of_peer).messages
+        return installation.gate.call(SEARCH_WORKSPACE, credentials, SearchWorkspace(**how)).messages
+    of_peer = SearchPeer(peer_id=ask.peer, **how)
+    return installation.gate.call(SEARCH_PEER, credentials, of_peer).messages
 
 
 def _asked(folder: Path, asks: list[Ask], rounds: int, environment: dict[str, str]) -> Replies:

@@ -40,9 +40,7 @@ from souvenance.core.search import find, understand
 from souvenance.core.search_bounds import SearchBounds
 from souvenance.domain import relevance as r
 from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
-from souvenance.gate.conversation import responses as a
+from souvenance.gate.conversation.messages import SEARCH_WORKSPACE, Messages, SearchWorkspace
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import Installation
 from souvenance.ports.index import Hit
@@ -127,18 +125,16 @@ def _hits(installation: Installation, corpus: Corpus, filled: Filled, question: 
     owners = sorted(peer_name(speaker) for speaker in speakers if one in (None, speaker))
     found: list[Hit] = []
 
-    def look(case: AuthorisedRequest, request: q.SearchWorkspace) -> Outcome:
+    def look(case: AuthorisedRequest, request: SearchWorkspace) -> Outcome:
         compartments = [compartment for owner in owners for compartment in compartments_of(case.ctx, owner)]
         known = [case.ctx.tools.vault.known(case.ctx.tx, compartment) for compartment in compartments]
         asked = understand(case.ctx, request.query, round(1000 * question.at.timestamp()))
         keys = [one for one in known if one is not None]
         found.extend(find(case.ctx, keys, asked, _EVERYTHING, SearchBounds(said=True)))
-        return Outcome(a.Messages([]))
+        return Outcome(Messages([]))
 
-    request = q.SearchWorkspace(workspace_id=filled.workspace, query=question.text)
-    installation.gate.call(
-        replace(o.SEARCH_WORKSPACE, work=look), Credentials(installation.owner_cap), request
-    )
+    request = SearchWorkspace(workspace_id=filled.workspace, query=question.text)
+    installation.gate.call(replace(SEARCH_WORKSPACE, work=look), Credentials(installation.owner_cap), request)
     return found
 
 

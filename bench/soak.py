@@ -57,8 +57,8 @@ from soak_doors import (
 from souvenance.domain.capability import OPS
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as co
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import LIST_MESSAGES, ListMessages
+from souvenance.gate.conversation.sessions import LIST_SESSIONS, ListSessions
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
@@ -386,13 +386,11 @@ def _said(soak: Soak) -> set[str]:
         def call(operation: Operation, request: Request) -> Any:
             return installation.gate.call(operation, Credentials(installation.owner_cap), request)
 
-        for session in call(co.LIST_SESSIONS, q.ListSessions(workspace_id=HOST_WORKSPACE, size=100)).items:
+        for session in call(LIST_SESSIONS, ListSessions(workspace_id=HOST_WORKSPACE, size=100)).items:
             page, pages = 1, 1
             while page <= pages:
-                asked = q.ListMessages(
-                    workspace_id=HOST_WORKSPACE, session_id=session.id, size=100, page=page
-                )
-                answer = call(co.LIST_MESSAGES, asked)
+                asked = ListMessages(workspace_id=HOST_WORKSPACE, session_id=session.id, size=100, page=page)
+                answer = call(LIST_MESSAGES, asked)
                 found.update(one.content for one in answer.items)
                 page, pages = page + 1, answer.pages
     finally:

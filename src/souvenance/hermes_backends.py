@@ -227,8 +227,7 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
 
 def _looked_at(configuration: Configuration, token: Callable[[], str] | None) -> tuple[bool | None, str]:
     """Whether memory answers who a token is, or what it knows of the agent; and what to say of it."""
-    from souvenance.gate.conversation import operations as o
-    from souvenance.gate.conversation import requests as q
+    from souvenance.gate.conversation.context import READ_CARD, ReadCard
     from souvenance.gate.messages import WhoAmI
     from souvenance.gate.operations import WHOAMI
     from souvenance.hermes.identity import agent_peer
@@ -243,8 +242,8 @@ def _looked_at(configuration: Configuration, token: Callable[[], str] | None) ->
                 way.gate.call(WHOAMI, way.passes.itself(), WhoAmI())
             else:
                 peer = agent_peer(configuration)
-                asked = q.ReadCard(workspace_id=configuration.workspace, peer_id=peer)
-                way.gate.call(o.READ_CARD, way.passes.itself(), asked)
+                asked = ReadCard(workspace_id=configuration.workspace, peer_id=peer)
+                way.gate.call(READ_CARD, way.passes.itself(), asked)
         except NotFound as error:
             if error.detail in NO_SUCH_PATH:
                 raise ServerUnreachable("what answers there has no such path") from error

@@ -20,8 +20,9 @@ from souvenance.domain.capability import OPS
 from souvenance.domain.upstream import ChatSettings, Upstream
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as co
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import LIST_MESSAGES, ListMessages
+from souvenance.gate.conversation.sessions import LIST_SESSIONS, ListSessions
+from souvenance.gate.conversation.workspaces import LIST_WORKSPACES, ListWorkspaces
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import Installation, open_installation
 from souvenance.surfaces.http.app import make_app
@@ -82,12 +83,12 @@ class Stage:
         workspace = workspace or self.workspace
         owner = Credentials(self.installation.owner_cap)
         sessions = self.installation.gate.call(
-            co.LIST_SESSIONS, owner, q.ListSessions(workspace_id=workspace, size=100)
+            LIST_SESSIONS, owner, ListSessions(workspace_id=workspace, size=100)
         )
         found: list[tuple[str, str, str]] = []
         for one in sessions.items:
-            asked = q.ListMessages(workspace_id=workspace, session_id=one.id, size=100)
-            page = self.installation.gate.call(co.LIST_MESSAGES, owner, asked)
+            asked = ListMessages(workspace_id=workspace, session_id=one.id, size=100)
+            page = self.installation.gate.call(LIST_MESSAGES, owner, asked)
             found += [(one.id, message.peer_id, message.content) for message in page.items]
         return found
 
@@ -101,9 +102,7 @@ class Stage:
 
     def _exists(self, workspace: str) -> bool:
         owner = Credentials(self.installation.owner_cap)
-        found = self.installation.gate.call(
-            co.LIST_WORKSPACES, owner, q.ListWorkspaces(filters={"id": workspace})
-        )
+        found = self.installation.gate.call(LIST_WORKSPACES, owner, ListWorkspaces(filters={"id": workspace}))
         return bool(found.items)
 
     @contextmanager

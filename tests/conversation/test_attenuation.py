@@ -14,7 +14,10 @@ from conversation.twins import CHANGES, READS, Twin, asked, theirs_in
 from conversation.world import staged
 from souvenance.domain.proof import Bound
 from souvenance.errors import SouvenanceError
-from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation.conclusions import LIST_CONCLUSIONS
+from souvenance.gate.conversation.messages import ADD_MESSAGES, LIST_MESSAGES
+from souvenance.gate.conversation.peers import LIST_PEERS
+from souvenance.gate.conversation.sessions import LIST_SESSIONS, READ_MEMBER
 from souvenance.gate.gate import Gate
 from souvenance.gate.token_verifier import Credentials
 
@@ -117,10 +120,10 @@ def test_a_cap_is_let_in_only_where_every_cap_before_it_is(twin, data, first, ch
 
 
 LISTS = {
-    o.LIST_CONCLUSIONS: {"size": 100},
-    o.LIST_SESSIONS: {"size": 100},
-    o.LIST_PEERS: {"size": 100},
-    o.LIST_MESSAGES: {"session_id": "trip", "size": 100},
+    LIST_CONCLUSIONS: {"size": 100},
+    LIST_SESSIONS: {"size": 100},
+    LIST_PEERS: {"size": 100},
+    LIST_MESSAGES: {"session_id": "trip", "size": 100},
 }
 
 
@@ -142,9 +145,9 @@ def test_who_reaches_some_peers_alone_opens_no_session_by_naming_it(twin):
     said = {"sub": "alice", "wid": "w", "ops": list(OPS), "namespaces_allowed": ["*"]}
     whole = world.issue(**{**said, "peers": ["*"]})
     alices = world.issue(**{**said, "peers": ["alice"]})
-    read = (o.LIST_MESSAGES, {"session_id": "salary"})
+    read = (LIST_MESSAGES, {"session_id": "salary"})
     write = (
-        o.ADD_MESSAGES,
+        ADD_MESSAGES,
         {"session_id": "salary", "messages": [{"peer_id": "alice", "content": "forged"}]},
     )
     for request in (read, write):
@@ -157,9 +160,9 @@ def test_who_reaches_some_peers_alone_opens_no_session_by_naming_it(twin):
         ):
             assert answer(twin, cap, *request)[0] == "cap_scope_mismatch"
     own = world.child(alices, sessions=["trip"])
-    assert answer(twin, own, o.LIST_MESSAGES, {"session_id": "trip"})[0] == "ok", "alice is in it"
+    assert answer(twin, own, LIST_MESSAGES, {"session_id": "trip"})[0] == "ok", "alice is in it"
     habits = {"session_id": "trip", "peer_id": "hermes"}
-    assert answer(twin, own, o.READ_MEMBER, habits)[0] == "cap_scope_mismatch"
+    assert answer(twin, own, READ_MEMBER, habits)[0] == "cap_scope_mismatch"
 
 
 def test_nor_by_minting(twin):

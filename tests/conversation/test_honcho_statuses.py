@@ -52,6 +52,13 @@ def test_what_does_not_exist_is_not_found(owner, method, path, body):
     assert refused(owner.ask(method, path, **({} if body is None else {"json": body}))) == (404, "not_found")
 
 
+def test_a_session_can_be_looked_at_without_making_it(owner):
+    assert refused(owner.ask("GET", "/sessions/talk")) == (404, "not_found")
+    assert owner.ask("POST", "/sessions/list", json={}).json()["total"] == 0
+    made = owner.ask("POST", "/sessions", json={"id": "talk", "metadata": {"topic": "boats"}}).json()
+    assert owner.ask("GET", "/sessions/talk").json() == made
+
+
 def test_a_workspace_with_sessions_is_not_deleted(owner):
     owner.ask("POST", "/sessions", json={"id": "talk"})
     assert refused(owner.ask("DELETE", "")) == (409, "conflict")

@@ -17,7 +17,13 @@ from conversation.twins import (
     theirs_to_read,
     two_worlds,
 )
-from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation.conclusions import LIST_CONCLUSIONS
+from souvenance.gate.conversation.context import CONTEXT
+from souvenance.gate.conversation.queue import QUEUE_STATUS
+from souvenance.gate.conversation.scopes import DELETE_SCOPE, SESSIONS_OF_SCOPE
+from souvenance.gate.conversation.sessions import LIST_SESSIONS
+from souvenance.gate.conversation.workspaces import DELETE_WORKSPACE
+from surfaces.declared import OPERATIONS
 
 CAPS = {
     "the workspace's": {},
@@ -29,7 +35,7 @@ CAPS = {
 
 
 def test_every_operation_is_put_to_the_law():
-    assert set(o.EVERY) == {*READS, *CHANGES, *TELLS_OF_A_KEY}
+    assert set(OPERATIONS) == {*READS, *CHANGES, *TELLS_OF_A_KEY}
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +51,7 @@ def test_the_readings_together_reach_every_word_of_a_namespace_and_none_of_anoth
     told = "".join(
         answer
         for operation in READS
-        if operation is not o.CONTEXT
+        if operation is not CONTEXT
         for answer in twin.every_answer(cap, operation, ids)
     )
     assert [word for word in WORDS[who] if word not in told] == []
@@ -77,7 +83,7 @@ def test_no_change_is_told_or_felt_through_the_wall(operation, whose):
         answers = list(twin.every_answer(cap, operation, theirs))
         twin.stage.rest()
         reader = twin.stage.cap(namespaces_allowed=["travel"])
-        for read in (o.LIST_SESSIONS, o.LIST_CONCLUSIONS, o.QUEUE_STATUS, o.SESSIONS_OF_SCOPE):
+        for read in (LIST_SESSIONS, LIST_CONCLUSIONS, QUEUE_STATUS, SESSIONS_OF_SCOPE):
             answers += twin.every_answer(reader, read, theirs)
         told.append(answers)
     assert unaware(operation, told[0]) == unaware(operation, told[1])
@@ -86,7 +92,7 @@ def test_no_change_is_told_or_felt_through_the_wall(operation, whose):
 
 def unaware(operation, told):
     """What may differ: a scope and a workspace that another namespace still uses stay on the register."""
-    return told[:1] if operation in (o.DELETE_SCOPE, o.DELETE_WORKSPACE) else told
+    return told[:1] if operation in (DELETE_SCOPE, DELETE_WORKSPACE) else told
 
 
 def unstamped(told):

@@ -87,6 +87,7 @@ TABLE = {
     ("POST", f"{P}/search"): Row(PEER, body={"query": "tea"}),
     ("POST", f"{W}/sessions/list"): listed(WORKSPACE),
     ("POST", f"{W}/sessions"): Row(READS, body={"id": "s"}),
+    ("GET", S): Row(READS),
     ("PUT", S): Row(WRITES, body={"metadata": {}}),
     ("DELETE", S): Row(WRITES, 202),
     ("POST", f"{S}/clone"): Row(WORKSPACE, 201),
@@ -327,6 +328,7 @@ def test_a_key_of_a_peer_in_a_session_writes_there_in_that_peer_s_name_alone():
 
 ABSENT_AND_PRESENT = [
     ("GET", "/sessions/{}/context", ("t", "none"), None),
+    ("GET", "/sessions/{}", ("t", "none"), None),
     ("GET", "/sessions/{}/summaries", ("t", "none"), None),
     ("GET", "/sessions/{}/peers", ("t", "none"), None),
     ("GET", "/sessions/{}/peers/zoe/config", ("t", "none"), None),

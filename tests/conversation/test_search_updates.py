@@ -13,7 +13,7 @@ import pytest
 from conversation.world import staged
 from souvenance.adapters.embed.packaged import packaged
 from souvenance.core.embedding import embed_some
-from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation.messages import ADD_MESSAGES, SEARCH_PEER
 
 WHERE = ("", "/peers/alice")
 BAND = ("My favourite band is Radiohead", "I think Aurora has become my favourite band")
@@ -151,7 +151,7 @@ def test_what_was_said_in_another_namespace_outdates_it_too_where_both_may_be_lo
     for month, (namespace, text) in enumerate(zip(("home", "travel"), HOME, strict=True), 1):
         message = {"peer_id": "alice", "content": text, "created_at": f"2026-{month:02}-10T12:00:00Z"}
         said = {"workspace_id": "w", "session_id": namespace, "namespace": namespace, "messages": [message]}
-        stage.world.call(o.ADD_MESSAGES, stage.owner_cap, msgspec.convert(said, o.ADD_MESSAGES.request))
+        stage.world.call(ADD_MESSAGES, stage.owner_cap, msgspec.convert(said, ADD_MESSAGES.request))
         stage.rest()
     assert stage.owner.search("", "Where do I live?", limit=1) == [HOME[1]]
     narrow = stage.speaker(stage.cap(namespaces_allowed=["home"]))
@@ -172,10 +172,10 @@ def calls_of_a_search(folder, likings):
         stage.owner.say("s", *(f"Likes: tea {number}" for number in range(likings)))
         stage.rest()
         asked = {"workspace_id": "w", "peer_id": "alice", "query": "Which tea do I like?", "limit": 10}
-        request = msgspec.convert(asked, o.SEARCH_PEER.request)
-        stage.world.call(o.SEARCH_PEER, stage.owner_cap, request)
+        request = msgspec.convert(asked, SEARCH_PEER.request)
+        stage.world.call(SEARCH_PEER, stage.owner_cap, request)
         with Profile() as profile:
-            stage.world.call(o.SEARCH_PEER, stage.owner_cap, request)
+            stage.world.call(SEARCH_PEER, stage.owner_cap, request)
         return Stats(profile).total_calls
 
 

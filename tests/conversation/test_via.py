@@ -6,7 +6,19 @@ import msgspec
 import pytest
 
 from conversation.twins import CHANGES, COMMON, READS, WORDS, theirs_in, theirs_to_read, two_worlds
-from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation.chat import ASK_PEER
+from souvenance.gate.conversation.conclusions import (
+    ADD_CONCLUSIONS,
+    DELETE_CONCLUSION,
+    LIST_CONCLUSIONS,
+    QUERY_CONCLUSIONS,
+    READ_CONCLUSION,
+)
+from souvenance.gate.conversation.context import CONTEXT, PEER_CONTEXT, READ_CARD, REPRESENT, WRITE_CARD
+from souvenance.gate.conversation.messages import ADD_MESSAGES, SEARCH_PEER
+from souvenance.gate.conversation.peers import CHANGE_PEER, OPEN_PEER
+from souvenance.gate.conversation.queue import SCHEDULE_DREAM
+from souvenance.gate.conversation.sessions import READ_MEMBER, REMOVE_MEMBERS, SESSIONS_OF_PEER
 
 CAPS = {
     "via": {"via": ["hermes"]},
@@ -96,15 +108,15 @@ def code(twin):
 def test_what_the_agent_knows_of_alice_is_read_whole(twin, do):
     cap = cap_of(twin, via=["hermes"])
     at_alice = {"peer_id": "hermes", "target": "alice"}
-    shown = do(o.REPRESENT, cap, **at_alice).representation
+    shown = do(REPRESENT, cap, **at_alice).representation
     assert "wombat" in shown
     assert "badger" in shown, "also what came from no session"
-    context = do(o.PEER_CONTEXT, cap, **at_alice)
+    context = do(PEER_CONTEXT, cap, **at_alice)
     assert "wombat" in context.representation
-    assert context.peer_card == do(o.READ_CARD, cap, **at_alice).peer_card
+    assert context.peer_card == do(READ_CARD, cap, **at_alice).peer_card
     assert "The gecko" in context.peer_card
-    assert "wombat" in do(o.ASK_PEER, cap, **at_alice, query=COMMON).content
-    seen = do(o.CONTEXT, cap, session_id="trip", peer_target="alice", peer_perspective="hermes")
+    assert "wombat" in do(ASK_PEER, cap, **at_alice, query=COMMON).content
+    seen = do(CONTEXT, cap, session_id="trip", peer_target="alice", peer_perspective="hermes")
     assert "badger" in seen.peer_representation
     assert "The gecko" in seen.peer_card
 
@@ -112,40 +124,40 @@ def test_what_the_agent_knows_of_alice_is_read_whole(twin, do):
 def test_what_the_agent_knows_of_itself_is_read_as_far_as_alice_was_there(twin, do, code):
     cap = cap_of(twin, via=["hermes"])
     own = [
-        do(o.REPRESENT, cap, peer_id="hermes").representation,
-        do(o.REPRESENT, cap, peer_id="hermes", session_id="trip").representation,
-        do(o.REPRESENT, cap, peer_id="hermes", filters={"session_id": ["trip", "salary"]}).representation,
-        do(o.PEER_CONTEXT, cap, peer_id="hermes").representation,
-        do(o.ASK_PEER, cap, peer_id="hermes", query=COMMON).content,
-        do(o.CONTEXT, cap, session_id="trip", peer_target="hermes").peer_representation,
+        do(REPRESENT, cap, peer_id="hermes").representation,
+        do(REPRESENT, cap, peer_id="hermes", session_id="trip").representation,
+        do(REPRESENT, cap, peer_id="hermes", filters={"session_id": ["trip", "salary"]}).representation,
+        do(PEER_CONTEXT, cap, peer_id="hermes").representation,
+        do(ASK_PEER, cap, peer_id="hermes", query=COMMON).content,
+        do(CONTEXT, cap, session_id="trip", peer_target="hermes").peer_representation,
     ]
     assert [("bison" in text, "quoll" in text, "jerboa" in text) for text in own] == [
         (True, False, False)
     ] * 6
-    assert do(o.PEER_CONTEXT, cap, peer_id="hermes").peer_card is None
-    assert do(o.CONTEXT, cap, session_id="trip", peer_target="hermes").peer_card is None
-    assert do(o.REPRESENT, cap, peer_id="hermes", session_id="salary").representation == ""
-    assert code(o.ASK_PEER, cap, peer_id="hermes", query="x", session_id="salary") == "cap_scope_mismatch"
-    assert code(o.READ_CARD, cap, peer_id="hermes") == "cap_scope_mismatch"
-    assert code(o.REPRESENT, cap, peer_id="hermes", target="bob") == "cap_scope_mismatch"
+    assert do(PEER_CONTEXT, cap, peer_id="hermes").peer_card is None
+    assert do(CONTEXT, cap, session_id="trip", peer_target="hermes").peer_card is None
+    assert do(REPRESENT, cap, peer_id="hermes", session_id="salary").representation == ""
+    assert code(ASK_PEER, cap, peer_id="hermes", query="x", session_id="salary") == "cap_scope_mismatch"
+    assert code(READ_CARD, cap, peer_id="hermes") == "cap_scope_mismatch"
+    assert code(REPRESENT, cap, peer_id="hermes", target="bob") == "cap_scope_mismatch"
 
 
 def test_when_alice_leaves_what_the_agent_says_there_is_shut(twin, do):
     cap = cap_of(twin, via=["hermes"])
-    assert do(o.SEARCH_PEER, cap, peer_id="hermes", query="bison").messages
-    do(o.REMOVE_MEMBERS, session_id="trip", peers=["alice"])
-    assert do(o.SEARCH_PEER, cap, peer_id="hermes", query="bison").messages == []
-    assert do(o.REPRESENT, cap, peer_id="hermes").representation == ""
-    assert "wombat" in do(o.REPRESENT, cap, peer_id="hermes", target="alice").representation
+    assert do(SEARCH_PEER, cap, peer_id="hermes", query="bison").messages
+    do(REMOVE_MEMBERS, session_id="trip", peers=["alice"])
+    assert do(SEARCH_PEER, cap, peer_id="hermes", query="bison").messages == []
+    assert do(REPRESENT, cap, peer_id="hermes").representation == ""
+    assert "wombat" in do(REPRESENT, cap, peer_id="hermes", target="alice").representation
 
 
 def test_what_the_agent_said_is_found_where_alice_was(twin, do):
     cap = cap_of(twin, via=["hermes"])
-    assert [one.session_id for one in do(o.SEARCH_PEER, cap, peer_id="hermes", query=COMMON).messages] == [
+    assert [one.session_id for one in do(SEARCH_PEER, cap, peer_id="hermes", query=COMMON).messages] == [
         "trip"
     ]
-    assert do(o.SEARCH_PEER, cap, peer_id="hermes", query="quoll").messages == []
-    assert do(o.SEARCH_PEER, cap, peer_id="hermes", query="uol").messages == [], "nor by a part of it"
+    assert do(SEARCH_PEER, cap, peer_id="hermes", query="quoll").messages == []
+    assert do(SEARCH_PEER, cap, peer_id="hermes", query="uol").messages == [], "nor by a part of it"
 
 
 def test_however_much_the_agent_says_elsewhere_what_it_said_to_alice_is_found(twin, do):
@@ -153,29 +165,29 @@ def test_however_much_the_agent_says_elsewhere_what_it_said_to_alice_is_found(tw
     for _ in range(4):
         twin.stage.clock.advance(seconds=1)
         batch = [{"peer_id": "hermes", "content": f"chatter {number}"} for number in range(100)]
-        do(o.ADD_MESSAGES, session_id="salary", messages=batch)
-    assert [one.session_id for one in do(o.SEARCH_PEER, cap, peer_id="hermes", query="iso").messages] == [
+        do(ADD_MESSAGES, session_id="salary", messages=batch)
+    assert [one.session_id for one in do(SEARCH_PEER, cap, peer_id="hermes", query="iso").messages] == [
         "trip"
     ]
 
 
 def test_conclusions_are_listed_found_and_read_as_the_views_are(twin, do, code):
     cap = cap_of(twin, via=["hermes"])
-    listed = do(o.LIST_CONCLUSIONS, cap, size=100).items
+    listed = do(LIST_CONCLUSIONS, cap, size=100).items
     through = [(one.observed_id, one.session_id) for one in listed if one.observer_id == "hermes"]
     assert set(through) == {("alice", "trip"), ("alice", None), ("hermes", "trip")}
     assert {one.observer_id for one in listed} == {"alice", "hermes"}
     assert [one.id for one in listed] == sorted((one.id for one in listed), reverse=True)
-    pages = [do(o.LIST_CONCLUSIONS, cap, size=7, page=page, reverse=True) for page in range(1, 9)]
+    pages = [do(LIST_CONCLUSIONS, cap, size=7, page=page, reverse=True) for page in range(1, 9)]
     assert [one.id for page in pages for one in page.items] == [one.id for one in listed][::-1]
     for filters in ({"observed_id": "bob"}, {"observer_id": "bob"}, {"session_id": "salary"}):
-        assert do(o.LIST_CONCLUSIONS, cap, filters=filters).items == []
-        assert do(o.QUERY_CONCLUSIONS, cap, query=COMMON, filters=filters).conclusions == []
+        assert do(LIST_CONCLUSIONS, cap, filters=filters).items == []
+        assert do(QUERY_CONCLUSIONS, cap, query=COMMON, filters=filters).conclusions == []
     pair = {"observer_id": "hermes", "observed_id": "alice"}
-    found = do(o.QUERY_CONCLUSIONS, cap, query=COMMON, top_k=100, filters=pair).conclusions
+    found = do(QUERY_CONCLUSIONS, cap, query=COMMON, top_k=100, filters=pair).conclusions
     assert {one.content for one in found} == {"I know the wombat is mine.", "The badger is tame"}
-    everything = do(o.LIST_CONCLUSIONS, size=100).items
-    readable = {one.id for one in everything if code(o.READ_CONCLUSION, cap, conclusion_id=one.id) == "ok"}
+    everything = do(LIST_CONCLUSIONS, size=100).items
+    readable = {one.id for one in everything if code(READ_CONCLUSION, cap, conclusion_id=one.id) == "ok"}
     assert readable == {one.id for one in listed}
 
 
@@ -184,36 +196,36 @@ def test_a_cap_states_writes_and_deletes_through_the_agent_s_eyes_what_is_of_ali
 
     def claim(observer, observed, **more):
         one = {"content": "a claim", "observer_id": observer, "observed_id": observed, **more}
-        return code(o.ADD_CONCLUSIONS, cap, conclusions=[one], namespace="travel")
+        return code(ADD_CONCLUSIONS, cap, conclusions=[one], namespace="travel")
 
     assert claim("hermes", "alice") == claim("hermes", "alice", session_id="trip") == "ok"
     for observer, observed in (("hermes", "hermes"), ("hermes", "bob"), ("bob", "alice")):
         assert claim(observer, observed) == "cap_scope_mismatch"
     assert claim("hermes", "alice", session_id="salary") == "cap_scope_mismatch"
     card = {"peer_id": "hermes", "peer_card": ["By hand"], "namespace": "travel"}
-    assert code(o.WRITE_CARD, cap, **card, target="alice") == "ok"
-    assert do(o.READ_CARD, cap, peer_id="hermes", target="alice").peer_card == ["By hand"]
+    assert code(WRITE_CARD, cap, **card, target="alice") == "ok"
+    assert do(READ_CARD, cap, peer_id="hermes", target="alice").peer_card == ["By hand"]
     for target in ("hermes", "bob", None):
         fields = {**card, "target": target} if target else card
-        assert code(o.WRITE_CARD, cap, **fields) == "cap_scope_mismatch"
-    for one in do(o.LIST_CONCLUSIONS, size=100).items:
+        assert code(WRITE_CARD, cap, **fields) == "cap_scope_mismatch"
+    for one in do(LIST_CONCLUSIONS, size=100).items:
         expected = "not_found"
         if one.observer_id == "alice" or (one.observer_id, one.observed_id) == ("hermes", "alice"):
             expected = "ok"
         elif (one.observer_id, one.session_id) == ("hermes", "trip"):
             expected = "cap_scope_mismatch"
-        assert code(o.DELETE_CONCLUSION, cap, conclusion_id=one.id) == expected, one
+        assert code(DELETE_CONCLUSION, cap, conclusion_id=one.id) == expected, one
 
 
 def test_the_agent_itself_stays_out_of_reach(twin, code):
     cap = cap_of(twin, via=["hermes"])
     refused = [
-        (o.OPEN_PEER, {"id": "hermes"}),
-        (o.CHANGE_PEER, {"peer_id": "hermes", "metadata": {}}),
-        (o.SESSIONS_OF_PEER, {"peer_id": "hermes"}),
-        (o.READ_MEMBER, {"session_id": "trip", "peer_id": "hermes"}),
-        (o.ADD_MESSAGES, {"session_id": "trip", "messages": [{"peer_id": "hermes", "content": "x"}]}),
-        (o.SCHEDULE_DREAM, {"observer": "hermes", "observed": "alice", "dream_type": "omni"}),
+        (OPEN_PEER, {"id": "hermes"}),
+        (CHANGE_PEER, {"peer_id": "hermes", "metadata": {}}),
+        (SESSIONS_OF_PEER, {"peer_id": "hermes"}),
+        (READ_MEMBER, {"session_id": "trip", "peer_id": "hermes"}),
+        (ADD_MESSAGES, {"session_id": "trip", "messages": [{"peer_id": "hermes", "content": "x"}]}),
+        (SCHEDULE_DREAM, {"observer": "hermes", "observed": "alice", "dream_type": "omni"}),
     ]
     assert {code(operation, cap, **fields) for operation, fields in refused} == {"cap_scope_mismatch"}
 
@@ -222,7 +234,7 @@ def test_a_cap_that_only_reads_writes_nothing_through_anyone_s_eyes(twin, code):
     cap = cap_of(twin, via=["hermes"], ops=["get", "list", "snapshot"])
     one = {"content": "a claim", "observer_id": "hermes", "observed_id": "alice"}
     card = {"peer_id": "hermes", "target": "alice", "peer_card": []}
-    listed = twin.do(o.LIST_CONCLUSIONS, cap).items
-    assert code(o.ADD_CONCLUSIONS, cap, conclusions=[one]) == "cap_op_mismatch"
-    assert code(o.WRITE_CARD, cap, **card) == "cap_op_mismatch"
-    assert code(o.DELETE_CONCLUSION, cap, conclusion_id=listed[0].id) == "cap_op_mismatch"
+    listed = twin.do(LIST_CONCLUSIONS, cap).items
+    assert code(ADD_CONCLUSIONS, cap, conclusions=[one]) == "cap_op_mismatch"
+    assert code(WRITE_CARD, cap, **card) == "cap_op_mismatch"
+    assert code(DELETE_CONCLUSION, cap, conclusion_id=listed[0].id) == "cap_op_mismatch"

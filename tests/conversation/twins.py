@@ -15,7 +15,68 @@ import msgspec
 from conversation.world import Pigeon, Stage
 from gate.world import CountingEntropy, World
 from souvenance.errors import SouvenanceError
-from souvenance.gate.conversation import operations as o
+from souvenance.gate.conversation.chat import ASK_PEER, ASK_WORKSPACE
+from souvenance.gate.conversation.conclusions import (
+    ADD_CONCLUSIONS,
+    DELETE_CONCLUSION,
+    LIST_CONCLUSIONS,
+    QUERY_CONCLUSIONS,
+    READ_CONCLUSION,
+)
+from souvenance.gate.conversation.context import (
+    CONTEXT,
+    PEER_CONTEXT,
+    READ_CARD,
+    REPRESENT,
+    SUMMARIES,
+    WRITE_CARD,
+)
+from souvenance.gate.conversation.keys import NEW_KEY
+from souvenance.gate.conversation.messages import (
+    ADD_FILE,
+    ADD_MESSAGES,
+    CHANGE_MESSAGE,
+    DELETE_MESSAGE,
+    LIST_MESSAGES,
+    READ_MESSAGE,
+    SEARCH_PEER,
+    SEARCH_SESSION,
+    SEARCH_WORKSPACE,
+)
+from souvenance.gate.conversation.peers import CHANGE_PEER, DELETE_PEER, LIST_PEERS, OPEN_PEER, RENAME_PEER
+from souvenance.gate.conversation.queue import QUEUE_STATUS, SCHEDULE_DREAM
+from souvenance.gate.conversation.scopes import (
+    ADD_TO_SCOPE,
+    DELETE_SCOPE,
+    LIST_SCOPES,
+    OPEN_SCOPE,
+    READ_SCOPE,
+    REMOVE_FROM_SCOPE,
+    SCOPE_STATUS,
+    SESSIONS_OF_SCOPE,
+)
+from souvenance.gate.conversation.sessions import (
+    ADD_MEMBERS,
+    CHANGE_SESSION,
+    CLONE_SESSION,
+    CONFIGURE_MEMBER,
+    DELETE_SESSION,
+    LIST_MEMBERS,
+    LIST_SESSIONS,
+    OPEN_SESSION,
+    READ_MEMBER,
+    READ_SESSION,
+    REMOVE_MEMBERS,
+    SESSIONS_OF_PEER,
+    SET_MEMBERS,
+)
+from souvenance.gate.conversation.webhooks import ADD_WEBHOOK, DELETE_WEBHOOK, LIST_WEBHOOKS, TRY_WEBHOOKS
+from souvenance.gate.conversation.workspaces import (
+    CHANGE_WORKSPACE,
+    DELETE_WORKSPACE,
+    LIST_WORKSPACES,
+    OPEN_WORKSPACE,
+)
 
 COMMON = "mine tame"
 """What finds every sentence without naming its word."""
@@ -40,7 +101,7 @@ class Twin:
         self.owner = stage.owner_cap
         self.ids = {who: self._furnish(who, space) for who, space in people.items()}
         stage.rest()
-        held = self.do(o.LIST_CONCLUSIONS, size=100).items
+        held = self.do(LIST_CONCLUSIONS, size=100).items
         for who in people:
             self.ids[who] += [one.id for one in held if who in (one.observer_id, one.observed_id)]
 
@@ -66,20 +127,20 @@ class Twin:
         )
         members = {who: {}, "hermes": {"observe_others": True}}
         stored = self.do(
-            o.ADD_MESSAGES, session_id=session, messages=batch, namespace=space, members=members
+            ADD_MESSAGES, session_id=session, messages=batch, namespace=space, members=members
         ).messages
         self._tick(who)
         one = {"content": f"The {held} is tame", "observer_id": "hermes", "observed_id": who}
-        self.do(o.ADD_CONCLUSIONS, conclusions=[one], namespace=space)
-        self.do(o.WRITE_CARD, peer_id=who, peer_card=[f"The {card}"], namespace=space)
-        self.do(o.WRITE_CARD, peer_id="hermes", target=who, peer_card=[f"The {agents_card}"], namespace=space)
+        self.do(ADD_CONCLUSIONS, conclusions=[one], namespace=space)
+        self.do(WRITE_CARD, peer_id=who, peer_card=[f"The {card}"], namespace=space)
+        self.do(WRITE_CARD, peer_id="hermes", target=who, peer_card=[f"The {agents_card}"], namespace=space)
         if who == "bob":
             self._tell_of_the_agent(space)
         self._tick(who)
-        self.do(o.OPEN_SCOPE, id="sc")
-        self.do(o.ADD_TO_SCOPE, scope_id="sc", session_ids=[session])
+        self.do(OPEN_SCOPE, id="sc")
+        self.do(ADD_TO_SCOPE, scope_id="sc", session_ids=[session])
         cap = self.stage.cap(namespaces_allowed=[space])
-        self.do(o.ADD_WEBHOOK, cap, url=THEIRS[who]["url"])
+        self.do(ADD_WEBHOOK, cap, url=THEIRS[who]["url"])
         self._tick(who)
         return [one.id for one in stored]
 
@@ -90,8 +151,8 @@ class Twin:
     def _tell_of_the_agent(self, space):
         """What the agent knows of itself, and not from a session with alice."""
         one = {"content": "The jerboa is tame", "observer_id": "hermes", "observed_id": "hermes"}
-        self.do(o.ADD_CONCLUSIONS, conclusions=[one], namespace=space)
-        self.do(o.WRITE_CARD, peer_id="hermes", peer_card=["The jerboa"], namespace=space)
+        self.do(ADD_CONCLUSIONS, conclusions=[one], namespace=space)
+        self.do(WRITE_CARD, peer_id="hermes", peer_card=["The jerboa"], namespace=space)
 
     def do(self, operation, cap=None, **fields):
         place = {"workspace_id": "w"} if "workspace_id" in operation.request.__struct_fields__ else {}
@@ -117,19 +178,19 @@ class Twin:
     def bobs(self, cap):
         """Everything that bob reads with that cap."""
         reads = [
-            (o.LIST_SESSIONS, {}),
-            (o.LIST_PEERS, {}),
-            (o.LIST_CONCLUSIONS, {"size": 100}),
-            (o.LIST_MESSAGES, {"session_id": "salary", "size": 100}),
-            (o.LIST_MEMBERS, {"session_id": "salary"}),
-            (o.SUMMARIES, {"session_id": "salary"}),
-            (o.READ_CARD, {"peer_id": "bob"}),
-            (o.READ_CARD, {"peer_id": "hermes", "target": "bob"}),
-            (o.REPRESENT, {"peer_id": "hermes", "target": "bob"}),
-            (o.SESSIONS_OF_SCOPE, {"scope_id": "sc"}),
-            (o.LIST_WEBHOOKS, {}),
-            (o.QUEUE_STATUS, {}),
-            (o.SEARCH_WORKSPACE, {"query": COMMON}),
+            (LIST_SESSIONS, {}),
+            (LIST_PEERS, {}),
+            (LIST_CONCLUSIONS, {"size": 100}),
+            (LIST_MESSAGES, {"session_id": "salary", "size": 100}),
+            (LIST_MEMBERS, {"session_id": "salary"}),
+            (SUMMARIES, {"session_id": "salary"}),
+            (READ_CARD, {"peer_id": "bob"}),
+            (READ_CARD, {"peer_id": "hermes", "target": "bob"}),
+            (REPRESENT, {"peer_id": "hermes", "target": "bob"}),
+            (SESSIONS_OF_SCOPE, {"scope_id": "sc"}),
+            (LIST_WEBHOOKS, {}),
+            (QUEUE_STATUS, {}),
+            (SEARCH_WORKSPACE, {"query": COMMON}),
         ]
         return [self.told(operation, cap, fields) for operation, fields in reads]
 
@@ -151,111 +212,112 @@ A_MESSAGE = [{"peer_id": "alice", "content": "more"}]
 CLAIM = {"content": "a claim", "observer_id": "hermes", "observed_id": "alice"}
 
 READS = {
-    o.OPEN_WORKSPACE: {"id": ("w",)},
-    o.LIST_WORKSPACES: {},
-    o.LIST_PEERS: {"kind": (None, "all"), "reverse": (False, True)},
-    o.SESSIONS_OF_PEER: {"peer_id": PEERS},
-    o.ASK_PEER: {
+    OPEN_WORKSPACE: {"id": ("w",)},
+    LIST_WORKSPACES: {},
+    LIST_PEERS: {"kind": (None, "all"), "reverse": (False, True)},
+    SESSIONS_OF_PEER: {"peer_id": PEERS},
+    ASK_PEER: {
         "peer_id": PEERS,
         "target": TARGETS,
         "query": (COMMON,),
         "filters": FILTERS,
         "include_evidence": (True,),
     },
-    o.ASK_WORKSPACE: {"query": (COMMON,), "session_id": (None, *SESSIONS), "include_evidence": (True,)},
-    o.REPRESENT: {
+    ASK_WORKSPACE: {"query": (COMMON,), "session_id": (None, *SESSIONS), "include_evidence": (True,)},
+    REPRESENT: {
         "peer_id": PEERS,
         "target": TARGETS,
         "filters": FILTERS,
         "search_query": (None, COMMON),
         "include_most_frequent": (True,),
     },
-    o.PEER_CONTEXT: {"peer_id": PEERS, "target": TARGETS, "search_query": (None, COMMON)},
-    o.READ_CARD: {"peer_id": PEERS, "target": TARGETS},
-    o.SEARCH_WORKSPACE: {
+    PEER_CONTEXT: {"peer_id": PEERS, "target": TARGETS, "search_query": (None, COMMON)},
+    READ_CARD: {"peer_id": PEERS, "target": TARGETS},
+    SEARCH_WORKSPACE: {
         "query": (COMMON, "mbat", "oril"),
         "scope": (None, "sc"),
         "filters": (None, {"peer_perspective": "hermes"}, {"session_id": "salary"}),
     },
-    o.SEARCH_PEER: {"peer_id": PEERS, "query": (COMMON, "mbat", "oril")},
-    o.SEARCH_SESSION: {"session_id": SESSIONS, "query": (COMMON, "mbat", "oril")},
-    o.LIST_SESSIONS: {"reverse": (False, True), "filters": (None, {"id": "salary"})},
-    o.LIST_MEMBERS: {"session_id": SESSIONS},
-    o.READ_MEMBER: {"session_id": SESSIONS, "peer_id": PEERS},
-    o.CONTEXT: {
+    SEARCH_PEER: {"peer_id": PEERS, "query": (COMMON, "mbat", "oril")},
+    SEARCH_SESSION: {"session_id": SESSIONS, "query": (COMMON, "mbat", "oril")},
+    LIST_SESSIONS: {"reverse": (False, True), "filters": (None, {"id": "salary"})},
+    LIST_MEMBERS: {"session_id": SESSIONS},
+    READ_SESSION: {"session_id": SESSIONS},
+    READ_MEMBER: {"session_id": SESSIONS, "peer_id": PEERS},
+    CONTEXT: {
         "session_id": SESSIONS,
         "peer_target": TARGETS,
         "peer_perspective": TARGETS,
         "limit_to_session": (False, True),
         "search_query": (COMMON,),
     },
-    o.SUMMARIES: {"session_id": SESSIONS},
-    o.LIST_MESSAGES: {"session_id": SESSIONS, "size": (100,)},
-    o.READ_MESSAGE: {"session_id": SESSIONS, "message_id": IDS},
-    o.LIST_CONCLUSIONS: {
+    SUMMARIES: {"session_id": SESSIONS},
+    LIST_MESSAGES: {"session_id": SESSIONS, "size": (100,)},
+    READ_MESSAGE: {"session_id": SESSIONS, "message_id": IDS},
+    LIST_CONCLUSIONS: {
         "filters": (None, {"observer_id": "hermes"}, {"observed_id": "bob"}, {"session_id": "salary"}),
         "size": (100,),
     },
-    o.QUERY_CONCLUSIONS: {"query": (COMMON,), "top_k": (100,), "filters": (None, {"observed_id": "bob"})},
-    o.READ_CONCLUSION: {"conclusion_id": IDS},
-    o.LIST_SCOPES: {},
-    o.READ_SCOPE: {"scope_id": ("sc",)},
-    o.SESSIONS_OF_SCOPE: {"scope_id": ("sc",)},
-    o.SCOPE_STATUS: {"scope_id": ("sc",)},
-    o.QUEUE_STATUS: {"session_id": (None, *SESSIONS), "observer_id": (None, "hermes")},
-    o.LIST_WEBHOOKS: {},
+    QUERY_CONCLUSIONS: {"query": (COMMON,), "top_k": (100,), "filters": (None, {"observed_id": "bob"})},
+    READ_CONCLUSION: {"conclusion_id": IDS},
+    LIST_SCOPES: {},
+    READ_SCOPE: {"scope_id": ("sc",)},
+    SESSIONS_OF_SCOPE: {"scope_id": ("sc",)},
+    SCOPE_STATUS: {"scope_id": ("sc",)},
+    QUEUE_STATUS: {"session_id": (None, *SESSIONS), "observer_id": (None, "hermes")},
+    LIST_WEBHOOKS: {},
 }
 CHANGES = {
-    o.CHANGE_WORKSPACE: {"metadata": ({"a": 1},)},
-    o.DELETE_WORKSPACE: {},
-    o.OPEN_PEER: {"id": ("alice", "hermes", "new")},
-    o.CHANGE_PEER: {"peer_id": ("alice", "hermes"), "metadata": ({"a": 1},)},
-    o.DELETE_PEER: {"peer_id": (*PEERS, "none"), "keep_messages": (False, True)},
-    o.RENAME_PEER: {"peer_id": (*PEERS, "none"), "name": ("new", "alice"), "limit": (1, 1000)},
-    o.WRITE_CARD: {
+    CHANGE_WORKSPACE: {"metadata": ({"a": 1},)},
+    DELETE_WORKSPACE: {},
+    OPEN_PEER: {"id": ("alice", "hermes", "new")},
+    CHANGE_PEER: {"peer_id": ("alice", "hermes"), "metadata": ({"a": 1},)},
+    DELETE_PEER: {"peer_id": (*PEERS, "none"), "keep_messages": (False, True)},
+    RENAME_PEER: {"peer_id": (*PEERS, "none"), "name": ("new", "alice"), "limit": (1, 1000)},
+    WRITE_CARD: {
         "peer_id": ("alice", "hermes"),
         "target": (None, "alice", "hermes"),
         "peer_card": (["x"],),
         "namespace": SPACES,
     },
-    o.OPEN_SESSION: {"id": ("trip", "none"), "namespace": SPACES, "peers": (None, {"alice": {}})},
-    o.CHANGE_SESSION: {"session_id": ("trip", "none"), "metadata": ({"a": 1},)},
-    o.DELETE_SESSION: {"session_id": SESSIONS},
-    o.CLONE_SESSION: {"session_id": SESSIONS, "message_id": (None, *IDS)},
-    o.ADD_MEMBERS: {"session_id": ("trip", "none"), "peers": ({"alice": {}},), "namespace": SPACES},
-    o.SET_MEMBERS: {"session_id": ("trip", "none"), "peers": ({"alice": {}},), "namespace": SPACES},
-    o.REMOVE_MEMBERS: {"session_id": SESSIONS, "peers": (["hermes"],)},
-    o.CONFIGURE_MEMBER: {"session_id": SESSIONS, "peer_id": PEERS, "observe_others": (False,)},
-    o.ADD_MESSAGES: {"session_id": ("trip", "none"), "messages": (A_MESSAGE,), "namespace": SPACES},
-    o.ADD_FILE: {
+    OPEN_SESSION: {"id": ("trip", "none"), "namespace": SPACES, "peers": (None, {"alice": {}})},
+    CHANGE_SESSION: {"session_id": ("trip", "none"), "metadata": ({"a": 1},)},
+    DELETE_SESSION: {"session_id": SESSIONS},
+    CLONE_SESSION: {"session_id": SESSIONS, "message_id": (None, *IDS)},
+    ADD_MEMBERS: {"session_id": ("trip", "none"), "peers": ({"alice": {}},), "namespace": SPACES},
+    SET_MEMBERS: {"session_id": ("trip", "none"), "peers": ({"alice": {}},), "namespace": SPACES},
+    REMOVE_MEMBERS: {"session_id": SESSIONS, "peers": (["hermes"],)},
+    CONFIGURE_MEMBER: {"session_id": SESSIONS, "peer_id": PEERS, "observe_others": (False,)},
+    ADD_MESSAGES: {"session_id": ("trip", "none"), "messages": (A_MESSAGE,), "namespace": SPACES},
+    ADD_FILE: {
         "session_id": ("trip", "none"),
         "peer_id": ("alice",),
         "file": (b"more",),
         "media_type": ("text/plain",),
         "namespace": SPACES,
     },
-    o.CHANGE_MESSAGE: {"session_id": SESSIONS, "message_id": IDS, "metadata": ({"a": 1},)},
-    o.DELETE_MESSAGE: {"session_id": SESSIONS, "message_id": IDS},
-    o.ADD_CONCLUSIONS: {
+    CHANGE_MESSAGE: {"session_id": SESSIONS, "message_id": IDS, "metadata": ({"a": 1},)},
+    DELETE_MESSAGE: {"session_id": SESSIONS, "message_id": IDS},
+    ADD_CONCLUSIONS: {
         "conclusions": tuple([{**CLAIM, "session_id": session}] for session in (None, *SESSIONS)),
         "namespace": SPACES,
     },
-    o.DELETE_CONCLUSION: {"conclusion_id": IDS},
-    o.OPEN_SCOPE: {"id": ("sc",), "metadata": ({"a": 1},)},
-    o.DELETE_SCOPE: {"scope_id": ("sc",)},
-    o.ADD_TO_SCOPE: {"scope_id": ("sc",), "session_ids": (["trip"], ["salary"])},
-    o.REMOVE_FROM_SCOPE: {"scope_id": ("sc",), "session_id": SESSIONS},
-    o.SCHEDULE_DREAM: {
+    DELETE_CONCLUSION: {"conclusion_id": IDS},
+    OPEN_SCOPE: {"id": ("sc",), "metadata": ({"a": 1},)},
+    DELETE_SCOPE: {"scope_id": ("sc",)},
+    ADD_TO_SCOPE: {"scope_id": ("sc",), "session_ids": (["trip"], ["salary"])},
+    REMOVE_FROM_SCOPE: {"scope_id": ("sc",), "session_id": SESSIONS},
+    SCHEDULE_DREAM: {
         "observer": ("alice", "hermes"),
         "observed": ("alice", "hermes"),
         "dream_type": ("omni",),
         "session_id": (None, *SESSIONS),
     },
-    o.ADD_WEBHOOK: {"url": ("https://new.example.org/", THEIRS["bob"]["url"])},
-    o.DELETE_WEBHOOK: {"endpoint_id": ("{webhook}", "none")},
-    o.TRY_WEBHOOKS: {},
+    ADD_WEBHOOK: {"url": ("https://new.example.org/", THEIRS["bob"]["url"])},
+    DELETE_WEBHOOK: {"endpoint_id": ("{webhook}", "none")},
+    TRY_WEBHOOKS: {},
 }
-TELLS_OF_A_KEY = {o.NEW_KEY}
+TELLS_OF_A_KEY = {NEW_KEY}
 """Reads and writes nothing that lies in a namespace."""
 
 
@@ -285,7 +347,7 @@ def _furnished(bobs_space):
 
 def theirs_in(twin):
     """What requests call bob's: lines that he or the agent said and that are held of him, and a webhook."""
-    webhooks = [one.id for one in twin.do(o.LIST_WEBHOOKS).items if one.url == THEIRS["bob"]["url"]]
+    webhooks = [one.id for one in twin.do(LIST_WEBHOOKS).items if one.url == THEIRS["bob"]["url"]]
     return [{"theirs": twin.ids["bob"][at], "webhook": webhooks[0]} for at in (0, 20, 21, -1)]
 
 

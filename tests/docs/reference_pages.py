@@ -22,15 +22,13 @@ import souvenance
 from souvenance import errors, settings
 from souvenance.commands import command_line
 from souvenance.domain import limits
-from souvenance.gate.conversation.responses import Conclusions, Done, Messages, ResponsePage
+from souvenance.gate.conversation.resource import BareListAnswer, Done, ResponsePage
 from souvenance.gate.operations import EVERY
 from souvenance.hermes.settings_table import KEYS, ProviderSetting
 from souvenance.memory import asynchronous, results, sync
 from souvenance.surfaces.cli.exit_codes import exit_of
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
-from souvenance.surfaces.http.route import Route
-from souvenance.surfaces.http.routes import ROUTES
-from souvenance.surfaces.http.statuses import STATUS, status_of
+from souvenance.surfaces.http.routes import ROUTES, STATUS, WITH_FILE, Route, status_of
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 _PART = re.compile(r"(?<=<!-- made: )(\w+)( -->\n).*?(?=<!-- end -->)", re.S)
@@ -176,7 +174,7 @@ def _parts(table: tuple[Route, ...]) -> str:
             _collect(kinds.type_info(getattr(route.operation, part)), seen)
     nested: dict[str, kinds.StructType] = {}
     for cls, info in seen.items():
-        if cls not in (*told, Messages, Conclusions, Done) and not issubclass(cls, ResponsePage):
+        if cls not in (*told, Done) and not issubclass(cls, ResponsePage | BareListAnswer):
             nested.setdefault(cls.__name__, info)
     return "\n".join(f"### {name}\n\n{_structure(info)}" for name, info in sorted(nested.items()))
 
@@ -208,9 +206,7 @@ def _asked(route: Route) -> str:
     fields = _fields(kinds.type_info(route.operation.request))
     if route.path.startswith("/v1/"):
         return _table(("request", "type", "default"), fields) if fields else "It takes no fields.\n"
-    hidden = {"`filename`", "`media_type`"} if route.form else set()
-    if "`idempotency_key`" in {name for name, _, _ in fields}:
-        hidden.add("`idempotency_key`")
+    hidden = {f"`{name}`" for name in (*route.in_header, *(WITH_FILE[1:] if route.form else ()))}
     places = {**dict.fromkeys(route.in_path, "path"), **dict.fromkeys(route.in_query, "query")}
     if route.whole is not None:
         places[route.whole] = "the whole body"
@@ -232,7 +228,7 @@ def _answered(route: Route, *, named: bool) -> str:
     if kind is Done:
         return f"Answers {told}, without a body.\n"
     info = kinds.type_info(kind)
-    whole = _kind(info.fields[0].type) if kind in (Messages, Conclusions) else _kind(info)
+    whole = _kind(info.fields[0].type) if issubclass(kind, BareListAnswer) else _kind(info)
     return f"Answers {told}: {whole}.\n"
 
 

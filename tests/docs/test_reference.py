@@ -16,12 +16,12 @@ from souvenance.domain import capability
 from souvenance.domain.base64url import unb64
 from souvenance.domain.encoding import frame
 from souvenance.gate import gate
-from souvenance.gate.conversation.operations import EVERY as CONVERSING
 from souvenance.gate.operations import EVERY
 from souvenance.settings import VARIABLES
 from souvenance.surfaces.http.chat.door import PATHS as CHAT_PATHS
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
 from souvenance.surfaces.http.routes import ROUTES
+from surfaces.declared import OPERATIONS
 
 PAGES = sorted(REFERENCE.glob("*.md"))
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
@@ -56,7 +56,7 @@ def test_every_command_error_setting_route_and_operation_is_in_its_page():
     assert all(f"### {route.method} {route.path}\n" in text("http.md") for route in ROUTES)
     assert all(f"| `{operation.name}` |" in text("cap.md") for operation in EVERY)
     assert all(f"### {route.method} {route.path}\n" in text("honcho.md") for route in HONCHO_ROUTES)
-    assert all(f"Operation `{operation.name}`, " in text("honcho.md") for operation in CONVERSING)
+    assert all(f"Operation `{operation.name}`, " in text("honcho.md") for operation in OPERATIONS)
 
 
 OPTIONS_OF_OTHERS = {"--no-deps", "--scope", "--transport"}
@@ -92,7 +92,7 @@ class TestNothingIsNamedThatDoesNotExist:
         told = page.read_text("utf-8")
         named = set(re.findall(r"\b(?:memory|caps|audit|keys|doctor)\.(?!md\b|json\b)[a-z]+\b", told))
         methods = {f"memory.{name}" for name in dir(Memory)}
-        assert named <= {operation.name for operation in (*EVERY, *CONVERSING)} | methods
+        assert named <= {operation.name for operation in (*EVERY, *OPERATIONS)} | methods
 
     def test_commands(self, page):
         for words in re.findall(r"(?:`|\$ |\$\()souvenance ([^`\n|>)]*)", page.read_text("utf-8")):

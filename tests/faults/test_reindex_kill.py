@@ -7,8 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from souvenance import open_installation, settings_from
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
 from souvenance.gate.token_verifier import Credentials
 from surfaces.door import environment, souvenance
 
@@ -21,9 +20,9 @@ def filled(home):
     installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     owner = Credentials(installation.owner_cap)
     for first in range(0, LINES, BATCH):
-        said = [q.NewMessage(peer_id="ann", content=f"walk number {first + n}") for n in range(BATCH)]
-        request = q.AddMessages(workspace_id="home", session_id="walks", messages=said)
-        installation.gate.call(o.ADD_MESSAGES, owner, request)
+        said = [NewMessage(peer_id="ann", content=f"walk number {first + n}") for n in range(BATCH)]
+        request = AddMessages(workspace_id="home", session_id="walks", messages=said)
+        installation.gate.call(ADD_MESSAGES, owner, request)
     installation.close()
 
 

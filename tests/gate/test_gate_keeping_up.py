@@ -5,8 +5,7 @@ from __future__ import annotations
 from gate.world import World
 from reference.embedder import ReferenceEmbedder
 from reference.index import ReferenceIndex
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
 from souvenance.gate.worker import Worker
 
 KEPT_UP = "kept up"
@@ -49,11 +48,11 @@ def test_the_index_is_told_of_vectors_once_they_are_kept():
 
 def test_the_index_keeps_up_once_what_follows_from_a_message_is_written():
     world = World(index=HeardIndex())
-    said = q.NewMessage(content="I live in Chengdu", peer_id="bob")
+    said = NewMessage(content="I live in Chengdu", peer_id="bob")
     world.call(
-        o.ADD_MESSAGES,
+        ADD_MESSAGES,
         world.operator(),
-        q.AddMessages(workspace_id="default", session_id="noon", messages=[said]),
+        AddMessages(workspace_id="default", session_id="noon", messages=[said]),
     )
     shop = worker(world)
     while shop.work_once():

@@ -12,8 +12,8 @@ import msgspec
 from hermes.stage import WORKSPACE, Stage
 from model.brain import honest
 from model.stand_in import Asked
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.conclusions import LIST_CONCLUSIONS, ListConclusions
+from souvenance.gate.conversation.queue import QUEUE_STATUS, QueueStatus
 from souvenance.hermes.running_turns import QUIET_SECONDS
 
 PAYS = ContextVar("pays", default="nobody")
@@ -59,7 +59,7 @@ class Host:
 def worked_off(stage):
     """Whether nothing is left to be thought about."""
     with stage.gate() as ask:
-        left = ask(o.QUEUE_STATUS, q.QueueStatus(workspace_id=WORKSPACE))
+        left = ask(QUEUE_STATUS, QueueStatus(workspace_id=WORKSPACE))
     return left.completed_work_units == left.total_work_units
 
 
@@ -89,5 +89,5 @@ class HostStage(Stage):
 
     def concluded(self):
         with self.gate() as ask:
-            found = ask(o.LIST_CONCLUSIONS, q.ListConclusions(workspace_id=WORKSPACE, size=100))
+            found = ask(LIST_CONCLUSIONS, ListConclusions(workspace_id=WORKSPACE, size=100))
         return [one.content for one in found.items]

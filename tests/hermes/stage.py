@@ -6,8 +6,8 @@ from functools import partial
 
 from hermes.honcho_fake import eventually
 from souvenance import hermes_backends
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import LIST_MESSAGES, ListMessages
+from souvenance.gate.conversation.sessions import LIST_SESSIONS, ListSessions
 from souvenance.gate.token_verifier import Credentials
 from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.provider import Provider, Surroundings
@@ -100,12 +100,12 @@ class Stage:
     def sessions(self, workspace=WORKSPACE):
         """The texts of every session, by its name."""
         with self.gate() as ask:
-            names = [one.id for one in ask(o.LIST_SESSIONS, q.ListSessions(workspace_id=workspace)).items]
+            names = [one.id for one in ask(LIST_SESSIONS, ListSessions(workspace_id=workspace)).items]
             return {
                 name: [
                     (one.peer_id, one.content)
                     for one in ask(
-                        o.LIST_MESSAGES, q.ListMessages(workspace_id=workspace, session_id=name, size=100)
+                        LIST_MESSAGES, ListMessages(workspace_id=workspace, session_id=name, size=100)
                     ).items
                 ]
                 for name in names

@@ -13,8 +13,15 @@ import pytest
 
 from hermes.honcho_fake import Honcho, eventually
 from souvenance import hermes_backends
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.conclusions import LIST_CONCLUSIONS, ListConclusions
+from souvenance.gate.conversation.messages import (
+    ADD_MESSAGES,
+    LIST_MESSAGES,
+    AddMessages,
+    ListMessages,
+    NewMessage,
+)
+from souvenance.gate.conversation.peers import LIST_PEERS, ListPeers
 from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.setup.commands import hermes_group
 from souvenance.surfaces.cli.main import ended
@@ -47,7 +54,7 @@ def told(stage, capsys):
 def names(stage):
     """Who speaks in any session, and who is on the register."""
     with stage.gate() as ask:
-        peers = ask(o.LIST_PEERS, q.ListPeers(workspace_id="hermes")).items
+        peers = ask(LIST_PEERS, ListPeers(workspace_id="hermes")).items
     spoken = {peer for said in stage.sessions().values() for peer, _ in said}
     return spoken, {one.id for one in peers}
 
@@ -112,7 +119,7 @@ def test_the_agent_takes_along_what_it_said_and_concluded(stage, told):
     assert names(stage) == ({"ann", "hal"}, {"ann", "hal"})
     with stage.gate() as ask:
         filters = {"observer_id": "hal", "observed_id": "ann"}
-        held = ask(o.LIST_CONCLUSIONS, q.ListConclusions(workspace_id="hermes", filters=filters)).items
+        held = ask(LIST_CONCLUSIONS, ListConclusions(workspace_id="hermes", filters=filters)).items
     assert any("Chengdu" in one.content for one in held)
 
 
@@ -183,8 +190,8 @@ def test_a_command_killed_midway_is_finished_by_the_next(stage, tmp_path):
     said = [f"This is turn {number}." for number in range(LINES)]
     with stage.gate() as ask:
         for first in range(0, LINES, 100):
-            messages = [q.NewMessage(content=text, peer_id="ann") for text in said[first : first + 100]]
-            ask(o.ADD_MESSAGES, q.AddMessages(workspace_id="hermes", session_id="s", messages=messages))
+            messages = [NewMessage(content=text, peer_id="ann") for text in said[first : first + 100]]
+            ask(ADD_MESSAGES, AddMessages(workspace_id="hermes", session_id="s", messages=messages))
     command = [sys.executable, "-m", "souvenance", "hermes", "peer", "--user", "anna", "--carry", "ann"]
     how = {"args": [*command, "--home", str(stage.home)], "env": environment(HOME=str(tmp_path))}
     with subprocess.Popen(**how) as running:
@@ -198,7 +205,7 @@ def test_a_command_killed_midway_is_finished_by_the_next(stage, tmp_path):
             (one.peer_id, one.content)
             for page in range(1, LINES // 100 + 1)
             for one in ask(
-                o.LIST_MESSAGES, q.ListMessages(workspace_id="hermes", session_id="s", page=page, size=100)
+                LIST_MESSAGES, ListMessages(workspace_id="hermes", session_id="s", page=page, size=100)
             ).items
         ]
     assert found == [("anna", text) for text in said]

@@ -14,8 +14,7 @@ from hermes.honcho_fake import LONGEST_HANG, Honcho, eventually
 from hermes.stage import Stage
 from souvenance import hermes_backends
 from souvenance.errors import Unavailable
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.context import READ_CARD, ReadCard
 from souvenance.gate.token_verifier import Credentials
 from souvenance.hermes.config_files import read_configuration
 from surfaces.door import serving
@@ -427,7 +426,7 @@ def test_a_way_that_is_closed_while_it_is_used_is_a_server_that_is_gone(stage):
     way = hermes_backends.open_way(configuration(stage))
     way.close()
     with pytest.raises(Unavailable):
-        way.gate.call(o.READ_CARD, Credentials("local"), q.ReadCard(workspace_id="hermes", peer_id="ann"))
+        way.gate.call(READ_CARD, Credentials("local"), ReadCard(workspace_id="hermes", peer_id="ann"))
 
 
 def files_in(folder):

@@ -21,8 +21,8 @@ from hermes.test_wizard import LEAVES, Nobody, Person
 from hermes.visitor import visit
 from souvenance import hermes_backends
 from souvenance.errors import CapRevoked, NotFound, SignInDenied, SignInEnded, Unauthenticated
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import LIST_MESSAGES, ListMessages
+from souvenance.gate.conversation.sessions import LIST_SESSIONS, ListSessions
 from souvenance.gate.token_verifier import Credentials
 from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.oauth_tokens import OAuthGrant, exchange
@@ -91,9 +91,7 @@ def works(home):
     """Ask memory something, with whatever token that takes."""
     way = hermes_backends.open_way(read(home))
     try:
-        way.gate.call(
-            o.LIST_SESSIONS, Credentials(way.passes._token()), q.ListSessions(workspace_id="hermes")
-        )
+        way.gate.call(LIST_SESSIONS, Credentials(way.passes._token()), ListSessions(workspace_id="hermes"))
     except NotFound:
         pass  # Nothing was said there yet.
     finally:
@@ -308,8 +306,8 @@ def test_whoever_is_renewed_while_talking_notices_nothing(server, tmp_path, envi
     runtimes.close()
 
     with stage.gate() as ask:
-        asked = q.ListMessages(workspace_id="hermes", session_id="project", size=100)
-        said = [(one.peer_id, one.content) for one in ask(o.LIST_MESSAGES, asked).items]
+        asked = ListMessages(workspace_id="hermes", session_id="project", size=100)
+        said = [(one.peer_id, one.content) for one in ask(LIST_MESSAGES, asked).items]
     assert [text for peer, text in said if peer == "alice"] == [
         "I am going to Chengdu on May 25.",
         "My sister Dora plays the viola.",

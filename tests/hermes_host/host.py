@@ -16,8 +16,9 @@ from processes import PATIENCE_SECONDS, until
 from souvenance.config import settings_from
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as conversation
-from souvenance.gate.conversation import requests
+from souvenance.gate.conversation.conclusions import LIST_CONCLUSIONS, ListConclusions
+from souvenance.gate.conversation.messages import LIST_MESSAGES, ListMessages
+from souvenance.gate.conversation.sessions import LIST_SESSIONS, ListSessions
 from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
 from souvenance.installation import open_installation
@@ -61,10 +62,7 @@ class Store:
 
     def sessions(self) -> dict[str, list[Message]]:
         """What was said in each session, in its order."""
-        return {
-            one.id: self._messages(one.id)
-            for one in self._all(conversation.LIST_SESSIONS, requests.ListSessions)
-        }
+        return {one.id: self._messages(one.id) for one in self._all(LIST_SESSIONS, ListSessions)}
 
     def messages(self) -> list[Message]:
         """Everything that was said, in whatever session."""
@@ -80,7 +78,7 @@ class Store:
 
     def conclusions(self) -> list[str]:
         """What was concluded, of whomever."""
-        return [one.content for one in self._all(conversation.LIST_CONCLUSIONS, requests.ListConclusions)]
+        return [one.content for one in self._all(LIST_CONCLUSIONS, ListConclusions)]
 
     def log(self) -> list[m.AuditRow]:
         """What the gate did for others than this reader."""
@@ -92,7 +90,7 @@ class Store:
         return until(lambda: found(self))
 
     def _messages(self, session: str) -> list[Message]:
-        found = self._all(conversation.LIST_MESSAGES, requests.ListMessages, session_id=session)
+        found = self._all(LIST_MESSAGES, ListMessages, session_id=session)
         return [Message(one.peer_id, one.content) for one in found]
 
     def _all(self, operation: Any, ask: Any, **where: Any) -> Iterator[Any]:

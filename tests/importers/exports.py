@@ -13,8 +13,11 @@ from souvenance.agents.import_batches import ImportTerms
 from souvenance.agents.import_memory import ImportTally, Taking
 from souvenance.config import settings_from
 from souvenance.domain.imports import Wanted
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.conclusions import LIST_CONCLUSIONS, ListConclusions
+from souvenance.gate.conversation.context import READ_CARD, REPRESENT, ReadCard, Represent
+from souvenance.gate.conversation.messages import LIST_MESSAGES, ListMessages
+from souvenance.gate.conversation.peers import LIST_PEERS, ListPeers
+from souvenance.gate.conversation.sessions import LIST_SESSIONS, ListSessions
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import open_installation
 
@@ -85,27 +88,27 @@ class Memory:
         return Taking(self.ask, settled).look_through(reader.records())
 
     def sessions(self):
-        return self.ask(o.LIST_SESSIONS, q.ListSessions(workspace_id=self.workspace, size=100)).items
+        return self.ask(LIST_SESSIONS, ListSessions(workspace_id=self.workspace, size=100)).items
 
     def messages(self, session):
-        request = q.ListMessages(workspace_id=self.workspace, session_id=session, size=100)
-        return self.ask(o.LIST_MESSAGES, request).items
+        request = ListMessages(workspace_id=self.workspace, session_id=session, size=100)
+        return self.ask(LIST_MESSAGES, request).items
 
     def conclusions(self, **filters):
-        request = q.ListConclusions(workspace_id=self.workspace, filters=filters or None, size=100)
-        return self.ask(o.LIST_CONCLUSIONS, request).items
+        request = ListConclusions(workspace_id=self.workspace, filters=filters or None, size=100)
+        return self.ask(LIST_CONCLUSIONS, request).items
 
     def peers(self):
-        listed = self.ask(o.LIST_PEERS, q.ListPeers(workspace_id=self.workspace, size=100)).items
+        listed = self.ask(LIST_PEERS, ListPeers(workspace_id=self.workspace, size=100)).items
         return {one.id: one for one in listed}
 
     def representation(self, peer):
-        request = q.Represent(workspace_id=self.workspace, peer_id=peer)
-        return self.ask(o.REPRESENT, request).representation
+        request = Represent(workspace_id=self.workspace, peer_id=peer)
+        return self.ask(REPRESENT, request).representation
 
     def card(self, peer, target=None):
-        request = q.ReadCard(workspace_id=self.workspace, peer_id=peer, target=target)
-        return self.ask(o.READ_CARD, request).peer_card
+        request = ReadCard(workspace_id=self.workspace, peer_id=peer, target=target)
+        return self.ask(READ_CARD, request).peer_card
 
     def think(self):
         """Let everything that is due be reasoned about."""

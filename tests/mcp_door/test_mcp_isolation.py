@@ -5,8 +5,8 @@ import anyio
 from mcp_door.served import run
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as c
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.conclusions import ADD_CONCLUSIONS, AddConclusions, NewConclusion
+from souvenance.gate.conversation.peers import OPEN_PEER, OpenPeer
 
 READING = (
     ("recall", {"question": "secret bassoon", "limit": 20}),
@@ -99,9 +99,9 @@ def test_a_reading_cap_is_offered_no_tool_that_writes_and_can_use_none(server, n
 def test_eyes_show_what_an_agent_knows_of_the_person_and_of_nobody_else(server, name, other):
     agent = f"agent-{name}"
     for peer in (agent, name, other):
-        server.call(c.OPEN_PEER, q.OpenPeer(workspace_id="default", id=peer))
-    stated = q.NewConclusion(content="Has a secret bassoon.", observer_id=agent, observed_id=other)
-    server.call(c.ADD_CONCLUSIONS, q.AddConclusions(workspace_id="default", conclusions=[stated]))
+        server.call(OPEN_PEER, OpenPeer(workspace_id="default", id=peer))
+    stated = NewConclusion(content="Has a secret bassoon.", observer_id=agent, observed_id=other)
+    server.call(ADD_CONCLUSIONS, AddConclusions(workspace_id="default", conclusions=[stated]))
     assert "Has a secret" not in everything_told(server, server.mint(name, via=(agent,)))
     assert "Has a secret" in everything_told(server, server.mint(other, via=(agent,)))
 

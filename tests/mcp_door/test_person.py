@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.gate.conversation.requests import NewName
+from souvenance.gate.conversation.resource import NewName
 from souvenance.gate.messages import WhoAmIAnswer
 from souvenance.surfaces.mcp.person import person_of, session_for
 

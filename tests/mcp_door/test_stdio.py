@@ -20,8 +20,7 @@ from quick_souvenance import quick_souvenance
 from souvenance.config import settings_from
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as c
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import open_installation
 from surfaces.door import souvenance
@@ -100,12 +99,12 @@ def home(tmp_path_factory):
     installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(folder)))
     owner = Credentials(installation.owner_cap)
     for person, text in (("anna", "Anna's bassoon is blue."), ("ben", "Ben's bassoon is red.")):
-        said = q.AddMessages(
+        said = AddMessages(
             workspace_id="default",
             session_id=f"chat-{person}",
-            messages=[q.NewMessage(content=text, peer_id=person)],
+            messages=[NewMessage(content=text, peer_id=person)],
         )
-        installation.gate.call(c.ADD_MESSAGES, owner, said)
+        installation.gate.call(ADD_MESSAGES, owner, said)
     narrow = m.Mint("anna", ("get", "list"), ("default",))
     (folder / "anna.cap").write_text(installation.gate.call(o.MINT, owner, narrow).cap)
     for namespace in ("travel", "work"):

@@ -7,8 +7,16 @@ from mcp_door.served import run
 from souvenance.domain import ulid
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as c
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.conclusions import ADD_CONCLUSIONS, AddConclusions, NewConclusion
+from souvenance.gate.conversation.context import REPRESENT, Represent
+from souvenance.gate.conversation.messages import (
+    ADD_MESSAGES,
+    SEARCH_PEER,
+    AddMessages,
+    NewMessage,
+    SearchPeer,
+)
+from souvenance.gate.conversation.peers import OPEN_PEER, OpenPeer
 from souvenance.surfaces.mcp.arguments import MOST_STATEMENT_CHARS
 from souvenance.surfaces.mcp.tools import TOOLS
 
@@ -21,13 +29,13 @@ def texts(lines):
 
 def said(server, workspace, session, *messages, members=None):
     """Messages as a client of Honcho's would send them."""
-    asked = q.AddMessages(
+    asked = AddMessages(
         workspace_id=workspace,
         session_id=session,
-        messages=[q.NewMessage(content=text, peer_id=peer) for peer, text in messages],
+        messages=[NewMessage(content=text, peer_id=peer) for peer, text in messages],
         members=members,
     )
-    return [one.id for one in server.call(c.ADD_MESSAGES, asked).messages]
+    return [one.id for one in server.call(ADD_MESSAGES, asked).messages]
 
 
 def test_every_tool_is_listed_with_schemas_bounds_and_hints(server, name):
@@ -100,11 +108,11 @@ def test_it_is_the_memory_that_clients_of_honcho_see(server, name):
     assert "bassoon" in texts(server.tool(cap, "recall", question="which instrument?")["lines"])[0]
     server.tool(cap, "remember", statements=["My sister is called Ines."])
     found = server.call(
-        c.SEARCH_PEER, q.SearchPeer(workspace_id="default", peer_id=name, query="what is my sister called?")
+        SEARCH_PEER, SearchPeer(workspace_id="default", peer_id=name, query="what is my sister called?")
     )
     assert [one.content for one in found.messages] == ["My sister is called Ines."]
     server.tool(cap, "conclude", fact="Prefers trains to planes.")
-    shown = server.call(c.REPRESENT, q.Represent(workspace_id="default", peer_id=name))
+    shown = server.call(REPRESENT, Represent(workspace_id="default", peer_id=name))
     assert "Prefers trains to planes." in shown.representation
 
 
@@ -115,7 +123,7 @@ def test_it_is_the_memory_of_the_gates_own_lines_too(server, name):
 
 
 def test_through_an_agents_eyes_it_is_the_memory_that_hermes_has_of_the_person(server, name, other):
-    server.call(c.OPEN_PEER, q.OpenPeer(workspace_id="default", id=other))
+    server.call(OPEN_PEER, OpenPeer(workspace_id="default", id=other))
     said(
         server,
         "default",
@@ -123,8 +131,8 @@ def test_through_an_agents_eyes_it_is_the_memory_that_hermes_has_of_the_person(s
         (name, "Let us talk about dinner."),
         (other, "I booked the trattoria for you."),
     )
-    stated = q.NewConclusion(content="Is a vegetarian since 2019.", observer_id=other, observed_id=name)
-    server.call(c.ADD_CONCLUSIONS, q.AddConclusions(workspace_id="default", conclusions=[stated]))
+    stated = NewConclusion(content="Is a vegetarian since 2019.", observer_id=other, observed_id=name)
+    server.call(ADD_CONCLUSIONS, AddConclusions(workspace_id="default", conclusions=[stated]))
     blind, seeing = server.mint(name), server.mint(name, via=(other,))
     question = {"question": "vegetarian since 2019?"}
     assert server.tool(blind, "recall", **question)["lines"] == []
@@ -345,12 +353,12 @@ def test_what_was_only_carried_is_told_as_a_quotation_and_orders_only_if_nothing
 
 def test_a_message_of_a_tool_or_of_a_file_is_told_as_a_quotation(server, name):
     cap, session = server.wide(name), f"chat-{name}"
-    asked = q.AddMessages(
+    asked = AddMessages(
         workspace_id="default",
         session_id=session,
-        messages=[q.NewMessage(content="Rain in Faro.", peer_id=name, metadata={"role": "tool"})],
+        messages=[NewMessage(content="Rain in Faro.", peer_id=name, metadata={"role": "tool"})],
     )
-    (message,) = server.call(c.ADD_MESSAGES, asked).messages
+    (message,) = server.call(ADD_MESSAGES, asked).messages
     assert (
         server.tool(cap, "read", id=message.id, session=session)["line"]["text"] == "Quoted: “Rain in Faro.”"
     )

@@ -9,8 +9,7 @@ from souvenance.domain.archive_records import LineRecord, SessionRecord
 from souvenance.gate import archive as p
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as co
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
 from souvenance.gate.token_verifier import Credentials
 
 
@@ -27,8 +26,8 @@ class Mine:
         return self.installation.gate.call(operation, self.owner, request)
 
     def say(self, *texts):
-        said = [q.NewMessage(content=text, peer_id="ann") for text in texts]
-        self.call(co.ADD_MESSAGES, q.AddMessages(workspace_id="default", session_id="s", messages=said))
+        said = [NewMessage(content=text, peer_id="ann") for text in texts]
+        self.call(ADD_MESSAGES, AddMessages(workspace_id="default", session_id="s", messages=said))
 
     def found(self, query):
         return [line.text for line in self.call(o.GET, m.Get(query)).lines]

@@ -35,7 +35,8 @@ from souvenance.core.replication.status import mirrored
 from souvenance.domain import audit
 from souvenance.errors import SouvenanceError
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as co
+from souvenance.gate.conversation.messages import ADD_MESSAGES
+from souvenance.gate.conversation.webhooks import ADD_WEBHOOK, DELETE_WEBHOOK, TRY_WEBHOOKS
 from souvenance.gate.replication.report import Mended
 
 WORKSPACES = ("default", "w")
@@ -45,19 +46,19 @@ PATIENCE_SECONDS = 30.0
 HOUR = 3600
 FIRST = [
     *(
-        (co.ADD_MESSAGES, {"session_id": session, "messages": [{"peer_id": who, "content": TEXTS[2]}]})
+        (ADD_MESSAGES, {"session_id": session, "messages": [{"peer_id": who, "content": TEXTS[2]}]})
         for session, who in (("trip", "alice"), ("salary", "bob"))
     ),
     (o.PUT, {"text": TEXTS[0], "namespace": "travel"}),
 ]
 """What everybody is told before anything else."""
 
-BY_COURIER = {co.ADD_WEBHOOK, co.DELETE_WEBHOOK, co.TRY_WEBHOOKS}
+BY_COURIER = {ADD_WEBHOOK, DELETE_WEBHOOK, TRY_WEBHOOKS}
 """Couriers are threads of their own, and nobody says which of them is first."""
 changes = [
     *(one for one in CHANGES.items() if one[0] not in BY_COURIER),
     (
-        co.ADD_MESSAGES,
+        ADD_MESSAGES,
         {
             "session_id": ("trip", "salary"),
             "messages": tuple(

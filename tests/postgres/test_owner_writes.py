@@ -14,8 +14,11 @@ from souvenance.adapters.sql.store import SqlStore
 from souvenance.errors import CapRevoked, InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as co
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
+from souvenance.gate.conversation.peers import OPEN_PEER, OpenPeer
+from souvenance.gate.conversation.resource import WorkspaceRequest
+from souvenance.gate.conversation.webhooks import TRY_WEBHOOKS
+from souvenance.gate.conversation.workspaces import CHANGE_WORKSPACE, ChangeWorkspace
 
 _WAITING = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 
@@ -42,8 +45,8 @@ def hands():
 
 
 def said(workspace, text):
-    message = q.NewMessage(content=text, peer_id="ann")
-    return q.AddMessages(workspace_id=workspace, session_id="s", messages=[message])
+    message = NewMessage(content=text, peer_id="ann")
+    return AddMessages(workspace_id=workspace, session_id="s", messages=[message])
 
 
 def waiting(url):
@@ -54,17 +57,17 @@ def waiting(url):
 def test_it_writes_in_one_workspace_while_another_is_written(me, other, hands):
     with other.write("elsewhere"):
         for operation, request in (
-            (co.ADD_MESSAGES, said("here", "I am Ann.")),
+            (ADD_MESSAGES, said("here", "I am Ann.")),
             (o.PUT, m.Put("I like pears.")),
-            (co.OPEN_PEER, q.OpenPeer(workspace_id="new", id="ann")),
-            (co.CHANGE_WORKSPACE, q.ChangeWorkspace(workspace_id="here", metadata={"a": 1})),
+            (OPEN_PEER, OpenPeer(workspace_id="new", id="ann")),
+            (CHANGE_WORKSPACE, ChangeWorkspace(workspace_id="here", metadata={"a": 1})),
         ):
             hands.submit(me.call, operation, request).result(PATIENCE_SECONDS)
 
 
 def test_its_row_is_in_the_log_of_the_workspace_that_it_wrote_in(me):
-    me.call(co.TRY_WEBHOOKS, q.OfWorkspace(workspace_id="unknown"))
-    me.call(co.ADD_MESSAGES, said("new", "I am Ann."))
+    me.call(TRY_WEBHOOKS, WorkspaceRequest(workspace_id="unknown"))
+    me.call(ADD_MESSAGES, said("new", "I am Ann."))
     for workspace, operation in (("unknown", "webhooks.test"), ("new", "messages.add")):
         with me.installation._store.read(workspace) as tx:
             assert [row.event.operation for row in tx.audit.rows(workspace, 0, 9)] == [operation]
@@ -72,15 +75,15 @@ def test_its_row_is_in_the_log_of_the_workspace_that_it_wrote_in(me):
 
 def test_two_that_hold_it_write_two_workspaces_at_once(me, home, url, hands):
     with mine(home, SOUVENANCE_STORE=url) as another:
-        first = hands.submit(lambda: [me.call(co.ADD_MESSAGES, said("a", f"{n}")) for n in range(20)])
-        second = hands.submit(lambda: [another.call(co.ADD_MESSAGES, said("b", f"{n}")) for n in range(20)])
+        first = hands.submit(lambda: [me.call(ADD_MESSAGES, said("a", f"{n}")) for n in range(20)])
+        second = hands.submit(lambda: [another.call(ADD_MESSAGES, said("b", f"{n}")) for n in range(20)])
         for answers in (first.result(PATIENCE_SECONDS), second.result(PATIENCE_SECONDS)):
             assert len(answers) == 20
 
 
 def test_it_waits_for_whoever_writes_in_the_same_workspace(me, other, url, hands):
     with other.write("here"):
-        written = hands.submit(me.call, co.ADD_MESSAGES, said("here", "I am Ann."))
+        written = hands.submit(me.call, ADD_MESSAGES, said("here", "I am Ann."))
         until(lambda: waiting(url))
         assert not written.done()
     written.result(PATIENCE_SECONDS)

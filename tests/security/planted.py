@@ -14,8 +14,8 @@ from souvenance.agents.import_batches import ImportTerms
 from souvenance.agents.import_memory import Taking
 from souvenance.domain import imports
 from souvenance.domain.reasoning_settings import MemberReasoning
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import ADD_FILE, ADD_MESSAGES, AddFile, AddMessages, NewMessage
+from souvenance.gate.conversation.sessions import OPEN_SESSION, OpenSession
 
 ORDERS = [
     json.loads(line) for line in Path(__file__).with_name("planted_orders.jsonl").read_text().splitlines()
@@ -60,17 +60,17 @@ def plant(ask: Ask, workspace: str, person: str, agent: str) -> None:
     """Plant every order in each way. `ask` asks the gate as the memory's owner."""
 
     def say(session: str, peer: str, way: str, **more: Any) -> None:
-        said = [q.NewMessage(content=one.text, peer_id=peer, **more) for one in plants(way)]
-        ask(o.ADD_MESSAGES, q.AddMessages(workspace_id=workspace, session_id=session, messages=said))
+        said = [NewMessage(content=one.text, peer_id=peer, **more) for one in plants(way)]
+        ask(ADD_MESSAGES, AddMessages(workspace_id=workspace, session_id=session, messages=said))
 
     talk = {person: None, agent: None}
     for session, members in (("planted", talk), ("shared", {**talk, STRANGER: None})):
         peers = dict.fromkeys(members, MemberReasoning())
-        ask(o.OPEN_SESSION, q.OpenSession(workspace_id=workspace, id=session, peers=peers))
+        ask(OPEN_SESSION, OpenSession(workspace_id=workspace, id=session, peers=peers))
     for one in plants("document"):
         ask(
-            o.ADD_FILE,
-            q.AddFile(
+            ADD_FILE,
+            AddFile(
                 workspace_id=workspace,
                 session_id="planted",
                 peer_id=person,

@@ -14,8 +14,8 @@ from security import planted
 from security.planted import OTHERS, OWN, marks_in
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as co
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.context import PEER_CONTEXT, SUMMARIES, PeerContext, Summaries
+from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
 from souvenance.gate.token_verifier import Credentials
 
 PERSON, AGENT = "ann", "assistant"
@@ -82,11 +82,11 @@ def test_a_conversation_that_goes_on_has_only_its_two_speakers(stage):
     (session,) = (session for session, _, text in stage.lines() if "Petrel" in text and "boat is" in text)
     stranger, tool = (next(planted.plants(way)).text for way in ("stranger", "tool"))
     messages = [
-        q.NewMessage(content=stranger, peer_id=planted.STRANGER),
-        q.NewMessage(content=tool, peer_id=PERSON, metadata={"type": "tool_result"}),
+        NewMessage(content=stranger, peer_id=planted.STRANGER),
+        NewMessage(content=tool, peer_id=PERSON, metadata={"type": "tool_result"}),
     ]
-    asked = q.AddMessages(workspace_id=stage.workspace, session_id=session, messages=messages)
-    stage.installation.gate.call(co.ADD_MESSAGES, Credentials(stage.installation.owner_cap), asked)
+    asked = AddMessages(workspace_id=stage.workspace, session_id=session, messages=messages)
+    stage.installation.gate.call(ADD_MESSAGES, Credentials(stage.installation.owner_cap), asked)
     before, memory = turn(stage, "Let us go on about the anchor.", transcript="t-1")
     assert "My boat is the Petrel." in before
     assert not marks_in(before + memory, *OTHERS)
@@ -95,8 +95,8 @@ def test_a_conversation_that_goes_on_has_only_its_two_speakers(stage):
 def test_no_summary_tells_what_others_said_or_a_document_holds(stage):
     owner = Credentials(stage.installation.owner_cap)
     for session in ("planted", "shared", "imported"):
-        asked = q.Summaries(workspace_id=stage.workspace, session_id=session, between=[PERSON, AGENT])
-        told = stage.installation.gate.call(co.SUMMARIES, owner, asked)
+        asked = Summaries(workspace_id=stage.workspace, session_id=session, between=[PERSON, AGENT])
+        told = stage.installation.gate.call(SUMMARIES, owner, asked)
         for one in (told.short_summary, told.long_summary):
             assert one is None or not marks_in(one.content, *OTHERS)
 
@@ -113,10 +113,10 @@ def test_the_snapshot_has_the_person_s_own_words_alone(stage):
 def test_neither_card_nor_representation_has_what_nobody_asked_for(stage):
     owner = Credentials(stage.installation.owner_cap)
     for observer in (PERSON, AGENT):
-        asked = q.PeerContext(
+        asked = PeerContext(
             workspace_id=stage.workspace, peer_id=observer, target=PERSON if observer != PERSON else None
         )
-        told = stage.installation.gate.call(co.PEER_CONTEXT, owner, asked)
+        told = stage.installation.gate.call(PEER_CONTEXT, owner, asked)
         assert not marks_in(f"{told.representation} {told.peer_card}", *OTHERS)
 
 

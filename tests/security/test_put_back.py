@@ -10,8 +10,9 @@ from security.folder import Folder
 from souvenance.core.embedding import embed_some
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as c
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
+from souvenance.gate.conversation.sessions import DELETE_SESSION, OPEN_SESSION, OfSession, OpenSession
+from souvenance.gate.conversation.workspaces import OPEN_WORKSPACE, OpenWorkspace
 
 TABLES = ("lines", "terms", "vectors", "room_keys")
 
@@ -77,12 +78,12 @@ def test_a_key_that_is_put_back_beside_the_compartment_s_new_ones_is_named(folde
 def test_a_message_of_a_deleted_session_that_is_put_back_is_named(folder):
     place = {"workspace_id": "w", "session_id": "s"}
     with folder.opened() as guest:
-        guest.call(c.OPEN_WORKSPACE, q.OpenWorkspace(id="w"))
-        guest.call(c.OPEN_SESSION, q.OpenSession(workspace_id="w", id="s"))
-        said = [q.NewMessage(peer_id="ann", content="I have a horse.")]
-        [message] = guest.call(c.ADD_MESSAGES, q.AddMessages(**place, messages=said)).messages
+        guest.call(OPEN_WORKSPACE, OpenWorkspace(id="w"))
+        guest.call(OPEN_SESSION, OpenSession(workspace_id="w", id="s"))
+        said = [NewMessage(peer_id="ann", content="I have a horse.")]
+        [message] = guest.call(ADD_MESSAGES, AddMessages(**place, messages=said)).messages
         before = rows_of(folder)
-        guest.call(c.DELETE_SESSION, q.OfSession(**place))
+        guest.call(DELETE_SESSION, OfSession(**place))
     assert folder.doctor()[0] == 0
     put_back(folder, before)
     code, told = folder.doctor()

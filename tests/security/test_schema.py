@@ -7,8 +7,9 @@ import pytest
 from security.folder import Folder
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as c
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
+from souvenance.gate.conversation.peers import DELETE_PEER, DeletePeer
+from souvenance.gate.conversation.sessions import DELETE_SESSION, OPEN_SESSION, OfSession, OpenSession
 
 SECRET = "Allergic to peanuts"
 COPY = "CREATE TABLE copies AS SELECT sealed FROM lines"
@@ -75,12 +76,12 @@ def test_while_something_unknown_could_keep_it_nothing_is_deleted(folder, what):
 def test_a_conversation_is_not_deleted_either(folder):
     with folder.opened() as guest:
         place = {"workspace_id": "default"}
-        said = [q.NewMessage(peer_id="ann", content=SECRET)]
-        guest.call(c.OPEN_SESSION, q.OpenSession(**place, id="s1"))
-        guest.call(c.ADD_MESSAGES, q.AddMessages(**place, session_id="s1", messages=said))
+        said = [NewMessage(peer_id="ann", content=SECRET)]
+        guest.call(OPEN_SESSION, OpenSession(**place, id="s1"))
+        guest.call(ADD_MESSAGES, AddMessages(**place, session_id="s1", messages=said))
         plant(folder, COPY)
-        assert guest.code(c.DELETE_SESSION, q.OfSession(**place, session_id="s1")) == "schema_unknown"
-        assert guest.code(c.DELETE_PEER, q.DeletePeer(**place, peer_id="ann")) == "schema_unknown"
+        assert guest.code(DELETE_SESSION, OfSession(**place, session_id="s1")) == "schema_unknown"
+        assert guest.code(DELETE_PEER, DeletePeer(**place, peer_id="ann")) == "schema_unknown"
 
 
 def test_once_it_is_removed_as_the_hint_says_the_deletion_leaves_no_byte(folder):

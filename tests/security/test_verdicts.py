@@ -21,8 +21,7 @@ from souvenance.domain.upstream import ChatSettings, Upstream
 from souvenance.errors import RateLimited
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as co
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import Guarded
@@ -191,9 +190,9 @@ def test_nobody_holds_the_store_while_a_long_text_is_analysed(home):
         wall.lock = installation._store._engine._lock
         long = "On Monday I planted an oak beside the well. " * 1000
         installation.gate.call(o.PUT, owner, m.Put(text=long, namespace="garden"))
-        said = q.NewMessage(content=long[:20_000], peer_id="ann")
+        said = NewMessage(content=long[:20_000], peer_id="ann")
         installation.gate.call(
-            co.ADD_MESSAGES, owner, q.AddMessages(workspace_id="w", session_id="s", messages=[said])
+            ADD_MESSAGES, owner, AddMessages(workspace_id="w", session_id="s", messages=[said])
         )
         assert wall.seen
         assert not any(wall.seen)

@@ -11,8 +11,7 @@ import httpx
 from processes import PATIENCE_SECONDS
 from signin.browser import Flow
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
-from souvenance.surfaces.http.route import Route
-from souvenance.surfaces.http.routes import ROUTES
+from souvenance.surfaces.http.routes import ROUTES, Route
 
 EVERY_ROUTE: dict[str, Route] = {route.operation.name: route for route in (*ROUTES, *HONCHO_ROUTES)}
 
@@ -163,6 +162,7 @@ RIGHT: dict[str, Callable[[Names], Right]] = {
     "peers.search": _json({"query": "Lisbon"}),
     "sessions.list": _nothing,
     "sessions.open": _json({"id": "talk", "peers": {PEER: {"observe_me": True}}, "scopes": [SCOPE]}),
+    "sessions.read": _nothing,
     "sessions.change": _json({"metadata": {"a": 1}, "configuration": {"summary": {"enabled": True}}}),
     "sessions.delete": _nothing,
     "sessions.clone": lambda names: Right(params={"message_id": names["message_id"]}),

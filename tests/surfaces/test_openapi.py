@@ -91,6 +91,7 @@ OF_NEWER_CLIENTS = "post …/chat | get …/conclusions/{conclusion_id}"
 BEYOND_HONCHO = """
     delete …/peers/{peer_id}
     delete …/scopes/{scope_id}
+    get …/sessions/{session_id}
     delete …/sessions/{session_id}/messages/{message_id}
     post …/peers/{peer_id}/rename
 """
@@ -143,7 +144,7 @@ def test_the_routes_of_the_memory_are_those_of_its_issue(server):
     assert own == OF_THE_ISSUE | BEYOND_THE_ISSUE
 
 
-def test_the_routes_of_the_honcho_door_are_honchos_and_those_that_delete_and_rename(server):
+def test_the_routes_of_the_honcho_door_are_honchos_and_those_that_delete_rename_and_read(server):
     theirs = {(method, path) for method, path in listed(server.openapi) if path.startswith("/v3/")}
     assert theirs == routes(OF_HONCHO) | routes(OF_NEWER_CLIENTS) | routes(BEYOND_HONCHO)
     assert len(routes(OF_HONCHO)) == 52
@@ -170,6 +171,22 @@ def test_an_answer_in_pieces_is_of_a_kind_that_openapi_lists(server, operation):
     answer = server.owner.post(route.path.format_map(names), json=asked)
     described = server.openapi["paths"][route.path]["post"]["responses"]["200"]["content"]
     assert answer.headers["content-type"].partition(";")[0] in described
+
+
+def test_every_field_that_is_always_answered_is_required(server):
+    schemas = server.openapi["components"]["schemas"]
+    assert set(schemas["PeerAnswer"]["required"]) == set(schemas["PeerAnswer"]["properties"])
+    assert schemas["ListAnswer"]["required"] == ["lines", "cursor"]
+    assert "explanation" not in schemas["MessageAnswer"]["required"]
+
+
+def test_an_idempotency_key_is_a_header(server):
+    described = server.openapi["paths"]["/v3/workspaces/{workspace_id}/sessions/{session_id}/messages"][
+        "post"
+    ]
+    assert {"idempotency-key"} == {one["name"] for one in described["parameters"] if one["in"] == "header"}
+    body = described["requestBody"]["content"]["application/json"]["schema"]
+    assert "idempotency_key" not in body["properties"]
 
 
 def test_every_reference_in_openapi_leads_somewhere(server):

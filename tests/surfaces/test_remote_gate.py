@@ -34,21 +34,61 @@ from souvenance.errors import (
 )
 from souvenance.gate import messages as m
 from souvenance.gate import operations as own
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
-from souvenance.gate.conversation import responses as a
-from souvenance.gate.conversation.operations import EVERY
+from souvenance.gate.conversation.chat import ASK_PEER, AskPeer, ChatAnswer
+from souvenance.gate.conversation.conclusions import READ_CONCLUSION, OfConclusion
+from souvenance.gate.conversation.context import (
+    CONTEXT,
+    REPRESENT,
+    SUMMARIES,
+    Represent,
+    SessionContext,
+    Summaries,
+)
+from souvenance.gate.conversation.keys import NEW_KEY, NewKey
+from souvenance.gate.conversation.messages import (
+    ADD_FILE,
+    ADD_MESSAGES,
+    LIST_MESSAGES,
+    READ_MESSAGE,
+    SEARCH_SESSION,
+    AddFile,
+    AddMessages,
+    ListMessages,
+    NewMessage,
+    OfMessage,
+    SearchSession,
+)
+from souvenance.gate.conversation.peers import (
+    CHANGE_PEER,
+    LIST_PEERS,
+    OPEN_PEER,
+    ChangePeer,
+    ListPeers,
+    OpenPeer,
+)
+from souvenance.gate.conversation.queue import QUEUE_STATUS, QueueStatus
+from souvenance.gate.conversation.resource import WorkspaceRequest
+from souvenance.gate.conversation.sessions import (
+    CHANGE_SESSION,
+    DELETE_SESSION,
+    LIST_SESSIONS,
+    ChangeSession,
+    ListSessions,
+    OfSession,
+)
+from souvenance.gate.conversation.workspaces import DELETE_WORKSPACE, LIST_WORKSPACES, ListWorkspaces
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import open_installation
 from souvenance.surfaces.http.client import RemoteGate
 from surfaces.afar import asked, raised
+from surfaces.declared import OPERATIONS
 from surfaces.door import serving
 from surfaces.inhabited import EVERY_ROUTE, PEER, SESSION, inhabited
 
 MADE_NAME = re.compile(r"[A-Za-z0-9_-]{21}|[0-7][0-9A-HJKMNP-TV-Z]{25}|w-[0-9a-f]{12}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
-READING = [operation for operation in EVERY if not operation.writes and operation is not o.NEW_KEY]
-WRITING = [operation for operation in EVERY if operation not in READING]
+READING = [operation for operation in OPERATIONS if not operation.writes and operation is not NEW_KEY]
+WRITING = [operation for operation in OPERATIONS if operation not in READING]
 
 
 def named(operation):
@@ -98,7 +138,7 @@ def world(server, remote, owner):
 
 def settled(remote, owner, names):
     def at_rest():
-        left = remote.call(o.QUEUE_STATUS, owner, q.QueueStatus(workspace_id=names["workspace_id"]))
+        left = remote.call(QUEUE_STATUS, owner, QueueStatus(workspace_id=names["workspace_id"]))
         return left.pending_work_units + left.in_progress_work_units == 0
 
     until(at_rest)
@@ -106,18 +146,18 @@ def settled(remote, owner, names):
 
 
 def said(text="I live in Lisbon.", **more):
-    return q.NewMessage(peer_id=PEER, content=text, **more)
+    return NewMessage(peer_id=PEER, content=text, **more)
 
 
 def adding(world, *messages, **more):
-    return q.AddMessages(
+    return AddMessages(
         workspace_id=world["workspace_id"], session_id=SESSION, messages=list(messages) or [said()], **more
     )
 
 
 def uploading(world, **more):
     given = {"file": b"I moved to Porto.", "filename": "notes.txt", "media_type": "text/plain", **more}
-    return q.AddFile(workspace_id=world["workspace_id"], session_id=SESSION, peer_id=PEER, **given)
+    return AddFile(workspace_id=world["workspace_id"], session_id=SESSION, peer_id=PEER, **given)
 
 
 def test_everything_is_walked():
@@ -139,8 +179,8 @@ def test_what_writes_answers_the_same_from_afar(server, local, remote, owner, op
     worlds = [settled(remote, owner, inhabited(server.owner)) for _ in range(2)]
     answers = []
     for gate, names in zip((local, remote), worlds, strict=True):
-        if operation is o.DELETE_WORKSPACE:
-            gate.call(o.DELETE_SESSION, owner, asked(o.DELETE_SESSION, names))
+        if operation is DELETE_WORKSPACE:
+            gate.call(DELETE_SESSION, owner, asked(DELETE_SESSION, names))
         answers.append(gate.call(operation, owner, asked(operation, names)))
     here, there = answers
     assert type(there) is type(here)
@@ -156,10 +196,10 @@ def test_the_memorys_own_operations_are_reached_too(remote, owner):
 
 def test_an_explanation_is_the_same_from_afar(local, remote, owner, world):
     at = datetime(2026, 5, 14, tzinfo=UTC)
-    searched = q.SearchSession(
+    searched = SearchSession(
         workspace_id=world["workspace_id"], session_id=SESSION, query="Lisbon", at=at, explain=True
     )
-    here, there = (gate.call(o.SEARCH_SESSION, owner, searched) for gate in (local, remote))
+    here, there = (gate.call(SEARCH_SESSION, owner, searched) for gate in (local, remote))
     assert there == here
     assert there.messages[0].explanation.signals["kin"].added > 0
     here, there = (
@@ -175,21 +215,21 @@ def test_upkeep_is_not_for_the_network(remote, owner):
 
 
 def test_whether_something_was_made_or_found_is_told_apart(remote, owner, world):
-    request = q.OpenPeer(workspace_id=world["workspace_id"], id="dora")
-    assert [remote.call(o.OPEN_PEER, owner, request).created for _ in range(2)] == [True, False]
+    request = OpenPeer(workspace_id=world["workspace_id"], id="dora")
+    assert [remote.call(OPEN_PEER, owner, request).created for _ in range(2)] == [True, False]
 
 
 def test_a_repeated_request_with_the_same_key_stores_nothing_and_says_so(remote, owner, world):
     request = adding(world, said("I like tea."), idempotency_key="letter 7")
-    first, second = (remote.call(o.ADD_MESSAGES, owner, request) for _ in range(2))
+    first, second = (remote.call(ADD_MESSAGES, owner, request) for _ in range(2))
     assert (first.repeated, second.repeated) == (False, True)
     assert second.messages == first.messages
 
 
 def test_newer_keys_of_a_configuration_come_back_as_they_were_given(remote, owner, world):
     given = {"summary": {"enabled": True, "custom_instructions": "Be brief."}}
-    request = q.ChangeSession(workspace_id=world["workspace_id"], session_id=SESSION, configuration=given)
-    assert remote.call(o.CHANGE_SESSION, owner, request).configuration == given
+    request = ChangeSession(workspace_id=world["workspace_id"], session_id=SESSION, configuration=given)
+    assert remote.call(CHANGE_SESSION, owner, request).configuration == given
 
 
 def test_a_time_is_the_same_moment_whatever_zone_it_is_told_in(local, remote, owner, world):
@@ -197,24 +237,24 @@ def test_a_time_is_the_same_moment_whatever_zone_it_is_told_in(local, remote, ow
     told = (noon, noon.replace(tzinfo=None), noon.astimezone(timezone(timedelta(hours=9))))
     for gate in (local, remote):
         for moment in told:
-            stored = gate.call(o.ADD_MESSAGES, owner, adding(world, said(created_at=moment)))
+            stored = gate.call(ADD_MESSAGES, owner, adding(world, said(created_at=moment)))
             assert stored.messages[0].created_at == noon
 
 
 def test_a_question_is_answered_whole_even_if_it_was_to_be_streamed(remote, owner, world):
-    request = q.AskPeer(
+    request = AskPeer(
         workspace_id=world["workspace_id"], peer_id=PEER, query="Where does ann live?", stream=True
     )
-    answer = remote.call(o.ASK_PEER, owner, request)
-    assert type(answer) is a.ChatAnswer
+    answer = remote.call(ASK_PEER, owner, request)
+    assert type(answer) is ChatAnswer
     assert "Lisbon" in answer.content
 
 
 def test_what_was_set_to_nothing_is_not_taken_for_what_was_left_out(local, remote, owner, world):
-    request = q.Represent(workspace_id=world["workspace_id"], peer_id=PEER, max_conclusions=None)
-    sent = remote.bind(o.REPRESENT, request)
+    request = Represent(workspace_id=world["workspace_id"], peer_id=PEER, max_conclusions=None)
+    sent = remote.bind(REPRESENT, request)
     assert msgspec.json.decode(sent.body) == {"max_conclusions": None}
-    assert remote.call(o.REPRESENT, owner, request) == local.call(o.REPRESENT, owner, request)
+    assert remote.call(REPRESENT, owner, request) == local.call(REPRESENT, owner, request)
 
 
 @pytest.mark.parametrize(
@@ -233,43 +273,43 @@ def test_what_was_set_to_nothing_is_not_taken_for_what_was_left_out(local, remot
 def test_a_file_is_read_or_refused_alike_here_and_from_afar(local, remote, owner, world, more, error):
     request = uploading(world, **more)
     if error is not None:
-        assert [type(raised(gate, o.ADD_FILE, owner, request)) for gate in (local, remote)] == [error] * 2
+        assert [type(raised(gate, ADD_FILE, owner, request)) for gate in (local, remote)] == [error] * 2
         return
-    here, there = (gate.call(o.ADD_FILE, owner, request) for gate in (local, remote))
+    here, there = (gate.call(ADD_FILE, owner, request) for gate in (local, remote))
     assert masked(msgspec.to_builtins(there)) == masked(msgspec.to_builtins(here))
 
 
 REFUSED = {
-    "an unknown session": (o.SUMMARIES, lambda w: q.Summaries(workspace_id=w, session_id="nobody"), NotFound),
+    "an unknown session": (SUMMARIES, lambda w: Summaries(workspace_id=w, session_id="nobody"), NotFound),
     "a name of any characters": (
-        o.SUMMARIES,
-        lambda w: q.Summaries(workspace_id=w, session_id="a b?#%2e ü"),
+        SUMMARIES,
+        lambda w: Summaries(workspace_id=w, session_id="a b?#%2e ü"),
         NotFound,
     ),
     "an unknown conclusion": (
-        o.READ_CONCLUSION,
-        lambda w: q.OfConclusion(workspace_id=w, conclusion_id="nothing"),
+        READ_CONCLUSION,
+        lambda w: OfConclusion(workspace_id=w, conclusion_id="nothing"),
         NotFound,
     ),
     "a filter that is none": (
-        o.LIST_MESSAGES,
-        lambda w: q.ListMessages(workspace_id=w, session_id=SESSION, filters={"weather": "fine"}),
+        LIST_MESSAGES,
+        lambda w: ListMessages(workspace_id=w, session_id=SESSION, filters={"weather": "fine"}),
         InvalidInput,
     ),
     "a perspective on nobody": (
-        o.CONTEXT,
-        lambda w: q.SessionContext(workspace_id=w, session_id=SESSION, peer_perspective=PEER),
+        CONTEXT,
+        lambda w: SessionContext(workspace_id=w, session_id=SESSION, peer_perspective=PEER),
         InvalidInput,
     ),
-    "a workspace with sessions": (o.DELETE_WORKSPACE, lambda w: q.OfWorkspace(workspace_id=w), Conflict),
+    "a workspace with sessions": (DELETE_WORKSPACE, lambda w: WorkspaceRequest(workspace_id=w), Conflict),
     "a number that is not finite": (
-        o.CHANGE_PEER,
-        lambda w: q.ChangePeer(workspace_id=w, peer_id=PEER, metadata={"n": float("nan")}),
+        CHANGE_PEER,
+        lambda w: ChangePeer(workspace_id=w, peer_id=PEER, metadata={"n": float("nan")}),
         InvalidInput,
     ),
     "a lone surrogate": (
-        o.CHANGE_PEER,
-        lambda w: q.ChangePeer(workspace_id=w, peer_id=PEER, metadata={"n": "\udcff"}),
+        CHANGE_PEER,
+        lambda w: ChangePeer(workspace_id=w, peer_id=PEER, metadata={"n": "\udcff"}),
         InvalidInput,
     ),
 }
@@ -285,24 +325,24 @@ def test_a_refusal_is_the_same_error_here_and_from_afar(local, remote, owner, wo
 
 
 def test_what_the_door_can_not_read_is_told_field_by_field(remote, owner, world):
-    refused = raised(remote, o.LIST_PEERS, owner, q.ListPeers(workspace_id=world["workspace_id"], kind="odd"))
+    refused = raised(remote, LIST_PEERS, owner, ListPeers(workspace_id=world["workspace_id"], kind="odd"))
     assert type(refused) is InvalidInput
     assert refused.detail.startswith("body.kind: ")
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/", "../../.."])
 def test_a_name_can_not_lead_to_another_path(remote, owner, world, name):
-    request = q.OfSession(workspace_id=world["workspace_id"], session_id=name)
-    assert type(raised(remote, o.DELETE_SESSION, owner, request)) is InvalidInput
-    kept = remote.call(o.LIST_SESSIONS, owner, q.ListSessions(workspace_id=world["workspace_id"]))
+    request = OfSession(workspace_id=world["workspace_id"], session_id=name)
+    assert type(raised(remote, DELETE_SESSION, owner, request)) is InvalidInput
+    kept = remote.call(LIST_SESSIONS, owner, ListSessions(workspace_id=world["workspace_id"]))
     assert kept.total == 1
 
 
 def test_caps_are_refused_from_afar_for_the_same_reasons(server, local, remote, owner, world, tmp_path):
-    elsewhere = remote.call(o.NEW_KEY, owner, q.NewKey(workspace_id="elsewhere")).key
+    elsewhere = remote.call(NEW_KEY, owner, NewKey(workspace_id="elsewhere")).key
     reader = server.mint("reader", ["audit"], ["*"])
     other = open_installation(settings_from({}, str(tmp_path / "other")))
-    request = q.ListPeers(workspace_id=world["workspace_id"])
+    request = ListPeers(workspace_id=world["workspace_id"])
     for token, error in {
         None: CapMissing,
         "": CapMissing,
@@ -314,7 +354,7 @@ def test_caps_are_refused_from_afar_for_the_same_reasons(server, local, remote, 
         reader: CapOpMismatch,
     }.items():
         for gate in (local, remote):
-            assert type(raised(gate, o.LIST_PEERS, Credentials(token), request)) is error
+            assert type(raised(gate, LIST_PEERS, Credentials(token), request)) is error
     other.close()
 
 
@@ -332,36 +372,36 @@ def test_a_bound_cap_is_used_with_a_proof_over_what_is_sent(remote, owner, world
         )
 
     requests = [
-        (o.ADD_MESSAGES, adding(world)),
-        (o.ADD_FILE, uploading(world, metadata={"a": "b"})),
-        (o.CONTEXT, q.SessionContext(workspace_id=place, session_id=SESSION, tokens=100)),
-        (o.LIST_MESSAGES, q.ListMessages(workspace_id=place, session_id=SESSION, size=3)),
+        (ADD_MESSAGES, adding(world)),
+        (ADD_FILE, uploading(world, metadata={"a": "b"})),
+        (CONTEXT, SessionContext(workspace_id=place, session_id=SESSION, tokens=100)),
+        (LIST_MESSAGES, ListMessages(workspace_id=place, session_id=SESSION, size=3)),
     ]
     for number, (operation, request) in enumerate(requests):
         remote.call(operation, proved(operation, request, f"proof-{number}"), request)
-    used = proved(o.ADD_MESSAGES, adding(world), "proof-0")
-    assert type(raised(remote, o.ADD_MESSAGES, used, adding(world))) is CapPopInvalid
-    other = proved(o.ADD_MESSAGES, adding(world), "proof-9")
-    assert type(raised(remote, o.ADD_MESSAGES, other, adding(world, said("Another.")))) is CapPopInvalid
+    used = proved(ADD_MESSAGES, adding(world), "proof-0")
+    assert type(raised(remote, ADD_MESSAGES, used, adding(world))) is CapPopInvalid
+    other = proved(ADD_MESSAGES, adding(world), "proof-9")
+    assert type(raised(remote, ADD_MESSAGES, other, adding(world, said("Another.")))) is CapPopInvalid
 
 
 def test_too_many_requests_are_told_with_how_long_to_wait(tmp_path):
     with serving(tmp_path / "home", SOUVENANCE_REQUESTS_PER_MINUTE="1") as server:
         gate = RemoteGate(server.url)
         credentials = Credentials(server.owner_cap)
-        gate.call(o.LIST_WORKSPACES, credentials, q.ListWorkspaces())
+        gate.call(LIST_WORKSPACES, credentials, ListWorkspaces())
         with pytest.raises(RateLimited) as refused:
             for _ in range(2):  # One of them may come in the next minute.
-                gate.call(o.LIST_WORKSPACES, credentials, q.ListWorkspaces())
+                gate.call(LIST_WORKSPACES, credentials, ListWorkspaces())
         gate.close()
     assert 0 < refused.value.retry_after <= 60
 
 
 def test_many_threads_may_ask_at_once(remote, owner, world):
     def ask(number):
-        stored = remote.call(o.ADD_MESSAGES, owner, adding(world, said(f"number {number}"))).messages[0]
-        request = q.OfMessage(workspace_id=world["workspace_id"], session_id=SESSION, message_id=stored.id)
-        return remote.call(o.READ_MESSAGE, owner, request).content
+        stored = remote.call(ADD_MESSAGES, owner, adding(world, said(f"number {number}"))).messages[0]
+        request = OfMessage(workspace_id=world["workspace_id"], session_id=SESSION, message_id=stored.id)
+        return remote.call(READ_MESSAGE, owner, request).content
 
     with ThreadPoolExecutor(24) as threads:
         assert list(threads.map(ask, range(48))) == [f"number {number}" for number in range(48)]
@@ -380,7 +420,7 @@ VALUES = st.recursive(
 @given(content=WORDS, metadata=st.dictionaries(WORDS, VALUES, max_size=3).filter(lambda bag: depth(bag) < 5))
 def test_what_is_said_comes_back_as_it_was(remote, owner, shared, content, metadata):
     request = adding(shared, said(content, metadata=metadata))
-    stored = remote.call(o.ADD_MESSAGES, owner, request).messages[0]
+    stored = remote.call(ADD_MESSAGES, owner, request).messages[0]
     assert (stored.content, stored.metadata) == (content, metadata)
 
 

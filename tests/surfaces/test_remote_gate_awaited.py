@@ -9,13 +9,12 @@ import pytest
 from processes import PATIENCE_SECONDS, until
 from souvenance.agents.awaited_answers import Awaited
 from souvenance.errors import ServerUnreachable
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.context import READ_CARD, ReadCard
 from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.client import RemoteGate
 
 CARD = b'{"peer_card": null}'
-ASKED = q.ReadCard(workspace_id="home", peer_id="ann")
+ASKED = ReadCard(workspace_id="home", peer_id="ann")
 
 
 class Thinking(http.server.BaseHTTPRequestHandler):
@@ -66,7 +65,7 @@ def is_awaited_from_the_request_to_the_end_of_the_answer(server, gate):
         return awaited.silence(time.monotonic())
 
     def call():
-        answers.append(gate.call(o.READ_CARD, Credentials("k"), ASKED, awaited=awaited))
+        answers.append(gate.call(READ_CARD, Credentials("k"), ASKED, awaited=awaited))
 
     assert silence() == 0.0
     calling = threading.Thread(target=call)
@@ -90,11 +89,11 @@ def test_a_server_is_awaited_from_the_request_to_the_answer_on_a_new_and_a_kept_
 def test_a_server_that_is_gone_is_awaited_no_more(server, gate):
     server.may_begin.release()
     server.may_end.release()
-    gate.call(o.READ_CARD, Credentials("k"), ASKED)
+    gate.call(READ_CARD, Credentials("k"), ASKED)
     server.shutdown()
     server.server_close()
     nowhere, awaited = RemoteGate(f"http://127.0.0.1:{server.server_port}"), Awaited()
     with pytest.raises(ServerUnreachable):
-        nowhere.call(o.READ_CARD, Credentials("k"), ASKED, awaited=awaited)
+        nowhere.call(READ_CARD, Credentials("k"), ASKED, awaited=awaited)
     nowhere.close()
     assert awaited.silence(time.monotonic()) == 0.0

@@ -20,16 +20,17 @@ from processes import until
 from souvenance.errors import InvalidInput, Misconfigured, ServerUnreachable, SouvenanceError
 from souvenance.gate import messages as m
 from souvenance.gate import operations as own
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
-from souvenance.gate.conversation.operations import EVERY
+from souvenance.gate.conversation.context import READ_CARD, ReadCard
+from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
+from souvenance.gate.conversation.peers import LIST_PEERS, ListPeers
 from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http import client
 from souvenance.surfaces.http.client import MOST_ANSWER_BYTES, RemoteGate
 from surfaces.afar import NAMES, asked, raised
+from surfaces.declared import OPERATIONS
 
 CAP = Credentials("a.secret.cap")
-LISTED = q.ListPeers(workspace_id="home")
+LISTED = ListPeers(workspace_id="home")
 NOTHING = b'{"items":[],"total":0,"page":1,"size":50,"pages":0}'
 SHORT = 0.3
 LONGEST = 30.0
@@ -105,7 +106,7 @@ def in_time(gate, **more):
     """The error of a call, which must not take longer than it may."""
     start = time.monotonic()
     with pytest.raises(ServerUnreachable) as refused:
-        gate.call(o.LIST_PEERS, CAP, LISTED, **more)
+        gate.call(LIST_PEERS, CAP, LISTED, **more)
     assert time.monotonic() - start < LONGEST
     assert "secret" not in refused.value.detail + refused.value.hint
     return refused.value
@@ -197,7 +198,7 @@ def test_an_answer_without_end_is_given_up():
             sent.append(line.send(b"100000\r\n%s\r\n" % (b" " * (1 << 20))))
 
     with port(behave) as (url, _), reaching(url) as gate:
-        assert "more than" in raised(gate, o.LIST_PEERS, CAP, LISTED).detail
+        assert "more than" in raised(gate, LIST_PEERS, CAP, LISTED).detail
     assert sum(sent) < 2 * MOST_ANSWER_BYTES
 
 
@@ -237,18 +238,18 @@ def test_a_kept_connection_that_closes_as_it_is_used_again_is_no_failure_for_wha
     keeping = Keeping()
     with port(keeping) as (url, lines), reaching(url) as gate:
         for _ in range(3):
-            assert gate.call(o.LIST_PEERS, CAP, LISTED).total == 0
+            assert gate.call(LIST_PEERS, CAP, LISTED).total == 0
         assert len(lines) == 3
     assert len(set(keeping.requests)) == 1
 
 
 def test_a_write_is_sent_once_for_not_every_server_can_tell_a_repetition():
     keeping = Keeping()
-    said = [q.NewMessage(peer_id="ann", content="I like tea.")]
-    request = q.AddMessages(workspace_id="home", session_id="walk", messages=said, idempotency_key="7")
+    said = [NewMessage(peer_id="ann", content="I like tea.")]
+    request = AddMessages(workspace_id="home", session_id="walk", messages=said, idempotency_key="7")
     with port(keeping) as (url, lines), reaching(url) as gate:
-        gate.call(o.LIST_PEERS, CAP, LISTED)
-        assert type(raised(gate, o.ADD_MESSAGES, CAP, request)) is ServerUnreachable
+        gate.call(LIST_PEERS, CAP, LISTED)
+        assert type(raised(gate, ADD_MESSAGES, CAP, request)) is ServerUnreachable
         assert len(lines) == 1
     assert len([told for told in keeping.requests if b"I like tea." in told]) == 1
 
@@ -256,9 +257,9 @@ def test_a_write_is_sent_once_for_not_every_server_can_tell_a_repetition():
 def test_a_proof_is_not_sent_twice():
     keeping = Keeping()
     with port(keeping) as (url, lines), reaching(url) as gate:
-        gate.call(o.LIST_PEERS, CAP, LISTED)
+        gate.call(LIST_PEERS, CAP, LISTED)
         proved = Credentials(CAP.token, "a.proof")
-        assert type(raised(gate, o.LIST_PEERS, proved, LISTED)) is ServerUnreachable
+        assert type(raised(gate, LIST_PEERS, proved, LISTED)) is ServerUnreachable
         assert len(lines) == 1
 
 
@@ -279,7 +280,7 @@ def test_connections_are_kept_and_bounded_whatever_the_number_of_callers():
             line.sendall(answered())
 
     with port(behave) as (url, lines), reaching(url) as gate, ThreadPoolExecutor(40) as threads:
-        list(threads.map(lambda _: gate.call(o.LIST_PEERS, CAP, LISTED), range(400)))
+        list(threads.map(lambda _: gate.call(LIST_PEERS, CAP, LISTED), range(400)))
         assert len(lines) <= 16
 
 
@@ -302,10 +303,10 @@ def test_as_many_are_asked_at_once_as_there_may_be_connections_and_those_nobody_
         reaching(url, connections=24) as gate,
         ThreadPoolExecutor(24) as threads,
     ):
-        list(threads.map(lambda _: gate.call(o.LIST_PEERS, CAP, LISTED), range(24)))
+        list(threads.map(lambda _: gate.call(LIST_PEERS, CAP, LISTED), range(24)))
         assert (len(lines), gone) == (24, [])
         monkeypatch.setattr(client, "_KEPT_SECONDS", 0.0)
-        gate.call(o.LIST_PEERS, CAP, LISTED)
+        gate.call(LIST_PEERS, CAP, LISTED)
         assert until(lambda: len(gone) == 23)
 
 
@@ -340,7 +341,7 @@ def test_a_server_on_this_machine_is_never_asked_through_a_proxy(monkeypatch, pr
         monkeypatch.delenv("NO_PROXY", raising=False)
         monkeypatch.delenv("no_proxy", raising=False)
     with port(behave) as (url, _), reaching(url) as gate:
-        assert gate.call(o.LIST_PEERS, CAP, LISTED).total == 0
+        assert gate.call(LIST_PEERS, CAP, LISTED).total == 0
 
 
 def test_a_proxy_that_can_not_be_used_is_named(monkeypatch):
@@ -380,11 +381,11 @@ def test_a_server_elsewhere_is_asked_through_the_proxy_that_the_environment_name
             monkeypatch.setenv(name, value.format(proxy=url, bare=url.removeprefix("http://")))
         with reaching("http://memory.invalid:8787") as gate:
             if through:
-                assert gate.call(o.LIST_PEERS, CAP, LISTED).total == 0
+                assert gate.call(LIST_PEERS, CAP, LISTED).total == 0
                 assert b"http://memory.invalid:8787/v3/workspaces/home/peers/list" in seen[0]
             else:
                 with pytest.raises(ServerUnreachable):
-                    gate.call(o.LIST_PEERS, CAP, LISTED)
+                    gate.call(LIST_PEERS, CAP, LISTED)
                 assert not seen
 
 
@@ -396,7 +397,7 @@ def test_a_name_and_password_in_the_address_and_its_path_are_sent():
         line.sendall(answered())
 
     with port(behave) as (url, _), reaching(url.replace("://", "://ann:p%40ss@") + "/a%2Fb c/") as gate:
-        assert gate.call(o.LIST_PEERS, Credentials(""), LISTED).total == 0
+        assert gate.call(LIST_PEERS, Credentials(""), LISTED).total == 0
     assert b"POST /a%2Fb%20c/v3/workspaces/home/peers/list" in seen[0]
     assert b"Basic YW5uOnBAc3M=" in seen[0]
 
@@ -444,7 +445,7 @@ TOLD = st.recursive(
 
 @settings(max_examples=200, deadline=None)
 @given(
-    operation=st.sampled_from(EVERY),
+    operation=st.sampled_from(OPERATIONS),
     status=st.sampled_from([200, 201, 202, 204, 206, 300, 304, 400, 401, 404, 409, 413, 422, 429, 500, 503]),
     body=st.binary(max_size=40) | TOLD.map(lambda told: json.dumps(told).encode()),
 )
@@ -467,7 +468,7 @@ def test_a_name_arrives_as_one_segment_of_the_path_or_is_refused(answering, name
     server, gate = answering
     server.status, server.body, server.path = 200, b'{"peer_card": null}', None
     try:
-        gate.call(o.READ_CARD, CAP, q.ReadCard(workspace_id="home", peer_id=name))
+        gate.call(READ_CARD, CAP, ReadCard(workspace_id="home", peer_id=name))
     except InvalidInput:
         assert server.path is None
         assert name in (".", "..") or "/" in name

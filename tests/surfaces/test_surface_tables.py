@@ -7,12 +7,11 @@ import pytest
 from souvenance import errors
 from souvenance.errors import SouvenanceError
 from souvenance.surfaces.cli.exit_codes import EXIT, INTERNAL, INTERRUPTED, exit_of
-from souvenance.surfaces.http.client import _BY_CODE
+from souvenance.surfaces.http.client_messages import _BY_CODE
 from souvenance.surfaces.http.honcho.door import TEXTS
-from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
-from souvenance.surfaces.http.honcho.statuses import refused_as
-from souvenance.surfaces.http.routes import ROUTES
-from souvenance.surfaces.http.statuses import STATUS, status_of
+from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES, refused_as
+from souvenance.surfaces.http.routes import ROUTES, STATUS, status_of
+from surfaces.declared import OPERATIONS
 
 
 def descendants(kind):
@@ -113,6 +112,10 @@ def test_every_error_has_a_status_that_honchos_clients_know(kind):
         errors.LimitExceeded: 400,
         errors.Unsupported: 422,
     }.get(kind, 401 if issubclass(kind, errors.Denied) else status_of(kind))
+
+
+def test_every_operation_on_conversations_has_one_route():
+    assert sorted(route.operation.name for route in HONCHO_ROUTES) == sorted(one.name for one in OPERATIONS)
 
 
 OF_CAPS = {*descendants(errors.Unauthenticated), *descendants(errors.Denied)}

@@ -13,8 +13,13 @@ from souvenance import open_installation, settings_from
 from souvenance.adapters.embed.packaged import installed
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as talk
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.messages import (
+    ADD_MESSAGES,
+    SEARCH_WORKSPACE,
+    AddMessages,
+    NewMessage,
+    SearchWorkspace,
+)
 from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.cli.demo.story import QUESTION, TRIP
 from surfaces.door import PATIENCE_SECONDS
@@ -114,15 +119,15 @@ def messages(request, tmp_path_factory):
     trip, asked = request.param
     told = asked - timedelta(days=3)
     said = [
-        q.NewMessage(peer_id=OWNER, content=text, created_at=told + number * timedelta(minutes=4))
+        NewMessage(peer_id=OWNER, content=text, created_at=told + number * timedelta(minutes=4))
         for number, text in enumerate([trip, *UNRELATED])
     ]
     home = tmp_path_factory.mktemp("messages") / "home"
     with living(home, WITHOUT) as (installation, owner):
         for first in range(0, len(said), 100):
             session = f"talk-{first // 200}"
-            batch = q.AddMessages(workspace_id="home", session_id=session, messages=said[first : first + 100])
-            installation.gate.call(talk.ADD_MESSAGES, owner, batch)
+            batch = AddMessages(workspace_id="home", session_id=session, messages=said[first : first + 100])
+            installation.gate.call(ADD_MESSAGES, owner, batch)
         settle(installation)
     return home, trip, asked
 
@@ -150,9 +155,9 @@ def test_the_trip_comes_first_among_lines(lines, tmp_path, embedder):
 )
 def test_the_trip_comes_first_among_messages(messages, tmp_path, embedder):
     home, trip, asked = messages
-    request = q.SearchWorkspace(workspace_id="home", query=QUESTION, at=asked, explain=True)
+    request = SearchWorkspace(workspace_id="home", query=QUESTION, at=asked, explain=True)
     with living(copytree(home, tmp_path / "home"), embedder) as (installation, owner):
         settle(installation)
-        found = installation.gate.call(talk.SEARCH_WORKSPACE, owner, request)
+        found = installation.gate.call(SEARCH_WORKSPACE, owner, request)
     assert found.messages[0].content == trip, found.messages[:3]
     assert_vectors_were_compared(found.messages[0], embedder)

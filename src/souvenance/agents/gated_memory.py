@@ -28,9 +28,44 @@ from souvenance.domain.representation import taken_apart
 from souvenance.domain.timestamps import to_datetime
 from souvenance.domain.trust import Trust, least_shown, of_message, unquoted
 from souvenance.errors import CapScopeMismatch, NotFound, SouvenanceError, Unavailable, Unsupported
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
-from souvenance.gate.conversation import responses as a
+from souvenance.gate.conversation.chat import ASK_PEER, AskPeer, ChatAnswer
+from souvenance.gate.conversation.conclusions import (
+    ADD_CONCLUSIONS,
+    DELETE_CONCLUSION,
+    LIST_CONCLUSIONS,
+    QUERY_CONCLUSIONS,
+    AddConclusions,
+    ConclusionAnswer,
+    ConclusionPage,
+    Conclusions,
+    ListConclusions,
+    NewConclusion,
+    OfConclusion,
+    QueryConclusions,
+)
+from souvenance.gate.conversation.context import (
+    CONTEXT,
+    PEER_CONTEXT,
+    READ_CARD,
+    REPRESENT,
+    SUMMARIES,
+    WRITE_CARD,
+    PeerCard,
+    PeerContext,
+    PeerContextAnswer,
+    ReadCard,
+    Represent,
+    Representation,
+    SessionContext,
+    SessionContextAnswer,
+    SessionSummaries,
+    Summaries,
+    WriteCard,
+)
+from souvenance.gate.conversation.messages import SEARCH_PEER, MessageAnswer, Messages, SearchPeer
+from souvenance.gate.conversation.peers import CHANGE_PEER, OPEN_PEER, ChangePeer, OpenPeer
+from souvenance.gate.conversation.sessions import ADD_MEMBERS, OPEN_SESSION, OpenSession, SetMembers
+from souvenance.gate.conversation.workspaces import OPEN_WORKSPACE, OpenWorkspace
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
@@ -138,7 +173,7 @@ class GatedMemory:
 
     def _asked(self, question: str, level: str, observer: str, observed: str) -> str:
         session = self._session_of(observed)
-        asked = q.AskPeer(
+        asked = AskPeer(
             workspace_id=self._seat.workspace,
             peer_id=observer,
             query=question,
@@ -146,7 +181,7 @@ class GatedMemory:
             filters=None if session is None else {"session_id": session},
             reasoning_level=level,  # type: ignore[arg-type]  # The gate says which there are.
         )
-        told: a.ChatAnswer | None = self._found(o.ASK_PEER, asked)
+        told: ChatAnswer | None = self._found(ASK_PEER, asked)
         return "" if told is None else told.content or ""
 
     def search(self, query: str, peer: str, limit: int) -> list[RecalledPassage]:
@@ -174,26 +209,26 @@ class GatedMemory:
         return observer, observed
 
     def _card(self, observer: str, observed: str) -> Look[list[str]]:
-        def read(found: a.PeerCard | None) -> list[str]:
+        def read(found: PeerCard | None) -> list[str]:
             return [] if found is None else found.peer_card or []
 
-        asked = q.ReadCard(workspace_id=self._seat.workspace, peer_id=observer, target=observed)
-        return Look(o.READ_CARD, asked, read)
+        asked = ReadCard(workspace_id=self._seat.workspace, peer_id=observer, target=observed)
+        return Look(READ_CARD, asked, read)
 
     def write_card(self, peer: str, entries: Sequence[str]) -> list[str]:
         observer, observed = self._card_of(peer)
-        asked = q.WriteCard(
+        asked = WriteCard(
             workspace_id=self._seat.workspace,
             peer_id=observer,
             target=observed,
             peer_card=[redact(entry) for entry in entries],
             namespace=self._seat.written,
         )
-        answer: a.PeerCard = self._gate.call(o.WRITE_CARD, self._passes("note"), asked)
+        answer: PeerCard = self._gate.call(WRITE_CARD, self._passes("note"), asked)
         return answer.peer_card or []
 
     def snapshot(self, peer: str) -> SessionSnapshot:
-        asked = q.SessionContext(
+        asked = SessionContext(
             workspace_id=self._seat.workspace,
             session_id=self._seat.session,
             tokens=_RECENT_TOKENS,
@@ -203,7 +238,7 @@ class GatedMemory:
         portrait = next(iter(self._all(looks).values()), Portrait())
         if self._seat.named(peer) == self._seat.user and not _tells(portrait):
             portrait = self._own_portrait("")
-        context: a.SessionContextAnswer | None = self._found(o.CONTEXT, asked)
+        context: SessionContextAnswer | None = self._found(CONTEXT, asked)
         if context is None:
             return SessionSnapshot("", portrait, ())
         summary = "" if context.summary is None else context.summary.content
@@ -221,7 +256,7 @@ class GatedMemory:
                 "what the agent is to know of itself is not taken from one of many",
                 hint="Say it of the user.",
             )
-        stated = q.NewConclusion(
+        stated = NewConclusion(
             content=redact(text), observer_id=observer, observed_id=observed, session_id=seat.session
         )
         try:
@@ -233,37 +268,35 @@ class GatedMemory:
             self._begin_peers()
             return self._conclude(replace(stated, session_id=None))
 
-    def _conclude(self, stated: q.NewConclusion) -> MemoryNote:
+    def _conclude(self, stated: NewConclusion) -> MemoryNote:
         seat = self._seat
-        asked = q.AddConclusions(workspace_id=seat.workspace, conclusions=[stated], namespace=seat.written)
-        answer: a.Conclusions = self._gate.call(o.ADD_CONCLUSIONS, self._passes("note"), asked)
+        asked = AddConclusions(workspace_id=seat.workspace, conclusions=[stated], namespace=seat.written)
+        answer: Conclusions = self._gate.call(ADD_CONCLUSIONS, self._passes("note"), asked)
         return _note(answer.conclusions[0])
 
     def begin(self) -> None:
         """Make the session, for something to be written to it that can't make it by itself."""
         seat, members = self._seat, members_of(self._seat)
         if self._capped:
-            joining = q.SetMembers(
+            joining = SetMembers(
                 workspace_id=seat.workspace, session_id=seat.session, peers=members, namespace=seat.written
             )
-            self._gate.call(o.ADD_MEMBERS, self._passes("speak"), joining)
+            self._gate.call(ADD_MEMBERS, self._passes("speak"), joining)
             return
         self._begin_peers()
-        asked = q.OpenSession(workspace_id=seat.workspace, id=seat.session, peers=members)
-        self._gate.call(o.OPEN_SESSION, self._passes("speak"), asked)
+        asked = OpenSession(workspace_id=seat.workspace, id=seat.session, peers=members)
+        self._gate.call(OPEN_SESSION, self._passes("speak"), asked)
 
     def _begin_peers(self) -> None:
         """Make those who take part, and no session."""
         credentials, workspace = self._passes("name"), self._seat.workspace
         if not self._capped:
-            self._gate.call(o.OPEN_WORKSPACE, credentials, q.OpenWorkspace(id=workspace))
+            self._gate.call(OPEN_WORKSPACE, credentials, OpenWorkspace(id=workspace))
         for peer in members_of(self._seat):
             if self._capped:
-                self._gate.call(
-                    o.CHANGE_PEER, credentials, q.ChangePeer(workspace_id=workspace, peer_id=peer)
-                )
+                self._gate.call(CHANGE_PEER, credentials, ChangePeer(workspace_id=workspace, peer_id=peer))
             else:
-                self._gate.call(o.OPEN_PEER, credentials, q.OpenPeer(workspace_id=workspace, id=peer))
+                self._gate.call(OPEN_PEER, credentials, OpenPeer(workspace_id=workspace, id=peer))
 
     def conclusions(self, peer: str, query: str | None) -> list[MemoryNote]:
         return [_note(one) for one in self._concluded(peer, query)]
@@ -271,25 +304,25 @@ class GatedMemory:
     def retract(self, note_id: str) -> None:
         if self._guarded and not any(self._concluded(peer, None, id=note_id) for peer in (USER, AI)):
             raise NotFound("there is no such conclusion")
-        asked = q.OfConclusion(workspace_id=self._seat.workspace, conclusion_id=note_id)
-        self._gate.call(o.DELETE_CONCLUSION, self._passes("erase"), asked)
+        asked = OfConclusion(workspace_id=self._seat.workspace, conclusion_id=note_id)
+        self._gate.call(DELETE_CONCLUSION, self._passes("erase"), asked)
 
     def stated(self, peer: str, query: str) -> list[MemoryNote]:
         found = self._concluded(peer, query[:_MOST_QUERY])
         return [_note(one) for one in found if not one.source_ids]
 
-    def _concluded(self, peer: str, query: str | None, **more: str) -> list[a.ConclusionAnswer]:
+    def _concluded(self, peer: str, query: str | None, **more: str) -> list[ConclusionAnswer]:
         observer, observed = self._views(peer)
         filters = {"observer_id": observer, "observed_id": observed, **more}
         if (session := self._session_of(observed)) is not None:
             filters["session_id"] = session
         workspace = self._seat.workspace
         if query:
-            asked = q.QueryConclusions(workspace_id=workspace, query=query, top_k=_NOTES, filters=filters)
-            found: a.Conclusions | None = self._found(o.QUERY_CONCLUSIONS, asked)
+            asked = QueryConclusions(workspace_id=workspace, query=query, top_k=_NOTES, filters=filters)
+            found: Conclusions | None = self._found(QUERY_CONCLUSIONS, asked)
             return [] if found is None else found.conclusions
-        newest = q.ListConclusions(workspace_id=workspace, filters=filters, size=_NOTES)
-        page: a.ConclusionPage | None = self._found(o.LIST_CONCLUSIONS, newest)
+        newest = ListConclusions(workspace_id=workspace, filters=filters, size=_NOTES)
+        page: ConclusionPage | None = self._found(LIST_CONCLUSIONS, newest)
         return [] if page is None else page.items
 
     def _summary(self) -> dict[str, Look[str]]:
@@ -298,30 +331,30 @@ class GatedMemory:
         if self._guarded and not seat.personal:
             return {}  # Nobody else can say who took part.
 
-        def read(found: a.SessionSummaries | None) -> str:
+        def read(found: SessionSummaries | None) -> str:
             newest = None if found is None else found.short_summary or found.long_summary
             return "" if newest is None else newest.content
 
-        asked = q.Summaries(
+        asked = Summaries(
             workspace_id=seat.workspace,
             session_id=seat.session,
             if_any=True,
             between=[seat.user, seat.ai],
         )
-        return {"summary": Look(o.SUMMARIES, asked, read)}
+        return {"summary": Look(SUMMARIES, asked, read)}
 
     def _portrait(self, peer: str, query: str, most: int = _CONCLUSIONS) -> Look[Portrait]:
         return self._view(*self._views(peer), query, most)
 
     def _view(self, observer: str, observed: str, query: str, most: int = _CONCLUSIONS) -> Look[Portrait]:
-        def read(found: a.PeerContextAnswer | None) -> Portrait:
+        def read(found: PeerContextAnswer | None) -> Portrait:
             if found is None:
                 return Portrait()
             view, passages = taken_apart(found.representation or "")
             said = () if observed == self._seat.ai else tuple(_quoted(passages))
             return Portrait(view, tuple(found.peer_card or ()), said)
 
-        asked = q.PeerContext(
+        asked = PeerContext(
             workspace_id=self._seat.workspace,
             peer_id=observer,
             target=None if observer == observed else observed,
@@ -331,7 +364,7 @@ class GatedMemory:
             max_conclusions=most,
             floor=True,
         )
-        return Look(o.PEER_CONTEXT, asked, read)
+        return Look(PEER_CONTEXT, asked, read)
 
     def _itself(self, most: int = _CONCLUSIONS) -> dict[str, Look[Portrait]]:
         """What the agent knows of itself, if it is to know anything."""
@@ -341,13 +374,13 @@ class GatedMemory:
         if (session := self._session_of(seat.ai)) is None:
             return {AI: self._portrait(AI, "", most)}
 
-        def read(found: a.Representation | None) -> Portrait:
+        def read(found: Representation | None) -> Portrait:
             return Portrait() if found is None else Portrait(taken_apart(found.representation)[0])
 
-        asked = q.Represent(
+        asked = Represent(
             workspace_id=seat.workspace, peer_id=seat.ai, session_id=session, max_conclusions=most
         )
-        return {AI: Look(o.REPRESENT, asked, read)}
+        return {AI: Look(REPRESENT, asked, read)}
 
     def _said(self, peer: str, query: str, limit: int, *, floor: bool = False) -> Look[list[RecalledPassage]]:
         """What the peer said: the user anywhere, others where the user was.
@@ -358,11 +391,11 @@ class GatedMemory:
         name = self._views(peer)[1]
         least = least_shown(query) if floor else Trust.SUSPECT
 
-        def read(found: a.Messages | None) -> list[RecalledPassage]:
+        def read(found: Messages | None) -> list[RecalledPassage]:
             said = [] if found is None else [_passage(one) for one in found.messages]
             return [one for one in said if one.trust >= least and one.peer == name]
 
-        asked = q.SearchPeer(
+        asked = SearchPeer(
             workspace_id=self._seat.workspace,
             peer_id=name,
             query=query,
@@ -370,7 +403,7 @@ class GatedMemory:
             filters=None if name == self._seat.user else {"peer_perspective": self._seat.user},
             floor=floor,
         )
-        return Look(o.SEARCH_PEER, asked, read)
+        return Look(SEARCH_PEER, asked, read)
 
     def _all(self, looks: Mapping[str, Look[Any]]) -> dict[str, Any]:
         """What is made of the answer to each. Raises: SouvenanceError."""
@@ -449,7 +482,7 @@ def _quoted(passages: Iterable[representation.QuotedPassage]) -> Iterator[Recall
             yield RecalledPassage("", quote.peer, passage.session, text, at, trust, beside)
 
 
-def _passage(message: a.Message) -> RecalledPassage:
+def _passage(message: MessageAnswer) -> RecalledPassage:
     return RecalledPassage(
         message.id,
         message.peer_id,
@@ -460,5 +493,5 @@ def _passage(message: a.Message) -> RecalledPassage:
     )
 
 
-def _note(conclusion: a.ConclusionAnswer) -> MemoryNote:
+def _note(conclusion: ConclusionAnswer) -> MemoryNote:
     return MemoryNote(conclusion.id, conclusion.content, conclusion.created_at)

@@ -14,8 +14,9 @@ from souvenance.decoders import settled
 from souvenance.domain import imports as r
 from souvenance.domain.chunking import chunks
 from souvenance.errors import ImportUnreadable, SouvenanceError
-from souvenance.gate.conversation import requests as q
-from souvenance.gate.conversation.serialisers import bag
+from souvenance.gate.conversation.conclusions import NewConclusion
+from souvenance.gate.conversation.messages import MOST_MESSAGE_CHARS, NewMessage
+from souvenance.gate.conversation.resource import NewName, encode_object
 
 _MOST_BYTES = 60_000
 """Of one line, or the characters of a message: what is longer becomes several."""
@@ -45,7 +46,7 @@ class Wording:
     def __init__(self, terms: ImportTerms) -> None:
         self._terms = terms
 
-    def messages(self, record: r.ImportedMessage) -> Iterator[tuple[str, q.NewMessage]]:
+    def messages(self, record: r.ImportedMessage) -> Iterator[tuple[str, NewMessage]]:
         """The record as messages, several if it is long, each with what it is known again by.
 
         Raises: ImportUnreadable.
@@ -58,9 +59,9 @@ class Wording:
                 "metadata": metadata,
                 "created_at": self._time(record.at, record.place),
             }
-            yield part_id, self._made(told, q.NewMessage, record.place)
+            yield part_id, self._made(told, NewMessage, record.place)
 
-    def statements(self, record: r.ImportedStatement) -> Iterator[q.NewConclusion]:
+    def statements(self, record: r.ImportedStatement) -> Iterator[NewConclusion]:
         """Raises: ImportUnreadable."""
         terms = self._terms
         for part_id, text, part in _parts(record):
@@ -75,11 +76,11 @@ class Wording:
                 "quoted": not terms.own_words,
                 "key": f"{terms.kind}-{key[:40]}",
             }
-            yield self._made(told, q.NewConclusion, record.place)
+            yield self._made(told, NewConclusion, record.place)
 
     def _made(self, told: dict[str, Any], kind: type[Any], place: str) -> Any:
         try:
-            bag(told["metadata"])
+            encode_object(told["metadata"])
             return msgspec.convert(told, settled(kind))
         except (msgspec.ValidationError, SouvenanceError) as error:
             raise ImportUnreadable(f"{place}: {getattr(error, 'detail', error)}") from None
@@ -87,8 +88,8 @@ class Wording:
     def check(self, name: str, metadata: Mapping[str, Any], place: str, source_id: str) -> None:
         """Raises: ImportUnreadable if what has that name can't be kept."""
         try:
-            msgspec.convert(name, settled(q.NewName))
-            bag(self.told_from(metadata, source_id, {}))
+            msgspec.convert(name, settled(NewName))
+            encode_object(self.told_from(metadata, source_id, {}))
         except (msgspec.ValidationError, SouvenanceError) as error:
             raise ImportUnreadable(f"{place}: {getattr(error, 'detail', error)}") from None
 
@@ -116,7 +117,7 @@ class Wording:
 def _parts(record: r.ImportedMessage | r.ImportedStatement) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """The text in pieces that each fit into a line: their ids, their texts and which piece it is."""
     text = record.text
-    short = len(text) <= q.MOST_MESSAGE_CHARS and len(text.encode("utf-8", "replace")) <= _MOST_BYTES
+    short = len(text) <= MOST_MESSAGE_CHARS and len(text.encode("utf-8", "replace")) <= _MOST_BYTES
     pieces = [text] if short else chunks(text, _PIECE_CHARS)
     if len(pieces) == 1:
         yield record.id, pieces[0], {}

@@ -18,8 +18,18 @@ from souvenance.agents.names import digest
 from souvenance.domain import imports as r
 from souvenance.domain.reasoning_settings import MemberReasoning, PeerHabits
 from souvenance.errors import Denied, ImportUnreadable, InvalidInput, LimitExceeded, NotFound
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.conclusions import ADD_CONCLUSIONS, AddConclusions, NewConclusion
+from souvenance.gate.conversation.context import READ_CARD, WRITE_CARD, ReadCard, WriteCard
+from souvenance.gate.conversation.messages import (
+    ADD_MESSAGES,
+    LIST_MESSAGES,
+    AddMessages,
+    ListMessages,
+    NewMessage,
+)
+from souvenance.gate.conversation.peers import CHANGE_PEER, OPEN_PEER, ChangePeer, OpenPeer
+from souvenance.gate.conversation.sessions import OPEN_SESSION, OpenSession
+from souvenance.gate.conversation.workspaces import OPEN_WORKSPACE, OpenWorkspace
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.language.orders import reads_like_orders
@@ -58,7 +68,7 @@ class _Hall(Struct):
     """A session that is being filled."""
 
     known: set[str]
-    waiting: list[q.NewMessage] = field(default_factory=list)
+    waiting: list[NewMessage] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     chars: int = 0
 
@@ -78,7 +88,7 @@ class Taking:
         self._met: set[str] = set()
         self._sessions: set[str] = set()
         self._halls: dict[str, _Hall] = {}
-        self._stated: list[q.NewConclusion] = []
+        self._stated: list[NewConclusion] = []
 
     def look_through(self, records: Iterable[r.Record]) -> ImportTally:
         """What there is to take in; nothing is asked and nothing written.
@@ -141,11 +151,11 @@ class Taking:
         self._met, self._sessions = set(), set()
         self._workspace = self._terms.workspace or record.name
         metadata = self._wording.told_from(record.metadata, record.name, {})
-        whole = q.OpenWorkspace(id=self._here, metadata=metadata, configuration=dict(record.configuration))
+        whole = OpenWorkspace(id=self._here, metadata=metadata, configuration=dict(record.configuration))
         try:
-            opened = self._ask(o.OPEN_WORKSPACE, whole)
+            opened = self._ask(OPEN_WORKSPACE, whole)
         except InvalidInput:
-            opened = self._ask(o.OPEN_WORKSPACE, replace(whole, configuration={}))
+            opened = self._ask(OPEN_WORKSPACE, replace(whole, configuration={}))
             self.tally.skip("settings of workspaces that are not possible here")
         self.tally.workspaces += opened.created
 
@@ -153,13 +163,13 @@ class Taking:
         if record.name in self._met:
             return
         self._met.add(record.name)
-        opened = self._ask(o.OPEN_PEER, q.OpenPeer(workspace_id=self._here, id=record.name))
+        opened = self._ask(OPEN_PEER, OpenPeer(workspace_id=self._here, id=record.name))
         habits = None if record.observed is None else PeerHabits(record.observed)
         metadata = self._wording.told_from(record.metadata, record.id, {}) if opened.created else None
         if metadata or (habits and not opened.what.configuration):
             self._ask(
-                o.CHANGE_PEER,
-                q.ChangePeer(
+                CHANGE_PEER,
+                ChangePeer(
                     workspace_id=self._here, peer_id=record.name, metadata=metadata, configuration=habits
                 ),
             )
@@ -178,7 +188,7 @@ class Taking:
 
     def _make(self, record: r.ImportedSession) -> None:
         """Make the session, all of it at once; what of its settings is not possible here is left out."""
-        whole = q.OpenSession(
+        whole = OpenSession(
             workspace_id=self._here,
             id=record.name,
             metadata=self._wording.told_from(record.metadata, record.id, record.origin),
@@ -187,12 +197,12 @@ class Taking:
             namespace=self._terms.namespace,
         )
         try:
-            opened = self._ask(o.OPEN_SESSION, whole)
+            opened = self._ask(OPEN_SESSION, whole)
         except (InvalidInput, LimitExceeded) as error:
             if error.retryable:
                 raise
             bare = replace(whole, configuration={}, peers=dict.fromkeys(record.members, MemberReasoning()))
-            opened = self._ask(o.OPEN_SESSION, bare)
+            opened = self._ask(OPEN_SESSION, bare)
             self.tally.skip("settings of sessions that are not possible here")
         self.tally.sessions += opened.created
 
@@ -202,8 +212,8 @@ class Taking:
         page = pages = 1
         while page <= pages:
             answer = self._ask(
-                o.LIST_MESSAGES,
-                q.ListMessages(workspace_id=self._here, session_id=session, page=page, size=_BATCH),
+                LIST_MESSAGES,
+                ListMessages(workspace_id=self._here, session_id=session, page=page, size=_BATCH),
             )
             for one in answer.items:
                 origin = one.metadata.get(r.PROVENANCE)
@@ -243,8 +253,8 @@ class Taking:
         if not hall.waiting:
             return
         answer = self._ask(
-            o.ADD_MESSAGES,
-            q.AddMessages(
+            ADD_MESSAGES,
+            AddMessages(
                 workspace_id=self._here,
                 session_id=session,
                 messages=hall.waiting,
@@ -271,8 +281,8 @@ class Taking:
         if not self._stated:
             return
         answer = self._ask(
-            o.ADD_CONCLUSIONS,
-            q.AddConclusions(
+            ADD_CONCLUSIONS,
+            AddConclusions(
                 workspace_id=self._here, conclusions=self._stated, namespace=self._terms.namespace
             ),
         )
@@ -290,14 +300,14 @@ class Taking:
         for _ in range(len(record.entries) - len(entries)):
             self.tally.skip("lines of cards that are empty or read like orders to a model")
         about = {"workspace_id": self._here, "peer_id": record.observer, "target": record.observed}
-        there = self._ask(o.READ_CARD, q.ReadCard(**about)).peer_card
+        there = self._ask(READ_CARD, ReadCard(**about)).peer_card
         if there == entries:
             self.tally.there += 1
         elif there:
             self.tally.skip("cards where there is another one here")
         elif entries:
-            request = q.WriteCard(**about, namespace=self._terms.namespace, peer_card=entries)
-            self._ask(o.WRITE_CARD, request)
+            request = WriteCard(**about, namespace=self._terms.namespace, peer_card=entries)
+            self._ask(WRITE_CARD, request)
             self.tally.cards += 1
 
     def _flush(self) -> None:

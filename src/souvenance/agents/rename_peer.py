@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
-from souvenance.gate.conversation import responses as a
+from souvenance.gate.conversation.peers import RENAME_PEER, Renamed, RenamePeer
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 
@@ -22,8 +20,8 @@ def rename(call: Call, workspace: str, peer: str, name: str) -> int:
     """
     lines, after = 0, None
     while True:
-        asked = q.RenamePeer(workspace_id=workspace, peer_id=peer, name=name, after=after)
-        told: a.Renamed = call(o.RENAME_PEER, asked)
+        asked = RenamePeer(workspace_id=workspace, peer_id=peer, name=name, after=after)
+        told: Renamed = call(RENAME_PEER, asked)
         lines, after = lines + told.lines, told.after
         if after is None:
             return lines

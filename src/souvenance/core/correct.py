@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from souvenance.core.conversation.cascade import owe_card
+from souvenance.core.conversation.erase import owe_card
 from souvenance.core.remember import Draft, remember
 from souvenance.core.request_context import RequestContext
 from souvenance.domain import ulid

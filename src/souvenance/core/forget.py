@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable
 
 from msgspec import Struct
 
-from souvenance.core.conversation.cascade import erase_lines, erase_resting
 from souvenance.core.conversation.compartments import Changes
+from souvenance.core.conversation.erase import erase_lines, erase_resting
 from souvenance.core.request_context import RequestContext
 from souvenance.domain import receipt, ulid
 from souvenance.domain.directory import MEMBER

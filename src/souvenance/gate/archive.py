@@ -20,9 +20,9 @@ from souvenance.domain.archive_records import Digest, LineRecord, Owed, Record
 from souvenance.domain.policy import Need, Reach
 from souvenance.errors import CapOpMismatch
 from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
-from souvenance.gate.conversation.rights import Rights
 from souvenance.gate.messages import Answer, Counted, Name, Request
 from souvenance.gate.operation import Operation
+from souvenance.gate.rights import Rights
 
 MOST_RECORDS = 500
 

@@ -9,8 +9,8 @@ from msgspec import Struct
 from souvenance.core.request_context import NO_TRACE, RequestContext, Trace
 from souvenance.domain.audit import Row
 from souvenance.domain.capability import Chain
-from souvenance.gate.conversation.rights import Rights
 from souvenance.gate.messages import Answer
+from souvenance.gate.rights import Rights
 from souvenance.ports.keyring import Keyring
 from souvenance.ports.store import Store
 

@@ -53,11 +53,11 @@ from souvenance.errors import (
     Unsupported,
 )
 from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
-from souvenance.gate.conversation.rights import Rights
 from souvenance.gate.idle import Idle
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.rate_limit import RateLimit
+from souvenance.gate.rights import Rights
 from souvenance.gate.token_verifier import Credentials, TokenVerifier, home_of
 from souvenance.ports.clock import Clock
 from souvenance.ports.keyring import Keyring

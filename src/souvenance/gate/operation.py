@@ -12,7 +12,7 @@ from souvenance.core.request_context import Services
 from souvenance.domain.policy import Need, Reach
 from souvenance.gate import messages as m
 from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
-from souvenance.gate.conversation.rights import Rights
+from souvenance.gate.rights import Rights
 
 
 class Operation(Struct, frozen=True):

@@ -17,10 +17,9 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from souvenance.core.conversation import revise, webhooks
+from souvenance.core.conversation import derive, webhooks
 from souvenance.core.conversation.compartments import Changes
 from souvenance.core.conversation.deduplicate import dream
-from souvenance.core.conversation.derive import by_peer, keep_statements, read_passage
 from souvenance.core.conversation.summarise import by_quotes, keep_summary, read_stretch
 from souvenance.core.embedding import ACTOR, embed_some
 from souvenance.core.reindex import every_compartment, notice, renew_some
@@ -239,25 +238,25 @@ class Worker:
     def _derive(self, tasks: Sequence[Task]) -> None:
         with self._store.read(tasks[0].workspace) as tx:
             ctx = self._ctx(tx, tasks[0])
-            stretch = None if ctx.tools.model_for(DERIVE) is None else revise.read_stretch(ctx, tasks)
+            stretch = None if ctx.tools.model_for(DERIVE) is None else derive.read_for_model(ctx, tasks)
         if stretch is not None:
             found = self._by_model(tasks[0], lambda model: model.revise(stretch.reading))
             if found is not None:
-                self._finish(tasks, lambda ctx: revise.keep_revisions(ctx, stretch, found))
+                self._finish(tasks, lambda ctx: derive.keep_revisions(ctx, stretch, found))
                 return
         self._derive_by_rule(tasks)
 
     def _derive_by_rule(self, tasks: Sequence[Task]) -> None:
         session = tasks[0].session or ""
         passages = []
-        for about, own in by_peer(tasks).items():
+        for about, own in derive.by_peer(tasks).items():
             with self._store.read(tasks[0].workspace) as tx:
-                passages.append(read_passage(self._ctx(tx, tasks[0]), own, session, about))
+                passages.append(derive.read_passage(self._ctx(tx, tasks[0]), own, session, about))
 
         def keep(ctx: RequestContext) -> Changes:
             changes = Changes()
             for passage in passages:
-                changes.join(keep_statements(ctx, passage))
+                changes.join(derive.keep_statements(ctx, passage))
             return changes
 
         self._finish(tasks, keep)

@@ -26,9 +26,20 @@ from souvenance.errors import (
     Unsupported,
     UnsupportedType,
 )
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
-from souvenance.gate.conversation import responses as a
+from souvenance.gate.conversation.messages import (
+    ADD_FILE,
+    ADD_MESSAGES,
+    DELETE_MESSAGE,
+    LIST_MESSAGES,
+    AddFile,
+    AddMessages,
+    DeleteMessage,
+    ListMessages,
+    MessageHabits,
+    MessagePage,
+    Messages,
+    NewMessage,
+)
 from souvenance.ports.write_queue import Letter, WriteRefused
 
 _MARK = "souvenance_letter"
@@ -148,11 +159,11 @@ class QueueDelivery:
         if not said or (letter.attempts and self._brought(seat, letter.id)):
             return
         self._prepare(seat)
-        asked = q.AddMessages(
+        asked = AddMessages(
             workspace_id=seat.workspace,
             session_id=seat.session,
             messages=[
-                q.NewMessage(
+                NewMessage(
                     content=one.text,
                     peer_id=one.peer,
                     created_at=datetime.fromtimestamp(one.at / 1000, UTC),
@@ -165,14 +176,14 @@ class QueueDelivery:
             members=members if self._passes.capped else None,
             idempotency_key=letter.id if self._passes.capped else None,
         )
-        brought: a.Messages = self._gate.call(o.ADD_MESSAGES, self._passes.of(seat)("speak"), asked)
+        brought: Messages = self._gate.call(ADD_MESSAGES, self._passes.of(seat)("speak"), asked)
         self._ids[letter.id] = [message.id for message in brought.messages]
         if len(self._ids) > _MOST_NOTED:
             del self._ids[next(iter(self._ids))]
 
-    def _habits(self, seat: ConversationScope, peer: str) -> q.MessageHabits | None:
+    def _habits(self, seat: ConversationScope, peer: str) -> MessageHabits | None:
         left_out = peer == seat.ai and not self._reads_agent
-        return q.MessageHabits(reasoning=Reasoning(enabled=False)) if left_out else None
+        return MessageHabits(reasoning=Reasoning(enabled=False)) if left_out else None
 
     def _prepare(self, seat: ConversationScope) -> None:
         """Where the first message can't bring its session's settings along, make the session first."""
@@ -188,14 +199,14 @@ class QueueDelivery:
         """The messages that this letter brought already."""
         if not seat.namespaces.read:
             return []
-        asked = q.ListMessages(
+        asked = ListMessages(
             workspace_id=seat.workspace,
             session_id=seat.session,
             filters={"metadata": {_MARK: letter_id}},
             size=100,
         )
         try:
-            page: a.MessagePage = self._gate.call(o.LIST_MESSAGES, self._passes.of(seat)("read"), asked)
+            page: MessagePage = self._gate.call(LIST_MESSAGES, self._passes.of(seat)("read"), asked)
         except (NotFound, CapScopeMismatch):
             return []
         return [message.id for message in page.items]
@@ -222,7 +233,7 @@ class QueueDelivery:
         if letter.attempts and self._brought(seat, letter.id):
             return
         self._memory(seat).begin()
-        asked = q.AddFile(
+        asked = AddFile(
             workspace_id=seat.workspace,
             session_id=seat.session,
             peer_id=seat.named(page.peer),
@@ -233,21 +244,21 @@ class QueueDelivery:
             configuration=self._habits(seat, seat.named(page.peer)),
             namespace=seat.written,
         )
-        self._gate.call(o.ADD_FILE, self._passes.of(seat)("speak"), asked)
+        self._gate.call(ADD_FILE, self._passes.of(seat)("speak"), asked)
 
     def _undo(self, undo: Undo) -> None:
         seat, noted = undo.seat, self._ids.get(undo.letter)
         if noted is None and not seat.reads_back:
             raise WriteRefused("what was undone stays: it is in a namespace that is written to and not read")
         for message_id in noted or self._brought(seat, undo.letter):
-            asked = q.DeleteMessage(
+            asked = DeleteMessage(
                 workspace_id=seat.workspace,
                 session_id=seat.session,
                 message_id=message_id,
                 with_empty_session=True,
             )
             with suppress(NotFound):
-                self._gate.call(o.DELETE_MESSAGE, self._passes.of(seat)("undo"), asked)
+                self._gate.call(DELETE_MESSAGE, self._passes.of(seat)("undo"), asked)
         self._ids.pop(undo.letter, None)
 
     def _memory(self, seat: ConversationScope) -> GatedMemory:

@@ -9,7 +9,9 @@ from typing import Any
 from msgspec import Struct
 
 from souvenance.gate import messages as m
-from souvenance.gate.conversation import responses as a
+from souvenance.gate.conversation.conclusions import ConclusionAnswer
+from souvenance.gate.conversation.context import PeerContextAnswer, SessionContextAnswer
+from souvenance.gate.conversation.messages import MessageAnswer
 
 
 class Line(Struct, frozen=True, kw_only=True):
@@ -88,7 +90,7 @@ class Message(Struct, frozen=True, kw_only=True):
     metadata: Mapping[str, Any]
 
     @classmethod
-    def of(cls, found: a.Message) -> Message:
+    def of(cls, found: MessageAnswer) -> Message:
         return cls(
             id=found.id,
             text=found.content,
@@ -114,7 +116,7 @@ class Conclusion(Struct, frozen=True, kw_only=True):
     created_at: datetime
 
     @classmethod
-    def of(cls, found: a.ConclusionAnswer) -> Conclusion:
+    def of(cls, found: ConclusionAnswer) -> Conclusion:
         return cls(
             id=found.id,
             text=found.content,
@@ -139,8 +141,8 @@ class Context(Struct, frozen=True, kw_only=True):
     """The newest messages of the session, oldest first."""
 
     @classmethod
-    def of(cls, found: a.SessionContextAnswer | a.PeerContextAnswer) -> Context:
-        if isinstance(found, a.PeerContextAnswer):
+    def of(cls, found: SessionContextAnswer | PeerContextAnswer) -> Context:
+        if isinstance(found, PeerContextAnswer):
             return cls(representation=found.representation or "", card=found.peer_card or ())
         return cls(
             representation=found.peer_representation or "",

@@ -15,9 +15,45 @@ from souvenance.domain.names import DEFAULT_KIND, DEFAULT_NAMESPACE
 from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as c
-from souvenance.gate.conversation import requests as q
-from souvenance.gate.conversation import responses as a
+from souvenance.gate.conversation.chat import ASK_PEER, ASK_WORKSPACE, AskPeer, AskWorkspace, ChatAnswer
+from souvenance.gate.conversation.conclusions import (
+    ADD_CONCLUSIONS,
+    LIST_CONCLUSIONS,
+    QUERY_CONCLUSIONS,
+    AddConclusions,
+    ConclusionPage,
+    Conclusions,
+    ListConclusions,
+    NewConclusion,
+    QueryConclusions,
+)
+from souvenance.gate.conversation.context import (
+    CONTEXT,
+    PEER_CONTEXT,
+    READ_CARD,
+    WRITE_CARD,
+    PeerCard,
+    PeerContext,
+    ReadCard,
+    SessionContext,
+    WriteCard,
+)
+from souvenance.gate.conversation.messages import (
+    ADD_MESSAGES,
+    LIST_MESSAGES,
+    SEARCH_PEER,
+    SEARCH_SESSION,
+    AddMessages,
+    ListMessages,
+    Messages,
+    NewMessage,
+    SearchPeer,
+    SearchSession,
+)
+from souvenance.gate.conversation.peers import LIST_PEERS, OPEN_PEER, ListPeers, OpenPeer
+from souvenance.gate.conversation.queue import QUEUE_STATUS, Queue, QueueStatus
+from souvenance.gate.conversation.resource import ResponsePage
+from souvenance.gate.conversation.sessions import DELETE_SESSION, LIST_SESSIONS, ListSessions, OfSession
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.memory.connection import Connection, connect
@@ -198,13 +234,13 @@ class Memory(Lines):
     def peers(self) -> Iterator[str]:
         """Iterate over the names of all peers of the workspace."""
         place = self._connection.workspace
-        return self._names(c.LIST_PEERS, lambda page: q.ListPeers(workspace_id=place, page=page, size=_PAGE))
+        return self._names(LIST_PEERS, lambda page: ListPeers(workspace_id=place, page=page, size=_PAGE))
 
     def sessions(self) -> Iterator[str]:
         """Iterate over the names of all sessions of the workspace."""
         place = self._connection.workspace
         return self._names(
-            c.LIST_SESSIONS, lambda page: q.ListSessions(workspace_id=place, page=page, size=_PAGE)
+            LIST_SESSIONS, lambda page: ListSessions(workspace_id=place, page=page, size=_PAGE)
         )
 
     def _names(self, operation: Operation, asked: Callable[[int], Request]) -> Iterator[str]:
@@ -244,7 +280,7 @@ class Memory(Lines):
         """
         end = time.monotonic() + timeout
         while True:
-            left: a.Queue = self._call(c.QUEUE_STATUS, q.QueueStatus(workspace_id=self._connection.workspace))
+            left: Queue = self._call(QUEUE_STATUS, QueueStatus(workspace_id=self._connection.workspace))
             if not left.pending_work_units + left.in_progress_work_units:
                 return True
             if time.monotonic() >= end:
@@ -268,16 +304,16 @@ class Peer(Lines):
 
     def search(self, query: str, *, limit: int = 10) -> Sequence[Message]:
         """Return the messages of this peer that answer `query` best."""
-        request = q.SearchPeer(workspace_id=self._workspace, peer_id=self.name, query=query, limit=limit)
-        answer: a.Messages = self._ask(c.SEARCH_PEER, request)
+        request = SearchPeer(workspace_id=self._workspace, peer_id=self.name, query=query, limit=limit)
+        answer: Messages = self._ask(SEARCH_PEER, request)
         return [Message.of(one) for one in answer.messages]
 
     def context(self, query: str | None = None, *, about: str | None = None) -> Context:
         """Return what is known of the peer; with `query`, what matters for it first."""
-        request = q.PeerContext(
+        request = PeerContext(
             workspace_id=self._workspace, peer_id=self.name, target=about, search_query=query
         )
-        return Context.of(self._ask(c.PEER_CONTEXT, request))
+        return Context.of(self._ask(PEER_CONTEXT, request))
 
     def chat(self, question: str, *, about: str | None = None, level: Level = "low") -> str | None:
         """Answer a question about the peer in words: by a model if one is configured, else by quotations.
@@ -289,16 +325,14 @@ class Peer(Lines):
 
     def card(self, *, about: str | None = None) -> Sequence[str]:
         """Return the most important facts about the peer."""
-        request = q.ReadCard(workspace_id=self._workspace, peer_id=self.name, target=about)
-        answer: a.PeerCard = self._ask(c.READ_CARD, request)
+        request = ReadCard(workspace_id=self._workspace, peer_id=self.name, target=about)
+        answer: PeerCard = self._ask(READ_CARD, request)
         return answer.peer_card or []
 
     def set_card(self, facts: Sequence[str], *, about: str | None = None) -> Sequence[str]:
         """Replace the card, and return it as it was stored."""
-        request = q.WriteCard(
-            workspace_id=self._workspace, peer_id=self.name, target=about, peer_card=[*facts]
-        )
-        answer: a.PeerCard = self._ask(c.WRITE_CARD, request)
+        request = WriteCard(workspace_id=self._workspace, peer_id=self.name, target=about, peer_card=[*facts])
+        answer: PeerCard = self._ask(WRITE_CARD, request)
         return answer.peer_card or []
 
     def conclusions(
@@ -307,22 +341,22 @@ class Peer(Lines):
         """Return what was concluded about the peer: what answers `query` best, or the newest."""
         place, filters = self._workspace, {"observer_id": self.name, "observed_id": about or self.name}
         if query is None:
-            listed = q.ListConclusions(workspace_id=place, filters=filters, size=limit)
-            page: a.ConclusionPage = self._ask(c.LIST_CONCLUSIONS, listed)
+            listed = ListConclusions(workspace_id=place, filters=filters, size=limit)
+            page: ConclusionPage = self._ask(LIST_CONCLUSIONS, listed)
             return [Conclusion.of(one) for one in page.items]
-        asked = q.QueryConclusions(workspace_id=place, filters=filters, query=query, top_k=limit)
-        answer: a.Conclusions = self._ask(c.QUERY_CONCLUSIONS, asked)
+        asked = QueryConclusions(workspace_id=place, filters=filters, query=query, top_k=limit)
+        answer: Conclusions = self._ask(QUERY_CONCLUSIONS, asked)
         return [Conclusion.of(one) for one in answer.conclusions]
 
     def conclude(self, text: str, *, about: str | None = None, session: str | None = None) -> Conclusion:
         """Store a fact about the peer."""
-        stated = q.NewConclusion(
+        stated = NewConclusion(
             content=text, observer_id=self.name, observed_id=about or self.name, session_id=session
         )
         for name in {self.name, about or self.name}:
-            self._ask(c.OPEN_PEER, q.OpenPeer(workspace_id=self._workspace, id=name))
-        answer: a.Conclusions = self._ask(
-            c.ADD_CONCLUSIONS, q.AddConclusions(workspace_id=self._workspace, conclusions=[stated])
+            self._ask(OPEN_PEER, OpenPeer(workspace_id=self._workspace, id=name))
+        answer: Conclusions = self._ask(
+            ADD_CONCLUSIONS, AddConclusions(workspace_id=self._workspace, conclusions=[stated])
         )
         return Conclusion.of(answer.conclusions[0])
 
@@ -361,22 +395,22 @@ class Session:
         if speaker is None:
             raise InvalidInput("nobody says who speaks", hint="Pass peer=, or use peer(...).session(...).")
         extra = None if metadata is None else dict(metadata)
-        said = q.NewMessage(content=text, peer_id=speaker, metadata=extra, created_at=created_at)
+        said = NewMessage(content=text, peer_id=speaker, metadata=extra, created_at=created_at)
         return self._added([said], key)[0]
 
     def add_all(self, messages: Sequence[tuple[str, str]], *, key: str | None = None) -> Sequence[Message]:
         """Add up to 100 messages at once, each as the name of who speaks and the text."""
-        return self._added([q.NewMessage(content=text, peer_id=peer) for peer, text in messages], key)
+        return self._added([NewMessage(content=text, peer_id=peer) for peer, text in messages], key)
 
-    def _added(self, messages: list[q.NewMessage], key: str | None) -> Sequence[Message]:
-        request = q.AddMessages(
+    def _added(self, messages: list[NewMessage], key: str | None) -> Sequence[Message]:
+        request = AddMessages(
             workspace_id=self._connection.workspace,
             session_id=self.name,
             messages=messages,
             idempotency_key=key or token_hex(16),
             namespace=self._namespace,
         )
-        answer: a.Messages = self._connection.call(c.ADD_MESSAGES, request)
+        answer: Messages = self._connection.call(ADD_MESSAGES, request)
         return [Message.of(one) for one in answer.messages]
 
     def messages(self) -> Iterator[Message]:
@@ -384,31 +418,31 @@ class Session:
         place = self._connection.workspace
         found = _pages(
             self._connection,
-            c.LIST_MESSAGES,
-            lambda page: q.ListMessages(workspace_id=place, session_id=self.name, page=page, size=_PAGE),
+            LIST_MESSAGES,
+            lambda page: ListMessages(workspace_id=place, session_id=self.name, page=page, size=_PAGE),
         )
         return map(Message.of, found)
 
     def search(self, query: str, *, limit: int = 10) -> Sequence[Message]:
         """Return the messages that answer `query` best."""
-        request = q.SearchSession(
+        request = SearchSession(
             workspace_id=self._connection.workspace, session_id=self.name, query=query, limit=limit
         )
-        answer: a.Messages = self._connection.call(c.SEARCH_SESSION, request)
+        answer: Messages = self._connection.call(SEARCH_SESSION, request)
         return [Message.of(one) for one in answer.messages]
 
     def context(self, query: str | None = None, *, tokens: int | None = None) -> Context:
         """Return what a model should be shown: the summary, the newest messages, and what is known of the
         peer. `tokens` is how much of it fits.
         """
-        request = q.SessionContext(
+        request = SessionContext(
             workspace_id=self._connection.workspace,
             session_id=self.name,
             tokens=tokens,
             search_query=query if self.peer else None,
             peer_target=self.peer,
         )
-        return Context.of(self._connection.call(c.CONTEXT, request))
+        return Context.of(self._connection.call(CONTEXT, request))
 
     def chat(self, question: str, *, level: Level = "low") -> str | None:
         """Answer a question from what was said in this session, as `Peer.chat` does."""
@@ -416,8 +450,8 @@ class Session:
 
     def delete(self) -> None:
         """Delete the session and its messages for good."""
-        request = q.OfSession(workspace_id=self._connection.workspace, session_id=self.name)
-        self._connection.call(c.DELETE_SESSION, request)
+        request = OfSession(workspace_id=self._connection.workspace, session_id=self.name)
+        self._connection.call(DELETE_SESSION, request)
 
 
 def _answer(
@@ -430,12 +464,12 @@ def _answer(
     session: str | None = None,
 ) -> str | None:
     place = connection.workspace
-    told: a.ChatAnswer
+    told: ChatAnswer
     if peer is None:
-        whole = q.AskWorkspace(workspace_id=place, query=question, session_id=session, reasoning_level=level)
-        told = connection.call(c.ASK_WORKSPACE, whole)
+        whole = AskWorkspace(workspace_id=place, query=question, session_id=session, reasoning_level=level)
+        told = connection.call(ASK_WORKSPACE, whole)
     else:
-        asked = q.AskPeer(
+        asked = AskPeer(
             workspace_id=place,
             peer_id=peer,
             query=question,
@@ -443,7 +477,7 @@ def _answer(
             session_id=session,
             reasoning_level=level,
         )
-        told = connection.call(c.ASK_PEER, asked)
+        told = connection.call(ASK_PEER, asked)
     return told.content
 
 
@@ -451,7 +485,7 @@ def _pages(connection: Connection, operation: Operation, asked: Callable[[int], 
     """All items, read in pages as they are needed."""
     number = 1
     while True:
-        page: a.ResponsePage = connection.call(operation, asked(number))
+        page: ResponsePage = connection.call(operation, asked(number))
         yield from page.items
         if number >= page.pages:
             return

@@ -14,8 +14,7 @@ from souvenance.core.conversation import directory, evidence
 from souvenance.core.conversation.cards import read_card
 from souvenance.core.conversation.conclusions import View, Whose, nearest, newest_views, query_views
 from souvenance.core.conversation.context import shown
-from souvenance.core.conversation.ingest import StoredMessage
-from souvenance.core.conversation.messages import said_at
+from souvenance.core.conversation.messages import StoredMessage, said_at
 from souvenance.core.request_context import RequestContext
 from souvenance.domain import representation, trust
 from souvenance.domain.content import decode_metadata

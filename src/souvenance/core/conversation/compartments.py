@@ -1,6 +1,6 @@
 """Where a conversation's lines lie, and how they are opened and noted.
 
-A message lies in the room of the peer who said it, a conclusion and a card in the room of the
+A message lies in the compartment of the peer who said it, a conclusion and a card in that of the
 peer who holds them, a summary in a compartment that belongs to the sessions of the workspace: each in the
 namespace of its session, or, without a session, in the one that was named.
 """
@@ -89,7 +89,7 @@ def write_line(
     likeness: bytes | None = None,
     supersedes: str | None = None,
 ) -> SealedLine:
-    """Store a line in the room of these keys, as part of the request or the work at this request context."""
+    """Store a line in the compartment of these keys, as part of the request or job of this context."""
     line = Line(
         compartment=keys.compartment,
         id=line_id,

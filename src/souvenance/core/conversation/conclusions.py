@@ -117,39 +117,6 @@ class Whose(Struct, frozen=True):
         )
 
 
-def conclude(
-    ctx: RequestContext,
-    observer: str,
-    observed: str,
-    text: str,
-    *,
-    line_id: str,
-    namespace: str,
-    session: str | None,
-    said_at: int | None,
-    likeness: bytes | None,
-    kind: str,
-    metadata: str,
-    supersedes: str | None = None,
-) -> SealedLine:
-    """Store one conclusion."""
-    keys = ctx.tools.vault.compartment(ctx.tx, compartment_of(ctx, observer, namespace))
-    return write_line(
-        ctx,
-        keys,
-        line_id,
-        kind,
-        text,
-        session=session,
-        about=observed,
-        said_at=said_at,
-        metadata=metadata,
-        tokens=ctx.tools.tokenizer.count(text),
-        likeness=likeness,
-        supersedes=supersedes,
-    )
-
-
 def likeness(blind: bytes, session: str, text: str, kind: str = CONCLUSIONS["explicit"]) -> bytes:
     """By what a statement of a session is known again; keyed, as it lies in the open.
 
@@ -201,23 +168,25 @@ def state(
             raise InvalidInput(
                 "a source lies in another namespace", hint="Name its session, or leave it out."
             )
-        mark, there = _known(ctx, one, where)
+        keys = ctx.tools.vault.compartment(ctx.tx, compartment_of(ctx, one.observer, where))
+        mark = None if one.key is None else _mark_of_key(keys.blind, one.observed, one.key)
+        there = None if mark is None else ctx.tx.lines.alike(keys.compartment, one.observed, mark)
         if there is not None:
             known.add(there.id)
             views += _views(ctx, [there])
             continue
-        line = conclude(
+        line = write_line(
             ctx,
-            one.observer,
-            one.observed,
+            keys,
+            line_id,
+            _stated_as(ctx, one),
             one.text,
-            line_id=line_id,
-            namespace=where,
             session=one.session,
+            about=one.observed,
             said_at=one.said_at,
-            likeness=mark,
             metadata=one.metadata,
-            kind=_stated_as(ctx, one),
+            tokens=ctx.tools.tokenizer.count(one.text),
+            likeness=mark,
         )
         sources = sorted({source.id for source in one.sources})
         if sources:
@@ -226,14 +195,9 @@ def state(
     return views, frozenset(known)
 
 
-def _known(ctx: RequestContext, one: Stated, namespace: str) -> tuple[bytes | None, SealedLine | None]:
-    """By what the statement is known again, and the one that is there by it."""
-    if one.key is None:
-        return None, None
-    compartment = compartment_of(ctx, one.observer, namespace)
-    blind = ctx.tools.vault.compartment(ctx.tx, compartment).blind
-    mark = blake2b(frame("key", one.observed, one.key), key=blind, digest_size=16).digest()
-    return mark, ctx.tx.lines.alike(compartment, one.observed, mark)
+def _mark_of_key(blind: bytes, observed: str, key: str) -> bytes:
+    """By what a statement with a key is known again."""
+    return blake2b(frame("key", observed, key), key=blind, digest_size=16).digest()
 
 
 def _stated_as(ctx: RequestContext, stated: Stated) -> str:

@@ -12,7 +12,7 @@ from souvenance.core.conversation.cards import read_card
 from souvenance.core.conversation.compartments import Opener
 from souvenance.core.conversation.conclusions import View, Whose, noted
 from souvenance.core.conversation.evidence import quotes
-from souvenance.core.conversation.ingest import StoredMessage
+from souvenance.core.conversation.messages import StoredMessage
 from souvenance.core.request_context import RequestContext
 from souvenance.core.search import foresee
 from souvenance.decoders import settled

@@ -1,21 +1,34 @@
 """Derive: conclusions and cards from what was said, for everyone who observes the speaker.
 
 By rule a peer's own plain statements become conclusions, word for word, and the facts among them go on the
-card. Where a model reads what was said, `revise` stores what it found instead.
+card.
+
+A model instead says what a stretch of a session changes in what is known about the people in it. That takes
+three steps, so that no transaction waits for the model: read the stretch with what is known, let the model
+say what it changes, store that if the messages are still there. What is new becomes a conclusion with its
+sources. What is replaced is invalidated by the conclusion that takes its place, what is retired by a line
+that says nothing and names the same sources.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from souvenance.core.conversation import directory
-from souvenance.core.conversation.cards import add_news
-from souvenance.core.conversation.compartments import Changes, Opener, compartment_of
-from souvenance.core.conversation.conclusions import conclude, likeness
+from souvenance.core.conversation import cards, directory
+from souvenance.core.conversation.compartments import Changes, Opener, compartment_of, write_line
+from souvenance.core.conversation.conclusions import (
+    TOGETHER,
+    View,
+    Whose,
+    likeness,
+    newest_views,
+    query_views,
+)
 from souvenance.core.conversation.directory import Stay, was_there
 from souvenance.core.conversation.messages import said_at
 from souvenance.core.request_context import RequestContext
@@ -26,15 +39,19 @@ from souvenance.domain.content import decode_metadata
 from souvenance.domain.current_facts import Stand
 from souvenance.domain.directory import PEER
 from souvenance.domain.jobs import DERIVE, Task
-from souvenance.domain.line import SealedLine
+from souvenance.domain.line import CONCLUSIONS, TOMBSTONE, SealedLine
 from souvenance.domain.trust import Trust
 from souvenance.errors import Tampered
 from souvenance.language.statements import begins_play, plain_statements
-from souvenance.ports.model import Turn
+from souvenance.ports.model import KnownFacts, ModelPerson, ModelReading, Revision, Turn
 from souvenance.ports.store import Turns
 
 _CONTEXT_TURNS = 24
 """How many turns before a passage are read with it, and for how many a role play may go on."""
+MOST_KNOWN = 60
+"""How many conclusions about a person a model is offered: the newest and, if there are more, the nearest."""
+_BEFORE = 6
+_LONGEST_QUERY = 1000
 
 
 class DerivedStretch(Struct, frozen=True):
@@ -54,7 +71,7 @@ class DerivedStretch(Struct, frozen=True):
 
 
 class _Only(Struct, frozen=True):
-    """What a derive errand's payload says: which turns to look at, if not all of the range."""
+    """What a derive job's payload says: which turns to look at, if not all of the range."""
 
     turns: frozenset[int] | None = None
     wishes: str | None = None
@@ -62,7 +79,7 @@ class _Only(Struct, frozen=True):
 
 
 def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about: str) -> DerivedStretch:
-    """The turns that these errands are about, as far as they still exist and open."""
+    """The turns that these jobs are about, as far as they still exist and open."""
     opener = Opener(ctx)
     first, last = min(task.first for task in tasks), max(task.last for task in tasks)
     span = Turns(ctx.scope.workspace, session, first=max(0, first - _CONTEXT_TURNS), last=last)
@@ -116,19 +133,41 @@ def observers_of(ctx: RequestContext, session: str, about: str) -> dict[str, lis
 
 
 class _Found(Struct, frozen=True):
-    """A conclusion to be kept."""
+    """A statement of a peer to be kept."""
 
     text: str
-    sources: tuple[str, ...]
-    kind: str
-    lines: Sequence[str] = ()
+    source: Turn
+    lines: Sequence[str]
     """What it says for a card."""
-    metadata: str = "{}"
 
 
 def keep_statements(ctx: RequestContext, passage: DerivedStretch) -> Changes:
-    """Store the plain statements of the passage, word for word, for those who heard them, and their facts."""
-    return _keep(ctx, passage, list(_stated(passage)))
+    """Store the plain statements of the passage, word for word, for those who heard them, and their facts.
+
+    What one knows already is only counted again. What rests on a message that was deleted is dropped.
+    """
+    changes = Changes()
+    compartment = compartment_of(ctx, passage.about, passage.namespace)
+    alive = {line.id for line in ctx.tx.lines.get_all(compartment, passage.numbers)}
+    kept = [one for one in _stated(passage) if one.source.id in alive]
+    if not kept:
+        return changes
+    makes_card = h.makes_cards(*directory.habits(ctx, passage.session))
+    makes_card = makes_card and ctx.tools.model_for(DERIVE) is None  # A model's card is the model's.
+    for observer, stays in observers_of(ctx, passage.session, passage.about).items():
+        heard = [one for one in kept if was_there(stays, passage.numbers[one.source.id])]
+        news: list[Stand] = []
+        for one, fresh in zip(heard, ctx.fresh_ids(len(heard)), strict=True):
+            known, said = _stored(ctx, passage, observer, one, fresh, changes), one.source
+            news += [
+                Stand(line, known, said.id, passage.session, passage.numbers[said.id], said.said_at)
+                for line in one.lines
+            ]
+        if news:
+            cards.add_news(
+                ctx, observer, passage.about, passage.namespace, news, changes, makes_card=makes_card
+            )
+    return changes
 
 
 def _stated(passage: DerivedStretch) -> Iterator[_Found]:
@@ -141,36 +180,7 @@ def _stated(passage: DerivedStretch) -> Iterator[_Found]:
             playing -= 1
         elif turn.id in passage.numbers and passage.trusts[turn.id] is Trust.SAID:
             for one in plain_statements(turn.text):
-                yield _Found(one.text, (turn.id,), trust.KINDS[Trust.SAID], one.lines)
-
-
-def _keep(ctx: RequestContext, passage: DerivedStretch, found: Sequence[_Found]) -> Changes:
-    """Store each for those who heard it; what one knows already is only counted again.
-
-    What rests on a message that was deleted meanwhile is dropped.
-    """
-    changes = Changes()
-    compartment = compartment_of(ctx, passage.about, passage.namespace)
-    alive = {line.id for line in ctx.tx.lines.get_all(compartment, passage.numbers)}
-    kept = [one for one in found if alive.issuperset(one.sources)]
-    if not kept:
-        return changes
-    turns = {turn.id: turn for turn in passage.turns}
-    makes_card = h.makes_cards(*directory.habits(ctx, passage.session))
-    makes_card = makes_card and ctx.tools.model_for(DERIVE) is None  # A model's card is the model's.
-    for observer, stays in observers_of(ctx, passage.session, passage.about).items():
-        heard = [one for one in kept if was_there(stays, passage.numbers[one.sources[-1]])]
-        news: list[Stand] = []
-        for one, fresh in zip(heard, ctx.fresh_ids(len(heard)), strict=True):
-            source = _stored(ctx, passage, observer, one, turns[one.sources[-1]].said_at, fresh, changes)
-            news += [
-                Stand(line, source, said, passage.session, passage.numbers[said], turns[said].said_at)
-                for line in one.lines
-                for said in one.sources
-            ]
-        if news:
-            add_news(ctx, observer, passage.about, passage.namespace, news, changes, makes_card=makes_card)
-    return changes
+                yield _Found(one.text, turn, one.lines)
 
 
 def _stored(
@@ -178,34 +188,32 @@ def _stored(
     passage: DerivedStretch,
     observer: str,
     one: _Found,
-    at: int,
     fresh: str,
     changes: Changes,
 ) -> str:
     """The id of the conclusion: of the known one, or of the new one."""
+    kind, source = trust.KINDS[Trust.SAID], one.source.id
     keys = ctx.tools.vault.compartment(ctx.tx, compartment_of(ctx, observer, passage.namespace))
-    mark = likeness(keys.blind, passage.session, one.text, one.kind)
+    mark = likeness(keys.blind, passage.session, one.text, kind)
     known = ctx.tx.lines.alike(keys.compartment, passage.about, mark)
     if known is not None:
-        cited = ctx.tx.lines.cited(ctx.scope.workspace, (known.id,)).get(known.id, ())
-        if not set(one.sources) <= set(cited):
+        if source not in ctx.tx.lines.cited(ctx.scope.workspace, (known.id,)).get(known.id, ()):
             ctx.tx.lines.reinforce(keys.compartment, known.id, 1)
-            ctx.tx.lines.cite(keys.compartment, known.id, one.sources)
+            ctx.tx.lines.cite(keys.compartment, known.id, (source,))
         return known.id
-    line = conclude(
+    line = write_line(
         ctx,
-        observer,
-        passage.about,
+        keys,
+        fresh,
+        kind,
         one.text,
-        line_id=fresh,
-        namespace=passage.namespace,
         session=passage.session,
-        said_at=at,
+        about=passage.about,
+        said_at=one.source.said_at,
+        tokens=ctx.tools.tokenizer.count(one.text),
         likeness=mark,
-        kind=one.kind,
-        metadata=one.metadata,
     )
-    ctx.tx.lines.cite(keys.compartment, line.id, one.sources)
+    ctx.tx.lines.cite(keys.compartment, line.id, (source,))
     changes.add(line)
     return line.id
 
@@ -216,3 +224,244 @@ def by_peer(tasks: Sequence[Task]) -> dict[str, list[Task]]:
         if task.peer is not None:
             grouped[task.peer].append(task)
     return grouped
+
+
+class Stretch(Struct, frozen=True):
+    """A stretch of a session: what each person said in it, and what a model is given to read."""
+
+    session: str
+    namespace: str
+    passages: Mapping[str, DerivedStretch]
+    reading: ModelReading
+    known: Mapping[str, View]
+    """The conclusions that were offered, by id."""
+
+
+def read_for_model(ctx: RequestContext, tasks: Sequence[Task]) -> Stretch:
+    """The turns that these jobs are about, with what their speakers hold of themselves.
+
+    Lines that read like orders are left out. Raises: Tampered.
+    """
+    session, namespace = tasks[0].session or "", tasks[0].namespace
+    passages = {about: read_passage(ctx, own, session, about) for about, own in by_peer(tasks).items()}
+    trusts = {line: kind for one in passages.values() for line, kind in one.trusts.items()}
+    every = _lines(ctx, trusts, _in_order(passages.values()))
+    new = {turn.id for one in passages.values() for turn in one.turns}
+    lines = [turn for turn in every if turn.id in new]
+    fresh = frozenset(line for one in passages.values() for line in one.numbers)
+    speakers = {line.peer for line in lines if line.id in fresh}
+    known: dict[str, View] = {}
+    people = [_person(ctx, about, lines, known) for about in passages if about in speakers]
+    reading = ModelReading(
+        people,
+        lines,
+        [turn for turn in every if turn.id not in new][-_BEFORE:],
+        fresh,
+        frozenset(line for line, kind in trusts.items() if kind == Trust.QUOTED),
+        {line: wish for one in passages.values() for line, wish in one.wishes.items() if wish},
+    )
+    return Stretch(session, namespace, passages, reading, known)
+
+
+def _in_order(passages: Iterable[DerivedStretch]) -> list[Turn]:
+    """The turns of all passages, each once, in the order of the session."""
+    order: list[str] = []
+    turns: dict[str, Turn] = {}
+    for passage in passages:
+        place = 0
+        for turn in (*passage.before, *passage.turns):
+            if turn.id in turns:
+                place = order.index(turn.id) + 1
+            else:
+                order.insert(place, turn.id)
+                turns[turn.id] = turn
+                place += 1
+    return [turns[line] for line in order]
+
+
+def _lines(ctx: RequestContext, trusts: Mapping[str, Trust], turns: Sequence[Turn]) -> list[Turn]:
+    """The turns at the time that clocks on the wall showed, without what is pasted or quoted in them.
+
+    What reads like orders is left out.
+    """
+    found: list[Turn] = []
+    for turn in turns:
+        own = trust.own_words(turn.text) if trusts[turn.id] == Trust.SAID else turn.text
+        if trusts[turn.id] > Trust.SUSPECT and own.strip():
+            found.append(replace(turn, text=own.strip(), said_at=ctx.tools.local(turn.said_at)))
+    return found
+
+
+def _person(ctx: RequestContext, about: str, lines: Sequence[Turn], known: dict[str, View]) -> ModelPerson:
+    """Whom the stretch is about, with the card and the conclusions that stand."""
+    whose = Whose((about,), about, kinds=(trust.KINDS[Trust.SAID], CONCLUSIONS["deductive"]))
+    views = newest_views(ctx, whose, MOST_KNOWN)
+    if len(views) == MOST_KNOWN:
+        said = " ".join(line.text for line in lines if line.peer == about)[-_LONGEST_QUERY:]
+        views = [*query_views(ctx, (whose,), said, MOST_KNOWN // 2), *views]
+    found = {view.line.id: view for view in views if view.outdated_by is None}
+    known.update(found)
+    card = [entry.text for entry in cards.read_card(ctx, about, about) or ()]
+    return ModelPerson(
+        about,
+        card,
+        [
+            KnownFacts(line_id, view.text, ctx.tools.local(view.at), by_hand=not view.sources)
+            for line_id, view in found.items()
+        ],
+    )
+
+
+def keep_revisions(ctx: RequestContext, stretch: Stretch, revisions: Sequence[Revision]) -> Changes:
+    """Store each change for those who heard it. One whose messages were deleted meanwhile is dropped.
+
+    Raises: Tampered.
+    """
+    changes = Changes()
+    makes_card = h.makes_cards(*directory.habits(ctx, stretch.session))
+    for about, passage in stretch.passages.items():
+        compartment = compartment_of(ctx, about, stretch.namespace)
+        alive = {line.id for line in ctx.tx.lines.get_all(compartment, passage.numbers)}
+        own = [one for one in revisions if one.about == about and alive.issuperset(one.sources)]
+        for observer, stays in observers_of(ctx, stretch.session, about).items() if own else ():
+            hearer = _Hearer(ctx, stretch, passage, observer, changes)
+            for one in own:
+                if _heard(passage, stays, one):
+                    hearer.keep(one)
+            hearer.tell_card(makes_card=makes_card)
+    return changes
+
+
+def _heard(passage: DerivedStretch, stays: Sequence[Stay], one: Revision) -> bool:
+    return all(was_there(stays, passage.numbers[source]) for source in one.sources)
+
+
+class _Hearer:
+    """Keeps what one observer comes to know of one person by a stretch."""
+
+    def __init__(
+        self, ctx: RequestContext, stretch: Stretch, passage: DerivedStretch, observer: str, changes: Changes
+    ) -> None:
+        self._ctx = ctx
+        self._stretch = stretch
+        self._passage = passage
+        self._observer = observer
+        self._changes = changes
+        self._keys = ctx.tools.vault.compartment(ctx.tx, compartment_of(ctx, observer, passage.namespace))
+        self._said = {turn.id: turn for turn in passage.turns}
+        self._news: list[Stand] = []
+        self._gone: list[str] = []
+
+    def keep(self, one: Revision) -> None:
+        old = None if one.known is None else self._held(one.known)
+        if one.kind in ("keep", "retire"):
+            if old is not None and self._trust(one) == Trust.SAID:
+                self._confirm(old, one) if one.kind == "keep" else self._retire(old, one)
+            return
+        found = self._trust(one)
+        if found == Trust.SUSPECT or (one.together and found != Trust.SAID):
+            return
+        if found != Trust.SAID:
+            old = None
+        if old is None and one.needs_known:
+            return
+        line_id = self._stored(one, found, old)
+        if one.card is not None and found == Trust.SAID:
+            self._news.extend(self._stand(one.card, line_id, source) for source in one.sources)
+
+    def tell_card(self, *, makes_card: bool) -> None:
+        """Take off the card what no longer stands, and put on it what is new."""
+        ends = self._observer, self._passage.about, self._passage.namespace
+        if self._gone:
+            cards.strike(self._ctx, *ends, self._gone, self._changes, messages=())
+        if self._news:
+            cards.add_news(self._ctx, *ends, self._news, self._changes, makes_card=makes_card)
+
+    def _trust(self, one: Revision) -> Trust:
+        """The class of what is said: the lowest of its sources, and lower if it reads like an order."""
+        told = f"{one.text} {one.card or ''}"
+        sources = [(self._passage.trusts[source], self._said[source].text) for source in one.sources]
+        return min(trust.of_statement(told), trust.of_fact(told, sources))
+
+    def _held(self, line_id: str) -> SealedLine | None:
+        """The conclusion as this observer holds it, if it does and it still stands."""
+        ctx, view = self._ctx, self._stretch.known[line_id]
+        if self._observer == self._passage.about:
+            line = ctx.tx.lines.get(self._keys.compartment, line_id)
+        else:
+            mark = likeness(self._keys.blind, view.line.session or "", view.text, view.line.kind)
+            line = ctx.tx.lines.alike(self._keys.compartment, self._passage.about, mark)
+        return None if line is None or line.invalidated_by is not None else line
+
+    def _confirm(self, old: SealedLine, one: Revision) -> None:
+        """Count what is said again, with the messages that say it."""
+        self._ctx.tx.lines.reinforce(self._keys.compartment, old.id, 1)
+        if old.metadata != TOGETHER:
+            self._ctx.tx.lines.cite(self._keys.compartment, old.id, one.sources)
+
+    def _retire(self, old: SealedLine, one: Revision) -> None:
+        """Put a line that says nothing in the place of one that is no longer so."""
+        line = write_line(
+            self._ctx,
+            self._keys,
+            self._ctx.fresh_id(),
+            TOMBSTONE,
+            "",
+            session=self._stretch.session,
+            supersedes=old.id,
+        )
+        self._ctx.tx.lines.cite(self._keys.compartment, line.id, one.sources)
+        self._changes.add(line)
+        self._invalidate(old, line.id)
+
+    def _invalidate(self, old: SealedLine, by: str) -> None:
+        compartment = self._keys.compartment
+        self._ctx.tx.lines.invalidate(compartment, old.id, by)
+        self._ctx.tx.terms.remove(compartment, (old.id,))
+        self._changes.replaced.append((compartment.owner, compartment.namespace, old.id, by))
+        self._gone.append(old.id)
+
+    def _stored(self, one: Revision, found: Trust, old: SealedLine | None) -> str:
+        """The id of the conclusion: of the known one that says the same, or of a new one."""
+        ctx, compartment = self._ctx, self._keys.compartment
+        together = one.together or one.needs_known
+        kind = CONCLUSIONS["deductive"] if together else trust.KINDS[found]
+        session = self._session(one, old)
+        mark = likeness(self._keys.blind, session or "", one.text, kind)
+        known = ctx.tx.lines.alike(compartment, self._passage.about, mark)
+        if known is not None:
+            if old is not None and old.id != known.id:
+                self._retire(old, one)
+            self._confirm(known, one)
+            return known.id
+        rests_on = list(one.sources)
+        if one.needs_known and old is not None:
+            rests_on += ctx.tx.lines.cited(ctx.scope.workspace, (old.id,)).get(old.id, ())
+        line = write_line(
+            ctx,
+            self._keys,
+            ctx.fresh_id(),
+            kind,
+            one.text,
+            session=session,
+            about=self._passage.about,
+            said_at=self._said[one.sources[-1]].said_at,
+            metadata=TOGETHER if together else "{}",
+            tokens=ctx.tools.tokenizer.count(one.text),
+            likeness=mark,
+            supersedes=None if old is None else old.id,
+        )
+        ctx.tx.lines.cite(compartment, line.id, list(dict.fromkeys(rests_on)))
+        self._changes.add(line)
+        if old is not None:
+            self._invalidate(old, line.id)
+        return line.id
+
+    def _session(self, one: Revision, old: SealedLine | None) -> str | None:
+        """The session of the conclusion; none if it tells what was said in another one, too."""
+        elsewhere = one.needs_known and old is not None and old.session != self._stretch.session
+        return None if elsewhere else self._stretch.session
+
+    def _stand(self, card: str, line_id: str, source: str) -> Stand:
+        turn, passage = self._said[source], self._passage
+        return Stand(card, line_id, source, passage.session, passage.numbers[source], turn.said_at)

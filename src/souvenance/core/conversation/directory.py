@@ -122,6 +122,12 @@ def in_reach(ctx: RequestContext, sessions: Iterable[str]) -> frozenset[str]:
     return frozenset(entry.name for entry in found if ctx.scope.opens(entry.namespace))
 
 
+def where(ctx: RequestContext, session: str) -> tuple[str, ...]:
+    """Where the session lies, as the audit log names it."""
+    entry = find(ctx, SESSION, session)
+    return () if entry is None else (entry.namespace,)
+
+
 def knows_peer(ctx: RequestContext, peer: Entry) -> bool:
     """Whether the peer came into being, was in a session or has lines where may be looked."""
     if ctx.scope.opens(peer.namespace):
@@ -265,6 +271,13 @@ def picks(ctx: RequestContext, scope: str) -> list[Tie]:
     """Which sessions are in the scope, as far as may be looked."""
     ties = ctx.tx.register.ties(ctx.scope.workspace, PICK, holder=scope)
     return [tie for tie in ties if find(ctx, SESSION, tie.held) is not None]
+
+
+def pick(ctx: RequestContext, scope: str, session: str) -> None:
+    """Put the session into the scope, unless it is in it."""
+    register, workspace = ctx.tx.register, ctx.scope.workspace
+    if not register.ties(workspace, PICK, holder=scope, held=session):
+        register.tie(Tie(workspace, PICK, scope, session, ctx.now))
 
 
 def encoded(value: Struct) -> str:

@@ -14,8 +14,7 @@ from itertools import pairwise, takewhile
 from msgspec import Struct
 
 from souvenance.core.conversation.compartments import Opener
-from souvenance.core.conversation.ingest import StoredMessage
-from souvenance.core.conversation.messages import class_of, said_at
+from souvenance.core.conversation.messages import StoredMessage, class_of, said_at
 from souvenance.core.conversation.search import Found, How, Where, find_messages, may_find, newest_of
 from souvenance.core.request_context import RequestContext
 from souvenance.core.search import understand

@@ -222,7 +222,7 @@ class _Move:
 
 
 def _marked_anew(line: SealedLine, text: str, keys: CompartmentKeys, there: CompartmentKeys) -> bytes | None:
-    """By what a conclusion is known again in the other room; not one that is known by a caller's key."""
+    """By what a conclusion is known again over there; not one that is known by a caller's key."""
     session = line.session or ""
     if line.likeness is None or line.likeness != likeness(keys.blind, session, text, line.kind):
         return None

@@ -14,9 +14,8 @@ from msgspec import Struct
 
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.compartments import Opener, compartment_of, compartments_of
-from souvenance.core.conversation.ingest import StoredMessage
 from souvenance.core.conversation.latest_first import latest_first
-from souvenance.core.conversation.messages import class_of, row
+from souvenance.core.conversation.messages import StoredMessage, class_of, row
 from souvenance.core.explanations import PART, Reasons, compared_in, explained
 from souvenance.core.request_context import RequestContext
 from souvenance.core.search import find, understand

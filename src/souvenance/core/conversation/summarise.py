@@ -28,7 +28,7 @@ LONG_TOKENS = 4000
 
 
 class SummaryKind(Struct, frozen=True):
-    """What a summary's errand says."""
+    """What a summary's job says."""
 
     long: bool = False
 
@@ -36,7 +36,7 @@ class SummaryKind(Struct, frozen=True):
 class SummaryStretch(Struct, frozen=True):
     """What is to be summarised."""
 
-    errand: Errand
+    job: Errand
     session: str
     long: bool
     first: int
@@ -72,7 +72,7 @@ def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:
         if class_of(ctx, line, text := opener.text(line)) == Trust.SAID
     ]
     before = None if earlier is None else earlier.text
-    errand = Errand(
+    job = Errand(
         task.workspace,
         task.kind,
         task.session,
@@ -81,7 +81,7 @@ def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:
         namespace=task.namespace,
     )
     read = [line.id for line in lines]
-    return SummaryStretch(errand, session, long, first, lines[-1].turn or 0, read[-1], before, turns, read)
+    return SummaryStretch(job, session, long, first, lines[-1].turn or 0, read[-1], before, turns, read)
 
 
 def by_quotes(
@@ -115,11 +115,11 @@ def keep_summary(ctx: RequestContext, stretch: SummaryStretch, text: str) -> Cha
     changes = Changes()
     span = Turns(ctx.scope.workspace, stretch.session, first=stretch.first, last=stretch.upto)
     if [line.id for line in ctx.tx.lines.turns(span)] != stretch.read:
-        ctx.tx.work.add(stretch.errand, ctx.now)
+        ctx.tx.work.add(stretch.job, ctx.now)
         return changes
     if not text.strip():
         return changes
-    compartment = sessions_compartment(ctx, stretch.errand.namespace)
+    compartment = sessions_compartment(ctx, stretch.job.namespace)
     for place in ctx.tx.lines.of_session(ctx.scope.workspace, compartment.owner, stretch.session):
         earlier = ctx.tx.lines.get(place.compartment, place.id)
         if (

@@ -32,7 +32,7 @@ class WebhookEndpoint(Struct, frozen=True):
 
 
 class Delivery(Struct, frozen=True):
-    """What a delivery's errand says: to which endpoint, and what."""
+    """What a delivery's job says: to which endpoint, and what."""
 
     endpoint: str
     body: str

@@ -7,38 +7,117 @@ are given because it can't answer, that is a further look under the same cap: ju
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal
 
+from msgspec import Meta, field
 from msgspec.structs import replace
 
 from souvenance.core.conversation import chat
 from souvenance.core.conversation.compartments import everywhere, reading
 from souvenance.core.conversation.context import narrowed
+from souvenance.core.conversation.messages import said_at
 from souvenance.domain.audit import Row
 from souvenance.domain.content import check_text
 from souvenance.domain.relayed_question import taken_apart
+from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import InvalidInput, ModelUnavailable, Unsupported
 from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
-from souvenance.gate.conversation import requests as q
-from souvenance.gate.conversation import responses as a
-from souvenance.gate.conversation import serialisers
-from souvenance.gate.conversation.knowledge import sessions_asked
+from souvenance.gate.conversation.context import may_look, sessions_asked
+from souvenance.gate.conversation.resource import (
+    AnyName,
+    Done,
+    JsonObject,
+    PeerName,
+    Scopes,
+    WorkspaceRequest,
+    operation,
+    whole_workspace,
+)
+from souvenance.gate.messages import Answer
+from souvenance.gate.rights import Rights
 from souvenance.language.questions import asks
 from souvenance.ports.model import ANSWER, Model, ModelQuestion, SourceStatement
 
-Ask = q.AskPeer | q.AskWorkspace
+Question = Annotated[str, Meta(min_length=1, max_length=10_000)]
+Level = Literal["minimal", "low", "medium", "high", "max"]
 
 
-def ask_peer(case: AuthorisedRequest, request: q.AskPeer) -> Outcome:
-    return _answered(case, request)
+class AskWorkspace(WorkspaceRequest, frozen=True, kw_only=True):
+    query: Question
+    session_id: AnyName | None = None
+    filters: JsonObject | None = None
+    scope: Scopes | None = None
+    stream: bool = False
+    reasoning_level: Level = "low"
+    response_format: JsonObject | None = None
+    include_evidence: bool = False
 
 
-def ask_workspace(case: AuthorisedRequest, request: q.AskWorkspace) -> Outcome:
-    return _answered(case, request)
+class AskPeer(AskWorkspace, frozen=True, kw_only=True):
+    peer_id: PeerName
+    target: PeerName | None = None
 
 
-def _question(case: AuthorisedRequest, request: Ask) -> chat.ChatQuestion:
+class ReadConclusion(Answer, frozen=True):
+    """A conclusion that an answer rests on."""
+
+    id: str
+    level: str
+    content: str
+    created_at: datetime
+    session_id: str | None
+    observer_id: str = ""
+    observed_id: str = ""
+    source_ids: list[str] = field(default_factory=list)
+
+
+class ReadMessage(Answer, frozen=True):
+    """A message that an answer rests on; its text is read by its id."""
+
+    id: str
+    session_id: str
+    peer_id: str
+    created_at: datetime
+
+
+class ToolCall(Answer, frozen=True):
+    tool_name: str
+    tool_input: JsonObject
+
+
+class Evidence(Answer, frozen=True):
+    conclusions: list[ReadConclusion] = field(default_factory=list)
+    messages: list[ReadMessage] = field(default_factory=list)
+    tool_calls: list[ToolCall] = field(default_factory=list)
+    reasoning_trace_id: str | None = None
+
+
+class ChatAnswer(Answer, frozen=True, omit_defaults=True):
+    """An answer in words, null if nothing is known."""
+
+    content: str | None
+    evidence: Evidence | None = None
+    reasoner: str | None = None
+    """Who answered, where a model is configured."""
+    lacking: str | None = None
+    """The code of what kept the model from answering, or from answering well."""
+
+
+class Telling(Answer, frozen=True):
+    """An answer as a model gives it: its pieces as they come, then the whole. Each is waited for."""
+
+    pieces: Iterator[str | ChatAnswer]
+
+
+def _may_ask_peer(rights: Rights, request: AskPeer) -> None:
+    may_look(rights, request)
+    if request.session_id is not None:
+        rights.reads(request.session_id)
+
+
+def _question(call: AuthorisedRequest, request: AskWorkspace) -> chat.ChatQuestion:
     """What is asked about, as far as the cap reaches now.
 
     An agent that asks for a person on its own gets quotations only if that person asked for something.
@@ -46,74 +125,74 @@ def _question(case: AuthorisedRequest, request: Ask) -> chat.ChatQuestion:
     text = check_text(request.query, "query")
     wanted, wrote = taken_apart(text)
     quotations = not wanted or asks(wrote)
-    sessions = sessions_asked(case, request.session_id, request.filters, request.scope)
-    if isinstance(request, q.AskWorkspace):
+    sessions = sessions_asked(call, request.session_id, request.filters, request.scope)
+    if not isinstance(request, AskPeer):
         return chat.ChatQuestion(text, None, None, sessions, request.reasoning_level, quotations)
     observed = request.target or request.peer_id
-    sessions = narrowed(sessions, case.rights.looks(request.peer_id, observed))
+    sessions = narrowed(sessions, call.rights.looks(request.peer_id, observed))
     return chat.ChatQuestion(text, request.peer_id, observed, sessions, request.reasoning_level, quotations)
 
 
-def _answered(case: AuthorisedRequest, request: Ask) -> Outcome:
-    model = case.ctx.tools.model
+def _answered(call: AuthorisedRequest, request: AskWorkspace) -> Outcome:
+    model = call.ctx.tools.model
     if model is None or ANSWER not in model.tasks:
-        return _by_quotes(case, request, None if model is None else chat.QUOTES)
-    return _by_model(case, request, model)
+        return _by_quotes(call, request, None if model is None else chat.QUOTES)
+    return _by_model(call, request, model)
 
 
-def _looked(case: AuthorisedRequest, gathered: chat.Gathered, answer: Any) -> Outcome:
+def _looked(call: AuthorisedRequest, gathered: chat.Gathered, answer: Any) -> Outcome:
     lines = [*(view.line.id for view in gathered.views), *(one.line.id for one in gathered.messages)]
-    return Outcome(answer, reading(everywhere(case.ctx), lines))
+    return Outcome(answer, reading(everywhere(call.ctx), lines))
 
 
-def _by_quotes(case: AuthorisedRequest, request: Ask, by: str | None) -> Outcome:
+def _by_quotes(call: AuthorisedRequest, request: AskWorkspace, by: str | None) -> Outcome:
     if request.response_format is not None:
         raise Unsupported(
             "without a model the answer is quotations, not an object of a schema",
             hint="Leave response_format out, or configure a model.",
         )
-    found = _quotes(case, request)
-    return _looked(case, found.rests_on, _told(request, found, by))
+    found = _quotes(call, request)
+    return _looked(call, found.rests_on, _told(request, found, by))
 
 
-def _quotes(case: AuthorisedRequest, request: Ask) -> chat.QuotedAnswer:
+def _quotes(call: AuthorisedRequest, request: AskWorkspace) -> chat.QuotedAnswer:
     """The answer by quotations to what the person asked, whatever an agent asks beside that."""
-    question = _question(case, request)
+    question = _question(call, request)
     _, wrote = taken_apart(question.text)
-    return chat.answer(case.ctx, replace(question, text=wrote))
+    return chat.answer(call.ctx, replace(question, text=wrote))
 
 
 def _told(
-    request: Ask, found: chat.QuotedAnswer, by: str | None = None, lacking: str | None = None
-) -> a.ChatAnswer:
-    evidence = serialisers.evidence(found.rests_on, request.query) if request.include_evidence else None
-    return a.ChatAnswer(found.text or None, evidence, by, lacking)
+    request: AskWorkspace, found: chat.QuotedAnswer, by: str | None = None, lacking: str | None = None
+) -> ChatAnswer:
+    evidence = _evidence(found.rests_on, request.query) if request.include_evidence else None
+    return ChatAnswer(found.text or None, evidence, by, lacking)
 
 
-def _by_model(case: AuthorisedRequest, request: Ask, model: Model) -> Outcome:
+def _by_model(call: AuthorisedRequest, request: AskWorkspace, model: Model) -> Outcome:
     shape = _checked_shape(request.response_format)
-    question = _question(case, request)
-    gathered = [chat.gather(case.ctx, question)]
+    question = _question(call, request)
+    gathered = [chat.gather(call.ctx, question)]
     inquiry = ModelQuestion(
         question.text,
-        gathered[0].statements(case.ctx.tools.local),
+        gathered[0].statements(call.ctx.tools.local),
         question.observed,
-        case.ctx.tools.local(case.ctx.now),
-        card=chat.card_lines(case.ctx, question),
+        call.ctx.tools.local(call.ctx.now),
+        card=chat.card_lines(call.ctx, question),
         effort=chat.LEVELS[question.level].effort,
-        search=lambda words: _searched(case, request, words, gathered),
+        search=lambda words: _searched(call, request, words, gathered),
         shape=shape,
         streamed=request.stream,
     )
-    dialectic = model.engaged(case.ctx.scope.workspace)
+    dialectic = model.engaged(call.ctx.scope.workspace)
 
-    def pieces() -> Iterator[str | a.ChatAnswer]:
+    def pieces() -> Iterator[str | ChatAnswer]:
         try:
             told = yield from dialectic.tell(inquiry)
         except ModelUnavailable as error:
             if shape is not None:
                 raise
-            found = _quotes_instead(case, request)
+            found = _quotes_instead(call, request)
             if found.text:
                 yield found.text
             yield _told(request, found, chat.QUOTES, error.code)
@@ -121,42 +200,73 @@ def _by_model(case: AuthorisedRequest, request: Ask, model: Model) -> Outcome:
         evidence = None
         if request.include_evidence:
             cited = chat.cited(chat.together(gathered), told.cited)
-            evidence = serialisers.evidence(cited, request.query, told.searched)
-        yield a.ChatAnswer(told.text or None, evidence, told.by or dialectic.name, told.lacking or None)
+            evidence = _evidence(cited, request.query, told.searched)
+        yield ChatAnswer(told.text or None, evidence, told.by or dialectic.name, told.lacking or None)
 
-    def answer(row: Row) -> a.ChatAnswer | a.Telling:
+    def answer(row: Row) -> ChatAnswer | Telling:
         if request.stream:
-            return a.Telling(pieces())
+            return Telling(pieces())
         *_, told = pieces()
-        assert isinstance(told, a.ChatAnswer)  # noqa: S101 - it is what the pieces end with
+        assert isinstance(told, ChatAnswer)  # noqa: S101 - it is what the pieces end with
         return told
 
-    return _looked(case, gathered[0], answer)
+    return _looked(call, gathered[0], answer)
 
 
-def _quotes_instead(case: AuthorisedRequest, request: Ask) -> chat.QuotedAnswer:
+def _quotes_instead(call: AuthorisedRequest, request: AskWorkspace) -> chat.QuotedAnswer:
     """The answer by quotations where the model has none: a further look under the same cap."""
     found: list[chat.QuotedAnswer] = []
 
     def look(again: AuthorisedRequest) -> Outcome:
         found.append(_quotes(again, request))
-        return _looked(again, found[-1].rests_on, a.Done())
+        return _looked(again, found[-1].rests_on, Done())
 
-    case.again(look)
+    call.again(look)
     return found[-1]
 
 
 def _searched(
-    case: AuthorisedRequest, request: Ask, words: str, gathered: list[chat.Gathered]
+    call: AuthorisedRequest, request: AskWorkspace, words: str, gathered: list[chat.Gathered]
 ) -> list[SourceStatement]:
     """What other words find of what the asker may see. Raises: SouvenanceError."""
 
     def look(again: AuthorisedRequest) -> Outcome:
         gathered.append(chat.look(again.ctx, replace(_question(again, request), text=words)))
-        return _looked(again, gathered[-1], a.Done())
+        return _looked(again, gathered[-1], Done())
 
-    case.again(look)
-    return gathered[-1].statements(case.ctx.tools.local)
+    call.again(look)
+    return gathered[-1].statements(call.ctx.tools.local)
+
+
+def _evidence(found: chat.Gathered, question: str, searched: Sequence[str] = ()) -> Evidence:
+    conclusions = [
+        ReadConclusion(
+            view.line.id,
+            view.level,
+            view.text,
+            to_datetime(view.line.created_at),
+            view.line.session,
+            view.line.compartment.owner,
+            view.line.about or "",
+            list(view.sources),
+        )
+        for view in found.views
+    ]
+    messages = [
+        ReadMessage(
+            one.line.id,
+            one.line.session or "",
+            one.line.compartment.owner,
+            to_datetime(said_at(one.line)),
+        )
+        for one in found.messages
+    ]
+    tool_calls = [
+        ToolCall("search_memory", {"query": question}),
+        ToolCall("search_messages", {"query": question}),
+        *(ToolCall("search_memory", {"query": words}) for words in searched),
+    ]
+    return Evidence(conclusions, messages, tool_calls)
 
 
 def _checked_shape(shape: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -164,3 +274,9 @@ def _checked_shape(shape: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     if shape is not None and shape.get("type") != "object":
         raise InvalidInput("response_format must be a JSON schema whose root is of type object")
     return shape
+
+
+ASK_PEER = operation("peers.chat", "get", AskPeer, ChatAnswer, _answered, _may_ask_peer, waits=True)
+ASK_WORKSPACE = operation(
+    "workspaces.chat", "get", AskWorkspace, ChatAnswer, _answered, whole_workspace, waits=True
+)

@@ -1,262 +1,357 @@
-"""The gate's operations on what is said: messages, files, search, context and summaries."""
+"""Messages: what is said in sessions, also as files, and searches for it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any
+from datetime import datetime
+from operator import attrgetter
+from typing import Annotated, Any
 
-from msgspec.structs import replace
+from msgspec import Meta
+from msgspec.structs import asdict
 
-from souvenance.core.conversation import context as core
 from souvenance.core.conversation import directory, erase
-from souvenance.core.conversation import messages as read
+from souvenance.core.conversation import messages as core
 from souvenance.core.conversation.compartments import everywhere, reading
-from souvenance.core.conversation.ingest import Hall, IncomingMessage, StoredMessage, add_messages
+from souvenance.core.conversation.messages import IncomingMessage, StoredMessage, TargetSession, add_messages
 from souvenance.core.conversation.search import How, Where, find_messages
 from souvenance.core.remember import Upcoming
-from souvenance.core.request_context import Services, Trace
+from souvenance.core.request_context import RequestContext, Services, Trace
 from souvenance.domain.chunking import chunks
+from souvenance.domain.content import decode_metadata
 from souvenance.domain.directory import SESSION
 from souvenance.domain.filters import predicate
-from souvenance.domain.line import DOCUMENT
+from souvenance.domain.line import DOCUMENT, MESSAGE
 from souvenance.domain.reasoning_settings import Reasoning
-from souvenance.domain.timestamps import to_ms
+from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import InvalidInput
 from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
-from souvenance.gate.conversation import requests as q
-from souvenance.gate.conversation import responses as a
-from souvenance.gate.conversation import serialisers
+from souvenance.gate.conversation.resource import (
+    AnyName,
+    BareListAnswer,
+    Done,
+    JsonObject,
+    ListRequest,
+    NewName,
+    PeerName,
+    Query,
+    ResponsePage,
+    UpTo100,
+    WorkspaceRequest,
+    encode_object,
+    erased,
+    moment_ms,
+    operation,
+    whole_workspace,
+)
+from souvenance.gate.conversation.sessions import Members, OfSession, reads_session, writes_session
+from souvenance.gate.explain import explanation
+from souvenance.gate.messages import Answer, Explanation, Namespace, Request
+from souvenance.gate.rights import Rights
 
-_EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
-_LATEST = datetime(9999, 12, 30, tzinfo=UTC)
+MOST_MESSAGE_CHARS = 25_000
+
+Text = Annotated[str, Meta(max_length=MOST_MESSAGE_CHARS)]
 
 
-def moment_ms(moment: datetime | None, field: str = "created_at") -> int | None:
-    """Raises: InvalidInput for a time that no calendar has everywhere."""
-    if moment is None:
-        return None
-    aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-    if not _EARLIEST <= aware <= _LATEST:
-        raise InvalidInput(f"{field} lies outside the years 1 to 9999")
-    return to_ms(aware)
+class MessageHabits(Request, frozen=True, forbid_unknown_fields=False):
+    reasoning: Reasoning | None = None
 
 
-def add(case: AuthorisedRequest, request: q.AddMessages) -> Outcome:
-    said = [
-        IncomingMessage(
-            one.peer_id,
-            one.content,
-            _metadata(one.metadata),
-            moment_ms(one.created_at),
-            _reasoning(one.configuration).enabled,
-            wishes=_reasoning(one.configuration).custom_instructions,
+class NewMessage(Request, frozen=True, forbid_unknown_fields=False, kw_only=True):
+    content: Text
+    peer_id: NewName
+    metadata: JsonObject | None = None
+    configuration: MessageHabits | None = None
+    created_at: datetime | None = None
+
+
+class AddMessages(WorkspaceRequest, frozen=True, kw_only=True):
+    workspace_id: NewName
+    session_id: NewName
+    messages: Annotated[list[NewMessage], Meta(min_length=1, max_length=100)]
+    idempotency_key: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
+    namespace: Namespace | None = None
+    members: Members | None = None
+    """Who is let in beside those who speak; the habits hold for whoever was never in the session."""
+
+
+class AddFile(WorkspaceRequest, frozen=True, kw_only=True):
+    """A file whose text becomes messages."""
+
+    workspace_id: NewName
+    session_id: NewName
+    peer_id: NewName
+    file: bytes
+    filename: str | None = None
+    media_type: str = ""
+    metadata: JsonObject | None = None
+    configuration: MessageHabits | None = None
+    created_at: datetime | None = None
+    namespace: Namespace | None = None
+
+
+class ReadFile(AddFile, frozen=True, kw_only=True):
+    """A file whose text was read."""
+
+    messages: list[NewMessage]
+
+
+class ListMessages(ListRequest, frozen=True, kw_only=True):
+    session_id: AnyName
+    filters: JsonObject | None = None
+
+
+class OfMessage(OfSession, frozen=True, kw_only=True):
+    message_id: AnyName
+
+
+class DeleteMessage(OfMessage, frozen=True, kw_only=True):
+    with_empty_session: bool = False
+    """Delete the session too, if it then holds nothing."""
+
+
+class ChangeMessage(OfMessage, frozen=True, kw_only=True):
+    metadata: JsonObject | None = None
+
+
+class Search(WorkspaceRequest, frozen=True, kw_only=True):
+    query: Query
+    filters: JsonObject | None = None
+    limit: UpTo100 = 10
+    at: datetime | None = None
+    """When the question is asked, if not now: "last week" is the week before that."""
+    floor: bool = False
+    """Only what is relevant enough to be shown unasked, which may be nothing."""
+    explain: bool = False
+    """Whether each message says why it came."""
+
+
+class SearchWorkspace(Search, frozen=True, kw_only=True):
+    scope: AnyName | None = None
+
+
+class SearchPeer(Search, frozen=True, kw_only=True):
+    peer_id: PeerName
+
+
+class SearchSession(Search, frozen=True, kw_only=True):
+    session_id: AnyName
+
+
+class MessageAnswer(Answer, frozen=True, omit_defaults=True):
+    id: str
+    content: str
+    peer_id: str
+    session_id: str
+    metadata: JsonObject
+    created_at: datetime
+    workspace_id: str
+    token_count: int
+    explanation: Explanation | None = None
+    """Why a search found it, if that was asked for."""
+    kind: str | None = None
+    """'document' if it is part of a file: its peer carried it, and did not say it."""
+
+    @classmethod
+    def of(cls, one: StoredMessage, why: Explanation | None = None) -> MessageAnswer:
+        line = one.line
+        return cls(
+            line.id,
+            one.text,
+            line.compartment.owner,
+            line.session or "",
+            dict(decode_metadata(line.metadata)),
+            to_datetime(core.said_at(line)),
+            line.compartment.workspace,
+            line.tokens or 0,
+            why,
+            None if line.kind == MESSAGE else line.kind,
         )
-        for one in request.messages
-    ]
-    hall = Hall(request.session_id, request.namespace, request.members)
-    stored, changes = add_messages(case.ctx, hall, said, request.idempotency_key)
-    answer = a.Messages([serialisers.message(one) for one in stored], repeated=not changes.put)
+
+
+class MessagePage(ResponsePage, frozen=True):
+    items: list[MessageAnswer]
+
+
+class Messages(BareListAnswer, frozen=True):
+    messages: list[MessageAnswer]
+    repeated: bool = False
+    """Whether these are what an earlier, identical request stored."""
+
+
+def _may_add(rights: Rights, request: AddMessages) -> None:
+    authors = {one.peer_id for one in request.messages}
+    rights.makes(request.session_id, authors.union(request.members or ()), request.namespace)
+
+
+def _may_add_file(rights: Rights, request: AddFile) -> None:
+    rights.makes(request.session_id, (request.peer_id,), request.namespace)
+
+
+def _may_search_peer(rights: Rights, request: SearchPeer) -> None:
+    rights.looks(request.peer_id, request.peer_id)
+
+
+def _add(call: AuthorisedRequest, request: AddMessages) -> Outcome:
+    target = TargetSession(request.session_id, request.namespace, request.members)
+    incoming = _incoming(request.messages, MESSAGE)
+    stored, changes = add_messages(call.ctx, target, incoming, request.idempotency_key)
+    answer = Messages([MessageAnswer.of(one) for one in stored], repeated=not changes.put)
     return Outcome(answer, changes.trace())
 
 
-def texts_added(request: q.AddMessages) -> list[Upcoming]:
+def _add_file(call: AuthorisedRequest, request: ReadFile) -> Outcome:
+    target = TargetSession(request.session_id, request.namespace)
+    stored, changes = add_messages(call.ctx, target, _incoming(request.messages, DOCUMENT))
+    answer = Messages([MessageAnswer.of(one) for one in stored])
+    return Outcome(answer, changes.trace(file=len(request.file)))
+
+
+def _read_file(services: Services, request: AddFile) -> ReadFile:
+    """Raises: InvalidInput, UnsupportedType, FileTooLarge."""
+    text = services.reader.read(request.file, request.media_type, request.filename)
+    messages = [
+        NewMessage(
+            content=part,
+            peer_id=request.peer_id,
+            metadata=request.metadata,
+            configuration=request.configuration,
+            created_at=request.created_at,
+        )
+        for part in chunks(text, MOST_MESSAGE_CHARS)
+    ]
+    return ReadFile(**asdict(request), messages=messages)
+
+
+def _texts(request: AddMessages | ReadFile) -> list[Upcoming]:
     return [
         Upcoming(one.content, moment_ms(one.created_at), one.peer_id, request.namespace)
         for one in request.messages
     ]
 
 
-def texts_in_file(request: q.AddFile) -> list[Upcoming]:
-    moment = moment_ms(request.created_at)
-    return [Upcoming(part, moment, request.peer_id, request.namespace) for part in request.parts]
-
-
-def read_file(tools: Services, request: q.AddFile) -> q.AddFile:
-    """The request with the text of its file.
-
-    Raises: InvalidInput, UnsupportedType, FileTooLarge.
-    """
-    text = tools.reader.read(request.file, request.media_type, request.filename)
-    return replace(request, parts=tuple(chunks(text, q.MOST_MESSAGE_CHARS)))
-
-
-def add_file(case: AuthorisedRequest, request: q.AddFile) -> Outcome:
-    moment, metadata = moment_ms(request.created_at), _metadata(request.metadata)
-    reasoning = _reasoning(request.configuration)
-    said = [
+def _incoming(messages: list[NewMessage], kind: str) -> list[IncomingMessage]:
+    return [
         IncomingMessage(
-            request.peer_id,
-            part,
-            metadata,
-            moment,
-            reasoning.enabled,
-            DOCUMENT,
-            reasoning.custom_instructions,
+            one.peer_id,
+            one.content,
+            _metadata(one.metadata),
+            moment_ms(one.created_at),
+            _reasoning(one.configuration).enabled,
+            kind,
+            _reasoning(one.configuration).custom_instructions,
         )
-        for part in request.parts
+        for one in messages
     ]
-    stored, changes = add_messages(case.ctx, Hall(request.session_id, request.namespace), said)
-    return Outcome(
-        a.Messages([serialisers.message(one) for one in stored]), changes.trace(file=len(request.file))
-    )
 
 
-def _metadata(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    serialisers.bag(given)
+def _metadata(given: Mapping[str, Any] | None) -> JsonObject:
+    encode_object(given)
     return dict(given or {})
 
 
-def _reasoning(given: q.MessageHabits | None) -> Reasoning:
+def _reasoning(given: MessageHabits | None) -> Reasoning:
     return Reasoning() if given is None or given.reasoning is None else given.reasoning
 
 
-def list_(case: AuthorisedRequest, request: q.ListMessages) -> Outcome:
-    found, total = read.page_of(
-        case.ctx,
+def _list(call: AuthorisedRequest, request: ListMessages) -> Outcome:
+    found, total = core.page_of(
+        call.ctx,
         request.session_id,
-        predicate(request.filters, read.FIELDS),
+        predicate(request.filters, core.FIELDS),
         newest_first=request.reverse,
         offset=request.offset,
         limit=request.size,
     )
-    items = [serialisers.message(one) for one in found]
-    page = serialisers.page(a.MessagePage, items, total, request.page, request.size)
-    return Outcome(page, _read(case, found, request.session_id))
+    page = request.answer(MessagePage, [MessageAnswer.of(one) for one in found], total)
+    return Outcome(page, _trace(call.ctx, found, request.session_id))
 
 
-def read_one(case: AuthorisedRequest, request: q.OfMessage) -> Outcome:
-    found = read.read_message(case.ctx, request.session_id, request.message_id)
-    return Outcome(serialisers.message(found), _read(case, [found], request.session_id))
+def _read(call: AuthorisedRequest, request: OfMessage) -> Outcome:
+    found = core.read_message(call.ctx, request.session_id, request.message_id)
+    return Outcome(MessageAnswer.of(found), _trace(call.ctx, [found], request.session_id))
 
 
-def change(case: AuthorisedRequest, request: q.ChangeMessage) -> Outcome:
-    metadata = serialisers.bag(request.metadata)
+def _change(call: AuthorisedRequest, request: ChangeMessage) -> Outcome:
+    metadata = encode_object(request.metadata)
     if metadata is None:
-        found = read.read_message(case.ctx, request.session_id, request.message_id)
-    else:
-        found = read.annotate(case.ctx, request.session_id, request.message_id, metadata)
-    return Outcome(serialisers.message(found), _read(case, [found], request.session_id))
+        return _read(call, request)
+    found = core.annotate(call.ctx, request.session_id, request.message_id, metadata)
+    return Outcome(MessageAnswer.of(found), _trace(call.ctx, [found], request.session_id))
 
 
-def delete(case: AuthorisedRequest, request: q.DeleteMessage) -> Outcome:
+def _delete(call: AuthorisedRequest, request: DeleteMessage) -> Outcome:
     changes = erase.erase_message(
-        case.ctx,
+        call.ctx,
         request.session_id,
         request.message_id,
         with_empty_session=request.with_empty_session,
     )
-    return serialisers.erased(case, changes, a.Done())
+    return erased(call, changes, Done())
 
 
-def search_workspace(case: AuthorisedRequest, request: q.SearchWorkspace) -> Outcome:
-    sessions = None if request.scope is None else directory.scope_sessions(case.ctx, (request.scope,))
-    return _search(case, request, Where(sessions=sessions))
+def _search_workspace(call: AuthorisedRequest, request: SearchWorkspace) -> Outcome:
+    sessions = None if request.scope is None else directory.scope_sessions(call.ctx, (request.scope,))
+    return _search(call, request, Where(sessions=sessions))
 
 
-def search_peer(case: AuthorisedRequest, request: q.SearchPeer) -> Outcome:
-    sessions = case.rights.looks(request.peer_id, request.peer_id)
-    return _search(case, request, Where(peer=request.peer_id, sessions=sessions))
+def _search_peer(call: AuthorisedRequest, request: SearchPeer) -> Outcome:
+    sessions = call.rights.looks(request.peer_id, request.peer_id)
+    return _search(call, request, Where(peer=request.peer_id, sessions=sessions))
 
 
-def search_session(case: AuthorisedRequest, request: q.SearchSession) -> Outcome:
-    directory.need(case.ctx, SESSION, request.session_id)
-    return _search(case, request, Where(sessions=(request.session_id,)), request.session_id)
+def _search_session(call: AuthorisedRequest, request: SearchSession) -> Outcome:
+    directory.need(call.ctx, SESSION, request.session_id)
+    return _search(call, request, Where(sessions=(request.session_id,)), request.session_id)
 
 
-def _search(case: AuthorisedRequest, request: q.Search, where: Where, session: str | None = None) -> Outcome:
+def _search(call: AuthorisedRequest, request: Search, where: Where, session: str | None = None) -> Outcome:
     filters = dict(request.filters or {})
     perspective = filters.pop("peer_perspective", None)
     if perspective is not None and not isinstance(perspective, str):
         raise InvalidInput("peer_perspective must name one peer")
-    wanted = predicate(filters, read.FIELDS)
+    wanted = predicate(filters, core.FIELDS)
     found = find_messages(
-        case.ctx,
+        call.ctx,
         request.query,
         Where(where.peer, where.sessions, perspective, wanted),
         request.limit,
         How(moment_ms(request.at, "at"), request.floor, request.explain),
     )
-    trace = _read(case, [one.message for one in found], session)
-    return Outcome(a.Messages([serialisers.found(one) for one in found]), trace)
+    messages = [MessageAnswer.of(one.message, explanation(one.explanation)) for one in found]
+    return Outcome(Messages(messages), _trace(call.ctx, [one.message for one in found], session))
 
 
-def context(case: AuthorisedRequest, request: q.SessionContext) -> Outcome:
-    asked = _asked(case, request)
-    found = core.context(
-        case.ctx, request.session_id, tokens=request.tokens, summary=request.summary, asked=asked
-    )
-    answer = a.SessionContextAnswer(
-        id=request.session_id,
-        messages=[serialisers.message(one) for one in found.messages],
-        summary=None if found.summary is None else serialisers.summary(found.summary),
-        peer_representation=None if found.picture is None else found.picture.text,
-        peer_card=None if found.picture is None else found.picture.card,
-    )
-    views = [] if found.picture is None else [line.id for line in found.picture.lines]
-    limited = asked is None or asked.sessions == {request.session_id}
-    namespaces = _where(case, request.session_id) if limited else everywhere(case.ctx)
-    return Outcome(answer, reading(namespaces, [*(one.line.id for one in found.messages), *views]))
-
-
-def _asked(case: AuthorisedRequest, request: q.SessionContext) -> core.PictureQuery | None:
-    """Whose picture of whom belongs to the context, and how far it may look.
-
-    Raises: InvalidInput, NotFound, CapScopeMismatch.
-    """
-    if request.peer_target is None:
-        if request.peer_perspective is not None:
-            raise InvalidInput("peer_perspective needs a peer_target")
-        return None
-    given = (request.limit_to_session, request.scope is not None, request.sessions is not None)
-    if sum(given) > 1:
-        raise InvalidInput("name only one of limit_to_session, scope and sessions")
-    sessions: frozenset[str] | None = None
-    if request.limit_to_session:
-        sessions = frozenset((request.session_id,))
-    elif request.scope is not None:
-        case.rights.workspace()
-        sessions = directory.scope_sessions(case.ctx, (request.scope,))
-    elif request.sessions is not None:
-        sessions = frozenset(request.sessions)
-        if request.session_id not in sessions:
-            raise InvalidInput("sessions must name the session whose context it is")
-    rights = case.rights
-    observer = request.peer_perspective or request.peer_target
-    limits = (
-        rights.sessions if rights.opens(request.session_id) else rights.looks(observer, request.peer_target)
-    )
-    return core.PictureQuery(
-        observer=observer,
-        observed=request.peer_target,
-        query=request.search_query,
-        top_k=request.search_top_k,
-        distance=request.search_max_distance,
-        frequent=request.include_most_frequent,
-        most=request.max_conclusions or core.MOST_CONCLUSIONS,
-        sessions=core.narrowed(sessions, limits),
-    )
-
-
-def summaries(case: AuthorisedRequest, request: q.Summaries) -> Outcome:
-    if request.if_any and not case.rights.finds(request.session_id):
-        return Outcome(a.SessionSummaries(request.session_id, None, None), reading(()))
-    directory.need(case.ctx, SESSION, request.session_id)
-    trace = reading(_where(case, request.session_id))
-    if request.between is not None:
-        others = {stay.held for stay in directory.stays(case.ctx, request.session_id)} - {*request.between}
-        if others:
-            return Outcome(a.SessionSummaries(request.session_id, None, None), trace)
-    found = {one.long: serialisers.summary(one) for one in core.summaries(case.ctx, request.session_id)}
-    return Outcome(a.SessionSummaries(request.session_id, found.get(False), found.get(True)), trace)
-
-
-def _read(case: AuthorisedRequest, found: list[StoredMessage], session: str | None) -> Trace:
-    namespaces = everywhere(case.ctx) if session is None else _where(case, session)
+def _trace(ctx: RequestContext, found: list[StoredMessage], session: str | None) -> Trace:
+    namespaces = everywhere(ctx) if session is None else directory.where(ctx, session)
     return reading(namespaces, [one.line.id for one in found])
 
 
-def _where(case: AuthorisedRequest, session: str) -> tuple[str, ...]:
-    """Where the session lies, as the log names it."""
-    entry = directory.find(case.ctx, SESSION, session)
-    return () if entry is None else (entry.namespace,)
+ADD_MESSAGES = operation(
+    "messages.add", "put", AddMessages, Messages, _add, _may_add, rings=True, texts=_texts
+)
+ADD_FILE = operation(
+    "messages.upload",
+    "put",
+    AddFile,
+    Messages,
+    _add_file,
+    _may_add_file,
+    rings=True,
+    prepare=_read_file,
+    texts=_texts,
+)
+LIST_MESSAGES = operation("messages.list", "get", ListMessages, MessagePage, _list, reads_session)
+READ_MESSAGE = operation("messages.read", "get", OfMessage, MessageAnswer, _read, reads_session)
+CHANGE_MESSAGE = operation("messages.change", "put", ChangeMessage, MessageAnswer, _change, writes_session)
+DELETE_MESSAGE = operation(
+    "messages.delete", "forget", DeleteMessage, Done, _delete, writes_session, rings=True
+)
+SEARCH_WORKSPACE = operation(
+    "workspaces.search", "get", SearchWorkspace, Messages, _search_workspace, whole_workspace
+)
+SEARCH_PEER = operation(
+    "peers.search", "get", SearchPeer, Messages, _search_peer, _may_search_peer, question=attrgetter("query")
+)
+SEARCH_SESSION = operation("sessions.search", "get", SearchSession, Messages, _search_session, reads_session)

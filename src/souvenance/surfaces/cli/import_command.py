@@ -27,7 +27,7 @@ from souvenance.errors import ArchiveDamaged, Conflict, InvalidInput, Souvenance
 from souvenance.gate import archive as p
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation.requests import NewName
+from souvenance.gate.conversation.resource import NewName
 from souvenance.patterns import pattern
 from souvenance.surfaces.cli.archives import LINES, OWED, REGISTER, ArchiveFiles, ReadsArchive
 from souvenance.surfaces.cli.options import DATA, Command, pass_shell

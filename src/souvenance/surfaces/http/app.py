@@ -47,10 +47,8 @@ from souvenance.surfaces.http.request_threads import (
     json_answer,
     refusal_headers,
 )
-from souvenance.surfaces.http.route import Route
 from souvenance.surfaces.http.route_tree import RouteTree
-from souvenance.surfaces.http.routes import ROUTES
-from souvenance.surfaces.http.statuses import status_of
+from souvenance.surfaces.http.routes import ROUTES, Route, status_of
 from souvenance.surfaces.http.telemetry.middleware import TelemetryMiddleware
 from souvenance.surfaces.http.telemetry.observer import TelemetryObserver, note
 from souvenance.surfaces.http.telemetry.route_names import UPKEEP, places_of

@@ -19,20 +19,23 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 import msgspec
-from msgspec import Struct
 
 from souvenance import errors as e
 from souvenance.agents.awaited_answers import Awaited
 from souvenance.domain.proof import Bound, bound_headers
-from souvenance.domain.retry_after import seconds_to_wait
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
+from souvenance.surfaces.http.client_messages import (
+    EncodedRequest,
+    RawAnswer,
+    RequestWriter,
+    is_plain,
+    raised,
+    read,
+)
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
 from souvenance.surfaces.http.host_check import is_loopback
-from souvenance.surfaces.http.request_encoding import EncodedRequest, RequestWriter, is_plain
-from souvenance.surfaces.http.response_decoding import read
-from souvenance.surfaces.http.route import Route
 from souvenance.surfaces.http.routes import ROUTES
 from souvenance.version import __version__
 
@@ -47,8 +50,6 @@ _HEADERS = {
 _TIMEOUT_SECONDS = 60.0
 _CONNECTIONS = 16
 _KEPT_SECONDS = 30.0
-_MOST_TOLD_CHARS = 2000
-_LONGEST_WAIT_SECONDS = 24 * 3600
 
 NO_KEY = "local"
 """What is sent to a server where no key is known: one that trusts this machine takes it."""
@@ -86,7 +87,8 @@ class RemoteGate:
         self._headers = _HEADERS | _named_in(base)
         self._timeout = timeout
         self._connect_timeout = connect_timeout
-        self._lines = _Lines(partial(_transport, base, cache(partial(_authorities, base))), connections)
+        connect = partial(_transport, base, cache(partial(_authorities, base)))
+        self._connections = _Connections(connect, connections)
 
     def bind(self, operation: Operation, request: Request) -> Bound:
         """What a proof of possession is made over. Raises: InvalidInput, Unsupported."""
@@ -110,14 +112,14 @@ class RemoteGate:
         again = not operation.writes and not credentials.proof
         answer = self._exchange(sent, headers, timeout, awaited or Awaited(), again=again)
         if not 200 <= answer.status < 300:
-            raise _raised(answer, writer.route, credentials.token not in (None, "", NO_KEY))
+            raise raised(writer.route, answer, with_cap=credentials.token not in (None, "", NO_KEY))
         try:
-            return read(writer.route, answer.status, answer.headers, answer.content)
+            return read(writer.route, answer)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             raise e.ServerUnreachable("what answers there is not Souvenance") from None
 
     def close(self) -> None:
-        self._lines.close()
+        self._connections.close()
 
     def _exchange(
         self,
@@ -127,7 +129,7 @@ class RemoteGate:
         awaited: Awaited,
         *,
         again: bool,
-    ) -> _Answered:
+    ) -> RawAnswer:
         """What came back. Raises: ServerUnreachable.
 
         `again` allows a second try if the server closed a kept connection the moment it was used again.
@@ -136,16 +138,19 @@ class RemoteGate:
         end = time.monotonic() + seconds
         course = _Course(awaited)
         try:
-            with self._lines.one(seconds) as line:
+            with self._connections.one(seconds) as connection:
                 request = httpx.Request(
                     sent.method,
                     f"{self._address}{sent.path}",
                     content=sent.body,
                     headers=headers,
-                    extensions={"trace": partial(course.goes_on, line), "timeout": self._timeouts(seconds)},
+                    extensions={
+                        "trace": partial(course.goes_on, connection),
+                        "timeout": self._timeouts(seconds),
+                    },
                 )
-                with closing(line.transport.handle_request(request)) as response:
-                    return _Answered(response.status_code, response.headers, _bounded(response, end))
+                with closing(connection.transport.handle_request(request)) as response:
+                    return RawAnswer(response.status_code, response.headers, _bounded(response, end))
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OverflowError) as error:
             kept = not course.connected
             if again and kept and isinstance(error, httpx.RemoteProtocolError | httpx.NetworkError):
@@ -153,7 +158,7 @@ class RemoteGate:
             told = str(error) or type(error).__name__
             raise e.ServerUnreachable(f"no answer from the server: {told}") from error
         except RuntimeError as error:
-            if not self._lines.closed:
+            if not self._connections.closed:
                 raise
             raise e.ServerUnreachable("the way to the server was closed") from error
         finally:
@@ -164,13 +169,7 @@ class RemoteGate:
         return {"connect": connecting, "read": seconds, "write": seconds, "pool": seconds}
 
 
-class _Answered(Struct, frozen=True):
-    status: int
-    headers: httpx.Headers
-    content: bytes
-
-
-class _Line:
+class _Connection:
     """A transport of one connection, and where that comes in.
 
     A client around it would take as long again as all the rest: for cookies, redirects and addresses.
@@ -196,23 +195,23 @@ class _Course:
         self._awaited = awaited
         self.connected = False
 
-    def goes_on(self, line: _Line, step: str, about: Mapping[str, Any]) -> None:
+    def goes_on(self, connection: _Connection, step: str, about: Mapping[str, Any]) -> None:
         """As httpcore tells of it: each step begins and then completes or fails."""
         step, _, point = step.rpartition(".")
         what = step.rpartition(".")[2]
         if what in _CONNECTING:
             self.connected = True
-            line.stream = about["return_value"] if point == "complete" else None
+            connection.stream = about["return_value"] if point == "complete" else None
         elif what not in _READING:
             return
         if point == "started":
-            self._awaited.begins(time.monotonic(), line.arrived)
+            self._awaited.begins(time.monotonic(), connection.arrived)
         else:
             self._awaited.ends()
 
 
-class _Lines:
-    """Lines to one server, the one used last first.
+class _Connections:
+    """Connections to one server, the one used last first.
 
     A transport of many connections looks through all of them, under a lock, before and after every call.
     """
@@ -220,22 +219,22 @@ class _Lines:
     def __init__(self, make: Callable[[], httpx.HTTPTransport], most: int) -> None:
         """Raises: what `make` raises."""
         self._make = make
-        self._free: deque[tuple[_Line, float]] = deque([(_Line(make()), time.monotonic())])
+        self._free: deque[tuple[_Connection, float]] = deque([(_Connection(make()), time.monotonic())])
         self._places = threading.Semaphore(most)
         self._lock = threading.Lock()
         self.closed = False
 
     @contextmanager
-    def one(self, seconds: float) -> Iterator[_Line]:
+    def one(self, seconds: float) -> Iterator[_Connection]:
         """Raises: ServerUnreachable if none is free for so long, RuntimeError when they are closed."""
         if not self._places.acquire(timeout=seconds):
             raise e.ServerUnreachable("no answer from the server: too much is asked of it at once")
         try:
-            line = self._taken()
+            connection = self._taken()
             try:
-                yield line
+                yield connection
             finally:
-                self._give_back(line)
+                self._give_back(connection)
         finally:
             self._places.release()
 
@@ -245,22 +244,22 @@ class _Lines:
             self.closed = True
             free = list(self._free)
             self._free.clear()
-        for line, _ in free:
-            line.transport.close()
+        for connection, _ in free:
+            connection.transport.close()
 
-    def _taken(self) -> _Line:
+    def _taken(self) -> _Connection:
         with self._lock:
             if self.closed:
-                raise RuntimeError("the lines are closed")
+                raise RuntimeError("the connections are closed")
             if self._free:
                 return self._free.pop()[0]
-        return _Line(self._make())
+        return _Connection(self._make())
 
-    def _give_back(self, line: _Line) -> None:
+    def _give_back(self, connection: _Connection) -> None:
         """Keep it for the next call, and those no longer that nobody needed for a while."""
         now, unused = time.monotonic(), []
         with self._lock:
-            self._free.append((line, now))
+            self._free.append((connection, now))
             while self._free and (self.closed or now - self._free[0][1] > _KEPT_SECONDS):
                 unused.append(self._free.popleft()[0])
         for one in unused:
@@ -357,96 +356,3 @@ def _writer(name: str) -> RequestWriter:
             f"{name} is not served over HTTP", hint="Run it on the machine that has the data folder."
         )
     return RequestWriter(_ROUTES[name])
-
-
-_BY_STATUS: dict[int, type[e.SouvenanceError]] = {
-    401: e.CapSigInvalid,
-    402: e.Denied,
-    403: e.CapScopeMismatch,
-    404: e.NotFound,
-    405: e.Unsupported,
-    408: e.Unavailable,
-    409: e.Conflict,
-    413: e.BodyTooLarge,
-    415: e.UnsupportedType,
-    425: e.Unavailable,
-    429: e.RateLimited,
-    501: e.Unsupported,
-}
-"""What a status means where no code of ours says more; others mean a bad request, or a server that failed."""
-
-_PLAIN_SPOKEN = (413, 429)
-"""Statuses that mean the same whoever answers, a proxy that knows no JSON included."""
-
-
-def _raised(answer: _Answered, route: Route, with_cap: bool) -> e.SouvenanceError:
-    told = _complaint(answer.content)
-    if not told and answer.status not in _PLAIN_SPOKEN:
-        return _foreign(answer)
-    detail = _detail(told) or f"the server answered {answer.status}"
-    code, hint = told.get("error"), told.get("hint")
-    kind = _BY_CODE.get(code) if isinstance(code, str) else None
-    kind = kind or _by_status(answer.status, route, with_cap)
-    hint = hint if isinstance(hint, str) else None
-    if issubclass(kind, e.RateLimited):
-        wait = seconds_to_wait(
-            answer.headers.get("retry-after", ""), now=time.time(), most=_LONGEST_WAIT_SECONDS
-        )
-        return kind(detail, retry_after=wait, hint=hint)
-    return kind(detail, hint=hint)
-
-
-def _foreign(answer: _Answered) -> e.ServerUnreachable:
-    if "location" in answer.headers and answer.status < 400:
-        return e.ServerUnreachable(
-            f"the server answered {answer.status} and points elsewhere",
-            hint="Use the address that it points to, if that one may have the cap.",
-        )
-    return e.ServerUnreachable(f"the server answered {answer.status}, and not as Souvenance does")
-
-
-def _by_status(status: int, route: Route, with_cap: bool) -> type[e.SouvenanceError]:
-    if status == 401 and not with_cap:
-        return e.CapMissing
-    if status == 413 and route.form:
-        return e.FileTooLarge
-    return _BY_STATUS.get(status) or (e.InvalidInput if status < 500 else e.Unavailable)
-
-
-def _complaint(content: bytes) -> dict[str, Any]:
-    """What a refusal says; empty for one that neither Souvenance nor Honcho would write."""
-    try:
-        found = msgspec.json.decode(content)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) and _detail(found) else {}
-
-
-def _detail(told: Mapping[str, Any]) -> str:
-    for name in ("detail", "message", "error"):
-        match told.get(name):
-            case str(text) if text:
-                return text[:_MOST_TOLD_CHARS]
-            case list(problems) if problems:
-                return "; ".join(_problem(one) for one in problems)[:_MOST_TOLD_CHARS]
-    return ""
-
-
-def _problem(one: Any) -> str:
-    """One fault of a request in FastAPI's words: where it is, and what it is."""
-    if not isinstance(one, dict):
-        return str(one)
-    where = one.get("loc")
-    steps = ".".join(str(step) for step in where) if isinstance(where, list) else ""
-    return f"{steps}: {one.get('msg', '')}".strip(": ")
-
-
-def _every(kind: type[e.SouvenanceError]) -> Iterator[type[e.SouvenanceError]]:
-    """The kinds that the tree of errors has; a surface may have its own beside them."""
-    if kind.__module__ == e.__name__:
-        yield kind
-    for child in kind.__subclasses__():
-        yield from _every(child)
-
-
-_BY_CODE = {kind.code: kind for kind in _every(e.SouvenanceError)}

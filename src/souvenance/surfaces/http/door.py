@@ -9,12 +9,12 @@ from typing import Protocol
 from starlette.routing import BaseRoute
 
 from souvenance.gate.gate import Gate
-from souvenance.surfaces.http.openapi_parts import Paths
+from souvenance.surfaces.http.openapi import Paths
 from souvenance.surfaces.http.request_threads import RequestThreads
 
 
 class Door(Protocol):
-    def routes(self, gate: Gate, hands: RequestThreads) -> Sequence[BaseRoute]:
+    def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
         """What the door answers; every path of it is its own."""
         ...
 

@@ -1,23 +1,97 @@
-"""The OpenAPI description, made from the tables of routes, so that it can't say anything but what they do."""
+"""The OpenAPI description, made from the tables of routes, so that it can't say anything but what they do.
+
+A door without such a table describes itself in the words below.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from souvenance import errors as e
-from souvenance.gate.conversation import responses as a
-from souvenance.surfaces.http.openapi_parts import Paths
-from souvenance.surfaces.http.route import Route
+from souvenance.gate.conversation.chat import ChatAnswer
+from souvenance.gate.conversation.resource import BareListAnswer, Done
+from souvenance.gate.messages import Answer
+from souvenance.surfaces.http.routes import IN_HEADER, WITH_FILE, Route, status_of
+
+Schema = dict[str, Any]
+Paths = Mapping[str, Mapping[str, Any]]
+"""Operations by path and method."""
+
+JSON = "application/json"
+TEXT: Schema = {"type": "string"}
+NUMBER: Schema = {"type": "integer"}
+URL: Schema = {"type": "string", "format": "uri"}
+
+Shape = Callable[[list[str]], Schema]
+"""What a refusal looks like that has one of these codes."""
+
+
+def own_shape(codes: list[str]) -> Schema:
+    """A refusal as Souvenance's own API has it."""
+    error = {"$ref": "#/components/schemas/Error"}
+    return {"allOf": [error, {"properties": {"error": {"enum": codes}}}]}
+
+
+def described(
+    name: str,
+    summary: str,
+    responses: Mapping[str, Any],
+    *,
+    body: Mapping[str, Any] | None = None,
+    parameters: Iterable[Mapping[str, Any]] = (),
+    needs_cap: bool = True,
+) -> dict[str, Any]:
+    """One operation. Whatever it is, the guard may refuse it first."""
+    guarded = {"403": answer("host_refused", own_shape([e.HostRefused.code])), **responses}
+    told: dict[str, Any] = {"operationId": name, "summary": summary, "responses": guarded}
+    if not needs_cap:
+        told["security"] = []
+    if body is not None:
+        told["requestBody"] = {"required": True, "content": body}
+    if found := list(parameters):
+        told["parameters"] = found
+    return told
+
+
+def answer(description: str, schema: Schema, *others: str) -> dict[str, Any]:
+    """An answer in JSON, or of one of the other media types."""
+    content: dict[str, Any] = {JSON: {"schema": schema}}
+    content.update({media: {"schema": TEXT} for media in others})
+    return {"description": description, "content": content}
+
+
+def refusals(kinds: Iterable[type[e.SouvenanceError]], shape: Shape) -> dict[str, Any]:
+    """The answers to what is refused, by status. What the guard refuses looks as everywhere."""
+    by_status: dict[int, set[str]] = defaultdict(set)
+    for kind in kinds:
+        by_status[status_of(kind)].add(kind.code)
+    found = {}
+    for status, codes in sorted(by_status.items()):
+        schema = shape(sorted(codes - {e.HostRefused.code}))
+        if e.HostRefused.code in codes:
+            schema = {"anyOf": [own_shape([e.HostRefused.code]), schema]}
+        found[str(status)] = answer(", ".join(sorted(codes)), schema)
+    return found
+
+
+def an_object(required: Mapping[str, Schema], **optional: Schema) -> Schema:
+    """An object with these members, and maybe others."""
+    return {"type": "object", "properties": {**required, **optional}, "required": list(required)}
+
+
+def a_list(of: Schema) -> Schema:
+    return {"type": "array", "items": of}
+
+
+def one_of(*values: str) -> Schema:
+    return {"type": "string", "enum": list(values)}
+
 
 _REF = "#/components/schemas/{name}"
-_LISTS = {a.Messages: "messages", a.Conclusions: "conclusions"}
-"""Answers that go out as the bare list in this field."""
-
-
 _UNREADY = (e.StorageUnavailable, e.StorageBusy, e.StorageFull, e.StorageReadOnly)
 
 
@@ -85,6 +159,9 @@ class Description:
         kinds = sorted(kinds, key=lambda kind: (kind.__name__, kind.__module__))
         refs, self.schemas = msgspec.json.schema_components(kinds, ref_template=_REF)
         self._refs = dict(zip(kinds, refs, strict=True))
+        for kind in _subclasses(Answer):
+            if kind.__name__ in self.schemas and not kind.__struct_config__.omit_defaults:
+                self.schemas[kind.__name__]["required"] = list(kind.__struct_fields__)
 
     def operation(self, route: Route) -> dict[str, Any]:
         by_status: dict[int, list[type[e.SouvenanceError]]] = defaultdict(list)
@@ -110,14 +187,16 @@ class Description:
 
     def _parameters(self, route: Route) -> list[dict[str, Any]]:
         schema = self._schema(route.operation.request)
+        places = {"path": route.in_path, "query": route.in_query, "header": route.in_header}
         return [
             {
-                "name": name,
-                "in": "path" if name in route.in_path else "query",
-                "required": name in route.in_path or name in schema.get("required", ()),
+                "name": IN_HEADER.get(name, name),
+                "in": place,
+                "required": place == "path" or name in schema.get("required", ()),
                 "schema": schema["properties"][name],
             }
-            for name in (*route.in_path, *route.in_query)
+            for place, names in places.items()
+            for name in names
         ]
 
     def _body(self, route: Route) -> dict[str, Any]:
@@ -125,35 +204,40 @@ class Description:
         required = [name for name in route.in_body if name in schema.get("required", ())]
         if route.whole is not None:
             body = schema["properties"][route.whole]
-        elif not (route.in_path or route.query):
+        elif not (route.in_path or route.query or route.in_header):
             body = self._refs[route.operation.request]
         else:
             properties = {name: schema["properties"][name] for name in route.in_body}
             body = {"type": "object", "properties": properties, "required": required}
-        media = "application/json"
+        media = JSON
         if route.form:
             media = "multipart/form-data"
-            body["properties"]["file"] = {"type": "string", "format": "binary"}
-            for name in ("filename", "media_type", "parts"):
+            for name in WITH_FILE:
                 del body["properties"][name]
+            body["properties"]["file"] = {"type": "string", "format": "binary"}
         return {"required": bool(required), "content": {media: {"schema": body}}}
 
     def answer(self, kind: type) -> dict[str, Any]:
-        if kind is a.Done:
+        if kind is Done:
             return {"description": "Done"}
         schema = self._refs[kind]
-        if kind in _LISTS:
-            schema = self._schema(kind)["properties"][_LISTS[kind]]
-        content: dict[str, Any] = {"application/json": {"schema": schema}}
-        if kind is a.ChatAnswer:
-            content["text/event-stream"] = {}
-        return {"description": "Done", "content": content}
+        if issubclass(kind, BareListAnswer):
+            schema = self._schema(kind)["properties"][kind.__struct_fields__[0]]
+        described = answer("Done", schema)
+        if kind is ChatAnswer:
+            described["content"]["text/event-stream"] = {}
+        return described
 
     def refusals(self, kinds: Iterable[type[e.SouvenanceError]]) -> dict[str, Any]:
         codes = sorted({kind.code for kind in kinds})
-        schema = {"allOf": [self._refs[Error], {"properties": {"error": {"enum": codes}}}]}
-        return {"description": ", ".join(codes), "content": {"application/json": {"schema": schema}}}
+        return answer(", ".join(codes), own_shape(codes))
 
     def _schema(self, kind: type) -> dict[str, Any]:
         schema: dict[str, Any] = self.schemas[self._refs[kind]["$ref"].rsplit("/", 1)[1]]
         return schema
+
+
+def _subclasses(kind: type[Answer]) -> Iterator[type[Answer]]:
+    for child in kind.__subclasses__():
+        yield child
+        yield from _subclasses(child)

@@ -12,12 +12,12 @@ from starlette.types import Receive, Scope, Send
 _ROUTE = "souvenance.route"
 
 
-class _Node:
+class _Segment:
     """One segment: what may follow it, by name or as a parameter, and the routes that end here by method."""
 
     def __init__(self) -> None:
-        self.named: dict[str, _Node] = {}
-        self.parameter: _Node | None = None
+        self.named: dict[str, _Segment] = {}
+        self.parameter: _Segment | None = None
         self.ending: dict[str, tuple[Route, tuple[str, ...]]] = {}
 
 
@@ -25,7 +25,7 @@ class RouteTree(BaseRoute):
     """Behaves as its routes would one after the other, a name before a parameter."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
-        self._root = _Node()
+        self._root = _Segment()
         for route in routes:
             self._add(route)
 
@@ -34,10 +34,10 @@ class RouteTree(BaseRoute):
         for segment in route.path.split("/")[1:]:
             if segment.startswith("{"):
                 names.append(segment.strip("{}"))
-                node.parameter = node.parameter or _Node()
+                node.parameter = node.parameter or _Segment()
                 node = node.parameter
             else:
-                node = node.named.setdefault(segment, _Node())
+                node = node.named.setdefault(segment, _Segment())
         for method in route.methods or ():
             node.ending[method] = (route, tuple(names))
 
@@ -63,8 +63,8 @@ class RouteTree(BaseRoute):
 
 
 def _walk(
-    node: _Node, segments: list[str], at: int, values: tuple[str, ...]
-) -> Iterator[tuple[_Node, tuple[str, ...]]]:
+    node: _Segment, segments: list[str], at: int, values: tuple[str, ...]
+) -> Iterator[tuple[_Segment, tuple[str, ...]]]:
     """Where the path may lead, the names before the parameters, with the parameters' values."""
     if at == len(segments):
         yield node, values

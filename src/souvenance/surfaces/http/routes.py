@@ -1,14 +1,125 @@
-"""The memory's own routes: one table that the server, its OpenAPI and the client all read."""
+"""Routes: where operations are reached over HTTP and what can come of it, and those of the memory itself.
+
+One table, which the server, its OpenAPI and the client all read.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
 
 from souvenance import errors as e
 from souvenance.gate import archive as p
 from souvenance.gate import operations as o
 from souvenance.gate import sign_ins as s
-from souvenance.surfaces.http.route import Route
+from souvenance.gate.operation import Operation
 
-_ROOMS = (e.NamespaceDenied,)
+STATUS: dict[type[e.SouvenanceError], int] = {
+    e.InvalidInput: 400,
+    e.Disabled: 400,
+    e.Unauthenticated: 401,
+    e.Denied: 403,
+    e.NotFound: 404,
+    e.MethodNotAllowed: 405,
+    e.BodyTimeout: 408,
+    e.Conflict: 409,
+    e.LimitExceeded: 413,
+    e.UnsupportedType: 415,
+    e.RateLimited: 429,
+    e.HeadersTooLarge: 431,
+    e.IntegrityError: 500,
+    e.Misconfigured: 500,
+    e.Unsupported: 501,
+    e.UpstreamUnreachable: 502,
+    e.Unavailable: 503,
+    e.ServerBusy: 503,
+}
+
+
+def status_of(kind: type[e.SouvenanceError]) -> int:
+    """The HTTP status of an error class: its own row, or that of its nearest ancestor."""
+    return next(STATUS[base] for base in kind.__mro__ if base in STATUS)
+
+
+EVERY_CAP = (
+    e.CapMissing,
+    e.CapMalformed,
+    e.CapSigInvalid,
+    e.CapExpired,
+    e.CapRevoked,
+    e.CapPopInvalid,
+    e.CapDataClassMismatch,
+    e.HostRefused,
+    e.InvalidInput,
+    e.RateLimited,
+    e.StorageUnavailable,
+    e.StorageFull,
+    e.StorageBusy,
+    e.StorageReadOnly,
+    e.AuditUnavailable,
+    e.IntegrityError,
+)
+IN_HEADER = {"idempotency_key": "idempotency-key"}
+"""Fields of requests that stand in a header, under that name."""
+REPEATED = "idempotency-replayed"
+"""The header that says of a list what was there already: "true", or how many."""
+WITH_FILE = ("file", "filename", "media_type")
+"""Fields of requests that a form's part with a file holds."""
+EVERY_BODY = (e.BodyTooLarge, e.BodyTimeout, e.ServerBusy)
+
+
+class Route(Struct, frozen=True):
+    method: str
+    path: str
+    operation: Operation
+    summary: str
+    may_fail: tuple[type[e.SouvenanceError], ...] = ()
+    status: int = 200
+    query: tuple[str, ...] = ()
+    """The fields that stand in the URL's query; the others stand in the path, the body or a header."""
+    whole: str | None = None
+    """The field that is the whole body, where the body is not an object of fields."""
+    form: bool = False
+    """Whether the body is a form with a file."""
+    existing: int | None = None
+    """The status where what was asked for existed already, if that is told apart."""
+    refused_as: Callable[[type[e.SouvenanceError]], int] = status_of
+
+    @property
+    def in_path(self) -> tuple[str, ...]:
+        return tuple(name for name in self.operation.request.__struct_fields__ if f"{{{name}}}" in self.path)
+
+    @property
+    def _takes_body(self) -> bool:
+        return self.method not in ("GET", "DELETE") or self.whole is not None
+
+    @property
+    def in_body(self) -> tuple[str, ...]:
+        if not self._takes_body:
+            return ()
+        outside = {*self.in_path, *self.query, *IN_HEADER}
+        return tuple(name for name in self.operation.request.__struct_fields__ if name not in outside)
+
+    @property
+    def in_header(self) -> tuple[str, ...]:
+        return tuple(name for name in self.operation.request.__struct_fields__ if name in IN_HEADER)
+
+    @property
+    def in_query(self) -> tuple[str, ...]:
+        if self._takes_body:
+            return self.query
+        return tuple(name for name in self.operation.request.__struct_fields__ if name not in self.in_path)
+
+    @property
+    def errors(self) -> tuple[type[e.SouvenanceError], ...]:
+        """Every error that this route can answer with."""
+        body = () if self.method == "GET" else EVERY_BODY
+        right = (e.CapOpMismatch,) if self.operation.need.op else ()
+        return (*EVERY_CAP, *right, *body, *self.may_fail)
+
+
+_DENIED = (e.NamespaceDenied,)
 _OPENED = (e.Tampered, e.WrongKey)
 
 
@@ -18,19 +129,19 @@ ROUTES = (
         "/v1/memory/put",
         o.PUT,
         "Append a line",
-        (*_ROOMS, *_OPENED, e.CapScopeMismatch, e.Conflict, e.LineTooLong, e.LimitExceeded),
+        (*_DENIED, *_OPENED, e.CapScopeMismatch, e.Conflict, e.LineTooLong, e.LimitExceeded),
         201,
     ),
-    Route("POST", "/v1/memory/get", o.GET, "Recall the lines that answer a question", (*_ROOMS, *_OPENED)),
+    Route("POST", "/v1/memory/get", o.GET, "Recall the lines that answer a question", (*_DENIED, *_OPENED)),
     Route("GET", "/v1/memory/lines/{id}", o.LINE, "Read one line and its history", (e.NotFound, *_OPENED)),
     Route(
         "POST",
         "/v1/memory/list",
         o.LIST,
         "List lines, with their text if asked for",
-        (*_ROOMS, *_OPENED),
+        (*_DENIED, *_OPENED),
     ),
-    Route("POST", "/v1/memory/snapshot", o.SNAPSHOT, "A profile for a system prompt", (*_ROOMS, *_OPENED)),
+    Route("POST", "/v1/memory/snapshot", o.SNAPSHOT, "A profile for a system prompt", (*_DENIED, *_OPENED)),
     Route(
         "POST",
         "/v1/memory/invalidate",
@@ -44,7 +155,7 @@ ROUTES = (
         "/v1/memory/forget",
         o.FORGET,
         "Erase a line, a namespace or an owner",
-        (*_ROOMS, e.NotFound, e.CapScopeMismatch, e.SchemaUnknown, *_OPENED),
+        (*_DENIED, e.NotFound, e.CapScopeMismatch, e.SchemaUnknown, *_OPENED),
     ),
     Route("POST", "/v1/caps", o.MINT, "Mint a cap", (e.CapScopeMismatch,), 201),
     Route(

@@ -24,7 +24,7 @@ from souvenance.surfaces.http.app import Guarded, make_app
 from souvenance.surfaces.http.door import Door
 from souvenance.surfaces.http.host_check import is_loopback
 from souvenance.surfaces.http.request_threads import HEADERS, encode
-from souvenance.surfaces.http.statuses import status_of
+from souvenance.surfaces.http.routes import status_of
 from souvenance.surfaces.http.telemetry.logs import Log, logging_to
 from souvenance.surfaces.http.telemetry.observer import TelemetryObserver
 from souvenance.surfaces.http.telemetry.setup import seeing

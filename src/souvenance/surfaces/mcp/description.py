@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from souvenance import errors as e
-from souvenance.surfaces.http.openapi_parts import (
+from souvenance.surfaces.http.openapi import (
     JSON,
     TEXT,
     Paths,
@@ -13,7 +13,7 @@ from souvenance.surfaces.http.openapi_parts import (
     own_shape,
     refusals,
 )
-from souvenance.surfaces.http.route import EVERY_BODY, EVERY_CAP
+from souvenance.surfaces.http.routes import EVERY_BODY, EVERY_CAP
 
 _VERSION = {"const": "2.0"}
 _ASKED = an_object(

@@ -24,7 +24,7 @@ from souvenance.gate.gate import Gate
 from souvenance.gate.messages import checked
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.http.openapi_parts import JSON, Paths
+from souvenance.surfaces.http.openapi import JSON, Paths
 from souvenance.surfaces.http.request_bodies import body_of
 from souvenance.surfaces.http.request_threads import (
     RequestThreads,
@@ -32,7 +32,7 @@ from souvenance.surfaces.http.request_threads import (
     json_answer,
     refusal_headers,
 )
-from souvenance.surfaces.http.statuses import status_of
+from souvenance.surfaces.http.routes import status_of
 from souvenance.surfaces.mcp import description
 from souvenance.surfaces.mcp.gate_calls import Errand
 from souvenance.surfaces.mcp.memory import PersonsMemory

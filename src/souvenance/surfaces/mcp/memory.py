@@ -20,9 +20,45 @@ from souvenance.domain.trust import KINDS
 from souvenance.errors import CapScopeMismatch, InvalidInput, NotFound
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as c
-from souvenance.gate.conversation import requests as q
-from souvenance.gate.conversation import responses as a
+from souvenance.gate.conversation.chat import ASK_PEER, AskPeer, ChatAnswer, Evidence
+from souvenance.gate.conversation.conclusions import (
+    ADD_CONCLUSIONS,
+    DELETE_CONCLUSION,
+    LIST_CONCLUSIONS,
+    QUERY_CONCLUSIONS,
+    READ_CONCLUSION,
+    AddConclusions,
+    ConclusionAnswer,
+    ConclusionPage,
+    Conclusions,
+    ListConclusions,
+    NewConclusion,
+    OfConclusion,
+    QueryConclusions,
+)
+from souvenance.gate.conversation.context import (
+    CONTEXT,
+    PEER_CONTEXT,
+    PeerContext,
+    PeerContextAnswer,
+    SessionContext,
+    SessionContextAnswer,
+)
+from souvenance.gate.conversation.messages import (
+    ADD_MESSAGES,
+    DELETE_MESSAGE,
+    READ_MESSAGE,
+    SEARCH_PEER,
+    AddMessages,
+    MessageAnswer,
+    Messages,
+    NewMessage,
+    OfMessage,
+    SearchPeer,
+)
+from souvenance.gate.conversation.peers import CHANGE_PEER, ChangePeer
+from souvenance.gate.conversation.resource import ResponsePage
+from souvenance.gate.conversation.sessions import SESSIONS_OF_PEER, SessionPage, SessionsOfPeer
 from souvenance.surfaces.local_time import here
 from souvenance.surfaces.mcp import quotations
 from souvenance.surfaces.mcp import results as r
@@ -69,13 +105,12 @@ class PersonsMemory:
     async def _say(self, session: str, said: Sequence[str], happened_on: date | None) -> r.KeptResult:
         person, at = self.person, _noon(happened_on)
         messages = [
-            q.NewMessage(content=text, peer_id=person.name, metadata=_FROM_HERE, created_at=at)
-            for text in said
+            NewMessage(content=text, peer_id=person.name, metadata=_FROM_HERE, created_at=at) for text in said
         ]
-        request = q.AddMessages(
+        request = AddMessages(
             workspace_id=person.workspace, session_id=session, messages=messages, namespace=person.namespace
         )
-        stored: a.Messages = await self._asks("speak", c.ADD_MESSAGES, request)
+        stored: Messages = await self._asks("speak", ADD_MESSAGES, request)
         return r.KeptResult([one.id for one in stored.messages], session)
 
     async def _put(self, text: str, happened_on: date | None = None, kind: str = DEFAULT_KIND) -> str:
@@ -107,14 +142,14 @@ class PersonsMemory:
         return list(_once(chain.from_iterable(zip_longest(*ways))))[:limit]
 
     async def _concluded_by(self, eye: str, question: str, limit: int, about: Sequence[str]) -> list[r.Cited]:
-        request = q.QueryConclusions(
+        request = QueryConclusions(
             workspace_id=self.person.workspace,
             query=question,
             top_k=limit,
             distance=_MOST_LACKING,
             filters={"observer_id": eye, "observed_id": self.person.name},
         )
-        answer: a.Conclusions | None = await found(self._asks, c.QUERY_CONCLUSIONS, request)
+        answer: Conclusions | None = await found(self._asks, QUERY_CONCLUSIONS, request)
         concluded = [] if answer is None else answer.conclusions
         return [quotations.conclusion(one, self.person.name, about) for one in concluded]
 
@@ -122,7 +157,7 @@ class PersonsMemory:
         self, eye: str, question: str, limit: int, about: Sequence[str], *, floor: bool
     ) -> list[r.Cited]:
         """What the agent said where the person was."""
-        request = q.SearchPeer(
+        request = SearchPeer(
             workspace_id=self.person.workspace,
             peer_id=eye,
             query=question,
@@ -130,7 +165,7 @@ class PersonsMemory:
             filters={"peer_perspective": self.person.name},
             floor=floor,
         )
-        answer: a.Messages | None = await found(self._asks, c.SEARCH_PEER, request)
+        answer: Messages | None = await found(self._asks, SEARCH_PEER, request)
         said = [] if answer is None else answer.messages
         return [quotations.message(one, self.person.name, about) for one in said]
 
@@ -154,17 +189,17 @@ class PersonsMemory:
             quotations.message(message, self.person.name, most=quotations.MOST_TEXT_CHARS), []
         )
 
-    async def _conclusion(self, line_id: str) -> a.ConclusionAnswer | None:
-        request = q.OfConclusion(workspace_id=self.person.workspace, conclusion_id=line_id)
-        answer: a.ConclusionAnswer | None = await found(self._asks, c.READ_CONCLUSION, request)
+    async def _conclusion(self, line_id: str) -> ConclusionAnswer | None:
+        request = OfConclusion(workspace_id=self.person.workspace, conclusion_id=line_id)
+        answer: ConclusionAnswer | None = await found(self._asks, READ_CONCLUSION, request)
         return answer
 
-    async def _message(self, line_id: str, session: str) -> a.Message | None:
-        request = q.OfMessage(workspace_id=self.person.workspace, session_id=session, message_id=line_id)
-        answer: a.Message | None = await found(self._asks, c.READ_MESSAGE, request)
+    async def _message(self, line_id: str, session: str) -> MessageAnswer | None:
+        request = OfMessage(workspace_id=self.person.workspace, session_id=session, message_id=line_id)
+        answer: MessageAnswer | None = await found(self._asks, READ_MESSAGE, request)
         return answer
 
-    async def _sources(self, concluded: a.ConclusionAnswer) -> list[r.Cited]:
+    async def _sources(self, concluded: ConclusionAnswer) -> list[r.Cited]:
         """What the conclusion follows from, as far as it may be read."""
         sources = []
         for source in (concluded.source_ids or ())[:_MOST_SOURCES]:
@@ -200,26 +235,26 @@ class PersonsMemory:
         """Conclusions about the person, newest first: their own, and those of the agents."""
         person, number = self.person, _page(cursor)
         held_by = [person.name, *person.eyes]
-        request = q.ListConclusions(
+        request = ListConclusions(
             workspace_id=person.workspace,
             filters={"observer_id": {"in": held_by}, "observed_id": person.name},
             page=number,
             size=limit,
         )
-        page: a.ConclusionPage | None = await found(self._asks, c.LIST_CONCLUSIONS, request)
+        page: ConclusionPage | None = await found(self._asks, LIST_CONCLUSIONS, request)
         items = [] if page is None else page.items
         lines = [quotations.conclusion(one, person.name) for one in items]
         return r.Listed(lines, next=_next(page))
 
     async def list_sessions(self, cursor: str | None, limit: int) -> r.Listed:
-        request = q.SessionsOfPeer(
+        request = SessionsOfPeer(
             workspace_id=self.person.workspace,
             peer_id=self.person.name,
             page=_page(cursor),
             size=limit,
             reverse=True,
         )
-        page: a.SessionPage | None = await found(self._asks, c.SESSIONS_OF_PEER, request)
+        page: SessionPage | None = await found(self._asks, SESSIONS_OF_PEER, request)
         items = [] if page is None else page.items
         sessions = [
             r.SessionResult(quotations.name_of(one.id), quotations.day_of(one.created_at)) for one in items
@@ -242,9 +277,9 @@ class PersonsMemory:
         hint = None if facts or told else "Nothing is known of the user yet: it gathers as they tell."
         return r.Profiled(facts[:_KNOWN], told[:_KNOWN], hint)
 
-    async def _portrait(self, observer: str) -> a.PeerContextAnswer | None:
+    async def _portrait(self, observer: str) -> PeerContextAnswer | None:
         person = self.person.name
-        request = q.PeerContext(
+        request = PeerContext(
             workspace_id=self.person.workspace,
             peer_id=observer,
             target=None if observer == person else person,
@@ -252,7 +287,7 @@ class PersonsMemory:
             max_conclusions=_KNOWN,
             floor=True,
         )
-        answer: a.PeerContextAnswer | None = await found(self._asks, c.PEER_CONTEXT, request)
+        answer: PeerContextAnswer | None = await found(self._asks, PEER_CONTEXT, request)
         return answer
 
     async def conclude(self, fact: str, session: str | None, sources: Sequence[str] = ()) -> r.Concluded:
@@ -270,23 +305,23 @@ class PersonsMemory:
 
     async def _state(
         self, facts: Sequence[str], session: str | None, sources: Sequence[str] = ()
-    ) -> list[a.ConclusionAnswer]:
+    ) -> list[ConclusionAnswer]:
         person = self.person
         try:
             return await self._stated(person.observer, facts, session, sources)
         except NotFound:
             if session is not None:
                 raise
-        made = q.ChangePeer(workspace_id=person.workspace, peer_id=person.name)
-        await self._asks("note", c.CHANGE_PEER, made)
+        made = ChangePeer(workspace_id=person.workspace, peer_id=person.name)
+        await self._asks("note", CHANGE_PEER, made)
         return await self._stated(person.name, facts, session, sources)
 
     async def _stated(
         self, observer: str, facts: Sequence[str], session: str | None, sources: Sequence[str]
-    ) -> list[a.ConclusionAnswer]:
+    ) -> list[ConclusionAnswer]:
         person = self.person
         stated = [
-            q.NewConclusion(
+            NewConclusion(
                 content=fact,
                 observer_id=observer,
                 observed_id=person.name,
@@ -295,12 +330,12 @@ class PersonsMemory:
             )
             for fact in facts
         ]
-        request = q.AddConclusions(
+        request = AddConclusions(
             workspace_id=person.workspace,
             conclusions=stated,
             namespace=person.namespace if session is None else None,
         )
-        kept: a.Conclusions = await self._asks("note", c.ADD_CONCLUSIONS, request)
+        kept: Conclusions = await self._asks("note", ADD_CONCLUSIONS, request)
         return kept.conclusions
 
     async def forget(self, line_id: str, session: str | None) -> r.ForgetResult:
@@ -316,16 +351,16 @@ class PersonsMemory:
         """What lies with an agent: a message of the session, or else a conclusion about the person."""
         workspace = self.person.workspace
         if session is not None:
-            message = q.OfMessage(workspace_id=workspace, session_id=session, message_id=line_id)
-            await self._asks("erase", c.DELETE_MESSAGE, message)
+            message = OfMessage(workspace_id=workspace, session_id=session, message_id=line_id)
+            await self._asks("erase", DELETE_MESSAGE, message)
         else:
-            conclusion = q.OfConclusion(workspace_id=workspace, conclusion_id=line_id)
-            await self._asks("erase", c.DELETE_CONCLUSION, conclusion)
+            conclusion = OfConclusion(workspace_id=workspace, conclusion_id=line_id)
+            await self._asks("erase", DELETE_CONCLUSION, conclusion)
 
     async def reason(self, question: str, effort: str) -> r.Reasoned:
         """An answer in words from all that is known, with what it rests on."""
         person = self.person
-        request = q.AskPeer(
+        request = AskPeer(
             workspace_id=person.workspace,
             peer_id=person.observer,
             target=None if person.observer == person.name else person.name,
@@ -333,7 +368,7 @@ class PersonsMemory:
             reasoning_level=effort,  # type: ignore[arg-type]  # The arguments say which there are.
             include_evidence=True,
         )
-        told: a.ChatAnswer | None = await found(self._asks, c.ASK_PEER, request)
+        told: ChatAnswer | None = await found(self._asks, ASK_PEER, request)
         answer = quotations.answer_of("" if told is None else told.content or "")
         if not answer:
             near = await self.recall(question, _NEAREST)
@@ -342,7 +377,7 @@ class PersonsMemory:
         evidence = [] if told is None or told.evidence is None else self._evidence(told.evidence)
         return r.Reasoned(answer, evidence)
 
-    def _evidence(self, evidence: a.Evidence) -> list[r.Cited]:
+    def _evidence(self, evidence: Evidence) -> list[r.Cited]:
         name = self.person.name
         concluded = [quotations.conclusion(one, name) for one in evidence.conclusions]
         said = [
@@ -357,12 +392,12 @@ class PersonsMemory:
         ]
         return [*concluded[:_MOST_SOURCES], *said[:_MOST_SOURCES]]
 
-    async def session(self, session: str) -> a.SessionContextAnswer:
+    async def session(self, session: str) -> SessionContextAnswer:
         """A session's summary and its newest messages. Raises: NotFound."""
-        request = q.SessionContext(
+        request = SessionContext(
             workspace_id=self.person.workspace, session_id=session, tokens=_RECENT_TOKENS
         )
-        answer: a.SessionContextAnswer | None = await found(self._asks, c.CONTEXT, request)
+        answer: SessionContextAnswer | None = await found(self._asks, CONTEXT, request)
         if answer is None:
             raise NotFound(
                 "there is no such session in this memory", hint="souvenance://sessions lists them."
@@ -410,5 +445,5 @@ def _page(cursor: str | None) -> int:
     return int(cursor)
 
 
-def _next(page: a.ResponsePage | None) -> str | None:
+def _next(page: ResponsePage | None) -> str | None:
     return str(page.page + 1) if page is not None and page.page < page.pages else None

@@ -15,7 +15,9 @@ from souvenance.domain.representation import taken_apart
 from souvenance.domain.timestamps import day
 from souvenance.domain.trust import Trust, named, of_message, of_part, quoted
 from souvenance.gate import messages as m
-from souvenance.gate.conversation import responses as a
+from souvenance.gate.conversation.chat import ReadConclusion
+from souvenance.gate.conversation.conclusions import ConclusionAnswer
+from souvenance.gate.conversation.messages import MessageAnswer
 from souvenance.patterns import pattern
 from souvenance.surfaces.mcp import results as r
 
@@ -64,7 +66,7 @@ def line(
 
 
 def message(
-    stored: a.Message, person: str, about: Sequence[str] = (), most: int = MOST_EXCERPT_CHARS
+    stored: MessageAnswer, person: str, about: Sequence[str] = (), most: int = MOST_EXCERPT_CHARS
 ) -> r.Cited:
     return r.Cited(
         stored.id,
@@ -79,7 +81,7 @@ def message(
 
 
 def conclusion(
-    stored: a.ConclusionAnswer | a.ReadConclusion,
+    stored: ConclusionAnswer | ReadConclusion,
     person: str,
     about: Sequence[str] = (),
     most: int = MOST_EXCERPT_CHARS,

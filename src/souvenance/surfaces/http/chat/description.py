@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from souvenance import errors as e
-from souvenance.surfaces.http.openapi_parts import (
+from souvenance.surfaces.http.openapi import (
     JSON,
     NUMBER,
     TEXT,
@@ -16,7 +16,7 @@ from souvenance.surfaces.http.openapi_parts import (
     one_of,
     refusals,
 )
-from souvenance.surfaces.http.route import EVERY_BODY, EVERY_CAP
+from souvenance.surfaces.http.routes import EVERY_BODY, EVERY_CAP
 
 _IDENTITY = tuple(
     {

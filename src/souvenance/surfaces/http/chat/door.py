@@ -42,9 +42,8 @@ from souvenance.errors import (
     UpstreamUnreachable,
 )
 from souvenance.gate import messages as m
-from souvenance.gate.conversation import operations as o
-from souvenance.gate.conversation import requests as q
-from souvenance.gate.conversation import responses as a
+from souvenance.gate.conversation.context import CONTEXT, SessionContext, SessionContextAnswer
+from souvenance.gate.conversation.messages import ADD_MESSAGES, MOST_MESSAGE_CHARS, AddMessages, NewMessage
 from souvenance.gate.gate import Gate
 from souvenance.gate.operations import CHAT
 from souvenance.gate.tokens import told
@@ -66,7 +65,7 @@ from souvenance.surfaces.http.chat.request_rewriting import COMPLETIONS, RESPONS
 from souvenance.surfaces.http.chat.unknown_paths import Nowhere
 from souvenance.surfaces.http.chat.upstreams import Upstreams, passed_on, whole
 from souvenance.surfaces.http.chat.write_queue import Complaints, Keeping
-from souvenance.surfaces.http.openapi_parts import Paths
+from souvenance.surfaces.http.openapi import Paths
 from souvenance.surfaces.http.request_bodies import Body, body_of
 from souvenance.surfaces.http.request_threads import (
     HEADERS,
@@ -166,14 +165,14 @@ class ChatConversation:
 
     def _transcript(self) -> list[tuple[str, str]]:
         seat = self.seat
-        asked = q.SessionContext(
+        asked = SessionContext(
             workspace_id=seat.workspace,
             session_id=seat.session,
             tokens=self._settings.transcript_tokens,
             summary=False,
         )
         try:
-            found: a.SessionContextAnswer = self._gate.call(o.CONTEXT, self._passes("read"), asked)
+            found: SessionContextAnswer = self._gate.call(CONTEXT, self._passes("read"), asked)
         except (NotFound, CapScopeMismatch):
             return []
         told: list[tuple[str, str]] = []
@@ -195,18 +194,18 @@ class ChatConversation:
         said = [*_pieces(seat.user, asked), *_pieces(seat.ai, clean(answered))]
         if not said:
             return
-        request = q.AddMessages(
+        request = AddMessages(
             workspace_id=seat.workspace,
             session_id=seat.session,
-            messages=[q.NewMessage(content=text, peer_id=peer, created_at=at) for peer, text in said],
+            messages=[NewMessage(content=text, peer_id=peer, created_at=at) for peer, text in said],
             namespace=seat.written,
             members=members_of(seat),
         )
-        self._gate.call(o.ADD_MESSAGES, self._passes("speak"), request)
+        self._gate.call(ADD_MESSAGES, self._passes("speak"), request)
 
 
 def _pieces(peer: str, text: str) -> list[tuple[str, str]]:
-    found = chunks(redact(text[:_MOST_SAID]), q.MOST_MESSAGE_CHARS)
+    found = chunks(redact(text[:_MOST_SAID]), MOST_MESSAGE_CHARS)
     return [(peer, piece) for piece in found if piece.strip()][: _MOST_MESSAGES // 2]
 
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from souvenance.errors import SouvenanceError
 from souvenance.surfaces.http.request_threads import json_answer, refusal_headers
-from souvenance.surfaces.http.statuses import status_of
+from souvenance.surfaces.http.routes import status_of
 from souvenance.surfaces.http.telemetry.observer import note
 
 _KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}

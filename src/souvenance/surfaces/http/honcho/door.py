@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import MultipartParser, parse_options_header
+from python_multipart.multipart import Field, File, FormParser, parse_options_header
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route as WebRoute
@@ -18,10 +18,12 @@ from starlette.routing import Route as WebRoute
 from souvenance import errors as e
 from souvenance.decoders import UNREADABLE, settled
 from souvenance.errors import BodyTooLarge, FileTooLarge, InvalidInput, SouvenanceError
-from souvenance.gate.conversation import responses as a
+from souvenance.gate.conversation.chat import ChatAnswer, Telling
+from souvenance.gate.conversation.resource import BareListAnswer, Done, Opened, ResponsePage
+from souvenance.gate.conversation.sessions import SessionAnswer
+from souvenance.gate.conversation.workspaces import WorkspaceAnswer
 from souvenance.gate.gate import Gate
-from souvenance.surfaces.http.honcho.routes import ADMINS, HONCHO_ROUTES
-from souvenance.surfaces.http.honcho.statuses import refused_as
+from souvenance.surfaces.http.honcho.routes import ADMINS, HONCHO_ROUTES, refused_as
 from souvenance.surfaces.http.request_bodies import FORM_BYTES, Body, body_of
 from souvenance.surfaces.http.request_threads import (
     HEADERS,
@@ -32,13 +34,8 @@ from souvenance.surfaces.http.request_threads import (
     json_answer,
     refusal_headers,
 )
-from souvenance.surfaces.http.response_decoding import REPEATED
-from souvenance.surfaces.http.route import Route
+from souvenance.surfaces.http.routes import IN_HEADER, REPEATED, Route
 from souvenance.surfaces.http.telemetry.observer import note
-
-if TYPE_CHECKING:
-    from python_multipart.multipart import MultipartCallbacks
-
 
 TEXTS: dict[type[e.SouvenanceError], str] = {
     e.CapMissing: "No access token provided",
@@ -94,11 +91,11 @@ _UNKNOWN_IN = ("peer_card", "summary", "dream")
 def for_old_clients(answer: Any) -> Any:
     """The answer without the newer keys of configurations; they stay stored."""
     match answer:
-        case a.Opened():
+        case Opened():
             return replace(answer, what=for_old_clients(answer.what))
-        case a.ResponsePage():
+        case ResponsePage():
             return replace(answer, items=[for_old_clients(item) for item in answer.items])
-        case a.Workspace() | a.Session():
+        case WorkspaceAnswer() | SessionAnswer():
             return replace(answer, configuration=_older(answer.configuration))
         case _:
             return answer
@@ -114,139 +111,95 @@ def _older(configuration: dict[str, Any]) -> dict[str, Any]:
 
 
 _MOST_PARTS = 17
-_MOST_FILES = 1
+_IN_MEMORY: dict[Any, Any] = {"MAX_MEMORY_FILE_SIZE": None}
+"""No file of a form is ever written to the disk."""
 
 
-class Part(Struct):
-    name: str = ""
-    filename: str | None = None
-    """None for a field without a file."""
-    media_type: str = ""
-    content: bytes = b""
-
-
-def parts_of(body: bytes, content_type: str) -> list[Part]:
-    """The parts of a form in their order. Raises: ValueError for what is none."""
+def form_fields(body: bytes, content_type: str) -> dict[str, Any]:
+    """The fields of a form, its file among them. Raises: ValueError for what is none."""
     kind, options = parse_options_header(content_type)
-    if kind != b"multipart/form-data" or not options.get(b"boundary"):
+    boundary = options.get(b"boundary")
+    if kind != b"multipart/form-data" or not boundary:
         raise ValueError("Expected a form: multipart/form-data with a boundary")
-    reading = _Reading()
+    parts: list[Field | File] = []
+    ends: list[None] = []
+
+    def add(part: Field | File) -> None:
+        if len(parts) >= _MOST_PARTS:
+            raise ValueError(f"The form has more than {_MOST_PARTS} parts")
+        parts.append(part)
+
+    parser = FormParser(
+        "multipart/form-data", add, add, lambda: ends.append(None), boundary=boundary, config=_IN_MEMORY
+    )
     try:
-        parser = MultipartParser(options[b"boundary"], reading.callbacks())
         parser.write(body)
         parser.finalize()
     except FormParserError:
         raise ValueError("The form can't be read") from None
-    if not reading.ended:
+    if not ends:
         raise ValueError("The form ends before its last boundary")
-    return reading.parts
+    if sum(isinstance(part, File) for part in parts) > 1:
+        raise ValueError("The form has more than one file")
+    return dict(_form_items(parts))
 
 
-class _Reading:
-    """What the parser tells, piece by piece."""
-
-    def __init__(self) -> None:
-        self.parts: list[Part] = []
-        self.ended = False
-        self._headers: dict[bytes, bytes] = {}
-        self._field = bytearray()
-        self._value = bytearray()
-        self._pieces: list[memoryview] = []
-
-    def callbacks(self) -> MultipartCallbacks:
-        return {
-            "on_part_begin": self._begin,
-            "on_header_field": self._add_to_field,
-            "on_header_value": self._add_to_value,
-            "on_header_end": self._end_header,
-            "on_headers_finished": self._end_headers,
-            "on_part_data": self._add_content,
-            "on_part_end": self._end_part,
-            "on_end": self._end,
-        }
-
-    def _begin(self) -> None:
-        if len(self.parts) >= _MOST_PARTS:
-            raise ValueError(f"The form has more than {_MOST_PARTS} parts")
-        self._headers = {}
-
-    def _add_to_field(self, data: bytes, start: int, end: int) -> None:
-        self._field += data[start:end]
-
-    def _add_to_value(self, data: bytes, start: int, end: int) -> None:
-        self._value += data[start:end]
-
-    def _end_header(self) -> None:
-        self._headers[bytes(self._field).lower()] = bytes(self._value)
-        self._field.clear()
-        self._value.clear()
-
-    def _end_headers(self) -> None:
-        _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
-        if b"name" not in options:
-            raise ValueError("A part of the form has no name")
-        filename = options.get(b"filename")
-        part = Part(_text(options[b"name"]), None if filename is None else _text(filename))
-        part.media_type = _text(self._headers.get(b"content-type", b""))
-        self.parts.append(part)
-        if sum(one.filename is not None for one in self.parts) > _MOST_FILES:
-            raise ValueError("The form has more than one file")
-
-    def _add_content(self, data: bytes, start: int, end: int) -> None:
-        self._pieces.append(memoryview(data)[start:end])
-
-    def _end_part(self) -> None:
-        self.parts[-1].content = b"".join(self._pieces)
-        self._pieces = []
-
-    def _end(self) -> None:
-        self.ended = True
+def _form_items(parts: Iterable[Field | File]) -> Iterator[tuple[str, Any]]:
+    for part in parts:
+        name = _text(part.field_name)
+        if isinstance(part, Field):
+            yield name, _text(part.value).replace("\0", "")
+        else:
+            part.file_object.seek(0)
+            yield name, part.file_object.read()
+            yield "filename", _text(part.file_name)
+            yield "media_type", part.content_type or ""
 
 
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace")
+def _text(raw: bytes | None) -> str:
+    return (raw or b"").decode("utf-8", "replace")
 
 
-_REPEATED = ("sessions", "between")
-_IDEMPOTENCY = "idempotency-key"
 _ALSO_CALLED = {"name": "id", "peer_names": "peers"}
 """Other names that Honcho's server takes for fields, where they are no fields themselves."""
 _EVENT_CHARS = 24
 
 
-def honcho_routes(gate: Gate, hands: RequestThreads) -> list[WebRoute]:
+def honcho_routes(gate: Gate, threads: RequestThreads) -> list[WebRoute]:
     found = []
     for route in HONCHO_ROUTES:
-        endpoint = _endpoint(gate, hands, route)
+        endpoint = _endpoint(gate, threads, route)
         found.append(WebRoute(route.path, endpoint, methods=[route.method]))
         if route.path.endswith("/messages"):
             found.append(WebRoute(f"{route.path}/", endpoint, methods=[route.method]))
     return found
 
 
-def _endpoint(gate: Gate, hands: RequestThreads, route: Route) -> Endpoint:
-    reader = _Reader(route)
+def _endpoint(gate: Gate, threads: RequestThreads, route: Route) -> Endpoint:
+    reader = _RequestReader(route)
     most = gate.limits.file_bytes + FORM_BYTES if route.form else gate.limits.batch_bytes
 
     async def answer(request: Request) -> Response:
-        body = Body()
+        body, in_pieces = Body(), False
 
         def read() -> Any:
-            if route.form:
-                return reader.read(request, _form(request, _file_of(body, gate)))
-            return reader.read(request, _fields(route, body.read()))
+            nonlocal in_pieces
+            form = _form(request, _file_of(body, gate)) if route.form else _fields(route, body.read())
+            asked = reader.read(request, form)
+            in_pieces = getattr(asked, "stream", False)
+            return asked
 
         try:
             if route.method != "GET":
                 body = await body_of(request, gate, most)
-            found = await hands.call(gate, route.operation, credentials_of(request, body.content), read)
-            if isinstance(found, a.Telling):
-                return await _telling(found, hands)
+            found = await threads.call(gate, route.operation, credentials_of(request, body.content), read)
+            if isinstance(found, Telling):
+                return await _telling(found, threads)
         except SouvenanceError as error:
             return refusal(error, admin=route.path in ADMINS)
         if _is_old_client(request):
             found = for_old_clients(found)
-        return _answer(route, found, stream=_wants_stream(route, body.content), reasoner=gate.reasoner)
+        return _answer(route, found, in_pieces=in_pieces, reasoner=gate.reasoner)
 
     return answer
 
@@ -297,105 +250,86 @@ def _without_nul(value: Any) -> Any:
 
 
 def _form(request: Request, body: bytes) -> dict[str, Any]:
-    """The fields of a form and its file. Raises: Unreadable."""
+    """The fields of a form and its file. Raises: Unreadable, InvalidInput."""
     try:
-        parts = parts_of(body, request.headers.get("content-type", ""))
+        fields = form_fields(body, request.headers.get("content-type", ""))
     except ValueError as error:
         raise Unreadable(str(error), "body") from None
-    fields: dict[str, Any] = {}
-    for part in parts:
-        if part.filename is None:
-            fields[part.name] = part.content.decode("utf-8", "replace").replace("\0", "")
-        else:
-            fields[part.name] = part.content
-            fields["filename"] = part.filename
-            fields["media_type"] = part.media_type
+    if not isinstance(fields.get("file"), bytes):
+        raise Unreadable("Object missing required field `file` - at `$`", "body")
+    for name in ("metadata", "configuration"):
+        if isinstance(fields.get(name), str):
+            try:
+                fields[name] = msgspec.json.decode(fields[name])
+            except msgspec.MsgspecError:
+                raise InvalidInput(f"{name} is not JSON") from None
     return fields
 
 
-class _Reader:
+class _RequestReader:
     """Makes a route's requests; where each field stands is looked up once."""
 
     def __init__(self, route: Route) -> None:
         self._kind = route.operation.request
-        self._form = route.form
-        self._body = frozenset(route.in_body) - {"idempotency_key"}
+        self._body = frozenset(route.in_body)
         self._also_called = {
             other: name
             for other, name in _ALSO_CALLED.items()
             if name in self._body and other not in self._body and route.whole is None
         }
-        self._query = route.in_query
-        self._keyed = "idempotency_key" in route.in_body
+        self._query = {name: _takes_several(self._kind, name) for name in route.in_query}
+        self._headers = route.in_header
         self._where = "query" if route.method == "GET" else "body"
 
     def read(self, request: Request, fields: dict[str, Any]) -> Any:
         """The operation's request. The path outranks the query, and that the body."""
-        if self._form:
-            fields = _form_fields(fields)
         renamed = {name: fields[other] for other, name in self._also_called.items() if other in fields}
         known = {**renamed, **{name: value for name, value in fields.items() if name in self._body}}
-        for name in self._query:
+        for name, several in self._query.items():
             values = request.query_params.getlist(name)
             if values:
-                known[name] = values if name in _REPEATED else values[-1]
+                known[name] = values if several else values[-1]
         known.update({name: value.replace("\0", "") for name, value in request.path_params.items()})
-        if self._keyed and _IDEMPOTENCY in request.headers:
-            known["idempotency_key"] = request.headers[_IDEMPOTENCY]
+        for name in self._headers:
+            if IN_HEADER[name] in request.headers:
+                known[name] = request.headers[IN_HEADER[name]]
         try:
             return msgspec.convert(known, settled(self._kind), strict=False)
         except (msgspec.ValidationError, OverflowError, RecursionError) as error:
             raise Unreadable(str(error), self._where) from None
 
 
-def _form_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    if not isinstance(fields.get("file"), bytes):
-        raise Unreadable("Object missing required field `file` - at `$`", "body")
-    found = {name: value for name, value in fields.items() if name != "parts"}
-    for name in ("metadata", "configuration"):
-        if isinstance(found.get(name), str):
-            try:
-                found[name] = msgspec.json.decode(found[name])
-            except msgspec.MsgspecError:
-                raise InvalidInput(f"{name} is not JSON") from None
-    return found
+def _takes_several(kind: type[Struct], name: str) -> bool:
+    """Whether the field is a list, so that its name may stand in a query several times."""
+    types = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    return list in map(_origin, (types[name], *get_args(types[name])))
 
 
-def _wants_stream(route: Route, body: bytes) -> bool:
-    if route.operation.answer is not a.ChatAnswer:
-        return False
-    return msgspec.json.decode(body, type=settled(_Streamed), strict=False).stream
+def _origin(kind: Any) -> Any:
+    return get_origin(get_args(kind)[0] if get_origin(kind) is Annotated else kind)
 
 
-class _Streamed(msgspec.Struct):
-    stream: bool = False
-
-
-def _answer(route: Route, found: Any, *, stream: bool, reasoner: str) -> Response:
+def _answer(route: Route, found: Any, *, in_pieces: bool, reasoner: str) -> Response:
     """The answer in the form that Honcho gives it."""
     status, content = route.status, found
     headers = dict(HEADERS)
     match found:
-        case a.Opened():
+        case Opened():
             status, content = 201 if found.created else 200, found.what
-        case a.Messages():
-            content = found.messages
-            if found.repeated:
-                headers["idempotency-replayed"] = "true"
-        case a.Conclusions():
-            content = found.conclusions
-            if found.repeated:
-                headers[REPEATED] = str(found.repeated)
-        case a.Done():
+        case BareListAnswer():
+            content, repeated = astuple(found)
+            if repeated:
+                headers[REPEATED] = str(repeated).lower()
+        case Done():
             return Response(status_code=204, headers=headers)
-        case a.ChatAnswer():
+        case ChatAnswer():
             headers["x-souvenance-reasoner"] = found.reasoner or reasoner
-            if stream:
+            if in_pieces:
                 return StreamingResponse(_events(found), 200, headers, "text/event-stream")
     return Response(encode(content), status, headers, "application/json")
 
 
-async def _events(told: a.ChatAnswer) -> AsyncIterator[bytes]:
+async def _events(told: ChatAnswer) -> AsyncIterator[bytes]:
     """The answer in pieces that end between words, then what it rests on."""
     text = told.content or ""
     while text:
@@ -405,18 +339,18 @@ async def _events(told: a.ChatAnswer) -> AsyncIterator[bytes]:
     yield _end(told)
 
 
-async def _telling(found: a.Telling, hands: RequestThreads) -> Response:
+async def _telling(found: Telling, threads: RequestThreads) -> Response:
     """A model's answer as it comes. Nothing is answered before the first of it is there, for it may fail."""
-    first = await hands.next(found.pieces)
+    first = await threads.next(found.pieces)
 
     async def events() -> AsyncIterator[bytes]:
         one = first
-        while not isinstance(one, a.ChatAnswer):
+        while not isinstance(one, ChatAnswer):
             yield _piece(one)
             try:
-                one = await hands.next(found.pieces)
+                one = await threads.next(found.pieces)
             except SouvenanceError as error:
-                one = a.ChatAnswer(None, lacking=error.code)
+                one = ChatAnswer(None, lacking=error.code)
         yield _end(one)
 
     return StreamingResponse(events(), 200, HEADERS, "text/event-stream")
@@ -426,7 +360,7 @@ def _piece(text: str) -> bytes:
     return b"data: " + encode({"delta": {"content": text}, "done": False}) + b"\n\n"
 
 
-def _end(told: a.ChatAnswer) -> bytes:
+def _end(told: ChatAnswer) -> bytes:
     last: dict[str, Any] = {"done": True}
     for name in ("evidence", "reasoner", "lacking"):
         if (value := getattr(told, name)) is not None:

@@ -39,7 +39,7 @@ from souvenance.surfaces.http.oauth.authorization_server import Approval, Author
 from souvenance.surfaces.http.oauth.pages import Consent
 from souvenance.surfaces.http.oauth.request import Fields, OAuthRequest, fields_of
 from souvenance.surfaces.http.oauth.responses import as_page, page, redirect, to_client, told
-from souvenance.surfaces.http.statuses import status_of
+from souvenance.surfaces.http.routes import status_of
 
 _HOUR = 3600
 _DAY = 24 * _HOUR

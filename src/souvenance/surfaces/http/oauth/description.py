@@ -6,7 +6,7 @@ from typing import Any
 
 from souvenance.domain.sign_ins import AUTH_METHODS, CODE_GRANT, DEVICE_GRANT, GRANTS, REFRESH_GRANT, SCOPES
 from souvenance.surfaces.http.oauth import metadata
-from souvenance.surfaces.http.openapi_parts import (
+from souvenance.surfaces.http.openapi import (
     JSON,
     NUMBER,
     TEXT,

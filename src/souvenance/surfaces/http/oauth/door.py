@@ -32,7 +32,7 @@ from souvenance.surfaces.http.oauth.authorization_server import Answered, Author
 from souvenance.surfaces.http.oauth.consent import ConsentPages
 from souvenance.surfaces.http.oauth.request import OAuthRequest, read
 from souvenance.surfaces.http.oauth.responses import answer, as_json
-from souvenance.surfaces.http.openapi_parts import Paths
+from souvenance.surfaces.http.openapi import Paths
 from souvenance.surfaces.http.request_threads import RequestThreads, json_answer
 
 _UNNAMED = "A program without a name"

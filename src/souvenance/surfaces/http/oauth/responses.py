@@ -11,7 +11,7 @@ from souvenance.errors import LimitExceeded, RateLimited, SouvenanceError, Unava
 from souvenance.surfaces.http.oauth import pages
 from souvenance.surfaces.http.oauth.authorization_server import Answered
 from souvenance.surfaces.http.request_threads import json_answer, refusal_headers
-from souvenance.surfaces.http.statuses import status_of
+from souvenance.surfaces.http.routes import status_of
 
 _PAGE = {
     "cache-control": "no-store",

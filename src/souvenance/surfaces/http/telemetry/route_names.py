@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from starlette.routing import BaseRoute
 
-from souvenance.surfaces.http.route import Route
+from souvenance.surfaces.http.routes import Route
 
 
 class RouteName(NamedTuple):

@@ -154,9 +154,12 @@ class Rights:
             return True
         return all(grant.reaches(stay.held) for stay in stays(self._ctx, session))
 
+    def may_read(self, session: str) -> bool:
+        return self.opens(session) or self.finds(session)
+
     def reads(self, session: str) -> None:
         """Raises: CapScopeMismatch."""
-        if not self.opens(session) and not self.finds(session):
+        if not self.may_read(session):
             raise CapScopeMismatch("the cap does not reach that session")
 
     def finds(self, session: str) -> bool:

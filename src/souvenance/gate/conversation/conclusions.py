@@ -1,0 +1,243 @@
+"""Conclusions: what one peer knows of another."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from souvenance.core.conversation import conclusions, erase
+from souvenance.core.conversation.compartments import Changes, compartments_of, everywhere, reading
+from souvenance.core.conversation.messages import find_message
+from souvenance.domain.filters import equals, predicate
+from souvenance.domain.line import SealedLine
+from souvenance.domain.timestamps import to_datetime
+from souvenance.errors import CapOpMismatch, NotFound
+from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
+from souvenance.gate.conversation.resource import (
+    AnyName,
+    BareListAnswer,
+    Done,
+    JsonObject,
+    ListRequest,
+    PeerName,
+    Query,
+    ResponsePage,
+    Share,
+    UpTo100,
+    WorkspaceRequest,
+    encode_object,
+    erased,
+    moment_ms,
+    operation,
+)
+from souvenance.gate.messages import Answer, Namespace, Request
+from souvenance.gate.rights import Rights
+
+MOST_CONCLUSION_CHARS = 65_535
+
+
+class NewConclusion(Request, frozen=True, forbid_unknown_fields=False, kw_only=True):
+    content: Annotated[str, Meta(min_length=1, max_length=MOST_CONCLUSION_CHARS)]
+    observer_id: PeerName
+    observed_id: PeerName
+    session_id: AnyName | None = None
+    source_ids: Annotated[list[AnyName], Meta(max_length=20)] | None = None
+    """What it follows from: messages and other conclusions of its namespace, which the cap may read."""
+    created_at: datetime | None = None
+    """When it was known, if not now."""
+    metadata: JsonObject | None = None
+    quoted: bool = False
+    """Whether it is the word of somebody else than the observed, as what another memory held."""
+    key: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
+    """What it is known again by: with the same key, it is not added again."""
+
+
+class AddConclusions(WorkspaceRequest, frozen=True, kw_only=True):
+    conclusions: Annotated[list[NewConclusion], Meta(min_length=1, max_length=100)]
+    namespace: Namespace | None = None
+    """Where those lie that name no session; without it, in the common namespace."""
+
+
+class ListConclusions(ListRequest, frozen=True, kw_only=True):
+    filters: JsonObject | None = None
+
+
+class QueryConclusions(WorkspaceRequest, frozen=True, kw_only=True):
+    query: Query
+    top_k: UpTo100 = 10
+    distance: Share | None = None
+    filters: JsonObject | None = None
+
+
+class OfConclusion(WorkspaceRequest, frozen=True, kw_only=True):
+    conclusion_id: AnyName
+
+
+class ConclusionAnswer(Answer, frozen=True):
+    id: str
+    content: str
+    observer_id: str
+    observed_id: str
+    session_id: str | None
+    source_ids: list[str] | None
+    created_at: datetime
+    level: str = "explicit"
+    times_derived: int = 1
+
+    @classmethod
+    def of(cls, view: conclusions.View) -> ConclusionAnswer:
+        line = view.line
+        return cls(
+            line.id,
+            view.text,
+            line.compartment.owner,
+            line.about or "",
+            line.session,
+            list(view.sources) or None,
+            to_datetime(line.created_at),
+            view.level,
+            line.times,
+        )
+
+
+class ConclusionPage(ResponsePage, frozen=True):
+    items: list[ConclusionAnswer]
+
+
+class Conclusions(BareListAnswer, frozen=True):
+    conclusions: list[ConclusionAnswer]
+    repeated: int = 0
+    """How many of them were there already, by their keys."""
+
+
+def _may_add(rights: Rights, request: AddConclusions) -> None:
+    for one in request.conclusions:
+        rights.holds(one.observer_id, one.observed_id)
+    sessions = {one.session_id for one in request.conclusions}
+    for session in sessions:
+        if session is not None:
+            rights.reads(session)
+    if None in sessions or request.namespace is not None:
+        rights.lies(None, request.namespace)
+
+
+def _of_peers(rights: Rights, request: Any) -> None:
+    """Raises: CapScopeMismatch for a token of sessions. What a token of peers finds is what they know."""
+    rights.peer()
+
+
+def _add(call: AuthorisedRequest, request: AddConclusions) -> Outcome:
+    changes = Changes()
+    stated = [
+        conclusions.Stated(
+            one.observer_id,
+            one.observed_id,
+            one.content,
+            one.session_id,
+            _sources(call, one),
+            moment_ms(one.created_at),
+            encode_object(one.metadata) or "{}",
+            one.quoted,
+            one.key,
+        )
+        for one in request.conclusions
+    ]
+    views, known = conclusions.state(call.ctx, stated, request.namespace)
+    for view in views:
+        if view.line.id not in known:
+            changes.add(view.line)
+    repeated = sum(view.line.id in known for view in views)
+    return Outcome(Conclusions([ConclusionAnswer.of(view) for view in views], repeated), changes.trace())
+
+
+def _sources(call: AuthorisedRequest, stated: NewConclusion) -> list[SealedLine]:
+    """The lines that it is said to follow from.
+
+    Raises: CapOpMismatch for a cap that reads nothing, NotFound for what it may not read or is not there.
+    """
+    if stated.source_ids and "get" not in call.chain.grant.ops:
+        raise CapOpMismatch("the cap does not grant 'get', and sources are read")
+    return [_source(call, stated, line_id) for line_id in stated.source_ids or ()]
+
+
+def _source(call: AuthorisedRequest, stated: NewConclusion, line_id: str) -> SealedLine:
+    """A message of the session, or of either peer where the cap may read it, or else a conclusion."""
+    try:
+        if stated.session_id is not None:
+            return find_message(call.ctx, stated.session_id, line_id)
+    except NotFound:
+        pass  # It may be of another session, or concluded.
+    for peer in filter(call.rights.reaches, dict.fromkeys((stated.observed_id, stated.observer_id))):
+        for compartment in compartments_of(call.ctx, peer):
+            line = call.ctx.tx.lines.get(compartment, line_id)
+            if line is not None and line.turn is not None and call.rights.may_read(line.session or ""):
+                return line
+    return _reached(call, line_id).line
+
+
+def _list(call: AuthorisedRequest, request: ListConclusions) -> Outcome:
+    found, total = conclusions.list_views(
+        call.ctx,
+        _whose(call, request.filters),
+        predicate(request.filters, conclusions.FIELDS),
+        oldest_first=request.reverse,
+        offset=request.offset,
+        limit=request.size,
+    )
+    page = request.answer(ConclusionPage, [ConclusionAnswer.of(view) for view in found], total)
+    return Outcome(page, reading(everywhere(call.ctx), [view.line.id for view in found]))
+
+
+def _query(call: AuthorisedRequest, request: QueryConclusions) -> Outcome:
+    found = conclusions.query_views(
+        call.ctx,
+        _whose(call, request.filters),
+        request.query,
+        request.top_k,
+        distance=request.distance,
+        wanted=predicate(request.filters, conclusions.FIELDS),
+    )
+    answer = Conclusions([ConclusionAnswer.of(view) for view in found])
+    return Outcome(answer, reading(everywhere(call.ctx), [view.line.id for view in found]))
+
+
+def _whose(call: AuthorisedRequest, filters: JsonObject | None) -> list[conclusions.Whose]:
+    """As much of the filter as the store can use, within what the cap may read."""
+    observer = equals(filters, "observer_id") or equals(filters, "observer")
+    observed = equals(filters, "observed_id") or equals(filters, "observed")
+    found = [whose.narrowed(observer, observed) for whose in call.rights.views()]
+    return [whose for whose in found if whose is not None]
+
+
+def _read(call: AuthorisedRequest, request: OfConclusion) -> Outcome:
+    view = _reached(call, request.conclusion_id)
+    trace = reading((view.line.compartment.namespace,), (view.line.id,))
+    return Outcome(ConclusionAnswer.of(view), trace)
+
+
+def _reached(call: AuthorisedRequest, line_id: str) -> conclusions.View:
+    """The conclusion, if the cap may read it.
+
+    Raises: NotFound, whether it does not exist or is not for this cap to know.
+    """
+    view = conclusions.read_view(call.ctx, line_id)
+    if not any(whose.includes(view.line) for whose in call.rights.views()):
+        raise NotFound("there is no such conclusion")
+    return view
+
+
+def _delete(call: AuthorisedRequest, request: OfConclusion) -> Outcome:
+    line = _reached(call, request.conclusion_id).line
+    call.rights.holds(line.compartment.owner, line.about or "")
+    return erased(call, erase.erase_conclusion(call.ctx, request.conclusion_id), Done())
+
+
+ADD_CONCLUSIONS = operation("conclusions.add", "put", AddConclusions, Conclusions, _add, _may_add)
+LIST_CONCLUSIONS = operation("conclusions.list", "get", ListConclusions, ConclusionPage, _list, _of_peers)
+QUERY_CONCLUSIONS = operation("conclusions.query", "get", QueryConclusions, Conclusions, _query, _of_peers)
+READ_CONCLUSION = operation("conclusions.read", "get", OfConclusion, ConclusionAnswer, _read, _of_peers)
+DELETE_CONCLUSION = operation(
+    "conclusions.delete", "forget", OfConclusion, Done, _delete, _of_peers, rings=True
+)

@@ -1,0 +1,151 @@
+"""The queue: how far the work behind the messages is, and dreams that are put on it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from souvenance.core.conversation import directory
+from souvenance.core.conversation.compartments import compartments_of, everywhere, reading
+from souvenance.domain.directory import MEMBER, PEER, SESSION
+from souvenance.domain.jobs import DERIVE, DREAM, REASONING, Errand
+from souvenance.domain.reasoning_settings import dreams
+from souvenance.errors import Disabled
+from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
+from souvenance.gate.conversation.resource import (
+    AnyName,
+    Done,
+    PeerName,
+    WorkspaceRequest,
+    operation,
+    whole_workspace,
+)
+from souvenance.gate.messages import Answer
+from souvenance.gate.rights import Rights
+
+
+class QueueStatus(WorkspaceRequest, frozen=True, kw_only=True):
+    observer_id: PeerName | None = None
+    sender_id: PeerName | None = None
+    session_id: AnyName | None = None
+
+
+class ScheduleDream(WorkspaceRequest, frozen=True, kw_only=True):
+    observer: PeerName
+    observed: PeerName | None = None
+    dream_type: Literal["omni", "card_refresh"]
+    session_id: AnyName | None = None
+    rebuild: bool = False
+
+
+class QueueCounts(Answer, frozen=True):
+    total_work_units: int
+    completed_work_units: int
+    in_progress_work_units: int
+    pending_work_units: int
+
+
+class SessionQueue(QueueCounts, frozen=True, kw_only=True):
+    session_id: str | None
+
+
+class Queue(QueueCounts, frozen=True, kw_only=True):
+    sessions: dict[str, SessionQueue] | None
+
+
+def _may_read(rights: Rights, request: QueueStatus) -> None:
+    if request.session_id is None:
+        rights.workspace()
+    else:
+        rights.reads(request.session_id)
+
+
+def _settled(call: AuthorisedRequest, request: QueueStatus) -> Outcome | None:
+    """The status, unless work waits for its session to be quiet: then whoever asks does not wait for that."""
+    found = _counted(call, request)
+    waits = found.pending_work_units and call.ctx.tools.model_for(DERIVE) is not None
+    return None if waits else Outcome(found, reading(everywhere(call.ctx)))
+
+
+def _hurried(call: AuthorisedRequest, request: QueueStatus) -> Outcome:
+    """The status, once what it counts is due."""
+    ctx = call.ctx
+    ctx.tx.work.defer(ctx.scope.workspace, request.session_id, DERIVE, ctx.now)
+    return Outcome(_counted(call, request), reading(everywhere(ctx)))
+
+
+def _counted(call: AuthorisedRequest, request: QueueStatus) -> Queue:
+    ctx = call.ctx
+    heard = None if request.observer_id is None else _sessions_observed(call, request.observer_id)
+    sessions: dict[str, SessionQueue] = {}
+    for tally in ctx.tx.work.tallies(ctx.scope.workspace, REASONING, ctx.now, ctx.scope.namespaces):
+        if request.session_id not in (None, tally.session):
+            continue
+        asked = [
+            tally.peer == request.sender_id if request.sender_id is not None else None,
+            None if heard is None else (tally.peer == request.observer_id or tally.session in heard),
+        ]
+        if any(one is not None for one in asked) and not any(asked):
+            continue
+        key = tally.session or ""
+        known = sessions.get(key, SessionQueue(0, 0, 0, 0, session_id=tally.session))
+        sessions[key] = SessionQueue(
+            known.total_work_units + tally.done + tally.claimed + tally.pending,
+            known.completed_work_units + tally.done,
+            known.in_progress_work_units + tally.claimed,
+            known.pending_work_units + tally.pending,
+            session_id=tally.session,
+        )
+    counts = sessions.values()
+    return Queue(
+        sum(one.total_work_units for one in counts),
+        sum(one.completed_work_units for one in counts),
+        sum(one.in_progress_work_units for one in counts),
+        sum(one.pending_work_units for one in counts),
+        sessions=None if request.session_id is not None or not sessions else sessions,
+    )
+
+
+def _sessions_observed(call: AuthorisedRequest, observer: str) -> set[str]:
+    """The sessions in which that peer observes the others."""
+    ties = call.ctx.tx.register.ties(call.ctx.scope.workspace, MEMBER, held=observer)
+    return {
+        tie.holder
+        for tie in ties
+        if tie.until is None and directory.member_habits(tie).observe_others is True
+    }
+
+
+def _schedule_dream(call: AuthorisedRequest, request: ScheduleDream) -> Outcome:
+    ctx = call.ctx
+    observed = request.observed or request.observer
+    for peer in (request.observer, observed):
+        directory.need(ctx, PEER, peer)
+    if request.session_id is not None:
+        namespaces = [directory.need(ctx, SESSION, request.session_id).namespace]
+    else:
+        held = [compartment.namespace for compartment in compartments_of(ctx, request.observer)]
+        namespaces = held or [directory.home(ctx)]
+    if not dreams(*directory.habits(ctx, request.session_id)):
+        raise Disabled("dreams are disabled here", hint="Set dream.enabled in the configuration.")
+    payload = msgspec.json.encode({"observer": request.observer}).decode()
+    for namespace in namespaces:
+        job = Errand(
+            ctx.scope.workspace,
+            DREAM,
+            session=request.session_id,
+            peer=observed,
+            payload=payload,
+            namespace=namespace,
+        )
+        ctx.tx.work.add(job, ctx.now)
+    return Outcome(Done(), reading(namespaces))
+
+
+QUEUE_STATUS = operation(
+    "queue.status", "list", QueueStatus, Queue, _hurried, _may_read, rings=True, peek=_settled
+)
+SCHEDULE_DREAM = operation(
+    "dreams.schedule", "put", ScheduleDream, Done, _schedule_dream, whole_workspace, rings=True
+)

@@ -1,0 +1,296 @@
+"""Sessions, and the peers in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from souvenance.core.conversation import directory, erase
+from souvenance.core.conversation.messages import clone
+from souvenance.core.request_context import RequestContext
+from souvenance.domain.directory import MEMBER, PEER, SCOPE, SESSION, Entry
+from souvenance.domain.reasoning_settings import MemberReasoning
+from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
+from souvenance.gate.conversation.peers import PeerAnswer, PeerPage, of_peer
+from souvenance.gate.conversation.resource import (
+    AnyName,
+    Done,
+    JsonObject,
+    ListRequest,
+    NamedAnswer,
+    NewName,
+    NewScopeName,
+    Note,
+    Opened,
+    PeerName,
+    ResponsePage,
+    WorkspaceRequest,
+    change_entry,
+    erased,
+    filter_of,
+    found_by_name,
+    list_entries,
+    names_read,
+    operation,
+    page_of_entries,
+    whole_workspace,
+)
+from souvenance.gate.messages import Answer, Namespace
+from souvenance.gate.rights import Rights
+
+Members = Annotated[dict[NewName, MemberReasoning], Meta(max_length=1000)]
+
+
+class OpenSession(WorkspaceRequest, frozen=True, kw_only=True):
+    workspace_id: NewName
+    id: NewName
+    metadata: JsonObject | None = None
+    configuration: JsonObject | None = None
+    peers: Members | None = None
+    scopes: Annotated[list[NewScopeName], Meta(max_length=100)] | None = None
+    namespace: Namespace | None = None
+    """Where the session is made; without it, in the common namespace."""
+
+    @property
+    def changes(self) -> bool:
+        """Whether it asks for more than to find or make the session."""
+        return self.metadata is not None or self.configuration is not None or bool(self.peers or self.scopes)
+
+
+class ChangeSession(WorkspaceRequest, frozen=True, kw_only=True):
+    workspace_id: NewName
+    session_id: NewName
+    metadata: JsonObject | None = None
+    configuration: JsonObject | None = None
+
+
+class ListSessions(ListRequest, frozen=True, kw_only=True):
+    filters: JsonObject | None = None
+
+
+class SessionsOfPeer(ListSessions, frozen=True, kw_only=True):
+    peer_id: PeerName
+
+
+class OfSession(WorkspaceRequest, frozen=True, kw_only=True):
+    session_id: AnyName
+
+
+class CloneSession(OfSession, frozen=True, kw_only=True):
+    message_id: AnyName | None = None
+
+
+class SetMembers(WorkspaceRequest, frozen=True, kw_only=True):
+    workspace_id: NewName
+    session_id: NewName
+    peers: Members
+    namespace: Namespace | None = None
+
+
+class RemoveMembers(OfSession, frozen=True, kw_only=True):
+    peers: Annotated[list[PeerName], Meta(max_length=1000)]
+
+
+class ListMembers(ListRequest, frozen=True, kw_only=True):
+    session_id: AnyName
+
+
+class OfMember(OfSession, frozen=True, kw_only=True):
+    peer_id: PeerName
+
+
+class ConfigureMember(OfMember, frozen=True, kw_only=True):
+    observe_me: bool | None = None
+    observe_others: bool | None = None
+
+
+class SessionAnswer(NamedAnswer, frozen=True):
+    configuration: JsonObject
+    workspace_id: str
+    is_active: bool
+    uid: str = ""
+
+
+class SessionPage(ResponsePage, frozen=True):
+    items: list[SessionAnswer]
+
+
+class MemberSettings(Answer, frozen=True):
+    observe_me: bool | None
+    observe_others: bool | None
+
+
+def reads_session(rights: Rights, request: Any) -> None:
+    rights.reads(request.session_id)
+
+
+def writes_session(rights: Rights, request: Any) -> None:
+    rights.writes(request.session_id)
+
+
+def _may_open(rights: Rights, request: OpenSession) -> None:
+    if request.scopes:
+        rights.workspace()
+    if request.changes or not rights.known(SESSION, request.id):
+        rights.writes(request.id, request.peers or ())
+        rights.puts()
+    else:
+        rights.reads(request.id)
+    rights.lies(request.id, request.namespace)
+
+
+def _may_set_members(rights: Rights, request: SetMembers) -> None:
+    rights.makes(request.session_id, request.peers, request.namespace)
+
+
+def _may_read_member(rights: Rights, request: OfMember) -> None:
+    """A token of peers may look at their own settings only."""
+    rights.reads(request.session_id)
+    if not rights.opens(request.session_id):
+        rights.peer(request.peer_id)
+
+
+def _open(call: AuthorisedRequest, request: OpenSession) -> Outcome:
+    ctx = call.ctx
+    entry, made = directory.ensure_session(ctx, request.id, request.namespace)
+    entry = change_entry(ctx, entry, request.metadata, request.configuration)
+    if request.peers:
+        directory.join(ctx, request.id, dict(request.peers))
+    for scope in request.scopes or ():
+        directory.ensure(ctx, SCOPE, scope)
+        directory.pick(ctx, scope, request.id)
+    return Outcome(Opened(SessionAnswer.of(entry), made), names_read(ctx, entry))
+
+
+def _change(call: AuthorisedRequest, request: ChangeSession) -> Outcome:
+    entry, _ = directory.ensure_session(call.ctx, request.session_id)
+    return _answer(call, change_entry(call.ctx, entry, request.metadata, request.configuration))
+
+
+def _read(call: AuthorisedRequest, request: OfSession) -> Outcome:
+    return _answer(call, directory.need(call.ctx, SESSION, request.session_id))
+
+
+def _answer(call: AuthorisedRequest, entry: Entry) -> Outcome:
+    return Outcome(SessionAnswer.of(entry), names_read(call.ctx, entry))
+
+
+def _list(call: AuthorisedRequest, request: ListSessions) -> Outcome:
+    wanted = filter_of(SESSION, request.filters)
+    return list_entries(call.ctx, SESSION, request, SessionPage, SessionAnswer.of, wanted)
+
+
+def _list_of_peer(call: AuthorisedRequest, request: SessionsOfPeer) -> Outcome:
+    ties = call.ctx.tx.register.ties(call.ctx.scope.workspace, MEMBER, held=request.peer_id)
+    sessions = sessions_named(call.ctx, (tie.holder for tie in ties if tie.until is None))
+    by_age = sorted(sessions, key=lambda entry: entry.uid)
+    wanted = filter_of(SESSION, request.filters)
+    page = page_of_entries(request, SessionPage, SessionAnswer.of, by_age, wanted)
+    return Outcome(page, names_read(call.ctx))
+
+
+def sessions_named(ctx: RequestContext, names: Iterable[str]) -> list[Entry]:
+    """Those of the sessions that there are and that may be looked into."""
+    return [entry for name in dict.fromkeys(names) if (entry := directory.find(ctx, SESSION, name))]
+
+
+def _delete(call: AuthorisedRequest, request: OfSession) -> Outcome:
+    changes = erase.erase_session(call.ctx, request.session_id)
+    return erased(call, changes, Note("Session deleted successfully"))
+
+
+def _clone(call: AuthorisedRequest, request: CloneSession) -> Outcome:
+    entry, changes = clone(call.ctx, request.session_id, request.message_id)
+    return Outcome(SessionAnswer.of(entry), changes.trace(session=entry.name))
+
+
+def _add_members(call: AuthorisedRequest, request: SetMembers) -> Outcome:
+    entry, _ = directory.ensure_session(call.ctx, request.session_id, request.namespace)
+    directory.join(call.ctx, request.session_id, dict(request.peers))
+    return _answer(call, entry)
+
+
+def _set_members(call: AuthorisedRequest, request: SetMembers) -> Outcome:
+    entry, _ = directory.ensure_session(call.ctx, request.session_id, request.namespace)
+    directory.set_members(call.ctx, request.session_id, dict(request.peers))
+    return _answer(call, entry)
+
+
+def _remove_members(call: AuthorisedRequest, request: RemoveMembers) -> Outcome:
+    entry = directory.need(call.ctx, SESSION, request.session_id)
+    directory.leave(call.ctx, request.session_id, request.peers)
+    return _answer(call, entry)
+
+
+def _list_members(call: AuthorisedRequest, request: ListMembers) -> Outcome:
+    session = directory.need(call.ctx, SESSION, request.session_id)
+    present = directory.members(call.ctx, request.session_id)
+    entries = [entry for name in present if (entry := directory.find(call.ctx, PEER, name))]
+    page = page_of_entries(request, PeerPage, PeerAnswer.of, entries)
+    return Outcome(page, names_read(call.ctx, session))
+
+
+def _read_member(call: AuthorisedRequest, request: OfMember) -> Outcome:
+    session = directory.need(call.ctx, SESSION, request.session_id)
+    habits = directory.member_habits(directory.members(call.ctx, request.session_id).get(request.peer_id))
+    answer = MemberSettings(habits.observe_me, habits.observe_others)
+    return Outcome(answer, names_read(call.ctx, session))
+
+
+def _configure_member(call: AuthorisedRequest, request: ConfigureMember) -> Outcome:
+    session = directory.need(call.ctx, SESSION, request.session_id)
+    habits = MemberReasoning(request.observe_me, request.observe_others)
+    directory.configure_member(call.ctx, request.session_id, request.peer_id, habits)
+    return Outcome(Done(), names_read(call.ctx, session))
+
+
+OPEN_SESSION = operation(
+    "sessions.open",
+    "list",
+    OpenSession,
+    SessionAnswer,
+    _open,
+    _may_open,
+    peek=found_by_name(SESSION, SessionAnswer.of),
+)
+READ_SESSION = operation("sessions.read", "list", OfSession, SessionAnswer, _read, reads_session)
+CHANGE_SESSION = operation(
+    "sessions.change",
+    "put",
+    ChangeSession,
+    SessionAnswer,
+    _change,
+    lambda rights, request: rights.makes(request.session_id),
+)
+LIST_SESSIONS = operation("sessions.list", "list", ListSessions, SessionPage, _list, whole_workspace)
+SESSIONS_OF_PEER = operation("peers.sessions", "list", SessionsOfPeer, SessionPage, _list_of_peer, of_peer)
+DELETE_SESSION = operation("sessions.delete", "forget", OfSession, Note, _delete, writes_session, rings=True)
+CLONE_SESSION = operation("sessions.clone", "put", CloneSession, SessionAnswer, _clone, whole_workspace)
+ADD_MEMBERS = operation(
+    "sessions.add_peers", "put", SetMembers, SessionAnswer, _add_members, _may_set_members
+)
+SET_MEMBERS = operation(
+    "sessions.set_peers", "put", SetMembers, SessionAnswer, _set_members, _may_set_members
+)
+REMOVE_MEMBERS = operation(
+    "sessions.remove_peers",
+    "put",
+    RemoveMembers,
+    SessionAnswer,
+    _remove_members,
+    lambda rights, request: rights.writes(request.session_id, request.peers),
+)
+LIST_MEMBERS = operation("sessions.peers", "list", ListMembers, PeerPage, _list_members, reads_session)
+READ_MEMBER = operation(
+    "sessions.peer_config", "list", OfMember, MemberSettings, _read_member, _may_read_member
+)
+CONFIGURE_MEMBER = operation(
+    "sessions.set_peer_config",
+    "put",
+    ConfigureMember,
+    Done,
+    _configure_member,
+    lambda rights, request: rights.writes(request.session_id, (request.peer_id,)),
+)
