@@ -1,4 +1,8 @@
-"""The story that the demo plays with an unmodified Hermes, step by step.
+"""A demo with an unmodified Hermes: a story played by separate processes, and checked from outside.
+
+Run it from a checkout: `.venv/bin/python examples/hermes/hermes_demo.py`. It installs Hermes into a temporary
+environment, lets it talk to a stand-in for a model, and touches nothing of yours. It exits with 1 if a step
+fails.
 
 A step says what it saw in captured requests to the model and in the store, never in the host's word.
 What must not be told is held against a host like it that is told.
@@ -6,113 +10,137 @@ What must not be told is held against a host like it that is told.
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
 import re
-import select
-import struct
 import subprocess
-import termios
+import sys
+import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import venv
+from pathlib import Path
 from typing import Any
 
-from souvenance.surfaces.cli.demo.checks import CheckFailed, expect, printed
-from souvenance.surfaces.cli.demo.hermes_environment import prepare
-from souvenance.surfaces.cli.demo.hermes_host import PATIENCE_SECONDS, ApiServer, Host
-from souvenance.surfaces.cli.demo.hermes_model import Asked
-from souvenance.surfaces.cli.demo.hermes_stage import WORKSPACE, HermesStage
-from souvenance.surfaces.cli.demo.play import DemoStep
+import click
+import msgspec
 
-_PROMPT = "❯"
-_CLEAR = "\x05\x15"
-"""To the end of the line, and delete up to there."""
-_ENTER = "\r"
-_ROWS, _COLUMNS = 50, 200
-_STYLE = re.compile(r"\x1b\[[0-9;?<>]*[a-zA-Z]")
+from demo_host import ApiServer, Host, a_terminal
+from demo_model import Asked, DemoModel, a_model
+from souvenance.surfaces.cli.demo.stage import (
+    PATIENCE_SECONDS,
+    CheckFailed,
+    CheckSkipped,
+    DemoStep,
+    Stage,
+    answered,
+    expect,
+    outcome_line,
+    play,
+    printed,
+    succeeded,
+)
 
-
-class DemoTerminal:
-    def __init__(self, process: subprocess.Popen[bytes], side: int) -> None:
-        self._process = process
-        self._side = side
-        self._written = b""
-        self._seen = 0
-
-    @property
-    def text(self) -> str:
-        """What it wrote so far, without colours and movements."""
-        return _STYLE.sub("", self._written.decode(errors="replace"))
-
-    def type(self, *lines: str) -> None:
-        """Type lines. The host takes each when it is done with the one before."""
-        for line in lines:
-            os.write(self._side, f"{_CLEAR}{line}{_ENTER}".encode())
-
-    def see(self, text: str) -> None:
-        """Wait until it writes the text after what was seen before."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while (found := self.text.find(text, self._seen)) < 0:
-            if time.monotonic() > deadline or not self._read():
-                raise CheckFailed(f"the host did not write {text!r}, but: {self.text[self._seen :][-500:]}")
-        self._seen = found + len(text)
-
-    def leave(self) -> str:
-        """Quit, and wait for the end; everything that it wrote."""
-        self.type("/quit")
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < deadline and self._read():
-            pass
-        if self._process.wait(PATIENCE_SECONDS) != 0:
-            raise CheckFailed(f"the host ended with {self._process.returncode}: {self.text[-500:]}")
-        return self.text
-
-    def _read(self) -> bool:
-        """Take what there is to read; False after the end."""
-        if select.select([self._side], [], [], 0.1)[0]:
-            try:
-                more = os.read(self._side, 65536)
-            except OSError:
-                return False
-            self._written += more
-            return bool(more)
-        return True
+HERMES = "hermes-agent==0.19.0"
+_FOR_ITS_SERVER = "aiohttp==3.14.1"
+_TOO_NEW = (3, 14)
+_PATIENCE_SECONDS = 1800.0
+_CHECKOUT = Path(__file__).resolve().parents[2]
 
 
-@contextmanager
-def a_terminal(host: Host, *arguments: str) -> Iterator[DemoTerminal]:
-    """The host's chat, ready for the first line, until the end of the block."""
-    ours, its = pty.openpty()
-    _prepare(its)
-    process = subprocess.Popen(  # noqa: S603 - the host of an environment that the user chose
-        host.command("chat", *arguments),
-        cwd=host.project,
-        env=host.environment,
-        stdin=its,
-        stdout=its,
-        stderr=its,
-        start_new_session=True,
-    )
-    os.close(its)
+def prepare(folder: Path) -> str:
+    """Make the environment unless it is there, and say what is in it.
+
+    Raises: Skipped, if Hermes can't be had; Failed.
+    """
+    if not (folder / "bin" / "hermes").exists():
+        _make(folder)
+    _pip(folder, "check")
+    return _versions(folder)
+
+
+def _make(folder: Path) -> None:
+    if sys.version_info >= _TOO_NEW:
+        raise CheckSkipped(f"{HERMES} wants a Python below 3.14, and this is {sys.version.split()[0]}")
     try:
-        terminal = DemoTerminal(process, ours)
-        terminal.see(_PROMPT)
-        yield terminal
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait(PATIENCE_SECONDS)
-        os.close(ours)
+        venv.create(folder, clear=True, with_pip=True)
+        _pip(folder, "install", HERMES, _FOR_ITS_SERVER)
+    except (OSError, subprocess.SubprocessError, CheckFailed) as error:
+        raise CheckSkipped(f"{HERMES} could not be installed: {error}") from error
+    _pip(folder, "install", f"{_CHECKOUT}[hermes]")
 
 
-def _prepare(side: int) -> None:
-    """Give it a size, and leave the key that clears a line to the host, whatever the host is doing."""
-    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0))
-    attributes = termios.tcgetattr(side)
-    attributes[-1][termios.VKILL] = bytes([os.fpathconf(side, "PC_VDISABLE")])
-    termios.tcsetattr(side, termios.TCSANOW, attributes)
+def _pip(folder: Path, *arguments: str) -> None:
+    """Raises: Failed, with pip's last words."""
+    ended = subprocess.run(
+        [folder / "bin" / "python", "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=_PATIENCE_SECONDS,
+        check=False,
+    )
+    said = (ended.stdout + ended.stderr).decode(errors="replace").strip().splitlines()
+    expect(ended.returncode == 0, said[-1] if said else f"pip ended with {ended.returncode}")
+
+
+def _versions(folder: Path) -> str:
+    """The versions of the two, as the environment itself says them."""
+    question = (
+        "from importlib.metadata import version; import souvenance.plugin; "
+        "print(f\"hermes-agent {version('hermes-agent')} and souvenance {version('souvenance')}\")"
+    )
+    ended = subprocess.run(
+        [folder / "bin" / "python", "-P", "-c", question],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=_PATIENCE_SECONDS,
+        check=False,
+    )
+    expect(ended.returncode == 0, f"it does not have both: {ended.stderr.decode(errors='replace')[-300:]}")
+    return ended.stdout.decode().strip()
+
+
+WORKSPACE = "hermes"
+
+
+class HermesStage(Stage):
+    """A stage whose data folder is the memory that all the hosts share."""
+
+    def __init__(self, folder: Path, environment: Path, model: DemoModel) -> None:
+        super().__init__(folder)
+        self.environment = environment
+        self.model = model
+        self._hosts = 0
+
+    def host(self, recalls: dict[str, Any], **settings: Any) -> Host:
+        """A host in a fresh home, with no past but the shared memory, for which it waits on any machine."""
+        self._hosts += 1
+        place = self.folder / f"host-{self._hosts}"
+        known = {"store": str(self.home), "recallWait": PATIENCE_SECONDS}
+        return Host(self.environment, place, self.model, {**known, **recalls}, **settings)
+
+    def log(self) -> list[dict[str, Any]]:
+        """The rows of the audit log."""
+        ran = self.souvenance_on(self.home, "--workspace", WORKSPACE, "audit", "list")
+        expect(ran.exit_code == 0, f"the audit log can't be read: {ran.err}")
+        return [msgspec.json.decode(line) for line in ran.out.splitlines()]
+
+    def put(self) -> list[list[str]]:
+        """The ids of the messages of each turn that was stored."""
+        return [row["lines"] for row in self.log() if row["operation"] == "messages.add"]
+
+    def wait_for(self, turns: int) -> None:
+        """Wait until so many turns are stored: a host answers before it writes."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while len(self.put()) < turns:
+            expect(time.monotonic() < deadline, "what was said was not stored")
+
+    def sessions(self) -> dict[str, int]:
+        """How many messages each stored session has."""
+        path = f"/v3/workspaces/{WORKSPACE}/sessions"
+        cap = (self.home / "owner.cap").read_text("utf-8").strip()
+        found = answered(self.ask("POST", f"{path}/list?size=100", {}, cap=cap))["items"]
+        return {
+            one["id"]: answered(self.ask("POST", f"{path}/{one['id']}/messages/list", {}, cap=cap))["total"]
+            for one in found
+        }
 
 
 TRIP = "I am going on a trip to Chengdu, May 25–29."
@@ -239,3 +267,29 @@ def _asked(stage: HermesStage, server: ApiServer, prompt: str, user: str | None)
     before = len(stage.model.turns())
     server.ask(prompt, key=None if user is None else f"user:{user}")
     return stage.model.turns()[before]
+
+
+@click.command()
+@click.option(
+    "--environment",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False, resolve_path=True),
+    help="The Python environment to use. It is made if missing.",
+)
+def demo(environment: Path | None) -> None:
+    """Show what Souvenance does for an unmodified Hermes Agent."""
+    if environment is None or not environment.exists():
+        click.echo("Installing Hermes first, which takes a minute or more.", err=True)
+    results = []
+    with tempfile.TemporaryDirectory(prefix="souvenance-demo-") as place, a_model() as model:
+        folder = Path(place)
+        with HermesStage(folder, environment or folder / "environment", model) as stage:
+            for result in play(STEPS, stage):
+                results.append(result)
+                click.echo(result.line)
+    click.echo(outcome_line(results))
+    sys.exit(0 if succeeded(results) else 1)
+
+
+if __name__ == "__main__":
+    demo()
