@@ -1,65 +1,94 @@
-"""What a model said, put together from a copy of its answer: whole, or event by event."""
+"""The door's answers: refusals in OpenAI's shape, and a model's answer, read and passed on as it comes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from souvenance.decoders import UNREADABLE, settled
+from souvenance.errors import SouvenanceError, UpstreamUnreachable
+from souvenance.surfaces.http.chat.upstreams import reaching
+from souvenance.surfaces.http.request_threads import encode, json_answer, refusal_headers
+from souvenance.surfaces.http.statuses import status_of
+from souvenance.surfaces.http.telemetry.observer import note
+
+if TYPE_CHECKING:
+    import httpx
+
+
+_KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+_FIRST_FAULT_OF_A_SERVER = 500
+
+
+def refusal(error: SouvenanceError) -> Response:
+    note(error)
+    return json_answer(status_of(type(error)), told(error), refusal_headers(error))
+
+
+def told(error: SouvenanceError) -> dict[str, Any]:
+    status = status_of(type(error))
+    kind = "server_error" if status >= _FIRST_FAULT_OF_A_SERVER else "invalid_request_error"
+    message = f"{error.detail}. {error.hint}" if error.hint else error.detail
+    said = {"message": message, "type": _KINDS.get(status, kind), "param": None, "code": error.code}
+    return {"error": said}
+
 
 _MOST_CHARS = 200_000
 _MOST_BYTES = 32 * 1024 * 1024
 _DONE = b"[DONE]"
 
 
-class _Said(Struct):
+class _AnswerMessage(Struct):
     content: Any = None
     refusal: Any = None
     tool_calls: Any = None
     function_call: Any = None
 
 
-class _Choice(Struct):
+class _AnswerChoice(Struct):
     index: Any = 0
-    message: _Said | None = None
-    delta: _Said | None = None
+    message: _AnswerMessage | None = None
+    delta: _AnswerMessage | None = None
     finish_reason: Any = None
 
 
-class _Part(Struct):
+class _AnswerPart(Struct):
     text: Any = None
     refusal: Any = None
 
 
-class _Output(Struct):
+class _AnswerOutput(Struct):
     type: Any = None
-    content: list[_Part] | None = None
+    content: list[_AnswerPart] | None = None
 
 
 class _Response(Struct):
     id: Any = None
     status: Any = None
-    output: list[_Output] | None = None
+    output: list[_AnswerOutput] | None = None
 
 
-class _Chunk(Struct):
+class _AnswerChunk(Struct):
     """A completion, a response, or an event of either."""
 
     id: Any = None
-    choices: list[_Choice] | None = None
+    choices: list[_AnswerChoice] | None = None
     error: Any = None
     type: Any = None
     delta: Any = None
     status: Any = None
-    output: list[_Output] | None = None
+    output: list[_AnswerOutput] | None = None
     response: _Response | None = None
-    item: _Output | None = None
+    item: _AnswerOutput | None = None
 
 
-_decode = msgspec.json.Decoder(settled(_Chunk)).decode
+_decode = msgspec.json.Decoder(settled(_AnswerChunk)).decode
 _TEXT_EVENTS = ("response.output_text.delta", "response.refusal.delta")
 _ENDS = ("response.completed", "response.incomplete")
 _CALLS = ("tool_calls", "function_call")
@@ -146,8 +175,8 @@ class ModelAnswer:
             self._take_name(chunk.id)
             self._take_outputs(chunk.output)
 
-    def _take_choice(self, choice: _Choice) -> None:
-        said = choice.message or choice.delta or _Said()
+    def _take_choice(self, choice: _AnswerChoice) -> None:
+        said = choice.message or choice.delta or _AnswerMessage()
         self._calls = self._calls or bool(said.tool_calls or said.function_call)
         self._calls = self._calls or choice.finish_reason in _CALLS
         self._ended = self._ended or bool(choice.finish_reason)
@@ -156,7 +185,7 @@ class ModelAnswer:
     def _take_name(self, name: Any) -> None:
         self._id = name if isinstance(name, str) else self._id
 
-    def _take_event(self, event: _Chunk) -> None:
+    def _take_event(self, event: _AnswerChunk) -> None:
         if event.response is not None:
             self._take_name(event.response.id)
         if event.type in _TEXT_EVENTS:
@@ -166,7 +195,7 @@ class ModelAnswer:
         elif event.type in _ENDS:
             self._ended = True
 
-    def _take_outputs(self, outputs: list[_Output]) -> None:
+    def _take_outputs(self, outputs: list[_AnswerOutput]) -> None:
         for one in outputs:
             self._calls = self._calls or _is_call(one)
             for part in (one.content or ()) if one.type == "message" else ():
@@ -178,7 +207,7 @@ class ModelAnswer:
             self._chars += len(text)
 
 
-def _is_call(item: _Output) -> bool:
+def _is_call(item: _AnswerOutput) -> bool:
     """Whether somebody else than the endpoint has to do something now."""
     return item.type in _CLIENT_CALLS
 
@@ -229,3 +258,60 @@ class Events:
         if self._data:
             yield b"\n".join(self._data)
             self._data.clear()
+
+
+Ended = Callable[[bool], None]
+"""Called when it is over, with whether there is anything to remember: not of what failed."""
+
+
+class Relay(Response):
+    """Ends when the endpoint does, or when the client is gone; then the endpoint is not heard to its end."""
+
+    def __init__(
+        self, answer: httpx.Response, headers: dict[str, str], heard: ModelAnswer, ended: Ended
+    ) -> None:
+        super().__init__(None, answer.status_code, headers)
+        del self.headers["content-length"]
+        self._answer = answer
+        self._heard = heard
+        self._ended = ended
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        passing, gone = asyncio.ensure_future(self._pass_on(send)), asyncio.ensure_future(_gone(receive))
+        try:
+            await asyncio.wait({passing, gone}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            well = await _result(passing)
+            gone.cancel()
+            await self._answer.aclose()
+            self._ended(well and not self._heard.failed)
+
+    async def _pass_on(self, send: Send) -> bool:
+        """Whether all of the answer came."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        last = b""
+        try:
+            with reaching():
+                async for chunk in self._answer.aiter_bytes():
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                    self._heard.feed(chunk)
+        except UpstreamUnreachable as error:
+            last = b"\n\ndata: " + encode(told(error)) + b"\n\n"
+        self._heard.close()
+        await send({"type": "http.response.body", "body": last, "more_body": False})
+        return not last and self._heard.complete
+
+
+async def _gone(receive: Receive) -> None:
+    """Until the client is."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _result(passing: asyncio.Future[bool]) -> bool:
+    """What came of it; a client that went away leaves what was heard until then."""
+    passing.cancel()
+    try:
+        return await passing
+    except (asyncio.CancelledError, OSError):
+        return True
