@@ -9,8 +9,7 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.conversation import operations as c
 from souvenance.gate.conversation import requests as q
-from souvenance.surfaces.mcp.arguments import MOST_STATEMENT_CHARS
-from souvenance.surfaces.mcp.tools import TOOLS
+from souvenance.surfaces.mcp.tools import MOST_STATEMENT_CHARS, TOOLS
 
 NOBODYS = ulid.compose(1_790_000_000_000, bytes(ulid.ENTROPY_BYTES))
 

@@ -1,14 +1,38 @@
-"""Whose memory this door works on: the token says so, and no argument can."""
+"""Whose memory this door works on, and how it asks the gate for them. The token says so, and no argument can.
+
+Each call to the gate is for a task, with a token that is good for that task and that person alone.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from souvenance.agents.names import MOST_CHARS, escalated, is_plain, sanitised
 from souvenance.domain.names import ALL, COMMON_NAMESPACE, DEFAULT_WORKSPACE
-from souvenance.gate.messages import WhoAmIAnswer
+from souvenance.errors import CapScopeMismatch, NotFound
+from souvenance.gate import messages as m
+from souvenance.gate.messages import Request, WhoAmIAnswer
+from souvenance.gate.operation import Operation
+
+Task = Literal["read", "speak", "note", "erase"]
+"""To look, to say something in the session, to keep something that is in none, to forget."""
+
+
+Asks = Callable[[Task, Operation, Request], Awaitable[Any]]
+"""Asks the gate. Raises: SouvenanceError."""
+
+
+async def found(asks: Asks, operation: Operation, request: Request) -> Any:
+    """The answer; None if there is no such thing, or none for this cap. Raises: SouvenanceError."""
+    try:
+        return await asks("read", operation, request)
+    except (NotFound, CapScopeMismatch):
+        return None
+
 
 _PEER = re.compile(r"[a-zA-Z0-9_-]{1,512}\Z")
 
@@ -65,3 +89,34 @@ def _session(cap: WhoAmIAnswer) -> str | None:
     if cap.sessions is not None:
         return min(cap.sessions, default=None)
     return session_for(cap.sub) if ALL in cap.peers else None
+
+
+TASKS: dict[Task, tuple[str, ...]] = {
+    "read": ("get", "list", "snapshot"),
+    "speak": ("put", "list"),
+    "note": ("put", "list", "get"),
+    "erase": ("get", "forget"),
+}
+"""The rights that each task takes."""
+
+
+def narrower(
+    person: MemoryOwner,
+    task: Task,
+    *,
+    read: tuple[str, ...] | None = None,
+    write: str | None = None,
+) -> m.Attenuate:
+    """What the token of a task says; `read` and `write` are the namespaces, where an operator chose some."""
+    written = None if write is None else (write,)
+    session = person.session if task == "speak" else None
+    return m.Attenuate(
+        sub=person.name,
+        wid=person.workspace,
+        data_class="memory",
+        ops=tuple(op for op in TASKS[task] if op in person.ops),
+        namespaces_allowed=read if task == "read" else written,
+        peers=(person.name,),
+        via=person.eyes,
+        sessions=None if session is None else (session,),
+    )
