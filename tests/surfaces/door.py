@@ -188,7 +188,6 @@ FORKS.set_forkserver_preload(
         "souvenance.surfaces.cli.migrate",
         "souvenance.language.times.expressions",
         "souvenance.surfaces.http.client",
-        "souvenance.surfaces.http.doors",
         "souvenance.surfaces.http.server",
         "souvenance.adapters.archive.backup",
         "souvenance.adapters.importers.choice",

@@ -80,8 +80,7 @@ def serve(
 ) -> None:
     """Serve the memory over HTTP until Ctrl-C."""
     with what_serves():
-        from souvenance.surfaces.http.doors import doors_of
-        from souvenance.surfaces.http.server import Address
+        from souvenance.surfaces.http.server import Address, doors_of
         from souvenance.surfaces.http.server import serve as run
 
     shell.makes = True
