@@ -26,7 +26,7 @@ from souvenance.gate.conversation.responses import Conclusions, Done, Messages, 
 from souvenance.gate.operations import EVERY
 from souvenance.hermes.settings_table import KEYS, ProviderSetting
 from souvenance.memory import asynchronous, results, sync
-from souvenance.surfaces.cli.exit_codes import exit_of
+from souvenance.surfaces.cli.main import exit_of
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
 from souvenance.surfaces.http.route import Route
 from souvenance.surfaces.http.routes import ROUTES

@@ -1,4 +1,4 @@
-"""The command that takes in what another memory holds."""
+"""Commands that take memory along: export to an archive, and import from one or from another memory."""
 
 from __future__ import annotations
 
@@ -7,19 +7,28 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 import msgspec
-from msgspec import Struct
 
 from souvenance.agents.import_batches import ImportTerms
 from souvenance.agents.import_memory import ImportTally, Taking
 from souvenance.decoders import settled
-from souvenance.domain.archive_records import MEMORY, Owed, count_name, decode, decode_owed
+from souvenance.domain.archive_records import (
+    FORMAT,
+    MEMORY,
+    LineRecord,
+    Manifest,
+    Owed,
+    count_name,
+    decode,
+    decode_owed,
+    encode,
+)
 from souvenance.domain.imports import ImportReader, Wanted
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.names import namespace as valid_namespace
@@ -29,9 +38,133 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.conversation.requests import NewName
 from souvenance.patterns import pattern
-from souvenance.surfaces.cli.archives import LINES, OWED, REGISTER, ArchiveFiles, ReadsArchive
 from souvenance.surfaces.cli.options import DATA, Command, pass_shell
-from souvenance.surfaces.cli.session import Shell
+from souvenance.surfaces.cli.output import progress
+from souvenance.surfaces.cli.session import (
+    LINES,
+    OWED,
+    REGISTER,
+    ArchiveFiles,
+    ReadsArchive,
+    Shell,
+    WritesArchive,
+)
+from souvenance.version import __version__
+
+_MEMBER_BYTES = 4 * 1024 * 1024
+
+
+@click.command("export", cls=Command, section=DATA)
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--owner", metavar="NAME", help="Only the memory of this peer.")
+@click.option(
+    "--recipient",
+    multiple=True,
+    metavar="KEY",
+    help="Encrypt it with age for this key (age1… or ssh-ed25519 …); repeat it for more.",
+)
+@pass_shell
+def export(shell: Shell, file: Path, owner: str | None, recipient: tuple[str, ...]) -> None:
+    """Write a workspace's memory to FILE.
+
+    FILE must not exist. Without --recipient, its text is not encrypted. --workspace chooses the workspace.
+    """
+    export_archive(shell, file, shell.transfers.archives, owner=owner, recipients=recipient)
+
+
+def export_archive(
+    shell: Shell,
+    path: Path,
+    archives: ArchiveFiles,
+    *,
+    owner: str | None = None,
+    recipients: Sequence[str] = (),
+) -> None:
+    """Write the archive, which is of one moment, and tell what is in it. Raises: SouvenanceError."""
+    workspace = shell.own_workspace()
+    counts: Counter[str] = Counter()
+    with archives.writing(path, recipients) as archive, _moment(shell):
+        parts = _Parts(archive)
+        waiting = 0
+        for page in _pages(shell, owner):
+            for record in page.records:
+                counts[count_name(record)] += 1
+                parts.add(LINES if isinstance(record, LineRecord) else REGISTER, encode(record))
+            for owed in page.owed:
+                parts.add(OWED, encode(owed))
+            waiting = page.waiting
+        parts.end()
+        whole = archive.close(
+            Manifest(
+                format=FORMAT,
+                kind=MEMORY,
+                made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+                made_by=f"souvenance {__version__}",
+                about={"workspace": workspace, **({"owner": owner} if owner else {})},
+                counts=dict(sorted(counts.items())),
+            )
+        )
+    told = {"file": str(path), "workspace": workspace, "counts": whole.counts, "waiting": waiting}
+
+    def text() -> str:
+        rows = [f"{path}: workspace {workspace}, {_counted(whole.counts)}"]
+        if not recipients:
+            rows.append("it holds text in the open: keep it where only you can read it, or use --recipient")
+        if waiting:
+            rows.append(f"{waiting} messages were still to be reasoned about: {_later(owner)}")
+        return "\n".join(rows)
+
+    shell.show(told, text)
+
+
+class _Parts:
+    """Records as they are gathered into members, each small enough for memory."""
+
+    def __init__(self, archive: WritesArchive) -> None:
+        self._archive = archive
+        self._sort = REGISTER
+        self._held: list[bytes] = []
+        self._size = 0
+        self._numbers: Counter[str] = Counter()
+
+    def add(self, sort: str, line: bytes) -> None:
+        if sort != self._sort or self._size >= _MEMBER_BYTES:
+            self.end()
+            self._sort = sort
+        self._held.append(line)
+        self._size += len(line)
+
+    def end(self) -> None:
+        if self._held:
+            self._numbers[self._sort] += 1
+            self._archive.add(f"{self._sort}-{self._numbers[self._sort]:05}.jsonl", b"".join(self._held))
+        self._held, self._size = [], 0
+
+
+def _pages(shell: Shell, owner: str | None) -> Iterator[p.ExportAnswer]:
+    cursor = None
+    while True:
+        page = shell.call(p.EXPORT, p.Export(owner, cursor))
+        yield page
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _moment(shell: Shell) -> AbstractContextManager[None]:
+    """A server refuses what is asked here; it is asked all the same, and says so itself."""
+    return nullcontext() if shell.is_remote else shell.still()
+
+
+def _later(owner: str | None) -> str:
+    if owner is not None:
+        return "what follows from them is not in it"
+    return "whoever imports it does so"
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {sort}s" for sort, count in counts.items()) or "nothing"
+
 
 _One = TypeVar("_One")
 
@@ -108,7 +241,7 @@ class _Import:
     def _all(self, label: str, prefixes: Iterable[str], *, look: bool) -> p.ImportAnswer:
         new = same = 0
         conflicts: list[str] = []
-        with _bar(self._shell, label, sum(self._counts.values())) as bar:
+        with progress(label, sum(self._counts.values()), hidden=self._shell.json, show_pos=True) as bar:
             for prefix in prefixes:
                 for page in _packed(self._archive.lines(prefix), decode):
                     answer = self._call(p.IMPORT, p.Import(page, look))
@@ -153,19 +286,6 @@ def _packed(lines: Iterable[bytes], read: Callable[[bytes], _One]) -> Iterator[l
         size += len(line)
     if page:
         yield page
-
-
-class _Unseen:
-    """In place of a bar, where nobody looks."""
-
-    def update(self, steps: int) -> None:
-        """Nothing is shown."""
-
-
-def _bar(shell: Shell, label: str, length: int) -> Any:
-    if shell.json or not sys.stderr.isatty():
-        return nullcontext(_Unseen())
-    return click.progressbar(length=length, label=label, file=sys.stderr, show_pos=True)
 
 
 ARCHIVE = "souvenance"
@@ -216,41 +336,26 @@ def take(
             raise InvalidInput("an archive of Souvenance's is taken in whole", hint="Leave --dry-run out.")
         import_archive(shell, Path(source).expanduser(), archives, identity=identity)
         return
-    _take_in(shell, _Asked(source, kind, peer, namespace, _key(key_file), own_words, dry_run))
-
-
-class _Asked(Struct, frozen=True):
-    source: str
-    kind: str | None
-    peer: str | None
-    namespace: str | None
-    key: str | None
-    own_words: bool
-    dry_run: bool
-
-
-def _take_in(shell: Shell, asked: _Asked) -> None:
-    """Take in what is not an archive of our own. Raises: SouvenanceError."""
     me = shell.call(o.WHOAMI, m.WhoAmI())
-    named, by_url = asked.peer, _URL.match(asked.source) is not None
+    by_url = _URL.match(source) is not None
     wanted = Wanted(
-        peer=me.sub if named is None and by_url else _name(named or me.sub),
-        renamed=named is not None,
+        peer=me.sub if peer is None and by_url else _name(peer or me.sub),
+        renamed=peer is not None,
         workspace=shell.workspace,
-        key=asked.key,
+        key=_key(key_file),
     )
-    reader = shell.transfers.open_source(asked.source, asked.kind, wanted)
-    if named is not None and reader.kind == "honcho":
+    reader = shell.transfers.open_source(source, kind, wanted)
+    if peer is not None and reader.kind == "honcho":
         raise InvalidInput("peers of a Honcho server keep their names", hint="Leave --peer out.")
     terms = ImportTerms(
         kind=reader.kind,
         now=datetime.now(UTC),
         workspace=_target(reader, shell.workspace, me.wid),
-        namespace=None if asked.namespace is None else valid_namespace(asked.namespace),
+        namespace=None if namespace is None else valid_namespace(namespace),
         lenient=not reader.again,
-        own_words=asked.own_words,
+        own_words=own_words,
     )
-    _import(shell, _URL.sub(r"\1", asked.source), reader, terms, dry_run=asked.dry_run)
+    _import(shell, _URL.sub(r"\1", source), reader, terms, dry_run=dry_run)
 
 
 def _name(peer: str) -> str:
