@@ -13,7 +13,7 @@ from souvenance.adapters.model.prompt_files import day, fenced, prompt, quote
 from souvenance.adapters.model.replies import CUT_OFF, visible
 from souvenance.adapters.model.wire_format import Prompt
 from souvenance.errors import ModelUnusable
-from souvenance.language.doubt import denies
+from souvenance.language.forms import denies
 from souvenance.ports.model import Kind, KnownFacts, ModelPerson, ModelReading, Revision, Turn
 
 LABELS = (

@@ -11,8 +11,7 @@ import msgspec
 
 from souvenance.decoders import settled
 from souvenance.language.times import almanac
-from souvenance.language.times.expressions import Time, TimeExpression, days
-from souvenance.language.times.frames import FramedTime
+from souvenance.language.times.expressions import FramedTime, Time, TimeExpression, days
 from souvenance.language.times.lexicon import either, numbered
 from souvenance.language.times.reader import away, part_of
 from souvenance.patterns import pattern
@@ -46,15 +45,17 @@ def times(said: TimeExpression) -> list[FramedTime]:
 
 
 @cache
-def _reader() -> _Reader:
-    return _Reader(msgspec.json.decode(get_data(__name__, "eastern.json") or b"{}", type=settled(_Words)))
+def _reader() -> _EasternReader:
+    return _EasternReader(
+        msgspec.json.decode(get_data(__name__, "eastern.json") or b"{}", type=settled(_Words))
+    )
 
 
 def _names(rows: Mapping[str, str]) -> dict[str, str]:
     return {name: unit for unit, names in rows.items() for name in names.split()}
 
 
-class _Reader:
+class _EasternReader:
     def __init__(self, words: _Words) -> None:
         self._words = words
         self._units, self._called = _names(words.units), _names(words.called)

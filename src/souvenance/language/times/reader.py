@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
-from souvenance.language.character_runs import Runs
+from souvenance.language.characters import Runs
 from souvenance.language.times import almanac
 from souvenance.language.times.expressions import HOUR, WORDS, Time, TimeExpression, days
 from souvenance.language.times.lexicon import TimeLexicon, either, lexicon, numbered, phrases
