@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from souvenance.adapters.model.calls import Asking
+from souvenance.adapters.model.endpoint import Prompt
 from souvenance.adapters.model.grounding import Embed, Ground, GroundingSource
 from souvenance.adapters.model.prompt_files import day, fenced, prompt
 from souvenance.adapters.model.replies import in_words, visible
-from souvenance.adapters.model.wire_format import Prompt
 from souvenance.errors import ModelUnusable
 from souvenance.language.forms import sentences
 from souvenance.ports.model import Turn
