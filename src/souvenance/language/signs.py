@@ -39,14 +39,14 @@ _YEAR = pattern(r"\b(?:19|20)\d\d\b")
 _NAME = pattern(r" (?<=[a-z,] )[A-Z][a-z]")
 
 
-class _Telling(NamedTuple):
+class _SignWords(NamedTuple):
     numbers: frozenset[str]
     times: frozenset[str]
     every: frozenset[str]
 
 
 @cache
-def _telling() -> _Telling:
+def _sign_words() -> _SignWords:
     """The words by which a line tells a number, a time, or either of these or its speaker."""
     english = lexicon("english")
     weekdays, once_a_year, counted = (
@@ -56,7 +56,7 @@ def _telling() -> _Telling:
     several = [*_SEVERAL.split(), *weekdays]
     numbers = frozenset([*counted, *_COUNTED.split()])
     times = frozenset([*_CALENDAR.split(), *once_a_year, *several, *(f"{name}s" for name in several)])
-    return _Telling(numbers, times, _SELVES | numbers | times)
+    return _SignWords(numbers, times, _SELVES | numbers | times)
 
 
 def signs(text: str) -> list[str]:
@@ -64,7 +64,7 @@ def signs(text: str) -> list[str]:
     asks = text.rstrip().endswith(("?", "？", "؟"))
     text = text[:_MOST]
     low = text.lower()
-    telling = _telling()
+    telling = _sign_words()
     words = telling.every.intersection(_WORDS.of(low))
     digits = _DIGITS.of(low)
     seen = (

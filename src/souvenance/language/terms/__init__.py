@@ -1,8 +1,8 @@
 """From text to search terms, and from terms to blinded tokens.
 
 Tokenising happens here and not in a database, because each database splits words its own
-way. A blinded token is an 8-byte keyed BLAKE2b under a key of the room, so the index holds no
-word, and the holder of another room's key can't even form the token.
+way. A blinded token is an 8-byte keyed BLAKE2b under the key of its compartment, so the index
+holds no word, and the holder of another key can't even form the token.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _found(text: str, *, asked: bool) -> list[str]:
 
 
 def mark(what: str, name: str) -> str:
-    """A term that no text has: it marks lines of one place among those of a room."""
+    """A term that no text has: it marks some of the lines of a compartment."""
     return f"\0{what}\0{name}"
 
 

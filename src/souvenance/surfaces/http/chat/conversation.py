@@ -168,7 +168,7 @@ class MemoryWarnings:
             )
 
 
-class WriteQueue:
+class TurnQueue:
     def __init__(self, warnings: MemoryWarnings) -> None:
         self._warnings = warnings
         self._last: dict[Lane, asyncio.Task[None]] = {}

@@ -45,7 +45,7 @@ from souvenance.surfaces.http.chat.conversation import (
     MemoryWarnings,
     OpenTurns,
     RecalledForTurn,
-    WriteQueue,
+    TurnQueue,
 )
 from souvenance.surfaces.http.chat.identity import (
     Admitted,
@@ -245,7 +245,7 @@ class ChatDoor:
         self._tokens = ChatTokens(cap)
         self._upstreams = Upstreams(settings, key)
         self._warnings = MemoryWarnings()
-        self._writes = WriteQueue(self._warnings)
+        self._writes = TurnQueue(self._warnings)
 
     def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
         handler = _ChatHandler(
@@ -280,7 +280,7 @@ class _ChatHandler:
         threads: RequestThreads,
         tokens: ChatTokens,
         upstreams: Upstreams,
-        writes: WriteQueue,
+        writes: TurnQueue,
         warnings: MemoryWarnings,
     ) -> None:
         self._settings = settings

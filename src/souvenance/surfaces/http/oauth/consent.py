@@ -65,7 +65,7 @@ _WHAT_IS_LEFT = 0
 _MOST_SHOWN = 200
 
 
-class Destination(Struct, frozen=True, kw_only=True):
+class ConsentDestination(Struct, frozen=True, kw_only=True):
     """Where the answer of a request goes, and what its client says of itself."""
 
     where: str
@@ -140,7 +140,13 @@ class Offer(Struct, frozen=True, kw_only=True):
         )
 
     def view(
-        self, chosen: Chosen, destination: Destination, *, csrf: str, request: str, sign_out: str | None
+        self,
+        chosen: Chosen,
+        destination: ConsentDestination,
+        *,
+        csrf: str,
+        request: str,
+        sign_out: str | None,
     ) -> Consent:
         return Consent(
             client=self.client.name,
@@ -149,8 +155,8 @@ class Offer(Struct, frozen=True, kw_only=True):
             where=destination.where,
             config_path=_cut(destination.config_path),
             signed_in_as=self.who.sub,
-            workspaces=() if self.who.wid == ALL else (self.who.wid,),
-            workspace=chosen.workspace,
+            workspace=chosen.workspace if self.who.wid == ALL else self.who.wid,
+            workspace_fixed=self.who.wid != ALL,
             peer=chosen.peer,
             peer_fixed=not self.who.peers,
             namespaces=tuple(self.who.namespaces_allowed),
@@ -425,7 +431,7 @@ class ConsentPages:
         self,
         browser: BrowserSession,
         offer: Offer,
-        destination: Destination,
+        destination: ConsentDestination,
         *,
         allow: Callable[[Chosen], Response],
         deny: Callable[[], Response],
@@ -487,7 +493,7 @@ class ConsentPages:
         browser: BrowserSession,
         offer: Offer,
         chosen: Chosen,
-        destination: Destination,
+        destination: ConsentDestination,
         request: str,
         error: SouvenanceError | None = None,
     ) -> Response:
@@ -525,13 +531,13 @@ class ConsentPages:
         return Authority(self._state, Polls(), asked.issuer)
 
 
-_ELSEWHERE = Destination(where=pages.ANOTHER_DEVICE, action=metadata.DEVICE_PAGE)
+_ELSEWHERE = ConsentDestination(where=pages.ANOTHER_DEVICE, action=metadata.DEVICE_PAGE)
 
 
-def _destination(query: OAuthRequest) -> Destination:
+def _destination(query: OAuthRequest) -> ConsentDestination:
     """Where the answer to a request goes whose redirect is known to be good."""
     uri = query.get("redirect_uri")
-    return Destination(
+    return ConsentDestination(
         where=where_of(uri),
         action=metadata.AUTHORIZE,
         leads_to=form_target(uri),
