@@ -6,10 +6,10 @@ from datetime import date
 from functools import cache
 
 from souvenance.language.terms.languages import likely
-from souvenance.language.times import EARLIEST, LATEST, TimeSpan, eastern
+from souvenance.language.times import EARLIEST, LATEST, TimeSpan
 from souvenance.language.times.expressions import DAY, FramedTime, Time, TimeExpression, day_of, days, lowered
 from souvenance.language.times.lexicon import TimeLexicon, either, lexicon, phrases
-from souvenance.language.times.reader import reader
+from souvenance.language.times.reader import UNSPACED, eastern_times, reader
 from souvenance.patterns import pattern
 
 _FAR = 40
@@ -125,10 +125,10 @@ def spans(text: str, at: int, offset: int = 0) -> list[TimeSpan]:
     """
     low = lowered(text[:MOST_CHARACTERS])
     try:
-        if not low.isascii() and eastern.UNSPACED.search(low):
+        if not low.isascii() and UNSPACED.search(low):
             return [
                 _span(hit, text, offset)
-                for hit in eastern.times(TimeExpression(text, low, at + offset, TimeLexicon()))
+                for hit in eastern_times(TimeExpression(text, low, at + offset, TimeLexicon()))
             ]
         for language in likely(low):
             said = TimeExpression(text, low, at + offset, lexicon(language))
