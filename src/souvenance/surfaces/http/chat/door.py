@@ -154,84 +154,6 @@ class UnknownPath(BaseRoute):
         await answer(scope, receive, send)
 
 
-_IDENTITY = tuple(
-    {
-        "name": name,
-        "in": "header",
-        "description": description,
-        "schema": {"type": "string", "minLength": 1, "maxLength": 256},
-    }
-    for name, description in (
-        ("X-Hermes-User-Id", "Who speaks."),
-        ("X-Hermes-Session-Key", "The conversation it belongs to."),
-        ("X-Hermes-Session-Id", "The transcript that it continues."),
-    )
-)
-_KINDS = (
-    "authentication_error",
-    "permission_error",
-    "rate_limit_error",
-    "invalid_request_error",
-    "server_error",
-)
-_MODEL = an_object({"id": TEXT}, object=TEXT, created=NUMBER, owned_by=TEXT)
-
-
-def _shape(codes: list[str]) -> Schema:
-    said = {"message": TEXT, "type": one_of(*_KINDS), "param": {"type": "null"}, "code": one_of(*codes)}
-    return an_object({"error": an_object(said)})
-
-
-_ADMITTED = (*EVERY_CAP, e.CapOpMismatch, e.CapScopeMismatch, e.Denied, e.UpstreamUnreachable)
-_REFUSED = refusals(_ADMITTED, _shape)
-_UNSERVED = refusals((*_ADMITTED, e.NotFound), _shape)
-_TURN = refusals((*_ADMITTED, e.NotFound, *EVERY_BODY), _shape)
-_PASSED_ON = {
-    "default": answer("What the model endpoint answered, as it was", {}, _STREAM),
-}
-
-
-def _turn(name: str, summary: str, asked: Schema, told: Schema) -> dict[str, object]:
-    body = {JSON: {"schema": asked}}
-    responses = {"200": answer("The model's answer", told, _STREAM), **_TURN, **_PASSED_ON}
-    return {"post": described(name, summary, responses, body=body, parameters=_IDENTITY)}
-
-
-_DESCRIBED: Paths = {
-    "/v1/chat/completions": _turn(
-        "chat.completions",
-        "A chat with a model that remembers",
-        an_object({"model": TEXT, "messages": a_list({"type": "object"})}, stream={"type": "boolean"}),
-        an_object({"choices": a_list({"type": "object"})}),
-    ),
-    "/v1/responses": _turn(
-        "chat.responses",
-        "A response of a model that remembers",
-        an_object({"model": TEXT, "input": {"type": ["string", "array"]}}, stream={"type": "boolean"}),
-        an_object({"output": a_list({"type": "object"})}),
-    ),
-    "/v1/models": {
-        "get": described(
-            "chat.models",
-            "The models there are",
-            {
-                "200": answer("The models", an_object({"data": a_list({"type": "object"})}, object=TEXT)),
-                **_REFUSED,
-                **_PASSED_ON,
-            },
-        )
-    },
-    "/v1/models/{model}": {
-        "get": described(
-            "chat.model",
-            "One of the models",
-            {"200": answer("The model", _MODEL), **_UNSERVED, **_PASSED_ON},
-            parameters=[{"name": "model", "in": "path", "required": True, "schema": TEXT}],
-        )
-    },
-}
-
-
 class ChatDoor:
     """A `Door`. `cap` is the door's own: with it the assistant speaks to those whose caps can't let it.
 
@@ -252,10 +174,10 @@ class ChatDoor:
             self._settings, gate, threads, self._tokens, self._upstreams, self._writes, self._warnings
         )
         routes = [
-            WebRoute(PATHS[0], handler.asks(COMPLETIONS), methods=["POST"]),
-            WebRoute(PATHS[1], handler.asks(RESPONSES), methods=["POST"]),
-            WebRoute(PATHS[2], handler.models, methods=["GET"]),
-            WebRoute(PATHS[3].replace("}", ":path}"), handler.model, methods=["GET"]),
+            WebRoute(PATHS[0], _refusing(handler.asks(COMPLETIONS)), methods=["POST"]),
+            WebRoute(PATHS[1], _refusing(handler.asks(RESPONSES)), methods=["POST"]),
+            WebRoute(PATHS[2], _refusing(handler.models), methods=["GET"]),
+            WebRoute(PATHS[3].replace("}", ":path}"), _refusing(handler.model), methods=["GET"]),
         ]
         return [*routes, UnknownPath(routes)]
 
@@ -295,15 +217,12 @@ class _ChatHandler:
 
     def asks(self, dialect: RequestDialect) -> Endpoint:
         async def answer(request: Request) -> Response:
-            try:
-                sent = await body_of(request, self._gate, self._gate.limits.batch_bytes)
-                caller = await self._admitted(request, sent.content)
-                claim = _claim(request)
-                body = sent.read()
-                talk = await _aside(body, lambda: Talk(dialect, body))
-                return await self._answer(request, caller, claim, talk)
-            except SouvenanceError as error:
-                return _refused(request, error)
+            sent = await body_of(request, self._gate, self._gate.limits.batch_bytes)
+            caller = await self._admitted(request, sent.content)
+            claim = _claim(request)
+            body = sent.read()
+            talk = await _aside(body, lambda: Talk(dialect, body))
+            return await self._answer(request, caller, claim, talk)
 
         return answer
 
@@ -417,35 +336,29 @@ class _ChatHandler:
         self._writes.add(conversation.lane, write)
 
     async def models(self, request: Request) -> Response:
-        try:
-            await self._admitted(request)
-            upstreams = self._settings.upstreams
-            if len(upstreams) == 1 and not upstreams[0].prefix:
-                answer = await self._upstreams.ask(upstreams[0], "GET", "/models", request.headers)
-                content = await whole(answer)
-                return Response(content, answer.status_code, {**passed_on(answer.headers), **HEADERS})
-            return await self._every_model(request, upstreams)
-        except SouvenanceError as error:
-            return _refused(request, error)
+        await self._admitted(request)
+        upstreams = self._settings.upstreams
+        if len(upstreams) == 1 and not upstreams[0].prefix:
+            answer = await self._upstreams.ask(upstreams[0], "GET", "/models", request.headers)
+            content = await whole(answer)
+            return Response(content, answer.status_code, {**passed_on(answer.headers), **HEADERS})
+        return await self._every_model(request, upstreams)
 
     async def model(self, request: Request) -> Response:
         """One of the models, by the name that leads to it."""
-        try:
-            await self._admitted(request)
-            asked = request.path_params["model"]
-            upstream = self._settings.serving(asked)
-            if upstream is None:
-                raise _unserved()
-            answer = await self._upstreams.ask(upstream, "GET", "/models", request.headers)
-            content = await whole(answer)
-            if not answer.is_success:
-                return Response(content, answer.status_code, {**passed_on(answer.headers), **HEADERS})
-            found = dict(listed(self._settings, upstream, content)).get(asked)
-            if found is None:
-                raise _unserved()
-            return json_answer(200, found)
-        except SouvenanceError as error:
-            return _refused(request, error)
+        await self._admitted(request)
+        asked = request.path_params["model"]
+        upstream = self._settings.serving(asked)
+        if upstream is None:
+            raise _unserved()
+        answer = await self._upstreams.ask(upstream, "GET", "/models", request.headers)
+        content = await whole(answer)
+        if not answer.is_success:
+            return Response(content, answer.status_code, {**passed_on(answer.headers), **HEADERS})
+        found = dict(listed(self._settings, upstream, content)).get(asked)
+        if found is None:
+            raise _unserved()
+        return json_answer(200, found)
 
     async def _every_model(self, request: Request, upstreams: Sequence[Upstream]) -> Response:
         async def ask(upstream: Upstream) -> bytes | None:
@@ -498,14 +411,102 @@ def _nobody() -> Denied:
     )
 
 
-def _refused(request: Request, error: SouvenanceError) -> Response:
-    """What a request says of who speaks is taken only with a good cap."""
-    if isinstance(error, Unauthenticated) and names_itself(request.headers):
-        detail = f"who speaks, and where, is taken only beside a good cap: {error.detail}"
-        error = Denied(detail, hint=error.hint)
-    return refusal(error)
+def _refusing(answer: Endpoint) -> Endpoint:
+    """Refuses in OpenAI's shape. What a request says of who speaks is taken only with a good cap."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            return await answer(request)
+        except Unauthenticated as error:
+            if not names_itself(request.headers):
+                return refusal(error)
+            detail = f"who speaks, and where, is taken only beside a good cap: {error.detail}"
+            return refusal(Denied(detail, hint=error.hint))
+        except SouvenanceError as error:
+            return refusal(error)
+
+    return endpoint
 
 
 async def _aside(body: bytes, work: Callable[[], _T]) -> _T:
     """What comes of the work; on a large body it is done where it holds nobody up."""
     return await asyncio.to_thread(work) if len(body) > _MOST_AT_ONCE else work()
+
+
+_IDENTITY = tuple(
+    {
+        "name": name,
+        "in": "header",
+        "description": description,
+        "schema": {"type": "string", "minLength": 1, "maxLength": 256},
+    }
+    for name, description in (
+        ("X-Hermes-User-Id", "Who speaks."),
+        ("X-Hermes-Session-Key", "The conversation it belongs to."),
+        ("X-Hermes-Session-Id", "The transcript that it continues."),
+    )
+)
+_KINDS = (
+    "authentication_error",
+    "permission_error",
+    "rate_limit_error",
+    "invalid_request_error",
+    "server_error",
+)
+_MODEL = an_object({"id": TEXT}, object=TEXT, created=NUMBER, owned_by=TEXT)
+
+
+def _shape(codes: list[str]) -> Schema:
+    said = {"message": TEXT, "type": one_of(*_KINDS), "param": {"type": "null"}, "code": one_of(*codes)}
+    return an_object({"error": an_object(said)})
+
+
+_ADMITTED = (*EVERY_CAP, e.CapOpMismatch, e.CapScopeMismatch, e.Denied, e.UpstreamUnreachable)
+_REFUSED = refusals(_ADMITTED, _shape)
+_UNSERVED = refusals((*_ADMITTED, e.NotFound), _shape)
+_TURN = refusals((*_ADMITTED, e.NotFound, *EVERY_BODY), _shape)
+_PASSED_ON = {
+    "default": answer("What the model endpoint answered, as it was", {}, _STREAM),
+}
+
+
+def _turn(name: str, summary: str, asked: Schema, told: Schema) -> dict[str, object]:
+    body = {JSON: {"schema": asked}}
+    responses = {"200": answer("The model's answer", told, _STREAM), **_TURN, **_PASSED_ON}
+    return {"post": described(name, summary, responses, body=body, parameters=_IDENTITY)}
+
+
+_DESCRIBED: Paths = {
+    "/v1/chat/completions": _turn(
+        "chat.completions",
+        "A chat with a model that remembers",
+        an_object({"model": TEXT, "messages": a_list({"type": "object"})}, stream={"type": "boolean"}),
+        an_object({"choices": a_list({"type": "object"})}),
+    ),
+    "/v1/responses": _turn(
+        "chat.responses",
+        "A response of a model that remembers",
+        an_object({"model": TEXT, "input": {"type": ["string", "array"]}}, stream={"type": "boolean"}),
+        an_object({"output": a_list({"type": "object"})}),
+    ),
+    "/v1/models": {
+        "get": described(
+            "chat.models",
+            "The models there are",
+            {
+                "200": answer("The models", an_object({"data": a_list({"type": "object"})}, object=TEXT)),
+                **_REFUSED,
+                **_PASSED_ON,
+            },
+        )
+    },
+    "/v1/models/{model}": {
+        "get": described(
+            "chat.model",
+            "One of the models",
+            {"200": answer("The model", _MODEL), **_UNSERVED, **_PASSED_ON},
+            parameters=[{"name": "model", "in": "path", "required": True, "schema": TEXT}],
+        )
+    },
+}
+"""What OpenAPI says: OpenAI's own objects, of which the door reads a little and passes on all."""
