@@ -187,8 +187,8 @@ def _serve(shell: Shell, reach: _Reach) -> None:
 
     if sys.stdin.isatty():
         click.echo(
-            "Souvenance speaks MCP here: a program should, not you. Ctrl-D ends it;"
-            " 'souvenance mcp --print-config CLIENT' says how to set one up.",
+            "This speaks MCP, for a program to use. Ctrl-D ends it."
+            " 'souvenance mcp --print-config CLIENT' shows how to set a client up.",
             err=True,
         )
     with nullcontext() if shell.is_remote else shell.installation().working():
@@ -255,7 +255,7 @@ def _place(shell: Shell) -> list[str]:
     given = shell.cap or os.environ.get("SOUVENANCE_CAP")
     if given is not None and not given.startswith("@"):
         raise InvalidInput(
-            "the cap would stand in the settings in full", hint="Keep it in a file and give --cap @FILE."
+            "the whole token would be in the configuration", hint="Keep it in a file and pass --cap @FILE."
         )
     named = {
         "--home": home and _absolute(home),

@@ -35,9 +35,6 @@ from souvenance.gate.tokens import attenuated
 from souvenance.settings import Shown
 from souvenance.surfaces.cli.output import say
 
-REGISTER, LINES, OWED = "register", "lines", "owed"
-"""How the names of an archive's members begin, by what is in them."""
-
 
 class WritesArchive(Protocol):
     def add(self, name: str, content: bytes) -> None: ...
@@ -121,9 +118,6 @@ class GateCaller(Protocol):
 class CommandSettings(Protocol):
     @property
     def home(self) -> Path: ...
-
-    @property
-    def database(self) -> Path: ...
 
     @property
     def where(self) -> str: ...

@@ -116,7 +116,7 @@ def _closing(counts: dict[str, int]) -> Iterator[str]:
     yield f"{rows} rows of {len(counts)} tables copied and verified, {counts['lines']} lines"
     if "vectors" not in counts:
         yield (
-            "vectors were left out, because the two places do not keep them alike:"
+            "vectors were left out, because the two stores keep them differently:"
             " the target rebuilds them; 'souvenance reindex' does it at once"
         )
 
@@ -201,7 +201,7 @@ def reindex(shell: Shell) -> None:
     if not told.done:
         raise Unavailable(
             f"{told.vectors} lines wait for their vectors: {told.trouble}",
-            hint="They are found by words meanwhile. Once that is mended, run it again or let a server run.",
+            hint="They are found by words meanwhile. Fix that, then run it again or let a server run.",
         )
     made = {
         "lines": first.lines - told.lines,

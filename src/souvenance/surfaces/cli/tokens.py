@@ -177,7 +177,7 @@ def rotate(shell: Shell, signing: bool) -> None:
             f"{answer.compartments} namespaces have a new key, "
             f"{answer.rewrapped} keys are wrapped by a new root key"
         )
-        kept = "the old root key stays, as the bucket does not answer: rotate again when it does"
+        kept = "the old root key was kept because the bucket does not answer: rotate again when it does"
         return f"{told}\n{kept}" if answer.kept else told
 
     shell.show(answer, text)

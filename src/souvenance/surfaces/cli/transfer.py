@@ -41,9 +41,6 @@ from souvenance.patterns import pattern
 from souvenance.surfaces.cli.options import DATA, Command, pass_shell
 from souvenance.surfaces.cli.output import progress
 from souvenance.surfaces.cli.session import (
-    LINES,
-    OWED,
-    REGISTER,
     ArchiveFiles,
     ReadsArchive,
     Shell,
@@ -51,6 +48,8 @@ from souvenance.surfaces.cli.session import (
 )
 from souvenance.version import __version__
 
+REGISTER, LINES, OWED = "register", "lines", "owed"
+"""How the names of an archive's members begin, by what is in them."""
 _MEMBER_BYTES = 4 * 1024 * 1024
 
 
@@ -213,8 +212,8 @@ class _Import:
         checked = self._all("verify", [REGISTER, LINES], look=True)
         if checked.new or checked.conflicts or checked.same != sum(self._counts.values()):
             raise Conflict(
-                f"of {sum(self._counts.values())} records {checked.same} are here as the archive has them",
-                hint="Something was changed meanwhile. Run the import again: it goes on where it ended.",
+                f"only {checked.same} of {sum(self._counts.values())} records match the archive",
+                hint="Something changed meanwhile. Run the import again: it continues where it stopped.",
             )
         first = 0
         for owed in self._owed():
@@ -266,7 +265,7 @@ class _Import:
     def _refuse(self, conflicts: Sequence[str], hint: str) -> None:
         more = f" and {len(conflicts) - _MOST_TOLD} more" if len(conflicts) > _MOST_TOLD else ""
         raise Conflict(
-            f"{', '.join(conflicts[:_MOST_TOLD])}{more}: here already, saying something else", hint=hint
+            f"{', '.join(conflicts[:_MOST_TOLD])}{more}: already here, with other content", hint=hint
         )
 
 
@@ -333,7 +332,7 @@ def take(
     shell.makes, archives = True, shell.transfers.archives
     if _is_archive(source, kind, archives):
         if dry_run:
-            raise InvalidInput("an archive of Souvenance's is taken in whole", hint="Leave --dry-run out.")
+            raise InvalidInput("an export is always imported as a whole", hint="Leave --dry-run out.")
         import_archive(shell, Path(source).expanduser(), archives, identity=identity)
         return
     me = shell.call(o.WHOAMI, m.WhoAmI())
@@ -364,7 +363,7 @@ def _name(peer: str) -> str:
         return msgspec.convert(peer, settled(NewName))
     except msgspec.ValidationError:
         raise InvalidInput(
-            "a peer's name has letters, digits, '-' and '_' alone",
+            "a peer's name may only have letters, digits, '-' and '_'",
             hint="Say whose words they are: --peer NAME.",
         ) from None
 
@@ -434,7 +433,7 @@ def _counts(tally: ImportTally) -> str:
 
 
 class _Progress:
-    """How far it has come, on standard error: in place on a terminal, else a line now and then."""
+    """Counts on standard error: in place on a terminal, else a line now and then."""
 
     def __init__(self, done: str, total: int | None) -> None:
         self._done = done

@@ -70,7 +70,6 @@ class _AnswerOutput(Struct):
 
 class _Response(Struct):
     id: Any = None
-    status: Any = None
     output: list[_AnswerOutput] | None = None
 
 
@@ -82,7 +81,6 @@ class _AnswerChunk(Struct):
     error: Any = None
     type: Any = None
     delta: Any = None
-    status: Any = None
     output: list[_AnswerOutput] | None = None
     response: _Response | None = None
     item: _AnswerOutput | None = None

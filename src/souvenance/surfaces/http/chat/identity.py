@@ -48,10 +48,6 @@ class ClaimedIdentity(Struct, frozen=True):
     transcript: str | None = None
 
     @property
-    def empty(self) -> bool:
-        return self == ClaimedIdentity()
-
-    @property
     def echoed(self) -> dict[str, str]:
         """The headers of the answer, as they were sent."""
         said = {USER_ID: self.user, SESSION_KEY: self.key, SESSION_ID: self.transcript}
