@@ -338,7 +338,7 @@ def python_api() -> str:
     """What `souvenance.open` gives, from the docstrings."""
     parts = [f"## Open\n\n{_called('souvenance.open', souvenance.open)}"]
     for kind, of in (
-        (sync.Lines, "memory"),
+        (sync.LineMethods, "memory"),
         (sync.Memory, "memory"),
         (sync.Peer, "peer"),
         (sync.Session, "session"),
@@ -355,7 +355,7 @@ def python_results() -> str:
 
 def python_async() -> str:
     names = {"async for": [], "await": []}
-    for kind in (asynchronous.AsyncLines, *(getattr(souvenance, f"Async{one}") for one in _ASYNC)):
+    for kind in (asynchronous.AsyncLineMethods, *(getattr(souvenance, f"Async{one}") for one in _ASYNC)):
         for name, one in vars(kind).items():
             if not name.startswith("_") and hasattr(one, "__wrapped__"):
                 names["async for" if isasyncgenfunction(one) else "await"].append(f"`{name}`")
