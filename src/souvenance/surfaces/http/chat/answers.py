@@ -111,9 +111,11 @@ class ModelAnswer:
         self._size = 0
         self._text: list[str] = []
         self._chars = 0
-        self._calls = False
-        self._id = ""
-        self._failed = False
+        self.calls = False
+        """Whether the model wants something called before it goes on."""
+        self.id = ""
+        """By what name the endpoint knows it, if it is a response."""
+        self.failed = False
         self._ended = False
 
     def feed(self, chunk: bytes) -> None:
@@ -133,21 +135,7 @@ class ModelAnswer:
     @property
     def complete(self) -> bool:
         """Whether the answer came to its end, and is one."""
-        return self._ended and not self._failed
-
-    @property
-    def failed(self) -> bool:
-        return self._failed
-
-    @property
-    def calls(self) -> bool:
-        """Whether the model wants something called before it goes on."""
-        return self._calls
-
-    @property
-    def id(self) -> str:
-        """By what name the endpoint knows it, if it is a response."""
-        return self._id
+        return self._ended and not self.failed
 
     @property
     def text(self) -> str:
@@ -160,10 +148,10 @@ class ModelAnswer:
         try:
             chunk = _decode(data)
         except UNREADABLE:
-            self._failed = self._failed or not self._streamed
+            self.failed = self.failed or not self._streamed
             return
         if chunk.error is not None or chunk.type in ("response.failed", "error"):
-            self._failed = True
+            self.failed = True
         for choice in chunk.choices or ():
             if choice.index == 0:
                 self._take_choice(choice)
@@ -175,13 +163,13 @@ class ModelAnswer:
 
     def _take_choice(self, choice: _AnswerChoice) -> None:
         said = choice.message or choice.delta or _AnswerMessage()
-        self._calls = self._calls or bool(said.tool_calls or said.function_call)
-        self._calls = self._calls or choice.finish_reason in _CALLS
+        self.calls = self.calls or bool(said.tool_calls or said.function_call)
+        self.calls = self.calls or choice.finish_reason in _CALLS
         self._ended = self._ended or bool(choice.finish_reason)
         self._add(said.content if isinstance(said.content, str) and said.content else said.refusal)
 
     def _take_name(self, name: Any) -> None:
-        self._id = name if isinstance(name, str) else self._id
+        self.id = name if isinstance(name, str) else self.id
 
     def _take_event(self, event: _AnswerChunk) -> None:
         if event.response is not None:
@@ -189,13 +177,13 @@ class ModelAnswer:
         if event.type in _TEXT_EVENTS:
             self._add(event.delta)
         elif event.type == "response.output_item.added" and event.item is not None:
-            self._calls = self._calls or _is_call(event.item)
+            self.calls = self.calls or _is_call(event.item)
         elif event.type in _ENDS:
             self._ended = True
 
     def _take_outputs(self, outputs: list[_AnswerOutput]) -> None:
         for one in outputs:
-            self._calls = self._calls or _is_call(one)
+            self.calls = self.calls or _is_call(one)
             for part in (one.content or ()) if one.type == "message" else ():
                 self._add(part.text if isinstance(part.text, str) else part.refusal)
 

@@ -60,19 +60,44 @@ _FIRST_REFUSAL = 400
 _FIRST_FAULT = 500
 
 
-class AnsweredRequest:
-    """What is known of an answer while it is made."""
+class ObservedRequest:
+    """A request that is being answered, and what is known of its answer."""
 
-    __slots__ = ("error", "status")
+    __slots__ = ("_began", "_observer", "_scope", "_span", "error", "status")
 
-    def __init__(self) -> None:
+    def __init__(self, observer: TelemetryObserver, scope: Scope) -> None:
         self.status = 0
-        """0 until it begins."""
+        """0 until the answer begins."""
         self.error = ""
         """The code of what was refused or failed."""
+        self._observer = observer
+        self._scope = scope
+        self._span = None if observer.tracing is None else observer.tracing.request(scope)
+        if observer.metrics is not None:
+            observer.metrics.in_progress.inc()
+        self._began = perf_counter()
+
+    def end(self) -> None:
+        seconds = perf_counter() - self._began
+        observer, route = self._observer, self._observer.route_names.get(self._scope.get("endpoint"), NOWHERE)
+        if observer.metrics is not None:
+            observer.metrics.in_progress.dec()
+            observer.metrics.request(route, self.status, seconds)
+        if self._span is not None:
+            self._span.end_request(route, self.status, self.error)
+        if observer.log is not None and not (route.door == UPKEEP and 0 < self.status < _FIRST_REFUSAL):
+            observer.log.tell(
+                "request",
+                level="error" if not 0 < self.status < _FIRST_FAULT else "info",
+                door=route.door,
+                operation=route.operation,
+                status=self.status,
+                milliseconds=round(seconds * 1000, 2),
+                **({"error": self.error} if self.error else {}),
+            )
 
 
-_ANSWERING: ContextVar[AnsweredRequest | None] = ContextVar("souvenance.answering", default=None)
+_ANSWERING: ContextVar[ObservedRequest | None] = ContextVar("souvenance.answering", default=None)
 
 
 def note(error: SouvenanceError) -> None:
@@ -83,7 +108,7 @@ def note(error: SouvenanceError) -> None:
 
 
 class TelemetryObserver:
-    """An `Observer` for the gate, and what requests pass at the door."""
+    """An `Observer` for the gate; requests are observed by the middleware."""
 
     def __init__(self, *, log: Log | None, metrics: Metrics | None, tracing: Tracing | None) -> None:
         self.log = log
@@ -91,48 +116,8 @@ class TelemetryObserver:
         self.tracing = tracing
         self.route_names: RouteNames = {}
 
-    async def request(self, answer: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request pass."""
-        answering = AnsweredRequest()
-        _ANSWERING.set(answering)
-        span = None if self.tracing is None else self.tracing.request(scope)
-
-        async def tell(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                answering.status = message["status"]
-            await send(message)
-
-        if self.metrics is not None:
-            self.metrics.in_progress.inc()
-        began = perf_counter()
-        try:
-            await answer(scope, receive, tell)
-        finally:
-            seconds = perf_counter() - began
-            route = self.route_names.get(scope.get("endpoint"), NOWHERE)
-            if self.metrics is not None:
-                self.metrics.in_progress.dec()
-                self.metrics.request(route, answering.status, seconds)
-            if span is not None:
-                span.end_request(route, answering.status, answering.error)
-            if self.log is not None:
-                self._tell(self.log, route, answering, seconds)
-
     def watch(self, kind: str, name: str) -> _Watched:
         return _Watched(self, kind, name)
-
-    def _tell(self, log: Log, route: RouteName, answering: AnsweredRequest, seconds: float) -> None:
-        if route.door == UPKEEP and 0 < answering.status < _FIRST_REFUSAL:
-            return
-        log.tell(
-            "request",
-            level="error" if not 0 < answering.status < _FIRST_FAULT else "info",
-            door=route.door,
-            operation=route.operation,
-            status=answering.status,
-            milliseconds=round(seconds * 1000, 2),
-            **({"error": answering.error} if answering.error else {}),
-        )
 
 
 class _Watched:
@@ -192,16 +177,21 @@ class TelemetryMiddleware:
         request_id = _id_of_client(scope["headers"]) or _new_id()
         CURRENT.set(request_id)
         own = (_HEADER, request_id.encode("ascii"))
+        observed = None if self._observer is None else ObservedRequest(self._observer, scope)
+        _ANSWERING.set(observed)
 
         async def tell(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*_renamed(message.get("headers", ())), own]
+                if observed is not None:
+                    observed.status = message["status"]
             await send(message)
 
-        if self._observer is None:
+        try:
             await answer(scope, receive, tell)
-        else:
-            await self._observer.request(answer, scope, receive, tell)
+        finally:
+            if observed is not None:
+                observed.end()
 
 
 def _id_of_client(headers: _Headers) -> str | None:
