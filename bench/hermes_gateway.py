@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,8 +16,11 @@ from hermes_far import Far, far_away
 from hermes_store import AI, KEY, USER, WORKSPACE
 from honcho_load import Plain
 from honcho_server import Server
-from souvenance.surfaces.cli.demo.hermes_host import ApiServer, Host
-from souvenance.surfaces.cli.demo.hermes_model import Asked, DemoModel, a_model
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "examples" / "hermes"))
+
+from demo_host import ApiServer, Host
+from demo_model import Asked, DemoModel, a_model
 
 WARM_UP = "Good morning."
 OWNER = {"peerName": USER, "aiPeer": AI, "userPeerAliases": {KEY: USER}, "observationMode": "directional"}

@@ -18,7 +18,7 @@ import numpy as np
 from souvenance.adapters.embed import packaged
 from souvenance.adapters.thesaurus import _FILE, packed
 from souvenance.language import terms as words
-from souvenance.language.terms.stop_words import ASKING, STOP_WORDS
+from souvenance.language.terms.languages import ASKING, STOP_WORDS
 
 WORDS = 12_000
 _APART = """

@@ -22,8 +22,8 @@ KNOWN = Consent(
     where="127.0.0.1:8765",
     config_path="~/.hermes/honcho.json",
     signed_in_as="alice",
-    workspaces=("default",),
     workspace="default",
+    workspace_fixed=True,
     peer="alice",
     peer_fixed=True,
     namespaces=("personal", "default", "travel", "work"),
@@ -46,7 +46,7 @@ STRANGER = replace(
     config_path=None,
     where="agents.example.com:8443",
     registered=True,
-    workspaces=(),
+    workspace_fixed=False,
     peer_fixed=False,
     namespaces=("*",),
     access="read",
@@ -59,9 +59,7 @@ SAMPLES = {
     "consent": pages.consent(KNOWN),
     "consent-stranger": pages.consent(STRANGER, trouble="Name at least one namespace."),
     "consent-many": pages.consent(replace(KNOWN, everyone_offered=True, everyone=True)),
-    "consent-device": pages.consent(
-        replace(KNOWN, where=ANOTHER_DEVICE, workspaces=("default", "team"), write_offered=False)
-    ),
+    "consent-device": pages.consent(replace(KNOWN, where=ANOTHER_DEVICE, write_offered=False)),
     "consent-long": pages.consent(
         replace(
             STRANGER,
@@ -71,7 +69,8 @@ SAMPLES = {
             where="w" * 300,
             peer="p" * 300,
             peer_fixed=True,
-            workspaces=("w" * 300, "v" * 300),
+            workspace="w" * 300,
+            workspace_fixed=True,
             namespaces=("n" * 64, "o" * 64),
         ),
         trouble="t" * 300,

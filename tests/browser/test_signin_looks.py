@@ -204,8 +204,8 @@ def test_a_reader_that_speaks_is_told_what_belongs_together(site, window):
 def test_no_name_can_put_anything_on_the_page(site, window):
     """The browser's own parser finds the same elements, whatever a client calls itself."""
     text = {name: MAKES_SCRIPT for name in ("client", "client_id", "signed_in_as", "peer", "csrf", "request")}
-    lists = {"workspaces": (MAKES_SCRIPT, "x"), "namespaces": (MAKES_SCRIPT,), "chosen": (MAKES_SCRIPT,)}
-    harmless = {"workspaces": ("x", "y"), "namespaces": ("x",), "chosen": ("x",), "workspace": "x"}
+    lists = {"namespaces": (MAKES_SCRIPT,), "chosen": (MAKES_SCRIPT,)}
+    harmless = {"namespaces": ("x",), "chosen": ("x",), "workspace": "x"}
     site.pages["hostile"] = pages.consent(
         replace(STRANGER, **text, **lists, workspace=MAKES_SCRIPT), trouble=MAKES_SCRIPT
     )

@@ -10,7 +10,7 @@ import pytest
 from chat.stage import KEY, a_stage, asked
 from model.stand_in import Streams
 from souvenance.domain.upstream import Upstream
-from souvenance.surfaces.http.chat.write_queue import Complaints
+from souvenance.surfaces.http.chat.conversation import MemoryWarnings
 
 QUESTION = "Am I allergic to plums or to pears?"
 
@@ -118,7 +118,7 @@ def test_a_body_beyond_the_bound_is_refused_and_one_within_it_passes(stage, fron
 
 
 def test_a_reason_is_told_once_and_there_is_an_end_to_reasons(caplog):
-    told = Complaints()
+    told = MemoryWarnings()
     for _ in range(3):
         told.add("nothing was recalled", TimeoutError())
     for number in range(200):

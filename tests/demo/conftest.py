@@ -17,15 +17,32 @@ def temporary(tmp_path: Path) -> Path:
     return folder
 
 
+HERMES_DEMO = Path(__file__).resolve().parents[2] / "examples" / "hermes" / "hermes_demo.py"
+
+
 @pytest.fixture
 def run_demo(temporary: Path):
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "souvenance", "demo", *arguments],
-            env={"TMPDIR": str(temporary), **environment},
-            capture_output=True,
-            encoding="utf-8",
-            timeout=600,
-        )
+        return run_python(temporary, environment, "-m", "souvenance", "demo", *arguments)
 
     return run
+
+
+@pytest.fixture
+def run_hermes_demo(temporary: Path):
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return run_python(temporary, environment, str(HERMES_DEMO), *arguments)
+
+    return run
+
+
+def run_python(
+    temporary: Path, environment: dict[str, str], *arguments: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env={"TMPDIR": str(temporary), **environment},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=600,
+    )

@@ -7,18 +7,20 @@ import subprocess
 
 import pytest
 
-from souvenance.surfaces.cli.demo.checks import (
+from souvenance.surfaces.cli.demo.stage import (
     CheckFailed,
+    DemoStep,
     Ran,
     Response,
+    Stage,
     answered,
     complained,
+    play,
     printed,
     refused,
     same,
+    summary,
 )
-from souvenance.surfaces.cli.demo.play import DemoStep, play, summary
-from souvenance.surfaces.cli.demo.stage import Stage
 from souvenance.surfaces.cli.demo.story import ALLERGY, STEPS, TRIP
 
 SABOTAGE = """

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from demo_model import a_model
 from environments import client_program
-from souvenance.surfaces.cli.demo.hermes_model import a_model
-from souvenance.surfaces.cli.demo.hermes_stage import HermesStage
-from souvenance.surfaces.cli.demo.hermes_story import STEPS
-from souvenance.surfaces.cli.demo.play import DemoStep, play
+from hermes_demo import STEPS, HermesStage
+from souvenance.surfaces.cli.demo.stage import DemoStep, play
 
 ENVIRONMENT = client_program("hermes-0.19.0").parents[1]
 
@@ -22,9 +21,8 @@ def outcomes(output: str) -> dict[str, str]:
     return {line.split()[1]: line.split()[0] for line in output.splitlines()[:-1]}
 
 
-def test_with_hermes_as_the_host_every_step_is_ok_and_nothing_is_left(run_demo, temporary, tmp_path):
-    ended = run_demo(
-        "--hermes",
+def test_with_hermes_as_the_host_every_step_is_ok_and_nothing_is_left(run_hermes_demo, temporary, tmp_path):
+    ended = run_hermes_demo(
         "--environment",
         str(ENVIRONMENT),
         HERMES_HOME=str(tmp_path / "mine"),
@@ -82,9 +80,9 @@ def test_on_a_host_that_keeps_nothing_apart_and_in_no_store_every_step_fails(lea
     }
 
 
-def test_a_host_that_does_not_even_start_makes_the_demo_fail(run_demo, leaky):
+def test_a_host_that_does_not_even_start_makes_the_demo_fail(run_hermes_demo, leaky):
     (leaky / "bin" / "hermes").write_text("#!/bin/sh\nexit 1\n")
-    ended = run_demo("--hermes", "--environment", str(leaky))
+    ended = run_hermes_demo("--environment", str(leaky))
     assert outcomes(ended.stdout) == {
         "install": "ok",
         "tell": "FAIL",
@@ -97,8 +95,8 @@ def test_a_host_that_does_not_even_start_makes_the_demo_fail(run_demo, leaky):
     assert ended.returncode == 1
 
 
-def test_where_hermes_can_not_be_installed_it_says_so_and_skips(run_demo, temporary):
-    ended = run_demo("--hermes", PIP_NO_INDEX="1", PIP_CONFIG_FILE="/dev/null")
+def test_where_hermes_can_not_be_installed_it_says_so_and_skips(run_hermes_demo, temporary):
+    ended = run_hermes_demo(PIP_NO_INDEX="1", PIP_CONFIG_FILE="/dev/null")
     first, *others, closing = ended.stdout.splitlines()
     assert re.fullmatch(r"skip +install +hermes-agent==0\.19\.0 could not be installed: .+", first)
     assert [line.split()[0] for line in others] == ["skip"] * (len(STEPS) - 1)
@@ -108,15 +106,9 @@ def test_where_hermes_can_not_be_installed_it_says_so_and_skips(run_demo, tempor
     assert list(temporary.iterdir()) == []
 
 
-def test_an_environment_with_hermes_but_without_souvenance_is_a_failure(run_demo, leaky):
+def test_an_environment_with_hermes_but_without_souvenance_is_a_failure(run_hermes_demo, leaky):
     (leaky / "bin" / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" -S -I "$@"\n')
     shutil.rmtree(leaky / "lib", ignore_errors=True)
-    ended = run_demo("--hermes", "--environment", str(leaky))
+    ended = run_hermes_demo("--environment", str(leaky))
     assert outcomes(ended.stdout)["install"] == "FAIL", ended.stdout
     assert ended.returncode == 1
-
-
-def test_an_environment_goes_with_hermes_alone(run_demo):
-    ended = run_demo("--environment", "somewhere")
-    assert ended.returncode == 2
-    assert "--hermes" in ended.stderr

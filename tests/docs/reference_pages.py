@@ -26,7 +26,7 @@ from souvenance.gate.conversation.resource import BareListAnswer, Done, Response
 from souvenance.gate.operations import EVERY
 from souvenance.hermes.settings_table import KEYS, ProviderSetting
 from souvenance.memory import asynchronous, results, sync
-from souvenance.surfaces.cli.exit_codes import exit_of
+from souvenance.surfaces.cli.main import exit_of
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
 from souvenance.surfaces.http.routes import ROUTES, STATUS, WITH_FILE, Route, status_of
 
@@ -334,7 +334,7 @@ def python_api() -> str:
     """What `souvenance.open` gives, from the docstrings."""
     parts = [f"## Open\n\n{_called('souvenance.open', souvenance.open)}"]
     for kind, of in (
-        (sync.Lines, "memory"),
+        (sync.LineMethods, "memory"),
         (sync.Memory, "memory"),
         (sync.Peer, "peer"),
         (sync.Session, "session"),
@@ -351,7 +351,7 @@ def python_results() -> str:
 
 def python_async() -> str:
     names = {"async for": [], "await": []}
-    for kind in (asynchronous.AsyncLines, *(getattr(souvenance, f"Async{one}") for one in _ASYNC)):
+    for kind in (asynchronous.AsyncLineMethods, *(getattr(souvenance, f"Async{one}") for one in _ASYNC)):
         for name, one in vars(kind).items():
             if not name.startswith("_") and hasattr(one, "__wrapped__"):
                 names["async for" if isasyncgenfunction(one) else "await"].append(f"`{name}`")

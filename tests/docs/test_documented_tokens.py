@@ -62,15 +62,15 @@ class Holder:
         self.server = server
         self.bound = claims.pop("cnf") is not None
         self.sub, self.data_class = claims["sub"], claims["data_class"]
-        self.ops, self.namespaces = {*claims["ops"]}, claims["namespaces"]
+        self.ops, self.namespaces = {*claims["ops"]}, claims["namespaces_allowed"]
         claims["wid"] = claims["wid"] or f"w-{uuid4().hex[:12]}"
         self.workspace = "default" if claims["wid"] == "*" else claims["wid"]
         asked = m.Mint(
             sub=self.sub,
             ops=claims["ops"],
-            namespaces_allowed=claims["namespaces"],
+            namespaces_allowed=claims["namespaces_allowed"],
             data_class=claims["data_class"],
-            ttl_seconds=claims["ttl"],
+            ttl_seconds=claims["ttl_seconds"],
             wid=claims["wid"],
             cnf=Confirmation(HolderKey(PUBLIC)) if self.bound else None,
             peers=claims["peers"],

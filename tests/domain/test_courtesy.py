@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.language.courtesy import _COURTEOUS, is_courtesy
+from souvenance.language.questions import _COURTEOUS, is_courtesy
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from souvenance.domain.trust import Trust, of_fact, of_part, own_words
-from souvenance.language.quoted_text import unpresented
+from souvenance.language.pasted_text import unpresented
 
 PRESENTED = [
     "Output of the tool:\nI live in Kiel.",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from souvenance.language.character_runs import Runs
+from souvenance.language.characters import Runs
 
 steady = settings(deadline=None, derandomize=True)
 SORTS = [r"\w", r"\d", r"[^\W\d_]", "[ab]"]

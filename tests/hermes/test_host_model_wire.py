@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from gate.world import FakeClock
-from souvenance.adapters.model.endpoint import Endpoint, Failed
-from souvenance.adapters.model.wire_format import Prompt
+from souvenance.adapters.model.endpoint import Endpoint, Failed, Prompt
 from souvenance.hermes.host_model import NAME, URL, HostModel
 from souvenance.hermes.running_turns import QUIET_SECONDS, TurnsUnderWay
 
@@ -41,7 +40,7 @@ class Line:
         return reply
 
     def ask(self):
-        return self.endpoint.ask(self.endpoint.body(PROMPT, self.endpoint.dialect))
+        return self.endpoint.ask(self.endpoint.dialect.body(self.endpoint.model, PROMPT, stream=False))
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from demo_host import ApiServer, Host
+from demo_model import DemoModel, a_model
 from hermes_host.host import ODD, Store, a_host, stored
-from souvenance.surfaces.cli.demo.hermes_host import ApiServer, Host
-from souvenance.surfaces.cli.demo.hermes_model import DemoModel, a_model
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from demo_host import ApiServer, Host
+from demo_model import Asked, DemoModel
 from environments import client_program
 from processes import PATIENCE_SECONDS, until
 from souvenance.config import settings_from
@@ -22,8 +24,6 @@ from souvenance.gate.conversation.sessions import LIST_SESSIONS, ListSessions
 from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
 from souvenance.installation import open_installation
-from souvenance.surfaces.cli.demo.hermes_host import ApiServer, Host
-from souvenance.surfaces.cli.demo.hermes_model import Asked, DemoModel
 from souvenance.surfaces.cli.session import fresh_ulid
 
 ENVIRONMENT = client_program("hermes-0.19.0").parents[1]

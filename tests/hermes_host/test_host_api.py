@@ -8,10 +8,10 @@ import time
 
 import pytest
 
+from demo_model import LINE, DemoToolCall
 from hermes_host.host import Message, Talk, reconfigure, stored
 from ports import vacant_port
 from processes import until
-from souvenance.surfaces.cli.demo.hermes_model import LINE, DemoToolCall
 from surfaces.door import serving
 
 TOOLS = {

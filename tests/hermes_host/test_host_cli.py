@@ -12,13 +12,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from demo_host import Chatted, Host
+from demo_model import LINE, Asked
 from environments import client_program
 from hermes_host.host import ODD, a_host, reconfigure, stored
 from souvenance.gate.messages import AuditRow
 from souvenance.hermes.setup.install import install
 from souvenance.hermes.setup.profiles import find_installation
-from souvenance.surfaces.cli.demo.hermes_host import Chatted, Host
-from souvenance.surfaces.cli.demo.hermes_model import LINE, Asked
 
 TOLD = "My trip goes to Chengdu, May 25–29."
 ASKED = "Where does my trip go?"

@@ -6,10 +6,10 @@ import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
+from demo_model import LINE
 from hermes_host.host import Talk, a_host, stored
 from processes import until
 from souvenance.adapters.write_queue.queue import SealedWriteQueue
-from souvenance.surfaces.cli.demo.hermes_model import LINE
 
 
 @contextmanager

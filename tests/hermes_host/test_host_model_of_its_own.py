@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from demo_model import Asked, DemoModel, a_model
 from hermes_host.host import a_host, stored
 from model.brain import honest
 from model.stand_in import Asked as Read
-from souvenance.surfaces.cli.demo.hermes_model import Asked, DemoModel, a_model
 
 TOLD = "I live in Rome and I play the cello."
 KEY = "user:ann"

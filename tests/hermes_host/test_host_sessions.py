@@ -7,11 +7,11 @@ import subprocess
 
 import pytest
 
+from demo_host import a_terminal
+from demo_model import LINE, DemoToolCall
 from environments import client_program
 from hermes_host.host import ODD, Message, a_host, stored
 from processes import PATIENCE_SECONDS
-from souvenance.surfaces.cli.demo.hermes_model import LINE, DemoToolCall
-from souvenance.surfaces.cli.demo.hermes_story import a_terminal
 
 LONG = "Tell me all of it."
 POEM = "A poem about Porto, please."

@@ -5,11 +5,11 @@ from __future__ import annotations
 import httpx
 
 from chat.stage import a_stage
+from demo_host import API_KEY
+from demo_model import DemoToolCall
 from hermes_host.host import a_host
 from processes import PATIENCE_SECONDS
 from souvenance.domain.upstream import Upstream
-from souvenance.surfaces.cli.demo.hermes_host import API_KEY
-from souvenance.surfaces.cli.demo.hermes_model import DemoToolCall
 from surfaces.door import serving
 
 TOLD, ASKED = "My trip goes to Chengdu, May 25–29.", "Where does my trip go?"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from conversation.world import speaking
+from demo_model import LINE, DemoToolCall, a_model
 from hermes_host.host import a_host
 from processes import until
-from souvenance.surfaces.cli.demo.hermes_model import LINE, DemoToolCall, a_model
 from surfaces.door import Server, serving
 
 TOLD = "My name is Ann and I live in Lisbon. I am allergic to peanuts."

@@ -11,8 +11,8 @@ from souvenance.commands import Transfers
 from souvenance.domain.archive_records import LineRecord, decode
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.export import export_archive
 from souvenance.surfaces.cli.session import Shell
+from souvenance.surfaces.cli.transfer import export_archive
 from stores import settings_of
 
 MANY = 250

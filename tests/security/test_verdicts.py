@@ -28,7 +28,7 @@ from souvenance.surfaces.http.app import Guarded
 from souvenance.surfaces.http.chat.door import ChatDoor
 from souvenance.surfaces.http.request_bodies import Bodies
 from souvenance.surfaces.http.request_threads import MOST_WAITING, RequestThreads
-from souvenance.surfaces.http.telemetry.middleware import TelemetryMiddleware
+from souvenance.surfaces.http.telemetry.observer import TelemetryMiddleware
 
 TIMES = 15
 

@@ -82,7 +82,7 @@ class Store:
 
 def feel(pulse, times=1):
     async def felt():
-        return [await pulse.feel() for _ in range(times)]
+        return [await pulse.trouble() for _ in range(times)]
 
     return anyio.run(felt)
 
@@ -129,7 +129,7 @@ def test_who_asks_while_the_store_hangs_is_not_held_up_and_nobody_reaches_for_it
         return found
 
     async def collect(found):
-        found.append(await pulse.feel())
+        found.append(await pulse.trouble())
 
     assert {one.code for one in anyio.run(felt)} == {"storage_busy"}
     assert len(probes) == 1

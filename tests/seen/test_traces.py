@@ -13,7 +13,7 @@ from seen.busy import MODEL_KEY, secrets_of
 from seen.collector import a_collector, attributes
 from souvenance.domain.telemetry import SeenSettings
 from souvenance.surfaces.http.telemetry.logs import Log, logging_to
-from souvenance.surfaces.http.telemetry.setup import seeing
+from souvenance.surfaces.http.telemetry.observer import observing
 from surfaces.door import serving
 
 TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -135,6 +135,6 @@ def test_without_the_packages_it_says_so_and_serves(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
     monkeypatch.delitem(sys.modules, "souvenance.surfaces.http.telemetry.tracing", raising=False)
     log = Log("text")
-    with logging_to(log), seeing(SeenSettings(traces=True), log) as sight:
-        assert sight is None
+    with logging_to(log), observing(SeenSettings(traces=True), log) as observer:
+        assert observer is None
     assert "pip install 'souvenance[traces]'" in capsys.readouterr().err

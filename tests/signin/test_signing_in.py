@@ -106,7 +106,7 @@ def test_the_cookie_is_for_this_server_alone_and_a_sign_in_replaces_it(place):
 def test_over_tls_the_cookie_is_bound_to_the_host():
     place = Place(public_url="https://memory.example", origin="https://memory.example")
     cookie = place.browser.get("/signin").headers["set-cookie"]
-    assert cookie.startswith("__Host-souvenance-visit=")
+    assert cookie.startswith("__Host-souvenance-session=")
     assert "Secure" in cookie
 
 

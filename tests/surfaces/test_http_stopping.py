@@ -8,7 +8,7 @@ import json
 from souvenance.domain.limits import Limits
 from souvenance.surfaces.http.app import Guarded
 from souvenance.surfaces.http.request_bodies import Bodies
-from souvenance.surfaces.http.telemetry.middleware import TelemetryMiddleware
+from souvenance.surfaces.http.telemetry.observer import TelemetryMiddleware
 
 SCOPE = {
     "type": "http",

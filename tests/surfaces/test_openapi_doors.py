@@ -17,8 +17,7 @@ from souvenance.config import settings_from
 from souvenance.domain.upstream import ChatSettings, Upstream
 from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import make_app
-from souvenance.surfaces.http.chat.door import ChatDoor
-from souvenance.surfaces.http.chat.unknown_paths import Nowhere
+from souvenance.surfaces.http.chat.door import ChatDoor, UnknownPath
 from souvenance.surfaces.http.oauth.door import SignInDoor
 from souvenance.surfaces.http.oauth.metadata import DOCUMENTS
 from souvenance.surfaces.mcp.door import McpDoor
@@ -94,7 +93,7 @@ def doors(tmp_path_factory) -> Iterator[Doors]:
             (method, re.sub(r":\w+\}", "}", route.path))
             for door in every
             for route in door.routes(installation.gate, None)
-            if not isinstance(route, Nowhere)
+            if not isinstance(route, UnknownPath)
             for method in (route.methods or {"POST"}) - {"HEAD", "OPTIONS"}
         }
         app = make_app(installation.gate, doors=every)

@@ -24,7 +24,7 @@ ASKED = Consent(
     where=HERE,
     config_path="~/.hermes/honcho.json",
     signed_in_as="alice",
-    workspaces=("default", "team"),
+    workspace_fixed=False,
     workspace="team",
     peer="alice",
     peer_fixed=False,
@@ -136,7 +136,7 @@ def test_the_consent_form_posts_what_the_person_sees():
 
 
 def test_a_fixed_peer_and_an_only_workspace_are_told_and_posted_but_not_asked():
-    page = Read(pages.consent(replace(ASKED, peer_fixed=True, workspaces=("lab",), workspace="lab")))
+    page = Read(pages.consent(replace(ASKED, peer_fixed=True, workspace_fixed=True, workspace="lab")))
     kinds = {name: kind for name, kind, _, _ in page.fields}
     assert (kinds["peer"], page.posts("peer")) == ("hidden", ["alice"])
     assert (kinds["workspace"], page.posts("workspace")) == ("hidden", ["lab"])
@@ -144,8 +144,8 @@ def test_a_fixed_peer_and_an_only_workspace_are_told_and_posted_but_not_asked():
     assert "Workspace lab" in page.text
 
 
-def test_any_workspace_may_be_typed_where_none_is_offered():
-    page = Read(pages.consent(replace(ASKED, workspaces=(), workspace="default")))
+def test_any_workspace_may_be_typed_unless_it_is_fixed():
+    page = Read(pages.consent(replace(ASKED, workspace="default")))
     assert ("workspace", "text", "default", False) in page.fields
 
 
@@ -252,7 +252,7 @@ EVERY_PAGE = {
     "sign-in": pages.sign_in(action="/", csrf="", asked_by="Hermes", trouble="No."),
     "device": pages.device(action="/", csrf="", trouble="No."),
     "consent": pages.consent(ASKED, trouble="No."),
-    "consent typed": pages.consent(replace(ASKED, namespaces=("*",), workspaces=())),
+    "consent typed": pages.consent(replace(ASKED, namespaces=("*",))),
     "consent of a session": pages.consent(replace(ASKED, sign_out="/signout")),
     "sign-out": pages.sign_out(action="/", csrf="", who="alice"),
     "notice": pages.notice("Done", "Go."),
@@ -331,10 +331,8 @@ NAMES = st.lists(HOSTILE.filter(lambda text: text != "*"), min_size=1, max_size=
 @st.composite
 def views(draw):
     """A view of hostile text, and one of the same shape that is harmless."""
-    workspaces = draw(st.one_of(st.just(()), NAMES))
     namespaces = draw(st.one_of(st.just(("*",)), NAMES))
     some = draw(st.lists(st.booleans(), min_size=len(namespaces), max_size=len(namespaces)))
-    place = draw(st.integers(0, len(workspaces) - 1)) if workspaces else None
     texts = {
         name: draw(HOSTILE)
         for name in ("client", "client_id", "signed_in_as", "peer", "csrf", "request", "action")
@@ -345,8 +343,8 @@ def views(draw):
         source=draw(st.none() | HOSTILE),
         config_path=draw(st.none() | HOSTILE),
         where=draw(st.sampled_from([HERE, ANOTHER_DEVICE, "cursor:"]) | HOSTILE.map("{}.example".format)),
-        workspaces=workspaces,
-        workspace=draw(HOSTILE) if place is None else workspaces[place],
+        workspace=draw(HOSTILE),
+        workspace_fixed=draw(st.booleans()),
         peer_fixed=draw(st.booleans()),
         namespaces=namespaces,
         chosen=tuple(one for one, on in zip(namespaces, some, strict=True) if on),
@@ -365,8 +363,7 @@ def views(draw):
         source=view.source and "x",
         config_path=view.config_path and "x",
         where=view.where if view.where in (HERE, ANOTHER_DEVICE, "cursor:") else "x.example",
-        workspaces=tuple(f"w{at}" for at in range(len(workspaces))),
-        workspace=f"w{place}",
+        workspace="x",
         namespaces=tuple(mild.values()),
         chosen=tuple(mild[one] for one in view.chosen),
         ends=tuple(("x", at) for at in range(len(ends))),
@@ -404,7 +401,7 @@ def test_the_form_carries_every_value_back_as_it_was(both):
 @given(st.text(st.characters(), max_size=300), st.text(st.characters(), max_size=300))
 def test_every_page_can_be_sent_whatever_it_holds(one, two):
     """Lone surrogates too, which no encoding has."""
-    view = replace(ASKED, client=one, peer=two, workspaces=(one, two), namespaces=(one,), csrf=two)
+    view = replace(ASKED, client=one, peer=two, workspace=one, namespaces=(one,), csrf=two)
     for page in (
         pages.consent(view),
         pages.notice(one, two),

@@ -16,9 +16,9 @@ from souvenance.domain.change_feed import Saying
 from souvenance.domain.line import CARD, SUMMARY, TOMBSTONE, Line, LinePlace, SealedLine, check_line
 from souvenance.domain.policy import Scope
 from souvenance.errors import Conflict
-from souvenance.language import calendar, times
 from souvenance.language import terms as words
-from souvenance.language.signs import signs
+from souvenance.language import times
+from souvenance.language.signs import days, months, signs
 from souvenance.ports.clock import Zone
 from souvenance.ports.store import Transaction
 
@@ -110,8 +110,8 @@ def analysed(text: str, at: int, zone: Zone) -> Analysis:
     marks = [words.mark("sign", sign) for sign in signs(text)]
     offset = zone.offset(at)
     if spoken_of := times.spans(text, at, offset):
-        marks += [words.mark("day", day) for day in calendar.days(spoken_of, offset)]
-        marks += [words.mark("month", month) for month in calendar.months(spoken_of, offset)]
+        marks += [words.mark("day", day) for day in days(spoken_of, offset)]
+        marks += [words.mark("month", month) for month in months(spoken_of, offset)]
     return Analysis(words.terms(text), marks)
 
 

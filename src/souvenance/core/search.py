@@ -17,10 +17,9 @@ from souvenance.core.vault import CompartmentKeys
 from souvenance.domain.names import Compartment
 from souvenance.domain.relevance import DURING, FAR_BELOW, MEANING, worth_showing
 from souvenance.errors import Tampered
-from souvenance.language import calendar, questions, signs
+from souvenance.language import questions, signs
 from souvenance.language import terms as words
-from souvenance.language.courtesy import is_courtesy
-from souvenance.language.questions import Question
+from souvenance.language.questions import Question, is_courtesy
 from souvenance.language.terms.languages import is_english
 from souvenance.language.times import TimeSpan
 from souvenance.ports.index import Hit, IndexQuery, Inquiry, Opened, Place, Reading
@@ -50,10 +49,10 @@ def foresee(ctx: RequestContext, text: str) -> None:
 def _days(question: Question) -> tuple[list[str], list[str]]:
     """The marks of the days and months that the question speaks of, and of the days close to these."""
     spans, offset = question.spans, question.offset
-    spoken_of = calendar.days(spans, offset)
-    close = [day for day in calendar.days(map(calendar.widened, spans), offset) if day not in spoken_of]
+    spoken_of = signs.days(spans, offset)
+    close = [day for day in signs.days(map(signs.widened, spans), offset) if day not in spoken_of]
     days = [words.mark("day", day) for day in spoken_of]
-    days += [words.mark("month", month) for month in calendar.months(spans, offset, long_only=True)]
+    days += [words.mark("month", month) for month in signs.months(spans, offset, long_only=True)]
     return days, [words.mark("day", day) for day in close]
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from souvenance.domain.relevance import idf
 from souvenance.domain.trust import own_words
-from souvenance.language.courtesy import is_courtesy
+from souvenance.language.questions import is_courtesy
 from souvenance.language.signs import ASKS, SELF, signs
 from souvenance.language.terms import terms
 

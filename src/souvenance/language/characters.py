@@ -8,8 +8,49 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
+from functools import cached_property
 
 from souvenance.patterns import pattern
+
+_SPACE_BYTE = ord(" ")
+
+
+class Runs:
+    def __init__(self, character: str) -> None:
+        """Of what `character` matches, a regular expression of one character that is no white space."""
+        self._run = pattern(f"(?:{character})+")
+
+    def of(self, text: str) -> list[str]:
+        """The runs of the text, in its order, each as long as can be."""
+        if text.isascii():
+            return text.encode().translate(self._spaced).decode().split()
+        return self._run.findall(text)
+
+    @cached_property
+    def _spaced(self) -> bytes:
+        """Each byte, or a space for one that is in no run."""
+        within = "".join(self._run.findall(bytes(range(128)).decode())).encode()
+        return bytes(byte if byte in within else _SPACE_BYTE for byte in range(256))
+
+
+_MOST = 1 << 14
+"""How many characters are kept in mind; more than most texts have."""
+
+
+class ByCharacter(dict[int, str]):
+    """What a function makes of each character."""
+
+    def __init__(self, made_of: Callable[[str], str]) -> None:
+        super().__init__()
+        self._made_of = made_of
+
+    def __missing__(self, point: int) -> str:
+        found = self._made_of(chr(point))
+        if len(self) < _MOST:
+            self[point] = found
+        return found
+
 
 BLANK_LETTERS = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Letters that are there and look like nothing."""
@@ -161,26 +202,6 @@ def _plain_letter(letter: str) -> str:
     return letter if unicodedata.name(letter, "").startswith("LATIN ") else ""
 
 
-class _Looks(dict[int, str]):
-    """What characters look like, for `str.translate`; those seen of late are kept."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__()
-        self._most = most
-        """As how many characters at most a ligature is told."""
-
-    def __missing__(self, code: int) -> str:
-        if len(self) >= _MOST_LOOKS:
-            self.clear()
-        self[code] = found = _looks(chr(code))[: self._most]
-        return found
-
-
-_MOST_LOOKS = 8192
-_LOOKS = _Looks(1)
-_LOOKS_IN_FULL = _Looks(4)
-
-
 def _looks(character: str) -> str:
     if character in BLANK_LETTERS or unicodedata.category(character) in ("Cf", "Cs"):
         return "\0"
@@ -194,3 +215,8 @@ def _looks(character: str) -> str:
 def _plain(part: str) -> str:
     plain = part.lower()[0]
     return _LOOKALIKES.get(part) or _LOOKALIKES.get(plain, plain)
+
+
+_LOOKS = ByCharacter(lambda character: _looks(character)[0])
+_LOOKS_IN_FULL = ByCharacter(lambda character: _looks(character)[:4])
+"""A ligature is told as its first letter, or as the first four."""

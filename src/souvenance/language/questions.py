@@ -1,4 +1,7 @@
-"""What a question asks for: its terms, the names in it, its times, and the kind of answer it wants."""
+"""What a question asks for: its terms, the names in it, its times, and the kind of answer it wants.
+
+Courtesies are here too: greetings, thanks and nods, which ask memory for nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from functools import cache, lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
+from souvenance.language import terms, times
 from souvenance.language import terms as words
-from souvenance.language import times
 from souvenance.language.times import TimeSpan
 from souvenance.patterns import pattern
 
@@ -34,20 +37,19 @@ _SETTLED = 0.5
 """A time less certain than this can't be all that is asked by."""
 _FRAMING = "ago different earliest latest newest past total"
 """Words that say how the answer is to be reckoned, and not what it is about; so are those that follow."""
-_RECENT = "recent recently"
+_RECENT = "recent"
 """After 'most'; what was done 'recently' may well be said so."""
 _JOINING = frozenset({"and", "or", "s"})
 """Words between two names that are asked about as one."""
 _OF_ANYTHING = (
-    "go went gone come came see saw seen do did done have had get got make made take took happen happened"
-    " tell told say said speak spoke talk talked mention mentioned hear heard know knew thing things kind"
-    " visit visited attend attended use used give gave long much many day date plan idea news update status"
-    " want wanted decide decided"
+    "go went gone come came see saw seen done get got make made take took happen told said speak spoke talk"
+    " hear heard know knew thing visit attend use give gave long day date plan idea news update status want"
+    " decide"
 )
 _OF_ANY_TIME = (
     "anything everything something agenda calendar schedule free busy spend spent new"
-    " ich wir im habe haben ist gemacht passiert je nous qu'ai-je qu'est-ce qui s'est-il j'ai on fait"
-    " passé en le la yo que el hice hicimos pasó 私は何をしましたか は何がありましたか"
+    " ich wir im habe haben ist gemacht passiert qu'ai-je qu'est-ce s'est-il j'ai fait passé en la"
+    " yo que el hice hicimos pasó 私は何をしましたか は何がありましたか"
 )
 """With those, how one asks for whatever a time had."""
 _ASKED = pattern(r"\W*(?:what|which|who|where|how|did|tell me|show me|list|summari[sz]e)\b")
@@ -210,3 +212,39 @@ def subject(question: Question, named: Collection[str]) -> str | None:
 def _spelt(owner: str) -> str:
     """A pattern of the owner's name, as a text may spell it."""
     return r"[\W_]+".join(map(re.escape, words.words(owner)))
+
+
+_MOST_WORDS = 10
+
+_SPOKEN = """
+a again all alright am and are at be bye can come continue cool day do doing evening fine go going good
+goodbye got great haha hello help here hey hi hm hmm how how's is it it's its just later let let's lol lot
+meet mind more morning much nah never nice night no nope now oh ok okay on one perfect please really right
+say see so soon sorry sounds sure take tell thank thanks that that's the then there this thx to today
+tomorrow too try understood up very wait welcome well were what what's whats with would wow yea yeah yep yes
+yo you you're your yup bien bitte bonjour ca d'accord danke das de es estas geht geht's gracias gut guten
+hallo hola ja la merci morgen nein non oui por que salut si super tag tal tschuss va was wie да вечер дела
+день добрыи доброе здравствуите как нет пока привет спасибо утро хорошо
+"""
+"""As words are compared: in lower case and without accents."""
+_COURTEOUS = frozenset(_SPOKEN.split())
+_UNSPACED = (
+    "你好", "谢谢", "您好", "再见", "早上好", "晚安", "好的", "こんにちは",
+    "ありがとう", "おはよう", "おやすみ", "안녕", "감사", "고마", "नमस्ते", "धन्यवाद",
+    "مرحبا", "شكرا", "שלום", "תודה", "สวัสดี", "ขอบคุณ",
+)  # fmt: skip
+_SHORT = 12
+
+
+def is_courtesy(text: str) -> bool:
+    """Whether the text is nothing but a courtesy, a nod or a word to go on."""
+    plain = text.strip().strip("!?.,;:。！？、~ ")
+    if len(plain) <= _SHORT and plain.startswith(_UNSPACED):
+        return True
+    said = terms.words(text)
+    return len(said) <= _MOST_WORDS and all(word in _COURTEOUS or not _is_spelt(word) for word in said)
+
+
+def _is_spelt(word: str) -> bool:
+    """Whether it has a letter or a digit; an emoji has none."""
+    return any(map(str.isalnum, word))

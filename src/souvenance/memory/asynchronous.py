@@ -15,7 +15,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _S = TypeVar("_S")
 _S_co = TypeVar("_S_co", covariant=True)
-_Lines_co = TypeVar("_Lines_co", bound=sync.Lines, covariant=True)
+_Methods_co = TypeVar("_Methods_co", bound=sync.LineMethods, covariant=True)
 _END: Any = object()
 
 
@@ -61,19 +61,19 @@ def _opened(
 open_async = _opened(sync.open)
 
 
-class AsyncLines(_Async[_Lines_co]):
-    """The lines of one owner, for asyncio. `AsyncMemory` and `AsyncPeer` have these methods."""
+class AsyncLineMethods(_Async[_Methods_co]):
+    """What `AsyncMemory` and `AsyncPeer` do with the lines of one owner."""
 
-    put = _awaited(sync.Lines.put)
-    get = _awaited(sync.Lines.get)
-    line = _awaited(sync.Lines.line)
-    list = _iterated(sync.Lines.list)
-    snapshot = _awaited(sync.Lines.snapshot)
-    correct = _awaited(sync.Lines.correct)
-    forget = _awaited(sync.Lines.forget)
+    put = _awaited(sync.LineMethods.put)
+    get = _awaited(sync.LineMethods.get)
+    line = _awaited(sync.LineMethods.line)
+    list = _iterated(sync.LineMethods.list)
+    snapshot = _awaited(sync.LineMethods.snapshot)
+    correct = _awaited(sync.LineMethods.correct)
+    forget = _awaited(sync.LineMethods.forget)
 
 
-class AsyncMemory(AsyncLines[sync.Memory]):
+class AsyncMemory(AsyncLineMethods[sync.Memory]):
     """`Memory` for asyncio."""
 
     close = _awaited(sync.Memory.close)
@@ -102,7 +102,7 @@ class AsyncMemory(AsyncLines[sync.Memory]):
         return AsyncSession(self._blocking.session(name, namespace=namespace))
 
 
-class AsyncPeer(AsyncLines[sync.Peer]):
+class AsyncPeer(AsyncLineMethods[sync.Peer]):
     """`Peer` for asyncio."""
 
     search = _awaited(sync.Peer.search)

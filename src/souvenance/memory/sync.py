@@ -93,8 +93,8 @@ def open(
     return Memory(connect(home, url, token, workspace, timeout, settings))
 
 
-class Lines:
-    """The lines of one owner. `Memory` and `Peer` have these methods."""
+class LineMethods:
+    """What `Memory` and `Peer` do with the lines of one owner."""
 
     def __init__(self, connection: Connection, owner: str | None = None) -> None:
         self._connection = connection
@@ -200,7 +200,7 @@ class Lines:
         return Forgotten.of(self._call(o.FORGET, m.Forget(id, namespace, owner, dry_run)))
 
 
-class Memory(Lines):
+class Memory(LineMethods):
     """An open memory. Use it in a `with` block, or call `close`. Any number of threads may share it."""
 
     def __init__(self, connection: Connection) -> None:
@@ -288,7 +288,7 @@ class Memory(Lines):
             time.sleep(_POLL_SECONDS)
 
 
-class Peer(Lines):
+class Peer(LineMethods):
     """A person or an agent: their lines, their conversations, and what is known of them.
 
     `about` names another peer: the answer is then what this peer knows of that one.

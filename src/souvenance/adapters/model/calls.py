@@ -10,9 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 from souvenance.adapters.model.budget import ModelBudget, Reservation
-from souvenance.adapters.model.endpoint import Endpoint, Failed
+from souvenance.adapters.model.endpoint import Endpoint, Failed, Prompt, WireReply
 from souvenance.adapters.model.replies import CUT_OFF, parsed
-from souvenance.adapters.model.wire_format import Prompt, WireReply
 from souvenance.errors import ModelUnavailable, ModelUnusable
 from souvenance.ports.observer import TOKENS, Watched
 
@@ -99,7 +98,7 @@ class Asking:
         """As long as the endpoint refuses only the form of what is asked, it is asked in a plainer one."""
         dialect = self._endpoint.dialect
         while True:
-            body = self._endpoint.body(prompt, dialect, stream=stream)
+            body = dialect.body(self._endpoint.model, prompt, stream=stream)
             reservation = self._reserved(prompt)
             cost = reservation.tokens
             try:

@@ -9,12 +9,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from souvenance.adapters.model import answer_schema
 from souvenance.adapters.model.calls import Asking
+from souvenance.adapters.model.endpoint import Call, Message, Prompt, WireReply
 from souvenance.adapters.model.grounding import Embed, Ground, GroundingSource
 from souvenance.adapters.model.prompt_files import day, fenced, prompt, quote
-from souvenance.adapters.model.replies import in_words, is_data, is_refusal, parsed, visible
-from souvenance.adapters.model.wire_format import Call, Message, Prompt, WireReply
+from souvenance.adapters.model.replies import fault, in_words, is_data, is_refusal, parsed, visible
 from souvenance.decoders import settled
 from souvenance.errors import ModelUnusable
 from souvenance.language.forms import clauses
@@ -122,13 +121,13 @@ class _Search(Struct):
     query: str
 
 
-class ChatTools:
+class LabelledStatements:
     """What lies before the model: each statement under a short label, once."""
 
     def __init__(self, inquiry: ModelQuestion, asking: Asking) -> None:
         self._asking = asking
         self._about = inquiry.about or ""
-        self._compartment = max(200, asking.window - inquiry.effort.tokens - 800)
+        self._room = max(200, asking.window - inquiry.effort.tokens - 800)
         self.known: dict[str, SourceStatement] = {}
         self._seen: set[str] = set()
         self.card = {f"c{at}": entry for at, entry in enumerate(inquiry.card, 1)}
@@ -141,9 +140,9 @@ class ChatTools:
                 continue
             row = self._row(f"s{len(self.known) + 1}", one)
             size = self._asking.count(row["text"]) + 30
-            if size > self._compartment:
+            if size > self._room:
                 break
-            self._compartment -= size
+            self._room -= size
             self._seen.add(one.id)
             self.known[row["id"]] = one
             rows.append(row)
@@ -199,27 +198,27 @@ class Answering:
         self._embed = embed
         self._inquiry = inquiry
         self._name = name
-        self._ctx = ChatTools(inquiry, asking)
+        self._labelled = LabelledStatements(inquiry, asking)
         self._searched: list[str] = []
 
     def tell(self) -> Telling:
         """Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable."""
         inquiry = self._inquiry
-        self._ctx.put(inquiry.statements)
+        self._labelled.put(inquiry.statements)
         if inquiry.shape is not None:
             text = self._shaped(inquiry.shape)
             yield text
-            return self._told(text, self._ctx.unmarked(text))
+            return self._told(text, self._labelled.unmarked(text))
         last = inquiry.effort.passes
         messages = self._question("answer", tools=self._may_search())
         if last == 1:
             return (yield from self._given(self._searching(messages)))
-        draft, _ = _whole(self._searching(messages))
+        draft = _whole(self._searching(messages))
         for number in range(2, last + 1):
             checking = self._asking.stream(self._prompt(self._checked(draft)))
             if number == last:
                 return (yield from self._given(checking))
-            draft, _ = _whole(checking)
+            draft = _whole(checking)
         return self._told("", ())
 
     def _may_search(self) -> bool:
@@ -241,7 +240,7 @@ class Answering:
         return "" if about is None else f'- "I", "me" and "the user" in the question mean {quote(about)}.'
 
     def _evidence(self) -> str:
-        return f"The statements:\n{fenced(self._ctx.rows())}"
+        return f"The statements:\n{fenced(self._labelled.rows())}"
 
     def _checked(self, draft: str) -> list[Message]:
         messages = self._question("check", tools=False)
@@ -275,7 +274,7 @@ class Answering:
         rows: list[dict[str, str]] = []
         if query:
             self._searched.append(query)
-            rows = self._ctx.put(list(self._inquiry.search(query))[:_MOST_FOUND])
+            rows = self._labelled.put(list(self._inquiry.search(query))[:_MOST_FOUND])
         told = fenced(rows) if rows else "Nothing more was found."
         return {"role": "tool", "tool_call_id": call.id, "content": told}
 
@@ -307,10 +306,10 @@ class Answering:
         """The answer with what it rests on, and whether all of it does."""
         if not text:
             return self._told("", ())
-        from_card = any(label in self._ctx.card for label in labels)
-        cited = self._ctx.cited(labels)
+        from_card = any(label in self._labelled.card for label in labels)
+        cited = self._labelled.cited(labels)
         if not cited and not from_card:
-            cited = self._ctx.unmarked(text)
+            cited = self._labelled.unmarked(text)
         if (cited or from_card) and self._holds(text, cited):
             return self._told(text, cited)
         if not self._inquiry.streamed:
@@ -319,15 +318,17 @@ class Answering:
 
     def _holds(self, text: str, cited: Sequence[str]) -> bool:
         """Whether the answer names nothing that no statement has, and says what those say that it cites."""
-        inquiry, ctx, about = self._inquiry, self._ctx, self._inquiry.about or ""
-        asked_at, asked, counts = inquiry.asked_at, inquiry.question, len(ctx.known)
-        every = Ground([GroundingSource("", asked_at), *ctx.sources(asked_at)], about, None, asked, counts)
+        inquiry, labelled, about = self._inquiry, self._labelled, self._inquiry.about or ""
+        asked_at, asked, counts = inquiry.asked_at, inquiry.question, len(labelled.known)
+        every = Ground(
+            [GroundingSource("", asked_at), *labelled.sources(asked_at)], about, None, asked, counts
+        )
         if is_data(text) or not every.names_all(text):
             return False
-        now = Ground(ctx.sources(asked_at, outdated=False), about)
+        now = Ground(labelled.sources(asked_at, outdated=False), about)
         if any(now.denied(clause) for clause in clauses(text)):
             return False
-        ground = Ground(ctx.sources(asked_at, cited), about, self._embed, asked, counts)
+        ground = Ground(labelled.sources(asked_at, cited), about, self._embed, asked, counts)
         return ground.share(text) >= _OWN_WORDS or ground.is_near(text)
 
     def _told(self, text: str, cited: tuple[str, ...], lacking: str = "") -> Told:
@@ -347,7 +348,7 @@ class Answering:
             reply = self._asking.ask(Prompt(messages=tuple(messages), tokens=tokens, schema=wanted))
             try:
                 value = parsed(reply, dict)
-                wrong = answer_schema.fault(value, wanted, wanted)
+                wrong = fault(value, wanted, wanted)
                 if not wrong:
                     return msgspec.json.encode(value).decode()
             except ModelUnusable as error:
@@ -357,14 +358,14 @@ class Answering:
         raise ModelUnusable(f"the model's answer does not follow the schema: {wrong}")
 
 
-def _whole(words: Generator[str, None, WireReply]) -> tuple[str, WireReply]:
+def _whole(words: Generator[str, None, WireReply]) -> str:
     """All the words with their marks. Raises: ModelUnusable."""
     while True:
         try:
             next(words)
         except StopIteration as end:
             reply: WireReply = end.value
-            return in_words(reply), reply
+            return in_words(reply)
 
 
 def _calling(reply: WireReply, calls: Sequence[Call]) -> Message:

@@ -22,19 +22,24 @@ from typing import NamedTuple
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import SouvenanceError
 from souvenance.language import terms, times
-from souvenance.language.doubt import denies, supposes
 from souvenance.language.forms import (
+    NUMBER,
     clauses,
     content,
+    counts,
+    denies,
     forms,
     has,
     names,
+    numbers,
+    runs,
     same_name,
     sentences,
     signs,
+    supposes,
     tell_names,
+    whole,
 )
-from souvenance.language.numerals import NUMBER, counts, numbers, runs, whole
 from souvenance.patterns import pattern
 from souvenance.ports.embedder import MOST_AT_ONCE
 

@@ -11,7 +11,8 @@ from typing import Any
 import click
 import msgspec
 
-from souvenance.hermes.config_files import Complaint, read_configuration
+from souvenance.hermes.config_files import read_configuration
+from souvenance.hermes.config_reader import Complaint
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.setup.inspection import Inspect
 from souvenance.hermes.setup.profiles import HermesInstallation, environment_of, find_installation

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from souvenance.hermes.config_files import FILE, host_of, read_configuration, write_setting
+from souvenance.hermes.config_files import FILE, read_configuration, write_setting
+from souvenance.hermes.config_reader import host_of
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.settings_table import find
 from souvenance.hermes.setup.config_blocks import block_of

@@ -1,8 +1,8 @@
 """From text to search terms, and from terms to blinded tokens.
 
 Tokenising happens here and not in a database, because each database splits words its own
-way. A blinded token is an 8-byte keyed BLAKE2b under a key of the room, so the index holds no
-word, and the holder of another room's key can't even form the token.
+way. A blinded token is an 8-byte keyed BLAKE2b under the key of its compartment, so the index
+holds no word, and the holder of another key can't even form the token.
 """
 
 from __future__ import annotations
@@ -12,19 +12,14 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
 
-from souvenance.language.terms import scripts
-from souvenance.language.terms.folding import folded, spaced
-from souvenance.language.terms.languages import language_of
-from souvenance.language.terms.numbers import days, grouped
-from souvenance.language.terms.stems import VERSION as STEMS
-from souvenance.language.terms.stems import stem
-from souvenance.language.terms.stop_words import ASKING, STOP_WORDS
-from souvenance.language.terms.tokens import MOST, TokenReader
+from souvenance.language.terms.folding import folded, lone, pairs, runs, singles, spaced
+from souvenance.language.terms.languages import ASKING, STEMMER_VERSION, STOP_WORDS, language_of, stem
+from souvenance.language.terms.tokens import MOST, TokenReader, days, grouped
 from souvenance.patterns import pattern
 
 __all__ = ["STOP_WORDS", "VERSION", "asked", "blind", "contained", "mark", "terms", "words"]
 
-VERSION = f"4.{STEMS}"
+VERSION = f"4.{STEMMER_VERSION}"
 """Of the analysis: tokens that were made by another can't be compared with those that are made now."""
 
 _ASCII_WORD = pattern(r"[0-9a-z]+(?:'[0-9a-z]+)?")
@@ -42,7 +37,7 @@ class _Pieces(dict[str, Sequence[str]]):
     def __init__(self, language: str, *, asked: bool) -> None:
         super().__init__()
         self._reader = TokenReader(language, asked=asked)
-        self._alone = scripts.lone if asked else scripts.singles
+        self._alone = lone if asked else singles
 
     def __missing__(self, piece: str) -> Sequence[str]:
         found = tuple(self._terms(piece))
@@ -56,11 +51,11 @@ class _Pieces(dict[str, Sequence[str]]):
         if piece.isascii():
             yield from self._reader.terms_of(piece)
             return
-        for run, shape in scripts.runs(piece):
+        for run, shape in runs(piece):
             if not shape:
                 yield from self._reader.terms_of(run)
                 continue
-            yield from (pair[:MOST] for pair in scripts.pairs(run, shape))
+            yield from (pair[:MOST] for pair in pairs(run, shape))
             if len(run) > 1:
                 yield from self._alone(run, shape)
 
@@ -83,8 +78,8 @@ def words(text: str) -> list[str]:
     return [
         part[:MOST]
         for word in _WORD.findall(plain.casefold())
-        for run, shape in scripts.runs(word)
-        for part in (scripts.pairs(run, shape) if shape else (run,))
+        for run, shape in runs(word)
+        for part in (pairs(run, shape) if shape else (run,))
     ]
 
 
@@ -119,7 +114,7 @@ def _found(text: str, *, asked: bool) -> list[str]:
 
 
 def mark(what: str, name: str) -> str:
-    """A term that no text has: it marks lines of one place among those of a room."""
+    """A term that no text has: it marks some of the lines of a compartment."""
     return f"\0{what}\0{name}"
 
 

@@ -9,9 +9,27 @@ from __future__ import annotations
 import json
 from functools import cache
 from pkgutil import get_data
+from threading import Lock
 
-from souvenance.language.character_runs import Runs
-from souvenance.language.terms.stop_words import STOP_WORDS
+import Stemmer  # type: ignore[import-not-found]
+
+from souvenance.language.characters import Runs
+
+_STOPPED = """
+a about am an and are as at be been but by can did do does for from had has have he her him his how i i'm
+if in into is it it's its me my of on or our she so than that the their them then there these they this to too
+us was we were what when where which who whom whose why will with would you your
+"""
+STOP_WORDS = frozenset(_STOPPED.split())
+"""Left out of lines and questions alike."""
+
+_ASKING = """
+according all also any could ever kind many might mention more most much often please recall remember remind
+say should some sort tell type
+"""
+ASKING = frozenset(_ASKING.split())
+"""Words that are left out of questions only: a line may be about them."""
+
 
 ENGLISH = "english"
 _SCRIPTS = (
@@ -74,3 +92,19 @@ def of_script(word: str) -> str | None:
     if word[0] < _SCRIPTS[0][0]:
         return None
     return next((language for first, last, language in _SCRIPTS if first <= word[0] <= last), None)
+
+
+STEMMER_VERSION = Stemmer.version()
+_lock = Lock()
+"""A stemmer is for one thread at a time."""
+
+
+@cache
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(language, 0)
+
+
+def stem(word: str, language: str = ENGLISH) -> str:
+    """The stem of a word in lower case."""
+    with _lock:
+        return str(_stemmer(language).stemWord(word))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import MAXYEAR, MINYEAR, date
 
+from souvenance.language.times import Grain
 from souvenance.language.times.expressions import Time, TimeExpression, days
-from souvenance.language.times.span import Grain
 
 Yearly = Callable[[int], tuple[int, int]]
 """The first day of what comes once a year, and the day after its last one, in that year."""

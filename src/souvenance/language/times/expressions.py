@@ -6,9 +6,9 @@ from datetime import date
 
 from msgspec import Struct
 
-from souvenance.language.character_runs import Runs
+from souvenance.language.characters import Runs
+from souvenance.language.times import Grain
 from souvenance.language.times.lexicon import TimeLexicon
-from souvenance.language.times.span import Grain
 from souvenance.patterns import pattern
 
 HOUR = 3_600_000
@@ -65,6 +65,15 @@ class Time(Struct, frozen=True):
     stop: int
     grain: Grain
     certainty: float
+
+
+class FramedTime:
+    """A time and the stretch of the text that speaks of it."""
+
+    def __init__(self, begin: int, end: int, time: Time) -> None:
+        self.begin = begin
+        self.end = end
+        self.time = time
 
 
 def days(first: int, past: int, grain: Grain, certainty: float) -> Time:

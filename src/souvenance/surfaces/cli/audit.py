@@ -19,7 +19,8 @@ from souvenance.errors import BrokenAuditChain, InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.options import ACCESS, Group, pass_shell
-from souvenance.surfaces.cli.session import Shell, say
+from souvenance.surfaces.cli.output import say
+from souvenance.surfaces.cli.session import Shell
 
 _PAGE = 1000
 

@@ -12,14 +12,38 @@ from typing import Any
 import click
 import msgspec
 
+from souvenance import errors as e
 from souvenance.errors import Misconfigured, SouvenanceError
 from souvenance.extras import install
 from souvenance.surfaces import cli as package
-from souvenance.surfaces.cli.archives import Transfers
-from souvenance.surfaces.cli.exit_codes import INTERRUPTED, exit_of
 from souvenance.surfaces.cli.options import SECTIONS, Group, write_commands
-from souvenance.surfaces.cli.session import OpenInstallation, SettingsFrom, Shell
+from souvenance.surfaces.cli.session import OpenInstallation, SettingsFrom, Shell, Transfers
 from souvenance.version import __version__
+
+INTERNAL = 1
+INTERRUPTED = 130
+
+EXIT: dict[type[e.SouvenanceError], int] = {
+    e.InvalidInput: 3,
+    e.Unauthenticated: 4,
+    e.Denied: 5,
+    e.NotFound: 6,
+    e.MethodNotAllowed: 6,
+    e.Conflict: 7,
+    e.LimitExceeded: 8,
+    e.Unavailable: 9,
+    e.IntegrityError: 10,
+    e.Misconfigured: 11,
+    e.Unsupported: 12,
+    e.UnsupportedType: 12,
+    e.Disabled: 12,
+}
+
+
+def exit_of(kind: type[e.SouvenanceError]) -> int:
+    """The code of an error class: its own row, or that of its nearest ancestor."""
+    return next((EXIT[base] for base in kind.__mro__ if base in EXIT), INTERNAL)
+
 
 _CLIENT = "httpx"
 """What speaks to servers; whoever keeps memory on this machine alone needs none."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -23,10 +26,83 @@ from souvenance.surfaces.cli.options import NAMES, OPERATE, Command, pass_shell
 from souvenance.surfaces.cli.session import Shell
 
 if TYPE_CHECKING:
-    from souvenance.surfaces.mcp.gate_calls import Errand
-    from souvenance.surfaces.mcp.person import MemoryOwner
+    from souvenance.surfaces.mcp.owner import MemoryOwner, Task
 
-_CLIENTS = ("claude-code", "codex", "opencode", "cursor")
+
+NAME = "souvenance"
+CAP_VARIABLE = "SOUVENANCE_CAP"
+
+
+class ClientConfig(Struct, frozen=True):
+    """How a program reaches the memory: by a command that it starts, or at a URL."""
+
+    command: tuple[str, ...] = ()
+    url: str | None = None
+    with_cap: bool = False
+    """Whether it sends the cap in SOUVENANCE_CAP, instead of signing in."""
+
+
+def _claude_code(config: ClientConfig) -> str:
+    if config.url is None:
+        return f"claude mcp add --scope user {NAME} -- {shlex.join(config.command)}"
+    header = f" --header 'Authorization: Bearer ${{{CAP_VARIABLE}}}'" if config.with_cap else ""
+    return f"claude mcp add --scope user --transport http {NAME} {shlex.quote(config.url)}{header}"
+
+
+def _codex(config: ClientConfig) -> str:
+    lines = [f"[mcp_servers.{NAME}]"]
+    if config.url is None:
+        lines += [f"command = {json.dumps(config.command[0])}", f"args = {json.dumps(config.command[1:])}"]
+    else:
+        lines.append(f"url = {json.dumps(config.url)}")
+    if config.with_cap:
+        lines.append(f"bearer_token_env_var = {json.dumps(CAP_VARIABLE)}")
+    return "\n".join(lines)
+
+
+def _opencode(config: ClientConfig) -> str:
+    entry: dict[str, object]
+    if config.url is None:
+        entry = {"type": "local", "command": list(config.command), "enabled": True}
+    else:
+        entry = {"type": "remote", "url": config.url, "enabled": True}
+    if config.with_cap:
+        entry["headers"] = {"Authorization": f"Bearer {{env:{CAP_VARIABLE}}}"}
+    return _json({"$schema": "https://opencode.ai/config.json", "mcp": {NAME: entry}})
+
+
+def _cursor(config: ClientConfig) -> str:
+    entry: dict[str, object]
+    if config.url is None:
+        entry = {"command": config.command[0], "args": list(config.command[1:])}
+    else:
+        entry = {"url": config.url}
+    if config.with_cap:
+        entry["headers"] = {"Authorization": f"Bearer ${{env:{CAP_VARIABLE}}}"}
+    return _json({"mcpServers": {NAME: entry}})
+
+
+class McpClient(Struct, frozen=True):
+    where: str
+    """Where it belongs, in words."""
+    setup: Callable[[ClientConfig], str]
+
+
+CLIENTS = {
+    "claude-code": McpClient("run in a shell", _claude_code),
+    "codex": McpClient("~/.codex/config.toml", _codex),
+    "opencode": McpClient("opencode.json in the project, or ~/.config/opencode/opencode.json", _opencode),
+    "cursor": McpClient(".cursor/mcp.json in the project, or ~/.cursor/mcp.json", _cursor),
+}
+
+
+def endpoint(url: str) -> str:
+    """The address of the MCP door of a server."""
+    return url if url.rstrip("/").endswith("/mcp") else f"{url.rstrip('/')}/mcp"
+
+
+def _json(settings: object) -> str:
+    return json.dumps(settings, indent=2, ensure_ascii=False)
 
 
 class _Reach(Struct, frozen=True):
@@ -73,7 +149,9 @@ class _Reach(Struct, frozen=True):
     "--read", type=NAMES, default=None, help="Read only these namespaces. Without --write, write nothing."
 )
 @click.option("--write", default=None, help="Write only to this namespace.")
-@click.option("--print-config", type=click.Choice(_CLIENTS), help="Print the configuration for this client.")
+@click.option(
+    "--print-config", type=click.Choice(list(CLIENTS)), help="Print the configuration for this client."
+)
 @click.option(
     "--http", metavar="URL", default=None, help="With --print-config: connect to the server at URL."
 )
@@ -104,26 +182,25 @@ def _serve(shell: Shell, reach: _Reach) -> None:
     shell.makes = True
     person, shells = _narrowed(shell, reach)
 
-    def call(errand: Errand, operation: Operation, request: m.Request) -> Any:
-        return shells[errand].call(operation, request)
+    def call(task: Task, operation: Operation, request: m.Request) -> Any:
+        return shells[task].call(operation, request)
 
     if sys.stdin.isatty():
         click.echo(
-            "Souvenance speaks MCP here: a program should, not you. Ctrl-D ends it;"
-            " 'souvenance mcp --print-config CLIENT' says how to set one up.",
+            "This speaks MCP, for a program to use. Ctrl-D ends it."
+            " 'souvenance mcp --print-config CLIENT' shows how to set a client up.",
             err=True,
         )
     with nullcontext() if shell.is_remote else shell.installation().working():
         serve_stdio(person, call)
 
 
-def _narrowed(shell: Shell, reach: _Reach) -> tuple[MemoryOwner, dict[Errand, Shell]]:
-    """Whose memory it is, and for each errand a shell whose cap is good for nothing else.
+def _narrowed(shell: Shell, reach: _Reach) -> tuple[MemoryOwner, dict[Task, Shell]]:
+    """Whose memory it is, and for each task a shell whose cap is good for nothing else.
 
     Raises: SouvenanceError.
     """
-    from souvenance.surfaces.mcp.narrow_tokens import ERRANDS, narrower
-    from souvenance.surfaces.mcp.person import person_of
+    from souvenance.surfaces.mcp.owner import TASKS, narrower, person_of
 
     given: m.WhoAmIAnswer = shell.call(o.WHOAMI, m.WhoAmI())
     token = shell.token()
@@ -138,26 +215,24 @@ def _narrowed(shell: Shell, reach: _Reach) -> tuple[MemoryOwner, dict[Errand, Sh
     )
     person = person_of(wanted, session=reach.session, namespace=reach.write_namespace)
     shells = {}
-    for errand in ERRANDS:
-        wished = narrower(person, errand, read=reach.read_namespaces, write=reach.write_namespace)
+    for task in TASKS:
+        wished = narrower(person, task, read=reach.read_namespaces, write=reach.write_namespace)
         made = shell.attenuated(token, wished).cap
-        shells[errand] = replace(shell, cap=made, workspace=None, holder_key=None)
+        shells[task] = replace(shell, cap=made, workspace=None, holder_key=None)
     return person, shells
 
 
 def _print(shell: Shell, reach: _Reach, client: str, http: str | None, with_cap: bool) -> None:
-    from souvenance.surfaces.mcp.clients import CLIENTS, ClientConfig, endpoint
-
     if http is None:
         if with_cap:
             raise click.UsageError("--with-cap goes with --http.")
-        way = ClientConfig((*_program(), "mcp", *_place(shell), *reach.options()))
+        config = ClientConfig((*_program(), "mcp", *_place(shell), *reach.options()))
     elif reach.options():
         raise click.UsageError("What a server lets a client reach is in its cap: narrow that.")
     else:
-        way = ClientConfig(url=endpoint(http), with_cap=with_cap)
+        config = ClientConfig(url=endpoint(http), with_cap=with_cap)
     chosen = CLIENTS[client]
-    setup = chosen.setup(way)
+    setup = chosen.setup(config)
     if not shell.json:
         click.echo(f"# {chosen.where}:", err=True)
     shell.show({"client": client, "where": chosen.where, "setup": setup}, lambda: setup)
@@ -180,7 +255,7 @@ def _place(shell: Shell) -> list[str]:
     given = shell.cap or os.environ.get("SOUVENANCE_CAP")
     if given is not None and not given.startswith("@"):
         raise InvalidInput(
-            "the cap would stand in the settings in full", hint="Keep it in a file and give --cap @FILE."
+            "the whole token would be in the configuration", hint="Keep it in a file and pass --cap @FILE."
         )
     named = {
         "--home": home and _absolute(home),

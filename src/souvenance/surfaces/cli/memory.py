@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace as changed
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any
 
 import click
 import msgspec
 from msgspec.structs import replace
 
+from souvenance.agents import rename_peer
 from souvenance.decoders import UNREADABLE
 from souvenance.domain import receipt as receipts
 from souvenance.domain.limits import LIST_DEFAULT, LIST_MOST, RECALL_DEFAULT, RECALL_MOST
@@ -24,99 +23,9 @@ from souvenance.domain.trust import named, quoted
 from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.confirm import confirm, yes_option
 from souvenance.surfaces.cli.options import END, LINE_ID, MOMENT, NAMES, PEOPLE, REMEMBER, Command, pass_shell
-from souvenance.surfaces.cli.session import Shell, new_file
-
-_INDENT = "    "
-_LEAST_WIDTH = 20
-_WIDE = ("W", "F")
-_NO_WIDTH = ("Mn", "Me", "Cf")
-_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""What turns the order of characters around."""
-
-
-class Record(NamedTuple):
-    """A line of memory as it is shown."""
-
-    id: str
-    about: str
-    """When it was, where it lies, and of what kind it is."""
-    text: str
-    note: str = ""
-
-
-def shown(records: Iterable[Record]) -> str:
-    """All of them, or that there are none."""
-    drawn = _for_terminal if sys.stdout.isatty() else _for_program
-    return "\n".join(map(drawn, records)) or "(nothing)"
-
-
-def visible(text: str) -> str:
-    """The text without what a terminal would obey: control characters are written out."""
-    return "".join(one if one in "\n\t" or not _commands(one) else f"\\u{ord(one):04x}" for one in text)
-
-
-def faint(text: str) -> str:
-    """Less bright, where there is colour."""
-    return _styled(text, dim=True)
-
-
-def _for_program(record: Record) -> str:
-    said = " ".join(visible(record.text).split())
-    return "  ".join(part for part in (record.id, record.about, said, record.note) if part)
-
-
-def _for_terminal(record: Record) -> str:
-    head = f"{_styled(record.id, fg='yellow')}  {_styled(record.about, fg='cyan')}"
-    note = f"  {faint(record.note)}" if record.note else ""
-    width = max(_LEAST_WIDTH, shutil.get_terminal_size().columns - len(_INDENT))
-    said = visible(record.text).expandtabs(4).splitlines()
-    rows = (row for paragraph in said for row in _wrapped(paragraph, width))
-    return "\n".join([head + note, *(f"{_INDENT}{row}" for row in rows)])
-
-
-def _wrapped(paragraph: str, width: int) -> Iterator[str]:
-    """Rows of at most so many cells; a word that is longer is cut."""
-    row = ""
-    for word in paragraph.split():
-        if row and _cells(row) + 1 + _cells(word) <= width:
-            row = f"{row} {word}"
-            continue
-        if row:
-            yield row
-        *full, row = _cut(word, width)
-        yield from full
-    yield row
-
-
-def _cut(word: str, width: int) -> list[str]:
-    parts = [""]
-    for one in word:
-        if _cells(parts[-1]) + _cells(one) > width:
-            parts.append("")
-        parts[-1] += one
-    return parts
-
-
-def _cells(text: str) -> int:
-    """How many cells of a terminal the text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.category(one) in _NO_WIDTH else 1 + (unicodedata.east_asian_width(one) in _WIDE)
-        for one in text
-    )
-
-
-def _commands(one: str) -> bool:
-    return unicodedata.category(one) in ("Cc", "Cs") or one in _DIRECTIONS
-
-
-def _styled(text: str, fg: str | None = None, *, dim: bool | None = None) -> str:
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return text if plain else click.style(text, fg=fg, dim=dim)
-
+from souvenance.surfaces.cli.output import Record, confirm, new_file, shown, visible, yes_option
+from souvenance.surfaces.cli.session import Shell
 
 _CATCH_UP_SECONDS = 0.2
 """For what was put while no server ran: a question loads the embedder anyway, unlike `put`."""
@@ -382,7 +291,7 @@ def forget(
             shell.show(would, lambda: f"would erase {_extent(would)}\n{_newest(would)}".rstrip())
             return
         confirm(f"erase {_extent(would)} for good", _newest(would))
-    with _receipt(receipt) as file:
+    with nullcontext() if receipt is None else new_file(receipt) as file:
         answer: m.ForgetAnswer = shell.call(o.FORGET, request)
         if file is not None:
             file.write(f"{answer.receipt}\n")
@@ -415,11 +324,31 @@ def _newest(would: m.ForgetAnswer) -> str:
     return rows if len(would.newest) == would.lines else f"The newest of {would.lines} lines:\n{rows}"
 
 
-@contextmanager
-def _receipt(path: Path | None) -> Iterator[IO[str] | None]:
-    """The file that the receipt goes to, made before anything is deleted; gone again if nothing is."""
-    if path is None:
-        yield None
-        return
-    with new_file(path) as file:
-        yield file
+@click.command(cls=Command, section=PEOPLE)
+@click.argument("old")
+@click.argument("new")
+@yes_option
+@pass_shell
+def rename(shell: Shell, old: str, new: str, yes: bool) -> None:
+    """Move the memory of peer OLD to the name NEW.
+
+    If NEW has memory already, the two are merged for good; you are asked first. If a rename is interrupted,
+    run it again to finish it.
+    """
+    workspace = shell.workspace or shell.own_workspace()
+    if not yes and _has_memory(shell, workspace, new):
+        confirm(f"make {old} and {new} one, who can't be told apart afterwards")
+    lines = rename_peer.rename(shell.call, workspace, old, new)
+
+    def text() -> str:
+        if not lines:
+            return f"workspace {workspace}: nothing is remembered of {old}"
+        return f"workspace {workspace}: {lines} lines of {old} are {new}'s now"
+
+    shell.show({"workspace": workspace, "lines": lines}, text)
+
+
+def _has_memory(shell: Shell, workspace: str, peer: str) -> bool:
+    """Raises: SouvenanceError."""
+    found = changed(shell, peer=peer).call(o.LIST, m.List(limit=1, history=True), workspace=workspace)
+    return bool(found.lines)

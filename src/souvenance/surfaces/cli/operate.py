@@ -1,11 +1,12 @@
-"""Commands on the installation: init, serve, status, doctor, rebuild, config, completion."""
+"""Commands on the installation: init, serve, work, status, doctor, config, completion."""
 
 from __future__ import annotations
 
+import signal
 import stat
-import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import click
@@ -16,11 +17,14 @@ from souvenance.errors import IntegrityError, InvalidInput, SouvenanceError, Una
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.audit import verify_log
-from souvenance.surfaces.cli.options import DATA, OPERATE, Command, Group, listens, pass_shell
-from souvenance.surfaces.cli.session import OpenMemory, Shell, say, what_serves
+from souvenance.surfaces.cli.options import OPERATE, Command, Group, listens, pass_shell
+from souvenance.surfaces.cli.output import progress, say, table
+from souvenance.surfaces.cli.session import OpenMemory, Shell, what_serves
+from souvenance.surfaces.cli.store import mend
 
 if TYPE_CHECKING:
     from souvenance.gate.replication.report import Mended
+
 
 DEFAULT_PORT = 8787
 _VECTORS = {
@@ -80,8 +84,7 @@ def serve(
 ) -> None:
     """Serve the memory over HTTP until Ctrl-C."""
     with what_serves():
-        from souvenance.surfaces.http.doors import doors_of
-        from souvenance.surfaces.http.server import Address
+        from souvenance.surfaces.http.server import Address, doors_of
         from souvenance.surfaces.http.server import serve as run
 
     shell.makes = True
@@ -144,15 +147,14 @@ def doctor(shell: Shell, repair: bool, deep: bool) -> None:
     """Check lines, vectors, keys, audit logs and the schema. Exits with 10 if anything is wrong."""
     if deep and not repair:
         raise InvalidInput("--deep says how to repair", hint="Add --repair, or leave --deep out.")
-    mended = _mended(shell, lambda installation: installation.repair(deep=deep)) if repair else None
+    mended = mend(shell, lambda installation: installation.repair(deep=deep)) if repair else None
     overview = shell.call(o.COMPARTMENTS, m.Compartments())
     findings = [*_open_to_others(shell.settings.home), *overview.findings]
     findings += [] if mended is None else mended.findings
     lines = rows = 0
-    with click.progressbar(
-        overview.compartments, label="lines", file=sys.stderr, item_show_func=_compartment_name
-    ) as compartments:
-        for compartment in compartments:
+    with progress("lines", len(overview.compartments), item_show_func=_compartment_name) as bar:
+        for compartment in overview.compartments:
+            bar.update(1, compartment)
             try:
                 seen = shell.call(
                     o.EXAMINE, m.Examine(compartment.workspace, compartment.owner, compartment.namespace)
@@ -187,32 +189,6 @@ def doctor(shell: Shell, repair: bool, deep: bool) -> None:
         )
 
 
-@click.command(cls=Command, section=DATA)
-@pass_shell
-def rebuild(shell: Shell) -> None:
-    """Rebuild an empty store from its bucket. Needs SOUVENANCE_OBJECTS and root.key."""
-    from souvenance.gate.replication.report import NOT_REBUILT
-
-    shell.makes = True
-    mended = _mended(shell, lambda installation: installation.rebuild(), rebuilding=True)
-    told = {"restored": mended.restored, "findings": mended.findings, "not_rebuilt": NOT_REBUILT}
-    shell.show(
-        told,
-        lambda: "\n".join(
-            [
-                *mended.findings,
-                f"{mended.restored} lines are back",
-                "Not in a bucket, and so not back:",
-                *(f"  {one}" for one in NOT_REBUILT),
-            ]
-        ),
-    )
-    if mended.findings:
-        raise IntegrityError(
-            f"{len(mended.findings)} findings", hint="The bucket still has what did not open."
-        )
-
-
 @click.group("config", cls=Group, section=OPERATE)
 def config() -> None:
     """Show the settings."""
@@ -224,13 +200,7 @@ def show_config(shell: Shell) -> None:
     """Show each setting, its value and where it comes from. Secrets are hidden."""
     settings = shell.settings.shown()
     rows = [("setting", "value", "from"), *((one.name, one.value, one.source) for one in settings)]
-    widths = [max(len(row[column]) for row in rows) for column in range(2)]
-    shell.show(
-        settings,
-        lambda: "\n".join(
-            f"{name:<{widths[0]}}  {value:<{widths[1]}}  {source}" for name, value, source in rows
-        ),
-    )
+    shell.show(settings, lambda: table(rows))
 
 
 @click.command(cls=Command, section=OPERATE)
@@ -246,15 +216,6 @@ def completion(shell: Shell, name: str) -> None:
     if kind is None:
         raise SouvenanceError(f"no completion for {name}")
     say(kind(root, {}, "souvenance", "_SOUVENANCE_COMPLETE").source())
-
-
-def _mended(shell: Shell, mend: Callable[[OpenMemory], Mended], *, rebuilding: bool = False) -> Mended:
-    """Raises: SouvenanceError, also without a cap for the whole installation."""
-    if shell.is_remote:
-        raise InvalidInput("this works only where the data folder is", hint="Leave --url out.")
-    installation = shell.installation(rebuilding=rebuilding)
-    shell.call(o.COMPARTMENTS, m.Compartments())
-    return mend(installation)
 
 
 def _mending(mended: Mended | None, *, deep: bool) -> list[str]:
@@ -317,3 +278,41 @@ def _open_to_others(home: Path) -> list[str]:
         for path in (home, *sorted(home.iterdir()))
         if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
     ]
+
+
+_GREETING = "Souvenance works. Stop it with Ctrl-C."
+
+
+@click.command(cls=Command, section=OPERATE)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), help="Serve /health, /ready and /metrics on this port."
+)
+@listens
+@pass_shell
+def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_name: Sequence[str]) -> None:
+    """Run a background worker until Ctrl-C. It finishes the job it is doing first."""
+    shell.makes = True
+    installation = shell.installation()
+    if port is None:
+        _work(installation)
+        return
+    with what_serves():
+        from souvenance.surfaces.http.server import Address, tell
+
+    tell(
+        installation.gate,
+        Address(host, port, allow_remote, host_name),
+        installation,
+        shell.settings.seen,
+        greet=lambda url: say(f"{_GREETING} How it goes: {url}/health"),
+    )
+
+
+def _work(installation: OpenMemory) -> None:
+    told: SimpleQueue[int] = SimpleQueue()  # An event could hang: two signals may come upon each other.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: told.put(number))
+    with installation.working():
+        say(_GREETING)
+        told.get()
+    say("Souvenance stopped.")

@@ -201,7 +201,7 @@ def read_time(value: str, now: datetime, *, end: bool = False) -> datetime:
 
 def _stretch(value: str, now: datetime) -> TimeSpan | None:
     """The stretch of time that the value names. A guess is made in the past: 'monday' is the last one."""
-    from souvenance.language.times import spans
+    from souvenance.language.times.search import spans
 
     at = int(now.timestamp() * 1000)
     found = next(iter(spans(value, at)), None)

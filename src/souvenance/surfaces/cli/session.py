@@ -1,37 +1,107 @@
-"""What every command shares: where the memory is, which cap speaks, and how answers are printed."""
+"""What every command shares: what it is given, where the memory is, and which cap speaks."""
 
 from __future__ import annotations
 
 import os
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
-import click
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from souvenance.domain import capability as cap
 from souvenance.domain import proof, ulid
+from souvenance.domain.archive_records import Manifest
 from souvenance.domain.base64url import unb64
+from souvenance.domain.imports import ImportReader, Wanted
+from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.proof import Bound
 from souvenance.domain.telemetry import SeenSettings
 from souvenance.domain.upstream import ChatSettings
 from souvenance.errors import CapMissing, InvalidInput, Misconfigured, Unavailable
 from souvenance.extras import install
-from souvenance.gate.messages import Attenuate, CapAnswer, Request, checked
+from souvenance.gate.messages import Attenuate, CapAnswer, Request, WhoAmI, checked
 from souvenance.gate.oauth_state import OAuthState
 from souvenance.gate.operation import Operation
+from souvenance.gate.operations import WHOAMI
 from souvenance.gate.replication.report import Mended
 from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
 from souvenance.settings import Shown
-from souvenance.surfaces.cli.archives import Transfers
+from souvenance.surfaces.cli.output import say
+
+
+class WritesArchive(Protocol):
+    def add(self, name: str, content: bytes) -> None: ...
+
+    def close(self, manifest: Manifest) -> Manifest: ...
+
+
+class ReadsArchive(Protocol):
+    @property
+    def manifest(self) -> Manifest: ...
+
+    @property
+    def digest(self) -> str: ...
+
+    def lines(self, prefix: str) -> Iterator[bytes]: ...
+
+
+class ArchiveFiles(Protocol):
+    """Where archives are written to and read from; what is read was verified from beginning to end."""
+
+    def writing(
+        self, path: Path, recipients: Sequence[str] = ()
+    ) -> AbstractContextManager[WritesArchive]: ...
+
+    def reading(self, path: Path, identity: Path | None = None) -> ReadsArchive: ...
+
+    def is_archive(self, path: Path) -> bool: ...
+
+
+class Backup(Protocol):
+    """What a backup holds."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def lines(self) -> int: ...
+
+    @property
+    def files(self) -> tuple[str, ...]: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+
+class Transfers(Protocol):
+    """The composition root gives it; it loads what a command needs when the command runs."""
+
+    @property
+    def archives(self) -> ArchiveFiles: ...
+
+    def open_source(self, source: str, kind: str | None, wanted: Wanted) -> ImportReader:
+        """Open a file or a URL of the given kind; without one, the kind is recognised."""
+        ...
+
+    def back_up(
+        self, settings: Any, target: Path, *, recipients: Sequence[str], with_keys: bool, allow_empty: bool
+    ) -> Backup: ...
+
+    def restore(self, source: Path, home: Path, *, identity: Path | None) -> Backup: ...
+
+    def move(
+        self, source: str, target: str, *, vectors: str, report: Callable[[Any], None]
+    ) -> dict[str, int]:
+        """Copy a store, and say how many rows each table has."""
+        ...
+
 
 _CARRYING_SECONDS = 5.0
 NOTHING_SERVES = "what serves HTTP is not installed"
@@ -48,9 +118,6 @@ class GateCaller(Protocol):
 class CommandSettings(Protocol):
     @property
     def home(self) -> Path: ...
-
-    @property
-    def database(self) -> Path: ...
 
     @property
     def where(self) -> str: ...
@@ -202,6 +269,11 @@ class Shell:
             holder_secret=self._holder_secret(),
         )
 
+    def own_workspace(self) -> str:
+        """The workspace that the cap of this invocation speaks for. Raises: SouvenanceError."""
+        named: str = self.call(WHOAMI, WhoAmI()).wid
+        return DEFAULT_WORKSPACE if named == ALL else named
+
     def show(self, answer: Any, lines: Callable[[], str]) -> None:
         """Print an answer: as JSON if asked for, else as `lines` says."""
         if self.json:
@@ -276,15 +348,6 @@ def _leave(installation: OpenMemory) -> None:
     installation.close()
 
 
-def say(text: str) -> None:
-    """Print a line, and end quietly if nobody reads any more."""
-    try:
-        click.echo(text)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise click.exceptions.Exit(0) from None
-
-
 @contextmanager
 def what_serves() -> Iterator[None]:
     """Import within this what it takes to serve HTTP. Raises: Misconfigured, if that is not installed."""
@@ -292,23 +355,6 @@ def what_serves() -> Iterator[None]:
         yield
     except ModuleNotFoundError:
         raise Misconfigured(NOTHING_SERVES, hint=f"Run: {install('serve')}") from None
-
-
-@contextmanager
-def new_file(path: Path) -> Iterator[IO[str]]:
-    """A file of the user's alone that was not there; gone again if what is to be written can't be made.
-
-    Raises: InvalidInput.
-    """
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as error:
-        raise InvalidInput(f"{path} can't be made: {error.strerror}") from None
-    with ExitStack() as otherwise:
-        otherwise.callback(path.unlink, missing_ok=True)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            yield file
-        otherwise.pop_all()
 
 
 def fresh_ulid() -> str:

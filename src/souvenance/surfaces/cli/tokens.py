@@ -1,9 +1,12 @@
-"""Commands on caps and keys."""
+"""Commands on access: capability tokens (caps), keys and sign-ins."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -15,10 +18,10 @@ from souvenance.domain.capability import Confirmation, HolderKey
 from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
+from souvenance.gate import sign_ins as s
 from souvenance.surfaces.cli.options import ACCESS, NAMES, SPAN, Group, pass_shell
-from souvenance.surfaces.cli.session import Shell, new_file
-
-Listed = tuple[str, ...]
+from souvenance.surfaces.cli.output import new_file, one_line, table
+from souvenance.surfaces.cli.session import Shell
 
 
 @click.group("cap", cls=Group, section=ACCESS)
@@ -26,36 +29,49 @@ def caps() -> None:
     """Mint, show, narrow and revoke capability tokens (caps)."""
 
 
+_REQUIRED = object()
+_CLAIMS: tuple[tuple[str, str, Any, Any, str], ...] = (
+    ("--sub", "sub", str, _REQUIRED, "The peer that the token acts as: whose memory it opens."),
+    ("--ops", "ops", NAMES, _REQUIRED, f"Allowed operations: {', '.join(capability.OPS)}."),
+    ("--namespaces", "namespaces_allowed", NAMES, _REQUIRED, "Allowed namespaces, or '*' for all."),
+    ("--data-class", "data_class", str, "memory", "The class of data it is good for."),
+    ("--ttl", "ttl_seconds", SPAN, "1h", "How long the token is valid."),
+    ("--wid", "wid", str, None, "The workspace [default: that of your own token]."),
+    ("--peers", "peers", NAMES, (), "Other peers that the token may act for."),
+    ("--via", "via", NAMES, (), "Peers whose view of those it may read."),
+    ("--sessions", "sessions", NAMES, None, "Allowed sessions [default: all]."),
+)
+"""What a token says: option, field, type, what it is if nobody says so, and meaning."""
+
+
+def _claims(*, new: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The options for what a token says. To narrow one, all of them may be left out."""
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        command = click.option("--cnf", metavar="X", help="Bind the token to this public key.")(command)
+        for option, field, kind, default, meaning in reversed(_CLAIMS):
+            how: dict[str, Any] = {"help": meaning if new else re.sub(r" \[.*\]", "", meaning)}
+            if new and default is _REQUIRED:
+                how["required"] = True
+            elif new:
+                how |= {"default": default, "show_default": isinstance(default, str)}
+            command = click.option(option, field, type=kind, **how)(command)
+        return command
+
+    return add
+
+
+def _bound_to(key: str | None) -> Confirmation | None:
+    return Confirmation(HolderKey(key)) if key else None
+
+
 @caps.command()
-@click.option("--sub", required=True, help="The peer that the token acts as: whose memory it opens.")
-@click.option("--ops", type=NAMES, required=True, help=f"Allowed operations: {', '.join(capability.OPS)}.")
-@click.option("--namespaces", type=NAMES, required=True, help="Allowed namespaces, or '*' for all.")
-@click.option("--data-class", default="memory", show_default=True, help="The class of data it is good for.")
-@click.option("--ttl", type=SPAN, default="1h", show_default=True, help="How long the token is valid.")
-@click.option("--wid", default=None, help="The workspace [default: that of your own token].")
-@click.option("--peers", type=NAMES, default=(), help="Other peers that the token may act for.")
-@click.option("--via", type=NAMES, default=(), help="Peers whose view of those it may read.")
-@click.option("--sessions", type=NAMES, default=None, help="Allowed sessions [default: all].")
-@click.option("--cnf", default=None, metavar="X", help="Bind the token to this public key.")
+@_claims(new=True)
 @pass_shell
-def mint(
-    shell: Shell,
-    sub: str,
-    ops: Listed,
-    namespaces: Listed,
-    data_class: str,
-    ttl: int,
-    wid: str | None,
-    peers: Listed,
-    via: Listed,
-    sessions: Listed | None,
-    cnf: str | None,
-) -> None:
+def mint(shell: Shell, /, cnf: str | None, **claims: Any) -> None:
     """Mint a token and print it."""
-    holder = Confirmation(HolderKey(cnf)) if cnf else None
-    request = m.Mint(sub, ops, namespaces, data_class, ttl, wid, holder, peers, sessions, via)
     shell.makes = True
-    answer = shell.call(o.MINT, request)
+    answer = shell.call(o.MINT, m.Mint(**claims, cnf=_bound_to(cnf)))
     shell.show(answer, lambda: answer.cap)
 
 
@@ -91,34 +107,11 @@ def show(shell: Shell, token: str | None) -> None:
 
 @caps.command()
 @click.argument("token", metavar="[CAP]", required=False)
-@click.option("--sub", default=None, help="The peer that it acts as.")
-@click.option("--ops", type=NAMES, default=None, help="Allowed operations.")
-@click.option("--namespaces", type=NAMES, default=None, help="Allowed namespaces.")
-@click.option("--data-class", default=None, help="The class of data it is good for.")
-@click.option("--ttl", type=SPAN, default=None, help="How long the token is valid.")
-@click.option("--wid", default=None, help="The workspace.")
-@click.option("--peers", type=NAMES, default=None, help="Other peers that it may act for.")
-@click.option("--via", type=NAMES, default=None, help="Peers whose view of those it may read.")
-@click.option("--sessions", type=NAMES, default=None, help="Allowed sessions.")
-@click.option("--cnf", default=None, metavar="X", help="Bind the new token to this public key.")
+@_claims(new=False)
 @pass_shell
-def attenuate(
-    shell: Shell,
-    token: str | None,
-    sub: str | None,
-    ops: Listed | None,
-    namespaces: Listed | None,
-    data_class: str | None,
-    ttl: int | None,
-    wid: str | None,
-    peers: Listed | None,
-    via: Listed | None,
-    sessions: Listed | None,
-    cnf: str | None,
-) -> None:
+def attenuate(shell: Shell, /, token: str | None, cnf: str | None, **claims: Any) -> None:
     """Derive a narrower token from CAP, offline. Options you leave out keep their values."""
-    holder = Confirmation(HolderKey(cnf)) if cnf else None
-    request = m.Attenuate(sub, ops, namespaces, data_class, ttl, wid, holder, peers, sessions, via)
+    request = m.Attenuate(**claims, cnf=_bound_to(cnf))
     answer = shell.attenuated(token or shell.token(), request)
     shell.show(answer, lambda: answer.cap)
 
@@ -184,7 +177,7 @@ def rotate(shell: Shell, signing: bool) -> None:
             f"{answer.compartments} namespaces have a new key, "
             f"{answer.rewrapped} keys are wrapped by a new root key"
         )
-        kept = "the old root key stays, as the bucket does not answer: rotate again when it does"
+        kept = "the old root key was kept because the bucket does not answer: rotate again when it does"
         return f"{told}\n{kept}" if answer.kept else told
 
     shell.show(answer, text)
@@ -196,3 +189,42 @@ def _moment(seconds: int) -> str:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
     except (OverflowError, ValueError, OSError):
         return f"{seconds} seconds after 1970"
+
+
+_COLUMNS = ("id", "program", "client", "workspace", "peer", "access", "since", "until", "last used")
+
+
+@click.group("sign-ins", cls=Group, section=ACCESS, invoke_without_command=True)
+@click.pass_context
+def signins(context: click.Context) -> None:
+    """List the programs that signed in, or end a sign-in."""
+    if context.invoked_subcommand is None:
+        context.invoke(list_)
+
+
+@signins.command("list")
+@pass_shell
+def list_(shell: Shell) -> None:
+    """List the programs that signed in, newest first."""
+    answer: s.SignInsAnswer = shell.call(s.LIST, s.ListSignIns())
+    shell.show(answer, lambda: table([_COLUMNS, *map(_row, answer.sign_ins)] if answer.sign_ins else []))
+
+
+@signins.command()
+@click.argument("id")
+@pass_shell
+def end(shell: Shell, id: str) -> None:
+    """End the sign-in ID. Its tokens stop working at once."""
+    answer: s.Withdrawn = shell.call(s.WITHDRAW, s.Withdraw(id))
+    shell.show(answer, lambda: f"ended {answer.id}: {answer.client} has to ask again")
+
+
+def _row(one: s.SignInAnswer) -> tuple[str, ...]:
+    peer = f"{one.peer} and everyone" if one.everyone else one.peer
+    used = "never" if one.last_used is None else _minute(one.last_used)
+    moments = (_minute(one.since), _minute(one.until), used)
+    return (one.id, one_line(one.name), one_line(one.client), one.workspace, peer, one.access, *moments)
+
+
+def _minute(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M}"

@@ -1,4 +1,4 @@
-"""The HTTP doors: each reads a request, hands it to the gate, and writes the answer. Nothing else.
+"""The HTTP doors: each reads a request, threads it to the gate, and writes the answer. Nothing else.
 
 The cap is judged before the body is looked at, so a request without one learns nothing about
 what a right request would be.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Any, Protocol
 
 import msgspec
 from starlette.applications import Starlette
@@ -17,6 +17,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 from starlette.routing import Route as WebRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -31,12 +32,11 @@ from souvenance.errors import (
 )
 from souvenance.gate.gate import Gate
 from souvenance.surfaces.http.apidocs import docs_routes
-from souvenance.surfaces.http.door import Door
 from souvenance.surfaces.http.honcho.door import honcho_routes
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
 from souvenance.surfaces.http.host_check import check_host, check_origin, from_here
 from souvenance.surfaces.http.oauth.metadata import DOCUMENTS
-from souvenance.surfaces.http.openapi import describe
+from souvenance.surfaces.http.openapi import Paths, describe
 from souvenance.surfaces.http.request_bodies import Bodies, Body, body_of
 from souvenance.surfaces.http.request_threads import (
     HEADERS,
@@ -49,13 +49,33 @@ from souvenance.surfaces.http.request_threads import (
 )
 from souvenance.surfaces.http.route_tree import RouteTree
 from souvenance.surfaces.http.routes import ROUTES, Route, status_of
-from souvenance.surfaces.http.telemetry.middleware import TelemetryMiddleware
-from souvenance.surfaces.http.telemetry.observer import TelemetryObserver, note
-from souvenance.surfaces.http.telemetry.route_names import UPKEEP, places_of
-from souvenance.surfaces.http.telemetry.routes import seen_routes
+from souvenance.surfaces.http.telemetry.observer import (
+    UPKEEP,
+    TelemetryMiddleware,
+    TelemetryObserver,
+    names_of,
+    note,
+)
+from souvenance.surfaces.http.telemetry.routes import health_routes
 from souvenance.version import __version__
 
 _LOOKING = ("GET", "HEAD", "OPTIONS")
+
+
+class Door(Protocol):
+    """A way in over HTTP that a server may have beside its own API and Honcho's."""
+
+    def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
+        """What the door answers; every path of it is its own."""
+        ...
+
+    def described(self) -> Paths:
+        """What OpenAPI says of it: all that it answers programs."""
+        ...
+
+    def open(self) -> AbstractAsyncContextManager[None]:
+        """Holds what the door needs while the server runs; entered once, in the server's event loop."""
+        ...
 
 
 def make_app(
@@ -64,18 +84,18 @@ def make_app(
     allowed_hosts: Collection[str] | None = None,
     trusted: str | None = None,
     doors: Sequence[Door] = (),
-    sight: TelemetryObserver | None = None,
+    observer: TelemetryObserver | None = None,
     serving: bool = True,
 ) -> Guarded:
     """The ASGI application.
 
     `allowed_hosts` None means that it is served on loopback only; `trusted` is the cap that a
     client on this machine gets for the word 'local'; `doors` are those beyond Souvenance's own API and
-    Honcho's; `sight` sees every request pass. One that is not `serving` tells how it is, and nothing of
+    Honcho's; `observer` sees every request pass. One that is not `serving` tells how it is, and nothing of
     memory.
     """
     description: list[bytes] = []
-    hands = RequestThreads(gate)
+    threads = RequestThreads(gate)
 
     async def openapi(request: Request) -> Response:
         if not description:
@@ -90,13 +110,13 @@ def make_app(
                 await stack.enter_async_context(door.open())
             yield
 
-    upkeep = seen_routes(gate, hands, sight)
+    upkeep = health_routes(gate, threads, observer)
     own: list[WebRoute] = []
     honcho: list[WebRoute] = []
     if serving:
         upkeep += [WebRoute("/openapi.json", openapi), *docs_routes()]
-        own, honcho = own_routes(gate, hands), honcho_routes(gate, hands)
-    others = [(door, door.routes(gate, hands)) for door in doors]
+        own, honcho = own_routes(gate, threads), honcho_routes(gate, threads)
+    others = [(door, door.routes(gate, threads)) for door in doors]
     app = Starlette(
         routes=[*upkeep, RouteTree([*own, *honcho]), *(route for _, routes in others for route in routes)],
         lifespan=lifespan,
@@ -107,12 +127,12 @@ def make_app(
         },
     )
     app.router.redirect_slashes = False
-    if sight is not None:
-        sight.places = places_of(UPKEEP, upkeep)
-        sight.places |= places_of("memory", own, ROUTES) | places_of("honcho", honcho, HONCHO_ROUTES)
+    if observer is not None:
+        observer.route_names = names_of(UPKEEP, upkeep)
+        observer.route_names |= names_of("memory", own, ROUTES) | names_of("honcho", honcho, HONCHO_ROUTES)
         for door, routes in others:
-            sight.places |= places_of(type(door).__name__.removesuffix("Door").lower(), routes)
-    return Guarded(app, allowed_hosts, trusted, TelemetryMiddleware(sight), Bodies(gate.limits))
+            observer.route_names |= names_of(type(door).__name__.removesuffix("Door").lower(), routes)
+    return Guarded(app, allowed_hosts, trusted, TelemetryMiddleware(observer), Bodies(gate.limits))
 
 
 class Guarded:
@@ -123,18 +143,18 @@ class Guarded:
         app: ASGIApp,
         allowed_hosts: Collection[str] | None,
         trusted: str | None,
-        passage: TelemetryMiddleware,
+        telemetry: TelemetryMiddleware,
         bodies: Bodies,
     ) -> None:
         self._app = app
         self._allowed_hosts = allowed_hosts
         self._trusted = trusted
-        self._passage = passage
+        self._telemetry = telemetry
         self._bodies = bodies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await self._passage(self._answer, scope, receive, send)
+            await self._telemetry(self._answer, scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
@@ -174,11 +194,11 @@ async def _answer_or_say_it_stops(answer: ASGIApp, scope: Scope, receive: Receiv
         await _refusal(stopping)(scope, receive, send)
 
 
-def own_routes(gate: Gate, hands: RequestThreads) -> list[WebRoute]:
-    return [WebRoute(route.path, _endpoint(gate, hands, route), methods=[route.method]) for route in ROUTES]
+def own_routes(gate: Gate, threads: RequestThreads) -> list[WebRoute]:
+    return [WebRoute(route.path, _endpoint(gate, threads, route), methods=[route.method]) for route in ROUTES]
 
 
-def _endpoint(gate: Gate, hands: RequestThreads, route: Route) -> Endpoint:
+def _endpoint(gate: Gate, threads: RequestThreads, route: Route) -> Endpoint:
     decoder = msgspec.json.Decoder(settled(route.operation.request))
 
     async def answer(request: Request) -> Response:
@@ -189,7 +209,7 @@ def _endpoint(gate: Gate, hands: RequestThreads, route: Route) -> Endpoint:
             return _from_body(decoder, body.read()) if posted else _from_query(request, route)
 
         credentials = credentials_of(request, body.content)
-        found = await hands.call(gate, route.operation, credentials, read)
+        found = await threads.call(gate, route.operation, credentials, read)
         return Response(encode(found), route.status, HEADERS, "application/json")
 
     return answer

@@ -67,8 +67,8 @@ async def body_of_anybody(request: Request, most: int) -> Body:
     return await _held(request).read(request, most, _NOBODY)
 
 
-def _held(request: Request) -> _Held:
-    held: _Held = request.scope[BODIES]
+def _held(request: Request) -> _HeldBody:
+    held: _HeldBody = request.scope[BODIES]
     return held
 
 
@@ -84,7 +84,7 @@ class Bodies:
     @contextmanager
     def during(self, scope: Scope) -> Iterator[None]:
         """What the request's body takes is free again when the request is over."""
-        held = _Held(self)
+        held = _HeldBody(self)
         scope[BODIES] = held
         try:
             yield
@@ -92,7 +92,7 @@ class Bodies:
             held.release()
 
 
-class _Held:
+class _HeldBody:
     """What one request holds of the budget."""
 
     def __init__(self, bodies: Bodies) -> None:

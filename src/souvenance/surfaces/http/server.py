@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,16 +19,17 @@ from msgspec import Struct
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from souvenance.domain.telemetry import SeenSettings
+from souvenance.domain.upstream import ChatSettings
 from souvenance.errors import HeadersTooLarge, InvalidInput, Misconfigured, SouvenanceError
 from souvenance.gate.gate import Gate
-from souvenance.surfaces.http.app import Guarded, make_app
-from souvenance.surfaces.http.door import Door
+from souvenance.gate.oauth_state import OAuthState
+from souvenance.surfaces.http.app import Door, Guarded, make_app
 from souvenance.surfaces.http.host_check import is_loopback
+from souvenance.surfaces.http.oauth.door import SignInDoor
 from souvenance.surfaces.http.request_threads import HEADERS, encode
 from souvenance.surfaces.http.routes import status_of
 from souvenance.surfaces.http.telemetry.logs import Log, logging_to
-from souvenance.surfaces.http.telemetry.observer import TelemetryObserver
-from souvenance.surfaces.http.telemetry.setup import seeing
+from souvenance.surfaces.http.telemetry.observer import TelemetryObserver, observing
 
 MOST_HEADER_BYTES = 64 * 1024
 
@@ -131,6 +133,30 @@ class Behind(Protocol):
         ...
 
 
+def doors_of(
+    chat: ChatSettings,
+    sign_ins: OAuthState,
+    *,
+    owner_cap: str,
+    public_url: str | None,
+    key: Callable[[str], str],
+) -> list[Door]:
+    """The doors beyond our own API and Honcho's. `key` reads a key from where the settings say it is.
+
+    Raises: Misconfigured.
+    """
+    doors: list[Door] = [SignInDoor(sign_ins, public_url)]
+    if find_spec("mcp") is not None:
+        from souvenance.surfaces.mcp.door import McpDoor
+
+        doors.append(McpDoor(public_url=public_url))
+    if chat.upstreams:
+        from souvenance.surfaces.http.chat.door import ChatDoor
+
+        doors.append(ChatDoor(chat, cap=owner_cap, key=key))
+    return doors
+
+
 def serve(
     gate: Gate,
     address: Address,
@@ -148,8 +174,8 @@ def serve(
     """
     trusting = trusted is not None
     _run(
-        lambda allowed, sight: make_app(
-            gate, allowed_hosts=allowed, trusted=trusted, doors=doors, sight=sight
+        lambda allowed, observer: make_app(
+            gate, allowed_hosts=allowed, trusted=trusted, doors=doors, observer=observer
         ),
         address,
         behind,
@@ -168,7 +194,7 @@ def tell(
     Raises: Misconfigured if the address can't or must not be listened on, or something is not installed.
     """
     _run(
-        lambda allowed, sight: make_app(gate, allowed_hosts=allowed, sight=sight, serving=False),
+        lambda allowed, observer: make_app(gate, allowed_hosts=allowed, observer=observer, serving=False),
         address,
         behind,
         seen,
@@ -192,13 +218,13 @@ def _run(
     _share_memory()
     listener = _listen(address)
     log = Log(seen.log)
-    with closing(listener), logging_to(log), seeing(seen, log) as sight:
-        if sight is not None:
-            behind.observe(sight)
+    with closing(listener), logging_to(log), observing(seen, log) as observer:
+        if observer is not None:
+            behind.observe(observer)
         bound_host, bound_port = listener.getsockname()[:2]
         allowed = None if is_loopback(bound_host) else frozenset(name.lower() for name in address.names)
         config = uvicorn.Config(
-            app(allowed, sight),
+            app(allowed, observer),
             http=BoundedProtocol,
             ws="none",
             log_config=None,
@@ -215,7 +241,7 @@ def _run(
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             with behind.working(), announcement:
-                _Server(config, lambda: greet(url)).run(sockets=[listener])
+                _GreetingServer(config, lambda: greet(url)).run(sockets=[listener])
         except KeyboardInterrupt:
             pass
         log.say("Souvenance stopped.")
@@ -246,7 +272,7 @@ def _check(address: Address, *, trusting: bool) -> None:
         )
 
 
-class _Server(uvicorn.Server):
+class _GreetingServer(uvicorn.Server):
     """Greets once it can be stopped: by then it hears signals."""
 
     def __init__(self, config: uvicorn.Config, greet: Callable[[], None]) -> None:

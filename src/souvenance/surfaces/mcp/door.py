@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import Message, Receive, Scope, Send
 
+from souvenance import errors as e
 from souvenance.agents.offline_narrowing import Narrowed
 from souvenance.errors import CapPopInvalid, MethodNotAllowed, Unauthenticated, UnsupportedType
 from souvenance.gate import messages as m
@@ -24,7 +25,16 @@ from souvenance.gate.gate import Gate
 from souvenance.gate.messages import checked
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.http.openapi import JSON, Paths
+from souvenance.surfaces.http.openapi import (
+    JSON,
+    TEXT,
+    Paths,
+    an_object,
+    answer,
+    described,
+    own_shape,
+    refusals,
+)
 from souvenance.surfaces.http.request_bodies import body_of
 from souvenance.surfaces.http.request_threads import (
     RequestThreads,
@@ -32,15 +42,46 @@ from souvenance.surfaces.http.request_threads import (
     json_answer,
     refusal_headers,
 )
-from souvenance.surfaces.http.routes import status_of
-from souvenance.surfaces.mcp import description
-from souvenance.surfaces.mcp.gate_calls import Errand
+from souvenance.surfaces.http.routes import EVERY_BODY, EVERY_CAP, status_of
 from souvenance.surfaces.mcp.memory import PersonsMemory
-from souvenance.surfaces.mcp.narrow_tokens import narrower
-from souvenance.surfaces.mcp.person import person_of
+from souvenance.surfaces.mcp.owner import Task, narrower, person_of
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+
+_VERSION = {"const": "2.0"}
+_ASKED = an_object(
+    {"jsonrpc": _VERSION, "method": TEXT}, id={"type": ["string", "integer"]}, params={"type": "object"}
+)
+_TOLD = an_object(
+    {"jsonrpc": _VERSION},
+    id={"type": ["string", "integer", "null"]},
+    result={"type": "object"},
+    error=an_object({"code": {"type": "integer"}, "message": TEXT}),
+)
+_FOR_THE_PROTOCOL = answer(
+    "What is no message of the protocol", {"anyOf": [_TOLD, own_shape([e.InvalidInput.code])]}
+)
+_REFUSED = refusals((*EVERY_CAP, *EVERY_BODY, e.UnsupportedType), own_shape)
+
+_DESCRIBED: Paths = {
+    "/mcp": {
+        "post": described(
+            "mcp",
+            "A message of the Model Context Protocol",
+            {
+                "200": answer("The answer to a request", _TOLD),
+                "202": {"description": "A notification was taken"},
+                **_REFUSED,
+                "400": _FOR_THE_PROTOCOL,
+                "406": answer("The client takes no JSON", _TOLD),
+            },
+            body={JSON: {"schema": _ASKED}},
+        )
+    }
+}
+
 
 MEMORY = "souvenance.mcp.memory"
 """Where a request's scope has the memory that it is about."""
@@ -108,12 +149,12 @@ class McpDoor:
         self._public_url = public_url
         self._transport: Transport | None = None
 
-    def routes(self, gate: Gate, hands: RequestThreads) -> Sequence[BaseRoute]:
+    def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
         self._transport = Transport(gate.limits.body_bytes)
-        return [Route(PATH, _Endpoint(gate, hands, self._transport, self._public_url))]
+        return [Route(PATH, _Endpoint(gate, threads, self._transport, self._public_url))]
 
     def described(self) -> Paths:
-        return description.PATHS
+        return _DESCRIBED
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -127,10 +168,10 @@ class _Endpoint:
     """Admits a request by its cap before the protocol sees anything of it."""
 
     def __init__(
-        self, gate: Gate, hands: RequestThreads, transport: Transport, public_url: str | None
+        self, gate: Gate, threads: RequestThreads, transport: Transport, public_url: str | None
     ) -> None:
         self._gate = gate
-        self._hands = hands
+        self._threads = threads
         self._transport = transport
         self._public_url = public_url
         self._narrowed = Narrowed(now=lambda: int(time.time()), chance=os.urandom)
@@ -158,13 +199,14 @@ class _Endpoint:
                 hint="Narrow it with its holder key to a bearer cap: 'souvenance cap attenuate'.",
             )
         credentials = Credentials(given.token)
-        cap = await self._hands.call(self._gate, o.WHOAMI, credentials, m.WhoAmI)
+        cap = await self._threads.call(self._gate, o.WHOAMI, credentials, m.WhoAmI)
         person, token = person_of(cap), given.token or ""
 
-        def passes(errand: Errand) -> Credentials:
-            return self._narrowed.of(token, (person, errand), lambda: narrower(person, errand))
+        async def ask(task: Task, operation: Operation, message: m.Request) -> Any:
+            narrow = self._narrowed.of(token, (person, task), lambda: narrower(person, task))
+            return await self._threads.call(self._gate, operation, narrow, lambda: checked(message))
 
-        return PersonsMemory(person, _Asking(self._gate, self._hands, passes))
+        return PersonsMemory(person, ask)
 
     def _refusal(self, request: Request, error: Unauthenticated) -> Any:
         base = self._public_url or str(request.base_url)
@@ -187,15 +229,3 @@ def _again(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return tell
-
-
-class _Asking:
-    """Asks the gate, for each errand with its pass."""
-
-    def __init__(self, gate: Gate, hands: RequestThreads, passes: Callable[[Errand], Credentials]) -> None:
-        self._gate = gate
-        self._hands = hands
-        self._passes = passes
-
-    async def __call__(self, errand: Errand, operation: Operation, request: m.Request) -> Any:
-        return await self._hands.call(self._gate, operation, self._passes(errand), lambda: checked(request))

@@ -60,10 +60,8 @@ from souvenance.gate.conversation.peers import CHANGE_PEER, ChangePeer
 from souvenance.gate.conversation.resource import ResponsePage
 from souvenance.gate.conversation.sessions import SESSIONS_OF_PEER, SessionPage, SessionsOfPeer
 from souvenance.surfaces.local_time import here
-from souvenance.surfaces.mcp import quotations
 from souvenance.surfaces.mcp import results as r
-from souvenance.surfaces.mcp.gate_calls import Asks, found
-from souvenance.surfaces.mcp.person import MemoryOwner
+from souvenance.surfaces.mcp.owner import Asks, MemoryOwner, found
 
 _FROM_HERE = {"door": "mcp"}
 _CONCLUSIONS = {"conclusion", "deduction", "induction", "contradiction", *KINDS.values()}
@@ -133,13 +131,13 @@ class PersonsMemory:
     async def _matching(self, question: str, limit: int, *, floor: bool) -> list[r.Cited]:
         about = search_terms(question)
         own: m.GetAnswer = await self._asks("read", o.GET, m.Get(question, k=limit, floor=floor))
-        ways = [[quotations.line(one, about) for one in own.lines if one.matched and one.kind != CARD]]
+        found = [[r.cited_line(one, about) for one in own.lines if one.matched and one.kind != CARD]]
         for eye in self.person.eyes[:_MOST_EYES]:
-            ways += [
+            found += [
                 await self._concluded_by(eye, question, limit, about),
                 await self._said_by(eye, question, limit, about, floor=floor),
             ]
-        return list(_once(chain.from_iterable(zip_longest(*ways))))[:limit]
+        return list(_once(chain.from_iterable(zip_longest(*found))))[:limit]
 
     async def _concluded_by(self, eye: str, question: str, limit: int, about: Sequence[str]) -> list[r.Cited]:
         request = QueryConclusions(
@@ -151,7 +149,7 @@ class PersonsMemory:
         )
         answer: Conclusions | None = await found(self._asks, QUERY_CONCLUSIONS, request)
         concluded = [] if answer is None else answer.conclusions
-        return [quotations.conclusion(one, self.person.name, about) for one in concluded]
+        return [r.cited_conclusion(one, self.person.name, about) for one in concluded]
 
     async def _said_by(
         self, eye: str, question: str, limit: int, about: Sequence[str], *, floor: bool
@@ -167,7 +165,7 @@ class PersonsMemory:
         )
         answer: Messages | None = await found(self._asks, SEARCH_PEER, request)
         said = [] if answer is None else answer.messages
-        return [quotations.message(one, self.person.name, about) for one in said]
+        return [r.cited_message(one, self.person.name, about) for one in said]
 
     async def read(self, line_id: str, session: str | None) -> r.ReadResult:
         """One line whole, with what it follows from."""
@@ -175,19 +173,17 @@ class PersonsMemory:
         concluded = None if line and line.kind not in _CONCLUSIONS else await self._conclusion(line_id)
         sources = [] if concluded is None else await self._sources(concluded)
         if line is not None:
-            shown = quotations.line(line, most=quotations.MOST_TEXT_CHARS)
+            shown = r.cited_line(line, most=r.MOST_TEXT_CHARS)
             return r.ReadResult(shown, sources, line.supersedes, line.invalidated_by)
         if concluded is not None:
-            shown = quotations.conclusion(concluded, self.person.name, most=quotations.MOST_TEXT_CHARS)
+            shown = r.cited_conclusion(concluded, self.person.name, most=r.MOST_TEXT_CHARS)
             return r.ReadResult(shown, sources)
         message = None if session is None else await self._message(line_id, session)
         if message is None:
             raise NotFound(
                 "there is no such line in this memory", hint="Give the session that was cited too."
             )
-        return r.ReadResult(
-            quotations.message(message, self.person.name, most=quotations.MOST_TEXT_CHARS), []
-        )
+        return r.ReadResult(r.cited_message(message, self.person.name, most=r.MOST_TEXT_CHARS), [])
 
     async def _conclusion(self, line_id: str) -> ConclusionAnswer | None:
         request = OfConclusion(workspace_id=self.person.workspace, conclusion_id=line_id)
@@ -205,16 +201,16 @@ class PersonsMemory:
         for source in (concluded.source_ids or ())[:_MOST_SOURCES]:
             line: m.LineAnswer | None = await found(self._asks, o.LINE, m.GetLine(source))
             if line is not None:
-                sources.append(quotations.line(line))
+                sources.append(r.cited_line(line))
                 continue
             message = None
             if concluded.session_id is not None:
                 message = await self._message(source, concluded.session_id)
             other = await self._conclusion(source) if message is None else None
             if message is not None:
-                sources.append(quotations.message(message, self.person.name))
+                sources.append(r.cited_message(message, self.person.name))
             elif other is not None:
-                sources.append(quotations.conclusion(other, self.person.name))
+                sources.append(r.cited_conclusion(other, self.person.name))
         return sources
 
     async def list_lines(self, since: date | None, cursor: str | None, limit: int) -> r.Listed:
@@ -223,9 +219,9 @@ class PersonsMemory:
         lines = [
             r.Cited(
                 one.id,
-                quotations.day_of(one.occurred_at or one.created_at),
+                r.day_of(one.occurred_at or one.created_at),
                 one.kind,
-                session=None if one.session is None else quotations.name_of(one.session),
+                session=None if one.session is None else r.name_of(one.session),
             )
             for one in page.lines
         ]
@@ -243,7 +239,7 @@ class PersonsMemory:
         )
         page: ConclusionPage | None = await found(self._asks, LIST_CONCLUSIONS, request)
         items = [] if page is None else page.items
-        lines = [quotations.conclusion(one, person.name) for one in items]
+        lines = [r.cited_conclusion(one, person.name) for one in items]
         return r.Listed(lines, next=_next(page))
 
     async def list_sessions(self, cursor: str | None, limit: int) -> r.Listed:
@@ -256,9 +252,7 @@ class PersonsMemory:
         )
         page: SessionPage | None = await found(self._asks, SESSIONS_OF_PEER, request)
         items = [] if page is None else page.items
-        sessions = [
-            r.SessionResult(quotations.name_of(one.id), quotations.day_of(one.created_at)) for one in items
-        ]
+        sessions = [r.SessionResult(r.name_of(one.id), r.day_of(one.created_at)) for one in items]
         return r.Listed(sessions=sessions, next=_next(page))
 
     async def profile(self) -> r.Profiled:
@@ -269,11 +263,11 @@ class PersonsMemory:
         for observer in (self.person.name, *self.person.eyes[:_MOST_EYES]):
             portrait = await self._portrait(observer)
             if portrait is not None:
-                facts += _new(card, quotations.facts(portrait.peer_card or ()))
-                told += islice(_new(known, quotations.known(portrait.representation or "")), _NEWEST)
+                facts += _new(card, r.facts(portrait.peer_card or ()))
+                told += islice(_new(known, r.known(portrait.representation or "")), _NEWEST)
         if "snapshot" in self.person.ops:
             own: m.SnapshotAnswer = await self._asks("read", o.SNAPSHOT, m.Snapshot())
-            told += islice(_new(known, quotations.newest(own.profile)), _NEWEST)
+            told += islice(_new(known, r.newest(own.profile)), _NEWEST)
         hint = None if facts or told else "Nothing is known of the user yet: it gathers as they tell."
         return r.Profiled(facts[:_KNOWN], told[:_KNOWN], hint)
 
@@ -299,9 +293,9 @@ class PersonsMemory:
         if not self.person.is_peer:
             if sources:
                 raise InvalidInput("what this user is told to follow from can't be kept", hint=_UNSOURCED)
-            return r.Concluded(await self._put(text, kind=PROFILE), quotations.name_of(self.person.name))
+            return r.Concluded(await self._put(text, kind=PROFILE), r.name_of(self.person.name))
         (kept,) = await self._state([text], session, sources)
-        return r.Concluded(kept.id, quotations.name_of(kept.observer_id), kept.source_ids or [])
+        return r.Concluded(kept.id, r.name_of(kept.observer_id), kept.source_ids or [])
 
     async def _state(
         self, facts: Sequence[str], session: str | None, sources: Sequence[str] = ()
@@ -369,7 +363,7 @@ class PersonsMemory:
             include_evidence=True,
         )
         told: ChatAnswer | None = await found(self._asks, ASK_PEER, request)
-        answer = quotations.answer_of("" if told is None else told.content or "")
+        answer = r.answer_of("" if told is None else told.content or "")
         if not answer:
             near = await self.recall(question, _NEAREST)
             hint = "Memory has no answer. These lines are nearest." if near.lines else near.hint
@@ -379,14 +373,14 @@ class PersonsMemory:
 
     def _evidence(self, evidence: Evidence) -> list[r.Cited]:
         name = self.person.name
-        concluded = [quotations.conclusion(one, name) for one in evidence.conclusions]
+        concluded = [r.cited_conclusion(one, name) for one in evidence.conclusions]
         said = [
             r.Cited(
                 one.id,
-                quotations.day_of(one.created_at),
+                r.day_of(one.created_at),
                 MESSAGE,
-                session=quotations.name_of(one.session_id),
-                by=None if one.peer_id == name else quotations.name_of(one.peer_id),
+                session=r.name_of(one.session_id),
+                by=None if one.peer_id == name else r.name_of(one.peer_id),
             )
             for one in evidence.messages
         ]

@@ -26,7 +26,7 @@ from souvenance.agents.text_budget import cut
 from souvenance.domain.frame import defuse
 from souvenance.errors import InvalidInput, NotFound, SouvenanceError
 from souvenance.surfaces.mcp.memory import PersonsMemory
-from souvenance.surfaces.mcp.quotations import QUOTED, cited, message, text_of
+from souvenance.surfaces.mcp.results import QUOTED, cited, cited_message, text_of
 from souvenance.surfaces.mcp.tools import TOOLS, Tool, profile_text
 from souvenance.version import __version__
 
@@ -91,7 +91,7 @@ async def _session(memory: PersonsMemory, name: str) -> str:
     parts = [QUOTED]
     if context.summary is not None:
         parts.append(f"Summary: {text_of(context.summary.content, most=_MOST_SUMMARY_CHARS)}")
-    parts.append(cited(message(one, memory.person.name) for one in context.messages))
+    parts.append(cited(cited_message(one, memory.person.name) for one in context.messages))
     return "\n".join(parts)
 
 

@@ -17,14 +17,13 @@ from mcp.server.stdio import stdio_server
 
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
-from souvenance.surfaces.mcp.gate_calls import Errand
 from souvenance.surfaces.mcp.memory import PersonsMemory
-from souvenance.surfaces.mcp.person import MemoryOwner
+from souvenance.surfaces.mcp.owner import MemoryOwner, Task
 from souvenance.surfaces.mcp.server import make_server
 
 MOST_MESSAGE_BYTES = 4 * 1024 * 1024
 
-Call = Callable[[Errand, Operation, Request], Any]
+Call = Callable[[Task, Operation, Request], Any]
 """Asks the gate, and waits for what it answers. Raises: SouvenanceError."""
 
 
@@ -34,10 +33,8 @@ def serve_stdio(person: MemoryOwner, call: Call) -> None:
 
 
 async def _serve(person: MemoryOwner, call: Call) -> None:
-    async def asks(errand: Errand, operation: Operation, request: Request) -> Any:
-        return await anyio.to_thread.run_sync(
-            partial(call, errand, operation, request), abandon_on_cancel=True
-        )
+    async def asks(task: Task, operation: Operation, request: Request) -> Any:
+        return await anyio.to_thread.run_sync(partial(call, task, operation, request), abandon_on_cancel=True)
 
     memory = PersonsMemory(person, asks)
     server = make_server(lambda context: memory)
@@ -71,7 +68,7 @@ async def _standard_input() -> Any:
         source.close()
         return None
     _turn_away_from_standard_input()
-    return _Lines(reader)
+    return _InputLines(reader)
 
 
 def _comes_in_time(descriptor: int) -> bool:
@@ -87,13 +84,13 @@ def _turn_away_from_standard_input() -> None:
     os.close(nothing)
 
 
-class _Lines:
+class _InputLines:
     """Lines as they come; one that is too long is told as an empty one, which is no message."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader
 
-    def __aiter__(self) -> _Lines:
+    def __aiter__(self) -> _InputLines:
         return self
 
     async def __anext__(self) -> str:

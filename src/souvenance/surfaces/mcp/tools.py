@@ -1,22 +1,151 @@
-"""The tools: what a model is told of each, what it takes, and what comes back."""
+"""The tools: what a model is told of each, what it takes, and what comes back.
+
+No argument names a person, a workspace or a namespace: those are the token's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from datetime import date
+from typing import Annotated, Any, Literal
 
 import msgspec
 from mcp_types import Tool as Declared
 from mcp_types import ToolAnnotations
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from souvenance.decoders import settled
 from souvenance.errors import InvalidInput
-from souvenance.surfaces.mcp import arguments as given
 from souvenance.surfaces.mcp import results as r
 from souvenance.surfaces.mcp.memory import PersonsMemory
-from souvenance.surfaces.mcp.quotations import QUOTED, cited
-from souvenance.surfaces.mcp.schemas import schema_of
+from souvenance.surfaces.mcp.results import QUOTED, cited
+
+MOST_STATEMENTS = 10
+MOST_STATEMENT_CHARS = 4000
+MOST_QUESTION_CHARS = 2000
+MOST_LINES = 20
+MOST_SOURCES = 10
+
+_Statement = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=MOST_STATEMENT_CHARS,
+        description="One complete sentence that still makes sense in a year: names instead of pronouns, "
+        "dates instead of 'tomorrow'.",
+    ),
+]
+_Question = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=MOST_QUESTION_CHARS,
+        description="The question in plain words, with the names and dates that matter.",
+    ),
+]
+_Id = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$",
+        description="The id of the line, as another tool cited it.",
+        examples=["01JD7Y8Q2W3E4R5T6Y7V8J9K0M"],
+    ),
+]
+_Session = Annotated[
+    str,
+    Meta(min_length=1, max_length=512, description="The session that was cited with it, if one was."),
+]
+
+
+class Arguments(Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of a tool's arguments; one that is not known is refused by name."""
+
+
+class Remember(Arguments, frozen=True):
+    statements: Annotated[
+        tuple[_Statement, ...],
+        Meta(min_length=1, max_length=MOST_STATEMENTS, description="What to remember, one thing each."),
+    ]
+    happened_on: Annotated[date, Meta(description="The day it happened, if that is not today.")] | None = None
+
+
+class RecallArguments(Arguments, frozen=True):
+    question: _Question
+    limit: Annotated[int, Meta(ge=1, le=MOST_LINES, description="How many lines at most.")] = 5
+
+
+class ReadArguments(Arguments, frozen=True):
+    id: _Id
+    session: _Session | None = None
+
+
+class ListArguments(Arguments, frozen=True):
+    what: Annotated[
+        Literal["lines", "facts", "sessions"],
+        Meta(
+            description="'facts': what was concluded, newest first, with its text; 'sessions': "
+            "conversations, newest first; 'lines': everything, oldest first, without its text."
+        ),
+    ] = "facts"
+    since: Annotated[date, Meta(description="For lines: only those since that day.")] | None = None
+    cursor: (
+        Annotated[str, Meta(max_length=128, description="`next` of the page before, to go on.")] | None
+    ) = None
+    limit: Annotated[int, Meta(ge=1, le=MOST_LINES, description="How many at most.")] = 10
+
+
+class ProfileArguments(Arguments, frozen=True):
+    pass
+
+
+class Conclude(Arguments, frozen=True):
+    fact: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=MOST_STATEMENT_CHARS,
+            description="The fact as one sentence about the user, such as 'Prefers trains to planes.'",
+        ),
+    ]
+    session: (
+        Annotated[
+            str,
+            Meta(min_length=1, max_length=512, description="The session it follows from, as it was cited."),
+        ]
+        | None
+    ) = None
+    source_ids: Annotated[
+        tuple[_Id, ...],
+        Meta(
+            max_length=MOST_SOURCES,
+            description="The ids of the lines it follows from, if other tools cited any: what the user said, "
+            "or facts. Leave it out for what follows from this conversation alone.",
+        ),
+    ] = ()
+
+
+class ForgetArguments(Arguments, frozen=True):
+    id: _Id
+    session: _Session | None = None
+
+
+class Reason(Arguments, frozen=True):
+    question: _Question
+    effort: Annotated[
+        Literal["minimal", "low", "medium", "high"],
+        Meta(description="How much thought it is worth; more takes longer."),
+    ] = "low"
+
+
+def schema_of(kind: type[Struct]) -> dict[str, Any]:
+    """The schema of a struct, with what it refers to beside it."""
+    (_,), parts = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    root = parts.pop(kind.__name__)
+    for part in (root, *parts.values()):
+        part.pop("title", None)
+    root.pop("description", None)
+    return {**root, "$defs": parts} if parts else root
+
 
 Answer = tuple[r.Result, str]
 """What came of a call: structured, and in a few words."""
@@ -26,7 +155,7 @@ class Tool(Struct, frozen=True):
     name: str
     title: str
     description: str
-    arguments: type[given.Arguments]
+    arguments: type[Arguments]
     result: type[r.Result]
     work: Callable[[PersonsMemory, Any], Awaitable[Answer]]
     op: str
@@ -63,17 +192,17 @@ class Tool(Struct, frozen=True):
         return await self.work(memory, read)
 
 
-async def _remember(memory: PersonsMemory, asked: given.Remember) -> Answer:
+async def _remember(memory: PersonsMemory, asked: Remember) -> Answer:
     kept = await memory.remember(asked.statements, asked.happened_on)
     return kept, f"Remembered: {', '.join(kept.ids)}"
 
 
-async def _recall(memory: PersonsMemory, asked: given.RecallArguments) -> Answer:
+async def _recall(memory: PersonsMemory, asked: RecallArguments) -> Answer:
     recalled = await memory.recall(asked.question, asked.limit)
     return recalled, _quoted(recalled.lines, recalled.hint)
 
 
-async def _read(memory: PersonsMemory, asked: given.ReadArguments) -> Answer:
+async def _read(memory: PersonsMemory, asked: ReadArguments) -> Answer:
     read = await memory.read(asked.id, asked.session)
     parts = [QUOTED, cited([read.line])]
     parts += ["It follows from:", cited(read.sources)] if read.sources else []
@@ -82,7 +211,7 @@ async def _read(memory: PersonsMemory, asked: given.ReadArguments) -> Answer:
     return read, "\n".join(parts)
 
 
-async def _list(memory: PersonsMemory, asked: given.ListArguments) -> Answer:
+async def _list(memory: PersonsMemory, asked: ListArguments) -> Answer:
     match asked.what:
         case "lines":
             listed = await memory.list_lines(asked.since, asked.cursor, asked.limit)
@@ -95,22 +224,22 @@ async def _list(memory: PersonsMemory, asked: given.ListArguments) -> Answer:
     return listed, f"{told}\nMore: cursor {listed.next}" if listed.next else told
 
 
-async def _profile(memory: PersonsMemory, asked: given.ProfileArguments) -> Answer:
+async def _profile(memory: PersonsMemory, asked: ProfileArguments) -> Answer:
     profile = await memory.profile()
     return profile, profile_text(profile)
 
 
-async def _conclude(memory: PersonsMemory, asked: given.Conclude) -> Answer:
+async def _conclude(memory: PersonsMemory, asked: Conclude) -> Answer:
     concluded = await memory.conclude(asked.fact, asked.session, asked.source_ids)
     return concluded, f"Kept as a fact about the user: {concluded.id}"
 
 
-async def _forget(memory: PersonsMemory, asked: given.ForgetArguments) -> Answer:
+async def _forget(memory: PersonsMemory, asked: ForgetArguments) -> Answer:
     forgotten = await memory.forget(asked.id, asked.session)
     return forgotten, f"Erased for good:\n{cited(forgotten.erased)}\n{forgotten.note}"
 
 
-async def _reason(memory: PersonsMemory, asked: given.Reason) -> Answer:
+async def _reason(memory: PersonsMemory, asked: Reason) -> Answer:
     reasoned = await memory.reason(asked.question, asked.effort)
     if reasoned.answer is None:
         return reasoned, _quoted(reasoned.evidence, reasoned.hint)
@@ -141,7 +270,7 @@ TOOLS = {
             "project', a name you don't know, a preference, a plan, a date. Don't use it for general "
             "knowledge, nor again for what is already in this conversation. Gives a few dated lines, each "
             "with an id; says so if nothing matches, and then don't guess.",
-            given.RecallArguments,
+            RecallArguments,
             r.RecallResult,
             _recall,
             "get",
@@ -154,7 +283,7 @@ TOOLS = {
             "state something lasting. Don't keep small talk, guesses, passwords or keys, text of files or "
             "web pages, or what memory just told you. Gives an id for each statement. Not for replacing: "
             "remember what is true now, and the newest counts.",
-            given.Remember,
+            Remember,
             r.KeptResult,
             _remember,
             "put",
@@ -166,7 +295,7 @@ TOOLS = {
             "What is known of the user at a glance: a card of lasting facts, and the newest of what else is "
             "known. Use it once at the start of a task that should fit them. For one particular thing use "
             "recall.",
-            given.ProfileArguments,
+            ProfileArguments,
             r.Profiled,
             _profile,
             "get",
@@ -177,7 +306,7 @@ TOOLS = {
             "Answer a question about the user that needs several memories at once, such as 'how do they like "
             "to work?' or 'what changed since spring?'. Slower than recall; for a single fact use recall. "
             "Gives an answer in words and what it rests on, or null if memory has none.",
-            given.Reason,
+            Reason,
             r.Reasoned,
             _reason,
             "get",
@@ -188,7 +317,7 @@ TOOLS = {
             "One line of memory whole, with the lines it follows from and what replaced it. Use it when the "
             "short form that another tool gave is cut, or before relying on something that matters. Takes an "
             "id that another tool cited; don't make ids up.",
-            given.ReadArguments,
+            ReadArguments,
             r.ReadResult,
             _read,
             "get",
@@ -198,7 +327,7 @@ TOOLS = {
             "List what is remembered",
             "A page of facts about the user, of their conversations, or of all lines. Use it when the user "
             "wants to see or tidy up what is remembered. To find something in particular use recall.",
-            given.ListArguments,
+            ListArguments,
             r.Listed,
             _list,
             "list",
@@ -210,7 +339,7 @@ TOOLS = {
             "'Prefers short answers.' It becomes part of their profile. For what they told you in so many "
             "words use remember. Name the lines it follows from, if other tools cited any: it goes when they "
             "do. Gives the id of the fact, by which it can be forgotten.",
-            given.Conclude,
+            Conclude,
             r.Concluded,
             _conclude,
             "put",
@@ -222,7 +351,7 @@ TOOLS = {
             "Erase one line, and what was concluded from it alone. It can't be undone. Use it only if the "
             "user asked to have that forgotten; find the line with recall or list first, and tell them which "
             "one goes. To correct something, remember what is true instead. Says what it erased.",
-            given.ForgetArguments,
+            ForgetArguments,
             r.ForgetResult,
             _forget,
             "forget",

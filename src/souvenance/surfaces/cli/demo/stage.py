@@ -1,6 +1,7 @@
-"""The demo's stage: a folder, a server in a process of its own, and ways to look at both from outside.
+"""How a demo is played: its steps, a folder and a server in a process of its own, and checks from outside.
 
-No call waits without an end. Nothing of the caller's SOUVENANCE_ settings reaches the processes.
+No call waits without an end. A refusal counts only with its code. Nothing of the caller's
+SOUVENANCE_ settings reaches the processes.
 """
 
 from __future__ import annotations
@@ -12,23 +13,154 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Any
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import msgspec
 
-from souvenance.surfaces.cli.demo.checks import CheckFailed, CheckSkipped, Ran, Response
+from souvenance.decoders import settled
 from souvenance.surfaces.cli.session import NOTHING_SERVES
+from souvenance.surfaces.http.openapi import Error
 
 DATABASE = "souvenance.db"
 PATIENCE_SECONDS = 60.0
 _URL = re.compile(rb"http://127\.0\.0\.1:(\d+)")
 _NOT_PASSED_ON = re.compile(r"_?SOUVENANCE_|(https?|all|no)_proxy$", re.IGNORECASE)
+OK, SKIP, FAIL = "ok", "skip", "FAIL"
+_Stage = TypeVar("_Stage")
+
+
+class CheckFailed(Exception):
+    """A step saw something else than it must."""
+
+
+class CheckSkipped(Exception):
+    """A step can't be played here, for a reason that is nobody's fault."""
+
+
+class Ran(NamedTuple):
+    """How a process of the command line ended."""
+
+    exit_code: int
+    out: str
+    err: str
+
+
+class Response(NamedTuple):
+    """An HTTP answer as it came over the wire; the date apart, which alone may differ."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+def expect(holds: bool, seen: str) -> None:
+    if not holds:
+        raise CheckFailed(seen)
+
+
+def printed(ran: Ran) -> Any:
+    """The JSON that a command printed."""
+    expect(ran.exit_code == 0, f"exit {ran.exit_code}: {ran.err or ran.out}")
+    return msgspec.json.decode(ran.out)
+
+
+def complained(ran: Ran, *, exit_code: int, code: str) -> str:
+    """The refusal that a command ended with, in words."""
+    expect(
+        ran.exit_code == exit_code and _code(ran.err.encode()) == code,
+        f"wanted exit {exit_code} {code}, saw exit {ran.exit_code}: {ran.err or ran.out}",
+    )
+    return f"exit {exit_code} {code}"
+
+
+def answered(response: Response) -> Any:
+    """The JSON of an answer that is no refusal."""
+    expect(response.status == 200, f"wanted 200, saw {response.status}: {_shortened(response.body)}")
+    return msgspec.json.decode(response.body)
+
+
+def refused(response: Response, *, status: int, code: str) -> str:
+    """The refusal that an answer is, in words."""
+    expect(
+        response.status == status and _code(response.body) == code,
+        f"wanted {status} {code}, saw {response.status}: {_shortened(response.body)}",
+    )
+    return f"{status} {code}"
+
+
+def same(one: Response, other: Response) -> None:
+    expect(one == other, f"the two answers differ: {one} and {other}")
+
+
+def _code(body: bytes) -> str | None:
+    try:
+        return msgspec.json.decode(body, type=settled(Error)).error
+    except msgspec.MsgspecError:
+        return None
+
+
+def _shortened(body: bytes) -> str:
+    return body[:300].decode(errors="replace")
+
+
+@dataclass(frozen=True, slots=True)
+class DemoStep(Generic[_Stage]):
+    """A step tells what it saw, or raises. It is skipped if one that it needs was not ok."""
+
+    id: str
+    perform: Callable[[_Stage], str]
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DemoResult:
+    id: str
+    outcome: str
+    seen: str
+
+    @property
+    def line(self) -> str:
+        return f"{self.outcome:<5}{self.id:<10} {' '.join(self.seen.split())}"
+
+
+def play(steps: Iterable[DemoStep[_Stage]], stage: _Stage) -> Iterator[DemoResult]:
+    done: set[str] = set()
+    for step in steps:
+        result = _played(step, stage, done)
+        if result.outcome == OK:
+            done.add(step.id)
+        yield result
+
+
+def summary(results: Iterable[DemoResult]) -> dict[str, int]:
+    outcomes = [result.outcome for result in results]
+    return {"ok": outcomes.count(OK), "skipped": outcomes.count(SKIP), "failed": outcomes.count(FAIL)}
+
+
+def succeeded(results: Iterable[DemoResult]) -> bool:
+    return all(result.outcome == OK for result in results)
+
+
+def outcome_line(results: Iterable[DemoResult]) -> str:
+    return "{ok} ok, {skipped} skipped, {failed} failed".format(**summary(results))
+
+
+def _played(step: DemoStep[_Stage], stage: _Stage, done: set[str]) -> DemoResult:
+    if missing := [name for name in step.needs if name not in done]:
+        return DemoResult(step.id, SKIP, f"needs {', '.join(missing)}")
+    try:
+        return DemoResult(step.id, OK, step.perform(stage))
+    except CheckSkipped as why:
+        return DemoResult(step.id, SKIP, str(why))
+    except Exception as error:  # noqa: BLE001 - whatever goes wrong in a step, the step has failed
+        return DemoResult(step.id, FAIL, str(error) or type(error).__name__)
 
 
 class Stage:
@@ -41,7 +173,7 @@ class Stage:
         self._server: subprocess.Popen[bytes] | None = None
         self._patience = patience
 
-    def __enter__(self) -> Stage:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -65,7 +197,7 @@ class Stage:
     def serve(self) -> None:
         """Start the server on a free port, which it tells in its first line.
 
-        Raises: Skipped, if there is nothing that could serve; Failed.
+        Raises: CheckSkipped if what serves is not installed; CheckFailed.
         """
         with open(self.folder / "server.log", "wb") as log:
             self._server = subprocess.Popen(  # noqa: S603 - our own command line

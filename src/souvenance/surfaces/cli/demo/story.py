@@ -12,9 +12,18 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from souvenance.domain import capability as caps
 from souvenance.domain.base64url import unb64
 from souvenance.domain.capability import Claims
-from souvenance.surfaces.cli.demo.checks import answered, complained, expect, printed, refused, same
-from souvenance.surfaces.cli.demo.play import DemoStep
-from souvenance.surfaces.cli.demo.stage import DATABASE, Stage, edit
+from souvenance.surfaces.cli.demo.stage import (
+    DATABASE,
+    DemoStep,
+    Stage,
+    answered,
+    complained,
+    edit,
+    expect,
+    printed,
+    refused,
+    same,
+)
 from souvenance.surfaces.cli.session import fresh_ulid
 
 TRIP = "trip to Chengdu, May 25–29"

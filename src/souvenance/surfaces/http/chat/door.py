@@ -1,40 +1,34 @@
 """The chat door: a proxy in front of any OpenAI-compatible endpoint that gives its models memory.
 
-Before a request goes on, the gate judges its cap, and what memory has for its last message is put into that
-message; when the answer is over, the turn is written. The client waits for the verdict as long as it takes,
-for what is recalled a moment at most, and for its writing not at all. What can't be recalled, the chat goes
-on without.
+The gate judges the cap first. Then what memory has for the last message is added to that message, and
+the request goes on. When the answer is over, the turn is written. The client waits for the verdict as long
+as it takes, for what is recalled a moment at most, and for the writing not at all. If nothing can be
+recalled, the chat goes on without.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
-from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Match
 from starlette.routing import Route as WebRoute
+from starlette.types import Receive, Scope, Send
 
-from souvenance.agents import injection
-from souvenance.agents.conversation_scope import ConversationScope
-from souvenance.agents.gated_memory import GatedMemory, members_of
-from souvenance.agents.redaction import redact
-from souvenance.agents.transcript import CONTINUED, chunks, clean
+from souvenance import errors as e
 from souvenance.decoders import UNREADABLE, settled
-from souvenance.domain.line import MESSAGE
-from souvenance.domain.provenance import is_carried
 from souvenance.domain.upstream import PASS_WITHOUT_MEMORY, ChatSettings, Upstream
 from souvenance.errors import (
-    CapScopeMismatch,
     Denied,
+    MethodNotAllowed,
     NotFound,
     SouvenanceError,
     Unauthenticated,
@@ -42,31 +36,43 @@ from souvenance.errors import (
     UpstreamUnreachable,
 )
 from souvenance.gate import messages as m
-from souvenance.gate.conversation.context import CONTEXT, SessionContext, SessionContextAnswer
-from souvenance.gate.conversation.messages import ADD_MESSAGES, MOST_MESSAGE_CHARS, AddMessages, NewMessage
 from souvenance.gate.gate import Gate
 from souvenance.gate.operations import CHAT
 from souvenance.gate.tokens import told
-from souvenance.surfaces.http.chat import description
-from souvenance.surfaces.http.chat.answer_reader import ModelAnswer
+from souvenance.surfaces.http.chat.answers import ModelAnswer, Relay, refusal
+from souvenance.surfaces.http.chat.conversation import (
+    ChatConversation,
+    MemoryWarnings,
+    OpenTurns,
+    RecalledForTurn,
+    TurnQueue,
+)
 from souvenance.surfaces.http.chat.identity import (
+    Admitted,
+    ChatTokens,
     ClaimedIdentity,
     checked,
     claimed,
     names_itself,
     person,
-    seat_of,
+    scope_of,
 )
-from souvenance.surfaces.http.chat.narrow_tokens import Admitted, ChatTokens
-from souvenance.surfaces.http.chat.open_tool_calls import Unfinished
-from souvenance.surfaces.http.chat.refusals import refusal
-from souvenance.surfaces.http.chat.relay import Relay
 from souvenance.surfaces.http.chat.request_rewriting import COMPLETIONS, RESPONSES, RequestDialect, Talk
-from souvenance.surfaces.http.chat.unknown_paths import Nowhere
 from souvenance.surfaces.http.chat.upstreams import Upstreams, passed_on, whole
-from souvenance.surfaces.http.chat.write_queue import Complaints, Keeping
-from souvenance.surfaces.http.openapi import Paths
-from souvenance.surfaces.http.request_bodies import Body, body_of
+from souvenance.surfaces.http.openapi import (
+    JSON,
+    NUMBER,
+    TEXT,
+    Paths,
+    Schema,
+    a_list,
+    an_object,
+    answer,
+    described,
+    one_of,
+    refusals,
+)
+from souvenance.surfaces.http.request_bodies import body_of
 from souvenance.surfaces.http.request_threads import (
     HEADERS,
     LOCAL,
@@ -75,19 +81,20 @@ from souvenance.surfaces.http.request_threads import (
     credentials_of,
     json_answer,
 )
+from souvenance.surfaces.http.routes import EVERY_BODY, EVERY_CAP, ROUTES
 
 if TYPE_CHECKING:
     import httpx
 
 
-class _List(Struct):
+class _ModelList(Struct):
     data: list[dict[str, Raw]]
 
 
 def listed(settings: ChatSettings, upstream: Upstream, told: bytes) -> Iterator[tuple[str, dict[str, Raw]]]:
     """Those models of an endpoint's list that are asked for there, each with the name that leads to it."""
     try:
-        found = msgspec.json.decode(told, type=settled(_List)).data
+        found = msgspec.json.decode(told, type=settled(_ModelList)).data
     except UNREADABLE:
         return
     for model in found:
@@ -98,140 +105,6 @@ def listed(settings: ChatSettings, upstream: Upstream, told: bytes) -> Iterator[
         known = upstream.prefix + name if upstream.strip else name
         if settings.serving(known) == upstream:
             yield known, {**model, "id": Raw(msgspec.json.encode(known))}
-
-
-_MOST_MESSAGES = 100
-_MOST_SAID = 200_000
-
-Said = Sequence[tuple[str, str]]
-"""Roles and texts, in order."""
-
-
-class RecalledForTurn(Struct, frozen=True):
-    """What memory has for a turn."""
-
-    background: str = ""
-    before: Said = ()
-    """What was said in the conversation so far."""
-    failed: bool = False
-    """Whether there may be more that memory could not give."""
-
-
-class ChatConversation:
-    def __init__(
-        self,
-        gate: Gate,
-        passes: ChatTokens,
-        caller: Admitted,
-        seat: ConversationScope,
-        settings: ChatSettings,
-    ) -> None:
-        self.seat = seat
-        self.caller = caller
-        self._gate = gate
-        self._passes = passes.of(caller, seat)
-        self._settings = settings
-
-    @property
-    def lane(self) -> tuple[str, str]:
-        """What must be written in order."""
-        return self.seat.workspace, self.seat.session
-
-    @property
-    def reads(self) -> bool:
-        return bool(self.seat.namespaces.read)
-
-    @property
-    def writes(self) -> bool:
-        return self.seat.namespaces.write is not None
-
-    def recall(self, message: str, shown: str, *, continuing: bool) -> RecalledForTurn:
-        """What bears on the message and is not shown; and the conversation so far, if it is to go on.
-
-        Raises: SouvenanceError.
-        """
-        before = self._transcript() if continuing else []
-        if not message:
-            return RecalledForTurn("", before)
-        shown = "\0".join((shown, *(text for _, text in before)))
-        memory = GatedMemory(self._gate, self.seat, self._passes, capped=True, together=self._gate.call_all)
-        known = memory.known(message)
-        passages = tuple(one for one in known.passages if one.text not in shown)
-        known = replace(known, passages=passages)
-        background = injection.base(
-            known, message, datetime.now().astimezone(), tokens=self._settings.context_tokens
-        )
-        return RecalledForTurn(background, before)
-
-    def _transcript(self) -> list[tuple[str, str]]:
-        seat = self.seat
-        asked = SessionContext(
-            workspace_id=seat.workspace,
-            session_id=seat.session,
-            tokens=self._settings.transcript_tokens,
-            summary=False,
-        )
-        try:
-            found: SessionContextAnswer = self._gate.call(CONTEXT, self._passes("read"), asked)
-        except (NotFound, CapScopeMismatch):
-            return []
-        told: list[tuple[str, str]] = []
-        for message in found.messages:
-            if message.peer_id not in (seat.user, seat.ai) or is_carried(
-                message.kind or MESSAGE, message.metadata
-            ):
-                continue  # Nobody but these two speaks in a conversation that goes on.
-            role = "assistant" if message.peer_id == seat.ai else "user"
-            if told and told[-1][0] == role and message.content.startswith(CONTINUED):
-                told[-1] = (role, told[-1][1] + message.content.removeprefix(CONTINUED))
-            else:
-                told.append((role, message.content))
-        return told
-
-    def keep(self, asked: str, answered: str, at: datetime) -> None:
-        """Write the turn. Raises: SouvenanceError."""
-        seat = self.seat
-        said = [*_pieces(seat.user, asked), *_pieces(seat.ai, clean(answered))]
-        if not said:
-            return
-        request = AddMessages(
-            workspace_id=seat.workspace,
-            session_id=seat.session,
-            messages=[NewMessage(content=text, peer_id=peer, created_at=at) for peer, text in said],
-            namespace=seat.written,
-            members=members_of(seat),
-        )
-        self._gate.call(ADD_MESSAGES, self._passes("speak"), request)
-
-
-def _pieces(peer: str, text: str) -> list[tuple[str, str]]:
-    found = chunks(redact(text[:_MOST_SAID]), MOST_MESSAGE_CHARS)
-    return [(peer, piece) for piece in found if piece.strip()][: _MOST_MESSAGES // 2]
-
-
-class Admission:
-    def __init__(
-        self, gate: Gate, hands: RequestThreads, settings: ChatSettings, complaints: Complaints
-    ) -> None:
-        self._gate = gate
-        self._hands = hands
-        self._passes_on = settings.when_store_is_down == PASS_WITHOUT_MEMORY
-        self._complaints = complaints
-
-    async def admit(self, request: Request, body: bytes) -> Admitted:
-        """Raises: Unauthenticated, Denied, RateLimited, Unavailable."""
-        credentials = credentials_of(request, body)
-        token = credentials.token or ""
-        try:
-            grant: m.WhoAmIAnswer = await self._hands.call(self._gate, CHAT, credentials, m.WhoAmI)
-            return Admitted(token, grant)
-        except Unavailable as error:
-            self._complaints.add("the store is out of reach", error)
-            late = partial(
-                self._gate.judge_late, CHAT, credentials, m.WhoAmI(), error, grants=self._passes_on
-            )
-            granted = await self._hands.judge(self._gate, credentials, late)
-            return Admitted(token, told(granted), store_down=True)
 
 
 PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/models", "/v1/models/{model}")
@@ -252,6 +125,34 @@ _MOST_AT_ONCE = 256 * 1024
 _T = TypeVar("_T")
 
 
+_VERSION = "/v1/"
+_OF_MEMORY = frozenset(route.path.split("/")[2] for route in ROUTES)
+"""The second step of the paths of our own API."""
+
+
+class UnknownPath(BaseRoute):
+    """Answers what no route takes below /v1/ in the shape that OpenAI's clients read. It comes last."""
+
+    def __init__(self, routes: Sequence[WebRoute]) -> None:
+        self._routes = routes
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        path = scope["path"] if scope["type"] == "http" else ""
+        theirs = path.startswith(_VERSION) and path.split("/")[2] not in _OF_MEMORY
+        return (Match.FULL if theirs else Match.NONE), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        known = [route for route in self._routes if route.matches(scope)[0] is Match.PARTIAL]
+        if known:
+            answer = refusal(MethodNotAllowed("this path has no such method"))
+            answer.headers["allow"] = ", ".join(
+                sorted({one for route in known for one in route.methods or ()})
+            )
+        else:
+            answer = refusal(NotFound("there is no such path", hint="See /openapi.json."))
+        await answer(scope, receive, send)
+
+
 class ChatDoor:
     """A `Door`. `cap` is the door's own: with it the assistant speaks to those whose caps can't let it.
 
@@ -262,35 +163,32 @@ class ChatDoor:
         self, settings: ChatSettings, *, cap: str | None = None, key: Callable[[str], str] = str
     ) -> None:
         self._settings = settings
-        self._passes = ChatTokens(cap)
+        self._tokens = ChatTokens(cap)
         self._upstreams = Upstreams(settings, key)
-        self._complaints = Complaints()
-        self._keeping = Keeping(self._complaints)
+        self._warnings = MemoryWarnings()
+        self._writes = TurnQueue(self._warnings)
 
-    def routes(self, gate: Gate, hands: RequestThreads) -> Sequence[BaseRoute]:
-        ctx = _ChatHandler(
-            self._settings, gate, hands, self._passes, self._upstreams, self._keeping, self._complaints
+    def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
+        handler = _ChatHandler(
+            self._settings, gate, threads, self._tokens, self._upstreams, self._writes, self._warnings
         )
         routes = [
-            WebRoute(PATHS[0], ctx.asks(COMPLETIONS), methods=["POST"]),
-            WebRoute(PATHS[1], ctx.asks(RESPONSES), methods=["POST"]),
-            WebRoute(PATHS[2], ctx.models, methods=["GET"]),
-            WebRoute(PATHS[3].replace("}", ":path}"), ctx.model, methods=["GET"]),
+            WebRoute(PATHS[0], _refusing(handler.asks(COMPLETIONS)), methods=["POST"]),
+            WebRoute(PATHS[1], _refusing(handler.asks(RESPONSES)), methods=["POST"]),
+            WebRoute(PATHS[2], _refusing(handler.models), methods=["GET"]),
+            WebRoute(PATHS[3].replace("}", ":path}"), _refusing(handler.model), methods=["GET"]),
         ]
-        return [*routes, Nowhere(routes)]
+        return [*routes, UnknownPath(routes)]
 
     def described(self) -> Paths:
-        return description.PATHS
-
-    def open(self) -> AbstractAsyncContextManager[None]:
-        """Raises: Misconfigured."""
-        return self._open()
+        return _DESCRIBED
 
     @asynccontextmanager
-    async def _open(self) -> AsyncIterator[None]:
+    async def open(self) -> AsyncIterator[None]:
+        """Raises: Misconfigured."""
         async with self._upstreams.open():
             yield
-            await self._keeping.flush(_FLUSH_SECONDS)
+            await self._writes.flush(_FLUSH_SECONDS)
 
 
 class _ChatHandler:
@@ -300,54 +198,46 @@ class _ChatHandler:
         self,
         settings: ChatSettings,
         gate: Gate,
-        hands: RequestThreads,
-        passes: ChatTokens,
+        threads: RequestThreads,
+        tokens: ChatTokens,
         upstreams: Upstreams,
-        keeping: Keeping,
-        complaints: Complaints,
+        writes: TurnQueue,
+        warnings: MemoryWarnings,
     ) -> None:
         self._settings = settings
         self._patience = settings.wait_ms / 1000
         self._gate = gate
-        self._hands = hands
-        self._admission = Admission(gate, hands, settings, complaints)
-        self._passes = passes
+        self._threads = threads
+        self._tokens = tokens
         self._upstreams = upstreams
-        self._keeping = keeping
-        self._complaints = complaints
-        self._unfinished = Unfinished()
+        self._writes = writes
+        self._warnings = warnings
+        self._open_turns = OpenTurns()
 
     def asks(self, dialect: RequestDialect) -> Endpoint:
         async def answer(request: Request) -> Response:
-            try:
-                sent = await self._body(request)
-                caller = await self._admitted(request, sent.content)
-                claim = _claim(request)
-                body = sent.read()
-                talk = await _aside(body, lambda: Talk(dialect, body))
-                return await self._answer(request, caller, claim, talk)
-            except SouvenanceError as error:
-                return refusal(error)
+            sent = await body_of(request, self._gate, self._gate.limits.batch_bytes)
+            caller = await self._admitted(request, sent.content)
+            claim = _claim(request)
+            body = sent.read()
+            talk = await _aside(body, lambda: Talk(dialect, body))
+            return await self._answer(request, caller, claim, talk)
 
         return answer
 
-    async def _body(self, request: Request) -> Body:
-        """Raises: Unauthenticated, Denied."""
-        try:
-            return await body_of(request, self._gate, self._gate.limits.batch_bytes)
-        except Unauthenticated as error:
-            if names_itself(request.headers):
-                raise _unproved(error) from error
-            raise
-
     async def _admitted(self, request: Request, body: bytes = b"") -> Admitted:
-        """Raises: Unauthenticated, Denied, RateLimited; what a request says of itself needs a good cap."""
+        """Raises: Unauthenticated, Denied, RateLimited, Unavailable."""
+        credentials = credentials_of(request, body)
+        token = credentials.token or ""
         try:
-            return await self._admission.admit(request, body)
-        except Unauthenticated as error:
-            if names_itself(request.headers):
-                raise _unproved(error) from error
-            raise
+            grant: m.WhoAmIAnswer = await self._threads.call(self._gate, CHAT, credentials, m.WhoAmI)
+            return Admitted(token, grant)
+        except Unavailable as error:
+            self._warnings.add("the store is out of reach", error)
+            grants = self._settings.when_store_is_down == PASS_WITHOUT_MEMORY
+            late = partial(self._gate.judge_late, CHAT, credentials, m.WhoAmI(), error, grants=grants)
+            granted = await self._threads.judge(self._gate, credentials, late)
+            return Admitted(token, told(granted), store_down=True)
 
     async def _answer(
         self, request: Request, caller: Admitted, claim: ClaimedIdentity, talk: Talk
@@ -358,29 +248,29 @@ class _ChatHandler:
         upstream = settings.serving(talk.model)
         if upstream is None:
             raise _unserved()
-        sitting = self._sitting(caller, claim, speaker)
+        conversation = self._conversation(caller, claim, speaker)
         recalled = RecalledForTurn()
-        if sitting is not None and sitting.reads:
-            recalled = await self._recalled(sitting, talk, continuing=claim.transcript is not None)
+        if conversation is not None and conversation.reads:
+            recalled = await self._recalled(conversation, talk, continuing=claim.transcript is not None)
         body = await _aside(
             talk.body,
             lambda: talk.onward(upstream.named(talk.model), recalled.background, recalled.before),
         )
         answer = await self._upstreams.ask(upstream, "POST", talk.dialect.path, request.headers, body)
-        told = {**HEADERS, **claim.echoed, _MEMORY: _told(caller, sitting, recalled)}
-        return await self._passed_on(answer, told, talk, sitting)
+        told = {**HEADERS, **claim.echoed, _MEMORY: _told(caller, conversation, recalled)}
+        return await self._passed_on(answer, told, talk, conversation)
 
-    def _sitting(
+    def _conversation(
         self, caller: Admitted, claim: ClaimedIdentity, speaker: str | None
     ) -> ChatConversation | None:
         """The conversation whose memory is read and written, if any is."""
         if caller.store_down:
             return None
         if speaker is None:
-            self._complaints.nobody_named(caller.grant.jti)
+            self._warnings.nobody_named(caller.grant.jti)
             return None
-        seat = seat_of(self._settings, caller.grant, claim, speaker)
-        return ChatConversation(self._gate, self._passes, caller, seat, self._settings)
+        scope = scope_of(self._settings, caller.grant, claim, speaker)
+        return ChatConversation(self._gate, self._tokens, caller, scope, self._settings)
 
     def _field(self, request: Request, talk: Talk) -> str | None:
         """Whom OpenAI's own field names. Raises: InvalidInput, Denied."""
@@ -390,84 +280,84 @@ class _ChatHandler:
             raise _nobody()
         return found
 
-    async def _recalled(self, sitting: ChatConversation, talk: Talk, *, continuing: bool) -> RecalledForTurn:
+    async def _recalled(
+        self, conversation: ChatConversation, talk: Talk, *, continuing: bool
+    ) -> RecalledForTurn:
         """What memory gives in time to the user's last message, also where a tool was heard since."""
         try:
             async with asyncio.timeout(self._patience):
-                await self._keeping.settle(sitting.lane)
-                return await self._hands.look(
+                await self._writes.settle(conversation.lane)
+                return await self._threads.look(
                     self._gate,
-                    sitting.caller.credentials,
-                    lambda: sitting.recall(talk.asked, talk.shown, continuing=continuing and talk.alone),
+                    conversation.caller.credentials,
+                    lambda: conversation.recall(talk.asked, talk.shown, continuing=continuing and talk.alone),
                 )
         except Exception as error:  # noqa: BLE001 - whatever memory suffers from, the chat goes on
-            self._complaints.add("nothing was recalled", error)
+            self._warnings.add("nothing was recalled", error)
             return RecalledForTurn(failed=True)
 
     async def _passed_on(
-        self, answer: httpx.Response, told: dict[str, str], talk: Talk, sitting: ChatConversation | None
+        self, answer: httpx.Response, told: dict[str, str], talk: Talk, conversation: ChatConversation | None
     ) -> Response:
         """The endpoint's answer as it is; what went well is remembered."""
         kind = answer.headers.get("content-type", "")
         headers = {**passed_on(answer.headers), **told}
         heard = ModelAnswer(streamed=kind.startswith(_STREAM))
         if answer.is_success and (talk.streams or kind.startswith(_STREAM)):
-            return Relay(answer, headers, heard, lambda well: self._keep(sitting, talk, heard, well))
+            return Relay(answer, headers, heard, lambda well: self._keep(conversation, talk, heard, well))
         content = await whole(answer)
         heard.feed(content)
         heard.close()
-        self._keep(sitting, talk, heard, answer.is_success and heard.complete)
+        self._keep(conversation, talk, heard, answer.is_success and heard.complete)
         return Response(content, answer.status_code, headers)
 
-    def _keep(self, sitting: ChatConversation | None, talk: Talk, heard: ModelAnswer, well: bool) -> None:
+    def _keep(
+        self, conversation: ChatConversation | None, talk: Talk, heard: ModelAnswer, well: bool
+    ) -> None:
         """Have a turn written that came to an answer; one that waits for a tool is not over."""
-        if not well or sitting is None or not sitting.writes:
+        if not well or conversation is None or not conversation.writes:
             return
-        turn = self._unfinished.joined(sitting.lane, talk, heard)
+        turn = self._open_turns.joined(conversation.lane, talk, heard)
         if heard.calls:
-            self._unfinished.put(sitting.lane, talk, heard, turn)
+            self._open_turns.put(conversation.lane, talk, heard, turn)
             return
         if not heard.text.strip():
             return
         now = datetime.now(UTC)
 
         async def write() -> None:
-            await self._hands.keep(
-                self._gate, sitting.caller.credentials, lambda: sitting.keep(turn.asked, turn.answered, now)
+            await self._threads.keep(
+                self._gate,
+                conversation.caller.credentials,
+                lambda: conversation.keep(turn.asked, turn.answered, now),
             )
 
-        self._keeping.add(sitting.lane, write)
+        self._writes.add(conversation.lane, write)
 
     async def models(self, request: Request) -> Response:
-        try:
-            await self._admitted(request)
-            upstreams = self._settings.upstreams
-            if len(upstreams) == 1 and not upstreams[0].prefix:
-                answer = await self._upstreams.ask(upstreams[0], "GET", "/models", request.headers)
-                content = await whole(answer)
-                return Response(content, answer.status_code, {**passed_on(answer.headers), **HEADERS})
-            return await self._every_model(request, upstreams)
-        except SouvenanceError as error:
-            return refusal(error)
+        await self._admitted(request)
+        upstreams = self._settings.upstreams
+        if len(upstreams) == 1 and not upstreams[0].prefix:
+            answer = await self._upstreams.ask(upstreams[0], "GET", "/models", request.headers)
+            content = await whole(answer)
+            return Response(content, answer.status_code, {**passed_on(answer.headers), **HEADERS})
+        return await self._every_model(request, upstreams)
 
     async def model(self, request: Request) -> Response:
         """One of the models, by the name that leads to it."""
-        try:
-            await self._admitted(request)
-            asked = request.path_params["model"]
-            upstream = self._settings.serving(asked)
-            if upstream is None:
-                raise _unserved()
-            answer = await self._upstreams.ask(upstream, "GET", "/models", request.headers)
-            content = await whole(answer)
-            if not answer.is_success:
-                return Response(content, answer.status_code, {**passed_on(answer.headers), **HEADERS})
-            found = dict(listed(self._settings, upstream, content)).get(asked)
-            if found is None:
-                raise _unserved()
-            return json_answer(200, found)
-        except SouvenanceError as error:
-            return refusal(error)
+        await self._admitted(request)
+        asked = request.path_params["model"]
+        upstream = self._settings.serving(asked)
+        if upstream is None:
+            raise _unserved()
+        answer = await self._upstreams.ask(upstream, "GET", "/models", request.headers)
+        content = await whole(answer)
+        if not answer.is_success:
+            return Response(content, answer.status_code, {**passed_on(answer.headers), **HEADERS})
+        found = dict(listed(self._settings, upstream, content)).get(asked)
+        if found is None:
+            raise _unserved()
+        return json_answer(200, found)
 
     async def _every_model(self, request: Request, upstreams: Sequence[Upstream]) -> Response:
         async def ask(upstream: Upstream) -> bytes | None:
@@ -489,11 +379,11 @@ class _ChatHandler:
         return json_answer(200, {"object": "list", "data": found})
 
 
-def _told(caller: Admitted, sitting: ChatConversation | None, recalled: RecalledForTurn) -> str:
+def _told(caller: Admitted, conversation: ChatConversation | None, recalled: RecalledForTurn) -> str:
     """What the answer says of memory."""
-    if sitting is None:
+    if conversation is None:
         return "store-down" if caller.store_down else "no-person-named"
-    return "out-of-reach" if recalled.failed else _BY_RIGHTS[sitting.reads, sitting.writes]
+    return "out-of-reach" if recalled.failed else _BY_RIGHTS[conversation.reads, conversation.writes]
 
 
 def _unserved() -> NotFound:
@@ -520,10 +410,102 @@ def _nobody() -> Denied:
     )
 
 
-def _unproved(error: Unauthenticated) -> Denied:
-    return Denied(f"who speaks, and where, is taken only beside a good cap: {error.detail}", hint=error.hint)
+def _refusing(answer: Endpoint) -> Endpoint:
+    """Refuses in OpenAI's shape. What a request says of who speaks is taken only with a good cap."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            return await answer(request)
+        except Unauthenticated as error:
+            if not names_itself(request.headers):
+                return refusal(error)
+            detail = f"who speaks, and where, is taken only beside a good cap: {error.detail}"
+            return refusal(Denied(detail, hint=error.hint))
+        except SouvenanceError as error:
+            return refusal(error)
+
+    return endpoint
 
 
 async def _aside(body: bytes, work: Callable[[], _T]) -> _T:
     """What comes of the work; on a large body it is done where it holds nobody up."""
     return await asyncio.to_thread(work) if len(body) > _MOST_AT_ONCE else work()
+
+
+_IDENTITY = tuple(
+    {
+        "name": name,
+        "in": "header",
+        "description": description,
+        "schema": {"type": "string", "minLength": 1, "maxLength": 256},
+    }
+    for name, description in (
+        ("X-Hermes-User-Id", "Who speaks."),
+        ("X-Hermes-Session-Key", "The conversation it belongs to."),
+        ("X-Hermes-Session-Id", "The transcript that it continues."),
+    )
+)
+_KINDS = (
+    "authentication_error",
+    "permission_error",
+    "rate_limit_error",
+    "invalid_request_error",
+    "server_error",
+)
+_MODEL = an_object({"id": TEXT}, object=TEXT, created=NUMBER, owned_by=TEXT)
+
+
+def _shape(codes: list[str]) -> Schema:
+    said = {"message": TEXT, "type": one_of(*_KINDS), "param": {"type": "null"}, "code": one_of(*codes)}
+    return an_object({"error": an_object(said)})
+
+
+_ADMITTED = (*EVERY_CAP, e.CapOpMismatch, e.CapScopeMismatch, e.Denied, e.UpstreamUnreachable)
+_REFUSED = refusals(_ADMITTED, _shape)
+_UNSERVED = refusals((*_ADMITTED, e.NotFound), _shape)
+_TURN = refusals((*_ADMITTED, e.NotFound, *EVERY_BODY), _shape)
+_PASSED_ON = {
+    "default": answer("What the model endpoint answered, as it was", {}, _STREAM),
+}
+
+
+def _turn(name: str, summary: str, asked: Schema, told: Schema) -> dict[str, object]:
+    body = {JSON: {"schema": asked}}
+    responses = {"200": answer("The model's answer", told, _STREAM), **_TURN, **_PASSED_ON}
+    return {"post": described(name, summary, responses, body=body, parameters=_IDENTITY)}
+
+
+_DESCRIBED: Paths = {
+    "/v1/chat/completions": _turn(
+        "chat.completions",
+        "A chat with a model that remembers",
+        an_object({"model": TEXT, "messages": a_list({"type": "object"})}, stream={"type": "boolean"}),
+        an_object({"choices": a_list({"type": "object"})}),
+    ),
+    "/v1/responses": _turn(
+        "chat.responses",
+        "A response of a model that remembers",
+        an_object({"model": TEXT, "input": {"type": ["string", "array"]}}, stream={"type": "boolean"}),
+        an_object({"output": a_list({"type": "object"})}),
+    ),
+    "/v1/models": {
+        "get": described(
+            "chat.models",
+            "The models there are",
+            {
+                "200": answer("The models", an_object({"data": a_list({"type": "object"})}, object=TEXT)),
+                **_REFUSED,
+                **_PASSED_ON,
+            },
+        )
+    },
+    "/v1/models/{model}": {
+        "get": described(
+            "chat.model",
+            "One of the models",
+            {"200": answer("The model", _MODEL), **_UNSERVED, **_PASSED_ON},
+            parameters=[{"name": "model", "in": "path", "required": True, "schema": TEXT}],
+        )
+    },
+}
+"""What OpenAPI says: OpenAI's own objects, of which the door reads a little and passes on all."""

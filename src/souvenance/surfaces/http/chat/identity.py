@@ -1,9 +1,17 @@
-"""Who speaks through the chat door, and in which conversation: what headers and cap say, and nothing else."""
+"""Who speaks through the chat door, in which conversation, and the tokens that the door uses for them.
+
+Only headers, the field user and the token say who speaks. A token that reaches everybody is narrowed offline
+to the person and the session. Any other can't speak for the assistant, nor open a session: there the door's
+own token is narrowed instead, to that person, that session, and what the caller's token grants.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import time
 import unicodedata
+from collections.abc import Callable
 
 from msgspec import Struct
 from starlette.datastructures import Headers
@@ -11,10 +19,14 @@ from starlette.datastructures import Headers
 from souvenance.agents.conversation_scope import ConversationScope, Flags, Namespaces, Observation
 from souvenance.agents.memory_interface import AI, USER
 from souvenance.agents.names import MOST_CHARS, digest, escalated, is_plain, sanitised
+from souvenance.agents.narrow_tokens import Errand
+from souvenance.agents.offline_narrowing import Narrowed
 from souvenance.domain.names import ALL
 from souvenance.domain.upstream import ChatSettings
-from souvenance.errors import CapScopeMismatch, InvalidInput
+from souvenance.errors import CapMalformed, CapScopeMismatch, InvalidInput
+from souvenance.gate import messages as m
 from souvenance.gate.messages import WhoAmIAnswer
+from souvenance.gate.token_verifier import Credentials
 
 USER_ID = "x-hermes-user-id"
 SESSION_KEY = "x-hermes-session-key"
@@ -34,10 +46,6 @@ class ClaimedIdentity(Struct, frozen=True):
     user: str | None = None
     key: str | None = None
     transcript: str | None = None
-
-    @property
-    def empty(self) -> bool:
-        return self == ClaimedIdentity()
 
     @property
     def echoed(self) -> dict[str, str]:
@@ -121,7 +129,7 @@ def session_of(peer: str, claim: ClaimedIdentity, namespace: str) -> str:
     return f"{readable[: MOST_CHARS - 2 - _DIGITS]}--{marked}"
 
 
-def seat_of(
+def scope_of(
     settings: ChatSettings, grant: WhoAmIAnswer, claim: ClaimedIdentity, person: str
 ) -> ConversationScope:
     """Where what is said lies: in the cap's workspace and namespaces, or where the settings say."""
@@ -138,4 +146,62 @@ def seat_of(
         namespaces=Namespaces(
             tuple(opened) if "get" in grant.ops else (), written if "put" in grant.ops else None
         ),
+    )
+
+
+_LIFE_SECONDS = 3600
+
+
+class Admitted(Struct, frozen=True):
+    """A caller with a good cap."""
+
+    token: str
+    grant: m.WhoAmIAnswer
+    store_down: bool = False
+    """Whether the store was out of reach: the cap may have been withdrawn, and gets no memory."""
+
+    @property
+    def credentials(self) -> Credentials:
+        """What tells whose turn it is. It proves nothing for a bound cap."""
+        return Credentials(self.token)
+
+    @property
+    def wide(self) -> bool:
+        return not self.grant.bound and ALL in self.grant.peers and self.grant.sessions is None
+
+
+class ChatTokens:
+    def __init__(self, own: str | None) -> None:
+        self._own = own
+        self._narrowed = Narrowed(now=lambda: int(time.time()), chance=os.urandom)
+
+    def of(self, caller: Admitted, scope: ConversationScope) -> Callable[[Errand], Credentials]:
+        """A function from a task to its token. It raises CapScopeMismatch, CapMalformed."""
+        return lambda task: self._pass(caller, scope, task)
+
+    def _pass(self, caller: Admitted, scope: ConversationScope, task: Errand) -> Credentials:
+        source = caller.token if caller.wide else self._own
+        if source is None:
+            raise CapScopeMismatch("the cap does not reach the assistant, and the door has none")
+        what_for = caller.token, scope, task
+        try:
+            return self._narrowed.of(source, what_for, lambda: _wanted(caller, scope, task))
+        except CapMalformed:  # A cap of as many blocks as there may be can't be narrowed any more.
+            if self._own is None or source == self._own:
+                raise
+            return self._narrowed.of(self._own, what_for, lambda: _wanted(caller, scope, task))
+
+
+def _wanted(caller: Admitted, scope: ConversationScope, task: Errand) -> m.Attenuate:
+    speaks = task == "speak"
+    return m.Attenuate(
+        sub=scope.user,
+        wid=scope.workspace,
+        data_class="memory",
+        ttl_seconds=max(1, min(_LIFE_SECONDS, caller.grant.exp - int(time.time()))),
+        ops=("put",) if speaks else ("get",),
+        namespaces_allowed=(scope.namespaces.write or "",) if speaks else scope.namespaces.read,
+        peers=(scope.user, scope.ai) if speaks else (scope.user,),
+        via=() if speaks else (scope.ai,),
+        sessions=(scope.session,) if speaks else None,
     )

@@ -43,7 +43,7 @@ _PREVIOUS, _CONVERSATION = "previous_response_id", "conversation"
 """Fields that say that the endpoint knows the conversation so far."""
 
 
-class _Item(Struct):
+class _MessageItem(Struct):
     role: Any = None
     type: Any = None
     content: Raw = Raw(b"null")
@@ -51,7 +51,7 @@ class _Item(Struct):
 
 _fields = msgspec.json.Decoder(dict[str, Raw]).decode
 _items = msgspec.json.Decoder(list[Raw]).decode
-_item = msgspec.json.Decoder(settled(_Item)).decode
+_item = msgspec.json.Decoder(settled(_MessageItem)).decode
 _value = msgspec.json.Decoder().decode
 _MOST_HEARD = 200_000
 """Characters of a text: of more, memory takes no notice."""
@@ -110,7 +110,7 @@ class Talk:
             return None
 
     @cached_property
-    def _known(self) -> list[_Item]:
+    def _known(self) -> list[_MessageItem]:
         return [_read_item(one) for one in self._items]
 
     @cached_property
@@ -127,7 +127,7 @@ class Talk:
     def alone(self) -> bool:
         """Whether nothing is told of the conversation before the user's last message."""
         told = any(field in self._fields for field in (_PREVIOUS, _CONVERSATION))
-        before = [_Item()] if self._last is None else self._known[: self._last]
+        before = [_MessageItem()] if self._last is None else self._known[: self._last]
         return not told and all(one.role in _INSTRUCTING for one in before)
 
     @property
@@ -231,15 +231,15 @@ def _merged(raw: Raw, content: Any, changed: Any) -> Any:
     return [*kept, *changed[len(content) :]]
 
 
-def _read_item(item: Raw) -> _Item:
+def _read_item(item: Raw) -> _MessageItem:
     try:
         found = _item(item)
     except UNREADABLE:
-        return _Item()
-    return found if found.type in (None, "message") else _Item(type=found.type)
+        return _MessageItem()
+    return found if found.type in (None, "message") else _MessageItem(type=found.type)
 
 
-def _said(item: _Item) -> str:
+def _said(item: _MessageItem) -> str:
     """What the message says, cleaned."""
     try:
         content = _value(item.content)

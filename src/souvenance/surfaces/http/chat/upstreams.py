@@ -41,7 +41,7 @@ _KEPT_BACK = frozenset(_BETWEEN_US.split())
 """Headers of an endpoint that are about its connection to us."""
 
 
-class _Way(NamedTuple):
+class _Connection(NamedTuple):
     """How an endpoint is asked: what is the same each time."""
 
     transport: httpx.AsyncHTTPTransport
@@ -56,7 +56,7 @@ class Upstreams:
     def __init__(self, settings: ChatSettings, key: Callable[[str], str]) -> None:
         self._settings = settings
         self._key = key
-        self._ways: dict[Upstream, _Way] = {}
+        self._connections: dict[Upstream, _Connection] = {}
         self._extensions: dict[str, object] = {}
 
     @asynccontextmanager
@@ -79,7 +79,7 @@ class Upstreams:
                     proxy=_proxy(one.url),
                 )
                 known = {} if one.key is None else {"authorization": f"Bearer {self._key(one.key)}"}
-                self._ways[one] = _Way(
+                self._connections[one] = _Connection(
                     await stack.enter_async_context(transport),
                     {**_HEADERS, **known},
                     {path: httpx.URL(below(one.url, path)) for path in PATHS},
@@ -92,17 +92,17 @@ class Upstreams:
         """The endpoint's answer, whatever it is, as far as its headers. Raises: UpstreamUnreachable."""
         import httpx
 
-        way = self._ways[upstream]
+        connection = self._connections[upstream]
         sent = {name: headers[name] for name in _SENT_ON if name in headers}
         request = httpx.Request(
             method,
-            way.addresses[path],
-            headers=_raw({**way.headers, **sent, **onward()}),
+            connection.addresses[path],
+            headers=_raw({**connection.headers, **sent, **onward()}),
             content=body,
             extensions=self._extensions,
         )
         with reaching():
-            return await way.transport.handle_async_request(request)
+            return await connection.transport.handle_async_request(request)
 
 
 def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:

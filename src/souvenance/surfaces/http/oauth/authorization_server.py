@@ -1,7 +1,7 @@
 """The authorization server: Authlib's rules of OAuth, over `gate.oauth_state`.
 
 It is made anew for each request, as the URL that this server is known by may differ. Everything that changes
-anything happens in one step of the reception, when all of Authlib's checks have passed.
+anything happens in one step of the state, when all of Authlib's checks have passed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from authlib.oauth2 import OAuth2Error
@@ -28,6 +28,11 @@ from authlib.oauth2.rfc6749.errors import (
 from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGrant
 from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 from authlib.oauth2.rfc7009 import RevocationEndpoint
+from authlib.oauth2.rfc7591 import (
+    ClientRegistrationEndpoint,
+    InvalidClientMetadataError,
+    InvalidRedirectURIError,
+)
 from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oauth2.rfc8628 import (
     AuthorizationPendingError,
@@ -36,15 +41,18 @@ from authlib.oauth2.rfc8628 import (
     ExpiredTokenError,
     SlowDownError,
 )
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from souvenance.decoders import settled
-from souvenance.domain.oauth import is_target, redirect_matches
+from souvenance.decoders import UNREADABLE, settled
+from souvenance.domain.oauth import is_target, may_redirect, redirect_matches
 from souvenance.domain.sign_ins import (
     AUTH_METHODS,
     CODE,
+    CODE_GRANT,
     DEVICE,
     DEVICE_MS,
+    GRANTS,
+    PUBLIC,
     READ,
     REFRESH,
     SCOPES,
@@ -55,16 +63,13 @@ from souvenance.domain.sign_ins import (
     hash_of,
 )
 from souvenance.gate.oauth_state import Chosen, OAuthState
-from souvenance.surfaces.http.oauth.request import OAuthRequest
+from souvenance.surfaces.http.oauth.messages import Answered, OAuthRequest
 
 POLL_SECONDS = 5
 _MOST_POLLS = 1000
 _TOLD_BACK = ("client_id", "redirect_uri", "response_type", "grant_type", "scope")
 
 logging.getLogger("authlib").setLevel(logging.INFO)  # At DEBUG it writes tokens to the log.
-
-Answered = tuple[int, Any, list[tuple[str, str]]]
-"""Status, body and headers."""
 
 
 class OAuthAnswer(Struct, frozen=True):
@@ -210,7 +215,7 @@ class _CodeGrant(AuthorizationCodeGrant):
     TOKEN_ENDPOINT_AUTH_METHODS = AUTH_METHODS
 
     def generate_authorization_code(self) -> str:
-        return str(self.server.reception.secret())
+        return str(self.server.state.secret())
 
     def save_authorization_code(self, code: str, request: _Request) -> None:
         approval: Approval = request.user
@@ -219,7 +224,7 @@ class _CodeGrant(AuthorizationCodeGrant):
             challenge=request.payload.data["code_challenge"],
             scope=granted(request.payload.scope or "", approval.chosen.access),
         )
-        self.server.reception.allow(
+        self.server.state.allow(
             approval.token,
             approval.request,
             request.client.client_id,
@@ -264,7 +269,7 @@ class _DeviceGrant(DeviceCodeGrant):
         return held
 
     def validate_device_credential(self, credential: Held) -> Held:
-        slip, now = credential.slip, self.server.reception.now()
+        slip, now = credential.slip, self.server.state.now()
         if slip.until <= now:
             raise ExpiredTokenError()
         if slip.signin is not None:
@@ -289,16 +294,16 @@ class _DeviceEndpoint(DeviceAuthorizationEndpoint):
         return client
 
     def generate_user_code(self) -> str:
-        return str(self.server.reception.user_code())
+        return str(self.server.state.user_code())
 
     def generate_device_code(self) -> str:
-        return str(self.server.reception.secret())
+        return str(self.server.state.secret())
 
     def get_verification_uri(self) -> str:
         return f"{self.server.issuer}/device"
 
     def save_device_credential(self, client_id: str, scope: str | None, data: Mapping[str, str]) -> None:
-        self.server.reception.wait(client_id, data["device_code"], data["user_code"], (scope or "").encode())
+        self.server.state.wait(client_id, data["device_code"], data["user_code"], (scope or "").encode())
 
 
 class _Revocation(RevocationEndpoint):
@@ -309,16 +314,16 @@ class _Revocation(RevocationEndpoint):
         return request.form["token"]
 
     def revoke_token(self, token: str, request: _Request) -> None:
-        if not self.server.reception.end(request.client.client_id, token):
+        if not self.server.state.end(request.client.client_id, token):
             raise InvalidGrantError("The token is another client's.")
 
 
 class Authority(AuthorizationServer):
-    """Raises SouvenanceError besides its own errors, where the reception does."""
+    """Raises SouvenanceError besides its own errors, where the state does."""
 
-    def __init__(self, reception: OAuthState, polls: Polls, issuer: str) -> None:
+    def __init__(self, state: OAuthState, polls: Polls, issuer: str) -> None:
         super().__init__(scopes_supported=list(SCOPES))
-        self.reception = reception
+        self.state = state
         self.polls = polls
         self.issuer = issuer
         self.register_grant(_CodeGrant, [_S256()])
@@ -328,7 +333,7 @@ class Authority(AuthorizationServer):
         self.register_endpoint(_Revocation)
 
     def held(self, kind: str, secret: str) -> Held | None:
-        slip = self.reception.slip(kind, secret)
+        slip = self.state.slip(kind, secret)
         if slip is None or (slip.signin is None and kind != DEVICE):
             return None
         return Held(slip)
@@ -345,7 +350,7 @@ class Authority(AuthorizationServer):
         return super().get_authorization_grant(request)
 
     def query_client(self, client_id: str) -> RegisteredClient | None:
-        client = self.reception.client(client_id)
+        client = self.state.client(client_id)
         return None if client is None else RegisteredClient(client)
 
     def generate_token(
@@ -363,7 +368,7 @@ class Authority(AuthorizationServer):
         told = scope if scope and scope != user.get_scope() else user.scope
         access: Access = "write" if WRITE in told.split() else "read"
         kept = user.scope.encode()
-        tokens = self.reception.redeem(user.slip, access, kept, again=include_refresh_token)
+        tokens = self.state.redeem(user.slip, access, kept, again=include_refresh_token)
         if tokens is None:
             raise InvalidGrantError("It has expired, was withdrawn or was used before.")
         answer: dict[str, Any] = {
@@ -414,3 +419,91 @@ def granted(asked: str, access: str) -> str:
     if access != WRITE:
         return READ
     return asked if WRITE in asked.split() else f"{READ} {WRITE}"
+
+
+_UNNAMED = "A program without a name"
+
+_Told = dict[str, Any]
+
+
+class _Wanted(Struct, frozen=True, omit_defaults=True):
+    """What a client says of itself, as far as it matters here."""
+
+    redirect_uris: Annotated[tuple[str, ...], Meta(max_length=10)] = ()
+    token_endpoint_auth_method: str = "client_secret_basic"  # noqa: S105 - the name of a method
+    grant_types: Annotated[tuple[str, ...], Meta(max_length=20)] = (CODE_GRANT,)
+    client_name: Annotated[str, Meta(max_length=200)] = ""
+    scope: Annotated[str, Meta(max_length=200)] = ""
+
+
+def register(state: OAuthState, asked: OAuthRequest) -> Answered:
+    """Raises: SouvenanceError, OAuth2Error."""
+    endpoint = _Registration(state)
+    answered: Answered = endpoint(_Registering(asked))
+    return answered
+
+
+class _Registering:
+    """The request, as Authlib asks about it."""
+
+    def __init__(self, asked: OAuthRequest) -> None:
+        self.payload = self
+        self.credential = None
+        try:
+            wanted = msgspec.json.decode(asked.body, type=settled(_Wanted))
+        except UNREADABLE:
+            raise InvalidClientMetadataError("The metadata can not be read.") from None
+        self.data: _Told = {
+            name: getattr(wanted, name) for name in wanted.__struct_fields__ if getattr(wanted, name)
+        }
+
+
+class _Registration(ClientRegistrationEndpoint):
+    def __init__(self, state: OAuthState) -> None:
+        super().__init__()
+        self._state = state
+
+    def authenticate_token(self, request: _Registering) -> bool:
+        return True
+
+    def get_server_metadata(self) -> _Told:
+        return {"scopes_supported": SCOPES, "token_endpoint_auth_methods_supported": AUTH_METHODS}
+
+    def extract_client_metadata(self, request: _Registering) -> _Told:
+        """What is registered: what was asked for, without what there is not here."""
+        metadata: _Told = super().extract_client_metadata(request)
+        redirects = metadata.get("redirect_uris", [])
+        if not all(map(may_redirect, redirects)):
+            raise InvalidRedirectURIError("It must be https, a loopback address or a scheme of your own.")
+        grants = [grant for grant in metadata["grant_types"] if grant in GRANTS]
+        if not grants or (CODE_GRANT in grants and not redirects):
+            raise InvalidClientMetadataError("It needs a known grant type, and for codes a redirect.")
+        return {
+            **metadata,
+            "client_name": metadata.get("client_name") or _UNNAMED,
+            "grant_types": grants,
+            "response_types": ["code"] if CODE_GRANT in grants else [],
+        }
+
+    def generate_client_info(self, request: _Registering) -> _Told:
+        info: _Told = {
+            "client_id": self._state.secret(),
+            "client_id_issued_at": self._state.now() // 1000,
+        }
+        if request.data["token_endpoint_auth_method"] != PUBLIC:
+            info |= {"client_secret": self._state.secret(), "client_secret_expires_at": 0}
+        return info
+
+    def save_client(self, client_info: _Told, client_metadata: _Told, request: Any) -> Client:
+        secret = client_info.get("client_secret")
+        client = Client(
+            id=client_info["client_id"],
+            name=client_metadata["client_name"],
+            redirects=tuple(client_metadata.get("redirect_uris", ())),
+            grants=tuple(client_metadata["grant_types"]),
+            auth=client_metadata["token_endpoint_auth_method"],
+            secret=None if secret is None else hash_of(secret),
+            created_at=self._state.now(),
+        )
+        self._state.register(client)
+        return client

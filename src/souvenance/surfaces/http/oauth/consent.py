@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Callable
 from hashlib import sha256
 from typing import TypeVar
 from urllib.parse import urlencode
@@ -36,9 +37,17 @@ from souvenance.gate.oauth_state import Chosen, OAuthState
 from souvenance.patterns import pattern
 from souvenance.surfaces.http.oauth import metadata, pages
 from souvenance.surfaces.http.oauth.authorization_server import Approval, Authority, Polls, granted
+from souvenance.surfaces.http.oauth.messages import (
+    Fields,
+    OAuthRequest,
+    as_page,
+    fields_of,
+    page,
+    redirect,
+    to_client,
+    told,
+)
 from souvenance.surfaces.http.oauth.pages import Consent
-from souvenance.surfaces.http.oauth.request import Fields, OAuthRequest, fields_of
-from souvenance.surfaces.http.oauth.responses import as_page, page, redirect, to_client, told
 from souvenance.surfaces.http.routes import status_of
 
 _HOUR = 3600
@@ -56,7 +65,7 @@ _WHAT_IS_LEFT = 0
 _MOST_SHOWN = 200
 
 
-class OfferedNamespace(Struct, frozen=True, kw_only=True):
+class ConsentDestination(Struct, frozen=True, kw_only=True):
     """Where the answer of a request goes, and what its client says of itself."""
 
     where: str
@@ -131,17 +140,23 @@ class Offer(Struct, frozen=True, kw_only=True):
         )
 
     def view(
-        self, chosen: Chosen, place: OfferedNamespace, *, csrf: str, request: str, sign_out: str | None
+        self,
+        chosen: Chosen,
+        destination: ConsentDestination,
+        *,
+        csrf: str,
+        request: str,
+        sign_out: str | None,
     ) -> Consent:
         return Consent(
             client=self.client.name,
             client_id=self.client.id,
-            source=_cut(place.source),
-            where=place.where,
-            config_path=_cut(place.config_path),
+            source=_cut(destination.source),
+            where=destination.where,
+            config_path=_cut(destination.config_path),
             signed_in_as=self.who.sub,
-            workspaces=() if self.who.wid == ALL else (self.who.wid,),
-            workspace=chosen.workspace,
+            workspace=chosen.workspace if self.who.wid == ALL else self.who.wid,
+            workspace_fixed=self.who.wid != ALL,
             peer=chosen.peer,
             peer_fixed=not self.who.peers,
             namespaces=tuple(self.who.namespaces_allowed),
@@ -152,7 +167,7 @@ class Offer(Struct, frozen=True, kw_only=True):
             end=chosen.seconds,
             csrf=csrf,
             request=request,
-            action=place.action,
+            action=destination.action,
             registered=self.client.id not in BUILT_IN,
             everyone_offered=self.everyone,
             everyone=chosen.everyone,
@@ -203,60 +218,52 @@ def _cut(text: str | None) -> str | None:
     return text[:_MOST_SHOWN] if text else None
 
 
-_COOKIE = "souvenance-visit"
-_GUARDED_COOKIE = "__Host-souvenance-visit"
+_COOKIE = "souvenance-session"
+_GUARDED_COOKIE = "__Host-souvenance-session"
 """Over TLS: a browser takes it from this very host alone."""
 _SECRET = pattern(r"[A-Za-z0-9_-]{43}\Z")
 _OWN_PAGES = ("same-origin", "none")
 
 
-class BrowserSession(Struct, frozen=True):
-    secret: str
-    known: bool
-    """Whether the browser brought the cookie."""
-    token: str | None
-    """The cap of whoever is signed in, or of this machine where that is trusted."""
+class BrowserSession:
+    """A request from a browser, and what its cookie says of who sends it."""
+
+    def __init__(self, asked: OAuthRequest, state: OAuthState) -> None:
+        self.asked = asked
+        self._cookie = _GUARDED_COOKIE if asked.secure else _COOKIE
+        brought = asked.cookies.get(self._cookie, "")
+        self.known = _SECRET.match(brought) is not None
+        """Whether the browser brought the cookie."""
+        self.secret = brought if self.known else state.secret()
+        self.token = asked.trusted or (state.signed_in(brought) if self.known else None)
+        """The cap of whoever is signed in, or of this machine where that is trusted."""
 
     def form_token(self, *form: str) -> str:
         return b64(sha256(frame("souvenance.signin.form", self.secret, *form)).digest())
 
-    def check_form(self, asked: OAuthRequest, *form: str) -> None:
+    def check_form(self, *form: str) -> None:
         """Raises: Denied for a form that this browser was not given."""
-        if asked.headers.get("sec-fetch-site", "same-origin") not in _OWN_PAGES:
+        if self.asked.headers.get("sec-fetch-site", "same-origin") not in _OWN_PAGES:
             raise Denied("the form was sent from a page of another site")
-        given = asked.get("csrf").encode("utf-8", "surrogatepass")
+        given = self.asked.get("csrf").encode("utf-8", "surrogatepass")
         if not self.known or not hmac.compare_digest(given, self.form_token(*form).encode()):
             raise Denied(
                 "the form is not one of this browser's, or too old",
                 hint="Go back, load the page again, and allow cookies for it.",
             )
 
+    def page(self, html: str, status: int = 200, leads_to: str = "") -> Response:
+        answer = page(html, status, leads_to)
+        if not self.known:
+            self.remember(answer, self.secret)
+        return answer
 
-def visit(asked: OAuthRequest, reception: OAuthState) -> BrowserSession:
-    brought = asked.cookies.get(_name(asked), "")
-    if not _SECRET.match(brought):
-        return BrowserSession(reception.secret(), False, asked.trusted)
-    return BrowserSession(brought, True, asked.trusted or reception.signed_in(brought))
+    def remember(self, answer: Response, secret: str) -> None:
+        secure, age = self.asked.secure, SESSION_MS // 1000
+        answer.set_cookie(self._cookie, secret, age, secure=secure, httponly=True, samesite="lax")
 
-
-def remember(answer: Response, asked: OAuthRequest, secret: str) -> None:
-    answer.set_cookie(
-        _name(asked),
-        secret,
-        max_age=SESSION_MS // 1000,
-        path="/",
-        secure=asked.secure,
-        httponly=True,
-        samesite="lax",
-    )
-
-
-def forget(answer: Response, asked: OAuthRequest) -> None:
-    answer.delete_cookie(_name(asked), path="/", secure=asked.secure, httponly=True, samesite="lax")
-
-
-def _name(asked: OAuthRequest) -> str:
-    return _GUARDED_COOKIE if asked.secure else _COOKIE
+    def forget(self, answer: Response) -> None:
+        answer.delete_cookie(self._cookie, secure=self.asked.secure, httponly=True, samesite="lax")
 
 
 _SIGN_IN = "sign-in"
@@ -278,48 +285,43 @@ class _Device(Struct, frozen=True):
 
 
 class ConsentPages:
-    def __init__(self, reception: OAuthState) -> None:
-        self._reception = reception
+    """Raises, all of it: SouvenanceError."""
 
-    def refuse(self, error: Exception) -> Response:
-        return as_page(error)
+    def __init__(self, state: OAuthState) -> None:
+        self._state = state
 
     def sign_in(self, asked: OAuthRequest) -> Response:
-        """Raises: SouvenanceError."""
-        come = visit(asked, self._reception)
+        browser = BrowserSession(asked, self._state)
         if asked.method == "POST":
-            return self._enter(asked, come, None)
-        who = self._who(come)
+            return self._enter(browser, None)
+        who = self._who(browser)
         if who is None:
-            return self._ask_who(asked, come, None)
+            return self._ask_who(browser, None)
         text = f"You are signed in as {who.sub}. Programs that you began to connect can ask you now."
         return _notice("Signed in", text)
 
     def sign_out(self, asked: OAuthRequest) -> Response:
-        """Whoever did so while a program waited comes back to where somebody else can sign in.
-
-        Raises: SouvenanceError.
-        """
-        come = visit(asked, self._reception)
+        """Whoever signs out while a program waits comes back to where somebody else can sign in."""
+        browser = BrowserSession(asked, self._state)
         if asked.method != "POST":
-            who = self._who(come)
+            who = self._who(browser)
             if who is None or asked.trusted is not None:
                 return _notice("Signed out", _UNKNOWN if asked.trusted is None else _TRUSTED)
-            html = pages.sign_out(action=metadata.SIGN_OUT, csrf=come.form_token(_SIGN_OUT), who=who.sub)
-            return _shown(html, asked, come, 200)
+            csrf = browser.form_token(_SIGN_OUT)
+            return browser.page(pages.sign_out(action=metadata.SIGN_OUT, csrf=csrf, who=who.sub))
         request = asked.get("request")
-        come.check_form(asked, *((_CONSENT, request) if request else (_SIGN_OUT,)))
-        self._reception.sign_out(come.secret)
-        waiting = self._reception.asked(request) if request else None
+        browser.check_form(*((_CONSENT, request) if request else (_SIGN_OUT,)))
+        self._state.sign_out(browser.secret)
+        waiting = self._state.asked(request) if request else None
         answer = _notice("Signed out", _UNKNOWN) if waiting is None else redirect(_back(waiting.content))
-        forget(answer, asked)
+        browser.forget(answer)
         return answer
 
     def authorize(self, asked: OAuthRequest) -> Response:
-        """Raises: SouvenanceError, OAuth2Error."""
-        come = visit(asked, self._reception)
+        """Raises: OAuth2Error too."""
+        browser = BrowserSession(asked, self._state)
         if asked.method == "POST" and asked.get("request"):
-            return self._decide(asked, come)
+            return self._decide(browser)
         query = replace(asked, fields=fields_of(asked.query))
         try:
             grant = self._authority(asked).get_consent_grant(query)
@@ -328,166 +330,196 @@ class ConsentPages:
             return sent or as_page(error)
         client: Client = grant.client.client
         if asked.method == "POST":
-            return self._enter(asked, come, client.name)
-        who = self._who(come)
+            return self._enter(browser, client.name)
+        who = self._who(browser)
         if who is None:
-            return self._ask_who(asked, come, client.name)
-        request = self._reception.ask(client.id, msgspec.json.encode(query.fields))
+            return self._ask_who(browser, client.name)
+        request = self._state.ask(client.id, msgspec.json.encode(query.fields))
         offer = self._offer(who, client, query.get("scope"), query.get("login_hint"))
-        return self._consent(asked, come, offer, offer.usual, _place(query), request)
+        return self._consent(browser, offer, offer.usual, _destination(query), request)
 
     def _is_trusted(self, query: OAuthRequest) -> bool:
         """Whether a browser may be sent to where the request says though nobody decided anything.
 
         Else whoever registers could have this server lead people anywhere.
         """
-        client = self._reception.client(query.get("client_id"))
+        client = self._state.client(query.get("client_id"))
         if client is None:
             return False
         here = query.get("redirect_uri").startswith("http://")  # Which is this machine alone.
         return here or client.id in BUILT_IN or client.used_at is not None
 
-    def _decide(self, asked: OAuthRequest, come: BrowserSession) -> Response:
-        """Raises: SouvenanceError, OAuth2Error."""
+    def _decide(self, browser: BrowserSession) -> Response:
+        """Raises: OAuth2Error too."""
+        asked, token = browser.asked, browser.token
         request = asked.get("request")
-        come.check_form(asked, _CONSENT, request)
+        browser.check_form(_CONSENT, request)
         query = replace(asked, method="GET", fields=self._pending(request, Fields))
         authority = self._authority(asked)
         grant = authority.get_consent_grant(query)
         client: Client = grant.client.client
-        who, token = self._who(come), come.token
+        who = self._who(browser)
         if who is None or token is None:
-            there = replace(asked, query=urlencode(query.fields))
-            return self._ask_who(there, come, client.name, _AGAIN)
-        offer = self._offer(who, client, query.get("scope"), query.get("login_hint"))
-        chosen = offer.posted(asked)
-        approval: Approval | None = None
-        try:
-            match asked.get("decision"):
-                case "allow":
-                    chosen = offer.chosen(asked)
-                    approval = Approval(token, request, chosen)
-                case "deny":
-                    self._reception.deny(token, request, client.id)
-                case _:
-                    raise InvalidInput("choose whether to allow or to deny")
+            here = f"{asked.path}?{urlencode(query.fields)}"
+            return self._ask_who(browser, client.name, _AGAIN, action=here)
+
+        def finish(approval: Approval | None) -> Response:
             answered = authority.create_authorization_response(grant.request, approval, grant)
-        except (InvalidInput, Denied) as error:
-            return self._consent(asked, come, offer, chosen, _place(query), request, error)
-        return to_client(answered, asked.issuer) or _notice("Done", "You can close this page.")
+            return to_client(answered, asked.issuer) or _notice("Done", "You can close this page.")
+
+        def deny() -> Response:
+            self._state.deny(token, request, client.id)
+            return finish(None)
+
+        offer = self._offer(who, client, query.get("scope"), query.get("login_hint"))
+        return self._decided(
+            browser,
+            offer,
+            _destination(query),
+            allow=lambda chosen: finish(Approval(token, request, chosen)),
+            deny=deny,
+        )
 
     def device(self, asked: OAuthRequest) -> Response:
-        """Raises: SouvenanceError."""
-        come = visit(asked, self._reception)
+        browser = BrowserSession(asked, self._state)
         if asked.method == "POST" and asked.get("request"):
-            return self._decide_device(asked, come)
+            return self._decide_device(browser)
         if asked.method == "POST" and asked.get("cap"):
-            return self._enter(asked, come, None)
-        who = self._who(come)
+            return self._enter(browser, None)
+        who = self._who(browser)
         if who is None:
-            return self._ask_who(asked, come, None)
+            return self._ask_who(browser, None)
         if asked.method == "GET":
-            return self._ask_code(asked, come, asked.get("user_code"))
-        come.check_form(asked, _DEVICE)
+            return self._ask_code(browser)
+        browser.check_form(_DEVICE)
         code = typed(asked.get("user_code"))
-        slip = None if code is None else self._reception.device_of(code)
-        client = None if slip is None else self._reception.client(slip.client)
+        slip = None if code is None else self._state.device_of(code)
+        client = None if slip is None else self._state.client(slip.client)
         if code is None or slip is None or client is None:
             trouble = "No device waits with this code. It may have expired: let the device show a new one."
-            return self._ask_code(asked, come, asked.get("user_code"), trouble)
-        request = self._reception.ask(client.id, msgspec.json.encode(_Device(slip.hash, hash_of(code))))
+            return self._ask_code(browser, trouble)
+        request = self._state.ask(client.id, msgspec.json.encode(_Device(slip.hash, hash_of(code))))
         offer = self._offer(who, client, slip.content.decode())
-        return self._consent(asked, come, offer, offer.usual, _ELSEWHERE, request)
+        return self._consent(browser, offer, offer.usual, _ELSEWHERE, request)
 
-    def _decide_device(self, asked: OAuthRequest, come: BrowserSession) -> Response:
-        """Raises: SouvenanceError."""
-        request = asked.get("request")
-        come.check_form(asked, _CONSENT, request)
+    def _decide_device(self, browser: BrowserSession) -> Response:
+        request = browser.asked.get("request")
+        browser.check_form(_CONSENT, request)
         pending = self._pending(request, _Device)
-        slip = self._reception.waiting(pending.device)
-        client = None if slip is None else self._reception.client(slip.client)
+        slip = self._state.waiting(pending.device)
+        client = None if slip is None else self._state.client(slip.client)
         if slip is None or client is None:
             raise _gone()
-        who, token = self._who(come), come.token
+        who, token = self._who(browser), browser.token
         if who is None or token is None:
-            return self._ask_who(asked, come, client.name, _AGAIN)
-        offer = self._offer(who, client, slip.content.decode())
+            return self._ask_who(browser, client.name, _AGAIN)
+        asked_for = slip.content.decode()
+
+        def allow(chosen: Chosen) -> Response:
+            scope = granted(asked_for, chosen.access).encode()
+            self._state.allow_device(token, request, slip, chosen, pending.typed, scope)
+            return _notice("Connected", f"{client.name} goes on by itself. You can close this page.")
+
+        def deny() -> Response:
+            self._state.deny(token, request, client.id, slip)
+            return _notice("Denied", f"{client.name} was not let in. You can close this page.")
+
+        offer = self._offer(who, client, asked_for)
+        return self._decided(browser, offer, _ELSEWHERE, allow=allow, deny=deny)
+
+    def _decided(
+        self,
+        browser: BrowserSession,
+        offer: Offer,
+        destination: ConsentDestination,
+        *,
+        allow: Callable[[Chosen], Response],
+        deny: Callable[[], Response],
+    ) -> Response:
+        """What comes of the form's decision; the form again if it can't be followed."""
+        asked = browser.asked
         chosen = offer.posted(asked)
         try:
             match asked.get("decision"):
                 case "allow":
                     chosen = offer.chosen(asked)
-                    scope = granted(slip.content.decode(), chosen.access).encode()
-                    self._reception.allow_device(token, request, slip, chosen, pending.typed, scope)
-                    return _notice("Connected", f"{client.name} goes on by itself. You can close this page.")
+                    return allow(chosen)
                 case "deny":
-                    self._reception.deny(token, request, client.id, slip)
-                    return _notice("Denied", f"{client.name} was not let in. You can close this page.")
+                    return deny()
                 case _:
                     raise InvalidInput("choose whether to allow or to deny")
         except (InvalidInput, Denied) as error:
-            return self._consent(asked, come, offer, chosen, _ELSEWHERE, request, error)
+            return self._consent(browser, offer, chosen, destination, asked.get("request"), error)
 
-    def _enter(self, asked: OAuthRequest, come: BrowserSession, asked_by: str | None) -> Response:
-        """Sign in with the cap of the form, and come back. Raises: SouvenanceError."""
-        come.check_form(asked, _SIGN_IN)
+    def _enter(self, browser: BrowserSession, asked_by: str | None) -> Response:
+        """Sign in with the cap of the form, and come back."""
+        browser.check_form(_SIGN_IN)
         try:
-            secret = self._reception.sign_in(asked.get("cap").strip())
+            secret = self._state.sign_in(browser.asked.get("cap").strip())
         except (Unauthenticated, Denied) as error:
-            return self._ask_who(asked, come, asked_by, told(error), status_of(type(error)))
-        answer = redirect(asked.here)
-        remember(answer, asked, secret)
+            return self._ask_who(browser, asked_by, told(error), status=status_of(type(error)))
+        answer = redirect(browser.asked.here)
+        browser.remember(answer, secret)
         return answer
 
     def _ask_who(
         self,
-        asked: OAuthRequest,
-        come: BrowserSession,
+        browser: BrowserSession,
         asked_by: str | None,
         trouble: str = "",
+        *,
+        action: str | None = None,
         status: int = 200,
     ) -> Response:
         html = pages.sign_in(
-            action=asked.here, csrf=come.form_token(_SIGN_IN), asked_by=asked_by, trouble=trouble
+            action=action or browser.asked.here,
+            csrf=browser.form_token(_SIGN_IN),
+            asked_by=asked_by,
+            trouble=trouble,
         )
-        return _shown(html, asked, come, status)
+        return browser.page(html, status)
 
-    def _ask_code(self, asked: OAuthRequest, come: BrowserSession, code: str, trouble: str = "") -> Response:
+    def _ask_code(self, browser: BrowserSession, trouble: str = "") -> Response:
         html = pages.device(
-            action=metadata.DEVICE_PAGE, csrf=come.form_token(_DEVICE), code=code, trouble=trouble
+            action=metadata.DEVICE_PAGE,
+            csrf=browser.form_token(_DEVICE),
+            code=browser.asked.get("user_code"),
+            trouble=trouble,
         )
-        return _shown(html, asked, come, 400 if trouble else 200)
+        return browser.page(html, 400 if trouble else 200)
 
     def _consent(
         self,
-        asked: OAuthRequest,
-        come: BrowserSession,
+        browser: BrowserSession,
         offer: Offer,
         chosen: Chosen,
-        place: OfferedNamespace,
+        destination: ConsentDestination,
         request: str,
         error: SouvenanceError | None = None,
     ) -> Response:
-        sign_out = metadata.SIGN_OUT if asked.trusted is None else None
         view = offer.view(
-            chosen, place, csrf=come.form_token(_CONSENT, request), request=request, sign_out=sign_out
+            chosen,
+            destination,
+            csrf=browser.form_token(_CONSENT, request),
+            request=request,
+            sign_out=metadata.SIGN_OUT if browser.asked.trusted is None else None,
         )
         html = pages.consent(view, trouble="" if error is None else told(error))
-        return _shown(html, asked, come, 200 if error is None else status_of(type(error)), place.leads_to)
+        return browser.page(html, 200 if error is None else status_of(type(error)), destination.leads_to)
 
-    def _who(self, come: BrowserSession) -> WhoAmIAnswer | None:
-        """Who is signed in, with a cap that is still good. Raises: SouvenanceError."""
+    def _who(self, browser: BrowserSession) -> WhoAmIAnswer | None:
+        """Who is signed in, with a cap that is still good."""
         try:
-            return None if come.token is None else self._reception.who(come.token)
+            return None if browser.token is None else self._state.who(browser.token)
         except Unauthenticated:
             return None
 
     def _offer(self, who: WhoAmIAnswer, client: Client, scope: str, hint: str = "") -> Offer:
-        return Offer(client=client, who=who, scope=scope, hint=hint, now=self._reception.now())
+        return Offer(client=client, who=who, scope=scope, hint=hint, now=self._state.now())
 
     def _pending(self, request: str, kind: type[_Kind]) -> _Kind:
         """What was asked, and was not answered yet. Raises: NotFound."""
-        slip = self._reception.asked(request)
+        slip = self._state.asked(request)
         if slip is None:
             raise _gone()
         try:
@@ -496,16 +528,16 @@ class ConsentPages:
             raise _gone() from None  # It was asked at the other page.
 
     def _authority(self, asked: OAuthRequest) -> Authority:
-        return Authority(self._reception, Polls(), asked.issuer)
+        return Authority(self._state, Polls(), asked.issuer)
 
 
-_ELSEWHERE = OfferedNamespace(where=pages.ANOTHER_DEVICE, action=metadata.DEVICE_PAGE)
+_ELSEWHERE = ConsentDestination(where=pages.ANOTHER_DEVICE, action=metadata.DEVICE_PAGE)
 
 
-def _place(query: OAuthRequest) -> OfferedNamespace:
+def _destination(query: OAuthRequest) -> ConsentDestination:
     """Where the answer to a request goes whose redirect is known to be good."""
     uri = query.get("redirect_uri")
-    return OfferedNamespace(
+    return ConsentDestination(
         where=where_of(uri),
         action=metadata.AUTHORIZE,
         leads_to=form_target(uri),
@@ -528,10 +560,3 @@ def _notice(title: str, text: str) -> Response:
 
 def _gone() -> NotFound:
     return NotFound("this request has expired or was answered already", hint="Let the program ask again.")
-
-
-def _shown(html: str, asked: OAuthRequest, come: BrowserSession, status: int, leads_to: str = "") -> Response:
-    answer = page(html, status, leads_to)
-    if not come.known:
-        remember(answer, asked, come.secret)
-    return answer

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import unicodedata
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib import resources
+from string import Template
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -25,7 +27,8 @@ from souvenance.surfaces.http.host_check import is_loopback
 ANOTHER_DEVICE = "another device"
 """Where the answer goes if it is fetched with a device code."""
 
-_STYLE = resources.files(__package__).joinpath("pages.css").read_text("utf-8")
+_FOLDER = resources.files(__package__).joinpath("templates")
+_STYLE = _FOLDER.joinpath("pages.css").read_text("utf-8")
 
 STYLE_SOURCE = f"'sha256-{b64encode(sha256(_STYLE.encode()).digest()).decode()}'"
 """What `style-src` has to name for the stylesheet of these pages; they need nothing else.
@@ -48,10 +51,10 @@ class Consent(Struct, frozen=True, kw_only=True):
 
     `where` is the host and port that the answer goes to, a program's own scheme with its colon, or another
     device. `source` and `config_path` are the client's own words for where it runs and where it keeps its
-    tokens; `registered` says that it registered itself, so that nobody vouches for its name. Without
-    `workspaces` any may be typed, and with '*' among `namespaces` any of those. `everyone` says that it asks
-    for all peers of the workspace. `ends` are labels and seconds. `sign_out` is where the form may be sent to
-    by somebody else than is signed in, if anybody is.
+    tokens; `registered` says that it registered itself, so that nobody vouches for its name. Any workspace
+    may be typed unless it is fixed, and with '*' among `namespaces` any of those. `everyone` says that it
+    asks for all peers of the workspace. `ends` are labels and seconds. `sign_out` is where the form may be
+    sent to by somebody else than is signed in, if anybody is.
     """
 
     client: str
@@ -60,8 +63,8 @@ class Consent(Struct, frozen=True, kw_only=True):
     where: str
     config_path: str | None
     signed_in_as: str
-    workspaces: tuple[str, ...]
     workspace: str
+    workspace_fixed: bool
     peer: str
     peer_fixed: bool
     namespaces: tuple[str, ...]
@@ -81,23 +84,14 @@ class Consent(Struct, frozen=True, kw_only=True):
 
 def sign_in(*, action: str, csrf: str, asked_by: str | None, trouble: str = "") -> str:
     """The page that asks for a cap, as `cap`."""
-    asks = f"{_shown(asked_by)} asks to use your memory. " if asked_by else ""
     return _page(
         "Sign in",
-        f"""<h1>Sign in</h1>
-<p class="lead">{asks}Your cap says who you are.</p>
-{_trouble(trouble)}<form method="post" action="{_value(action)}">
-{_hidden("csrf", csrf)}
-<div>
-<label class="name" for="cap">Cap</label>
-<input type="password" id="cap" name="cap" required autofocus autocomplete="current-password" \
-{_described("cap", trouble)}>
-<p class="hint" id="cap-hint">Yours is in the file <code>owner.cap</code> of Souvenance’s data folder \
-(<code>~/.souvenance</code>), or was made for you with <code>souvenance cap mint</code>.</p>
-</div>
-<div class="doors"><button class="yes">Sign in</button></div>
-</form>""",
+        "sign_in",
         trouble,
+        action=_value(action),
+        csrf=_hidden("csrf", csrf),
+        asks=f"{_shown(asked_by)} asks to use your memory. " if asked_by else "",
+        described=_described("cap", trouble),
     )
 
 
@@ -105,75 +99,51 @@ def device(*, action: str, csrf: str, code: str = "", trouble: str = "") -> str:
     """The page that asks for the code that another device shows, as `user_code`."""
     return _page(
         "Connect a device",
-        f"""<h1>Connect a device</h1>
-<p class="lead">Type the code that the other device shows. You see what it asks for before you allow it.</p>
-{_trouble(trouble)}<form method="post" action="{_value(action)}">
-{_hidden("csrf", csrf)}
-<div>
-<label class="name" for="user_code">Code</label>
-<input class="code" id="user_code" name="user_code" value="{_value(code)}" required autofocus maxlength="64" \
-autocomplete="off" autocapitalize="characters" spellcheck="false" {_described("user_code", trouble)}>
-<p class="hint" id="user_code-hint">Only one that you asked for yourself. \
-Whoever sends you a code wants to read your memory.</p>
-</div>
-<div class="doors"><button class="yes">Continue</button></div>
-</form>""",
+        "device",
         trouble,
+        action=_value(action),
+        csrf=_hidden("csrf", csrf),
+        code=_value(code),
+        described=_described("user_code", trouble),
     )
 
 
 def sign_out(*, action: str, csrf: str, who: str) -> str:
     """The page that asks whether to sign out."""
-    return _page(
-        "Sign out",
-        f"""<h1>Sign out?</h1>
-<p class="lead">You are signed in as {_shown(who)}. Programs that you let in stay connected.</p>
-<form method="post" action="{_value(action)}">
-{_hidden("csrf", csrf)}
-<div class="doors"><button class="yes">Sign out</button></div>
-</form>""",
-    )
+    return _page("Sign out", "sign_out", action=_value(action), csrf=_hidden("csrf", csrf), who=_shown(who))
 
 
 def notice(title: str, text: str) -> str:
     """A page that only says something."""
-    return _page(_plain(title), f"<h1>{_shown(title)}</h1>\n<p>{_shown(text, most=2000)}</p>")
+    return _framed(_plain(title), f"<h1>{_shown(title)}</h1>\n<p>{_shown(text, most=2000)}</p>")
 
 
 def consent(view: Consent, *, trouble: str = "") -> str:
     """The page that asks whether a client may come in, and how far.
 
     It posts csrf, request, decision (allow or deny), workspace, peer, namespace (each, or all of them with
-    commas between), access, end, and where it is offered everyone (yes or no).
+    commas between), access, end, and where it is offered everyone (yes or no). A form's first button is what
+    Enter in a field presses. Here it is one that sends nothing, so nobody decides by it: to send to a dialog
+    is to close it, and there is none.
     """
     return _page(
         "Allow access?",
-        f"""<h1>{_shown(view.client)} asks to use your memory</h1>
-{_NOT_BY_ENTER}
-<p class="lead">You are signed in as {_shown(view.signed_in_as)}.{_other_person(view)}</p>
-{_trouble(trouble)}{_warnings(view)}{_facts(view)}
-<form method="post" action="{_value(view.action)}" id="decision" autocomplete="off">
-{_hidden("csrf", view.csrf)}
-{_hidden("request", view.request)}
-{_place(view)}
-{_whose(view)}
-{_namespaces(view)}
-{_access(view)}
-{_end(view)}
-<div class="doors">
-<button name="decision" value="deny" formnovalidate>Deny</button>
-<button class="yes" name="decision" value="allow">Allow</button>
-</div>
-</form>""",
+        "consent",
         trouble,
+        client=_shown(view.client),
+        who=_shown(view.signed_in_as),
+        other_person=_other_person(view),
+        warnings=_warnings(view),
+        facts=_facts(view),
+        action=_value(view.action),
+        csrf=_hidden("csrf", view.csrf),
+        request=_hidden("request", view.request),
+        place=_place(view),
+        whose=_whose(view),
+        namespaces=_namespaces(view),
+        access=_access(view),
+        end=_end(view),
     )
-
-
-_NOT_BY_ENTER = '<button form="decision" formmethod="dialog" formnovalidate hidden></button>'
-"""A form's first button is what Enter in a field presses: this one sends nothing, so nobody decides by it.
-
-To send to a dialog is to close it, and there is none.
-"""
 
 
 def _other_person(view: Consent) -> str:
@@ -228,9 +198,10 @@ def _facts(view: Consent) -> str:
 def _place(view: Consent) -> str:
     """Whose memory it is, and in which workspace."""
     peer = (_fixed if view.peer_fixed else _field)("peer", "Peer", view.peer)
+    workspace = (_fixed if view.workspace_fixed else _field)("workspace", "Workspace", view.workspace)
     others = "workspaces" if view.everyone_offered else "peers and workspaces"
     hint = f'<p class="hint">It sees nothing of other {others}.</p>'
-    return f'<div class="pair">\n{peer}\n{_workspace(view)}\n{hint}\n</div>'
+    return f'<div class="pair">\n{peer}\n{workspace}\n{hint}\n</div>'
 
 
 def _whose(view: Consent) -> str:
@@ -246,20 +217,6 @@ def _whose(view: Consent) -> str:
 
 def _whom(view: Consent) -> str:
     return _shown(view.peer) if view.peer_fixed else "this peer"
-
-
-def _workspace(view: Consent) -> str:
-    match view.workspaces:
-        case ():
-            return _field("workspace", "Workspace", view.workspace)
-        case (only,):
-            return _fixed("workspace", "Workspace", only)
-        case several:
-            options = "".join(_option(one, one, one == view.workspace) for one in several)
-            return f"""<div>
-<label class="name" for="workspace">Workspace</label>
-<select id="workspace" name="workspace">{options}</select>
-</div>"""
 
 
 def _namespaces(view: Consent) -> str:
@@ -349,23 +306,24 @@ def _trouble(text: str) -> str:
     return f'<p class="trouble" id="trouble" role="alert">{_shown(text, most=500)}</p>\n' if text else ""
 
 
-def _page(title: str, body: str, trouble: str = "") -> str:
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{"Not yet: " if trouble else ""}{escape(title)} · Souvenance</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-<p class="mark">Souvenance</p>
-<main>
-{body}
-</main>
-</body>
-</html>
-"""
+def _page(title: str, template: str, trouble: str = "", **filled: str) -> str:
+    body = _filled(template, {**filled, "trouble": _trouble(trouble)})
+    return _framed(f"Not yet: {title}" if trouble else title, body)
+
+
+def _framed(title: str, body: str) -> str:
+    frame = {"title": escape(title), "style": _STYLE, "body": body}
+    return f"{_filled('page', frame)}\n"
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    """Raises: KeyError for a blank of the template that stays empty."""
+    return _template(template).substitute(values).rstrip("\n")
+
+
+@cache
+def _template(name: str) -> Template:
+    return Template(_FOLDER.joinpath(f"{name}.html").read_text("utf-8"))
 
 
 def _if(so: bool, attribute: str) -> str:

@@ -58,7 +58,7 @@ class Log:
             sys.stderr.flush()
 
 
-class _Handler(logging.Handler):
+class _CleaningHandler(logging.Handler):
     """What this process logs, cleaned."""
 
     def __init__(self, log: Log) -> None:
@@ -100,7 +100,7 @@ def logging_to(log: Log) -> Iterator[None]:
         if error is not None:
             logging.getLogger("souvenance").error("a thread ended", exc_info=error)
 
-    root.handlers = [_Handler(log)]
+    root.handlers = [_CleaningHandler(log)]
     threading.excepthook = ended
     try:
         yield

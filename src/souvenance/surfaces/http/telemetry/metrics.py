@@ -18,11 +18,47 @@ from prometheus_client import (
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from souvenance.gate.health import Health
-from souvenance.surfaces.http.telemetry.route_names import RouteName
+from souvenance.surfaces.http.telemetry.observer import RouteName
 from souvenance.version import __version__
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-_HOUR, _DAY = "hour", "day"
+
+_COUNTERS: dict[str, tuple[str, ...]] = {
+    "souvenance_requests_total": ("Requests, by status; 0 without an answer.", "door", "operation", "status"),
+    "souvenance_operations_total": ("Requests to the gate, by code of refusal.", "operation", "outcome"),
+    "souvenance_lines_total": ("Lines that operations stored, gave or erased.", "operation"),
+    "souvenance_store_transactions_total": ("Transactions, by code of failure.", "kind", "outcome"),
+    "souvenance_model_calls_total": ("Calls of models, by code of failure.", "task", "outcome"),
+    "souvenance_model_tokens_total": ("Tokens of good calls.", "task"),
+    "souvenance_work_total": ("Work behind the requests, by code of failure.", "kind", "outcome"),
+}
+_HISTOGRAMS: dict[str, tuple[str, ...]] = {
+    "souvenance_request_seconds": ("How long requests took, answers included.", "door", "operation"),
+    "souvenance_operation_seconds": ("How long the gate took, audit row included.", "operation"),
+    "souvenance_store_seconds": ("How long a transaction took, waiting for it included.", "kind"),
+    "souvenance_model_seconds": ("How long a call took.", "task"),
+    "souvenance_work_seconds": ("How long a piece of work took.", "kind"),
+}
+_GAUGES: dict[str, tuple[str, ...]] = {
+    "souvenance_build_info": ("Always 1; which version runs.", "version", "python"),
+    "souvenance_requests_in_progress": ("Requests that are being answered.",),
+    "souvenance_store_up": ("1 if the store can be reached, else 0.",),
+    "souvenance_model_resting": ("1 if the model is left alone for now: it fails, or its budget is spent.",),
+    "souvenance_model_calls_left": ("Calls that the budget of the installation still allows.", "period"),
+    "souvenance_model_tokens_left": ("Tokens that the budget of the installation still allows.", "period"),
+    "souvenance_work_waiting": ("Jobs that are due and nobody does.",),
+    "souvenance_work_oldest_seconds": ("For how long the first of them has been due; 0 if none is.",),
+    "souvenance_embedding_behind": ("1 if lines wait for their vectors, else 0.",),
+    "souvenance_embedder_resting": ("1 if the embedder fails: search is by words meanwhile.",),
+}
+"""The meaning and the labels of each metric."""
+_OF_WORK = {
+    "operation": ("souvenance_operations_total", "souvenance_operation_seconds"),
+    "store": ("souvenance_store_transactions_total", "souvenance_store_seconds"),
+    "model": ("souvenance_model_calls_total", "souvenance_model_seconds"),
+    "work": ("souvenance_work_total", "souvenance_work_seconds"),
+}
+"""What counts and times each kind of work that an observer is told of."""
 
 
 class Metrics:
@@ -32,140 +68,61 @@ class Metrics:
 
     def __init__(self) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
-        self.registry = CollectorRegistry()
-        ProcessCollector(registry=self.registry)
-        self._build = self._gauge(
-            "souvenance_build_info", "Always 1; which version runs.", "version", "python"
-        )
-        self._build.labels(__version__, platform.python_version()).set(1)
-        self._count_requests()
-        self._count_store_and_models()
-        self._count_work()
-        self._by_kind = {
-            "operation": (self._operations, self._operation_seconds),
-            "store": (self._transactions, self._transaction_seconds),
-            "model": (self._model_calls, self._model_seconds),
-            "work": (self._work_done, self._work_seconds),
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self.all: dict[str, Any] = {
+            **{name: self._made(Counter, name, *about) for name, about in _COUNTERS.items()},
+            **{name: self._made(Gauge, name, *about) for name, about in _GAUGES.items()},
+            **{
+                name: self._made(Histogram, name, *about, buckets=_SECONDS)
+                for name, about in _HISTOGRAMS.items()
+            },
         }
-        self._children: dict[tuple[Any, ...], Any] = {}
+        self.in_progress: Gauge = self.all["souvenance_requests_in_progress"]
+        self.all["souvenance_build_info"].labels(__version__, platform.python_version()).set(1)
+        self._children: dict[tuple[str, ...], Any] = {}
 
-    def _count_requests(self) -> None:
-        self._requests = self._counter(
-            "souvenance_requests_total",
-            "Requests, by status; 0 without an answer.",
-            "door",
-            "operation",
-            "status",
-        )
-        self._request_seconds = self._histogram(
-            "souvenance_request_seconds",
-            "How long requests took, answers included.",
-            "door",
-            "operation",
-        )
-        self.in_progress = self._gauge("souvenance_requests_in_progress", "Requests that are being answered.")
-        self._operations = self._counter(
-            "souvenance_operations_total",
-            "Requests to the gate, by code of refusal.",
-            "operation",
-            "outcome",
-        )
-        self._operation_seconds = self._histogram(
-            "souvenance_operation_seconds", "How long the gate took, audit row included.", "operation"
-        )
-        self._lines = self._counter(
-            "souvenance_lines_total", "Lines that operations stored, gave or erased.", "operation"
-        )
+    def _made(self, kind: Any, name: str, meaning: str, *labels: str, **options: Any) -> Any:
+        return kind(name, meaning, labels, registry=self._registry, **options)
 
-    def _count_store_and_models(self) -> None:
-        self._transactions = self._counter(
-            "souvenance_store_transactions_total", "Transactions, by code of failure.", "kind", "outcome"
-        )
-        self._transaction_seconds = self._histogram(
-            "souvenance_store_seconds", "How long a transaction took, waiting for it included.", "kind"
-        )
-        self._store_up = self._gauge("souvenance_store_up", "1 if the store can be reached, else 0.")
-        self._model_calls = self._counter(
-            "souvenance_model_calls_total", "Calls of models, by code of failure.", "task", "outcome"
-        )
-        self._model_seconds = self._histogram("souvenance_model_seconds", "How long a call took.", "task")
-        self._model_tokens = self._counter("souvenance_model_tokens_total", "Tokens of good calls.", "task")
-        self._model_resting = self._gauge(
-            "souvenance_model_resting",
-            "1 if the model is left alone for now: it fails, or its budget is spent.",
-        )
-        self._model_calls_left = self._gauge(
-            "souvenance_model_calls_left", "Calls that the budget of the installation still allows.", "period"
-        )
-        self._model_tokens_left = self._gauge(
-            "souvenance_model_tokens_left",
-            "Tokens that the budget of the installation still allows.",
-            "period",
-        )
-
-    def _count_work(self) -> None:
-        self._work_done = self._counter(
-            "souvenance_work_total", "Work behind the requests, by code of failure.", "kind", "outcome"
-        )
-        self._work_seconds = self._histogram(
-            "souvenance_work_seconds", "How long a piece of work took.", "kind"
-        )
-        self._work_waiting = self._gauge("souvenance_work_waiting", "Jobs that are due and nobody does.")
-        self._work_oldest = self._gauge(
-            "souvenance_work_oldest_seconds", "For how long the first of them has been due; 0 if none is."
-        )
-        self._behind = self._gauge(
-            "souvenance_embedding_behind", "1 if lines wait for their vectors, else 0."
-        )
-        self._embedder_resting = self._gauge(
-            "souvenance_embedder_resting", "1 if the embedder fails: search is by words meanwhile."
-        )
-
-    def request(self, place: RouteName, status: int, seconds: float) -> None:
-        self._child(self._requests, *place, str(status)).inc()
-        self._child(self._request_seconds, *place).observe(seconds)
+    def request(self, route: RouteName, status: int, seconds: float) -> None:
+        self._child("souvenance_requests_total", *route, str(status)).inc()
+        self._child("souvenance_request_seconds", *route).observe(seconds)
 
     def work(self, kind: str, name: str, outcome: str, seconds: float, counts: Mapping[str, int]) -> None:
         """A piece of work of one of the kinds that an observer is told of."""
-        counter, histogram = self._by_kind[kind]
+        counter, histogram = _OF_WORK[kind]
         self._child(counter, name, outcome).inc()
         self._child(histogram, name).observe(seconds)
         for what, number in counts.items():
             if number:
-                self._child(self._lines if what == "lines" else self._model_tokens, name).inc(number)
+                self._child(
+                    "souvenance_lines_total" if what == "lines" else "souvenance_model_tokens_total", name
+                ).inc(number)
 
-    def told(self, vitals: Health | None, *, store: bool) -> bytes:
-        """All of it, as Prometheus reads it. Without vitals, what they tell stays as it was told last."""
-        self._store_up.set(store)
-        if vitals is not None:
-            self._take(vitals)
-        return generate_latest(self.registry)
+    def told(self, health: Health | None, *, store: bool) -> bytes:
+        """All of it, as Prometheus reads it. Without `health`, what it tells stays as it was told last."""
+        self.all["souvenance_store_up"].set(store)
+        if health is not None:
+            self._take(health)
+        return generate_latest(self._registry)
 
-    def _take(self, vitals: Health) -> None:
-        self._work_waiting.set(vitals.work_waiting)
-        self._work_oldest.set(vitals.work_oldest_ms / 1000)
-        self._behind.set(vitals.embedding_behind)
-        self._embedder_resting.set(vitals.embedder_rests)
-        self._model_resting.set(vitals.model_rests)
-        if (left := vitals.left) is not None:
-            self._model_calls_left.labels(_HOUR).set(left.calls_this_hour)
-            self._model_calls_left.labels(_DAY).set(left.calls_today)
-            self._model_tokens_left.labels(_HOUR).set(left.tokens_this_hour)
-            self._model_tokens_left.labels(_DAY).set(left.tokens_today)
+    def _take(self, health: Health) -> None:
+        self.all["souvenance_work_waiting"].set(health.work_waiting)
+        self.all["souvenance_work_oldest_seconds"].set(health.work_oldest_ms / 1000)
+        self.all["souvenance_embedding_behind"].set(health.embedding_behind)
+        self.all["souvenance_embedder_resting"].set(health.embedder_rests)
+        self.all["souvenance_model_resting"].set(health.model_rests)
+        if (left := health.left) is not None:
+            self._child("souvenance_model_calls_left", "hour").set(left.calls_this_hour)
+            self._child("souvenance_model_calls_left", "day").set(left.calls_today)
+            self._child("souvenance_model_tokens_left", "hour").set(left.tokens_this_hour)
+            self._child("souvenance_model_tokens_left", "day").set(left.tokens_today)
 
-    def _child(self, metric: Any, *labels: str) -> Any:
+    def _child(self, name: str, *labels: str) -> Any:
         """The metric with those labels: looked up once, for to look it up costs more than to count."""
-        key = (metric, *labels)
+        key = (name, *labels)
         found = self._children.get(key)
         if found is None:
-            found = self._children[key] = metric.labels(*labels)
+            found = self._children[key] = self.all[name].labels(*labels)
         return found
-
-    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
-        return Counter(name, meaning, labels, registry=self.registry)
-
-    def _gauge(self, name: str, meaning: str, *labels: str) -> Gauge:
-        return Gauge(name, meaning, labels, registry=self.registry)
-
-    def _histogram(self, name: str, meaning: str, *labels: str) -> Histogram:
-        return Histogram(name, meaning, labels, registry=self.registry, buckets=_SECONDS)

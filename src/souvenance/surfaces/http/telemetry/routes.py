@@ -34,14 +34,14 @@ class StoreHealth:
     def __init__(self, probe: Callable[[], None], *, fresh: float = _FRESH_SECONDS) -> None:
         self._probe = probe
         self._fresh = fresh
-        self._threads = ThreadPoolExecutor(1, "souvenance-pulse")
+        self._threads = ThreadPoolExecutor(1, "souvenance-store-health")
         self._under_way: Future[None] | None = None
-        self._felt = float("-inf")
+        self._looked_at = float("-inf")
         self._trouble: SouvenanceError | None = None
 
-    async def feel(self) -> SouvenanceError | None:
+    async def trouble(self) -> SouvenanceError | None:
         """What keeps the store from being reached; None if nothing does."""
-        if time.monotonic() - self._felt < self._fresh:
+        if time.monotonic() - self._looked_at < self._fresh:
             return self._trouble
         if self._under_way is None or self._under_way.done():
             self._under_way = self._threads.submit(self._look)
@@ -51,7 +51,7 @@ class StoreHealth:
 
     async def ask(self, look: Callable[[], _T]) -> _T | None:
         """What is found by looking into the store; None if it can't be reached, or not in time."""
-        if await self.feel() is not None:
+        if await self.trouble() is not None:
             return None
         asked = self._threads.submit(look)
         if not await _ended(asked) or asked.exception() is not None:
@@ -66,7 +66,7 @@ class StoreHealth:
             found = error
         except Exception:  # noqa: BLE001 - whatever it is, the store is not there for requests
             found = StorageUnavailable("the store failed")
-        self._trouble, self._felt = found, time.monotonic()
+        self._trouble, self._looked_at = found, time.monotonic()
 
 
 async def _ended(work: Future[_T]) -> bool:
@@ -74,24 +74,24 @@ async def _ended(work: Future[_T]) -> bool:
     return bool(done)
 
 
-def seen_routes(gate: Gate, hands: RequestThreads, sight: TelemetryObserver | None) -> list[WebRoute]:
-    """Whether there are metrics to be seen depends on the sight."""
-    ctx = _HealthRoutes(gate, hands)
-    found = [WebRoute("/health", ctx.health), WebRoute("/ready", ctx.ready)]
-    if sight is not None and sight.metrics is not None:
-        found.append(WebRoute("/metrics", ctx.tells(sight.metrics)))
+def health_routes(gate: Gate, threads: RequestThreads, observer: TelemetryObserver | None) -> list[WebRoute]:
+    """Whether there are metrics to be seen depends on the observer."""
+    handlers = _HealthRoutes(gate, threads)
+    found = [WebRoute("/health", handlers.health), WebRoute("/ready", handlers.ready)]
+    if observer is not None and observer.metrics is not None:
+        found.append(WebRoute("/metrics", handlers.tells(observer.metrics)))
     return found
 
 
 class _HealthRoutes:
-    def __init__(self, gate: Gate, hands: RequestThreads) -> None:
+    def __init__(self, gate: Gate, threads: RequestThreads) -> None:
         self._gate = gate
-        self._hands = hands
-        self._pulse = StoreHealth(gate.probe)
+        self._threads = threads
+        self._store = StoreHealth(gate.probe)
 
     async def health(self, request: Request) -> Response:
         """That it runs, and how. It answers 200 as long as it does: to start it anew would mend no store."""
-        trouble = await self._pulse.feel()
+        trouble = await self._store.trouble()
         told = {
             "status": "ok" if trouble is None else "degraded",
             "version": __version__,
@@ -101,7 +101,7 @@ class _HealthRoutes:
 
     async def ready(self, request: Request) -> Response:
         """Raises: SouvenanceError if requests can't be answered for now."""
-        trouble = await self._pulse.feel()
+        trouble = await self._store.trouble()
         if trouble is not None:
             kind = type(trouble) if isinstance(trouble, Unavailable) else StorageUnavailable
             raise kind(trouble.detail, hint=trouble.hint)
@@ -110,16 +110,16 @@ class _HealthRoutes:
     def tells(self, metrics: Metrics) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             """Raises: SouvenanceError."""
-            if not _is_near(request):
-                await self._hands.call(self._gate, METRICS, credentials_of(request, b""), AskVitals)
-            vitals = await self._pulse.ask(self._gate.vitals)
-            told = metrics.told(vitals, store=await self._pulse.feel() is None)
+            if not _is_local(request):
+                await self._threads.call(self._gate, METRICS, credentials_of(request, b""), AskVitals)
+            health = await self._store.ask(self._gate.vitals)
+            told = metrics.told(health, store=await self._store.trouble() is None)
             return Response(told, 200, {**HEADERS, "content-type": metrics.content_type})
 
         return answer
 
 
-def _is_near(request: Request) -> bool:
+def _is_local(request: Request) -> bool:
     """Whether a program on this machine asks, by a name that only this machine has, and no proxy."""
     try:
         check_host(request.headers.get("host"), None)

@@ -21,7 +21,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from starlette.types import Scope
 
 from souvenance.domain.request_id import CURRENT
-from souvenance.surfaces.http.telemetry.route_names import RouteName
+from souvenance.surfaces.http.telemetry.observer import RouteName
 from souvenance.version import __version__
 
 _FLUSH_SECONDS = 2.0
@@ -46,10 +46,10 @@ class OpenSpan:
             self._span.set_attribute(f"souvenance.{what}", number)
         self._close(failed=outcome != "ok")
 
-    def end_request(self, place: RouteName, status: int, error: str) -> None:
-        self._span.update_name(f"{place.door} {place.operation}")
-        self._span.set_attribute("souvenance.door", place.door)
-        self._span.set_attribute("souvenance.operation", place.operation)
+    def end_request(self, route: RouteName, status: int, error: str) -> None:
+        self._span.update_name(f"{route.door} {route.operation}")
+        self._span.set_attribute("souvenance.door", route.door)
+        self._span.set_attribute("souvenance.operation", route.operation)
         if status:
             self._span.set_attribute("http.response.status_code", status)
         if error:

@@ -1,0 +1,237 @@
+"""Commands on a whole store: backup, restore, migrate, rebuild, reindex."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from souvenance.errors import IntegrityError, InvalidInput, StorageBusy, Unavailable, Unsupported
+from souvenance.gate import archive as p
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.surfaces.cli.options import DATA, Command, pass_shell
+from souvenance.surfaces.cli.output import progress
+from souvenance.surfaces.cli.session import Backup, CommandSettings, OpenMemory, Shell
+
+if TYPE_CHECKING:
+    from souvenance.gate.replication.report import Mended
+
+
+@click.command("backup", cls=Command, section=DATA)
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--recipient",
+    multiple=True,
+    metavar="KEY",
+    help="Encrypt it with age for this key (age1… or ssh-ed25519 …); repeat it for more.",
+)
+@click.option("--without-keys", is_flag=True, help="Leave out the keys. Nothing can be read without them.")
+@click.option("--allow-empty", is_flag=True, help="Write it even if the store is empty.")
+@pass_shell
+def backup(
+    shell: Shell, file: Path, recipient: tuple[str, ...], without_keys: bool, allow_empty: bool
+) -> None:
+    """Write the whole store to FILE. FILE must not exist. A server can keep running."""
+    _here(shell, "backup")
+    settings: CommandSettings = shell.settings
+    shell.call(p.NOTE_BACKUP, p.NoteBackup(keys=not without_keys))
+    kept = shell.transfers.back_up(
+        settings, file, recipients=recipient, with_keys=not without_keys, allow_empty=allow_empty
+    )
+    if not recipient and not without_keys:
+        click.echo(
+            f"WARNING: {file} holds the root key: whoever has this file can read every line."
+            " Keep it like the key, or encrypt it with --recipient.",
+            err=True,
+        )
+    shell.show(_contents(file, kept), lambda: f"{file}: {kept.lines} lines, {kept.bytes} bytes")
+
+
+@click.command("restore", cls=Command, section=DATA)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--identity",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The age key that decrypts the backup.",
+)
+@pass_shell
+def restore(shell: Shell, file: Path, identity: Path | None) -> None:
+    """Restore the data folder from a backup. The folder must be empty."""
+    _here(shell, "restore")
+    home = shell.settings.home
+    kept = shell.transfers.restore(file, home, identity=identity)
+    told = {**_contents(file, kept), "home": str(home)}
+
+    def text() -> str:
+        rows = [f"{home}: {kept.lines} lines restored; 'souvenance doctor' looks at each of them"]
+        if not kept.files:
+            rows.append("the backup holds no keys: put root.key and signing.key there before you use it")
+        return "\n".join(rows)
+
+    shell.show(told, text)
+
+
+def _contents(file: Path, kept: Backup) -> dict[str, Any]:
+    return {
+        "file": str(file),
+        "lines": kept.lines,
+        "rows": kept.rows,
+        "files": list(kept.files),
+        "bytes": kept.bytes,
+    }
+
+
+def _here(shell: Shell, what: str) -> None:
+    """Raises: Unsupported where the store is somebody else's to keep."""
+    if shell.is_remote:
+        raise Unsupported(
+            f"{what} is done where the store is, not through a server",
+            hint="Leave --url and SOUVENANCE_URL out.",
+        )
+
+
+@click.command("migrate", cls=Command, section=DATA)
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@pass_shell
+def migrate(shell: Shell, source: str, target: str) -> None:
+    """Copy a store to another place and verify it row by row.
+
+    FROM and TO are a data folder, sqlite:///FILE or postgresql://…. Stop everything that writes to FROM
+    first. If the copy is interrupted, run it again to finish it.
+    """
+    bars = _TableBars(hidden=shell.json)
+    counts = shell.transfers.move(source, target, vectors=shell.settings.vectors, report=bars.step)
+    bars.end()
+    told = {"tables": counts, "rows": sum(counts.values())}
+    shell.show(told, lambda: "\n".join(_closing(counts)))
+
+
+def _closing(counts: dict[str, int]) -> Iterator[str]:
+    rows = sum(counts.values())
+    yield f"{rows} rows of {len(counts)} tables copied and verified, {counts['lines']} lines"
+    if "vectors" not in counts:
+        yield (
+            "vectors were left out, because the two stores keep them differently:"
+            " the target rebuilds them; 'souvenance reindex' does it at once"
+        )
+
+
+class _TableBars:
+    """A progress bar for each table."""
+
+    def __init__(self, *, hidden: bool) -> None:
+        self._hidden = hidden
+        self._table = ""
+        self._bar: Any = None
+
+    def step(self, step: Any) -> None:
+        if self._table != step.table:
+            self.end()
+            self._table = step.table
+            self._bar = progress(f"{step.table:<16}", step.rows, hidden=self._hidden)
+            self._bar.render_progress()
+        self._bar.update(max(0, step.done - self._bar.pos))
+
+    def end(self) -> None:
+        if self._bar is not None:
+            self._bar.render_finish()
+
+
+@click.command(cls=Command, section=DATA)
+@pass_shell
+def rebuild(shell: Shell) -> None:
+    """Rebuild an empty store from its bucket. Needs SOUVENANCE_OBJECTS and root.key."""
+    from souvenance.gate.replication.report import NOT_REBUILT
+
+    shell.makes = True
+    found = mend(shell, lambda installation: installation.rebuild(), rebuilding=True)
+    told = {"restored": found.restored, "findings": found.findings, "not_rebuilt": NOT_REBUILT}
+    shell.show(
+        told,
+        lambda: "\n".join(
+            [
+                *found.findings,
+                f"{found.restored} lines are back",
+                "Not in a bucket, and so not back:",
+                *(f"  {one}" for one in NOT_REBUILT),
+            ]
+        ),
+    )
+    if found.findings:
+        raise IntegrityError(
+            f"{len(found.findings)} findings", hint="The bucket still has what did not open."
+        )
+
+
+def mend(shell: Shell, work: Callable[[OpenMemory], Mended], *, rebuilding: bool = False) -> Mended:
+    """Raises: SouvenanceError, also without a cap for the whole installation."""
+    if shell.is_remote:
+        raise InvalidInput("this works only where the data folder is", hint="Leave --url out.")
+    installation = shell.installation(rebuilding=rebuilding)
+    shell.call(o.COMPARTMENTS, m.Compartments())
+    return work(installation)
+
+
+_LOOK_SECONDS = 0.5
+_MOST_BUSY = 6
+
+
+@click.command(cls=Command, section=DATA)
+@pass_shell
+def reindex(shell: Shell) -> None:
+    """Rebuild the search index.
+
+    Do this after an upgrade or a change of embedder. A server can keep running. If it is interrupted, run it
+    again to finish it. With --workspace, only that workspace is indexed.
+    """
+    workspace, shell.workspace = shell.workspace, None
+    first = told = shell.call(o.REINDEX, m.Reindex(workspace))
+    with progress("index", _left(first)) as bar:
+        moved = True
+        while not told.done and (moved or not told.trouble):
+            _meanwhile(shell)
+            before, told = told, shell.call(o.REINDEX, m.Reindex(workspace, begin=False))
+            moved = _left(told) < _left(before)
+            bar.update(max(0, _left(before) - _left(told)))
+    if not told.done:
+        raise Unavailable(
+            f"{told.vectors} lines wait for their vectors: {told.trouble}",
+            hint="They are found by words meanwhile. Fix that, then run it again or let a server run.",
+        )
+    made = {
+        "lines": first.lines - told.lines,
+        "vectors": max(0, first.vectors - told.vectors),
+        "old_vectors": first.old_vectors - told.old_vectors,
+    }
+    shell.show(
+        made,
+        lambda: (
+            f"{made['lines']} lines reindexed, {made['vectors']} vectors made,"
+            f" {made['old_vectors']} old vectors dropped"
+        ),
+    )
+
+
+def _left(told: m.ReindexAnswer) -> int:
+    return told.lines + told.vectors + told.old_vectors
+
+
+def _meanwhile(shell: Shell) -> None:
+    """Do some of the work here, or leave it to the server for a while. Raises: SouvenanceError."""
+    if shell.is_remote:
+        time.sleep(_LOOK_SECONDS)
+        return
+    end, busy, installation = time.monotonic() + _LOOK_SECONDS, 0, shell.installation()
+    while time.monotonic() < end:
+        try:
+            if not installation.tidy():
+                return
+        except StorageBusy:
+            busy += 1
+            if busy == _MOST_BUSY:
+                raise

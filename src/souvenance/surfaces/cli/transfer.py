@@ -1,0 +1,456 @@
+"""Commands that take memory along: export to an archive, and import from one or from another memory."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from souvenance.agents.import_batches import ImportTerms
+from souvenance.agents.import_memory import ImportTally, Taking
+from souvenance.decoders import settled
+from souvenance.domain.archive_records import (
+    FORMAT,
+    MEMORY,
+    LineRecord,
+    Manifest,
+    Owed,
+    count_name,
+    decode,
+    decode_owed,
+    encode,
+)
+from souvenance.domain.imports import ImportReader, Wanted
+from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
+from souvenance.domain.names import namespace as valid_namespace
+from souvenance.errors import ArchiveDamaged, Conflict, InvalidInput, SouvenanceError
+from souvenance.gate import archive as p
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.conversation.resource import NewName
+from souvenance.patterns import pattern
+from souvenance.surfaces.cli.options import DATA, Command, pass_shell
+from souvenance.surfaces.cli.output import progress
+from souvenance.surfaces.cli.session import (
+    ArchiveFiles,
+    ReadsArchive,
+    Shell,
+    WritesArchive,
+)
+from souvenance.version import __version__
+
+REGISTER, LINES, OWED = "register", "lines", "owed"
+"""How the names of an archive's members begin, by what is in them."""
+_MEMBER_BYTES = 4 * 1024 * 1024
+
+
+@click.command("export", cls=Command, section=DATA)
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--owner", metavar="NAME", help="Only the memory of this peer.")
+@click.option(
+    "--recipient",
+    multiple=True,
+    metavar="KEY",
+    help="Encrypt it with age for this key (age1… or ssh-ed25519 …); repeat it for more.",
+)
+@pass_shell
+def export(shell: Shell, file: Path, owner: str | None, recipient: tuple[str, ...]) -> None:
+    """Write a workspace's memory to FILE.
+
+    FILE must not exist. Without --recipient, its text is not encrypted. --workspace chooses the workspace.
+    """
+    export_archive(shell, file, shell.transfers.archives, owner=owner, recipients=recipient)
+
+
+def export_archive(
+    shell: Shell,
+    path: Path,
+    archives: ArchiveFiles,
+    *,
+    owner: str | None = None,
+    recipients: Sequence[str] = (),
+) -> None:
+    """Write the archive, which is of one moment, and tell what is in it. Raises: SouvenanceError."""
+    workspace = shell.own_workspace()
+    counts: Counter[str] = Counter()
+    with archives.writing(path, recipients) as archive, _moment(shell):
+        parts = _Parts(archive)
+        waiting = 0
+        for page in _pages(shell, owner):
+            for record in page.records:
+                counts[count_name(record)] += 1
+                parts.add(LINES if isinstance(record, LineRecord) else REGISTER, encode(record))
+            for owed in page.owed:
+                parts.add(OWED, encode(owed))
+            waiting = page.waiting
+        parts.end()
+        whole = archive.close(
+            Manifest(
+                format=FORMAT,
+                kind=MEMORY,
+                made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+                made_by=f"souvenance {__version__}",
+                about={"workspace": workspace, **({"owner": owner} if owner else {})},
+                counts=dict(sorted(counts.items())),
+            )
+        )
+    told = {"file": str(path), "workspace": workspace, "counts": whole.counts, "waiting": waiting}
+
+    def text() -> str:
+        rows = [f"{path}: workspace {workspace}, {_counted(whole.counts)}"]
+        if not recipients:
+            rows.append("it holds text in the open: keep it where only you can read it, or use --recipient")
+        if waiting:
+            rows.append(f"{waiting} messages were still to be reasoned about: {_later(owner)}")
+        return "\n".join(rows)
+
+    shell.show(told, text)
+
+
+class _Parts:
+    """Records as they are gathered into members, each small enough for memory."""
+
+    def __init__(self, archive: WritesArchive) -> None:
+        self._archive = archive
+        self._sort = REGISTER
+        self._held: list[bytes] = []
+        self._size = 0
+        self._numbers: Counter[str] = Counter()
+
+    def add(self, sort: str, line: bytes) -> None:
+        if sort != self._sort or self._size >= _MEMBER_BYTES:
+            self.end()
+            self._sort = sort
+        self._held.append(line)
+        self._size += len(line)
+
+    def end(self) -> None:
+        if self._held:
+            self._numbers[self._sort] += 1
+            self._archive.add(f"{self._sort}-{self._numbers[self._sort]:05}.jsonl", b"".join(self._held))
+        self._held, self._size = [], 0
+
+
+def _pages(shell: Shell, owner: str | None) -> Iterator[p.ExportAnswer]:
+    cursor = None
+    while True:
+        page = shell.call(p.EXPORT, p.Export(owner, cursor))
+        yield page
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _moment(shell: Shell) -> AbstractContextManager[None]:
+    """A server refuses what is asked here; it is asked all the same, and says so itself."""
+    return nullcontext() if shell.is_remote else shell.still()
+
+
+def _later(owner: str | None) -> str:
+    if owner is not None:
+        return "what follows from them is not in it"
+    return "whoever imports it does so"
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {sort}s" for sort, count in counts.items()) or "nothing"
+
+
+_One = TypeVar("_One")
+
+_PAGE_BYTES = 256 * 1024
+_PAGE_RECORDS = 200
+_MOST_TOLD = 10
+
+
+def import_archive(shell: Shell, path: Path, archives: ArchiveFiles, *, identity: Path | None) -> None:
+    """Take in all of an archive, and tell what became of it.
+
+    Raises: SouvenanceError; Conflict if something here says something else than the archive.
+    """
+    archive = archives.reading(path, identity)
+    if archive.manifest.kind != MEMORY:
+        raise InvalidInput("that archive is a backup", hint="Run: souvenance restore FILE")
+    workspace = shell.workspace or str(archive.manifest.about.get("workspace", ""))
+    if not workspace:
+        raise InvalidInput("the archive names no workspace", hint="Name one: --workspace NAME.")
+    _Import(shell, archive, workspace).run()
+
+
+class _Import:
+    """One archive on its way into one workspace."""
+
+    def __init__(self, shell: Shell, archive: ReadsArchive, workspace: str) -> None:
+        self._shell = shell
+        self._archive = archive
+        self._workspace = workspace
+        self._counts = archive.manifest.counts
+
+    def run(self) -> None:
+        """Raises: SouvenanceError."""
+        self._read_through()
+        clashes = self._all("check", [REGISTER], look=True)
+        if clashes.conflicts:
+            self._refuse(
+                clashes.conflicts, "Nothing was changed. Give it another name here: --workspace NAME."
+            )
+        digest = self._archive.digest
+        self._call(p.IMPORT_BEGIN, p.ImportBegin(digest, self._counts))
+        taken = self._all("import", [REGISTER, LINES], look=False)
+        if taken.conflicts:
+            self._tell(taken, complete=False)
+            self._refuse(taken.conflicts, "They were left as they are here; all else was imported.")
+        checked = self._all("verify", [REGISTER, LINES], look=True)
+        if checked.new or checked.conflicts or checked.same != sum(self._counts.values()):
+            raise Conflict(
+                f"only {checked.same} of {sum(self._counts.values())} records match the archive",
+                hint="Something changed meanwhile. Run the import again: it continues where it stopped.",
+            )
+        first = 0
+        for owed in self._owed():
+            self._call(p.IMPORT_FINISH, p.ImportFinish(digest, tuple(owed), first, more=True))
+            first += len(owed)
+        self._call(p.IMPORT_FINISH, p.ImportFinish(digest))
+        self._tell(taken, complete=True)
+
+    def _read_through(self) -> None:
+        """Raises: ArchiveDamaged if not every record can be read, or not so many are there as should be."""
+        found: Counter[str] = Counter()
+        for prefix in (REGISTER, LINES):
+            for page in _packed(self._archive.lines(prefix), decode):
+                found.update(map(count_name, page))
+        for _ in self._owed():
+            pass
+        if dict(found) != {sort: count for sort, count in self._counts.items() if count}:
+            raise ArchiveDamaged("the archive does not hold as many records as its manifest says")
+
+    def _owed(self) -> Iterator[list[Owed]]:
+        """The work that came along, in parts that one request can carry. Raises: ArchiveDamaged."""
+        return _packed(self._archive.lines(OWED), decode_owed)
+
+    def _all(self, label: str, prefixes: Iterable[str], *, look: bool) -> p.ImportAnswer:
+        new = same = 0
+        conflicts: list[str] = []
+        with progress(label, sum(self._counts.values()), hidden=self._shell.json, show_pos=True) as bar:
+            for prefix in prefixes:
+                for page in _packed(self._archive.lines(prefix), decode):
+                    answer = self._call(p.IMPORT, p.Import(page, look))
+                    new, same = new + answer.new, same + answer.same
+                    conflicts += answer.conflicts
+                    bar.update(len(page))
+        return p.ImportAnswer(new, same, conflicts)
+
+    def _call(self, operation: Any, request: m.Request) -> Any:
+        return self._shell.call(operation, request, workspace=self._workspace)
+
+    def _tell(self, taken: p.ImportAnswer, *, complete: bool) -> None:
+        told = {"workspace": self._workspace, "complete": complete, **msgspec.to_builtins(taken)}
+        self._shell.show(
+            told,
+            lambda: (
+                f"workspace {self._workspace}: {taken.new} records imported, {taken.same} were here already"
+                + ("" if complete else f", {len(taken.conflicts)} differ")
+            ),
+        )
+
+    def _refuse(self, conflicts: Sequence[str], hint: str) -> None:
+        more = f" and {len(conflicts) - _MOST_TOLD} more" if len(conflicts) > _MOST_TOLD else ""
+        raise Conflict(
+            f"{', '.join(conflicts[:_MOST_TOLD])}{more}: already here, with other content", hint=hint
+        )
+
+
+def _packed(lines: Iterable[bytes], read: Callable[[bytes], _One]) -> Iterator[list[_One]]:
+    """What the lines say, in pages that one request can carry. Raises: ArchiveDamaged."""
+    page: list[_One] = []
+    size = 0
+    for line in lines:
+        try:
+            record = read(line)
+        except msgspec.MsgspecError as error:
+            raise ArchiveDamaged(f"a record of the archive can't be read: {error}") from None
+        if page and (size + len(line) > _PAGE_BYTES or len(page) == _PAGE_RECORDS):
+            yield page
+            page, size = [], 0
+        page.append(record)
+        size += len(line)
+    if page:
+        yield page
+
+
+ARCHIVE = "souvenance"
+KINDS = ("honcho", "mem0", "chatgpt", "jsonl", "markdown", ARCHIVE)
+
+_TELL_EVERY = 1000
+_URL = pattern(r"^(https?://)(?:[^/]*@)?", re.IGNORECASE)
+"""How a URL begins, and in its second half what nobody should read."""
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command("import", cls=Command, section=DATA)
+@click.argument("source", metavar="PATH_OR_URL")
+@click.option(
+    "--from",
+    "kind",
+    type=click.Choice(KINDS),
+    default=None,
+    help="The format [default: recognised].",
+)
+@click.option("--peer", default=None, help="Whose memory it becomes [default: your own].")
+@click.option("--namespace", "-n", default=None, help="The namespace to import into.")
+@click.option("--key-file", type=_FILE, help="File with the key of a Honcho server [HONCHO_API_KEY].")
+@click.option("--identity", type=_FILE, help="The age key that decrypts an export.")
+@click.option(
+    "--own-words", is_flag=True, help="Trust the source: take its text as your own words, and its cards too."
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be imported. Import nothing.")
+@pass_shell
+def take(
+    shell: Shell,
+    source: str,
+    kind: str | None,
+    peer: str | None,
+    namespace: str | None,
+    key_file: Path | None,
+    identity: Path | None,
+    own_words: bool,
+    dry_run: bool,
+) -> None:
+    """Import from Honcho, mem0, ChatGPT, JSONL, Markdown or an export.
+
+    PATH_OR_URL is a file or a Honcho server. Nothing is added twice: if an import stops, run it again.
+    """
+    shell.makes, archives = True, shell.transfers.archives
+    if _is_archive(source, kind, archives):
+        if dry_run:
+            raise InvalidInput("an export is always imported as a whole", hint="Leave --dry-run out.")
+        import_archive(shell, Path(source).expanduser(), archives, identity=identity)
+        return
+    me = shell.call(o.WHOAMI, m.WhoAmI())
+    by_url = _URL.match(source) is not None
+    wanted = Wanted(
+        peer=me.sub if peer is None and by_url else _name(peer or me.sub),
+        renamed=peer is not None,
+        workspace=shell.workspace,
+        key=_key(key_file),
+    )
+    reader = shell.transfers.open_source(source, kind, wanted)
+    if peer is not None and reader.kind == "honcho":
+        raise InvalidInput("peers of a Honcho server keep their names", hint="Leave --peer out.")
+    terms = ImportTerms(
+        kind=reader.kind,
+        now=datetime.now(UTC),
+        workspace=_target(reader, shell.workspace, me.wid),
+        namespace=None if namespace is None else valid_namespace(namespace),
+        lenient=not reader.again,
+        own_words=own_words,
+    )
+    _import(shell, _URL.sub(r"\1", source), reader, terms, dry_run=dry_run)
+
+
+def _name(peer: str) -> str:
+    """The name, if a peer can have it. Raises: InvalidInput."""
+    try:
+        return msgspec.convert(peer, settled(NewName))
+    except msgspec.ValidationError:
+        raise InvalidInput(
+            "a peer's name may only have letters, digits, '-' and '_'",
+            hint="Say whose words they are: --peer NAME.",
+        ) from None
+
+
+def _key(file: Path | None) -> str | None:
+    """What opens the source. Raises: InvalidInput."""
+    if file is None:
+        return os.environ.get("HONCHO_API_KEY")
+    try:
+        return file.expanduser().read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise InvalidInput(f"{file} can't be read") from None
+
+
+def _is_archive(source: str, kind: str | None, archives: ArchiveFiles) -> bool:
+    if kind is not None:
+        return kind == ARCHIVE
+    path = Path(source).expanduser()
+    return path.is_file() and archives.is_archive(path)
+
+
+def _target(reader: ImportReader, named: str | None, home: str) -> str | None:
+    """Where it goes: the workspace that was named, or else the cap's; a Honcho server's keep their names."""
+    if named is not None or reader.kind == "honcho":
+        return named
+    return DEFAULT_WORKSPACE if home == ALL else home
+
+
+def _import(shell: Shell, source: str, reader: ImportReader, terms: ImportTerms, *, dry_run: bool) -> None:
+    total: ImportTally | None = None
+    if reader.again or dry_run:
+        with _Progress("read", None) as progress:
+            total = Taking(shell.call, terms, progress.tell).look_through(reader.records())
+    if dry_run and total is not None:
+        _show(shell, total, terms, f"{source} holds")
+        return
+    with _Progress("imported", None if total is None else total.seen) as progress:
+        taking = Taking(shell.call, terms, progress.tell)
+        try:
+            taking.take(reader.records())
+        except (SouvenanceError, KeyboardInterrupt):
+            if taking.tally.seen:
+                click.echo(f"stopped after {_counts(taking.tally)}: import it again to go on", err=True)
+            raise
+    _show(shell, taking.tally, terms, f"from {source}:")
+
+
+def _show(shell: Shell, tally: ImportTally, terms: ImportTerms, said: str) -> None:
+    told = {"from": terms.kind, **msgspec.to_builtins(tally)}
+
+    def text() -> str:
+        rows = [f"{said} {_counts(tally)}"]
+        if tally.there:
+            rows.append(f"  {tally.there} were there already")
+        rows += [f"  left out: {count} {why}" for why, count in sorted(tally.skipped.items())]
+        return "\n".join(rows)
+
+    shell.show(told, text)
+
+
+def _counts(tally: ImportTally) -> str:
+    told = [(tally.workspaces, "workspaces"), (tally.peers, "peers"), (tally.sessions, "sessions")]
+    told += [(tally.messages, "messages"), (tally.conclusions, "conclusions"), (tally.cards, "cards")]
+    first = 0 if tally.workspaces else 1
+    shown = [f"{count} {what}" for count, what in told[first:5]]
+    return ", ".join([*shown, f"{tally.cards} cards"] if tally.cards else shown)
+
+
+class _Progress:
+    """Counts on standard error: in place on a terminal, else a line now and then."""
+
+    def __init__(self, done: str, total: int | None) -> None:
+        self._done = done
+        self._of = "" if total is None else f" of {total}"
+        self._in_place = sys.stderr.isatty()
+        self._told = 0
+        self._every = 50 if self._in_place else _TELL_EVERY
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        if self._in_place and self._told:
+            click.echo("\r\033[K", err=True, nl=False)
+
+    def tell(self, tally: ImportTally) -> None:
+        if tally.seen - self._told >= self._every:
+            self._told = tally.seen
+            line = f"{self._done} {tally.seen}{self._of} lines"
+            click.echo(f"\r\033[K{line}" if self._in_place else line, err=True, nl=not self._in_place)

@@ -1,0 +1,303 @@
+"""The door's answers: refusals in OpenAI's shape, and a model's answer, read and passed on as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from souvenance.decoders import UNREADABLE, settled
+from souvenance.errors import SouvenanceError, UpstreamUnreachable
+from souvenance.surfaces.http.chat.upstreams import reaching
+from souvenance.surfaces.http.request_threads import encode, json_answer, refusal_headers
+from souvenance.surfaces.http.routes import status_of
+from souvenance.surfaces.http.telemetry.observer import note
+
+if TYPE_CHECKING:
+    import httpx
+
+
+_KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+_FIRST_FAULT_OF_A_SERVER = 500
+
+
+def refusal(error: SouvenanceError) -> Response:
+    note(error)
+    return json_answer(status_of(type(error)), told(error), refusal_headers(error))
+
+
+def told(error: SouvenanceError) -> dict[str, Any]:
+    status = status_of(type(error))
+    kind = "server_error" if status >= _FIRST_FAULT_OF_A_SERVER else "invalid_request_error"
+    message = f"{error.detail}. {error.hint}" if error.hint else error.detail
+    said = {"message": message, "type": _KINDS.get(status, kind), "param": None, "code": error.code}
+    return {"error": said}
+
+
+_MOST_CHARS = 200_000
+_MOST_BYTES = 32 * 1024 * 1024
+_DONE = b"[DONE]"
+
+
+class _AnswerMessage(Struct):
+    content: Any = None
+    refusal: Any = None
+    tool_calls: Any = None
+    function_call: Any = None
+
+
+class _AnswerChoice(Struct):
+    index: Any = 0
+    message: _AnswerMessage | None = None
+    delta: _AnswerMessage | None = None
+    finish_reason: Any = None
+
+
+class _AnswerPart(Struct):
+    text: Any = None
+    refusal: Any = None
+
+
+class _AnswerOutput(Struct):
+    type: Any = None
+    content: list[_AnswerPart] | None = None
+
+
+class _Response(Struct):
+    id: Any = None
+    output: list[_AnswerOutput] | None = None
+
+
+class _AnswerChunk(Struct):
+    """A completion, a response, or an event of either."""
+
+    id: Any = None
+    choices: list[_AnswerChoice] | None = None
+    error: Any = None
+    type: Any = None
+    delta: Any = None
+    output: list[_AnswerOutput] | None = None
+    response: _Response | None = None
+    item: _AnswerOutput | None = None
+
+
+_decode = msgspec.json.Decoder(settled(_AnswerChunk)).decode
+_TEXT_EVENTS = ("response.output_text.delta", "response.refusal.delta")
+_ENDS = ("response.completed", "response.incomplete")
+_CALLS = ("tool_calls", "function_call")
+_CLIENT_CALLS = (
+    "function_call",
+    "custom_tool_call",
+    "computer_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+    "mcp_approval_request",
+)
+
+
+class ModelAnswer:
+    """The first of the answers, as far as it was heard."""
+
+    def __init__(self, *, streamed: bool) -> None:
+        self._streamed = streamed
+        self._events = Events()
+        self._body: list[bytes] = []
+        self._size = 0
+        self._text: list[str] = []
+        self._chars = 0
+        self.calls = False
+        """Whether the model wants something called before it goes on."""
+        self.id = ""
+        """By what name the endpoint knows it, if it is a response."""
+        self.failed = False
+        self._ended = False
+
+    def feed(self, chunk: bytes) -> None:
+        self._size += len(chunk)
+        if self._streamed:
+            for data in self._events.feed(chunk):
+                self._take(data)
+        elif self._size <= _MOST_BYTES:
+            self._body.append(chunk)
+
+    def close(self) -> None:
+        """No more will come: what the endpoint had to say, it has said."""
+        for data in self._events.rest() if self._streamed else [b"".join(self._body)]:
+            self._take(data)
+        self._ended = self._ended or not self._streamed
+
+    @property
+    def complete(self) -> bool:
+        """Whether the answer came to its end, and is one."""
+        return self._ended and not self.failed
+
+    @property
+    def text(self) -> str:
+        return "".join(self._text)
+
+    def _take(self, data: bytes) -> None:
+        if data == _DONE:
+            self._ended = True
+            return
+        try:
+            chunk = _decode(data)
+        except UNREADABLE:
+            self.failed = self.failed or not self._streamed
+            return
+        if chunk.error is not None or chunk.type in ("response.failed", "error"):
+            self.failed = True
+        for choice in chunk.choices or ():
+            if choice.index == 0:
+                self._take_choice(choice)
+        if isinstance(chunk.type, str):
+            self._take_event(chunk)
+        elif chunk.output is not None:
+            self._take_name(chunk.id)
+            self._take_outputs(chunk.output)
+
+    def _take_choice(self, choice: _AnswerChoice) -> None:
+        said = choice.message or choice.delta or _AnswerMessage()
+        self.calls = self.calls or bool(said.tool_calls or said.function_call)
+        self.calls = self.calls or choice.finish_reason in _CALLS
+        self._ended = self._ended or bool(choice.finish_reason)
+        self._add(said.content if isinstance(said.content, str) and said.content else said.refusal)
+
+    def _take_name(self, name: Any) -> None:
+        self.id = name if isinstance(name, str) else self.id
+
+    def _take_event(self, event: _AnswerChunk) -> None:
+        if event.response is not None:
+            self._take_name(event.response.id)
+        if event.type in _TEXT_EVENTS:
+            self._add(event.delta)
+        elif event.type == "response.output_item.added" and event.item is not None:
+            self.calls = self.calls or _is_call(event.item)
+        elif event.type in _ENDS:
+            self._ended = True
+
+    def _take_outputs(self, outputs: list[_AnswerOutput]) -> None:
+        for one in outputs:
+            self.calls = self.calls or _is_call(one)
+            for part in (one.content or ()) if one.type == "message" else ():
+                self._add(part.text if isinstance(part.text, str) else part.refusal)
+
+    def _add(self, text: Any) -> None:
+        if isinstance(text, str) and self._chars < _MOST_CHARS:
+            self._text.append(text[: _MOST_CHARS - self._chars])
+            self._chars += len(text)
+
+
+def _is_call(item: _AnswerOutput) -> bool:
+    """Whether somebody else than the endpoint has to do something now."""
+    return item.type in _CLIENT_CALLS
+
+
+class Events:
+    """The data of server-sent events, however the bytes are cut."""
+
+    def __init__(self) -> None:
+        self._line = bytearray()
+        self._data: list[bytes] = []
+        self._lost = False
+        self._after_return = False
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        """The data of every event that the chunk ends."""
+        if self._after_return and chunk.startswith(b"\n"):
+            chunk = chunk[1:]
+        if chunk:
+            self._after_return = chunk.endswith(b"\r")
+        *lines, rest = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        for line in lines:
+            yield from self._end_line(line)
+        self._keep(rest)
+
+    def rest(self) -> Iterator[bytes]:
+        """What an event has that nothing ended."""
+        yield from self._end_line(b"")
+        yield from self._end_event()
+
+    def _keep(self, part: bytes) -> None:
+        self._lost = self._lost or len(self._line) + len(part) > _MOST_BYTES
+        if self._lost:
+            self._line.clear()
+        else:
+            self._line += part
+
+    def _end_line(self, part: bytes) -> Iterator[bytes]:
+        self._keep(part)
+        line, lost = bytes(self._line), self._lost
+        self._line.clear()
+        self._lost = False
+        if not line and not lost:
+            yield from self._end_event()
+        elif line.startswith(b"data:"):
+            self._data.append(line[5:].removeprefix(b" "))
+
+    def _end_event(self) -> Iterator[bytes]:
+        if self._data:
+            yield b"\n".join(self._data)
+            self._data.clear()
+
+
+Ended = Callable[[bool], None]
+"""Called when it is over, with whether there is anything to remember: not of what failed."""
+
+
+class Relay(Response):
+    """Ends when the endpoint does, or when the client is gone; then the endpoint is not heard to its end."""
+
+    def __init__(
+        self, answer: httpx.Response, headers: dict[str, str], heard: ModelAnswer, ended: Ended
+    ) -> None:
+        super().__init__(None, answer.status_code, headers)
+        del self.headers["content-length"]
+        self._answer = answer
+        self._heard = heard
+        self._ended = ended
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        passing, gone = asyncio.ensure_future(self._pass_on(send)), asyncio.ensure_future(_gone(receive))
+        try:
+            await asyncio.wait({passing, gone}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            well = await _result(passing)
+            gone.cancel()
+            await self._answer.aclose()
+            self._ended(well and not self._heard.failed)
+
+    async def _pass_on(self, send: Send) -> bool:
+        """Whether all of the answer came."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        last = b""
+        try:
+            with reaching():
+                async for chunk in self._answer.aiter_bytes():
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                    self._heard.feed(chunk)
+        except UpstreamUnreachable as error:
+            last = b"\n\ndata: " + encode(told(error)) + b"\n\n"
+        self._heard.close()
+        await send({"type": "http.response.body", "body": last, "more_body": False})
+        return not last and self._heard.complete
+
+
+async def _gone(receive: Receive) -> None:
+    """Until the client is."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _result(passing: asyncio.Future[bool]) -> bool:
+    """What came of it; a client that went away leaves what was heard until then."""
+    passing.cancel()
+    try:
+        return await passing
+    except (asyncio.CancelledError, OSError):
+        return True

@@ -1,0 +1,231 @@
+"""The memory of one conversation: what is recalled for a turn, and what is kept of it once it is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from souvenance.agents import injection
+from souvenance.agents.conversation_scope import ConversationScope
+from souvenance.agents.gated_memory import GatedMemory, members_of
+from souvenance.agents.redaction import redact
+from souvenance.agents.transcript import CONTINUED, chunks, clean
+from souvenance.domain.line import MESSAGE
+from souvenance.domain.provenance import is_carried
+from souvenance.domain.upstream import ChatSettings
+from souvenance.errors import CapScopeMismatch, NotFound, SouvenanceError
+from souvenance.gate.conversation.context import CONTEXT, SessionContext, SessionContextAnswer
+from souvenance.gate.conversation.messages import ADD_MESSAGES, MOST_MESSAGE_CHARS, AddMessages, NewMessage
+from souvenance.gate.gate import Gate
+from souvenance.surfaces.http.chat.answers import ModelAnswer
+from souvenance.surfaces.http.chat.identity import Admitted, ChatTokens
+from souvenance.surfaces.http.chat.request_rewriting import Talk
+
+_MOST_MESSAGES = 100
+_MOST_SAID = 200_000
+
+Said = Sequence[tuple[str, str]]
+"""Roles and texts, in order."""
+
+
+class RecalledForTurn(Struct, frozen=True):
+    """What memory has for a turn."""
+
+    background: str = ""
+    before: Said = ()
+    """What was said in the conversation so far."""
+    failed: bool = False
+    """Whether there may be more that memory could not give."""
+
+
+class ChatConversation:
+    def __init__(
+        self,
+        gate: Gate,
+        tokens: ChatTokens,
+        caller: Admitted,
+        scope: ConversationScope,
+        settings: ChatSettings,
+    ) -> None:
+        self.scope = scope
+        self.caller = caller
+        self._gate = gate
+        self._tokens = tokens.of(caller, scope)
+        self._settings = settings
+
+    @property
+    def lane(self) -> tuple[str, str]:
+        """What must be written in order."""
+        return self.scope.workspace, self.scope.session
+
+    @property
+    def reads(self) -> bool:
+        return bool(self.scope.namespaces.read)
+
+    @property
+    def writes(self) -> bool:
+        return self.scope.namespaces.write is not None
+
+    def recall(self, message: str, shown: str, *, continuing: bool) -> RecalledForTurn:
+        """What bears on the message and is not shown; and the conversation so far, if it is to go on.
+
+        Raises: SouvenanceError.
+        """
+        before = self._transcript() if continuing else []
+        if not message:
+            return RecalledForTurn("", before)
+        shown = "\0".join((shown, *(text for _, text in before)))
+        memory = GatedMemory(self._gate, self.scope, self._tokens, capped=True, together=self._gate.call_all)
+        known = memory.known(message)
+        passages = tuple(one for one in known.passages if one.text not in shown)
+        known = replace(known, passages=passages)
+        background = injection.base(
+            known, message, datetime.now().astimezone(), tokens=self._settings.context_tokens
+        )
+        return RecalledForTurn(background, before)
+
+    def _transcript(self) -> list[tuple[str, str]]:
+        scope = self.scope
+        asked = SessionContext(
+            workspace_id=scope.workspace,
+            session_id=scope.session,
+            tokens=self._settings.transcript_tokens,
+            summary=False,
+        )
+        try:
+            found: SessionContextAnswer = self._gate.call(CONTEXT, self._tokens("read"), asked)
+        except (NotFound, CapScopeMismatch):
+            return []
+        told: list[tuple[str, str]] = []
+        for message in found.messages:
+            if message.peer_id not in (scope.user, scope.ai) or is_carried(
+                message.kind or MESSAGE, message.metadata
+            ):
+                continue  # Nobody but these two speaks in a conversation that goes on.
+            role = "assistant" if message.peer_id == scope.ai else "user"
+            if told and told[-1][0] == role and message.content.startswith(CONTINUED):
+                told[-1] = (role, told[-1][1] + message.content.removeprefix(CONTINUED))
+            else:
+                told.append((role, message.content))
+        return told
+
+    def keep(self, asked: str, answered: str, at: datetime) -> None:
+        """Write the turn. Raises: SouvenanceError."""
+        scope = self.scope
+        said = [*_pieces(scope.user, asked), *_pieces(scope.ai, clean(answered))]
+        if not said:
+            return
+        request = AddMessages(
+            workspace_id=scope.workspace,
+            session_id=scope.session,
+            messages=[NewMessage(content=text, peer_id=peer, created_at=at) for peer, text in said],
+            namespace=scope.written,
+            members=members_of(scope),
+        )
+        self._gate.call(ADD_MESSAGES, self._tokens("speak"), request)
+
+
+def _pieces(peer: str, text: str) -> list[tuple[str, str]]:
+    found = chunks(redact(text[:_MOST_SAID]), MOST_MESSAGE_CHARS)
+    return [(peer, piece) for piece in found if piece.strip()][: _MOST_MESSAGES // 2]
+
+
+Lane = tuple[str, str]
+"""A workspace and a session of it."""
+
+_MOST_TOLD = 100
+_log = logging.getLogger("souvenance.chat")
+
+
+class MemoryWarnings:
+    """What memory could not do, said once for each reason, without a word of what was said."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def add(self, what: str, error: BaseException) -> None:
+        reason = error.code if isinstance(error, SouvenanceError) else type(error).__name__
+        told = f"{what}: {reason}"
+        if told not in self._told and len(self._told) < _MOST_TOLD:
+            self._told.add(told)
+            _log.warning("chat: %s (this is said once)", told)
+
+    def nobody_named(self, cap: str) -> None:
+        """A cap that speaks for many was used, and nobody was named."""
+        if cap not in self._told and len(self._told) < _MOST_TOLD:
+            self._told.add(cap)
+            _log.warning(
+                "chat: cap %s speaks for many, and a request names nobody: no memory is read or written."
+                " Send X-Hermes-User-Id or the field user (this is said once for each cap)",
+                cap,
+            )
+
+
+class TurnQueue:
+    def __init__(self, warnings: MemoryWarnings) -> None:
+        self._warnings = warnings
+        self._last: dict[Lane, asyncio.Task[None]] = {}
+
+    def add(self, lane: Lane, write: Callable[[], Awaitable[None]]) -> None:
+        """Write it in the background, after what went before it in its lane."""
+        before = self._last.get(lane)
+        self._last[lane] = asyncio.create_task(self._write(lane, before, write))
+
+    async def _write(
+        self, lane: Lane, before: asyncio.Task[None] | None, write: Callable[[], Awaitable[None]]
+    ) -> None:
+        try:
+            if before is not None:
+                await asyncio.wait({before})
+            await write()
+        except Exception as error:  # noqa: BLE001 - whatever memory suffers from, nobody waits for this
+            self._warnings.add("a turn was not kept", error)
+        finally:
+            if self._last.get(lane) is asyncio.current_task():
+                del self._last[lane]
+
+    async def settle(self, lane: Lane) -> None:
+        """Until what was said in the lane so far is written."""
+        if (last := self._last.get(lane)) is not None:
+            await asyncio.wait({last})
+
+    async def flush(self, seconds: float) -> None:
+        """Wait up to that long for all that is under way."""
+        if self._last:
+            await asyncio.wait(set(self._last.values()), timeout=seconds)
+
+
+_MOST = 256
+
+
+class OpenTurn(Struct, frozen=True):
+    asked: str = ""
+    answered: str = ""
+
+
+class OpenTurns:
+    """By the conversation in memory, and by what the endpoint is told to go on from."""
+
+    def __init__(self) -> None:
+        self._turns: OrderedDict[tuple[Lane, str], OpenTurn] = OrderedDict()
+
+    def joined(self, lane: Lane, talk: Talk, heard: ModelAnswer) -> OpenTurn:
+        """The turn as far as it has come, with what was said before the tool was called."""
+        begun = self._turns.pop((lane, talk.follows), OpenTurn())
+        answered = talk.answered(heard.text)
+        if talk.asked:
+            return OpenTurn(talk.asked, answered)
+        return OpenTurn(begun.asked, "\n\n".join(filter(None, (begun.answered, answered))))
+
+    def put(self, lane: Lane, talk: Talk, heard: ModelAnswer, turn: OpenTurn) -> None:
+        """Keep the turn for when the tool was heard."""
+        for name in filter(None, (heard.id, talk.conversation)):
+            self._turns[lane, name] = turn
+        while len(self._turns) > _MOST:
+            self._turns.popitem(last=False)

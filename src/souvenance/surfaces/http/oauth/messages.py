@@ -1,0 +1,164 @@
+"""Requests to the sign-in door, read once, and its answers: JSON, redirects, and pages without scripts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl, quote
+
+from authlib.oauth2 import OAuth2Error
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from souvenance.errors import (
+    BodyTooLarge,
+    InvalidInput,
+    LimitExceeded,
+    RateLimited,
+    SouvenanceError,
+    Unavailable,
+)
+from souvenance.surfaces.http.oauth import pages
+from souvenance.surfaces.http.request_bodies import body_of_anybody
+from souvenance.surfaces.http.request_threads import json_answer, refusal_headers
+from souvenance.surfaces.http.routes import status_of
+
+MOST_BYTES = 32 * 1024
+_MOST_FIELDS = 200
+_FORM = "application/x-www-form-urlencoded"
+_REPEATABLE = frozenset({"resource", "namespace"})
+
+Fields = tuple[tuple[str, str], ...]
+
+
+class OAuthRequest(Struct, frozen=True, kw_only=True):
+    method: str
+    path: str
+    query: str
+    fields: Fields
+    """Of the query, or for a POST of the form in its body."""
+    headers: Mapping[str, str]
+    cookies: Mapping[str, str]
+    issuer: str
+    """The URL that this server is known by."""
+    trusted: str | None
+    """The cap of whoever uses this machine, on a server that trusts it."""
+    body: bytes = b""
+
+    def get(self, name: str, otherwise: str = "") -> str:
+        return dict(self.fields).get(name, otherwise)
+
+    def every(self, name: str) -> list[str]:
+        return [value for key, value in self.fields if key == name]
+
+    @property
+    def here(self) -> str:
+        """The path and query that it was sent to."""
+        return f"{self.path}?{self.query}" if self.query else self.path
+
+    @property
+    def secure(self) -> bool:
+        return self.issuer.startswith("https://")
+
+
+async def read(request: Request, public_url: str | None, *, form: bool = True) -> OAuthRequest:
+    """Raises: SouvenanceError for a body that is too large or too slow, is no form or says a thing twice."""
+    if len(request.url.query) > MOST_BYTES:
+        raise BodyTooLarge(f"the query is larger than {MOST_BYTES} bytes")
+    body = (await body_of_anybody(request, MOST_BYTES)).read() if request.method == "POST" else b""
+    posted = request.method == "POST" and form
+    if posted and request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
+        raise InvalidInput("the body is not a form", hint=f"Send {_FORM}.")
+    return OAuthRequest(
+        method=request.method,
+        path=request.url.path,
+        query=request.url.query,
+        fields=fields_of(body.decode("utf-8", "replace") if posted else request.url.query),
+        headers=request.headers,
+        cookies=request.cookies,
+        issuer=public_url or f"{request.url.scheme}://{request.headers.get('host', '')}",
+        trusted=request.scope.get("souvenance.trusted"),
+        body=body,
+    )
+
+
+def fields_of(encoded: str) -> Fields:
+    """Raises: InvalidInput."""
+    try:
+        found = tuple(parse_qsl(encoded, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+    except ValueError:
+        raise InvalidInput(f"there are more than {_MOST_FIELDS} fields") from None
+    counted = Counter(name for name, _ in found if name not in _REPEATABLE)
+    if twice := [name for name, count in counted.items() if count > 1]:
+        raise InvalidInput(f"{twice[0]!r} is given twice")
+    return found
+
+
+Answered = tuple[int, Any, list[tuple[str, str]]]
+"""Status, body and headers."""
+
+_PAGE = {
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",  # With no-referrer a browser would hide the form's own origin, too.
+}
+
+
+def page(html: str, status: int = 200, leads_to: str = "") -> Response:
+    """`leads_to` is where a form of the page may lead besides here, since browsers look at redirects too."""
+    policy = (
+        f"default-src 'none'; style-src {pages.STYLE_SOURCE}; form-action 'self' {leads_to}".rstrip()
+        + "; frame-ancestors 'none'; base-uri 'none'"
+    )
+    return Response(html, status, {**_PAGE, "content-security-policy": policy}, "text/html")
+
+
+def redirect(to: str) -> Response:
+    """To there, by GET, whatever this was."""
+    return Response(b"", 303, {**_PAGE, "location": to})
+
+
+def to_client(answered: Answered, issuer: str) -> Response | None:
+    """The redirect to a client, which says who answers (RFC 9207); None if the answer is for no client."""
+    location = dict(answered[2]).get("Location")
+    if location is None:
+        return None
+    return redirect(f"{location}{'&' if '?' in location else '?'}iss={quote(issuer, safe='')}")
+
+
+def as_page(error: Exception) -> Response:
+    """A failure, told to the person before the page."""
+    if isinstance(error, OAuth2Error):
+        text = f"{error.description or 'The request is not well formed.'} ({error.error})"
+        return page(pages.notice("This can't go on", text), error.status_code)
+    assert isinstance(error, SouvenanceError)  # noqa: S101 - nothing else is caught
+    return page(pages.notice("This can't go on", told(error)), status_of(type(error)))
+
+
+def as_json(error: Exception) -> Response:
+    """A failure, told to a client in OAuth's words."""
+    if isinstance(error, OAuth2Error):
+        return answer(error())
+    assert isinstance(error, SouvenanceError)  # noqa: S101 - nothing else is caught
+    status = status_of(type(error))
+    if isinstance(error, RateLimited | Unavailable):
+        code = "temporarily_unavailable"
+    elif status < 500 or isinstance(error, LimitExceeded):
+        code = "invalid_request"
+    else:
+        code = "server_error"
+    return json_answer(status, {"error": code, "error_description": told(error)}, refusal_headers(error))
+
+
+def answer(answered: Answered) -> Response:
+    status, body, headers = answered
+    return json_answer(status, body, {name.lower(): value for name, value in headers})
+
+
+def told(error: SouvenanceError) -> str:
+    """A failure in a sentence or two."""
+    text = f"{error.detail[:1].upper()}{error.detail[1:]}."
+    return f"{text} {error.hint}".strip()
