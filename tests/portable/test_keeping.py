@@ -253,5 +253,5 @@ def test_nothing_that_was_forgotten_is_in_a_backup(filled, tmp_path):
     backup.restore(tmp_path / "b", tmp_path / "elsewhere")
     with sqlite3.connect(tmp_path / "elsewhere" / "souvenance.db") as database:
         assert database.execute("SELECT COUNT(*) FROM lines").fetchone() == (0,)
-        assert database.execute("SELECT COUNT(*) FROM room_keys").fetchone() == (0,)
+        assert database.execute("SELECT COUNT(*) FROM compartment_keys").fetchone() == (0,)
     database.close()

@@ -24,7 +24,7 @@ PLANTED = {
     "another function behind our trigger": (
         """CREATE OR REPLACE FUNCTION souvenance_ring() RETURNS trigger LANGUAGE plpgsql AS
             $$ BEGIN NOTIFY elsewhere; RETURN NULL; END $$""",
-        "trigger 'souvenance_bell' of table 'work' was altered",
+        "trigger 'souvenance_bell' of table 'jobs' was altered",
     ),
     "a rule": (
         "CREATE RULE keeper AS ON DELETE TO lines DO ALSO NOTIFY kept",

@@ -217,7 +217,7 @@ def test_hole_9_forgetting_takes_every_line_of_a_large_compartment(home):
         assert (answer.lines, answer.scrubbed) == (2500, True)
         assert guest.texts("note", namespaces=("travel",)) == []
         assert guest.texts() == ["kept"]
-    for table in ("lines", "terms", "room_keys"):
+    for table in ("lines", "terms", "compartment_keys"):
         assert set(folder.column(f"SELECT namespace FROM {table}")) == {"personal"}
 
 

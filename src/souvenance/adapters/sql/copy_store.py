@@ -25,7 +25,7 @@ _MOST_VALUES = 900
 _LEDGER = "migrations"
 _COUNTED = ("seq",)
 """What orders a table that is known by a number alone, and has no primary key here."""
-_MADE_ANEW = frozenset(["vectors", "placed"])
+_MADE_ANEW = frozenset(["vectors", "embedded"])
 """What each database may keep in its own way, and the worker makes again: copied together or not at all."""
 
 

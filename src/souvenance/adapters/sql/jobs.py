@@ -20,37 +20,37 @@ from souvenance.domain.jobs import Errand, Tally, Task
 _NOBODY = ""
 """In the table of what was done, no session or no peer: a key has no empty columns."""
 
-_ADD = """INSERT INTO work (workspace, kind, session, peer, first_turn, last_turn, units, payload,
+_ADD = """INSERT INTO jobs (workspace, kind, session, peer, first_turn, last_turn, units, payload,
     namespace, attempts, due, blocked)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?,
-    CASE WHEN EXISTS (SELECT 1 FROM work WHERE workspace = ? AND session = ?) THEN 1 ELSE 0 END)"""
+    CASE WHEN EXISTS (SELECT 1 FROM jobs WHERE workspace = ? AND session = ?) THEN 1 ELSE 0 END)"""
 _TASK = """SELECT workspace, kind, session, peer, first_turn, last_turn, units, payload, namespace,
-    seq, attempts, due, holder, until FROM work"""
+    seq, attempts, due, holder, until FROM jobs"""
 _SEQ = 9
 _FREE = f"""{_TASK} WHERE workspace = ? AND blocked = 0 AND holder IS NULL AND due <= ?
     ORDER BY due, seq LIMIT 1"""
 _EXPIRED = f"""{_TASK} WHERE workspace = ? AND blocked = 0 AND holder IS NOT NULL AND until <= ? AND due <= ?
     ORDER BY due, seq LIMIT 1"""
 _BEHIND = f"""{_TASK} WHERE workspace = ? AND session = ? AND kind = ? AND seq > ? ORDER BY seq LIMIT ?"""
-_HOLD = """UPDATE work SET holder = ?, until = ?, attempts = attempts + 1
+_HOLD = """UPDATE jobs SET holder = ?, until = ?, attempts = attempts + 1
     WHERE workspace = ? AND seq = ?"""
 _HELD = "workspace = ? AND seq = ? AND holder = ?"
-_FINISH = f"DELETE FROM work WHERE {_HELD} RETURNING session, peer, kind, namespace, units"
-_UNBLOCK = """UPDATE work SET blocked = 0
-    WHERE workspace = ? AND seq = (SELECT MIN(seq) FROM work WHERE workspace = ? AND session = ?)
+_FINISH = f"DELETE FROM jobs WHERE {_HELD} RETURNING session, peer, kind, namespace, units"
+_UNBLOCK = """UPDATE jobs SET blocked = 0
+    WHERE workspace = ? AND seq = (SELECT MIN(seq) FROM jobs WHERE workspace = ? AND session = ?)
     RETURNING holder"""
-_UNBLOCK_ALL = """UPDATE work SET blocked = 0 WHERE workspace = ? AND blocked = 1 AND seq =
-    (SELECT MIN(w.seq) FROM work w WHERE w.workspace = work.workspace AND w.session = work.session)"""
-_COUNT = """INSERT INTO worked (workspace, session, peer, kind, namespace, units) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (workspace, session, peer, kind, namespace)
-    DO UPDATE SET units = worked.units + excluded.units"""
-_POSTPONE = f"UPDATE work SET holder = NULL, until = NULL, due = ? WHERE {_HELD}"
+_UNBLOCK_ALL = """UPDATE jobs SET blocked = 0 WHERE workspace = ? AND blocked = 1 AND seq =
+    (SELECT MIN(w.seq) FROM jobs w WHERE w.workspace = jobs.workspace AND w.session = jobs.session)"""
+_COUNT = """INSERT INTO finished_jobs (workspace, session, peer, kind, namespace, units)
+    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, session, peer, kind, namespace)
+    DO UPDATE SET units = finished_jobs.units + excluded.units"""
+_POSTPONE = f"UPDATE jobs SET holder = NULL, until = NULL, due = ? WHERE {_HELD}"
 _TALLY = """SELECT namespace, session, peer,
     CAST(SUM(CASE WHEN until > ? THEN 0 ELSE units END) AS BIGINT),
     CAST(SUM(CASE WHEN until > ? THEN units ELSE 0 END) AS BIGINT)
-    FROM work WHERE workspace = ? AND kind = ? GROUP BY peer, namespace, session"""
+    FROM jobs WHERE workspace = ? AND kind = ? GROUP BY peer, namespace, session"""
 """In the order of an index that holds all that is asked."""
-_WAITING = "SELECT COUNT(*), MIN(due) FROM work WHERE due <= ? AND (holder IS NULL OR until <= ?)"
+_WAITING = "SELECT COUNT(*), MIN(due) FROM jobs WHERE due <= ? AND (holder IS NULL OR until <= ?)"
 
 
 class SqlWork:
@@ -128,10 +128,10 @@ class SqlWork:
         if session is not None:
             where += " AND session = ?"
             values.append(session)
-        row = self._session.row(f"SELECT MIN(first_turn) FROM work WHERE {where}", values)
+        row = self._session.row(f"SELECT MIN(first_turn) FROM jobs WHERE {where}", values)
         if row is None or row[0] is None:
             return None
-        self._session.run(f"UPDATE work SET due = ? WHERE {where}", (due, *values))
+        self._session.run(f"UPDATE jobs SET due = ? WHERE {where}", (due, *values))
         self._agenda.reckon(workspace)
         first: int = row[0]
         return first
@@ -150,7 +150,7 @@ class SqlWork:
         of, values = ("session IS NULL", []) if session is None else ("session = ?", [session])
         # Of the errand itself, or SQLite would rather go through all of a kind, in the index of the tallies.
         sql = (
-            f"SELECT due FROM work WHERE workspace = ? AND {of} AND namespace = ? AND kind IN {marks(kinds)}"
+            f"SELECT due FROM jobs WHERE workspace = ? AND {of} AND namespace = ? AND kind IN {marks(kinds)}"
         )
         return self._session.row(f"{sql} LIMIT 1", (workspace, *values, namespace, *kinds)) is not None
 
@@ -180,7 +180,7 @@ class SqlWork:
         if namespaces is not None:
             where += f" AND namespace IN {marks(namespaces)}"
             values.extend(namespaces)
-        sql = f"""SELECT session, peer, CAST(SUM(units) AS BIGINT) FROM worked
+        sql = f"""SELECT session, peer, CAST(SUM(units) AS BIGINT) FROM finished_jobs
             WHERE {where} GROUP BY session, peer"""
         return self._session.rows(sql, values)
 
@@ -194,7 +194,7 @@ class SqlWork:
         if namespaces is not None:
             where += f" AND namespace IN {marks(namespaces)}"
             values.extend(namespaces)
-        for table in ("work", "worked"):
+        for table in ("jobs", "finished_jobs"):
             self._session.run(f"DELETE FROM {table} WHERE {where}", values)
         if namespaces is not None:
             self._session.run(_UNBLOCK_ALL, (workspace,))

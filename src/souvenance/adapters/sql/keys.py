@@ -9,11 +9,11 @@ from souvenance.adapters.sql.engine import COMPARTMENT, SqlRow, SqlSession, as_b
 from souvenance.domain.names import Compartment
 from souvenance.ports.store import WrappedKey
 
-_SELECT = "SELECT workspace, owner, namespace, purpose, epoch, wrapped FROM room_keys"
+_SELECT = "SELECT workspace, owner, namespace, purpose, epoch, wrapped FROM compartment_keys"
 _ORDER = "ORDER BY workspace, owner, namespace, purpose, epoch"
-_ADD = """INSERT INTO room_keys (workspace, owner, namespace, purpose, epoch, wrapped)
+_ADD = """INSERT INTO compartment_keys (workspace, owner, namespace, purpose, epoch, wrapped)
     VALUES (?, ?, ?, ?, ?, ?)"""
-_REWRAP = f"UPDATE room_keys SET wrapped = ? WHERE {COMPARTMENT} AND purpose = ? AND epoch = ?"
+_REWRAP = f"UPDATE compartment_keys SET wrapped = ? WHERE {COMPARTMENT} AND purpose = ? AND epoch = ?"
 
 
 class SqlKeys:
@@ -52,7 +52,7 @@ class SqlKeys:
 
     def delete_compartment(self, compartment: Compartment) -> int:
         self._seen.clear()
-        return self._session.run(f"DELETE FROM room_keys WHERE {COMPARTMENT}", compartment)
+        return self._session.run(f"DELETE FROM compartment_keys WHERE {COMPARTMENT}", compartment)
 
 
 def _key(row: SqlRow) -> WrappedKey:

@@ -13,18 +13,18 @@ from souvenance.adapters.sql.engine import NO_LIMIT, SqlSession
 
 _PAGE = 20
 _TRUTH = """SELECT MIN(due) FROM (
-    SELECT MIN(due) AS due FROM work WHERE workspace = ? AND blocked = 0 AND holder IS NULL
+    SELECT MIN(due) AS due FROM jobs WHERE workspace = ? AND blocked = 0 AND holder IS NULL
     UNION ALL
-    SELECT MIN(until) FROM work WHERE workspace = ? AND blocked = 0 AND holder IS NOT NULL) AS times"""
-_RECKON = f"""INSERT INTO agenda (workspace, due) VALUES (?, ({_TRUTH}))
+    SELECT MIN(until) FROM jobs WHERE workspace = ? AND blocked = 0 AND holder IS NOT NULL) AS times"""
+_RECKON = f"""INSERT INTO next_jobs (workspace, due) VALUES (?, ({_TRUTH}))
     ON CONFLICT (workspace) DO UPDATE SET due = excluded.due
-    WHERE agenda.due <> excluded.due OR (agenda.due IS NULL) <> (excluded.due IS NULL)"""
-_NO_LATER = """INSERT INTO agenda (workspace, due) VALUES (?, ?)
+    WHERE next_jobs.due <> excluded.due OR (next_jobs.due IS NULL) <> (excluded.due IS NULL)"""
+_NO_LATER = """INSERT INTO next_jobs (workspace, due) VALUES (?, ?)
     ON CONFLICT (workspace) DO UPDATE SET due = excluded.due
-    WHERE agenda.due IS NULL OR agenda.due > excluded.due"""
-_NEXT = "SELECT workspace FROM agenda WHERE workspace > ? AND due <= ?{upto} ORDER BY workspace LIMIT 1"
+    WHERE next_jobs.due IS NULL OR next_jobs.due > excluded.due"""
+_NEXT = "SELECT workspace FROM next_jobs WHERE workspace > ? AND due <= ?{upto} ORDER BY workspace LIMIT 1"
 _BEHIND, _BEFORE = (_NEXT.format(upto=upto) for upto in ("", " AND workspace <= ?"))
-_IN_TIME = """SELECT due, workspace FROM agenda WHERE due IS NOT NULL AND (due, workspace) > (?, ?)
+_IN_TIME = """SELECT due, workspace FROM next_jobs WHERE due IS NOT NULL AND (due, workspace) > (?, ?)
     ORDER BY due, workspace LIMIT ?"""
 
 
@@ -47,10 +47,10 @@ class Agenda:
 
     def remove(self, workspace: str) -> None:
         self._added.pop(workspace, None)
-        self._session.run("DELETE FROM agenda WHERE workspace = ?", (workspace,))
+        self._session.run("DELETE FROM next_jobs WHERE workspace = ?", (workspace,))
 
     def is_due(self, now: int) -> bool:
-        return self._session.row("SELECT 1 FROM agenda WHERE due <= ? LIMIT 1", (now,)) is not None
+        return self._session.row("SELECT 1 FROM next_jobs WHERE due <= ? LIMIT 1", (now,)) is not None
 
     def round(self, after: str, now: int) -> Iterator[tuple[str, bool]]:
         """The workspaces that may have something due, beginning behind that one, and whether each may be

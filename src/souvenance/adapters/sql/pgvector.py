@@ -75,8 +75,8 @@ def settle(session: SqlSession, asked: str | None) -> str:
     if form == PGVECTOR:
         _install(session)
     if form != noted:
-        session.run("DELETE FROM keeping")
-        session.run("INSERT INTO keeping (form) VALUES (?)", (form,))
+        session.run("DELETE FROM vector_form")
+        session.run("INSERT INTO vector_form (form) VALUES (?)", (form,))
     return form
 
 

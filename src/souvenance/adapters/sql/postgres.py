@@ -53,8 +53,8 @@ _COLUMNS = """SELECT c.relname, a.attname,
     ORDER BY c.relname, a.attnum"""
 _AS_OURSELVES = "SET LOCAL ROLE NONE"
 """The role that works behind the wall may not set what counts."""
-_RESUME_SERIAL = """SELECT setval(pg_get_serial_sequence('work', 'seq'),
-    (SELECT COALESCE(MAX(seq), 0) + 1 FROM work), false)"""
+_RESUME_SERIAL = """SELECT setval(pg_get_serial_sequence('jobs', 'seq'),
+    (SELECT COALESCE(MAX(seq), 0) + 1 FROM jobs), false)"""
 
 
 class PostgresEngine:

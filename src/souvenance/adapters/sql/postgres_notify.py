@@ -16,9 +16,9 @@ CHANNEL = "souvenance_work"
 _RETRY_SECONDS = 1.0
 TRIGGER = "souvenance_bell"
 BODY = f" BEGIN NOTIFY {CHANNEL}; RETURN NULL; END "
-_HANGS = f"SELECT 1 FROM pg_trigger WHERE tgname = '{TRIGGER}' AND tgrelid = 'work'::regclass"
+_HANGS = f"SELECT 1 FROM pg_trigger WHERE tgname = '{TRIGGER}' AND tgrelid = 'jobs'::regclass"
 _RING = f"CREATE OR REPLACE FUNCTION souvenance_ring() RETURNS trigger LANGUAGE plpgsql AS $${BODY}$$"
-_HANG = f"""CREATE TRIGGER {TRIGGER} AFTER INSERT ON work
+_HANG = f"""CREATE TRIGGER {TRIGGER} AFTER INSERT ON jobs
     FOR EACH STATEMENT EXECUTE FUNCTION souvenance_ring()"""
 
 

@@ -87,8 +87,8 @@ def _found(session: SqlSession) -> dict[Object, str | None]:
 def _expected() -> Schema:
     return {
         **dict(made(lambda session: list(_migrated(session)))),
-        Object("sequence", "work_seq_seq"): "S",
-        Object("trigger", bell.TRIGGER, "work"): f"O 4 plpgsql {bell.BODY}".strip(),
+        Object("sequence", "jobs_seq_seq"): "S",
+        Object("trigger", bell.TRIGGER, "jobs"): f"O 4 plpgsql {bell.BODY}".strip(),
     }
 
 

@@ -9,17 +9,17 @@ from souvenance.adapters.sql.engine import COMPARTMENT, SqlSession, Vectors
 from souvenance.domain.names import Compartment
 from souvenance.ports.reindexing import Debt, Renewed
 
-_OWE = """INSERT INTO renewals (workspace, owner, namespace, seq) VALUES (?, ?, ?, 0)
+_OWE = """INSERT INTO reindexing (workspace, owner, namespace, seq) VALUES (?, ?, ?, 0)
     ON CONFLICT (workspace, owner, namespace) DO NOTHING"""
-_NEXT = "SELECT workspace, owner, namespace, seq FROM renewals WHERE seq >= 0"
+_NEXT = "SELECT workspace, owner, namespace, seq FROM reindexing WHERE seq >= 0"
 _FIRST = " ORDER BY workspace, owner, namespace LIMIT 1"
 _LINES = (
     f"SELECT seq, id FROM terms WHERE {COMPARTMENT} AND seq > ? AND tokens IS NOT NULL ORDER BY seq LIMIT ?"
 )
 _RENEW = f"""UPDATE terms SET tokens = ?, counts = ?
     WHERE {COMPARTMENT} AND seq = ? AND id = ? AND tokens IS NOT NULL"""
-_REACH = f"UPDATE renewals SET seq = ? WHERE {COMPARTMENT} AND seq < ?"
-_OWED = """SELECT COUNT(*) FROM renewals r JOIN terms t ON t.workspace = r.workspace AND t.owner = r.owner
+_REACH = f"UPDATE reindexing SET seq = ? WHERE {COMPARTMENT} AND seq < ?"
+_OWED = """SELECT COUNT(*) FROM reindexing r JOIN terms t ON t.workspace = r.workspace AND t.owner = r.owner
     AND t.namespace = r.namespace AND t.seq > r.seq WHERE t.tokens IS NOT NULL"""
 _LACKING = """SELECT COUNT(*) FROM terms t WHERE t.tokens IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
@@ -43,7 +43,7 @@ class SqlRenewal:
     def owe(self, compartments: Collection[Compartment]) -> None:
         for compartment in compartments:
             self._session.run(_OWE, compartment)
-            self._session.run(f"DELETE FROM placed WHERE {COMPARTMENT}", compartment)
+            self._session.run(f"DELETE FROM embedded WHERE {COMPARTMENT}", compartment)
 
     def next(self, *within: str) -> Debt | None:
         found = self._session.row(_NEXT + _narrowed(within) + _FIRST, within)
@@ -63,7 +63,7 @@ class SqlRenewal:
         self._session.run(_REACH, (debt.seq, *debt.compartment, debt.seq))
 
     def settle(self, compartment: Compartment) -> None:
-        self._session.run(f"DELETE FROM renewals WHERE {COMPARTMENT}", compartment)
+        self._session.run(f"DELETE FROM reindexing WHERE {COMPARTMENT}", compartment)
 
     def owed(self, *within: str) -> int:
         return self._counted(_OWED, (), within)

@@ -12,17 +12,20 @@ from souvenance.ports.replication import Shipment
 _MIRRORED = "mirrored"
 _COLUMNS = "workspace, owner, namespace, what, name"
 _AGAIN = f"""ON CONFLICT ({_COLUMNS}) DO UPDATE SET stamp = excluded.stamp, tries = 0, due = 0"""
-_NOTE = f"INSERT INTO shipments ({_COLUMNS}, stamp, tries, due) VALUES (?, ?, ?, ?, ?, ?, 0, 0) {_AGAIN}"
+_NOTE = f"""INSERT INTO replication_queue ({_COLUMNS}, stamp, tries, due)
+    VALUES (?, ?, ?, ?, ?, ?, 0, 0) {_AGAIN}"""
 _EVERYTHING = (
     ("'line', id", "lines"),
     ("'replaced', target", "invalidations"),
-    ("'key', purpose || '-' || CAST(epoch AS TEXT)", "room_keys"),
+    ("'key', purpose || '-' || CAST(epoch AS TEXT)", "compartment_keys"),
 )
-_DUE = f"SELECT {_COLUMNS}, stamp, tries FROM shipments WHERE due <= ? ORDER BY {_COLUMNS} LIMIT ?"
+_DUE = f"SELECT {_COLUMNS}, stamp, tries FROM replication_queue WHERE due <= ? ORDER BY {_COLUMNS} LIMIT ?"
 _PLACE = f"{COMPARTMENT} AND what = ? AND name = ?"
-_CLAIM = f"""UPDATE shipments SET stamp = ?, due = ?, tries = tries + 1 WHERE {_PLACE} AND stamp = ?"""
-_DONE = f"DELETE FROM shipments WHERE {_PLACE} AND stamp = ?"
-_POSTPONE = f"UPDATE shipments SET due = ? WHERE {_PLACE} AND stamp = ?"
+_CLAIM = (
+    f"""UPDATE replication_queue SET stamp = ?, due = ?, tries = tries + 1 WHERE {_PLACE} AND stamp = ?"""
+)
+_DONE = f"DELETE FROM replication_queue WHERE {_PLACE} AND stamp = ?"
+_POSTPONE = f"UPDATE replication_queue SET due = ? WHERE {_PLACE} AND stamp = ?"
 
 
 class SqlReplication:
@@ -36,13 +39,13 @@ class SqlReplication:
 
     def note_everything(self, stamp: str) -> None:
         for what, table in _EVERYTHING:
-            sql = f"""INSERT INTO shipments ({_COLUMNS}, stamp, tries, due)
+            sql = f"""INSERT INTO replication_queue ({_COLUMNS}, stamp, tries, due)
                 SELECT workspace, owner, namespace, {what}, CAST(? AS TEXT), 0, 0
                 FROM {table} WHERE true {_AGAIN}"""
             self._session.run(sql, (stamp,))
 
     def due(self, now: int) -> bool:
-        return self._session.row("SELECT 1 FROM shipments WHERE due <= ? LIMIT 1", (now,)) is not None
+        return self._session.row("SELECT 1 FROM replication_queue WHERE due <= ? LIMIT 1", (now,)) is not None
 
     def claim(self, stamp: str, *, now: int, until: int, most: int) -> list[Shipment]:
         taken = []
@@ -65,7 +68,9 @@ class SqlReplication:
         named = {"workspace": workspace, "owner": owner}
         given = {column: value for column, value in named.items() if value is not None}
         where = " AND ".join(f"{column} = ?" for column in given) or "true"
-        row = self._session.row(f"SELECT count(*) FROM shipments WHERE {where}", tuple(given.values()))
+        row = self._session.row(
+            f"SELECT count(*) FROM replication_queue WHERE {where}", tuple(given.values())
+        )
         return row[0] if row else 0
 
     def mirrored(self) -> bool:

@@ -14,7 +14,7 @@ _KEEP = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sea
 
 def noted_form(session: SqlSession) -> str | None:
     """In which form the store was told to keep its vectors: sealed or another; None if it was not told."""
-    found = session.row("SELECT form FROM keeping")
+    found = session.row("SELECT form FROM vector_form")
     return None if found is None else str(found[0])
 
 

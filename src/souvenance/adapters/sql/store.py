@@ -48,14 +48,15 @@ _ADD = f"""INSERT INTO entries ({_COLUMNS})
 _NEXT_NAMESPACE = f"""SELECT namespace FROM entries
     WHERE {_KIND} AND namespace > ? ORDER BY namespace LIMIT 1"""
 _UPDATE = f"UPDATE entries SET metadata = ?, configuration = ? WHERE {_NAMED}"
-_TIE = """INSERT INTO ties (workspace, kind, holder, held, since, until, configuration)
+_TIE = """INSERT INTO memberships (workspace, kind, holder, held, since, until, configuration)
     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, kind, holder, held, since)
     DO UPDATE SET until = excluded.until, configuration = excluded.configuration"""
-_TIES = "SELECT workspace, kind, holder, held, since, until, configuration FROM ties"
+_TIES = "SELECT workspace, kind, holder, held, since, until, configuration FROM memberships"
 _BATCH = """SELECT workspace, session, digest, at, first_turn, last_turn FROM batches
     WHERE workspace = ? AND session = ? AND digest = ?"""
 _FORGET_BATCHES = "DELETE FROM batches WHERE workspace = ? AND session = ? AND at < ?"
-_JOINED = """SELECT t.holder FROM ties t JOIN entries e ON e.workspace = t.workspace AND e.name = t.holder
+_JOINED = """SELECT t.holder FROM memberships t JOIN entries e
+    ON e.workspace = t.workspace AND e.name = t.holder
     WHERE t.workspace = ? AND t.kind = ? AND t.until IS NULL AND e.kind IN (?)"""
 _IN_ORDER = "ORDER BY t.since"
 """So that the index by what is held is preferred to the key, by which all of the workspace's are read."""
@@ -193,7 +194,7 @@ class SqlRegister:
 
     def untie(self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None) -> int:
         where, values = _ends(workspace, kind, holder, held)
-        return self._session.run(f"DELETE FROM ties WHERE {where}", values)
+        return self._session.run(f"DELETE FROM memberships WHERE {where}", values)
 
     def batch(self, workspace: str, session: str, digest: bytes) -> Batch | None:
         row = self._session.row(_BATCH, (workspace, session, digest))
@@ -210,7 +211,7 @@ class SqlRegister:
     def remove_workspace(self, workspace: str) -> None:
         self._seen.clear()
         self._namespaces.clear()
-        for table in ("entries", "ties", "batches"):
+        for table in ("entries", "memberships", "batches"):
             self._session.run(f"DELETE FROM {table} WHERE workspace = ?", (workspace,))
 
 
@@ -246,7 +247,7 @@ _REVOKE = """INSERT INTO revocations (workspace, kind, value, revoker_hash, revo
     ON CONFLICT (workspace, kind, value, revoker_hash) DO UPDATE SET at = excluded.at
     WHERE excluded.at > revocations.at"""
 _REVOKED = "SELECT workspace, kind, value, at, revoker FROM revocations WHERE workspace IN (?, ?)"
-_BURN = "INSERT INTO burned_proofs (workspace, proof, until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+_BURN = "INSERT INTO used_proofs (workspace, proof, until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 
 
 class SqlCaps:
@@ -268,7 +269,7 @@ class SqlCaps:
         ]
 
     def burn(self, workspace: str, proof: str, now: int, until: int) -> bool:
-        self._session.run("DELETE FROM burned_proofs WHERE workspace = ? AND until < ?", (workspace, now))
+        self._session.run("DELETE FROM used_proofs WHERE workspace = ? AND until < ?", (workspace, now))
         return self._session.run(_BURN, (workspace, proof, until)) == 1
 
 

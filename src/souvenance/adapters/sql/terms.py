@@ -27,8 +27,8 @@ _NEWEST = f"""SELECT workspace, owner, namespace, seq, id, tokens IS NOT NULL AS
 _NEWEST_LACKING = f"""SELECT t.id FROM ({_NEWEST}) t WHERE t.indexed
     AND (SELECT v.seq FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
     AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{{kept}}) IS NULL ORDER BY t.seq DESC"""
-_PLACED = f"SELECT seq FROM placed WHERE {COMPARTMENT} AND space = ? AND form = ?"
-_REACH = """INSERT INTO placed (workspace, owner, namespace, space, form, seq) VALUES (?, ?, ?, ?, ?, ?)
+_PLACED = f"SELECT seq FROM embedded WHERE {COMPARTMENT} AND space = ? AND form = ?"
+_REACH = """INSERT INTO embedded (workspace, owner, namespace, space, form, seq) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (workspace, owner, namespace, space)
     DO UPDATE SET form = excluded.form, seq = excluded.seq"""
 _INDEXED = f"SELECT id FROM terms WHERE {COMPARTMENT} AND seq > ? AND tokens IS NOT NULL AND id IN "
@@ -82,7 +82,7 @@ class SqlTerms:
 
     def delete_compartment(self, compartment: Compartment) -> None:
         self._last.pop(compartment, None)
-        for table in (*_TABLES, "packs", "placed", "renewals"):
+        for table in (*_TABLES, "packs", "embedded", "reindexing"):
             self._session.run(f"DELETE FROM {table} WHERE {COMPARTMENT}", compartment)
 
     def _end(self, compartment: Compartment) -> int:
@@ -173,6 +173,6 @@ class SqlTerms:
         for *compartment, seq in going:
             self._session.run(sql, (*compartment, space, seq))
         if going:
-            self._session.run("DELETE FROM placed WHERE space = ?", (space,))
+            self._session.run("DELETE FROM embedded WHERE space = ?", (space,))
         self._last.clear()
         return len(going)
