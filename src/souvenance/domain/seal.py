@@ -9,6 +9,8 @@ keys under the root key, with a context of its own. See docs/reference/format.md
 
 from __future__ import annotations
 
+from itertools import chain
+
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -25,22 +27,13 @@ _TAG_BYTES = 16
 _HEADER_BYTES = 5
 
 
+_BOUND = [name for name in LinePlace.__struct_fields__ if name not in ("cap", "compartment")]
+
+
 def place(line: LinePlace, epoch: int) -> bytes:
-    """The associated data of a line. A turn and a subject are bound where there are any."""
-    more = () if line.turn is None and line.about is None else (line.turn, line.about)
-    return frame(
-        "souvenance.seal.v1",
-        DATA_CLASS,
-        *line.compartment,
-        line.kind,
-        line.session,
-        line.id,
-        line.created_at,
-        line.occurred_at,
-        line.supersedes,
-        epoch,
-        *more,
-    )
+    """The associated data of a line: where it lies, and the name and value of each field that it has."""
+    told = [(name, value) for name in _BOUND if (value := getattr(line, name)) is not None]
+    return frame("souvenance.seal.v1", DATA_CLASS, *line.compartment, epoch, *chain.from_iterable(told))
 
 
 def key_place(compartment: Compartment, purpose: str, epoch: int) -> bytes:

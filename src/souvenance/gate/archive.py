@@ -17,11 +17,12 @@ from souvenance.core.archive.export import give
 from souvenance.core.conversation.compartments import everywhere, reading
 from souvenance.core.request_context import Trace
 from souvenance.domain.archive_records import Digest, LineRecord, Owed, Record
+from souvenance.domain.names import Name
 from souvenance.domain.policy import Need, Reach
 from souvenance.errors import CapOpMismatch
 from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.rights import Rights
-from souvenance.gate.messages import Answer, Counted, Name, Request
+from souvenance.gate.messages import Answer, Counted, Request
 from souvenance.gate.operation import Operation
 
 MOST_RECORDS = 500

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from souvenance.core.archive.completeness import unfinished
@@ -13,7 +15,7 @@ from souvenance.core.recall import Wish, recall
 from souvenance.core.remember import Draft, Upcoming, remember
 from souvenance.core.request_context import RequestContext, Trace
 from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
-from souvenance.domain.line import Line
+from souvenance.domain.line import GivenFields, LinePlace, shared_fields
 from souvenance.domain.timestamps import to_datetime, to_ms
 from souvenance.errors import CapOpMismatch, Tampered
 from souvenance.gate import messages as m
@@ -33,9 +35,9 @@ def put(case: AuthorisedRequest, request: m.Put) -> Outcome:
             kind=request.kind,
             text=request.text,
             id=request.id,
-            session=request.session,
             occurred_at=_ms(request.occurred_at),
             metadata=request.metadata,
+            **shared_fields(GivenFields, request),
         ),
     )
     answer = m.PutAnswer(line.id, line.compartment.namespace, duplicate)
@@ -59,16 +61,12 @@ def get(case: AuthorisedRequest, request: m.Get) -> Outcome:
     found = recall(case.ctx, wish)
     lines = [
         m.RecalledLine(
-            id=one.line.id,
-            namespace=one.line.compartment.namespace,
-            kind=one.line.kind,
+            **_facts(one.line),
             text=one.line.text,
-            created_at=to_datetime(one.line.created_at),
-            occurred_at=_moment(one.line.occurred_at),
+            cap=one.line.cap,
             trust=one.trust.name.lower(),
             score=one.score,
             matched=one.matched,
-            source=_source(one.line),
             explanation=explanation(one.explanation),
         )
         for one in found
@@ -80,14 +78,10 @@ def get_line(case: AuthorisedRequest, request: m.GetLine) -> Outcome:
     read = read_line(case.ctx, request.id)
     line = read.line
     answer = m.LineAnswer(
-        id=line.id,
-        namespace=line.compartment.namespace,
-        kind=line.kind,
+        **_facts(line),
         text=line.text,
-        created_at=to_datetime(line.created_at),
-        occurred_at=_moment(line.occurred_at),
+        cap=line.cap,
         metadata=dict(line.metadata),
-        source=_source(line),
         supersedes=line.supersedes,
         invalidated_by=read.invalidated_by,
         trust=read.trust.name.lower(),
@@ -109,12 +103,7 @@ def list_(case: AuthorisedRequest, request: m.List) -> Outcome:
     read = page.opened or [None] * len(page.lines)
     lines = [
         m.ListedLine(
-            id=line.id,
-            namespace=line.compartment.namespace,
-            kind=line.kind,
-            created_at=to_datetime(line.created_at),
-            occurred_at=_moment(line.occurred_at),
-            session=line.session,
+            **_facts(line),
             supersedes=line.supersedes,
             invalidated_by=line.invalidated_by,
             text=None if opened is None else opened.text,
@@ -214,8 +203,16 @@ def _asked(case: AuthorisedRequest) -> tuple[str, ...]:
     return ("*",) if namespaces is None else tuple(sorted(namespaces))
 
 
-def _source(line: Line) -> m.Source:
-    return m.Source(line.cap, line.session)
+def _facts(line: LinePlace) -> dict[str, Any]:
+    """The fields of `LineFacts`."""
+    return {
+        "id": line.id,
+        "namespace": line.compartment.namespace,
+        "kind": line.kind,
+        "created_at": to_datetime(line.created_at),
+        "occurred_at": _moment(line.occurred_at),
+        **shared_fields(GivenFields, line),
+    }
 
 
 def _detail(**facts: object) -> str:

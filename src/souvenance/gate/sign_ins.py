@@ -17,7 +17,7 @@ from souvenance.core.request_context import Trace
 from souvenance.core.sealed_sign_ins import open_grant, seal_grant
 from souvenance.domain import names
 from souvenance.domain.capability import Claims, Revocation, extent, read_unverified
-from souvenance.domain.names import ALL
+from souvenance.domain.names import ALL, Name
 from souvenance.domain.policy import Need, Reach
 from souvenance.domain.sign_ins import (
     ACCESS_SECONDS,
@@ -34,6 +34,7 @@ from souvenance.domain.sign_ins import (
     ops_of,
 )
 from souvenance.domain.timestamps import to_datetime
+from souvenance.domain.ulid import LineId
 from souvenance.errors import CapOpMismatch, CapScopeMismatch, Conflict, NotFound
 from souvenance.gate import messages as m
 from souvenance.gate import tokens
@@ -51,8 +52,8 @@ class Allow(m.Request, frozen=True, kw_only=True):
     content: bytes
     typed: bytes | None = None
     """The hash of the code that the person typed, if the client is a device elsewhere."""
-    workspace: m.Name
-    peer: m.Name
+    workspace: Name
+    peer: Name
     namespaces: m.Grants
     access: Access
     seconds: m.Ttl
@@ -84,7 +85,7 @@ class ListSignIns(m.Request, frozen=True):
 
 
 class Withdraw(m.Request, frozen=True):
-    id: m.LineId
+    id: LineId
 
 
 class SignInDone(m.Answer, frozen=True):

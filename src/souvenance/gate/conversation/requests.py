@@ -7,8 +7,10 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from souvenance.domain.names import Namespace
 from souvenance.domain.reasoning_settings import MemberReasoning, PeerHabits, Reasoning
-from souvenance.gate.messages import LineId, Namespace, Request
+from souvenance.domain.ulid import LineId
+from souvenance.gate.messages import Request
 
 MOST_MESSAGE_CHARS = 25_000
 MOST_CONCLUSION_CHARS = 65_535

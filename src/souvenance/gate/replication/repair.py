@@ -95,7 +95,7 @@ class Restorer:
                     told = None if data is None else unpacked(key, data, opener.blind)
                     if not isinstance(told, LineObject):
                         continue
-                    line, held = told.line, tx.lines.get(compartment, told.id)
+                    line, held = told.line, tx.lines.get(compartment, told.line.id)
                     text = opener.open(line)
                     if held is not None and not opens(held, opener):
                         tx.lines.delete(compartment, [line.id])

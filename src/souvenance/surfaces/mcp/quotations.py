@@ -53,7 +53,7 @@ def day_of(moment: datetime) -> str:
 def line(
     stored: m.RecalledLine | m.LineAnswer, about: Sequence[str] = (), most: int = MOST_EXCERPT_CHARS
 ) -> r.Cited:
-    session = stored.source.session
+    session = stored.session
     return r.Cited(
         stored.id,
         day_of(stored.occurred_at or stored.created_at),
