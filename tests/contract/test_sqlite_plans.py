@@ -10,9 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from contracts.store_scenes import COMPARTMENT, IDS, OWNER, WORKSPACE, numbered
-from souvenance.adapters.sql.change_feed import SIZE
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore, SqlTransaction
+from souvenance.adapters.sql.terms import SIZE
 from souvenance.domain.directory import MEMBER, PEER
 from souvenance.domain.directory import WORKSPACE as WORKSPACE_ENTRY
 from souvenance.domain.jobs import DERIVE, REASONING, Errand

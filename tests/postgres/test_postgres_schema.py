@@ -22,9 +22,9 @@ PLANTED = {
         "trigger 'keeper' of table 'lines'",
     ),
     "another function behind our trigger": (
-        """CREATE OR REPLACE FUNCTION souvenance_ring() RETURNS trigger LANGUAGE plpgsql AS
+        """CREATE OR REPLACE FUNCTION souvenance_tell_jobs() RETURNS trigger LANGUAGE plpgsql AS
             $$ BEGIN NOTIFY elsewhere; RETURN NULL; END $$""",
-        "trigger 'souvenance_bell' of table 'jobs' was altered",
+        "trigger 'souvenance_jobs_added' of table 'jobs' was altered",
     ),
     "a rule": (
         "CREATE RULE keeper AS ON DELETE TO lines DO ALSO NOTIFY kept",

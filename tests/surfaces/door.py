@@ -193,7 +193,7 @@ FORKS.set_forkserver_preload(
         "souvenance.adapters.archive.backup",
         "souvenance.adapters.importers.choice",
         "souvenance.adapters.index.ranked",
-        "souvenance.adapters.sql.reindexing",
+        "souvenance.adapters.sql.terms",
         "souvenance.adapters.sql.jobs",
         "souvenance.adapters.token_counts",
         "souvenance.gate.worker",

@@ -14,9 +14,8 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from souvenance.adapters.sql.engine import Engine, SqlRow, SqlSession
+from souvenance.adapters.sql.engine import Engine, SqlRow, SqlSession, noted_form
 from souvenance.adapters.sql.migrations import UNFINISHED, migrate
-from souvenance.adapters.sql.sealed_vectors import noted_form
 from souvenance.domain.embedding import SEALED
 from souvenance.errors import Conflict, IntegrityError, Unsupported
 

@@ -2,20 +2,93 @@
 
 An errand that waits for an earlier one of its session is 'blocked'. So that a claim need not pass
 over all that wait, whoever takes an errand off the list frees the next one of its session. Claims go round
-the workspaces, so that one with much to do keeps none waiting (see `agenda.py`).
+the workspaces, so that one with much to do keeps none waiting (see `NextJobs`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from itertools import takewhile
 
 from msgspec.structs import replace
 
-from souvenance.adapters.sql.engine import SqlRow, SqlSession, marks
-from souvenance.adapters.sql.next_jobs import Agenda
+from souvenance.adapters.sql.engine import NO_LIMIT, SqlRow, SqlSession, marks
 from souvenance.domain.jobs import Errand, Tally, Task
+
+_PAGE = 20
+_TRUTH = """SELECT MIN(due) FROM (
+    SELECT MIN(due) AS due FROM jobs WHERE workspace = ? AND blocked = 0 AND holder IS NULL
+    UNION ALL
+    SELECT MIN(until) FROM jobs WHERE workspace = ? AND blocked = 0 AND holder IS NOT NULL) AS times"""
+_RECKON = f"""INSERT INTO next_jobs (workspace, due) VALUES (?, ({_TRUTH}))
+    ON CONFLICT (workspace) DO UPDATE SET due = excluded.due
+    WHERE next_jobs.due <> excluded.due OR (next_jobs.due IS NULL) <> (excluded.due IS NULL)"""
+_NO_LATER = """INSERT INTO next_jobs (workspace, due) VALUES (?, ?)
+    ON CONFLICT (workspace) DO UPDATE SET due = excluded.due
+    WHERE next_jobs.due IS NULL OR next_jobs.due > excluded.due"""
+_NEXT = "SELECT workspace FROM next_jobs WHERE workspace > ? AND due <= ?{upto} ORDER BY workspace LIMIT 1"
+_LATER_NAMES, _EARLIER_NAMES = (_NEXT.format(upto=upto) for upto in ("", " AND workspace <= ?"))
+_IN_TIME = """SELECT due, workspace FROM next_jobs WHERE due IS NOT NULL AND (due, workspace) > (?, ?)
+    ORDER BY due, workspace LIMIT ?"""
+
+
+class NextJobs:
+    """When each workspace has work that can be claimed, so that a claim need not look into all of them.
+
+    What the table says of a workspace is never later than the truth. Whoever adds work or puts it back writes
+    the workspace, and so is alone there; whoever claims is not, and makes that later only behind a lock on
+    the row, before it looks.
+    """
+
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
+        self._added: dict[str, int] = {}
+        """Until when the agenda is known to name a workspace, by what was added."""
+
+    def add(self, workspace: str, due: int) -> None:
+        """Note that something may be claimed there from then on."""
+        if self._added.get(workspace, due + 1) > due:
+            self._session.run(_NO_LATER, (workspace, due))
+            self._added[workspace] = due
+
+    def reckon(self, workspace: str) -> None:
+        """Note when the workspace has anything to be claimed, however that changed."""
+        self._added.pop(workspace, None)
+        self._session.run(_RECKON, (workspace, workspace, workspace))
+
+    def remove(self, workspace: str) -> None:
+        self._added.pop(workspace, None)
+        self._session.run("DELETE FROM next_jobs WHERE workspace = ?", (workspace,))
+
+    def is_due(self, now: int) -> bool:
+        return self._session.row("SELECT 1 FROM next_jobs WHERE due <= ? LIMIT 1", (now,)) is not None
+
+    def round(self, after: str, now: int) -> Iterator[tuple[str, bool]]:
+        """The workspaces that may have something due, beginning behind that one, and whether each may be
+        reckoned: first those that nobody else is at."""
+        seen: set[str] = set()
+        for taking in dict.fromkeys((self._session.taking, "")):
+            for sql, last, upto in ((_LATER_NAMES, after, ()), (_EARLIER_NAMES, "", (after,))):
+                while row := self._session.row(sql + taking, (last, now, *upto)):
+                    (last,) = row
+                    if last not in seen:
+                        seen.add(last)
+                        yield last, taking == self._session.taking
+
+    def first(self) -> int | None:
+        """When the first workspace has anything to be claimed: what is noted too early is looked up."""
+        found: int | None = None
+        noted, workspace = -NO_LIMIT, ""
+        while page := self._session.rows(_IN_TIME, (noted, workspace, _PAGE)):
+            for noted, workspace in page:
+                if found is not None and noted >= found:
+                    return found
+                truth = self._session.row(_TRUTH, (workspace, workspace))
+                if truth is not None and truth[0] is not None:
+                    found = truth[0] if found is None else min(found, truth[0])
+        return found
+
 
 _NOBODY = ""
 """In the table of what was done, no session or no peer: a key has no empty columns."""
@@ -56,22 +129,22 @@ _WAITING = "SELECT COUNT(*), MIN(due) FROM jobs WHERE due <= ? AND (holder IS NU
 class SqlWork:
     def __init__(self, session: SqlSession) -> None:
         self._session = session
-        self._agenda = Agenda(session)
+        self._next = NextJobs(session)
 
     def add(self, errand: Errand, due: int) -> None:
         one = errand
         values = (one.workspace, one.kind, one.session, one.peer, one.first, one.last, one.units)
         self._session.run(_ADD, (*values, one.payload, one.namespace, due, one.workspace, one.session))
-        self._agenda.add(one.workspace, due)
+        self._next.add(one.workspace, due)
 
     def claim(self, holder: str, *, now: int, until: int, most: int, after: str = "") -> list[Task]:
-        for workspace, reckons in self._agenda.round(after, now) if most > 0 else ():
+        for workspace, reckons in self._next.round(after, now) if most > 0 else ():
             head = self._head(workspace, now)
             taken = [] if head is None else [head, *self._behind(head, now, most - 1)]
             for task in taken:
                 self._session.run(_HOLD, (holder, until, workspace, task.seq))
             if reckons:
-                self._agenda.reckon(workspace)
+                self._next.reckon(workspace)
             if taken:
                 return [
                     replace(task, holder=holder, until=until, attempts=task.attempts + 1) for task in taken
@@ -107,7 +180,7 @@ class SqlWork:
             done = (task.workspace, session or _NOBODY, peer or _NOBODY, kind, namespace, units)
             self._session.run(_COUNT, done)
             if not self._goes_on(task.workspace, session):
-                self._agenda.reckon(task.workspace)
+                self._next.reckon(task.workspace)
         return bool(removed)
 
     def _goes_on(self, workspace: str, session: str | None) -> bool:
@@ -120,7 +193,7 @@ class SqlWork:
     def postpone(self, task: Task, due: int) -> bool:
         back = self._session.run(_POSTPONE, (due, task.workspace, task.seq, task.holder)) == 1
         if back:
-            self._agenda.reckon(task.workspace)
+            self._next.reckon(task.workspace)
         return back
 
     def defer(self, workspace: str, session: str | None, kind: str, due: int) -> int | None:
@@ -132,15 +205,15 @@ class SqlWork:
         if row is None or row[0] is None:
             return None
         self._session.run(f"UPDATE jobs SET due = ? WHERE {where}", (due, *values))
-        self._agenda.reckon(workspace)
+        self._next.reckon(workspace)
         first: int = row[0]
         return first
 
     def is_due(self, now: int) -> bool:
-        return self._agenda.is_due(now)
+        return self._next.is_due(now)
 
     def next_due(self) -> int | None:
-        return self._agenda.first()
+        return self._next.first()
 
     def waiting(self, now: int) -> tuple[int, int | None]:
         row = self._session.row(_WAITING, (now, now))
@@ -199,6 +272,6 @@ class SqlWork:
         if namespaces is not None:
             self._session.run(_UNBLOCK_ALL, (workspace,))
         if session is None and namespaces is None:
-            self._agenda.remove(workspace)
+            self._next.remove(workspace)
         else:
-            self._agenda.reckon(workspace)
+            self._next.reckon(workspace)
