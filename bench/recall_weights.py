@@ -39,10 +39,10 @@ from souvenance.core.conversation.compartments import compartments_of
 from souvenance.core.search import find, understand
 from souvenance.core.search_bounds import SearchBounds
 from souvenance.domain import relevance as r
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation import operations as o
 from souvenance.gate.conversation import requests as q
 from souvenance.gate.conversation import responses as a
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import Installation
 from souvenance.ports.index import Hit

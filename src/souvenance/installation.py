@@ -46,9 +46,9 @@ from souvenance.core.request_context import Services
 from souvenance.core.vault import Vault
 from souvenance.data_folder import DataFolder, foreign, place_of
 from souvenance.domain import capability, ulid
-from souvenance.domain.base64url import b64
 from souvenance.domain.capability import HolderKey
 from souvenance.domain.embedding import NONE
+from souvenance.domain.encoding import b64
 from souvenance.errors import Misconfigured, SouvenanceError
 from souvenance.extras import install
 from souvenance.gate.gate import Gate
@@ -58,7 +58,7 @@ from souvenance.ports.embedder import Embedder
 from souvenance.ports.model import Model
 from souvenance.ports.observer import Observer
 from souvenance.ports.store import Store
-from souvenance.ports.tokenizer import Tokenizer
+from souvenance.ports.text import Tokenizer
 
 if TYPE_CHECKING:
     from souvenance.gate.oauth_state import OAuthState

@@ -10,7 +10,7 @@ import pytest
 from adapters.receivers import Authority, receiver, rude
 from ports import vacant_port
 from souvenance.adapters.webhook_sender import HttpWebhookSender, system_addresses
-from souvenance.domain.webhook_delivery import sign
+from souvenance.domain.webhooks import sign
 from souvenance.errors import InvalidInput
 from souvenance.ports.webhook_sender import Parcel, Undelivered
 

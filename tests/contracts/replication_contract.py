@@ -1,4 +1,4 @@
-"""The contract of `souvenance.ports.replication` as tests; a part of the store's.
+"""The contract of `souvenance.ports.object_store` as tests; a part of the store's.
 
 class TestMyReplication(ReplicationContract):
     @pytest.fixture
@@ -9,7 +9,7 @@ class TestMyReplication(ReplicationContract):
 from __future__ import annotations
 
 from contracts.store_scenes import COMPARTMENT, ELSEWHERE, IDS, sealed_line
-from souvenance.ports.replication import KEY, LINE, REPLACED, Shipment
+from souvenance.ports.object_store import KEY, LINE, REPLACED, Shipment
 from souvenance.ports.store import Store, WrappedKey
 
 NOTED = [Shipment(COMPARTMENT, LINE, line_id, "noted") for line_id in IDS[:3]]

@@ -17,7 +17,7 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.worker import Worker
 from souvenance.ports.clock import UniversalTime
-from souvenance.ports.reindexing import Debt, Renewed
+from souvenance.ports.index import Debt, Renewed
 
 TRAVEL = Compartment("default", "alice", "travel")
 WORK = TRAVEL._replace(namespace="work")

@@ -28,7 +28,7 @@ _FOR_OTHERS = {
     "souvenance.gate.memory",
     "souvenance.gate.oauth_state",
     "souvenance.gate.health",
-    "souvenance.gate.traced_store",
+    "souvenance.core.store_wrapper",
     "souvenance.surfaces",
     "onnxruntime",
     "subprocess",

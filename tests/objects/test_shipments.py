@@ -15,7 +15,7 @@ from souvenance.adapters.system_clock import SystemEntropy
 from souvenance.core.replication.change_notes import MirroredStore
 from souvenance.core.replication.status import mirrored
 from souvenance.errors import Misconfigured
-from souvenance.ports.replication import COMPARTMENT, KEY, LINE, REPLACED
+from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, REPLACED
 from souvenance.ports.store import WrappedKey
 
 

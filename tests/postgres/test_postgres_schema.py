@@ -10,7 +10,7 @@ from gate.world import World
 from souvenance.adapters.index.ranked import RankedIndex
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
-from souvenance.domain.vector import pack
+from souvenance.domain.seal import pack
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from reference.state import State
 from souvenance.domain.names import ALL
 from souvenance.domain.objects import key_name
-from souvenance.ports.replication import KEY, LINE, REPLACED, Shipment
+from souvenance.ports.object_store import KEY, LINE, REPLACED, Shipment
 
 
 class MemoryReplication:

@@ -13,7 +13,7 @@ from souvenance.domain.line import SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.domain.sign_ins import Client, SignIn, Slip
 from souvenance.ports.directory import Batch
-from souvenance.ports.replication import Shipment
+from souvenance.ports.object_store import Shipment
 from souvenance.ports.store import Vector, WrappedKey
 
 

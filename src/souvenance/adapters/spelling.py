@@ -12,7 +12,7 @@ from pathlib import Path
 from string import ascii_lowercase
 
 from souvenance.language import terms
-from souvenance.ports.tokenizer import Tokenizer
+from souvenance.ports.text import Tokenizer
 
 _FILE = Path(__file__).parent / "embed" / "bert-uncased.txt"
 _LEAST_LETTERS = 6

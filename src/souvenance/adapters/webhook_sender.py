@@ -19,8 +19,7 @@ from io import BufferedReader, RawIOBase
 from threading import Thread
 from typing import Any
 
-from souvenance.domain.webhook_delivery import SIGNATURE_HEADER
-from souvenance.domain.webhook_destination import Destination, destination, is_public
+from souvenance.domain.webhooks import SIGNATURE_HEADER, Destination, destination, is_public
 from souvenance.errors import InvalidInput
 from souvenance.ports.webhook_sender import Parcel, Undelivered
 from souvenance.version import __version__

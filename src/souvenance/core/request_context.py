@@ -18,13 +18,10 @@ from souvenance.domain.names import Compartment
 from souvenance.domain.policy import Scope
 from souvenance.errors import NotFound, Tampered
 from souvenance.ports.clock import Entropy, UniversalTime, Zone
-from souvenance.ports.document_reader import DocumentReader
 from souvenance.ports.index import Index
 from souvenance.ports.model import Model
-from souvenance.ports.spelling import NoSpelling, Spelling
 from souvenance.ports.store import Transaction
-from souvenance.ports.thesaurus import NoThesaurus, Thesaurus
-from souvenance.ports.tokenizer import Tokenizer
+from souvenance.ports.text import DocumentReader, NoSpelling, NoThesaurus, Spelling, Thesaurus, Tokenizer
 from souvenance.ports.webhook_sender import WebhookSender
 
 _MOST = 512

@@ -20,10 +20,9 @@ from souvenance.domain.archive_records import Digest, LineRecord, Owed, Record
 from souvenance.domain.names import Name
 from souvenance.domain.policy import Need, Reach
 from souvenance.errors import CapOpMismatch
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.rights import Rights
 from souvenance.gate.messages import Answer, Counted, Request
-from souvenance.gate.operation import Operation
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 
 MOST_RECORDS = 500
 

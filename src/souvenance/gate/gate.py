@@ -52,18 +52,16 @@ from souvenance.errors import (
     Unavailable,
     Unsupported,
 )
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.rights import Rights
 from souvenance.gate.idle import Idle
 from souvenance.gate.messages import Request
-from souvenance.gate.operation import Operation
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.gate.rate_limit import RateLimit
 from souvenance.gate.token_verifier import Credentials, TokenVerifier, home_of
 from souvenance.ports.clock import Clock
 from souvenance.ports.keyring import Keyring
-from souvenance.ports.late_audit_rows import LateRow, LateRows
 from souvenance.ports.observer import LINES, OPERATION, Observer, Watched
-from souvenance.ports.store import Store, Transaction
+from souvenance.ports.store import LateRow, LateRows, Store, Transaction
 
 if TYPE_CHECKING:
     from souvenance.gate.health import Health
@@ -132,7 +130,7 @@ class Gate:
 
     def observe(self, observer: Observer) -> None:
         """Have every request, its transactions and the calls of its model watched from now on."""
-        from souvenance.gate.traced_store import TracedStore
+        from souvenance.core.store_wrapper import TracedStore
 
         self._observer = observer
         self._store = TracedStore(self._store, observer)
@@ -242,7 +240,7 @@ class Gate:
         """
         from copy import copy
 
-        from souvenance.gate.snapshot_store import SnapshotStore
+        from souvenance.core.store_wrapper import SnapshotStore
 
         with SnapshotStore(self._store) as store:
             gate = copy(self)

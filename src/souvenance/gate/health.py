@@ -7,8 +7,7 @@ from souvenance.domain.model_budget import Allowance, Spent
 from souvenance.domain.names import ALL
 from souvenance.domain.policy import Need
 from souvenance.gate import messages as m
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
-from souvenance.gate.operation import Operation
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.ports.store import Transaction
 
 

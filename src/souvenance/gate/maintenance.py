@@ -1,4 +1,4 @@
-"""Maintenance by the owner's token alone: rotate keys, examine, count, repair."""
+"""What owners and auditors do: rotate keys, examine, count, reindex, and read and prove the audit log."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from collections.abc import Callable, Iterator
 import msgspec
 from msgspec import Struct, field
 
-from souvenance.core.request_context import Trace, opened
-from souvenance.core.sealed_sign_ins import rewrap
-from souvenance.core.vault import CompartmentKeys
+from souvenance.core.reindex import Left, begin, drop_some, left
+from souvenance.core.request_context import Services, Trace, opened
+from souvenance.core.vault import CompartmentKeys, rewrap
 from souvenance.decoders import settled
 from souvenance.domain.audit import OK, Event, Row
+from souvenance.domain.capability import Grant
 from souvenance.domain.names import ALL, COMMON_NAMESPACE, Compartment
 from souvenance.domain.receipt import Detail, GoneRun, gone_places
-from souvenance.errors import IntegrityError, NotFound, Tampered, Unavailable
+from souvenance.domain.timestamps import to_datetime
+from souvenance.errors import IntegrityError, InvalidInput, NotFound, Tampered, Unavailable
 from souvenance.gate import messages as m
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.ports.store import EVERYTHING, Difference, Transaction, TurnSpan
 
 _PAGE = 1000
@@ -311,3 +313,112 @@ def _retell_changes(told: _LoggedChanges, workspace: str, event: Event) -> None:
 
 def scrub(case: AuthorisedRequest, request: m.Scrub) -> Outcome:
     return Outcome(lambda row: m.ScrubAnswer(case.store.scrub()))
+
+
+def list_rows(case: AuthorisedRequest, request: m.AuditList) -> Outcome:
+    workspace, grant = case.ctx.scope.workspace, case.chain.grant
+    rows = case.ctx.tx.audit.rows(workspace, request.first, request.limit)
+    shown = [
+        m.AuditRow(
+            seq=row.seq,
+            at=row.event.at,
+            actor=row.event.actor,
+            cap=row.event.cap,
+            operation=row.event.operation,
+            outcome=row.event.outcome,
+            namespaces=list(row.event.namespaces),
+            lines=list(row.event.lines),
+            detail=row.event.detail,
+            leaf=row.leaf.hex(),
+        )
+        for row in rows
+        if _visible(row.event, grant)
+    ]
+    following = rows[-1].seq + 1 if len(rows) == request.limit else None
+    return Outcome(m.AuditListAnswer(workspace, shown, following))
+
+
+def checkpoint(case: AuthorisedRequest, request: m.AuditCheckpoint) -> Outcome:
+    workspace = case.ctx.scope.workspace
+    tree = case.ctx.tx.audit.tree(workspace)
+    answer = m.CheckpointAnswer(workspace, tree.size, tree.root().hex(), to_datetime(case.ctx.now))
+    return Outcome(answer)
+
+
+def prove(case: AuthorisedRequest, request: m.AuditProof) -> Outcome:
+    workspace = case.ctx.scope.workspace
+    tree = case.ctx.tx.audit.tree(workspace)
+    size = tree.size if request.size is None else request.size
+    if size > tree.size:
+        raise InvalidInput("size is beyond the end of the log")
+    if (request.seq is None) == (request.old is None):
+        raise InvalidInput("name exactly one of seq and old")
+    if request.seq is not None:
+        if request.seq >= size:
+            raise InvalidInput("seq is not within size")
+        answer = m.ProofAnswer(
+            workspace=workspace,
+            size=size,
+            root=tree.root(size).hex(),
+            path=[step.hex() for step in tree.inclusion(request.seq, size)],
+            leaf=tree.leaves(request.seq, request.seq + 1)[0].hex(),
+        )
+    else:
+        old = request.old or 0
+        if old > size:
+            raise InvalidInput("old is larger than size")
+        answer = m.ProofAnswer(
+            workspace=workspace,
+            size=size,
+            root=tree.root(size).hex(),
+            path=[step.hex() for step in tree.consistency(old, size)],
+            old_root=tree.root(old).hex(),
+        )
+    return Outcome(answer)
+
+
+def _visible(event: Event, grant: Grant) -> bool:
+    """A cap sees the rows of the actors, namespaces and sessions that it could act in itself."""
+    if not grant.reaches(event.actor):
+        return False
+    if grant.sessions is not None:
+        return event.cap == grant.jti
+    return ALL in grant.namespaces or set(event.namespaces) <= grant.namespaces
+
+
+def watch(case: AuthorisedRequest, request: m.Reindex) -> Outcome | None:
+    """How far it has come; None if there is something to be written."""
+    if request.begin:
+        return None
+    seen = _left_to_reindex(case.ctx.tx, case.ctx.tools, request)
+    if seen.old and _is_idle(case.ctx.tools, seen):
+        return None
+    return Outcome(_reindex_answer(case.ctx.tools, seen), _reindex_trace(seen))
+
+
+def reindex(case: AuthorisedRequest, request: m.Reindex) -> Outcome:
+    tx, tools = case.ctx.tx, case.ctx.tools
+    if request.begin:
+        begin(tx, tools, request.workspace)
+    else:
+        drop_some(tx, tools.meaning.space)
+    seen = _left_to_reindex(tx, tools, request)
+    return Outcome(_reindex_answer(tools, seen), _reindex_trace(seen))
+
+
+def _left_to_reindex(tx: Transaction, tools: Services, request: m.Reindex) -> Left:
+    return left(tx, tools.meaning, request.workspace)
+
+
+def _reindex_answer(tools: Services, seen: Left) -> m.ReindexAnswer:
+    done = _is_idle(tools, seen) and not seen.old
+    return m.ReindexAnswer(seen.lines, seen.vectors, seen.old, done, tools.meaning.trouble)
+
+
+def _is_idle(tools: Services, seen: Left) -> bool:
+    """Whether all tokens and vectors are made, but for those of lines that can't be read."""
+    return not seen.lines and tools.meaning.next_compartment() is None
+
+
+def _reindex_trace(seen: Left) -> Trace:
+    return Trace((), (), f"lines={seen.lines} vectors={seen.vectors} old_vectors={seen.old}")

@@ -11,17 +11,32 @@ from souvenance.core.browse import class_of, list_lines, read_line, snapshot
 from souvenance.core.conversation.chat import QUOTES
 from souvenance.core.conversation.deduplicate import stock
 from souvenance.core.correct import correct
+from souvenance.core.explanations import Reasons
+from souvenance.core.forget import ForgottenLines, forget_compartments, forget_line, forgettable
 from souvenance.core.recall import Wish, recall
 from souvenance.core.remember import Draft, Upcoming, remember
-from souvenance.core.request_context import RequestContext, Trace
+from souvenance.core.request_context import RequestContext, Trace, opened
+from souvenance.domain import receipt as receipts
+from souvenance.domain.audit import Row
 from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
-from souvenance.domain.line import GivenFields, LinePlace, shared_fields
+from souvenance.domain.line import GivenFields, LinePlace, SealedLine, shared_fields
+from souvenance.domain.receipt import Detail, Receipt
 from souvenance.domain.timestamps import to_datetime, to_ms
-from souvenance.errors import CapOpMismatch, Tampered
+from souvenance.errors import BrokenAuditChain, CapOpMismatch, InvalidInput, Tampered
 from souvenance.gate import messages as m
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
-from souvenance.gate.explain import explanation
 from souvenance.gate.health import budget_left
+from souvenance.gate.operation import AuthorisedRequest, Outcome
+
+
+def explanation(told: Reasons | None) -> m.Explanation | None:
+    """Why a line came, as it is answered; None if nobody asked."""
+    if told is None:
+        return None
+    signals = {
+        name: m.Signal(one.value, one.weight, one.added, one.rank) for name, one in told.signals.items()
+    }
+    return m.Explanation(told.rank, told.by, signals, told.score, told.space)
+
 
 _TEXT_NEEDS = "get"
 """The right without which a list has no texts."""
@@ -225,3 +240,111 @@ def _ms(moment: m.Moment | None) -> int | None:
 
 def _moment(ms: int | None) -> m.Moment | None:
     return None if ms is None else to_datetime(ms)
+
+
+def forget(case: AuthorisedRequest, request: m.Forget) -> Outcome:
+    if request.id is not None:
+        gone = forget_line(case.ctx, request.id)
+        lines: tuple[str, ...] = (request.id,)
+    else:
+        gone = forget_compartments(case.ctx)
+        lines = ()
+
+    def answer(row: Row) -> m.ForgetAnswer:
+        scrubbed = case.scrub()
+        return m.ForgetAnswer(
+            lines=gone.lines,
+            keys=gone.keys,
+            namespaces=list(gone.namespaces),
+            scrubbed=scrubbed,
+            receipt=_receipt(case, request, gone, row, scrubbed=scrubbed),
+        )
+
+    also = receipts.gone_runs(gone.with_them)
+    detail = Detail(case.ctx.scope.owner, gone.lines, gone.keys, also, epoch=gone.epoch)
+    return Outcome(answer, Trace(gone.namespaces, lines, detail.text()))
+
+
+def preview(case: AuthorisedRequest, request: m.Forget) -> Outcome | None:
+    """What would go, if that is all that was asked."""
+    if not request.dry_run:
+        return None
+    ctx = case.ctx
+    found = forgettable(ctx, request.id)
+    answer = m.ForgetAnswer(
+        lines=found.lines,
+        keys=found.keys,
+        namespaces=list(found.namespaces),
+        scrubbed=False,
+        dry_run=True,
+        newest=[
+            m.NewestLine(line.id, line.compartment.namespace, to_datetime(line.created_at), _text(case, line))
+            for line in found.newest
+        ],
+    )
+    detail = Detail(ctx.scope.owner, found.lines, found.keys, dry_run=True)
+    return Outcome(answer, Trace(found.namespaces, [line.id for line in found.newest], detail.text()))
+
+
+def verify_receipt(case: AuthorisedRequest, request: m.VerifyReceipt) -> Outcome:
+    receipt = receipts.read(request.receipt, case.keyring.issuers, case.keyring.instance)
+    workspace, audit = case.ctx.scope.workspace, case.ctx.tx.audit
+    if receipt.workspace != workspace:
+        raise InvalidInput(
+            f"the receipt is of workspace {receipt.workspace!r}",
+            hint="Ask with a token of that workspace.",
+        )
+    rows = audit.rows(workspace, receipt.row, 1)
+    if not rows:
+        raise BrokenAuditChain(f"the log was cut short: audit row {receipt.row} is not there")
+    receipts.hold_against(receipt, rows[0].event, rows[0].leaf)
+    if audit.tree(workspace).root(receipt.row + 1).hex() != receipt.root:
+        raise BrokenAuditChain(f"the first {receipt.row + 1} rows are not those of the receipt")
+    return Outcome(m.VerifyReceiptAnswer(receipt), Trace((), (), f"row={receipt.row}"))
+
+
+def _receipt(
+    case: AuthorisedRequest, request: m.Forget, gone: ForgottenLines, row: Row, *, scrubbed: bool
+) -> str:
+    ctx = case.ctx
+    with case.store.read(row.workspace) as tx:
+        root = tx.audit.tree(row.workspace).root(row.seq + 1)
+        bucket = (
+            tx.replication.waiting(ctx.scope.workspace, ctx.scope.owner)
+            if tx.replication.mirrored()
+            else None
+        )
+    verified: list[str] = list(gone.verified)
+    pending: list[str] = []
+    (verified if scrubbed else pending).append(receipts.FILES)
+    if bucket is not None:
+        (pending if bucket else verified).append(receipts.BUCKET)
+    kid, key = case.keyring.signer()
+    receipt = Receipt(
+        iss=case.keyring.instance,
+        at=row.event.at,
+        actor=row.event.actor,
+        token=row.event.cap,
+        workspace=row.workspace,
+        owner=ctx.scope.owner,
+        namespaces=gone.namespaces,
+        line=request.id,
+        lines=gone.lines,
+        keys=gone.keys,
+        also=len(gone.with_them),
+        row=row.seq,
+        leaf=row.leaf.hex(),
+        root=root.hex(),
+        verified=verified,
+        pending=pending,
+    )
+    return receipts.sign(receipt, key, kid)
+
+
+def _text(case: AuthorisedRequest, line: SealedLine) -> str | None:
+    ctx = case.ctx
+    keys = ctx.tools.vault.left(ctx.tx, line.compartment) if _TEXT_NEEDS in case.chain.grant.ops else None
+    try:
+        return None if keys is None else opened(line, keys).text
+    except Tampered:
+        return None

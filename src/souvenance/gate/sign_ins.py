@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec.structs import replace
 
 from souvenance.core.request_context import Trace
-from souvenance.core.sealed_sign_ins import open_grant, seal_grant
+from souvenance.core.vault import open_grant, seal_grant
 from souvenance.domain import names
 from souvenance.domain.capability import Claims, Revocation, extent, read_unverified
 from souvenance.domain.names import ALL, Name
@@ -38,8 +38,7 @@ from souvenance.domain.ulid import LineId
 from souvenance.errors import CapOpMismatch, CapScopeMismatch, Conflict, NotFound
 from souvenance.gate import messages as m
 from souvenance.gate import tokens
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
-from souvenance.gate.operation import Operation
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 
 
 class Allow(m.Request, frozen=True, kw_only=True):

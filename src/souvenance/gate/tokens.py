@@ -10,7 +10,7 @@ from souvenance.domain.capability import Claims, Confirmation, Grant, HolderKey,
 from souvenance.domain.names import ALL
 from souvenance.errors import CapMalformed, CapScopeMismatch, Conflict, InvalidInput
 from souvenance.gate import messages as m
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 
 _LONGEST_LINEAGE = 16
 

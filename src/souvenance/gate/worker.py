@@ -31,7 +31,7 @@ from souvenance.domain.audit import OK, Event
 from souvenance.domain.directory import WEBHOOK
 from souvenance.domain.jobs import DELIVER, DERIVE, DREAM, REASONING, SUMMARISE, Task
 from souvenance.domain.policy import Scope
-from souvenance.domain.webhook_delivery import retry_after_ms, sign
+from souvenance.domain.webhooks import retry_after_ms, sign
 from souvenance.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable, SouvenanceError, Unavailable
 from souvenance.gate.idle import Idle
 from souvenance.ports.clock import Clock

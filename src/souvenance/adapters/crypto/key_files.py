@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from souvenance.adapters.crypto import key_wrapping
 from souvenance.adapters.private_files import locked, read_private, sweep, write_private
-from souvenance.domain.base64url import b64, unb64
 from souvenance.domain.capability import HolderKey
+from souvenance.domain.encoding import b64, unb64
 from souvenance.domain.seal import KEY_BYTES, NONCE_BYTES
 from souvenance.errors import Misconfigured, WrongKey
 

@@ -8,7 +8,7 @@ from souvenance.adapters.index.lazy_numpy import NDArray, np
 from souvenance.adapters.index.segments import Coder, Segment, ids_of, loaded, merged, numbers
 from souvenance.domain.change_feed import NONE, Feed
 from souvenance.domain.relevance import ROUNDED
-from souvenance.domain.vector import SCALE_BYTES
+from souvenance.domain.seal import SCALE_BYTES
 from souvenance.ports.index import Opened
 from souvenance.ports.store import Vector
 

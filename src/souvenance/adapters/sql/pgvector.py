@@ -18,7 +18,7 @@ from psycopg import errors
 from souvenance.adapters.sql.engine import COMPARTMENT, SqlRow, SqlSession, Values, noted_form
 from souvenance.domain.embedding import AUTO, PGVECTOR, SEALED
 from souvenance.domain.names import Compartment
-from souvenance.domain.vector import SCALE_BYTES, unpack
+from souvenance.domain.seal import SCALE_BYTES, unpack
 from souvenance.errors import Misconfigured
 
 SEALED_ONLY = " AND length(v.sealed) > 0"

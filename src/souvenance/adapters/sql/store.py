@@ -22,7 +22,7 @@ from souvenance.domain.audit import GENESIS, Event, Row, leaf_of
 from souvenance.domain.capability import Revocation, Revoker
 from souvenance.domain.names import ALL, Compartment
 from souvenance.errors import BrokenAuditChain, SchemaUnknown
-from souvenance.ports.replication import Shipment
+from souvenance.ports.object_store import Shipment
 from souvenance.ports.store import ChangeMarks, Difference, WrappedKey
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from souvenance.adapters.sql.engine import marks as marks_of
 from souvenance.decoders import settled
 from souvenance.domain.change_feed import UNSAID, Feed, Saying, joined, packed
 from souvenance.domain.names import Compartment
-from souvenance.ports.reindexing import Debt, Renewed
+from souvenance.ports.index import Debt, Renewed
 from souvenance.ports.store import Vector
 
 SIZE = 256

@@ -22,7 +22,7 @@ from souvenance.domain.directory import PEER, Entry
 from souvenance.domain.encoding import frame
 from souvenance.domain.jobs import DERIVE, SUMMARISE, Errand
 from souvenance.domain.line import MESSAGE, RELAYED, SealedLine
-from souvenance.domain.provenance import is_carried
+from souvenance.domain.trust import is_carried
 from souvenance.errors import Conflict
 from souvenance.ports.directory import Batch
 from souvenance.ports.store import Turns

@@ -15,7 +15,7 @@ from souvenance.domain.line import SealedLine
 from souvenance.domain.names import ALL, Compartment
 from souvenance.domain.objects import key_name
 from souvenance.ports.clock import Entropy
-from souvenance.ports.replication import COMPARTMENT, KEY, LINE, REPLACED, Shipment
+from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, REPLACED, Shipment
 from souvenance.ports.store import Keys, Lines, Store, Transaction, WrappedKey
 
 STAMP_BYTES = 8

@@ -29,8 +29,7 @@ from souvenance.domain.objects import (
 )
 from souvenance.errors import StorageUnavailable, Tampered, Unavailable
 from souvenance.ports.clock import Entropy
-from souvenance.ports.object_store import MOST_LISTED, Objects
-from souvenance.ports.replication import COMPARTMENT, KEY, LINE, REPLACED, Shipment
+from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, MOST_LISTED, REPLACED, Objects, Shipment
 from souvenance.ports.store import Store, Transaction, TurnSpan, WrappedKey
 
 AT_ONCE = 100

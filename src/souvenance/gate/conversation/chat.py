@@ -19,11 +19,11 @@ from souvenance.domain.audit import Row
 from souvenance.domain.content import check_text
 from souvenance.domain.relayed_question import taken_apart
 from souvenance.errors import InvalidInput, ModelUnavailable, Unsupported
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation import requests as q
 from souvenance.gate.conversation import responses as a
 from souvenance.gate.conversation import serialisers
 from souvenance.gate.conversation.knowledge import sessions_asked
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.language.questions import asks
 from souvenance.ports.model import ANSWER, Model, ModelQuestion, SourceStatement
 

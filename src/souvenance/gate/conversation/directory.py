@@ -17,10 +17,10 @@ from souvenance.domain.line import CONCLUSIONS
 from souvenance.domain.reasoning_settings import MemberReasoning, habits_of
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import Conflict
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation import requests as q
 from souvenance.gate.conversation import responses as a
 from souvenance.gate.conversation import serialisers
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.ports.store import Views
 
 _FIELDS = {

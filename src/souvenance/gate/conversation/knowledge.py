@@ -20,11 +20,11 @@ from souvenance.domain.jobs import DERIVE, DREAM, REASONING, Errand
 from souvenance.domain.line import SealedLine
 from souvenance.domain.reasoning_settings import dreams
 from souvenance.errors import CapOpMismatch, CapScopeMismatch, Disabled, InvalidInput, NotFound
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation import requests as q
 from souvenance.gate.conversation import responses as a
 from souvenance.gate.conversation import serialisers
 from souvenance.gate.conversation.messages import moment_ms
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 
 
 def represent(case: AuthorisedRequest, request: q.Represent) -> Outcome:

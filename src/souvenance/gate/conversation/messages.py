@@ -23,10 +23,10 @@ from souvenance.domain.line import DOCUMENT
 from souvenance.domain.reasoning_settings import Reasoning
 from souvenance.domain.timestamps import to_ms
 from souvenance.errors import InvalidInput
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation import requests as q
 from souvenance.gate.conversation import responses as a
 from souvenance.gate.conversation import serialisers
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 
 _EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
 _LATEST = datetime(9999, 12, 30, tzinfo=UTC)

@@ -21,10 +21,10 @@ from souvenance.domain.directory import Entry
 from souvenance.domain.line import MESSAGE
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import InvalidInput
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation import responses as a
-from souvenance.gate.explain import explanation
+from souvenance.gate.memory import explanation
 from souvenance.gate.messages import Answer, Explanation
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 
 MOST_METADATA_KEYS = 100
 MOST_METADATA_LEVELS = 5

@@ -10,11 +10,11 @@ from souvenance.domain.names import ALL, COMMON_NAMESPACE
 from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import tokens
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation import requests as q
 from souvenance.gate.conversation import responses as a
 from souvenance.gate.conversation import serialisers
 from souvenance.gate.conversation.messages import moment_ms
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 
 _CONVERSING = ("put", "get", "list", "snapshot", "invalidate", "forget")
 _SPEAKING = ("put", "get", "list", "snapshot")

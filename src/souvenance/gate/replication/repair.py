@@ -36,7 +36,7 @@ from souvenance.gate.maintenance import forgotten
 from souvenance.gate.replication.report import Mended
 from souvenance.gate.replication.worker import ReplicationWorker
 from souvenance.ports.clock import Clock
-from souvenance.ports.replication import COMPARTMENT, KEY, LINE, REPLACED, Shipment
+from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, REPLACED, Shipment
 from souvenance.ports.store import Store, Transaction, WrappedKey
 
 _One = TypeVar("_One")

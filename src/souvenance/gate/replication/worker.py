@@ -14,8 +14,7 @@ from souvenance.core.replication.upload import Put, Shipped, ship_some
 from souvenance.core.vault import Vault
 from souvenance.errors import SouvenanceError, StorageUnavailable
 from souvenance.ports.clock import Clock, Entropy
-from souvenance.ports.object_store import Objects
-from souvenance.ports.replication import Shipment
+from souvenance.ports.object_store import Objects, Shipment
 from souvenance.ports.store import Store
 
 _HANDS = 8

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from souvenance.domain import capability as cap
 from souvenance.domain import proof, ulid
-from souvenance.domain.base64url import unb64
+from souvenance.domain.encoding import unb64
 from souvenance.domain.proof import Bound
 from souvenance.domain.telemetry import SeenSettings
 from souvenance.domain.upstream import ChatSettings

@@ -30,7 +30,7 @@ from souvenance.agents.redaction import redact
 from souvenance.agents.transcript import CONTINUED, chunks, clean
 from souvenance.decoders import UNREADABLE, settled
 from souvenance.domain.line import MESSAGE
-from souvenance.domain.provenance import is_carried
+from souvenance.domain.trust import is_carried
 from souvenance.domain.upstream import PASS_WITHOUT_MEMORY, ChatSettings, Upstream
 from souvenance.errors import (
     CapScopeMismatch,

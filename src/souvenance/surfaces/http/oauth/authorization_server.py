@@ -39,7 +39,6 @@ from authlib.oauth2.rfc8628 import (
 from msgspec import Struct
 
 from souvenance.decoders import settled
-from souvenance.domain.oauth import is_target, redirect_matches
 from souvenance.domain.sign_ins import (
     AUTH_METHODS,
     CODE,
@@ -53,6 +52,8 @@ from souvenance.domain.sign_ins import (
     Client,
     Slip,
     hash_of,
+    is_target,
+    redirect_matches,
 )
 from souvenance.gate.oauth_state import Chosen, OAuthState
 from souvenance.surfaces.http.oauth.request import OAuthRequest

@@ -22,8 +22,16 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from souvenance.decoders import UNREADABLE, settled
-from souvenance.domain.oauth import may_redirect
-from souvenance.domain.sign_ins import AUTH_METHODS, CODE_GRANT, GRANTS, PUBLIC, SCOPES, Client, hash_of
+from souvenance.domain.sign_ins import (
+    AUTH_METHODS,
+    CODE_GRANT,
+    GRANTS,
+    PUBLIC,
+    SCOPES,
+    Client,
+    hash_of,
+    may_redirect,
+)
 from souvenance.errors import SouvenanceError
 from souvenance.gate.gate import Gate
 from souvenance.gate.oauth_state import OAuthState

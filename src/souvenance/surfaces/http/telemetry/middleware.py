@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from souvenance.domain import ulid
-from souvenance.domain.request_id import CURRENT, HEADER, is_plain
+from souvenance.domain.telemetry import CURRENT, HEADER, is_plain
 from souvenance.surfaces.http.telemetry.observer import TelemetryObserver
 
 _HEADER = HEADER.encode()

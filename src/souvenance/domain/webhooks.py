@@ -1,4 +1,4 @@
-"""Where a webhook may go: which URLs are well formed, which addresses are public.
+"""Webhooks: where events may be sent, how one is signed, and when a failed delivery is tried again.
 
 What is public is decided by lists in this file and not by the standard library, whose answer
 changed with its version. Addresses that carry another one inside (NAT64, 6to4, Teredo,
@@ -7,6 +7,7 @@ IPv4-mapped) are not public, whatever they carry.
 
 from __future__ import annotations
 
+import hmac
 import re
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address
 from urllib.parse import urlsplit
@@ -140,3 +141,20 @@ def _refuse_private(found: Destination) -> None:
         raise InvalidInput("the URL names an address that is not public")
     if found.port < 1024 and found.port not in _PORTS.values():
         raise InvalidInput("the URL has a port that is not allowed")
+
+
+SIGNATURE_HEADER = "X-Honcho-Signature"
+
+_PAUSES_MS = (1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000)
+
+
+def sign(secret: bytes, body: bytes) -> str:
+    """The HMAC-SHA256 of the body as it is sent, in lower-case hex."""
+    return hmac.new(secret, body, "sha256").hexdigest()
+
+
+def retry_after_ms(attempt: int) -> int | None:
+    """How long to wait after that many failed attempts; None: give up."""
+    if attempt < 1:
+        raise ValueError("attempts are counted from 1")
+    return _PAUSES_MS[attempt - 1] if attempt <= len(_PAUSES_MS) else None
