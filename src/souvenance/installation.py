@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec import Struct
 
-from souvenance.adapters.crypto.key_files import ROOT_FILE, KeyFiles
 from souvenance.adapters.embed.choice import choose, describe, load
 from souvenance.adapters.embed.packaged import SPACE as ENGLISH_SPACE
+from souvenance.adapters.key_files import ROOT_FILE, KeyFiles
 from souvenance.adapters.late_audit_file import LateFile
 from souvenance.adapters.lazy_loading import (
     IndexWhenAsked,
@@ -33,16 +33,15 @@ from souvenance.adapters.private_files import (
     secret_of,
     write_private,
 )
-from souvenance.adapters.server_lock import announce
-from souvenance.adapters.spelling import PackagedSpelling
+from souvenance.adapters.processes import announce
 from souvenance.adapters.sql.open_store import in_database, in_file
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy, WallClock
-from souvenance.adapters.thesaurus import PackagedThesaurus
+from souvenance.adapters.word_lists import PackagedSpelling, PackagedThesaurus
 from souvenance.config import ModelEndpoint, Settings
 from souvenance.core.embedding_space import Meaning
-from souvenance.core.replication.status import mirrored
 from souvenance.core.request_context import Services
+from souvenance.core.store_wrapper import mirrored
 from souvenance.core.vault import Vault
 from souvenance.data_folder import DataFolder, foreign, place_of
 from souvenance.domain import capability, ulid
@@ -62,9 +61,7 @@ from souvenance.ports.text import Tokenizer
 
 if TYPE_CHECKING:
     from souvenance.gate.oauth_state import OAuthState
-    from souvenance.gate.replication.repair import Mender
-    from souvenance.gate.replication.report import Mended
-    from souvenance.gate.replication.worker import ReplicationWorker
+    from souvenance.gate.replication import Mended, Mender, ReplicationWorker
     from souvenance.gate.worker import Worker
 
 _MEGABYTE = 1 << 20
@@ -346,8 +343,8 @@ def _with_objects(
     entropy = SystemEntropy()
     if settings.objects is None:
         return mirrored(sql_store, entropy, None), None
-    from souvenance.adapters.objects.choice import open_objects
-    from souvenance.gate.replication.worker import ReplicationWorker
+    from souvenance.adapters.object_stores import open_objects
+    from souvenance.gate.replication import ReplicationWorker
 
     objects = open_objects(settings.objects)
     store = mirrored(sql_store, entropy, None if rebuilding else objects)
@@ -358,7 +355,7 @@ def _with_objects(
 
 
 def _mender(sql_store: SqlStore, clock: Clock, tools: Services, carrier: ReplicationWorker) -> Mender:
-    from souvenance.gate.replication.repair import Mender
+    from souvenance.gate.replication import Mender
 
     return Mender(store=sql_store, clock=clock, tools=tools, carrier=carrier)
 

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from make_vectors import FOLDER, vectors
 
-from souvenance.adapters.crypto import key_wrapping
+from souvenance.adapters import key_files
 from souvenance.domain import seal
 from souvenance.domain.audit import Checkpoint, Event, Row, verify
 from souvenance.domain.line import SealedLine
@@ -102,8 +102,8 @@ def test_a_key_is_wrapped_and_unwrapped_as_its_vector_says(vector):
     place = [vector[name] for name in ("workspace", "owner", "namespace", "purpose", "epoch")]
     assert bound == packed(["souvenance.key.v1", "memory", *place])
     assert wrapped == b"\x01" + root_id + nonce + AESGCM(root).encrypt(nonce, key, bound)
-    assert key_wrapping.root_id_of(wrapped) == root_id
-    assert key_wrapping.unwrap(wrapped, root=root, context=bound) == key
+    assert key_files.root_id_of(wrapped) == root_id
+    assert key_files.unwrap(wrapped, root=root, context=bound) == key
 
 
 def test_the_audit_log_is_linked_as_its_vector_says():

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import asdict, replace
 
-from souvenance.adapters.crypto import key_wrapping
+from souvenance.adapters import key_files
 from souvenance.domain import seal, ulid
 from souvenance.domain.line import Line, SealedLine
 from souvenance.domain.names import Compartment
@@ -204,10 +204,10 @@ def test_no_junk_opens(junk):
 def test_a_wrapped_key_in_another_place_does_not_open(compartment, purpose, epoch):
     root = bytes(32)
     context = seal.key_place(LINE.compartment, "seal", 1)
-    wrapped = key_wrapping.wrap(bytes(range(32)), root_id=bytes(8), root=root, context=context, nonce=NONCE)
-    assert key_wrapping.unwrap(wrapped, root=root, context=context) == bytes(range(32))
+    wrapped = key_files.wrap(bytes(range(32)), root_id=bytes(8), root=root, context=context, nonce=NONCE)
+    assert key_files.unwrap(wrapped, root=root, context=context) == bytes(range(32))
     with pytest.raises(IntegrityError):
-        key_wrapping.unwrap(wrapped, root=root, context=seal.key_place(compartment, purpose, epoch))
+        key_files.unwrap(wrapped, root=root, context=seal.key_place(compartment, purpose, epoch))
 
 
 def test_a_line_and_a_key_are_never_bound_alike():

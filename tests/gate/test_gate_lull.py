@@ -9,7 +9,7 @@ import pytest
 
 from gate.world import World
 from reference.index import ReferenceIndex
-from souvenance.gate.idle import Idle
+from souvenance.gate.gate import Idle
 from souvenance.gate.worker import Worker
 
 

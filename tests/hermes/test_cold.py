@@ -23,7 +23,7 @@ _FOR_OTHERS = {
     "souvenance.adapters.document_reader",
     "souvenance.adapters.sql.sign_ins",
     "souvenance.adapters.token_counts",
-    "souvenance.core.replication.change_notes",
+    "souvenance.core.replication",
     "souvenance.domain.objects",
     "souvenance.gate.memory",
     "souvenance.gate.oauth_state",

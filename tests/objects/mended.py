@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy
 from souvenance.core.request_context import Services
-from souvenance.gate.replication.repair import Mender
-from souvenance.gate.replication.worker import ReplicationWorker
+from souvenance.gate.replication import Mender, ReplicationWorker
 from souvenance.ports.object_store import Objects
 
 

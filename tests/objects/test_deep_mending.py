@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from objects.stage import every_key, kept
-from souvenance.adapters.objects.choice import open_objects
+from souvenance.adapters.object_stores import open_objects
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from surfaces.door import souvenance

@@ -14,8 +14,8 @@ import pyrage
 import pytest
 
 from conversation.world import speaking
-from souvenance.adapters.archive import backup
-from souvenance.adapters.archive.archive import Archives
+from souvenance.adapters import backup
+from souvenance.adapters.archive_file import Archives
 from souvenance.domain.archive_records import decode
 from souvenance.errors import ArchiveDamaged, InvalidInput, Misconfigured
 from surfaces.door import serving, souvenance

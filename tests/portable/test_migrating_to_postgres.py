@@ -9,7 +9,7 @@ from conversation.world import staged
 from portable.journeys import manager
 from portable.test_migrating import Interrupted, interrupting, moved, tables
 from postgres.server import Server
-from souvenance.adapters.archive import backup
+from souvenance.adapters import backup
 from souvenance.adapters.sql.copy_store import copy_store
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.sqlite import SqliteEngine

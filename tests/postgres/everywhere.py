@@ -25,17 +25,17 @@ from objects.mended import mending
 from objects.seaweed import BUCKET, ROOT, Seaweed
 from postgres.server import Server
 from souvenance import installation
-from souvenance.adapters.crypto.key_files import KeyFiles
-from souvenance.adapters.objects.choice import open_objects
+from souvenance.adapters.key_files import KeyFiles
+from souvenance.adapters.object_stores import open_objects
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.system_clock import SystemEntropy
 from souvenance.config import Settings
-from souvenance.core.replication.status import mirrored
 from souvenance.core.request_context import Services
+from souvenance.core.store_wrapper import mirrored
 from souvenance.domain.embedding import AUTO
 from souvenance.errors import Misconfigured, Tampered, WrongKey
-from souvenance.gate.replication.report import Mended
+from souvenance.gate.replication import Mended
 from souvenance.ports.store import Store
 
 OPEN_HOUSE = installation.open_installation

@@ -26,17 +26,17 @@ from objects.seaweed import BUCKET
 from reference.index import ReferenceIndex
 from reference.store import MemoryStore
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.objects.choice import open_objects
+from souvenance.adapters.object_stores import open_objects
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.system_clock import SystemEntropy
-from souvenance.core.replication.status import mirrored
+from souvenance.core.store_wrapper import mirrored
 from souvenance.domain import audit
 from souvenance.errors import SouvenanceError
 from souvenance.gate import operations as o
 from souvenance.gate.conversation import operations as co
-from souvenance.gate.replication.report import Mended
+from souvenance.gate.replication import Mended
 
 WORKSPACES = ("default", "w")
 TEXTS = ("The wombat is mine.", "The quoll is tame.", "I live in Bonn.", "I live in Berlin now.")

@@ -16,7 +16,7 @@ import pytest
 from gate.world import KINDS, World, each_kind, on_sqlite
 from reference.store import MemoryStore
 from security.folder import Folder
-from souvenance.adapters.crypto.key_files import KeyFiles
+from souvenance.adapters.key_files import KeyFiles
 from souvenance.domain import merkle, ulid
 from souvenance.domain.audit import Checkpoint, verify
 from souvenance.domain.seal import key_place, open_sealed

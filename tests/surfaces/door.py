@@ -190,7 +190,7 @@ FORKS.set_forkserver_preload(
         "souvenance.surfaces.http.client",
         "souvenance.surfaces.http.doors",
         "souvenance.surfaces.http.server",
-        "souvenance.adapters.archive.backup",
+        "souvenance.adapters.backup",
         "souvenance.adapters.importers.choice",
         "souvenance.adapters.index.ranked",
         "souvenance.adapters.sql.terms",

@@ -22,6 +22,7 @@ is in the log at once, and on the disk with the next change or refusal.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
@@ -47,16 +48,15 @@ from souvenance.domain.proof import Bound
 from souvenance.errors import (
     AuditUnavailable,
     CapPopInvalid,
+    RateLimited,
     SouvenanceError,
     Unauthenticated,
     Unavailable,
     Unsupported,
 )
 from souvenance.gate.conversation.rights import Rights
-from souvenance.gate.idle import Idle
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
-from souvenance.gate.rate_limit import RateLimit
 from souvenance.gate.token_verifier import Credentials, TokenVerifier, home_of
 from souvenance.ports.clock import Clock
 from souvenance.ports.keyring import Keyring
@@ -65,6 +65,61 @@ from souvenance.ports.store import LateRow, LateRows, Store, Transaction
 
 if TYPE_CHECKING:
     from souvenance.gate.health import Health
+
+
+class Idle:
+    """Background work waits here until no request is being answered. Any number of threads may use it."""
+
+    def __init__(self) -> None:
+        self._asked = self._answered = 0
+        self._lock = Lock()
+
+    @contextmanager
+    def broken(self) -> Iterator[None]:
+        """Somebody waits for an answer meanwhile."""
+        with self._lock:
+            self._asked += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._answered += 1
+
+    def wait(self, seconds: float, times: int, stopped: Bell) -> None:
+        """Wait so many seconds, and again as often as somebody asked meanwhile or still waits for an answer.
+
+        It is over after so many times, and once it is stopped.
+        """
+        for _ in range(times):
+            asked = self._asked
+            if stopped.wait(seconds) or self._answered == self._asked == asked:
+                break
+
+
+_WINDOW_MS = 60_000
+
+
+class RateLimit:
+    """How often one cap may ask: a count per cap and minute, in this process."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._per_minute = per_minute
+        self._window = 0
+        self._counts: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def check(self, jti: str, now: int) -> None:
+        """Raises: RateLimited."""
+        window = now // _WINDOW_MS
+        with self._lock:
+            if window != self._window:
+                self._window, self._counts = window, {}
+            count = self._counts.get(jti, 0) + 1
+            self._counts[jti] = count
+        if count > self._per_minute:
+            wait = -(-((window + 1) * _WINDOW_MS - now) // 1000)
+            raise RateLimited(f"more than {self._per_minute} requests in a minute", retry_after=wait)
+
 
 _Found = TypeVar("_Found")
 _LONG_CHARS = 4096

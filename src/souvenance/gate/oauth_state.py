@@ -46,8 +46,7 @@ from souvenance.errors import (
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate import sign_ins as s
-from souvenance.gate.gate import Gate
-from souvenance.gate.rate_limit import RateLimit
+from souvenance.gate.gate import Gate, RateLimit
 from souvenance.gate.token_verifier import Credentials
 from souvenance.ports.clock import Clock, Entropy
 from souvenance.ports.keyring import Keyring

@@ -33,7 +33,7 @@ from souvenance.domain.jobs import DELIVER, DERIVE, DREAM, REASONING, SUMMARISE,
 from souvenance.domain.policy import Scope
 from souvenance.domain.webhooks import retry_after_ms, sign
 from souvenance.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable, SouvenanceError, Unavailable
-from souvenance.gate.idle import Idle
+from souvenance.gate.gate import Idle
 from souvenance.ports.clock import Clock
 from souvenance.ports.model import Dialectic
 from souvenance.ports.observer import WORK, Observer

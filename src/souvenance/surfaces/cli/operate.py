@@ -20,7 +20,7 @@ from souvenance.surfaces.cli.options import DATA, OPERATE, Command, Group, liste
 from souvenance.surfaces.cli.session import OpenMemory, Shell, say, what_serves
 
 if TYPE_CHECKING:
-    from souvenance.gate.replication.report import Mended
+    from souvenance.gate.replication import Mended
 
 DEFAULT_PORT = 8787
 _VECTORS = {
@@ -191,7 +191,7 @@ def doctor(shell: Shell, repair: bool, deep: bool) -> None:
 @pass_shell
 def rebuild(shell: Shell) -> None:
     """Rebuild an empty store from its bucket. Needs SOUVENANCE_OBJECTS and root.key."""
-    from souvenance.gate.replication.report import NOT_REBUILT
+    from souvenance.gate.replication import NOT_REBUILT
 
     shell.makes = True
     mended = _mended(shell, lambda installation: installation.rebuild(), rebuilding=True)

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import click
 import msgspec
@@ -27,11 +27,13 @@ from souvenance.extras import install
 from souvenance.gate.messages import Attenuate, CapAnswer, Request, checked
 from souvenance.gate.oauth_state import OAuthState
 from souvenance.gate.operation import Operation
-from souvenance.gate.replication.report import Mended
 from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
 from souvenance.settings import Shown
 from souvenance.surfaces.cli.archives import Transfers
+
+if TYPE_CHECKING:
+    from souvenance.gate.replication import Mended
 
 _CARRYING_SECONDS = 5.0
 NOTHING_SERVES = "what serves HTTP is not installed"

@@ -1,20 +1,37 @@
-"""Compares store and bucket both ways, gives each what it lacks, and rebuilds an empty store.
+"""Replication: the worker that uploads to the bucket, and repair, which compares store and bucket both ways.
 
-What the store has and the bucket lacks is noted, and carried. What the bucket has and the store lacks was
-either forgotten, as the audit log then tells, and goes from the bucket; or the store lost it, and it comes
-back. Looked at deeply, what both have is compared, too.
+The worker uploads what the store noted, in a thread of its own. A bucket that does not answer is left alone
+for a while, longer each time; the notes wait in the store.
+
+Repair gives each side what it lacks, and rebuilds an empty store. What the store has and the bucket lacks is
+noted, and carried. What the bucket has and the store lacks was either forgotten, as the audit log then tells,
+and goes from the bucket; or the store lost it, and it comes back. Looked at deeply, what both have is
+compared, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
+from threading import Event as Bell
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from souvenance.core.conversation.compartments import Changes
 from souvenance.core.embedding import ACTOR
 from souvenance.core.remember import append
-from souvenance.core.replication.upload import bytes_of, expected, key_of, pages
+from souvenance.core.replication import (
+    STAMP_BYTES,
+    Put,
+    Shipped,
+    bytes_of,
+    expected,
+    key_of,
+    pages,
+    ship_some,
+)
 from souvenance.core.request_context import RequestContext, Services
 from souvenance.core.vault import CompartmentKeys, Vault
 from souvenance.domain import ulid
@@ -31,13 +48,138 @@ from souvenance.domain.objects import (
     unpacked_key,
 )
 from souvenance.domain.policy import Scope
-from souvenance.errors import Conflict, IntegrityError, Tampered
+from souvenance.errors import Conflict, IntegrityError, SouvenanceError, StorageUnavailable, Tampered
 from souvenance.gate.maintenance import forgotten
-from souvenance.gate.replication.report import Mended
-from souvenance.gate.replication.worker import ReplicationWorker
-from souvenance.ports.clock import Clock
-from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, REPLACED, Shipment
+from souvenance.ports.clock import Clock, Entropy
+from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, REPLACED, Objects, Shipment
 from souvenance.ports.store import Store, Transaction, WrappedKey
+
+_HANDS = 8
+_LOOK_SECONDS = 0.5
+_LONGEST_REST_SECONDS = 60.0
+_STEP_SECONDS = 0.05
+
+
+class ReplicationWorker:
+    def __init__(
+        self,
+        *,
+        store: Store,
+        vault: Vault,
+        entropy: Entropy,
+        clock: Clock,
+        objects: Objects,
+        report: Callable[[str], None],
+    ) -> None:
+        self.objects = objects
+        self.trouble = ""
+        """Why the bucket lacks something for longer, if it does."""
+        self._store = store
+        self._vault = vault
+        self._entropy = entropy
+        self._clock = clock
+        self._report = report
+        self._hands = ThreadPoolExecutor(_HANDS, "souvenance-carrier")
+
+    def run(self, stopped: Bell) -> None:
+        """Carry until stopped; what is under way is finished first."""
+        failures = 0
+        while not stopped.is_set():
+            try:
+                shipped = self._ship()
+            except SouvenanceError as error:
+                shipped = Shipped(0, 0)
+                self._tell(error.detail)
+            failures = failures + 1 if self.trouble else 0
+            if failures or not shipped.carried:
+                stopped.wait(min(_LOOK_SECONDS * 2 ** min(failures, 10), _LONGEST_REST_SECONDS))
+
+    def carry_all(self, seconds: float, *, eager: bool = True) -> None:
+        """Carry everything that waits; what others claimed too if `eager`, else wait until they did.
+
+        Raises: StorageUnavailable if that takes longer, or the bucket does not answer.
+        """
+        deadline, rest = self._clock.now() + round(seconds * 1000), Bell()
+        while True:
+            shipped = self._ship(eager=eager)
+            if shipped.trouble is not None:
+                raise shipped.trouble
+            if not shipped.carried:
+                left = self.waiting()
+                if not left:
+                    return
+                if self._clock.now() > deadline:
+                    raise StorageUnavailable(
+                        f"{left} objects wait to be carried to the bucket",
+                        hint="Another process carries them, or their compartments have lost their keys.",
+                    )
+                rest.wait(_STEP_SECONDS)
+
+    def waiting(self) -> int:
+        """Of how much the bucket must still be told. Raises: Unavailable if the store is out of reach."""
+        with self._store.read() as tx:
+            return tx.replication.waiting()
+
+    def each(self, put: Put, items: Iterable[tuple[str, bytes]]) -> None:
+        """Raises: Unavailable."""
+        list(self._hands.map(put, items))
+
+    def fetched(self, keys: Iterable[str]) -> list[bytes | None]:
+        """The objects under the keys, in their order. Raises: Unavailable."""
+        return list(self._hands.map(self.objects.get, keys))
+
+    def note(self, replication: Sequence[Shipment]) -> None:
+        """Have these carried. Raises: Unavailable."""
+        if replication:
+            stamp = self._entropy.take(STAMP_BYTES).hex()
+            with self._store.write() as tx:
+                tx.replication.note([one._replace(stamp=stamp) for one in replication])
+
+    def close(self) -> None:
+        self._hands.shutdown()
+
+    def _ship(self, *, eager: bool = False) -> Shipped:
+        shipped = ship_some(
+            self._store,
+            self._vault,
+            self._entropy,
+            self.objects,
+            now=self._clock.now(),
+            each=self.each,
+            eager=eager,
+        )
+        if shipped.claimed:
+            self._tell("" if shipped.trouble is None else shipped.trouble.detail)
+        return shipped
+
+    def _tell(self, trouble: str) -> None:
+        if trouble and not self.trouble:
+            self._report(f"lines wait for the bucket: {trouble}")
+        self.trouble = trouble
+
+
+NOT_REBUILT = (
+    "the audit log and its checkpoints",
+    "revocations of caps, and sign-ins",
+    "metadata and settings of workspaces, peers and sessions, and who left a session",
+    "scopes, webhooks and work that waited",
+)
+"""What objects do not tell, in words."""
+
+
+class Mended(Struct):
+    """What was done, and what could not be."""
+
+    restored: int = 0
+    """Lines that the store lacked."""
+    carried: int = 0
+    """Objects that the bucket lacked."""
+    removed: int = 0
+    """Objects of what was forgotten."""
+    renewed: int = 0
+    """Objects that did not say what the store says."""
+    findings: list[str] = field(default_factory=list)
+
 
 _One = TypeVar("_One")
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.adapters.archive.archive import ArchiveReader, Archives
-from souvenance.adapters.crypto.key_files import ROOT_FILE, SIGNING_FILE, KeyFiles
+from souvenance.adapters.archive_file import ArchiveReader, Archives
+from souvenance.adapters.key_files import ROOT_FILE, SIGNING_FILE, KeyFiles
 from souvenance.adapters.private_files import (
     exists,
     make_private_folder,

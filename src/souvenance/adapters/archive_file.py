@@ -4,30 +4,194 @@
 
 Whatever is not exactly of this form is refused: other names, other sorts of members, other versions, bytes
 behind the end. Nothing is ever unpacked by a member's own word on where it belongs. Reading takes little
-memory, however large a member says it is.
+memory, however large a member says it is. What is encrypted with age is read and written as a stream, never
+whole in memory.
 """
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import secrets
 import tarfile
+import threading
 import zlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import msgspec
 
-from souvenance.adapters.archive import age
-from souvenance.adapters.private_files import new_private, open_regular, place, sync_folder, translation
+from souvenance.adapters.private_files import (
+    new_private,
+    open_regular,
+    place,
+    read_private,
+    sync_folder,
+    translation,
+)
 from souvenance.decoders import settled
 from souvenance.domain.archive_records import FORMAT, Manifest, Member
-from souvenance.errors import ArchiveDamaged, Conflict, FileTooLarge, InvalidInput
+from souvenance.errors import (
+    ArchiveDamaged,
+    Conflict,
+    FileTooLarge,
+    InvalidInput,
+    SouvenanceError,
+    Unsupported,
+)
+from souvenance.extras import install
 from souvenance.patterns import pattern
+
+MAGIC = b"age-encryption.org/"
+_PREFIX = "AGE-SECRET-KEY-"
+
+
+def readable_recipients(given: Sequence[str]) -> list[Any]:
+    """Those that may open what is written. Raises: InvalidInput, Unsupported."""
+    pyrage = _pyrage()
+    found = []
+    for one in given:
+        kind = pyrage.ssh if one.startswith("ssh-") else pyrage.x25519
+        try:
+            found.append(kind.Recipient.from_str(one.strip()))
+        except pyrage.RecipientError:
+            raise InvalidInput(
+                "that is no age recipient", hint="A recipient looks like age1… or ssh-ed25519 …."
+            ) from None
+    return found
+
+
+def identities(path: Path) -> list[Any]:
+    """The keys in an identity file, which must be its owner's alone. Raises: InvalidInput, Misconfigured."""
+    pyrage = _pyrage()
+    text = read_private(path)
+    try:
+        if "OPENSSH PRIVATE KEY" in text:
+            return [pyrage.ssh.Identity.from_buffer(text.encode())]
+        keys = [line.strip() for line in text.splitlines() if line.strip().startswith(_PREFIX)]
+        found = [pyrage.x25519.Identity.from_str(key) for key in keys]
+    except pyrage.IdentityError:
+        found = []
+    if not found:
+        raise InvalidInput(f"{path} holds no age identity", hint="Make one with 'age-keygen'.")
+    return found
+
+
+@contextmanager
+def encrypting(sink: IO[bytes], to: Sequence[Any]) -> Iterator[IO[bytes]]:
+    """What is written here goes encrypted into the sink; all of it is there at the end.
+
+    Raises: OSError, as the sink does.
+    """
+    pyrage = _pyrage()
+    ours, theirs = os.pipe()
+    noting = _Noting(sink)
+    failed: list[OSError] = []
+
+    def work() -> None:
+        with os.fdopen(ours, "rb") as reader:
+            try:
+                pyrage.encrypt_io(reader, noting, list(to))
+            except (OSError, pyrage.EncryptError) as error:
+                failed.append(noting.error or OSError(errno.EIO, str(error)))
+
+    worker = _beside(work)
+    try:
+        with os.fdopen(theirs, "wb") as writer:
+            yield writer
+    finally:
+        worker.join()
+        if failed:
+            raise failed[0]
+
+
+class _Noting:
+    """A sink that remembers why it failed, whatever becomes of the exception."""
+
+    def __init__(self, sink: IO[bytes]) -> None:
+        self._sink = sink
+        self.error: OSError | None = None
+
+    def write(self, content: bytes) -> int:
+        """Raises: OSError."""
+        try:
+            return self._sink.write(content)
+        except OSError as error:
+            self.error = error
+            raise
+
+    def flush(self) -> None:
+        """Left to whoever opened the sink."""
+
+
+class _Decrypted:
+    """What comes out of the pipe; where it ends too soon, why."""
+
+    def __init__(self, pipe: IO[bytes], why: Callable[[], SouvenanceError | None]) -> None:
+        self._pipe = pipe
+        self._why = why
+
+    def read(self, size: int = -1) -> bytes:
+        """Raises: InvalidInput, ArchiveDamaged."""
+        found = self._pipe.read(size)
+        if not found and size and (error := self._why()) is not None:
+            raise error
+        return found
+
+
+@contextmanager
+def decrypting(source: IO[bytes], by: Sequence[Any]) -> Iterator[Any]:
+    """What is read here was encrypted in the source.
+
+    Reading raises: InvalidInput if none of the keys fits, ArchiveDamaged if it was altered or cut.
+    """
+    pyrage = _pyrage()
+    theirs, ours = os.pipe()
+    failed: list[SouvenanceError] = []
+
+    def work() -> None:
+        with os.fdopen(ours, "wb", buffering=0) as writer:
+            try:
+                pyrage.decrypt_io(source, writer, list(by))
+            except pyrage.DecryptError:
+                failed.append(
+                    InvalidInput("the identity does not open this archive", hint="Give another --identity.")
+                )
+            except OSError:
+                failed.append(ArchiveDamaged("the archive was altered or cut after it was encrypted"))
+
+    worker = _beside(work)
+
+    def why() -> SouvenanceError | None:
+        worker.join()
+        return failed[0] if failed else None
+
+    try:
+        with os.fdopen(theirs, "rb") as reader:
+            yield _Decrypted(reader, why)
+    finally:
+        worker.join()
+
+
+def _beside(work: Callable[[], None]) -> threading.Thread:
+    worker = threading.Thread(target=work, name="souvenance-age", daemon=True)
+    worker.start()
+    return worker
+
+
+def _pyrage() -> Any:
+    try:
+        import pyrage  # type: ignore[import-untyped]
+    except ImportError:
+        raise Unsupported(
+            "archives for a recipient need the package pyrage", hint=f"Run: {install('archive')}"
+        ) from None
+    return pyrage
+
 
 MANIFEST = "manifest.json"
 MOST_MEMBERS = 100_000
@@ -90,7 +254,7 @@ class ArchiveReader:
         """
         self._path = path
         self._most = most_bytes
-        self._by = None if identity is None else age.identities(identity)
+        self._by = None if identity is None else identities(identity)
         self.manifest = self._verified()
 
     @property
@@ -137,15 +301,15 @@ class ArchiveReader:
                 file = stack.enter_context(open_regular(self._path))
             except OSError as error:
                 raise InvalidInput(f"{self._path} can't be read: {error.strerror}") from None
-            start = file.read(len(age.MAGIC))
+            start = file.read(len(MAGIC))
             file.seek(0)
             source: IO[bytes] = file
-            if start == age.MAGIC:
+            if start == MAGIC:
                 if self._by is None:
                     raise InvalidInput(
                         "the archive is encrypted", hint="Give the key that opens it: --identity FILE."
                     )
-                source = stack.enter_context(age.decrypting(file, self._by))
+                source = stack.enter_context(decrypting(file, self._by))
             elif start[:2] != _GZIP:
                 raise ArchiveDamaged("the file is no Souvenance archive")
             yield stack.enter_context(gzip.GzipFile(fileobj=source, mode="rb"))
@@ -160,7 +324,7 @@ class Archives:
 
         Raises: Conflict if the file is there, InvalidInput, Unsupported, StorageUnavailable and its kind.
         """
-        to = age.recipients(recipients) if recipients else None
+        to = readable_recipients(recipients) if recipients else None
         if os.path.lexists(path):
             raise Conflict(f"{path} exists", hint="Name a file that does not.")
         fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
@@ -169,7 +333,7 @@ class Archives:
                 with new_private(fresh) as file, ExitStack() as stack:
                     sink: IO[bytes] = file
                     if to is not None:
-                        sink = stack.enter_context(age.encrypting(file, to))
+                        sink = stack.enter_context(encrypting(file, to))
                     zipped = gzip.GzipFile(filename="", mode="wb", fileobj=sink, mtime=0, compresslevel=6)
                     yield ArchiveWriter(stack.enter_context(zipped))
                 place(fresh, path)
@@ -189,8 +353,8 @@ class Archives:
         """Whether the file looks like one: encrypted, or compressed with a name of ours at its beginning."""
         try:
             with open_regular(path) as file:
-                start = file.read(len(age.MAGIC))
-                if start == age.MAGIC:
+                start = file.read(len(MAGIC))
+                if start == MAGIC:
                     return True
                 file.seek(0)
                 with gzip.GzipFile(fileobj=file, mode="rb") as opened:

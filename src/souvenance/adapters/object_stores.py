@@ -1,4 +1,4 @@
-"""Objects in a folder: one file each, private to its owner, whole or not there at all."""
+"""Which store of objects a URL names, and objects in a folder: one private file each, whole or not there."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from souvenance.adapters.private_files import sync_folder, written
-from souvenance.errors import StorageFull, StorageReadOnly, StorageUnavailable
-from souvenance.ports.object_store import MOST_LISTED, checked
+from souvenance.errors import Misconfigured, StorageFull, StorageReadOnly, StorageUnavailable
+from souvenance.extras import install
+from souvenance.ports.object_store import MOST_LISTED, Objects, checked
 
 _UNFINISHED = ".unfinished"
 """Where files are written before they get their names: no key begins with '.'."""
@@ -141,3 +143,39 @@ def _translated() -> Iterator[None]:
         if error.errno in (*_FULL, *_LOCKED):
             kind = StorageFull if error.errno in _FULL else StorageReadOnly
         raise kind(f"the folder of objects failed: {error.strerror}", hint=_HINT) from error
+
+
+_URL_HINT = "E.g. s3://bucket/prefix, s3://bucket/prefix?endpoint=https://s3.example, file:///path."
+_OPTIONS = ("endpoint", "region")
+
+
+def open_objects(url: str) -> Objects:
+    """The store that the URL names. Raises: Misconfigured, StorageUnavailable."""
+    try:
+        parts = urlsplit(url)
+        options = parse_qs(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+    except ValueError:
+        raise Misconfigured("SOUVENANCE_OBJECTS is no URL", hint=_URL_HINT) from None
+    if parts.scheme == "file" and not parts.netloc and len(parts.path) > 1 and not options:
+        return FolderObjects(Path(unquote(parts.path)))
+    if parts.scheme != "s3" or not parts.netloc or parts.username or parts.fragment:
+        raise Misconfigured("SOUVENANCE_OBJECTS names neither a bucket nor a folder", hint=_URL_HINT)
+    if unknown := sorted(name for name, values in options.items() if name not in _OPTIONS or len(values) > 1):
+        raise Misconfigured(f"SOUVENANCE_OBJECTS does not know {unknown[0]!r}, or not twice", hint=_URL_HINT)
+    prefix = parts.path.strip("/")
+    try:
+        _ = prefix and checked(prefix)
+    except ValueError:
+        raise Misconfigured(
+            "the prefix in SOUVENANCE_OBJECTS may hold letters, digits, '=', '_', '-', '.' and '/'",
+            hint=_URL_HINT,
+        ) from None
+    try:
+        from souvenance.adapters.s3 import S3Objects
+    except ImportError:
+        raise Misconfigured(
+            "SOUVENANCE_OBJECTS names a bucket, and obstore is not installed",
+            hint=f"Run: {install('s3')}",
+        ) from None
+    endpoint, region = (options.get(name, [None])[0] for name in _OPTIONS)
+    return S3Objects(parts.netloc, prefix, endpoint=endpoint, region=region)

@@ -1,7 +1,10 @@
 """The keyring in two files of the data folder, readable by their owner alone.
 
 `root.key` holds the root keys, `signing.key` the signing keys and the installation's name. Both
-are replaced atomically; a process that meets a key it does not know reads the file again.
+are replaced atomically; a process that meets a key it does not know reads the file again. A root key wraps
+another key so:
+
+    wrapped = 0x01 | id of the root key (8 bytes) | nonce (12) | AES-256-GCM ciphertext and tag
 """
 
 from __future__ import annotations
@@ -12,14 +15,39 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from souvenance.adapters.crypto import key_wrapping
 from souvenance.adapters.private_files import locked, read_private, sweep, write_private
 from souvenance.domain.capability import HolderKey
 from souvenance.domain.encoding import b64, unb64
 from souvenance.domain.seal import KEY_BYTES, NONCE_BYTES
-from souvenance.errors import Misconfigured, WrongKey
+from souvenance.errors import Misconfigured, Tampered, WrongKey
+
+FORMAT = 1
+ROOT_ID_BYTES = 8
+_BODY = 1 + ROOT_ID_BYTES + NONCE_BYTES
+
+
+def wrap(key: bytes, *, root_id: bytes, root: bytes, context: bytes, nonce: bytes) -> bytes:
+    return bytes((FORMAT,)) + root_id + nonce + AESGCM(root).encrypt(nonce, key, context)
+
+
+def root_id_of(wrapped: bytes) -> bytes:
+    """Raises: Tampered."""
+    if len(wrapped) <= _BODY or wrapped[0] != FORMAT:
+        raise Tampered("a wrapped key is not a wrapped key any more")
+    return wrapped[1 : 1 + ROOT_ID_BYTES]
+
+
+def unwrap(wrapped: bytes, *, root: bytes, context: bytes) -> bytes:
+    """Raises: WrongKey."""
+    try:
+        return AESGCM(root).decrypt(wrapped[_BODY - NONCE_BYTES : _BODY], wrapped[_BODY:], context)
+    except InvalidTag:
+        raise WrongKey("a wrapped key does not open: it was altered, or is of another store") from None
+
 
 ROOT_FILE = "root.key"
 SIGNING_FILE = "signing.key"
@@ -53,7 +81,7 @@ class KeyFiles:
     def wrap(self, key: bytes, context: bytes) -> bytes:
         if self._root_stamp != _stamp(self._root_path):
             self._load_roots()
-        return key_wrapping.wrap(
+        return wrap(
             key,
             root_id=self._current_root,
             root=self._roots[self._current_root],
@@ -62,12 +90,12 @@ class KeyFiles:
         )
 
     def unwrap(self, wrapped: bytes, context: bytes) -> bytes:
-        root_id = key_wrapping.root_id_of(wrapped)
+        root_id = root_id_of(wrapped)
         if root_id not in self._roots:
             self._load_roots()
         if root_id not in self._roots:
             raise WrongKey("the store's keys were wrapped by a root key that is not here")
-        return key_wrapping.unwrap(wrapped, root=self._roots[root_id], context=context)
+        return unwrap(wrapped, root=self._roots[root_id], context=context)
 
     def add_root(self) -> None:
         with locked(self._root_path.parent):
@@ -107,8 +135,7 @@ class KeyFiles:
             self._roots = {bytes.fromhex(name): unb64(key) for name, key in content["keys"].items()}
             self._current_root = bytes.fromhex(content["current"])
             complete = self._current_root in self._roots and all(
-                len(name) == key_wrapping.ROOT_ID_BYTES and len(key) == KEY_BYTES
-                for name, key in self._roots.items()
+                len(name) == ROOT_ID_BYTES and len(key) == KEY_BYTES for name, key in self._roots.items()
             )
         except (KeyError, ValueError, TypeError, AttributeError):
             complete = False
@@ -142,7 +169,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 def _with_new_root(content: dict[str, Any]) -> dict[str, Any]:
-    name = os.urandom(key_wrapping.ROOT_ID_BYTES).hex()
+    name = os.urandom(ROOT_ID_BYTES).hex()
     return {**content, "current": name, "keys": {**content["keys"], name: b64(os.urandom(KEY_BYTES))}}
 
 
