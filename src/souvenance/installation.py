@@ -61,7 +61,7 @@ from souvenance.ports.text import Tokenizer
 
 if TYPE_CHECKING:
     from souvenance.gate.oauth_state import OAuthState
-    from souvenance.gate.replication import Mended, Mender, ReplicationWorker
+    from souvenance.gate.replication import Repairer, RepairReport, ReplicationWorker
     from souvenance.gate.worker import Worker
 
 _MEGABYTE = 1 << 20
@@ -83,13 +83,13 @@ class Installation(Struct, frozen=True, eq=False):
     settings: Settings
     made: bool
     _index: IndexWhenAsked
-    _bell: threading.Event
+    _wake: threading.Event
     _worker: Later[Worker]
     _reception: Later[OAuthState]
     _store: SqlStore
     _meaning: Meaning
     _model: Model | None = None
-    _mender: Mender | None = None
+    _repairer: Repairer | None = None
 
     @contextmanager
     def working(self, after: float = 0.0) -> Iterator[None]:
@@ -105,7 +105,7 @@ class Installation(Struct, frozen=True, eq=False):
         stopped = threading.Event()
 
         def work() -> None:
-            self._bell.wait(after)
+            self._wake.wait(after)
             if not stopped.is_set():
                 self.worker.hears = hears
                 if self.settings.host is not None:
@@ -113,20 +113,20 @@ class Installation(Struct, frozen=True, eq=False):
                 self.worker.run(stopped)
 
         workers = [threading.Thread(target=work, name="souvenance-worker", daemon=True)]
-        if self._mender is not None:
+        if self._repairer is not None:
             carrying = threading.Thread(
-                target=self._mender.carrier.run, args=(stopped,), name="souvenance-replication", daemon=True
+                target=self._repairer.carrier.run, args=(stopped,), name="souvenance-replication", daemon=True
             )
             workers.append(carrying)
-        self.gate.bell = self._bell
+        self.gate.wake = self._wake
         try:
-            with self._store.listening(self._bell.set) as hears:
+            with self._store.listening(self._wake.set) as hears:
                 for thread in workers:
                     thread.start()
                 yield
         finally:
             stopped.set()
-            self._bell.set()
+            self._wake.set()
             if self._model is not None:
                 self._model.stop()
             for thread in workers:
@@ -168,27 +168,27 @@ class Installation(Struct, frozen=True, eq=False):
 
     def carry(self, seconds: float) -> None:
         """Take to the bucket what waits for it. Raises: StorageUnavailable if that takes longer."""
-        if self._mender is not None:
-            self._mender.carrier.carry_all(seconds, eager=False)
+        if self._repairer is not None:
+            self._repairer.carrier.carry_all(seconds, eager=False)
 
-    def repair(self, *, deep: bool = False) -> Mended:
-        """Give book and bucket each what it lacks of the other; `deep` reads every object, too.
+    def repair(self, *, deep: bool = False) -> RepairReport:
+        """Give store and bucket each what it lacks of the other; `deep` reads every object, too.
 
         Raises: SouvenanceError.
         """
-        return self._mending.repair(deep=deep)
+        return self._needed_repairer.repair(deep=deep)
 
-    def rebuild(self) -> Mended:
+    def rebuild(self) -> RepairReport:
         """Make the empty store anew from the bucket. Raises: SouvenanceError."""
-        return self._mending.rebuild()
+        return self._needed_repairer.rebuild()
 
     @property
-    def _mending(self) -> Mender:
-        if self._mender is None:
+    def _needed_repairer(self) -> Repairer:
+        if self._repairer is None:
             raise Misconfigured(
                 "no bucket is configured", hint="Set SOUVENANCE_OBJECTS, e.g. s3://bucket/prefix."
             )
-        return self._mender
+        return self._repairer
 
     def key(self, given: str) -> str:
         """A key as settings give it: itself, or what its file says. Raises: Misconfigured."""
@@ -218,8 +218,8 @@ class Installation(Struct, frozen=True, eq=False):
 
     def close(self) -> None:
         self._meaning.stop()
-        if self._mender is not None:
-            self._mender.carrier.close()
+        if self._repairer is not None:
+            self._repairer.carrier.close()
         self._store.close()
 
 
@@ -235,7 +235,7 @@ def open_installation(
     """Open the data folder, and make whatever of it is missing; without `make`, only if it was set up.
 
     The first question waits up to `patience` seconds until the embedder is loaded. `rebuilding` says that an
-    empty book is to be filled from a bucket that has lines. `rebind` says that the folder belongs to the
+    empty store is to be filled from a bucket that has lines. `rebind` says that the folder belongs to the
     store of the settings from now on, whatever it belonged to.
 
     Raises: SouvenanceError; NotSetUp, StoreMismatch.
@@ -294,13 +294,13 @@ def _furnished(
         zone=WallClock(settings.zone),
         carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),
     )
-    mender = None if carrier is None else _mender(sql_store, clock, tools, carrier)
+    mender = None if carrier is None else _repairer(sql_store, clock, tools, carrier)
     gate = Gate(store=store, keyring=keyring, clock=clock, tools=tools, late=LateFile(settings.home))
     gate.append_late()
     if store.scrub_pending():
         store.scrub()
     owner_cap = _owner_cap(settings.owner_cap, keyring, renew)
-    bell = threading.Event()
+    wake = threading.Event()
 
     def reception() -> OAuthState:
         from souvenance.gate.oauth_state import OAuthState
@@ -312,12 +312,12 @@ def _furnished(
 
         secret = partial(_webhook_secret, settings)
         return Worker(
-            store=store, clock=clock, tools=tools, secret=secret, report=_report, bell=bell, idle=gate.idle
+            store=store, clock=clock, tools=tools, secret=secret, report=_report, wake=wake, idle=gate.idle
         )
 
     later = Later(worker), Later(reception)
     return Installation(
-        gate, owner_cap, settings, made, index, bell, *later, sql_store, meaning, tools.model, mender
+        gate, owner_cap, settings, made, index, wake, *later, sql_store, meaning, tools.model, mender
     )
 
 
@@ -334,7 +334,7 @@ def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:
 def _with_objects(
     settings: Settings, sql_store: SqlStore, vault: Vault, *, rebuilding: bool
 ) -> tuple[Store, ReplicationWorker | None]:
-    """The book, noting its changes if it is kept a second time, and who carries them.
+    """The store, noting its changes if it is kept a second time, and who carries them.
 
     What does is loaded only then.
 
@@ -354,10 +354,10 @@ def _with_objects(
     return store, carrier
 
 
-def _mender(sql_store: SqlStore, clock: Clock, tools: Services, carrier: ReplicationWorker) -> Mender:
-    from souvenance.gate.replication import Mender
+def _repairer(sql_store: SqlStore, clock: Clock, tools: Services, carrier: ReplicationWorker) -> Repairer:
+    from souvenance.gate.replication import Repairer
 
-    return Mender(store=sql_store, clock=clock, tools=tools, carrier=carrier)
+    return Repairer(store=sql_store, clock=clock, tools=tools, carrier=carrier)
 
 
 def _in_file(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:

@@ -12,7 +12,7 @@ from ports import vacant_port
 from souvenance.adapters.webhook_sender import HttpWebhookSender, system_addresses
 from souvenance.domain.webhooks import sign
 from souvenance.errors import InvalidInput
-from souvenance.ports.webhook_sender import Parcel, Undelivered
+from souvenance.ports.webhook_sender import Undelivered, WebhookDelivery
 
 BODY = b'{"type":"test.event"}'
 NAME = "hooks.example.test"
@@ -25,7 +25,7 @@ def authority(tmp_path_factory):
 
 
 def parcel(url, **changes):
-    return Parcel(url, BODY, sign(b"secret", BODY), **changes)
+    return WebhookDelivery(url, BODY, sign(b"secret", BODY), **changes)
 
 
 def at(*addresses):

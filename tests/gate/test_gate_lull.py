@@ -132,9 +132,9 @@ def test_a_worker_that_rests_waits_for_a_idle_when_it_is_called():
     running = threading.Thread(target=shop.run, args=(stopped,))
     running.start()
     index.kept_up.acquire()
-    shop.bell.set()
+    shop.wake.set()
     index.kept_up.acquire()
     stopped.set()
-    shop.bell.set()
+    shop.wake.set()
     running.join()
     assert happened == ["asked", "answered", "works", "waits", "works"]

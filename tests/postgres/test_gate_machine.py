@@ -36,7 +36,7 @@ from souvenance.domain import audit
 from souvenance.errors import SouvenanceError
 from souvenance.gate import operations as o
 from souvenance.gate.conversation import operations as co
-from souvenance.gate.replication import Mended
+from souvenance.gate.replication import RepairReport
 
 WORKSPACES = ("default", "w")
 TEXTS = ("The wombat is mine.", "The quoll is tame.", "I live in Bonn.", "I live in Berlin now.")
@@ -235,7 +235,7 @@ class Gates(RuleBasedStateMachine):
     def teardown(self):
         with self.left:
             with self.mending() as mender:
-                assert mender.repair() == Mended()
+                assert mender.repair() == RepairReport()
             for one in self.all.values():
                 one.close()
 

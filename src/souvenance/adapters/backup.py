@@ -36,9 +36,9 @@ from souvenance.errors import ArchiveDamaged, Conflict, InvalidInput, StorageBus
 from souvenance.patterns import pattern
 from souvenance.version import __version__
 
-BOOK = "book.db"
+DATABASE = "store.db"
 """The member that is the store, always as SQLite keeps it."""
-_BOOK_FILE = "souvenance.db"
+_DATABASE_FILE = "souvenance.db"
 """The same in a data folder."""
 KEY_FILES = (ROOT_FILE, SIGNING_FILE)
 FILES = (*KEY_FILES, "owner.cap", "webhook.secret", "model.spend")
@@ -77,7 +77,7 @@ def back_up(
         Archives().writing(target, recipients) as archive,
         _workroom(target.parent) as compartment,
     ):
-        counts, files = _fixed(engine, home, compartment / BOOK)
+        counts, files = _fixed(engine, home, compartment / DATABASE)
         if not counts["lines"] and not allow_empty:
             raise InvalidInput(
                 "the store has no lines, and nothing was written",
@@ -85,7 +85,7 @@ def back_up(
             )
         for name, content in files.items() if with_keys else ():
             archive.add(name, content)
-        archive.add_file(BOOK, compartment / BOOK)
+        archive.add_file(DATABASE, compartment / DATABASE)
         archive.close(
             Manifest(
                 format=FORMAT,
@@ -101,7 +101,7 @@ def back_up(
 
 
 def _fixed(engine: Engine, home: Path, path: Path) -> tuple[dict[str, int], dict[str, bytes]]:
-    """The book in the file, as it is at one moment, and the key files that fit it.
+    """The store in the file, as it is at one moment, and the key files that fit it.
 
     Raises: StorageBusy if keys are rotated again and again meanwhile.
     """
@@ -165,7 +165,7 @@ def _settle(fresh: Path, home: Path) -> None:
         sync_folder(home.parent)
         return
     home.chmod(0o700)
-    for path in sorted(fresh.iterdir(), key=lambda one: one.name == _BOOK_FILE):
+    for path in sorted(fresh.iterdir(), key=lambda one: one.name == _DATABASE_FILE):
         path.rename(home / path.name)
     sync_folder(home)
 
@@ -173,23 +173,23 @@ def _settle(fresh: Path, home: Path) -> None:
 def _unpacked(archive: ArchiveReader, folder: Path) -> tuple[str, ...]:
     files = []
     for name, content in archive.members():
-        if name not in (BOOK, *FILES) and not _SETTINGS.match(name):
+        if name not in (DATABASE, *FILES) and not _SETTINGS.match(name):
             raise ArchiveDamaged(f"a backup holds no {name!r}")
-        path = folder / (_BOOK_FILE if name == BOOK else name)
+        path = folder / (_DATABASE_FILE if name == DATABASE else name)
         try:
             with new_private(path) as file:
                 file.writelines(content)
         except OSError as error:
             raise translation(f"{path.name} can't be written", error) from error
         files.append(name)
-    return tuple(name for name in files if name != BOOK)
+    return tuple(name for name in files if name != DATABASE)
 
 
 def _check(folder: Path, *, whole: bool) -> None:
     """Raises: ArchiveDamaged, Misconfigured."""
-    if not exists(folder / _BOOK_FILE):
-        raise ArchiveDamaged(f"the backup holds no {BOOK!r}")
-    engine = in_file(folder / _BOOK_FILE)
+    if not exists(folder / _DATABASE_FILE):
+        raise ArchiveDamaged(f"the backup holds no {DATABASE!r}")
+    engine = in_file(folder / _DATABASE_FILE)
     try:
         migrate(engine)
     finally:
@@ -256,7 +256,7 @@ def _store(place: str) -> Path:
             f"{place.partition('://')[0]!r} is no store",
             hint="Name a data folder, sqlite:///FILE or postgresql://….",
         )
-    return folder / _BOOK_FILE
+    return folder / _DATABASE_FILE
 
 
 def _copy_files(here: Path, there: Path) -> None:

@@ -11,7 +11,7 @@ from souvenance.domain.names import Compartment
 from souvenance.ports.index import Hit, Index, Inquiry, Place, Readings
 from souvenance.ports.store import Store, Transaction
 from souvenance.ports.text import DocumentReader, Tokenizer
-from souvenance.ports.webhook_sender import Parcel, WebhookSender
+from souvenance.ports.webhook_sender import WebhookDelivery, WebhookSender
 
 _T = TypeVar("_T")
 
@@ -115,7 +115,7 @@ class WebhookSenderWhenAsked:
 
         return destination(url, allow_private=self._allow_private).url
 
-    def deliver(self, parcel: Parcel) -> None:
+    def deliver(self, parcel: WebhookDelivery) -> None:
         self._webhook_sender.deliver(parcel)
 
     @cached_property

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from souvenance.core.store_wrapper import StoreAround
+from souvenance.core.store_wrapper import WrappedStore
 from souvenance.core.vault import CompartmentKeys, Vault
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import ALL, Compartment
@@ -34,7 +34,7 @@ from souvenance.domain.objects import (
 )
 from souvenance.errors import StorageUnavailable, Tampered, Unavailable
 from souvenance.ports.clock import Entropy
-from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, MOST_LISTED, REPLACED, Objects, Shipment
+from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, MOST_LISTED, REPLACED, ChangeNote, Objects
 from souvenance.ports.store import Keys, Lines, Store, Transaction, TurnSpan, WrappedKey
 
 STAMP_BYTES = 8
@@ -42,8 +42,8 @@ STAMP_BYTES = 8
 _Note = Callable[[Compartment, str, Iterable[str]], None]
 
 
-class MirroredStore(StoreAround):
-    """The book itself, but that what is changed in it is noted."""
+class MirroredStore(WrappedStore):
+    """The store itself, but that what is changed in it is noted."""
 
     def __init__(self, store: Store, entropy: Entropy) -> None:
         super().__init__(store)
@@ -85,7 +85,7 @@ class _NotingTransaction:
 
     def _note(self, compartment: Compartment, what: str, names: Iterable[str]) -> None:
         self._tx.replication.note(
-            [Shipment(compartment, what, name, self._stamp) for name in sorted(set(names))]
+            [ChangeNote(compartment, what, name, self._stamp) for name in sorted(set(names))]
         )
 
 
@@ -229,7 +229,7 @@ def ship_some(
     return Shipped(len(claimed), len(claimed) - len(waiting), trouble)
 
 
-def _load(tx: Transaction, vault: Vault, claimed: Sequence[Shipment]) -> tuple[_Load, set[Shipment]]:
+def _load(tx: Transaction, vault: Vault, claimed: Sequence[ChangeNote]) -> tuple[_Load, set[ChangeNote]]:
     load, shut = _Load({}, {}, []), set()
     opened: dict[Compartment, CompartmentKeys | None] = {}
     for one in claimed:
@@ -258,7 +258,7 @@ def _load(tx: Transaction, vault: Vault, claimed: Sequence[Shipment]) -> tuple[_
     return load, shut
 
 
-def bytes_of(tx: Transaction, vault: Vault, wanted: Sequence[Shipment]) -> dict[str, bytes]:
+def bytes_of(tx: Transaction, vault: Vault, wanted: Sequence[ChangeNote]) -> dict[str, bytes]:
     """What would be carried of them, by its key; nothing of compartments that have lost theirs."""
     load, _ = _load(tx, vault, wanted)
     return {key: data for key, data in {**load.keys, **load.rest}.items() if data is not None}
@@ -351,7 +351,7 @@ def objects_of(tx: Transaction, compartment: Compartment, keys: Iterable[str]) -
     ]
 
 
-def expected(tx: Transaction, compartment: Compartment, after: str) -> tuple[list[Shipment], str | None]:
+def expected(tx: Transaction, compartment: Compartment, after: str) -> tuple[list[ChangeNote], str | None]:
     """Some of what the bucket should have of the compartment, and the id to go on after; None at the end."""
     span = TurnSpan(
         compartment.workspace,
@@ -363,15 +363,15 @@ def expected(tx: Transaction, compartment: Compartment, after: str) -> tuple[lis
         limit=MOST_LISTED,
     )
     found = tx.lines.walk(span)
-    told = [Shipment(compartment, LINE, line.id) for line in found]
-    told += [Shipment(compartment, REPLACED, line.id) for line in found if line.invalidated_by is not None]
+    told = [ChangeNote(compartment, LINE, line.id) for line in found]
+    told += [ChangeNote(compartment, REPLACED, line.id) for line in found if line.invalidated_by is not None]
     if not after:
         wrapped = tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
-        told += [Shipment(compartment, KEY, key_name(key.purpose, key.epoch)) for key in wrapped]
+        told += [ChangeNote(compartment, KEY, key_name(key.purpose, key.epoch)) for key in wrapped]
     return told, found[-1].id if len(found) == MOST_LISTED else None
 
 
-def key_of(replication: Shipment) -> str:
+def key_of(replication: ChangeNote) -> str:
     """The key of what was noted, which is not a whole room."""
     make = {LINE: line_key, REPLACED: replaced_key, KEY: compartment_key}[replication.what]
     return make(replication.compartment, replication.name)

@@ -13,8 +13,8 @@ from souvenance.ports.observer import STORE, Observer, Watched
 from souvenance.ports.store import Store, Transaction
 
 
-class StoreAround:
-    """The book itself; a class made of this one says what it does differently."""
+class WrappedStore:
+    """The store itself; a class made of this one says what it does differently."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -38,8 +38,8 @@ class StoreAround:
         self._store.close()
 
 
-class SnapshotStore(StoreAround):
-    """The book itself, but that it is read as it was at the first look, until this is left.
+class SnapshotStore(WrappedStore):
+    """The store itself, but that it is read as it was at the first look, until this is left.
 
     For one thread. What is written goes to the store, and is not seen here.
     """
@@ -64,8 +64,8 @@ class SnapshotStore(StoreAround):
         return nullcontext(self._views[workspace])
 
 
-class TracedStore(StoreAround):
-    """The book itself, but that an observer is told of each transaction."""
+class TracedStore(WrappedStore):
+    """The store itself, but that an observer is told of each transaction."""
 
     def __init__(self, store: Store, observer: Observer) -> None:
         super().__init__(store)
@@ -115,7 +115,7 @@ class _Watching:
 
 
 def mirrored(store: Store, entropy: Entropy, objects: Objects | None) -> Store:
-    """The book, noting its changes if it ever was told to; given a bucket, it is, and notes all it has.
+    """The store, noting its changes if it ever was told to; given a bucket, it is, and notes all it has.
 
     Raises: Misconfigured if the store is empty and new to the bucket, and the bucket is not; Unavailable.
     """

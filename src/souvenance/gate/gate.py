@@ -26,7 +26,6 @@ import threading
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
-from threading import Event as Bell
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -85,7 +84,7 @@ class Idle:
             with self._lock:
                 self._answered += 1
 
-    def wait(self, seconds: float, times: int, stopped: Bell) -> None:
+    def wait(self, seconds: float, times: int, stopped: threading.Event) -> None:
         """Wait so many seconds, and again as often as somebody asked meanwhile or still waits for an answer.
 
         It is over after so many times, and once it is stopped.
@@ -179,7 +178,7 @@ class Gate:
         self.junk = 0
         self.idle = Idle()
         """What is done behind the requests waits for it."""
-        self.bell: Bell | None = None
+        self.wake: threading.Event | None = None
         """Rung when a request left work behind."""
         self._observer: Observer | None = None
 
@@ -418,7 +417,7 @@ class Gate:
         workspace = asked.chain.grant.workspace
         if asked.operation.prepare is not None or _brings_much(asked, request):
             with self._store.read(workspace) as tx:
-                admitted = self._perform(tx, asked, request, lambda case, message: message)
+                admitted = self._perform(tx, asked, request, lambda authorised, message: message)
             request = self._prepared(asked, admitted)
         if asked.operation.verdict:
             with self._store.write(asked.log, lasting=False) as tx:
@@ -435,8 +434,8 @@ class Gate:
             outcome = self._perform(tx, asked, request, asked.operation.work)
             asked.log = asked.log if place == ALL else place
             row = _append(tx, asked, outcome)
-        if asked.operation.rings and self.bell is not None:
-            self.bell.set()
+        if asked.operation.rings and self.wake is not None:
+            self.wake.set()
         return outcome, row
 
     def _prepared(self, asked: GateRequest, admitted: Request) -> Request:
@@ -480,15 +479,15 @@ class Gate:
         def again(look: Callable[[AuthorisedRequest], Outcome]) -> Outcome:
             return self._look_again(asked, message, look)
 
-        case = AuthorisedRequest(
+        authorised = AuthorisedRequest(
             ctx, asked.chain, token, self._keyring, self._store, again, Rights(ctx, grant)
         )
         if operation.admit is None:
-            return work(case, message)
+            return work(authorised, message)
         if _is_known(tx, scope.workspace):
             asked.log = scope.workspace
-        operation.admit(case.rights, message)
-        outcome = work(case, message)
+        operation.admit(authorised.rights, message)
+        outcome = work(authorised, message)
         if asked.log != scope.workspace and _is_known(tx, scope.workspace):
             asked.log = scope.workspace
         return outcome
@@ -500,7 +499,7 @@ class Gate:
         now = GateRequest(asked.operation, asked.chain, asked.credentials, self._clock.now(), asked.log)
         try:
             with self._store.read(asked.chain.grant.workspace) as tx:
-                found = self._perform(tx, now, message, lambda case, _: look(case))
+                found = self._perform(tx, now, message, lambda authorised, _: look(authorised))
         except Unavailable:
             raise
         except SouvenanceError as error:

@@ -57,8 +57,8 @@ def budget_left(allowance: Allowance, spent: Spent) -> m.Budget:
     )
 
 
-def _told(case: AuthorisedRequest, request: AskVitals) -> Outcome:
-    return Outcome(look(case.ctx.tx, case.ctx.tools, case.ctx.now))
+def _told(authorised: AuthorisedRequest, request: AskVitals) -> Outcome:
+    return Outcome(look(authorised.ctx.tx, authorised.ctx.tools, authorised.ctx.now))
 
 
 METRICS = Operation(

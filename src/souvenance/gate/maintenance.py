@@ -24,44 +24,44 @@ from souvenance.ports.store import EVERYTHING, Difference, Transaction, TurnSpan
 _PAGE = 1000
 
 
-def rotate(case: AuthorisedRequest, request: m.RotateKeys) -> Outcome:
+def rotate(authorised: AuthorisedRequest, request: m.RotateKeys) -> Outcome:
     if request.signing:
-        kid = case.keyring.rotate_signer()
+        kid = authorised.keyring.rotate_signer()
         return Outcome(m.RotateAnswer(compartments=0, rewrapped=0, kid=kid), Trace((), (), f"kid={kid}"))
-    tx, vault = case.ctx.tx, case.ctx.tools.vault
-    case.keyring.add_root()
+    tx, vault = authorised.ctx.tx, authorised.ctx.tools.vault
+    authorised.keyring.add_root()
     compartments = sorted({key.compartment for key in tx.keys.every()})
     for compartment in compartments:
         vault.add_epoch(tx, compartment)
     keys = tx.keys.every()
     for key in keys:
         vault.rewrap(tx, key)
-    rewrap(tx, case.keyring)
+    rewrap(tx, authorised.keyring)
     tx.owe_scrub()
 
     def answer(row: Row) -> m.RotateAnswer:
-        kept = not _carried(case)
+        kept = not _carried(authorised)
         if not kept:
-            case.keyring.retire_old_roots()
+            authorised.keyring.retire_old_roots()
         vault.forget()
-        case.store.scrub()
+        authorised.store.scrub()
         return m.RotateAnswer(compartments=len(compartments), rewrapped=len(keys), kid=None, kept=kept)
 
     return Outcome(answer, Trace((), (), f"compartments={len(compartments)} keys={len(keys)}"))
 
 
-def _carried(case: AuthorisedRequest) -> bool:
+def _carried(authorised: AuthorisedRequest) -> bool:
     """Whether the bucket, if there is one, has the compartment keys as they are wrapped now."""
     try:
-        if case.ctx.tools.carry is not None:
-            case.ctx.tools.carry()
+        if authorised.ctx.tools.carry is not None:
+            authorised.ctx.tools.carry()
     except Unavailable:
         return False
     return True
 
 
-def list_compartments(case: AuthorisedRequest, request: m.Compartments) -> Outcome:
-    tx = case.ctx.tx
+def list_compartments(authorised: AuthorisedRequest, request: m.Compartments) -> Outcome:
+    tx = authorised.ctx.tx
     compartments = sorted({key.compartment for key in tx.keys.every()}.union(tx.lines.compartments()))
     answer = m.CompartmentsAnswer(
         workspaces=list(tx.workspaces()),
@@ -69,7 +69,7 @@ def list_compartments(case: AuthorisedRequest, request: m.Compartments) -> Outco
             m.CompartmentAnswer(*compartment, lines=tx.lines.count(compartment))
             for compartment in compartments
         ],
-        scrub_pending=case.store.scrub_pending(),
+        scrub_pending=authorised.store.scrub_pending(),
         findings=[_schema_finding(found) for found in tx.differences()],
     )
     return Outcome(answer)
@@ -79,10 +79,10 @@ def _schema_finding(found: Difference) -> str:
     return f"{found.text}; to remove it: {found.remedy}" if found.remedy else found.text
 
 
-def examine(case: AuthorisedRequest, request: m.Examine) -> Outcome:
-    tx = case.ctx.tx
+def examine(authorised: AuthorisedRequest, request: m.Examine) -> Outcome:
+    tx = authorised.ctx.tx
     compartment = Compartment(request.workspace, request.owner, request.namespace)
-    keys = case.ctx.tools.vault.compartments(
+    keys = authorised.ctx.tools.vault.compartments(
         tx, compartment.workspace, compartment.owner, (compartment.namespace,)
     ).get(compartment.namespace)
     if keys is None:
@@ -112,13 +112,13 @@ def examine(case: AuthorisedRequest, request: m.Examine) -> Outcome:
             replacement = here.get(line.invalidated_by)
             if replacement is not None and replacement.supersedes != line.id:
                 findings.append(f"line {line.id} is hidden by a line that does not replace it")
-    findings.extend(_index_findings(case, keys, set(here)))
+    findings.extend(_index_findings(authorised, keys, set(here)))
     return Outcome(m.ExamineAnswer(len(lines), findings), Trace((), (), f"findings={len(findings)}"))
 
 
-def _index_findings(case: AuthorisedRequest, keys: CompartmentKeys, ids: set[str]) -> Iterator[str]:
+def _index_findings(authorised: AuthorisedRequest, keys: CompartmentKeys, ids: set[str]) -> Iterator[str]:
     """What the index has of lines that are not there, and vectors that do not open."""
-    terms, compartment = case.ctx.tx.terms, keys.compartment
+    terms, compartment = authorised.ctx.tx.terms, keys.compartment
     told = {change.id for change in terms.since(compartment, 0) if change.tokens is not None}
     for line_id in sorted(told.union(terms.indexed(compartment)) - ids):
         yield f"line {line_id} is in the index but not in the store"
@@ -131,9 +131,9 @@ def _index_findings(case: AuthorisedRequest, keys: CompartmentKeys, ids: set[str
                     yield error.detail
 
 
-def reconcile(case: AuthorisedRequest, request: m.Reconcile) -> Outcome:
-    told = _told(case.ctx.tx, request.workspace)
-    findings = [*_lost(case.ctx.tx, told), *_unexplained(case.ctx.tx, request.workspace, told)]
+def reconcile(authorised: AuthorisedRequest, request: m.Reconcile) -> Outcome:
+    told = _told(authorised.ctx.tx, request.workspace)
+    findings = [*_lost(authorised.ctx.tx, told), *_unexplained(authorised.ctx.tx, request.workspace, told)]
     answer = m.ReconcileAnswer(len(told.left), findings)
     return Outcome(answer, Trace((), (), f"findings={len(findings)}"))
 
@@ -311,13 +311,13 @@ def _retell_changes(told: _LoggedChanges, workspace: str, event: Event) -> None:
         told.replaced.add((Compartment(workspace, owner, namespace), target, by))
 
 
-def scrub(case: AuthorisedRequest, request: m.Scrub) -> Outcome:
-    return Outcome(lambda row: m.ScrubAnswer(case.store.scrub()))
+def scrub(authorised: AuthorisedRequest, request: m.Scrub) -> Outcome:
+    return Outcome(lambda row: m.ScrubAnswer(authorised.store.scrub()))
 
 
-def list_rows(case: AuthorisedRequest, request: m.AuditList) -> Outcome:
-    workspace, grant = case.ctx.scope.workspace, case.chain.grant
-    rows = case.ctx.tx.audit.rows(workspace, request.first, request.limit)
+def list_rows(authorised: AuthorisedRequest, request: m.AuditList) -> Outcome:
+    workspace, grant = authorised.ctx.scope.workspace, authorised.chain.grant
+    rows = authorised.ctx.tx.audit.rows(workspace, request.first, request.limit)
     shown = [
         m.AuditRow(
             seq=row.seq,
@@ -338,16 +338,16 @@ def list_rows(case: AuthorisedRequest, request: m.AuditList) -> Outcome:
     return Outcome(m.AuditListAnswer(workspace, shown, following))
 
 
-def checkpoint(case: AuthorisedRequest, request: m.AuditCheckpoint) -> Outcome:
-    workspace = case.ctx.scope.workspace
-    tree = case.ctx.tx.audit.tree(workspace)
-    answer = m.CheckpointAnswer(workspace, tree.size, tree.root().hex(), to_datetime(case.ctx.now))
+def checkpoint(authorised: AuthorisedRequest, request: m.AuditCheckpoint) -> Outcome:
+    workspace = authorised.ctx.scope.workspace
+    tree = authorised.ctx.tx.audit.tree(workspace)
+    answer = m.CheckpointAnswer(workspace, tree.size, tree.root().hex(), to_datetime(authorised.ctx.now))
     return Outcome(answer)
 
 
-def prove(case: AuthorisedRequest, request: m.AuditProof) -> Outcome:
-    workspace = case.ctx.scope.workspace
-    tree = case.ctx.tx.audit.tree(workspace)
+def prove(authorised: AuthorisedRequest, request: m.AuditProof) -> Outcome:
+    workspace = authorised.ctx.scope.workspace
+    tree = authorised.ctx.tx.audit.tree(workspace)
     size = tree.size if request.size is None else request.size
     if size > tree.size:
         raise InvalidInput("size is beyond the end of the log")
@@ -386,18 +386,18 @@ def _visible(event: Event, grant: Grant) -> bool:
     return ALL in grant.namespaces or set(event.namespaces) <= grant.namespaces
 
 
-def watch(case: AuthorisedRequest, request: m.Reindex) -> Outcome | None:
+def watch(authorised: AuthorisedRequest, request: m.Reindex) -> Outcome | None:
     """How far it has come; None if there is something to be written."""
     if request.begin:
         return None
-    seen = _left_to_reindex(case.ctx.tx, case.ctx.tools, request)
-    if seen.old and _is_idle(case.ctx.tools, seen):
+    seen = _left_to_reindex(authorised.ctx.tx, authorised.ctx.tools, request)
+    if seen.old and _is_idle(authorised.ctx.tools, seen):
         return None
-    return Outcome(_reindex_answer(case.ctx.tools, seen), _reindex_trace(seen))
+    return Outcome(_reindex_answer(authorised.ctx.tools, seen), _reindex_trace(seen))
 
 
-def reindex(case: AuthorisedRequest, request: m.Reindex) -> Outcome:
-    tx, tools = case.ctx.tx, case.ctx.tools
+def reindex(authorised: AuthorisedRequest, request: m.Reindex) -> Outcome:
+    tx, tools = authorised.ctx.tx, authorised.ctx.tools
     if request.begin:
         begin(tx, tools, request.workspace)
     else:

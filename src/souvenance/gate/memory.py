@@ -42,9 +42,9 @@ _TEXT_NEEDS = "get"
 """The right without which a list has no texts."""
 
 
-def put(case: AuthorisedRequest, request: m.Put) -> Outcome:
+def put(authorised: AuthorisedRequest, request: m.Put) -> Outcome:
     line, duplicate = remember(
-        case.ctx,
+        authorised.ctx,
         Draft(
             namespace=request.namespace,
             kind=request.kind,
@@ -63,7 +63,7 @@ def texts_put(request: m.Put) -> list[Upcoming]:
     return [Upcoming(request.text, _ms(request.occurred_at), namespace=request.namespace)]
 
 
-def get(case: AuthorisedRequest, request: m.Get) -> Outcome:
+def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
     wish = Wish(
         request.query,
         request.k,
@@ -73,7 +73,7 @@ def get(case: AuthorisedRequest, request: m.Get) -> Outcome:
         floor=request.floor,
         explain=request.explain,
     )
-    found = recall(case.ctx, wish)
+    found = recall(authorised.ctx, wish)
     lines = [
         m.RecalledLine(
             **_facts(one.line),
@@ -86,11 +86,11 @@ def get(case: AuthorisedRequest, request: m.Get) -> Outcome:
         )
         for one in found
     ]
-    return Outcome(m.GetAnswer(lines), Trace(_asked(case), [line.id for line in lines]))
+    return Outcome(m.GetAnswer(lines), Trace(_asked(authorised), [line.id for line in lines]))
 
 
-def get_line(case: AuthorisedRequest, request: m.GetLine) -> Outcome:
-    read = read_line(case.ctx, request.id)
+def get_line(authorised: AuthorisedRequest, request: m.GetLine) -> Outcome:
+    read = read_line(authorised.ctx, request.id)
     line = read.line
     answer = m.LineAnswer(
         **_facts(line),
@@ -104,11 +104,11 @@ def get_line(case: AuthorisedRequest, request: m.GetLine) -> Outcome:
     return Outcome(answer, Trace((line.compartment.namespace,), (line.id,)))
 
 
-def list_(case: AuthorisedRequest, request: m.List) -> Outcome:
-    if request.texts and _TEXT_NEEDS not in case.chain.grant.ops:
+def list_(authorised: AuthorisedRequest, request: m.List) -> Outcome:
+    if request.texts and _TEXT_NEEDS not in authorised.chain.grant.ops:
         raise CapOpMismatch(f"the token does not grant '{_TEXT_NEEDS}', and texts were asked for")
     page = list_lines(
-        case.ctx,
+        authorised.ctx,
         since=_ms(request.since),
         cursor=request.cursor,
         limit=request.limit,
@@ -127,32 +127,34 @@ def list_(case: AuthorisedRequest, request: m.List) -> Outcome:
         for line, opened in zip(page.lines, read, strict=True)
     ]
     told = [line.id for line in page.lines] if request.texts else ()
-    return Outcome(m.ListAnswer(lines, page.cursor), Trace(_asked(case), told, _detail(lines=len(lines))))
+    return Outcome(
+        m.ListAnswer(lines, page.cursor), Trace(_asked(authorised), told, _detail(lines=len(lines)))
+    )
 
 
-def take_snapshot(case: AuthorisedRequest, request: m.Snapshot) -> Outcome:
-    profile, ids = snapshot(case.ctx)
-    answer = m.SnapshotAnswer(profile, to_datetime(case.ctx.now), ids)
-    return Outcome(answer, Trace(_asked(case), (), _detail(lines=len(ids))))
+def take_snapshot(authorised: AuthorisedRequest, request: m.Snapshot) -> Outcome:
+    profile, ids = snapshot(authorised.ctx)
+    answer = m.SnapshotAnswer(profile, to_datetime(authorised.ctx.now), ids)
+    return Outcome(answer, Trace(_asked(authorised), (), _detail(lines=len(ids))))
 
 
-def invalidate(case: AuthorisedRequest, request: m.Invalidate) -> Outcome:
-    line, duplicate = correct(case.ctx, request.id, request.text, request.new_id)
+def invalidate(authorised: AuthorisedRequest, request: m.Invalidate) -> Outcome:
+    line, duplicate = correct(authorised.ctx, request.id, request.text, request.new_id)
     answer = m.InvalidateAnswer(line.id, line.compartment.namespace, request.id, duplicate)
     return Outcome(
         answer, Trace((line.compartment.namespace,), (request.id, line.id), _detail(duplicate=duplicate))
     )
 
 
-def status(case: AuthorisedRequest, request: m.Status) -> Outcome:
-    ctx = case.ctx
+def status(authorised: AuthorisedRequest, request: m.Status) -> Outcome:
+    ctx = authorised.ctx
     compartments = [
         m.CompartmentStatus(namespace, ctx.tx.lines.count(keys.compartment))
         for namespace, keys in ctx.open_compartments().items()
     ]
     here = (ctx.scope.workspace, ctx.scope.owner)
     namespaces = ctx.scope.namespaces
-    everything = case.rights.everywhere and namespaces is None
+    everything = authorised.rights.everywhere and namespaces is None
     places = (
         [here[:1] if everything else here] if namespaces is None else [(*here, one) for one in namespaces]
     )
@@ -162,7 +164,7 @@ def status(case: AuthorisedRequest, request: m.Status) -> Outcome:
         owner=ctx.scope.owner,
         namespaces=compartments,
         audit_rows=ctx.tx.audit.tree(ctx.scope.workspace).size if everything else None,
-        scrub_pending=case.store.scrub_pending(),
+        scrub_pending=authorised.store.scrub_pending(),
         reasoner=QUOTES if ctx.tools.model is None else ctx.tools.model.name,
         model=_model(ctx, whole=everything),
         embedder=meaning.description,
@@ -170,7 +172,7 @@ def status(case: AuthorisedRequest, request: m.Status) -> Outcome:
         renewing=sum(renewal.owed(*one) for one in places),
         embedder_trouble=meaning.trouble,
         vectors=_vectors(ctx),
-        knowledge=_knowledge(case),
+        knowledge=_knowledge(authorised),
         unfinished_imports=len(unfinished(ctx)) if everything else None,
         uncarried=replication.waiting(*here) if namespaces is None and replication.mirrored() else None,
     )
@@ -183,11 +185,11 @@ def _vectors(ctx: RequestContext) -> str:
     return SEALED if ctx.tx.terms.comparing is None else PGVECTOR
 
 
-def _knowledge(case: AuthorisedRequest) -> m.KnowledgeStatus | None:
-    grant = case.chain.grant
-    observers = None if case.rights.everywhere else {grant.actor, *grant.peers}
+def _knowledge(authorised: AuthorisedRequest) -> m.KnowledgeStatus | None:
+    grant = authorised.chain.grant
+    observers = None if authorised.rights.everywhere else {grant.actor, *grant.peers}
     try:
-        found, whole = stock(case.ctx, observers)
+        found, whole = stock(authorised.ctx, observers)
     except Tampered:
         return None  # To be told of the rest is what a status is for; the doctor looks closer.
     return m.KnowledgeStatus(
@@ -213,8 +215,8 @@ def _model(ctx: RequestContext, *, whole: bool) -> m.ModelStatus | None:
     )
 
 
-def _asked(case: AuthorisedRequest) -> tuple[str, ...]:
-    namespaces = case.ctx.scope.namespaces
+def _asked(authorised: AuthorisedRequest) -> tuple[str, ...]:
+    namespaces = authorised.ctx.scope.namespaces
     return ("*",) if namespaces is None else tuple(sorted(namespaces))
 
 
@@ -242,34 +244,34 @@ def _moment(ms: int | None) -> m.Moment | None:
     return None if ms is None else to_datetime(ms)
 
 
-def forget(case: AuthorisedRequest, request: m.Forget) -> Outcome:
+def forget(authorised: AuthorisedRequest, request: m.Forget) -> Outcome:
     if request.id is not None:
-        gone = forget_line(case.ctx, request.id)
+        gone = forget_line(authorised.ctx, request.id)
         lines: tuple[str, ...] = (request.id,)
     else:
-        gone = forget_compartments(case.ctx)
+        gone = forget_compartments(authorised.ctx)
         lines = ()
 
     def answer(row: Row) -> m.ForgetAnswer:
-        scrubbed = case.scrub()
+        scrubbed = authorised.scrub()
         return m.ForgetAnswer(
             lines=gone.lines,
             keys=gone.keys,
             namespaces=list(gone.namespaces),
             scrubbed=scrubbed,
-            receipt=_receipt(case, request, gone, row, scrubbed=scrubbed),
+            receipt=_receipt(authorised, request, gone, row, scrubbed=scrubbed),
         )
 
     also = receipts.gone_runs(gone.with_them)
-    detail = Detail(case.ctx.scope.owner, gone.lines, gone.keys, also, epoch=gone.epoch)
+    detail = Detail(authorised.ctx.scope.owner, gone.lines, gone.keys, also, epoch=gone.epoch)
     return Outcome(answer, Trace(gone.namespaces, lines, detail.text()))
 
 
-def preview(case: AuthorisedRequest, request: m.Forget) -> Outcome | None:
+def preview(authorised: AuthorisedRequest, request: m.Forget) -> Outcome | None:
     """What would go, if that is all that was asked."""
     if not request.dry_run:
         return None
-    ctx = case.ctx
+    ctx = authorised.ctx
     found = forgettable(ctx, request.id)
     answer = m.ForgetAnswer(
         lines=found.lines,
@@ -278,7 +280,9 @@ def preview(case: AuthorisedRequest, request: m.Forget) -> Outcome | None:
         scrubbed=False,
         dry_run=True,
         newest=[
-            m.NewestLine(line.id, line.compartment.namespace, to_datetime(line.created_at), _text(case, line))
+            m.NewestLine(
+                line.id, line.compartment.namespace, to_datetime(line.created_at), _text(authorised, line)
+            )
             for line in found.newest
         ],
     )
@@ -286,9 +290,9 @@ def preview(case: AuthorisedRequest, request: m.Forget) -> Outcome | None:
     return Outcome(answer, Trace(found.namespaces, [line.id for line in found.newest], detail.text()))
 
 
-def verify_receipt(case: AuthorisedRequest, request: m.VerifyReceipt) -> Outcome:
-    receipt = receipts.read(request.receipt, case.keyring.issuers, case.keyring.instance)
-    workspace, audit = case.ctx.scope.workspace, case.ctx.tx.audit
+def verify_receipt(authorised: AuthorisedRequest, request: m.VerifyReceipt) -> Outcome:
+    receipt = receipts.read(request.receipt, authorised.keyring.issuers, authorised.keyring.instance)
+    workspace, audit = authorised.ctx.scope.workspace, authorised.ctx.tx.audit
     if receipt.workspace != workspace:
         raise InvalidInput(
             f"the receipt is of workspace {receipt.workspace!r}",
@@ -304,10 +308,10 @@ def verify_receipt(case: AuthorisedRequest, request: m.VerifyReceipt) -> Outcome
 
 
 def _receipt(
-    case: AuthorisedRequest, request: m.Forget, gone: ForgottenLines, row: Row, *, scrubbed: bool
+    authorised: AuthorisedRequest, request: m.Forget, gone: ForgottenLines, row: Row, *, scrubbed: bool
 ) -> str:
-    ctx = case.ctx
-    with case.store.read(row.workspace) as tx:
+    ctx = authorised.ctx
+    with authorised.store.read(row.workspace) as tx:
         root = tx.audit.tree(row.workspace).root(row.seq + 1)
         bucket = (
             tx.replication.waiting(ctx.scope.workspace, ctx.scope.owner)
@@ -319,9 +323,9 @@ def _receipt(
     (verified if scrubbed else pending).append(receipts.FILES)
     if bucket is not None:
         (pending if bucket else verified).append(receipts.BUCKET)
-    kid, key = case.keyring.signer()
+    kid, key = authorised.keyring.signer()
     receipt = Receipt(
-        iss=case.keyring.instance,
+        iss=authorised.keyring.instance,
         at=row.event.at,
         actor=row.event.actor,
         token=row.event.cap,
@@ -341,9 +345,11 @@ def _receipt(
     return receipts.sign(receipt, key, kid)
 
 
-def _text(case: AuthorisedRequest, line: SealedLine) -> str | None:
-    ctx = case.ctx
-    keys = ctx.tools.vault.left(ctx.tx, line.compartment) if _TEXT_NEEDS in case.chain.grant.ops else None
+def _text(authorised: AuthorisedRequest, line: SealedLine) -> str | None:
+    ctx = authorised.ctx
+    keys = (
+        ctx.tools.vault.left(ctx.tx, line.compartment) if _TEXT_NEEDS in authorised.chain.grant.ops else None
+    )
     try:
         return None if keys is None else opened(line, keys).text
     except Tampered:

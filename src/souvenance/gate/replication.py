@@ -11,10 +11,10 @@ compared, too.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
-from threading import Event as Bell
 from typing import TypeVar
 
 from msgspec import Struct, field
@@ -51,7 +51,7 @@ from souvenance.domain.policy import Scope
 from souvenance.errors import Conflict, IntegrityError, SouvenanceError, StorageUnavailable, Tampered
 from souvenance.gate.maintenance import forgotten
 from souvenance.ports.clock import Clock, Entropy
-from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, REPLACED, Objects, Shipment
+from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, REPLACED, ChangeNote, Objects
 from souvenance.ports.store import Store, Transaction, WrappedKey
 
 _HANDS = 8
@@ -81,7 +81,7 @@ class ReplicationWorker:
         self._report = report
         self._hands = ThreadPoolExecutor(_HANDS, "souvenance-carrier")
 
-    def run(self, stopped: Bell) -> None:
+    def run(self, stopped: threading.Event) -> None:
         """Carry until stopped; what is under way is finished first."""
         failures = 0
         while not stopped.is_set():
@@ -99,7 +99,7 @@ class ReplicationWorker:
 
         Raises: StorageUnavailable if that takes longer, or the bucket does not answer.
         """
-        deadline, rest = self._clock.now() + round(seconds * 1000), Bell()
+        deadline, rest = self._clock.now() + round(seconds * 1000), threading.Event()
         while True:
             shipped = self._ship(eager=eager)
             if shipped.trouble is not None:
@@ -128,7 +128,7 @@ class ReplicationWorker:
         """The objects under the keys, in their order. Raises: Unavailable."""
         return list(self._hands.map(self.objects.get, keys))
 
-    def note(self, replication: Sequence[Shipment]) -> None:
+    def note(self, replication: Sequence[ChangeNote]) -> None:
         """Have these carried. Raises: Unavailable."""
         if replication:
             stamp = self._entropy.take(STAMP_BYTES).hex()
@@ -167,7 +167,7 @@ NOT_REBUILT = (
 """What objects do not tell, in words."""
 
 
-class Mended(Struct):
+class RepairReport(Struct):
     """What was done, and what could not be."""
 
     restored: int = 0
@@ -193,7 +193,7 @@ class Restorer:
         self._tools = tools
         self._carrier = carrier
 
-    def keys(self, keys: Sequence[str], mended: Mended) -> None:
+    def keys(self, keys: Sequence[str], report: RepairReport) -> None:
         """Bring back the keys of these objects.
 
         Raises: WrongKey, before anything is changed that another root key would have to open; Unavailable.
@@ -204,7 +204,7 @@ class Restorer:
             try:
                 told = key_told(self._tools.vault, key, data)
             except Tampered as error:
-                mended.findings.append(error.detail)
+                report.findings.append(error.detail)
                 continue
             compartment = told.compartment
             with self._store.write() as tx:
@@ -215,20 +215,20 @@ class Restorer:
                         pass  # An epoch is never given twice.
                     tx.touch(compartment.workspace, compartments=True)
 
-    def lines(self, compartment: Compartment, keys: Sequence[str], mended: Mended) -> None:
+    def lines(self, compartment: Compartment, keys: Sequence[str], report: RepairReport) -> None:
         """Bring back the lines of these objects, and what they tell of who said them. Raises: Unavailable."""
         for some in batches(keys):
-            self._lines(compartment, some, mended)
+            self._lines(compartment, some, report)
 
-    def replaced(self, compartment: Compartment, keys: Sequence[str], mended: Mended) -> None:
+    def replaced(self, compartment: Compartment, keys: Sequence[str], report: RepairReport) -> None:
         """Mark as replaced the lines that these objects name. Raises: Unavailable."""
         for some in batches(keys):
-            self._replaced(compartment, some, mended)
+            self._replaced(compartment, some, report)
 
-    def _lines(self, compartment: Compartment, keys: Sequence[str], mended: Mended) -> None:
+    def _lines(self, compartment: Compartment, keys: Sequence[str], report: RepairReport) -> None:
         fetched = self._carrier.fetched(keys)
         with self._store.write() as tx:
-            opener = self._opener(tx, compartment, mended)
+            opener = self._opener(tx, compartment, report)
             if opener is None:
                 return
             changes, ctx = Changes(), self._ctx(tx, compartment)
@@ -249,47 +249,49 @@ class Restorer:
                         self._enter(tx, line)
                         changes.add(line)
                     else:
-                        mended.findings.append(f"line {line.id} is told twice, or its turn is taken")
+                        report.findings.append(f"line {line.id} is told twice, or its turn is taken")
                 except IntegrityError as error:
-                    mended.findings.append(error.detail)
+                    report.findings.append(error.detail)
             tx.touch(compartment.workspace, compartments=True)
             if changes.put:
                 self._record(tx, compartment, changes)
-            mended.restored += len(changes.put)
+            report.restored += len(changes.put)
 
-    def _replaced(self, compartment: Compartment, keys: Sequence[str], mended: Mended) -> None:
+    def _replaced(self, compartment: Compartment, keys: Sequence[str], report: RepairReport) -> None:
         fetched = self._carrier.fetched(keys)
         with self._store.write() as tx:
-            opener = self._opener(tx, compartment, mended)
+            opener = self._opener(tx, compartment, report)
             if opener is None:
                 return
             done: list[tuple[str, str, str, str]] = []
-            orphans: list[Shipment] = []
+            orphans: list[ChangeNote] = []
             for key, data in zip(keys, fetched, strict=True):
                 try:
                     told = None if data is None else unpacked(key, data, opener.blind)
                 except IntegrityError as error:
-                    mended.findings.append(error.detail)
+                    report.findings.append(error.detail)
                     continue
                 if isinstance(told, ReplacedObject):
                     if _replace(tx, compartment, told.target, told.by):
                         done.append((compartment.owner, compartment.namespace, told.target, told.by))
                     elif tx.lines.get(compartment, told.target) is None:
-                        orphans.append(Shipment(compartment, REPLACED, told.target))
+                        orphans.append(ChangeNote(compartment, REPLACED, told.target))
             if done:
                 self._record(tx, compartment, Changes({compartment.namespace}), replaced=done)
         self._carrier.note(orphans)
 
-    def _opener(self, tx: Transaction, compartment: Compartment, mended: Mended) -> CompartmentKeys | None:
+    def _opener(
+        self, tx: Transaction, compartment: Compartment, report: RepairReport
+    ) -> CompartmentKeys | None:
         try:
             keys = self._tools.vault.known(tx, compartment)
         except Tampered as error:
-            mended.findings.append(
+            report.findings.append(
                 f"namespace {compartment.namespace!r} of {compartment.owner!r}: {error.detail}"
             )
             return None
         if keys is None:
-            mended.findings.append(
+            report.findings.append(
                 f"namespace {compartment.namespace!r} of {compartment.owner!r} has lost its keys"
             )
         return keys
@@ -374,22 +376,22 @@ class Comparer:
         self._carrier = carrier
         self._restorer = restorer
 
-    def compare(self, compartment: Compartment, both: Sequence[Shipment], mended: Mended) -> None:
+    def compare(self, compartment: Compartment, both: Sequence[ChangeNote], report: RepairReport) -> None:
         """Look at what both have of the compartment; the keys first, for without them nothing opens.
 
         Raises: Unavailable.
         """
         lines = [one for one in both if one.what == LINE]
         for one, ours, theirs in self._unlike([one for one in both if one.what == KEY]):
-            self._settle_key(one, ours, theirs, lines, mended)
+            self._settle_key(one, ours, theirs, lines, report)
         for some in batches([one for one in both if one.what != KEY]):
             unlike = [one for one, *_ in self._unlike(some)]
             shut = self._shut(compartment, [one.name for one in unlike if one.what == LINE])
             better = [one for one in unlike if one.what == LINE and one.name in shut]
-            self._renew([one for one in unlike if one not in better], mended)
-            self._restorer.lines(compartment, [key_of(one) for one in better], mended)
+            self._renew([one for one in unlike if one not in better], report)
+            self._restorer.lines(compartment, [key_of(one) for one in better], report)
 
-    def _unlike(self, both: Sequence[Shipment]) -> list[tuple[Shipment, bytes, bytes]]:
+    def _unlike(self, both: Sequence[ChangeNote]) -> list[tuple[ChangeNote, bytes, bytes]]:
         """Those that store and bucket tell differently, and what each tells."""
         with self._store.read() as tx:
             ours = bytes_of(tx, self._tools.vault, both)
@@ -404,25 +406,25 @@ class Comparer:
         return {line.id for line in lines if keys is None or not opens(line, keys)}
 
     def _settle_key(
-        self, one: Shipment, ours: bytes, theirs: bytes, lines: Sequence[Shipment], mended: Mended
+        self, one: ChangeNote, ours: bytes, theirs: bytes, lines: Sequence[ChangeNote], report: RepairReport
     ) -> None:
         key, vault = key_of(one), self._tools.vault
         held, found = _key_in(vault, key, ours), _key_in(vault, key, theirs)
         if held is None and found is None:
-            mended.findings.append(f"the key {key} opens neither in the store nor in the bucket")
+            report.findings.append(f"the key {key} opens neither in the store nor in the bucket")
         elif held is None and found is not None:
             with self._store.write() as tx:
                 tx.keys.rewrap(found)
                 tx.touch(one.compartment.workspace, compartments=True)
         elif held is not None and found is not None and vault.same(held, found):
-            self._renew([one], mended)
+            self._renew([one], report)
         elif found is None and self._are_ours(one.compartment, lines):
             self._carrier.objects.delete([key])
-            self._renew([one], mended)
+            self._renew([one], report)
         else:
-            mended.findings.append(f"the bucket has another key under {key}")
+            report.findings.append(f"the bucket has another key under {key}")
 
-    def _are_ours(self, compartment: Compartment, lines: Sequence[Shipment]) -> bool:
+    def _are_ours(self, compartment: Compartment, lines: Sequence[ChangeNote]) -> bool:
         """Whether lines in the bucket bear the tag of this store's keys, and no other store lies there."""
         with self._store.read() as tx:
             opener = self._tools.vault.left(tx, compartment)
@@ -432,9 +434,9 @@ class Comparer:
             data is not None and _is_of(key, data, opener.blind) for key, data in fetched
         )
 
-    def _renew(self, replication: Sequence[Shipment], mended: Mended) -> None:
+    def _renew(self, replication: Sequence[ChangeNote], report: RepairReport) -> None:
         self._carrier.note(replication)
-        mended.renewed += len(replication)
+        report.renewed += len(replication)
 
 
 def _key_in(vault: Vault, key: str, data: bytes) -> WrappedKey | None:
@@ -456,15 +458,15 @@ def _is_of(key: str, data: bytes, blind: bytes) -> bool:
 _PATIENCE_SECONDS = 600.0
 
 
-class Mender:
+class Repairer:
     def __init__(self, *, store: Store, clock: Clock, tools: Services, carrier: ReplicationWorker) -> None:
-        """The book is one that does not note its changes: what comes from the bucket is there already."""
+        """The store is one that does not note its changes: what comes from the bucket is there already."""
         self._store = store
         self.carrier = carrier
         self._restorer = Restorer(store=store, clock=clock, tools=tools, carrier=carrier)
         self._comparer = Comparer(store=store, tools=tools, carrier=carrier, restorer=self._restorer)
 
-    def rebuild(self) -> Mended:
+    def rebuild(self) -> RepairReport:
         """Make an empty store anew from the bucket.
 
         Raises: Conflict if it is not empty; Unavailable, WrongKey.
@@ -475,19 +477,19 @@ class Mender:
                     "the store is not empty",
                     hint="What it lacks comes back with 'souvenance doctor --repair'.",
                 )
-        keyed = Mended()
+        keyed = RepairReport()
         for page in pages(self.carrier.objects):
             self._restorer.keys([key for key in page if "/keys/" in key], keyed)
-        mended = self.repair()
-        mended.findings[:0] = keyed.findings
+        report = self.repair()
+        report.findings[:0] = keyed.findings
         with self._store.write() as tx:
             tx.replication.begin()
-        return mended
+        return report
 
-    def repair(self, *, deep: bool = False) -> Mended:
+    def repair(self, *, deep: bool = False) -> RepairReport:
         """Give each what it lacks; `deep` reads every object, too. Raises: Unavailable, WrongKey."""
         self.carrier.carry_all(_PATIENCE_SECONDS)
-        mended = Mended()
+        report = RepairReport()
         with self._store.read() as tx:
             every = {*tx.lines.compartments(), *(key.compartment for key in tx.keys.every())}
         compartments = {compartment_prefix(compartment): compartment for compartment in every}
@@ -495,15 +497,15 @@ class Mender:
         for prefix, keys in self._of_compartments():
             compartment = compartments.pop(prefix, None) or self._compartment_of(keys)
             if compartment is None or compartment_prefix(compartment) != prefix:
-                mended.findings.append(f"the objects under {prefix} have no key that says whose they are")
+                report.findings.append(f"the objects under {prefix} have no key that says whose they are")
                 continue
             self._mend_compartment(
-                compartment, set(keys), self._gone(told, compartment.workspace), mended, deep=deep
+                compartment, set(keys), self._gone(told, compartment.workspace), report, deep=deep
             )
         for compartment in compartments.values():
-            self._mend_compartment(compartment, set(), self._gone(told, compartment.workspace), mended)
+            self._mend_compartment(compartment, set(), self._gone(told, compartment.workspace), report)
         self.carrier.carry_all(_PATIENCE_SECONDS)
-        return mended
+        return report
 
     def _gone(
         self, told: dict[str, Callable[[Compartment, str], bool]], workspace: str
@@ -531,7 +533,7 @@ class Mender:
                     continue
         return None
 
-    def _wanted(self, compartment: Compartment) -> Iterator[list[Shipment]]:
+    def _wanted(self, compartment: Compartment) -> Iterator[list[ChangeNote]]:
         """What the bucket should have of the compartment, some at a time."""
         after: str | None = ""
         while after is not None:
@@ -539,11 +541,13 @@ class Mender:
                 some, after = expected(tx, compartment, after)
             yield some
 
-    def _was_put_back(self, one: Shipment, gone: Callable[[Compartment, str], bool], mended: Mended) -> bool:
+    def _was_put_back(
+        self, one: ChangeNote, gone: Callable[[Compartment, str], bool], report: RepairReport
+    ) -> bool:
         """Whether it is a line that was forgotten: such a one is told, and not copied into the bucket."""
         if one.what != LINE or not gone(one.compartment, one.name):
             return False
-        mended.findings.append(f"line {one.name} was forgotten, and is there again: forget it again")
+        report.findings.append(f"line {one.name} was forgotten, and is there again: forget it again")
         return True
 
     def _mend_compartment(
@@ -551,31 +555,31 @@ class Mender:
         compartment: Compartment,
         there: set[str],
         gone: Callable[[Compartment, str], bool],
-        mended: Mended,
+        report: RepairReport,
         *,
         deep: bool = False,
     ) -> None:
         extra = set(there)
         for wanted in self._wanted(compartment):
             extra.difference_update(map(key_of, wanted))
-            keys = {key_of(one): one for one in wanted if not self._was_put_back(one, gone, mended)}
+            keys = {key_of(one): one for one in wanted if not self._was_put_back(one, gone, report)}
             self.carrier.note([one for key, one in keys.items() if key not in there])
-            mended.carried += len(keys.keys() - there)
+            report.carried += len(keys.keys() - there)
             if deep:
                 self._comparer.compare(
-                    compartment, [one for key, one in keys.items() if key in there], mended
+                    compartment, [one for key, one in keys.items() if key in there], report
                 )
         found = sorted((split[1], split[2], key) for key in extra if (split := split_key(key)) is not None)
         lost = {name for what, name, _ in found if what == LINE and not gone(compartment, name)}
         dead = [name for what, name, _ in found if what == LINE and name not in lost]
-        self.carrier.note([Shipment(compartment, LINE, name) for name in dead])
-        mended.removed += len(dead)
+        self.carrier.note([ChangeNote(compartment, LINE, name) for name in dead])
+        report.removed += len(dead)
         with self._store.read() as tx:
             lives = bool(lost) or tx.lines.count(compartment) > 0
         if not lives:
-            self.carrier.note([Shipment(compartment, COMPARTMENT, "")])
+            self.carrier.note([ChangeNote(compartment, COMPARTMENT, "")])
             return
-        self._restorer.keys([key for what, _, key in found if what == KEY], mended)
+        self._restorer.keys([key for what, _, key in found if what == KEY], report)
         lines = [key for what, name, key in found if what == LINE and name in lost]
-        self._restorer.lines(compartment, lines, mended)
-        self._restorer.replaced(compartment, [key for what, _, key in found if what == REPLACED], mended)
+        self._restorer.lines(compartment, lines, report)
+        self._restorer.replaced(compartment, [key for what, _, key in found if what == REPLACED], report)

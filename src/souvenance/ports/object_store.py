@@ -69,7 +69,7 @@ COMPARTMENT = "room"
 """Everything of the compartment that the bucket has."""
 
 
-class Shipment(NamedTuple):
+class ChangeNote(NamedTuple):
     """Something of a compartment that must be looked at. `stamp` is that of whoever noted or claimed it
     last."""
 
@@ -90,7 +90,7 @@ class Replication(Protocol):
     slow carrier did last is looked at once more.
     """
 
-    def note(self, replication: Collection[Shipment]) -> None:
+    def note(self, replication: Collection[ChangeNote]) -> None:
         """Note them, each due at once, and in place of an earlier note of the same."""
         ...
 
@@ -102,15 +102,15 @@ class Replication(Protocol):
         """Whether there is any to claim."""
         ...
 
-    def claim(self, stamp: str, *, now: int, until: int, most: int) -> Sequence[Shipment]:
+    def claim(self, stamp: str, *, now: int, until: int, most: int) -> Sequence[ChangeNote]:
         """Take some that are due, by room, and stamp them; until then nobody else is given them."""
         ...
 
-    def done(self, replication: Shipment) -> None:
+    def done(self, replication: ChangeNote) -> None:
         """Take the note away; if it does not bear that stamp any more, make it anew."""
         ...
 
-    def postpone(self, replication: Shipment, due: int) -> None:
+    def postpone(self, replication: ChangeNote, due: int) -> None:
         """Leave it to whoever claims it from then on."""
         ...
 

@@ -9,14 +9,14 @@ Contract, which `contracts.store_contract` checks on every implementation:
   from the next durable write on; no later change can outlive an earlier one.
 - Nothing crosses a workspace: every method is asked about one.
 - Whoever names a workspace touches nothing in the transaction but that and what belongs to all ('*') or to
-  none (clients and slips of sign-ins), and of what belongs to all changes only what is counted. A book may
+  none (clients and slips of sign-ins), and of what belongs to all changes only what is counted. A store may
   hide the rest, and may let writers of several workspaces write at once; whoever names none writes alone.
 - Rooms and ids compare byte for byte. Lines of a compartment are ordered by id.
 - Foreign errors arrive as `StorageUnavailable` and its kind.
 - After `scrub()` returns True, no byte of a deleted row is left in any file of a store that is its own files.
   A database's server keeps such bytes in its log and its free pages until it writes over them; what makes
   them unreadable there is that a forgotten room's keys are gone.
-- One book may be used from several threads, and one set of files from several processes.
+- One store may be used from several threads, and one set of files from several processes.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ _KEEP_BATCH = """INSERT INTO batches (workspace, session, digest, at, first_turn
     DO UPDATE SET at = excluded.at, first_turn = excluded.first_turn, last_turn = excluded.last_turn"""
 
 
-class SqlRegister:
+class SqlDirectory:
     def __init__(self, session: SqlSession) -> None:
         self._session = session
         self._seen: dict[tuple[str, str, str], Entry | None] = {}

@@ -126,7 +126,7 @@ _TALLY = """SELECT namespace, session, peer,
 _WAITING = "SELECT COUNT(*), MIN(due) FROM jobs WHERE due <= ? AND (holder IS NULL OR until <= ?)"
 
 
-class SqlWork:
+class SqlJobs:
     def __init__(self, session: SqlSession) -> None:
         self._session = session
         self._next = NextJobs(session)

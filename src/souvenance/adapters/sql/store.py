@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from souvenance.adapters.sql.directory import SqlRegister
+from souvenance.adapters.sql.directory import SqlDirectory
 from souvenance.adapters.sql.engine import COMPARTMENT, Engine, SqlRow, SqlSession, as_bytes, marks
 from souvenance.adapters.sql.lines import SqlLines
 from souvenance.adapters.sql.migrations import migrate
-from souvenance.adapters.sql.terms import SqlRenewal, SqlTerms
+from souvenance.adapters.sql.terms import SqlReindexing, SqlTerms
 from souvenance.decoders import settled
 from souvenance.domain import merkle
 from souvenance.domain.audit import GENESIS, Event, Row, leaf_of
 from souvenance.domain.capability import Revocation, Revoker
 from souvenance.domain.names import ALL, Compartment
 from souvenance.errors import BrokenAuditChain, SchemaUnknown
-from souvenance.ports.object_store import Shipment
+from souvenance.ports.object_store import ChangeNote
 from souvenance.ports.store import ChangeMarks, Difference, WrappedKey
 
 if TYPE_CHECKING:
-    from souvenance.adapters.sql.jobs import SqlWork
+    from souvenance.adapters.sql.jobs import SqlJobs
     from souvenance.adapters.sql.sign_ins import SqlSignIns
 
 _MIRRORED = "mirrored"
@@ -54,7 +54,7 @@ class SqlReplication:
         self._session = session
         self._counters = counters
 
-    def note(self, replication: Collection[Shipment]) -> None:
+    def note(self, replication: Collection[ChangeNote]) -> None:
         for one in replication:
             self._session.run(_QUEUE, (*one.compartment, one.what, one.name, one.stamp))
 
@@ -68,22 +68,22 @@ class SqlReplication:
     def due(self, now: int) -> bool:
         return self._session.row("SELECT 1 FROM replication_queue WHERE due <= ? LIMIT 1", (now,)) is not None
 
-    def claim(self, stamp: str, *, now: int, until: int, most: int) -> list[Shipment]:
+    def claim(self, stamp: str, *, now: int, until: int, most: int) -> list[ChangeNote]:
         taken = []
         for workspace, owner, namespace, what, name, old, tries in self._session.rows(
             _QUEUED_DUE, (now, most)
         ):
             compartment = Compartment(workspace, owner, namespace)
             if self._session.run(_CLAIM, (stamp, until, *compartment, what, name, old)) == 1:
-                taken.append(Shipment(compartment, what, name, stamp, tries + 1))
+                taken.append(ChangeNote(compartment, what, name, stamp, tries + 1))
         return taken
 
-    def done(self, replication: Shipment) -> None:
+    def done(self, replication: ChangeNote) -> None:
         one = replication
         if self._session.run(_DONE, (*one.compartment, one.what, one.name, one.stamp)) == 0:
             self.note([one])
 
-    def postpone(self, replication: Shipment, due: int) -> None:
+    def postpone(self, replication: ChangeNote, due: int) -> None:
         one = replication
         self._session.run(_POSTPONE, (due, *one.compartment, one.what, one.name, one.stamp))
 
@@ -317,18 +317,18 @@ class SqlTransaction:
         self.keys = SqlKeys(session, self._counters)
         self.caps = SqlCaps(session)
         self.audit = SqlAudit(session)
-        self.register = SqlRegister(session)
+        self.register = SqlDirectory(session)
         self.replication = SqlReplication(session, self._counters)
 
     @cached_property
-    def work(self) -> SqlWork:
-        from souvenance.adapters.sql.jobs import SqlWork
+    def work(self) -> SqlJobs:
+        from souvenance.adapters.sql.jobs import SqlJobs
 
-        return SqlWork(self._session)
+        return SqlJobs(self._session)
 
     @cached_property
-    def renewal(self) -> SqlRenewal:
-        return SqlRenewal(self._session, self._vectors)
+    def renewal(self) -> SqlReindexing:
+        return SqlReindexing(self._session, self._vectors)
 
     @cached_property
     def signins(self) -> SqlSignIns:

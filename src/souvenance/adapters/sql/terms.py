@@ -256,7 +256,7 @@ _COUNT_LACKING = """SELECT COUNT(*) FROM terms t WHERE t.tokens IS NOT NULL AND 
 _PLACES = ("workspace", "owner", "namespace")
 
 
-class SqlRenewal:
+class SqlReindexing:
     def __init__(self, session: SqlSession, vectors: Vectors) -> None:
         self._session = session
         self._vectors = vectors

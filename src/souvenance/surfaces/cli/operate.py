@@ -20,7 +20,7 @@ from souvenance.surfaces.cli.options import DATA, OPERATE, Command, Group, liste
 from souvenance.surfaces.cli.session import OpenMemory, Shell, say, what_serves
 
 if TYPE_CHECKING:
-    from souvenance.gate.replication import Mended
+    from souvenance.gate.replication import RepairReport
 
 DEFAULT_PORT = 8787
 _VECTORS = {
@@ -178,7 +178,11 @@ def doctor(shell: Shell, repair: bool, deep: bool) -> None:
     shell.show(
         told,
         lambda: "\n".join(
-            [*findings, *_mending(mended, deep=deep), f"{lines} lines readable, {rows} audit rows verified"],
+            [
+                *findings,
+                *_needed_repairer(mended, deep=deep),
+                f"{lines} lines readable, {rows} audit rows verified",
+            ],
         ),
     )
     if findings:
@@ -248,7 +252,9 @@ def completion(shell: Shell, name: str) -> None:
     say(kind(root, {}, "souvenance", "_SOUVENANCE_COMPLETE").source())
 
 
-def _mended(shell: Shell, mend: Callable[[OpenMemory], Mended], *, rebuilding: bool = False) -> Mended:
+def _mended(
+    shell: Shell, mend: Callable[[OpenMemory], RepairReport], *, rebuilding: bool = False
+) -> RepairReport:
     """Raises: SouvenanceError, also without a cap for the whole installation."""
     if shell.is_remote:
         raise InvalidInput("this works only where the data folder is", hint="Leave --url out.")
@@ -257,7 +263,7 @@ def _mended(shell: Shell, mend: Callable[[OpenMemory], Mended], *, rebuilding: b
     return mend(installation)
 
 
-def _mending(mended: Mended | None, *, deep: bool) -> list[str]:
+def _needed_repairer(mended: RepairReport | None, *, deep: bool) -> list[str]:
     if mended is None:
         return []
     return [

@@ -33,7 +33,7 @@ from souvenance.settings import Shown
 from souvenance.surfaces.cli.archives import Transfers
 
 if TYPE_CHECKING:
-    from souvenance.gate.replication import Mended
+    from souvenance.gate.replication import RepairReport
 
 _CARRYING_SECONDS = 5.0
 NOTHING_SERVES = "what serves HTTP is not installed"
@@ -110,9 +110,9 @@ class OpenMemory(Protocol):
 
     def carry(self, seconds: float) -> None: ...
 
-    def repair(self, *, deep: bool = False) -> Mended: ...
+    def repair(self, *, deep: bool = False) -> RepairReport: ...
 
-    def rebuild(self) -> Mended: ...
+    def rebuild(self) -> RepairReport: ...
 
     def close(self) -> None: ...
 

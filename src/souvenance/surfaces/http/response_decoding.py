@@ -76,19 +76,19 @@ def read(route: Route, status: int, headers: Mapping[str, str], content: bytes) 
 
 
 def _converted(found: Any, kind: Any) -> Any:
-    mend = _mending(kind)
+    mend = _needed_repairer(kind)
     return msgspec.convert(found if mend is None else mend(found), settled(kind))
 
 
 @cache
-def _mending(kind: Any) -> _Mending | None:
+def _needed_repairer(kind: Any) -> _Mending | None:
     """What fills in what was left out and makes every time one of UTC; None if there is nothing to mend."""
     if kind is datetime:
         return _moment
     if isinstance(kind, type) and issubclass(kind, Struct):
         return _mending_fields(kind)
     parts = [part for part in get_args(kind) if part is not NoneType]
-    mend = _mending(parts[-1]) if parts else None
+    mend = _needed_repairer(parts[-1]) if parts else None
     if mend is None:
         return None
     match get_origin(kind):
@@ -104,7 +104,9 @@ def _mending(kind: Any) -> _Mending | None:
 
 def _mending_fields(kind: type[Struct]) -> _Mending:
     left_out = LEFT_OUT.get(kind, {})
-    parts = {field.name: mend for field in msgspec.structs.fields(kind) if (mend := _mending(field.type))}
+    parts = {
+        field.name: mend for field in msgspec.structs.fields(kind) if (mend := _needed_repairer(field.type))
+    }
 
     def mended(found: Any) -> Any:
         if not isinstance(found, dict):
