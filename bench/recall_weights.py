@@ -39,8 +39,8 @@ from souvenance.core.conversation.compartments import compartments_of
 from souvenance.core.search import find, understand
 from souvenance.core.search_bounds import SearchBounds
 from souvenance.domain import relevance as r
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.messages import SEARCH_WORKSPACE, Messages, SearchWorkspace
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import Installation
 from souvenance.ports.index import Hit

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     import click
 
-    from souvenance.adapters.archive.archive import Archives
-    from souvenance.adapters.archive.backup import KeptStore
+    from souvenance.adapters.archive_file import Archives
+    from souvenance.adapters.backup import KeptStore
     from souvenance.config import Settings
     from souvenance.domain.imports import ImportReader, Wanted
 
@@ -49,7 +49,7 @@ class Transfers:
 
     @property
     def archives(self) -> Archives:
-        from souvenance.adapters.archive.archive import Archives
+        from souvenance.adapters.archive_file import Archives
 
         return Archives()
 
@@ -59,18 +59,18 @@ class Transfers:
         return reader(source, kind, wanted)
 
     def back_up(self, settings: Settings, target: Path, **how: Any) -> KeptStore:
-        from souvenance.adapters.archive import backup
+        from souvenance.adapters import backup
         from souvenance.data_folder import place_of
 
         return backup.back_up(place_of(settings), settings.home, target, **how)
 
     def restore(self, source: Path, home: Path, *, identity: Path | None) -> KeptStore:
-        from souvenance.adapters.archive import backup
+        from souvenance.adapters import backup
 
         return backup.restore(source, home, identity=identity)
 
     def move(self, source: str, target: str, **how: Any) -> dict[str, int]:
-        from souvenance.adapters.archive import backup
+        from souvenance.adapters import backup
 
         return backup.move(source, target, **how)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from souvenance.adapters.crypto.key_files import ROOT_FILE
+from souvenance.adapters.key_files import ROOT_FILE
 from souvenance.adapters.private_files import check_folder, exists, secret_of
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.store_binding import Binding, read_binding, write_binding

@@ -88,7 +88,7 @@ def open_way(
     model of the configuration works in the background of a store; without, that work is left to others.
     Raises: SouvenanceError.
     """
-    from souvenance.adapters.server_lock import served_at
+    from souvenance.adapters.processes import served_at
 
     if configuration.url is not None:
         way = _remote(configuration.url, token or _token(configuration), configuration.timeout)

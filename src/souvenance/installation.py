@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec import Struct
 
-from souvenance.adapters.crypto.key_files import ROOT_FILE, KeyFiles
 from souvenance.adapters.embed.choice import choose, describe, load
 from souvenance.adapters.embed.packaged import SPACE as ENGLISH_SPACE
+from souvenance.adapters.key_files import ROOT_FILE, KeyFiles
 from souvenance.adapters.late_audit_file import LateFile
 from souvenance.adapters.lazy_loading import (
     IndexWhenAsked,
@@ -33,22 +33,21 @@ from souvenance.adapters.private_files import (
     secret_of,
     write_private,
 )
-from souvenance.adapters.server_lock import announce
-from souvenance.adapters.spelling import PackagedSpelling
+from souvenance.adapters.processes import announce
 from souvenance.adapters.sql.open_store import in_database, in_file
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy, WallClock
-from souvenance.adapters.thesaurus import PackagedThesaurus
+from souvenance.adapters.word_lists import PackagedSpelling, PackagedThesaurus
 from souvenance.config import ModelEndpoint, Settings
 from souvenance.core.embedding_space import Meaning
-from souvenance.core.replication.status import mirrored
 from souvenance.core.request_context import Services
+from souvenance.core.store_wrapper import mirrored
 from souvenance.core.vault import Vault
 from souvenance.data_folder import DataFolder, foreign, place_of
 from souvenance.domain import capability, ulid
-from souvenance.domain.base64url import b64
 from souvenance.domain.capability import HolderKey
 from souvenance.domain.embedding import NONE
+from souvenance.domain.encoding import b64
 from souvenance.errors import Misconfigured, SouvenanceError
 from souvenance.extras import install
 from souvenance.gate.gate import Gate
@@ -58,13 +57,11 @@ from souvenance.ports.embedder import Embedder
 from souvenance.ports.model import Model
 from souvenance.ports.observer import Observer
 from souvenance.ports.store import Store
-from souvenance.ports.tokenizer import Tokenizer
+from souvenance.ports.text import Tokenizer
 
 if TYPE_CHECKING:
     from souvenance.gate.oauth_state import OAuthState
-    from souvenance.gate.replication.repair import Mender
-    from souvenance.gate.replication.report import Mended
-    from souvenance.gate.replication.worker import ReplicationWorker
+    from souvenance.gate.replication import Repairer, RepairReport, ReplicationWorker
     from souvenance.gate.worker import Worker
 
 _MEGABYTE = 1 << 20
@@ -86,13 +83,13 @@ class Installation(Struct, frozen=True, eq=False):
     settings: Settings
     made: bool
     _index: IndexWhenAsked
-    _bell: threading.Event
+    _wake: threading.Event
     _worker: Later[Worker]
     _reception: Later[OAuthState]
     _store: SqlStore
     _meaning: Meaning
     _model: Model | None = None
-    _mender: Mender | None = None
+    _repairer: Repairer | None = None
 
     @contextmanager
     def working(self, after: float = 0.0) -> Iterator[None]:
@@ -108,7 +105,7 @@ class Installation(Struct, frozen=True, eq=False):
         stopped = threading.Event()
 
         def work() -> None:
-            self._bell.wait(after)
+            self._wake.wait(after)
             if not stopped.is_set():
                 self.worker.hears = hears
                 if self.settings.host is not None:
@@ -116,20 +113,20 @@ class Installation(Struct, frozen=True, eq=False):
                 self.worker.run(stopped)
 
         workers = [threading.Thread(target=work, name="souvenance-worker", daemon=True)]
-        if self._mender is not None:
+        if self._repairer is not None:
             carrying = threading.Thread(
-                target=self._mender.carrier.run, args=(stopped,), name="souvenance-replication", daemon=True
+                target=self._repairer.carrier.run, args=(stopped,), name="souvenance-replication", daemon=True
             )
             workers.append(carrying)
-        self.gate.bell = self._bell
+        self.gate.wake = self._wake
         try:
-            with self._store.listening(self._bell.set) as hears:
+            with self._store.listening(self._wake.set) as hears:
                 for thread in workers:
                     thread.start()
                 yield
         finally:
             stopped.set()
-            self._bell.set()
+            self._wake.set()
             if self._model is not None:
                 self._model.stop()
             for thread in workers:
@@ -171,27 +168,27 @@ class Installation(Struct, frozen=True, eq=False):
 
     def carry(self, seconds: float) -> None:
         """Take to the bucket what waits for it. Raises: StorageUnavailable if that takes longer."""
-        if self._mender is not None:
-            self._mender.carrier.carry_all(seconds, eager=False)
+        if self._repairer is not None:
+            self._repairer.carrier.carry_all(seconds, eager=False)
 
-    def repair(self, *, deep: bool = False) -> Mended:
-        """Give book and bucket each what it lacks of the other; `deep` reads every object, too.
+    def repair(self, *, deep: bool = False) -> RepairReport:
+        """Give store and bucket each what it lacks of the other; `deep` reads every object, too.
 
         Raises: SouvenanceError.
         """
-        return self._mending.repair(deep=deep)
+        return self._needed_repairer.repair(deep=deep)
 
-    def rebuild(self) -> Mended:
+    def rebuild(self) -> RepairReport:
         """Make the empty store anew from the bucket. Raises: SouvenanceError."""
-        return self._mending.rebuild()
+        return self._needed_repairer.rebuild()
 
     @property
-    def _mending(self) -> Mender:
-        if self._mender is None:
+    def _needed_repairer(self) -> Repairer:
+        if self._repairer is None:
             raise Misconfigured(
                 "no bucket is configured", hint="Set SOUVENANCE_OBJECTS, e.g. s3://bucket/prefix."
             )
-        return self._mender
+        return self._repairer
 
     def key(self, given: str) -> str:
         """A key as settings give it: itself, or what its file says. Raises: Misconfigured."""
@@ -221,8 +218,8 @@ class Installation(Struct, frozen=True, eq=False):
 
     def close(self) -> None:
         self._meaning.stop()
-        if self._mender is not None:
-            self._mender.carrier.close()
+        if self._repairer is not None:
+            self._repairer.carrier.close()
         self._store.close()
 
 
@@ -238,7 +235,7 @@ def open_installation(
     """Open the data folder, and make whatever of it is missing; without `make`, only if it was set up.
 
     The first question waits up to `patience` seconds until the embedder is loaded. `rebuilding` says that an
-    empty book is to be filled from a bucket that has lines. `rebind` says that the folder belongs to the
+    empty store is to be filled from a bucket that has lines. `rebind` says that the folder belongs to the
     store of the settings from now on, whatever it belonged to.
 
     Raises: SouvenanceError; NotSetUp, StoreMismatch.
@@ -297,13 +294,13 @@ def _furnished(
         zone=WallClock(settings.zone),
         carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),
     )
-    mender = None if carrier is None else _mender(sql_store, clock, tools, carrier)
+    mender = None if carrier is None else _repairer(sql_store, clock, tools, carrier)
     gate = Gate(store=store, keyring=keyring, clock=clock, tools=tools, late=LateFile(settings.home))
     gate.append_late()
     if store.scrub_pending():
         store.scrub()
     owner_cap = _owner_cap(settings.owner_cap, keyring, renew)
-    bell = threading.Event()
+    wake = threading.Event()
 
     def reception() -> OAuthState:
         from souvenance.gate.oauth_state import OAuthState
@@ -315,12 +312,12 @@ def _furnished(
 
         secret = partial(_webhook_secret, settings)
         return Worker(
-            store=store, clock=clock, tools=tools, secret=secret, report=_report, bell=bell, idle=gate.idle
+            store=store, clock=clock, tools=tools, secret=secret, report=_report, wake=wake, idle=gate.idle
         )
 
     later = Later(worker), Later(reception)
     return Installation(
-        gate, owner_cap, settings, made, index, bell, *later, sql_store, meaning, tools.model, mender
+        gate, owner_cap, settings, made, index, wake, *later, sql_store, meaning, tools.model, mender
     )
 
 
@@ -337,7 +334,7 @@ def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:
 def _with_objects(
     settings: Settings, sql_store: SqlStore, vault: Vault, *, rebuilding: bool
 ) -> tuple[Store, ReplicationWorker | None]:
-    """The book, noting its changes if it is kept a second time, and who carries them.
+    """The store, noting its changes if it is kept a second time, and who carries them.
 
     What does is loaded only then.
 
@@ -346,8 +343,8 @@ def _with_objects(
     entropy = SystemEntropy()
     if settings.objects is None:
         return mirrored(sql_store, entropy, None), None
-    from souvenance.adapters.objects.choice import open_objects
-    from souvenance.gate.replication.worker import ReplicationWorker
+    from souvenance.adapters.object_stores import open_objects
+    from souvenance.gate.replication import ReplicationWorker
 
     objects = open_objects(settings.objects)
     store = mirrored(sql_store, entropy, None if rebuilding else objects)
@@ -357,10 +354,10 @@ def _with_objects(
     return store, carrier
 
 
-def _mender(sql_store: SqlStore, clock: Clock, tools: Services, carrier: ReplicationWorker) -> Mender:
-    from souvenance.gate.replication.repair import Mender
+def _repairer(sql_store: SqlStore, clock: Clock, tools: Services, carrier: ReplicationWorker) -> Repairer:
+    from souvenance.gate.replication import Repairer
 
-    return Mender(store=sql_store, clock=clock, tools=tools, carrier=carrier)
+    return Repairer(store=sql_store, clock=clock, tools=tools, carrier=carrier)
 
 
 def _in_file(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from souvenance.adapters.embed import packaged
-from souvenance.adapters.thesaurus import _FILE, packed
+from souvenance.adapters.word_lists import _THESAURUS_FILE, packed
 from souvenance.language import terms as words
 from souvenance.language.terms.languages import ASKING, STOP_WORDS
 
@@ -68,5 +68,5 @@ def close(terms: dict[str, str]) -> dict[str, Sequence[tuple[str, int]]]:
 
 
 if __name__ == "__main__":
-    _FILE.write_bytes(packed(close(common())))
-    print(_FILE.stat().st_size, "bytes")
+    _THESAURUS_FILE.write_bytes(packed(close(common())))
+    print(_THESAURUS_FILE.stat().st_size, "bytes")

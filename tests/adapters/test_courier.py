@@ -10,9 +10,9 @@ import pytest
 from adapters.receivers import Authority, receiver, rude
 from ports import vacant_port
 from souvenance.adapters.webhook_sender import HttpWebhookSender, system_addresses
-from souvenance.domain.webhook_delivery import sign
+from souvenance.domain.webhooks import sign
 from souvenance.errors import InvalidInput
-from souvenance.ports.webhook_sender import Parcel, Undelivered
+from souvenance.ports.webhook_sender import Undelivered, WebhookDelivery
 
 BODY = b'{"type":"test.event"}'
 NAME = "hooks.example.test"
@@ -25,7 +25,7 @@ def authority(tmp_path_factory):
 
 
 def parcel(url, **changes):
-    return Parcel(url, BODY, sign(b"secret", BODY), **changes)
+    return WebhookDelivery(url, BODY, sign(b"secret", BODY), **changes)
 
 
 def at(*addresses):

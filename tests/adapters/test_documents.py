@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters import pdfs
-from souvenance.adapters.document_reader import MOST_BYTES, Documents
-from souvenance.adapters.pdf import PdfLimits
+from souvenance.adapters.document_reader import MOST_BYTES, Documents, PdfLimits
 from souvenance.errors import FileTooLarge, InvalidInput, SouvenanceError, UnsupportedType
 
 steady = settings(deadline=None, derandomize=True)

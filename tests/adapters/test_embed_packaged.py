@@ -15,9 +15,8 @@ import pytest
 from adapters.make_minilm_graph import GRAPH, made
 from contracts.embedder_contract import TEXTS, likeness
 from souvenance.adapters.embed import packaged as module
-from souvenance.adapters.embed.onnx_network import Network, overflows
+from souvenance.adapters.embed.local import MOST_TOKENS, Network, overflows, tokens, wordpieces
 from souvenance.adapters.embed.packaged import packaged
-from souvenance.adapters.embed.wordpiece import MOST_TOKENS, tokens, wordpieces
 from souvenance.errors import IntegrityError, Misconfigured, Tampered
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "bert-uncased.json").read_text("utf-8"))

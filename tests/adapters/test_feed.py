@@ -5,9 +5,9 @@ import sqlite3
 import pytest
 
 from contracts.store_scenes import COMPARTMENT, changes_since, numbered
-from souvenance.adapters.sql.change_feed import EVERY, SIZE
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
+from souvenance.adapters.sql.terms import EVERY, SIZE
 
 LINES = 1000
 

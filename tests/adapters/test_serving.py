@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.adapters.server_lock import LOCK_FILE, announce, served_at
+from souvenance.adapters.processes import LOCK_FILE, announce, served_at
 
 URL = "http://127.0.0.1:8787"
 OTHER = "http://[::1]:8788"

@@ -6,8 +6,8 @@ import tracemalloc
 
 import pytest
 
-from souvenance.adapters.spelling import PackagedSpelling
 from souvenance.adapters.token_counts import TokenCounter
+from souvenance.adapters.word_lists import PackagedSpelling
 
 SPELLING = PackagedSpelling(TokenCounter())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.adapters.thesaurus import PackagedThesaurus, ThesaurusTable, packed
+from souvenance.adapters.word_lists import PackagedThesaurus, ThesaurusTable, packed
 from souvenance.language import terms as words
 
 PACKAGED = PackagedThesaurus()

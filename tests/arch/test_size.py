@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[2] / "src/souvenance"
-LANGUAGE = ("language", "domain/provenance.py", "domain/trust.py")
+LANGUAGE = ("language", "domain/trust.py")
 """What knows words of a human language."""
 DATA = (".json", ".toml")
 WORD = re.compile(r"[^\W\d_]{2,}")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from contracts.keyring_contract import CONTEXT, KEY, KeyringContract
-from souvenance.adapters.crypto.key_files import ROOT_FILE, SIGNING_FILE, KeyFiles
+from souvenance.adapters.key_files import ROOT_FILE, SIGNING_FILE, KeyFiles
 from souvenance.errors import Misconfigured
 
 FILES = (ROOT_FILE, SIGNING_FILE)

@@ -10,9 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from contracts.store_scenes import COMPARTMENT, IDS, OWNER, WORKSPACE, numbered
-from souvenance.adapters.sql.change_feed import SIZE
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore, SqlTransaction
+from souvenance.adapters.sql.terms import SIZE
 from souvenance.domain.directory import MEMBER, PEER
 from souvenance.domain.directory import WORKSPACE as WORKSPACE_ENTRY
 from souvenance.domain.jobs import DERIVE, REASONING, Errand
@@ -170,7 +170,7 @@ QUESTIONS = {
     ),
     "what holds one": (
         lambda tx: tx.register.ties(WORKSPACE, MEMBER, held="ann"),
-        ["ties_by_held (workspace=? AND kind=? AND held=?)"],
+        ["memberships_by_held (workspace=? AND kind=? AND held=?)"],
     ),
     "whom one holds": (
         lambda tx: tx.register.ties(WORKSPACE, MEMBER, holder="s"),
@@ -179,40 +179,40 @@ QUESTIONS = {
     "the sessions that one is in": (
         lambda tx: tx.register.sessions_with(WORKSPACE, ("ann",), ("work",)),
         [
-            "ties_by_held (workspace=? AND kind=? AND held=?)",
+            "memberships_by_held (workspace=? AND kind=? AND held=?)",
             "PRIMARY KEY (workspace=? AND kind=? AND name=?)",
         ],
     ),
     "how much work there is for whom": (
         lambda tx: tx.work.tallies(WORKSPACE, REASONING, 1, ("work",)),
         [
-            "COVERING INDEX work_of_peer (workspace=? AND kind=?)",
-            "worked USING PRIMARY KEY (workspace=?)",
+            "COVERING INDEX jobs_of_peer (workspace=? AND kind=?)",
+            "finished_jobs USING PRIMARY KEY (workspace=?)",
         ],
     ),
     "whether work is left in a session": (
         lambda tx: tx.work.left(WORKSPACE, "s", REASONING, "work"),
-        ["work_of_session (workspace=? AND session=?)"],
+        ["jobs_of_session (workspace=? AND session=?)"],
     ),
     "whether work is left that is of no session": (
         lambda tx: tx.work.left(WORKSPACE, None, REASONING, "work"),
-        ["work_of_peer (workspace=? AND kind=?)"],
+        ["jobs_of_peer (workspace=? AND kind=?)"],
     ),
     "a task, claimed and finished": (
         lambda tx: claim_and_finish(tx),
         [
-            "agenda USING PRIMARY KEY (workspace>?",
-            "work_free (workspace=? AND due<?)",
-            "work_held (workspace=? AND until<?)",
+            "next_jobs USING PRIMARY KEY (workspace>?",
+            "jobs_free (workspace=? AND due<?)",
+            "jobs_held (workspace=? AND until<?)",
             "ORDER BY",
-            "work_of_session (workspace=? AND session=?",
-            "work USING INTEGER PRIMARY KEY (rowid=?)",
+            "jobs_of_session (workspace=? AND session=?",
+            "jobs USING INTEGER PRIMARY KEY (rowid=?)",
             "SCALAR SUBQUERY",
         ],
     ),
     "when a workspace has something due": (
         lambda tx: tx.work.next_due(),
-        ["agenda", "ORDER BY"],
+        ["next_jobs", "ORDER BY"],
     ),
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contracts.store_scenes import COMPARTMENT, ELSEWHERE, IDS, TRAVEL, WORKSPACE, changes_since, numbered
 from souvenance.domain.change_feed import Saying
 from souvenance.domain.names import Compartment
-from souvenance.ports.reindexing import Debt, Renewed
+from souvenance.ports.index import Debt, Renewed
 from souvenance.ports.store import Store
 
 SPACE = "here"

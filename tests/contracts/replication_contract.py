@@ -1,4 +1,4 @@
-"""The contract of `souvenance.ports.replication` as tests; a part of the store's.
+"""The contract of `souvenance.ports.object_store` as tests; a part of the store's.
 
 class TestMyReplication(ReplicationContract):
     @pytest.fixture
@@ -9,18 +9,18 @@ class TestMyReplication(ReplicationContract):
 from __future__ import annotations
 
 from contracts.store_scenes import COMPARTMENT, ELSEWHERE, IDS, sealed_line
-from souvenance.ports.replication import KEY, LINE, REPLACED, Shipment
+from souvenance.ports.object_store import KEY, LINE, REPLACED, ChangeNote
 from souvenance.ports.store import Store, WrappedKey
 
-NOTED = [Shipment(COMPARTMENT, LINE, line_id, "noted") for line_id in IDS[:3]]
+NOTED = [ChangeNote(COMPARTMENT, LINE, line_id, "noted") for line_id in IDS[:3]]
 
 
-def _note(store: Store, *replication: Shipment) -> None:
+def _note(store: Store, *replication: ChangeNote) -> None:
     with store.write() as tx:
         tx.replication.note(replication)
 
 
-def _claimed(store: Store, stamp: str = "mine", now: int = 1000, most: int = 100) -> list[Shipment]:
+def _claimed(store: Store, stamp: str = "mine", now: int = 1000, most: int = 100) -> list[ChangeNote]:
     with store.write() as tx:
         return list(tx.replication.claim(stamp, now=now, until=now + 100, most=most))
 
@@ -74,7 +74,7 @@ class ReplicationContract:
         assert len(_claimed(store, now=9000)) == 1
 
     def test_those_that_wait_are_counted_by_workspace_and_owner(self, store: Store) -> None:
-        _note(store, *NOTED, *(Shipment(compartment, LINE, IDS[0], "x") for compartment in ELSEWHERE))
+        _note(store, *NOTED, *(ChangeNote(compartment, LINE, IDS[0], "x") for compartment in ELSEWHERE))
         with store.read() as tx:
             assert tx.replication.waiting() == len(NOTED) + len(ELSEWHERE)
             assert tx.replication.waiting("other") == 1

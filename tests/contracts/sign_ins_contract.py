@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from contracts.threads import in_many_threads
 from souvenance.domain.sign_ins import CODE, DEVICE, REFRESH, SPENT_KEPT_MS, UNUSED_MS, Client, SignIn, Slip
-from souvenance.ports.sign_ins import SignIns
-from souvenance.ports.store import Store
+from souvenance.ports.store import SignIns, Store
 
 NOW = 10 * SPENT_KEPT_MS
 LATER = NOW + UNUSED_MS

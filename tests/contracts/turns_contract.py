@@ -21,7 +21,7 @@ from contracts.store_scenes import (
     sealed_line,
     span,
 )
-from souvenance.domain.line import TOMBSTONE, LinePlace, SealedLine
+from souvenance.domain.line import TOMBSTONE, LinePlace, SealedLine, shared_fields
 from souvenance.domain.names import Compartment
 from souvenance.ports.store import Store, Turns
 
@@ -173,4 +173,4 @@ class TurnsContract:
 
 
 def place_of(line: SealedLine) -> LinePlace:
-    return LinePlace(*(getattr(line, name) for name in LinePlace.__struct_fields__))
+    return LinePlace(**shared_fields(LinePlace, line))

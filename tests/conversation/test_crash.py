@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 import stores
 from conversation.world import Counting, speaking, staged
-from souvenance.adapters.crypto.key_files import KeyFiles
 from souvenance.adapters.document_reader import Documents
 from souvenance.adapters.index.ranked import RankedIndex
+from souvenance.adapters.key_files import KeyFiles
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy
 from souvenance.adapters.token_counts import TokenCounter
 from souvenance.adapters.webhook_sender import HttpWebhookSender

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from inspect import getdoc, isasyncgenfunction, isfunction, signature
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
@@ -22,6 +23,7 @@ import souvenance
 from souvenance import errors, settings
 from souvenance.commands import command_line
 from souvenance.domain import limits
+from souvenance.domain import line as domain_line
 from souvenance.gate.conversation.resource import BareListAnswer, Done, ResponsePage
 from souvenance.gate.operations import EVERY
 from souvenance.hermes.settings_table import KEYS, ProviderSetting
@@ -345,8 +347,13 @@ def python_api() -> str:
 
 
 def python_results() -> str:
-    tree = ast.parse(Path(results.__file__).read_text("utf-8"))
-    return "\n".join(_result(node) for node in tree.body if isinstance(node, ast.ClassDef))
+    given = next(one for one in _classes(domain_line) if one.name == "GivenFields")
+    return "\n".join(_result(node, given) for node in _classes(results))
+
+
+def _classes(module: ModuleType) -> list[ast.ClassDef]:
+    tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+    return [node for node in tree.body if isinstance(node, ast.ClassDef)]
 
 
 def python_async() -> str:
@@ -388,14 +395,16 @@ def _called(name: str, function: Any) -> str:
 _SIGNATURE_CHARS = 80
 
 
-def _result(node: ast.ClassDef) -> str:
+def _result(node: ast.ClassDef, given: ast.ClassDef) -> str:
     """A table of what a result holds; what stands below a field says more of it."""
     rows = []
-    for at, one in enumerate(node.body):
+    inherited = given.body if any(ast.unparse(base) == given.name for base in node.bases) else []
+    body = [*node.body, *inherited, ast.Pass()]
+    for at, one in enumerate(body):
         if isinstance(one, ast.AnnAssign):
-            said = node.body[at + 1]
+            said = body[at + 1]
             told = ast.literal_eval(said.value) if isinstance(said, ast.Expr) else ""
-            kind = ast.unparse(one.annotation).replace("|", "\\|")
+            kind = ast.unparse(one.annotation).replace("Name", "str").replace("|", "\\|")
             rows.append((f"`{ast.unparse(one.target)}`", f"`{kind}`", " ".join(told.split())))
     table = _table(("field", "type", ""), rows)
     return f"### {node.name}\n\n{ast.get_docstring(node)}\n\n{table}"

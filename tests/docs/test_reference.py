@@ -13,8 +13,7 @@ from reference_pages import MADE, REFERENCE, every_command, every_error, renewed
 from environments import client_program
 from souvenance import Memory
 from souvenance.domain import capability
-from souvenance.domain.base64url import unb64
-from souvenance.domain.encoding import frame
+from souvenance.domain.encoding import frame, unb64
 from souvenance.gate import gate
 from souvenance.gate.operations import EVERY
 from souvenance.settings import VARIABLES

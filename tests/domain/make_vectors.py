@@ -14,7 +14,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from souvenance.adapters.crypto import key_wrapping
+from souvenance.adapters import key_files
 from souvenance.domain import capability, merkle, seal, ulid
 from souvenance.domain.audit import GENESIS, Event, leaf_of, verify
 from souvenance.domain.audit import Row as AuditRow
@@ -129,7 +129,7 @@ def wrapped_key_vectors() -> list[dict[str, object]]:
             counted(200 + n, 32),
         )
         context = seal.key_place(compartment, purpose, epoch)
-        wrapped = key_wrapping.wrap(key, root_id=root_id, root=root, context=context, nonce=nonce)
+        wrapped = key_files.wrap(key, root_id=root_id, root=root, context=context, nonce=nonce)
         made.append(
             {
                 "root_id": root_id.hex(),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from souvenance.domain.line import DOCUMENT, MESSAGE
-from souvenance.domain.provenance import is_carried
-from souvenance.domain.trust import Trust, named
+from souvenance.domain.trust import Trust, is_carried, named
 
 ELSEWHERE = [
     {"role": "tool"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from souvenance.domain.webhook_delivery import retry_after_ms, sign
+from souvenance.domain.webhooks import retry_after_ms, sign
 
 
 def test_a_signature_is_the_hmac_sha256_of_the_body_in_hex():

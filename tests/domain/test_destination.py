@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from souvenance.domain.webhook_destination import MOST_CHARACTERS, destination, is_public
+from souvenance.domain.webhooks import MOST_CHARACTERS, destination, is_public
 from souvenance.errors import InvalidInput
 
 steady = settings(deadline=None, derandomize=True)

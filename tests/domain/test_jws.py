@@ -8,7 +8,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from souvenance.domain import jws
-from souvenance.domain.base64url import b64
+from souvenance.domain.encoding import b64
 
 KEY = Ed25519PrivateKey.generate()
 TYPE = "cap+jwt"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from souvenance.domain.names import Compartment
-from souvenance.domain.vector import open_vector, pack, seal_vector, unpack
+from souvenance.domain.seal import open_vector, pack, seal_vector, unpack
 from souvenance.errors import Tampered
 
 KEY = AESGCM(bytes(range(32)))

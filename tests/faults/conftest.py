@@ -12,8 +12,8 @@ import pytest
 
 from reference.index import ReferenceIndex
 from souvenance import open_installation, settings_from
-from souvenance.adapters.crypto.key_files import KeyFiles
 from souvenance.adapters.document_reader import Documents
+from souvenance.adapters.key_files import KeyFiles
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy

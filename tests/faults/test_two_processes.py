@@ -5,7 +5,7 @@ from threading import Barrier
 
 from processes import PATIENCE_SECONDS
 from souvenance import open_installation, settings_from
-from souvenance.adapters.crypto.key_files import KeyFiles
+from souvenance.adapters.key_files import KeyFiles
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.domain import capability
 from souvenance.errors import StorageUnavailable

@@ -6,7 +6,7 @@ import pytest
 
 from gate.world import KINDS, World, on_sqlite
 from reference.embedder import DIMENSIONS, ReferenceEmbedder
-from souvenance.adapters.embed.vectors import packed
+from souvenance.adapters.embed.local import packed
 from souvenance.core.embedding import embed_some
 from souvenance.domain.names import Compartment
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from gate.world import KINDS, World, each_kind, on_sqlite
-from souvenance.domain.base64url import b64, unb64
+from souvenance.domain.encoding import b64, unb64
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 

@@ -8,7 +8,7 @@ import pytest
 
 from gate.world import KINDS, World, on_sqlite
 from reference.embedder import ReferenceEmbedder
-from souvenance.adapters.embed.vectors import packed
+from souvenance.adapters.embed.local import packed
 from souvenance.core.embedding import embed_some
 from souvenance.errors import Unavailable
 from souvenance.gate import messages as m

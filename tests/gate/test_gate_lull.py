@@ -9,7 +9,7 @@ import pytest
 
 from gate.world import World
 from reference.index import ReferenceIndex
-from souvenance.gate.idle import Idle
+from souvenance.gate.gate import Idle
 from souvenance.gate.worker import Worker
 
 
@@ -132,9 +132,9 @@ def test_a_worker_that_rests_waits_for_a_idle_when_it_is_called():
     running = threading.Thread(target=shop.run, args=(stopped,))
     running.start()
     index.kept_up.acquire()
-    shop.bell.set()
+    shop.wake.set()
     index.kept_up.acquire()
     stopped.set()
-    shop.bell.set()
+    shop.wake.set()
     running.join()
     assert happened == ["asked", "answered", "works", "waits", "works"]

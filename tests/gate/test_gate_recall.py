@@ -9,9 +9,8 @@ import msgspec
 import pytest
 
 from gate.world import KINDS, World, each_kind, on_sqlite
-from souvenance.adapters.spelling import PackagedSpelling
-from souvenance.adapters.thesaurus import PackagedThesaurus
 from souvenance.adapters.token_counts import TokenCounter
+from souvenance.adapters.word_lists import PackagedSpelling, PackagedThesaurus
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m

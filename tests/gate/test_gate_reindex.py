@@ -17,7 +17,7 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.worker import Worker
 from souvenance.ports.clock import UniversalTime
-from souvenance.ports.reindexing import Debt, Renewed
+from souvenance.ports.index import Debt, Renewed
 
 TRAVEL = Compartment("default", "alice", "travel")
 WORK = TRAVEL._replace(namespace="work")
@@ -314,7 +314,15 @@ def test_an_embedder_in_trouble_is_told_until_it_works_again(make):
 
 def test_the_analysis_stands_for_these_marks():
     """Whoever changes these counts `ANALYSIS` up as well, so that stored tokens are made again."""
-    line = LinePlace(TRAVEL, "id", "memory", "s1", 1_778_673_600_000, None, None, "cap", about="bob")
+    line = LinePlace(
+        compartment=TRAVEL,
+        id="id",
+        kind="memory",
+        session="s1",
+        created_at=1_778_673_600_000,
+        cap="cap",
+        about="bob",
+    )
     text = "Did I meet Tom twice last week, and again in June 2023?"
     marks = (*analysed(text, line.created_at, UniversalTime()).marks, *bounds_of(line))
     assert (ANALYSIS, " | ".join(mark.replace("\0", " ").strip() for mark in marks)) == (

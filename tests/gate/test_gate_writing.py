@@ -69,7 +69,7 @@ def test_a_line_belongs_to_the_actor_of_the_cap_that_put_it(world):
     cap = world.issue(sub="bob", peers=["alice"])
     line = world.put(cap, "Trip to Chengdu", session="s1")
     told = world.call(o.LINE, world.issue(sub="bob"), m.GetLine(line))
-    assert (told.source.cap, told.source.session) == (cap.jti, "s1")
+    assert (told.cap, told.session) == (cap.jti, "s1")
     assert world.texts(world.issue(sub="alice")) == []
 
 
@@ -126,7 +126,7 @@ def test_a_correction_takes_the_place_of_what_it_corrects(world):
     answer = world.call(o.INVALIDATE, cap, m.Invalidate(old, "Trip to Xi'an"))
     told = world.call(o.LINE, cap, m.GetLine(answer.id))
     assert (answer.invalidates, answer.namespace, answer.duplicate) == (old, "travel", False)
-    assert (told.kind, told.source.session, told.supersedes) == ("profile", "s1", old)
+    assert (told.kind, told.session, told.supersedes) == ("profile", "s1", old)
     assert world.texts(cap) == ["Trip to Xi'an"]
 
 

@@ -42,8 +42,7 @@ from souvenance.gate import operations as o
 from souvenance.gate.gate import Gate
 from souvenance.gate.token_verifier import Credentials
 from souvenance.ports.clock import UniversalTime
-from souvenance.ports.spelling import NoSpelling
-from souvenance.ports.thesaurus import NoThesaurus
+from souvenance.ports.text import NoSpelling, NoThesaurus
 
 INSTANCE = "urn:souvenance:test"
 START = 1_750_000_000_000

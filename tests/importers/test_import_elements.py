@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.adapters.importers import elements as module
-from souvenance.adapters.importers.elements import elements
+from souvenance.adapters.importers import source_files as module
+from souvenance.adapters.importers.source_files import elements
 from souvenance.errors import ImportUnreadable
 
 JSON = st.recursive(

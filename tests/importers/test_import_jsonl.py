@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from importers.exports import ANN
 from souvenance.adapters.importers.jsonl import Jsonl
-from souvenance.adapters.importers.naming import Counted, name_of
+from souvenance.adapters.importers.source_files import Counted, name_of
 from souvenance.agents.names import is_plain
 from souvenance.domain.imports import ImportedMessage, ImportedPeer, ImportedSession, Skipped
 from souvenance.errors import ImportUnreadable

@@ -7,7 +7,7 @@ from secrets import token_hex
 import pytest
 
 from objects.seaweed import BUCKET
-from souvenance.adapters.objects.choice import open_objects
+from souvenance.adapters.object_stores import open_objects
 
 
 @pytest.fixture(params=["folder", "bucket"])

@@ -8,13 +8,12 @@ from contextlib import contextmanager
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy
 from souvenance.core.request_context import Services
-from souvenance.gate.replication.repair import Mender
-from souvenance.gate.replication.worker import ReplicationWorker
+from souvenance.gate.replication import Repairer, ReplicationWorker
 from souvenance.ports.object_store import Objects
 
 
 @contextmanager
-def mending(store: SqlStore, objects: Objects, tools: Services) -> Iterator[Mender]:
+def mending(store: SqlStore, objects: Objects, tools: Services) -> Iterator[Repairer]:
     """The book is one that does not note its changes; it is closed at the end."""
     clock, entropy = SystemClock(), SystemEntropy()
     carrier = ReplicationWorker(
@@ -26,7 +25,7 @@ def mending(store: SqlStore, objects: Objects, tools: Services) -> Iterator[Mend
         report=lambda told: None,
     )
     try:
-        yield Mender(store=store, clock=clock, tools=tools, carrier=carrier)
+        yield Repairer(store=store, clock=clock, tools=tools, carrier=carrier)
     finally:
         carrier.close()
         store.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from objects.stage import every_key, kept
-from souvenance.adapters.objects.choice import open_objects
+from souvenance.adapters.object_stores import open_objects
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from surfaces.door import souvenance
@@ -94,7 +94,9 @@ def test_a_line_that_does_not_open_in_the_store_comes_back_from_the_bucket(me, h
 
 def test_a_key_that_does_not_open_in_the_store_comes_back_from_the_bucket(me, objects):
     texts, before = me.texts(), contents(objects)
-    spoil_row(me, "room_keys", "wrapped", "purpose = 'seal' AND owner = 'owner' AND namespace = 'personal'")
+    spoil_row(
+        me, "compartment_keys", "wrapped", "purpose = 'seal' AND owner = 'owner' AND namespace = 'personal'"
+    )
     assert me.installation.repair(deep=True).findings == []
     assert me.texts() == texts
     assert contents(objects) == before

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from objects.seaweed import BUCKET, ROOT, Seaweed
 from objects.stage import every_key, kept
-from souvenance.adapters.objects.choice import open_objects
-from souvenance.core.replication.upload import expected, key_of
+from souvenance.adapters.object_stores import open_objects
+from souvenance.core.replication import expected, key_of
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from surfaces.door import environment, souvenance

@@ -10,12 +10,12 @@ from contracts.store_contract import StoreContract
 from contracts.store_scenes import COMPARTMENT as HERE
 from contracts.store_scenes import IDS, sealed_line
 from reference.store import MemoryStore
-from souvenance.adapters.objects.folder import FolderObjects
+from souvenance.adapters.object_stores import FolderObjects
 from souvenance.adapters.system_clock import SystemEntropy
-from souvenance.core.replication.change_notes import MirroredStore
-from souvenance.core.replication.status import mirrored
+from souvenance.core.replication import MirroredStore
+from souvenance.core.store_wrapper import mirrored
 from souvenance.errors import Misconfigured
-from souvenance.ports.replication import COMPARTMENT, KEY, LINE, REPLACED
+from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, REPLACED
 from souvenance.ports.store import WrappedKey
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conversation.world import speaking
 from processes import until
-from souvenance.adapters.archive.archive import Archives
+from souvenance.adapters.archive_file import Archives
 from surfaces.door import serving, souvenance
 
 

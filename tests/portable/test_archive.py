@@ -17,8 +17,8 @@ from hypothesis import given as whatever
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from souvenance.adapters.archive import archive as a
-from souvenance.adapters.archive.archive import Archives
+from souvenance.adapters import archive_file as a
+from souvenance.adapters.archive_file import Archives
 from souvenance.domain.archive_records import FORMAT, Manifest
 from souvenance.errors import ArchiveDamaged, Conflict, FileTooLarge, InvalidInput, SouvenanceError
 
@@ -278,7 +278,7 @@ def test_archives_are_told_from_other_files(tmp_path, good, identity):
 FULL = """
 import os, resource, signal, sys
 from pathlib import Path
-from souvenance.adapters.archive.archive import Archives
+from souvenance.adapters.archive_file import Archives
 from souvenance.errors import StorageUnavailable
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -10,7 +10,7 @@ import pytest
 
 from conversation.test_doctor import Life, settled
 from conversation.world import speaking
-from souvenance.adapters.archive.archive import Archives
+from souvenance.adapters.archive_file import Archives
 from souvenance.domain.archive_records import FORMAT, Manifest
 from surfaces.door import serving, souvenance
 

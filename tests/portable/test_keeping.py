@@ -14,8 +14,8 @@ import pyrage
 import pytest
 
 from conversation.world import speaking
-from souvenance.adapters.archive import backup
-from souvenance.adapters.archive.archive import Archives
+from souvenance.adapters import backup
+from souvenance.adapters.archive_file import Archives
 from souvenance.domain.archive_records import decode
 from souvenance.errors import ArchiveDamaged, InvalidInput, Misconfigured
 from surfaces.door import serving, souvenance
@@ -204,9 +204,9 @@ def forged(path, members, **about):
 
 def test_a_backup_that_holds_something_else_leaves_nothing(filled, tmp_path):
     store = (filled / "souvenance.db").read_bytes()
-    forged(tmp_path / "more", {"book.db": store, "authorized-keys": b"x"}, keys=False)
+    forged(tmp_path / "more", {"store.db": store, "authorized-keys": b"x"}, keys=False)
     forged(tmp_path / "less", {"root.key": b"x"}, keys=False)
-    forged(tmp_path / "keyless", {"book.db": store}, keys=True)
+    forged(tmp_path / "keyless", {"store.db": store}, keys=True)
     for name, kind in (("more", ArchiveDamaged), ("less", ArchiveDamaged), ("keyless", Misconfigured)):
         with pytest.raises(kind):
             backup.restore(tmp_path / name, tmp_path / "elsewhere")
@@ -218,7 +218,7 @@ def test_a_backup_of_a_newer_version_is_refused(filled, tmp_path):
         database.execute("INSERT INTO migrations VALUES (9000, '9000_future.sql', 'x')")
     database.close()
     store = (filled / "souvenance.db").read_bytes()
-    forged(tmp_path / "b", {"book.db": store}, keys=False)
+    forged(tmp_path / "b", {"store.db": store}, keys=False)
     with pytest.raises(Misconfigured, match="9000_future"):
         backup.restore(tmp_path / "b", tmp_path / "elsewhere")
     assert names(tmp_path) == ["b", "home"]
@@ -253,5 +253,5 @@ def test_nothing_that_was_forgotten_is_in_a_backup(filled, tmp_path):
     backup.restore(tmp_path / "b", tmp_path / "elsewhere")
     with sqlite3.connect(tmp_path / "elsewhere" / "souvenance.db") as database:
         assert database.execute("SELECT COUNT(*) FROM lines").fetchone() == (0,)
-        assert database.execute("SELECT COUNT(*) FROM room_keys").fetchone() == (0,)
+        assert database.execute("SELECT COUNT(*) FROM compartment_keys").fetchone() == (0,)
     database.close()

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from portable.moments import check_one_moment, mine
 from souvenance import open_installation, settings_from
-from souvenance.adapters.archive.archive import Archives
+from souvenance.adapters.archive_file import Archives
 from souvenance.commands import Transfers
 from souvenance.domain.archive_records import LineRecord, decode
 from souvenance.gate import messages as m

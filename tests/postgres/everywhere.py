@@ -25,17 +25,17 @@ from objects.mended import mending
 from objects.seaweed import BUCKET, ROOT, Seaweed
 from postgres.server import Server
 from souvenance import installation
-from souvenance.adapters.crypto.key_files import KeyFiles
-from souvenance.adapters.objects.choice import open_objects
+from souvenance.adapters.key_files import KeyFiles
+from souvenance.adapters.object_stores import open_objects
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.system_clock import SystemEntropy
 from souvenance.config import Settings
-from souvenance.core.replication.status import mirrored
 from souvenance.core.request_context import Services
+from souvenance.core.store_wrapper import mirrored
 from souvenance.domain.embedding import AUTO
 from souvenance.errors import Misconfigured, Tampered, WrongKey
-from souvenance.gate.replication.report import Mended
+from souvenance.gate.replication import RepairReport
 from souvenance.ports.store import Store
 
 OPEN_HOUSE = installation.open_installation
@@ -119,7 +119,7 @@ class Everywhere:
         left = {path: place for path, place in self._places.items() if path.is_relative_to(folder)}
         try:
             for path, mended in self._mended(left):
-                assert mended == Mended(), f"{path}: book and bucket do not agree"
+                assert mended == RepairReport(), f"{path}: book and bucket do not agree"
         finally:
             for path, place in left.items():
                 self._server.disconnect(place.database)
@@ -127,7 +127,7 @@ class Everywhere:
                 self._spare.append(place.database)
                 del self._places[path]
 
-    def _mended(self, left: dict[Path, Place]) -> Iterator[tuple[Path, Mended]]:
+    def _mended(self, left: dict[Path, Place]) -> Iterator[tuple[Path, RepairReport]]:
         attended = [(path, tools) for path, tools in self._attended if path in left]
         self._attended = [one for one in self._attended if one[0] not in left]
         for path, tools in attended:
@@ -136,7 +136,7 @@ class Everywhere:
             if place.objects is not None and _can_be_opened(path):
                 yield path, self._mended_installation(path)
 
-    def _mended_installation(self, home: Path) -> Mended:
+    def _mended_installation(self, home: Path) -> RepairReport:
         installation = self.open_installation(Settings(home))
         try:
             return installation.repair()
@@ -163,12 +163,12 @@ def _can_be_opened(home: Path) -> bool:
     return not (cap.exists() and cap.stat().st_mode & 0o077)
 
 
-def _mended_store(place: Place, tools: Services) -> Mended:
+def _mended_store(place: Place, tools: Services) -> RepairReport:
     """By one connection for all of it: each that is new learns of every table first."""
     assert place.objects is not None
     store = SqlStore(PostgresEngine(place.store))
     with mending(store, open_objects(place.objects), tools) as mender:
-        return mender.repair() if _has_its_keys(store, tools) else Mended()
+        return mender.repair() if _has_its_keys(store, tools) else RepairReport()
 
 
 def _has_its_keys(store: Store, tools: Services) -> bool:

@@ -26,18 +26,18 @@ from objects.seaweed import BUCKET
 from reference.index import ReferenceIndex
 from reference.store import MemoryStore
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.objects.choice import open_objects
+from souvenance.adapters.object_stores import open_objects
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.system_clock import SystemEntropy
-from souvenance.core.replication.status import mirrored
+from souvenance.core.store_wrapper import mirrored
 from souvenance.domain import audit
 from souvenance.errors import SouvenanceError
 from souvenance.gate import operations as o
 from souvenance.gate.conversation.messages import ADD_MESSAGES
 from souvenance.gate.conversation.webhooks import ADD_WEBHOOK, DELETE_WEBHOOK, TRY_WEBHOOKS
-from souvenance.gate.replication.report import Mended
+from souvenance.gate.replication import RepairReport
 
 WORKSPACES = ("default", "w")
 TEXTS = ("The wombat is mine.", "The quoll is tame.", "I live in Bonn.", "I live in Berlin now.")
@@ -236,7 +236,7 @@ class Gates(RuleBasedStateMachine):
     def teardown(self):
         with self.left:
             with self.mending() as mender:
-                assert mender.repair() == Mended()
+                assert mender.repair() == RepairReport()
             for one in self.all.values():
                 one.close()
 

@@ -13,8 +13,7 @@ from contracts.store_scenes import COMPARTMENT, WORKSPACE, append, event, log, n
 from contracts.threads import in_many_threads
 from postgres.server import Server
 from processes import until
-from souvenance.adapters.sql.postgres import PostgresEngine
-from souvenance.adapters.sql.postgres_errors import translation
+from souvenance.adapters.sql.postgres import PostgresEngine, translation
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain import audit
 from souvenance.errors import (

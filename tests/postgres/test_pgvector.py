@@ -35,7 +35,7 @@ from souvenance.domain.change_feed import Saying
 from souvenance.domain.embedding import PGVECTOR, SEALED
 from souvenance.domain.names import Compartment
 from souvenance.domain.relevance import MEANING
-from souvenance.domain.vector import pack, unpack
+from souvenance.domain.seal import pack, unpack
 from souvenance.errors import Misconfigured
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o

@@ -152,7 +152,7 @@ def test_a_store_of_before_that_has_sealed_vectors_keeps_them_sealed(home, serve
     souvenance("put", LINE, home=home, settings={**SEALED, **store})
     souvenance("reindex", home=home, settings={**store, "SOUVENANCE_VECTORS": "sealed"})
     with server.connected(bare) as connection:
-        connection.execute("DELETE FROM keeping")
+        connection.execute("DELETE FROM vector_form")
     assert souvenance("--json", "status", home=home, settings=store).json()["vectors"] == "sealed"
     in_the_clear = partial(souvenance, home=home, settings={**store, "SOUVENANCE_VECTORS": "pgvector"})
     assert in_the_clear("--json", "reindex").json()["vectors"] == 1

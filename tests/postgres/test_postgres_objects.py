@@ -17,7 +17,7 @@ from objects.stage import kept
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.system_clock import SystemEntropy
-from souvenance.core.replication.change_notes import MirroredStore
+from souvenance.core.replication import MirroredStore
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 

@@ -16,15 +16,15 @@ MOST_VISITED = 300
 PLANS_FOR_THE_VALUES = 5
 """Then PostgreSQL may take one that is for any values, if it expects no worse of it."""
 LINES = """INSERT INTO lines (workspace, owner, namespace, id, kind, session, created_at, cap, metadata,
-    epoch, sealed, about, likeness)
+    epoch, sealed, about, likeness, times)
     SELECT 'acme', CASE n % 2 WHEN 0 THEN 'assistant' ELSE 'person-' || n % 401 END, 'work',
     to_char(n, 'FM00000000000000000000000000'), CASE n % 2 WHEN 0 THEN 'memory' ELSE 'conclusion' END,
-    's-' || n % 4001, n, 'cap', '{}', 1, '', CASE n % 2 WHEN 1 THEN 'person-' || n % 401 END, NULL
+    's-' || n % 4001, n, 'cap', '{}', 1, '', CASE n % 2 WHEN 1 THEN 'person-' || n % 401 END, NULL, 1
     FROM generate_series(1, 40000) n"""
 REPLACED = """INSERT INTO invalidations (workspace, owner, namespace, target, by_id)
     SELECT workspace, owner, namespace, id, id FROM lines WHERE about IS NOT NULL AND created_at % 7 = 0"""
-TERMS = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts)
-    SELECT 'acme', 'assistant', 'work', n, to_char(n, 'FM00000000000000000000000000'), '', ''
+TERMS = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts, at)
+    SELECT 'acme', 'assistant', 'work', n, to_char(n, 'FM00000000000000000000000000'), '', '', 0
     FROM generate_series(1, 9000) n"""
 PLACES = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sealed)
     SELECT workspace, owner, namespace, 'space', 9000 + seq, id, 'sealed' FROM terms WHERE seq < 9000"""

@@ -10,7 +10,7 @@ from gate.world import World
 from souvenance.adapters.index.ranked import RankedIndex
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
-from souvenance.domain.vector import pack
+from souvenance.domain.seal import pack
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 
@@ -22,9 +22,9 @@ PLANTED = {
         "trigger 'keeper' of table 'lines'",
     ),
     "another function behind our trigger": (
-        """CREATE OR REPLACE FUNCTION souvenance_ring() RETURNS trigger LANGUAGE plpgsql AS
+        """CREATE OR REPLACE FUNCTION souvenance_tell_jobs() RETURNS trigger LANGUAGE plpgsql AS
             $$ BEGIN NOTIFY elsewhere; RETURN NULL; END $$""",
-        "trigger 'souvenance_bell' of table 'work' was altered",
+        "trigger 'souvenance_jobs_added' of table 'jobs' was altered",
     ),
     "a rule": (
         "CREATE RULE keeper AS ON DELETE TO lines DO ALSO NOTIFY kept",

@@ -13,7 +13,7 @@ from souvenance.domain.capability import Revocation
 from souvenance.domain.names import ALL
 from souvenance.errors import IntegrityError
 
-WITHOUT_A_WALL = {"analysis", "installation", "keeping", "migrations", "signin_clients", "signin_slips"}
+WITHOUT_A_WALL = {"analysis", "installation", "migrations", "signin_clients", "signin_slips", "vector_form"}
 """What belongs to the installation, and to no workspace."""
 
 
@@ -90,7 +90,7 @@ def test_a_row_of_another_workspace_can_not_be_written(filled, statement):
         "DELETE FROM lines WHERE workspace = 'other'",
         "UPDATE lines SET kind = 'mine' WHERE workspace = 'other'",
         "DELETE FROM revocations WHERE workspace = '*'",
-        "UPDATE room_keys SET wrapped = '' WHERE workspace = 'other'",
+        "UPDATE compartment_keys SET wrapped = '' WHERE workspace = 'other'",
     ],
 )
 def test_rows_of_another_workspace_can_neither_be_changed_nor_deleted(filled, statement):

@@ -173,7 +173,7 @@ class Watched:
     def nothing_finished(self):
         """Meanwhile whoever has done some work waits before it leaves the list."""
         with self._server.connected(self._database) as connection, connection.transaction():
-            connection.execute("LOCK TABLE worked IN EXCLUSIVE MODE")
+            connection.execute("LOCK TABLE finished_jobs IN EXCLUSIVE MODE")
             yield
 
     def finishing(self):
@@ -183,8 +183,8 @@ class Watched:
 
     def end_leases(self):
         """Let the time of all who hold work be over."""
-        assert self._ask("UPDATE work SET until = 0 WHERE holder IS NOT NULL RETURNING seq")
-        assert self._ask("UPDATE agenda SET due = 0 WHERE due IS NOT NULL RETURNING workspace")
+        assert self._ask("UPDATE jobs SET until = 0 WHERE holder IS NOT NULL RETURNING seq")
+        assert self._ask("UPDATE next_jobs SET due = 0 WHERE due IS NOT NULL RETURNING workspace")
 
     def _ask(self, statement):
         with self._server.connected(self._database) as connection:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from souvenance.adapters.embed.vectors import packed
+from souvenance.adapters.embed.local import packed
 from souvenance.patterns import pattern
 
 DIMENSIONS = 64

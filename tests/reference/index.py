@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from souvenance.domain import relevance as r
 from souvenance.domain.change_feed import Saying
 from souvenance.domain.names import Compartment
-from souvenance.domain.vector import unpack
+from souvenance.domain.seal import unpack
 from souvenance.language import signs
 from souvenance.language.times import TimeSpan
 from souvenance.ports.index import Hit, IndexQuery, Inquiry, Place, Readings

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from msgspec.structs import replace
 
 from reference.state import State
-from souvenance.domain.line import PROFILE, TOMBSTONE, LinePlace, SealedLine
+from souvenance.domain.line import PROFILE, TOMBSTONE, LinePlace, SealedLine, shared_fields
 from souvenance.domain.names import Compartment
 from souvenance.ports.store import Turns, TurnSpan, Views
 
@@ -151,7 +151,7 @@ class MemoryLines:
 
     def of_session(self, workspace: str, owner: str, session: str) -> list[LinePlace]:
         found = [
-            LinePlace(*(getattr(line, name) for name in LinePlace.__struct_fields__))
+            LinePlace(**shared_fields(LinePlace, line))
             for line in self._of(workspace)
             if line.compartment.owner == owner and line.session == session
         ]

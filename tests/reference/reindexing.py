@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from reference.state import State
 from souvenance.domain.change_feed import TermsChange
 from souvenance.domain.names import Compartment
-from souvenance.ports.reindexing import Debt, Renewed
+from souvenance.ports.index import Debt, Renewed
 
 
 class MemoryRenewal:

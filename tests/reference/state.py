@@ -13,7 +13,7 @@ from souvenance.domain.line import SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.domain.sign_ins import Client, SignIn, Slip
 from souvenance.ports.directory import Batch
-from souvenance.ports.replication import Shipment
+from souvenance.ports.object_store import ChangeNote
 from souvenance.ports.store import Vector, WrappedKey
 
 
@@ -39,7 +39,7 @@ class State:
     clients: dict[str, Client] = field(default_factory=dict)
     signins: dict[str, SignIn] = field(default_factory=dict)
     slips: dict[tuple[str, bytes], Slip] = field(default_factory=dict)
-    replication: dict[tuple[Compartment, str, str], tuple[Shipment, int]] = field(default_factory=dict)
+    replication: dict[tuple[Compartment, str, str], tuple[ChangeNote, int]] = field(default_factory=dict)
     worked: dict[tuple[str, str, str | None, str | None, str], int] = field(default_factory=dict)
 
     def increase(self, workspace: str, name: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import contextmanager
 
-from souvenance.adapters.crypto.key_files import KeyFiles
+from souvenance.adapters.key_files import KeyFiles
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.config import Settings

@@ -160,7 +160,7 @@ def traces(folder, where, *values):
     found = folder.column(f"SELECT sealed FROM lines WHERE {where}", *values)
     found += [token[place : place + 8] for token in tokens for place in range(0, len(token), 8)]
     if " id " not in f" {where} ":
-        found += folder.column(f"SELECT wrapped FROM room_keys WHERE {where}", *values)
+        found += folder.column(f"SELECT wrapped FROM compartment_keys WHERE {where}", *values)
     return set(found)
 
 
@@ -209,7 +209,7 @@ def test_a_rotation_leaves_nothing_that_the_old_root_key_wrapped(home):
     folder = Folder(home)
     with folder.opened() as guest:
         guest.put(SENTENCES["travel"], "travel")
-        old_keys = set(folder.column("SELECT wrapped FROM room_keys"))
+        old_keys = set(folder.column("SELECT wrapped FROM compartment_keys"))
         old_root = folder.files()["root.key"]
         guest.call(o.ROTATE, m.RotateKeys())
         assert still_there(folder, old_keys) == []

@@ -16,7 +16,7 @@ import pytest
 from gate.world import KINDS, World, each_kind, on_sqlite
 from reference.store import MemoryStore
 from security.folder import Folder
-from souvenance.adapters.crypto.key_files import KeyFiles
+from souvenance.adapters.key_files import KeyFiles
 from souvenance.domain import merkle, ulid
 from souvenance.domain.audit import Checkpoint, verify
 from souvenance.domain.seal import key_place, open_sealed
@@ -217,7 +217,7 @@ def test_hole_9_forgetting_takes_every_line_of_a_large_compartment(home):
         assert (answer.lines, answer.scrubbed) == (2500, True)
         assert guest.texts("note", namespaces=("travel",)) == []
         assert guest.texts() == ["kept"]
-    for table in ("lines", "terms", "room_keys"):
+    for table in ("lines", "terms", "compartment_keys"):
         assert set(folder.column(f"SELECT namespace FROM {table}")) == {"personal"}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from gate.world import FakeClock, MemoryKeyring, SeededEntropy, World, verified
 from security.known_bad import make
-from souvenance.adapters.crypto import key_wrapping
+from souvenance.adapters import key_files
 from souvenance.core.request_context import opened
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain.line import SealedLine
@@ -89,9 +89,9 @@ def test_each_wrapped_key_opens_or_is_refused(path):
     context = key_place(Compartment(**make.COMPARTMENT), "seal", 3)
 
     def unwrap():
-        if key_wrapping.root_id_of(raw) != make.ROOT_ID:
+        if key_files.root_id_of(raw) != make.ROOT_ID:
             raise WrongKey("no such root")
-        assert key_wrapping.unwrap(raw, root=make.ROOT_KEY, context=context) == make.COMPARTMENT_KEY
+        assert key_files.unwrap(raw, root=make.ROOT_KEY, context=context) == make.COMPARTMENT_KEY
 
     assert code_of(unwrap) == path.parent.name
 

@@ -27,7 +27,7 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import open_installation
-from souvenance.ports.late_audit_rows import LateRow
+from souvenance.ports.store import LateRow
 
 TOLD = "x-souvenance-memory"
 SECRET = "I am allergic to plums."

@@ -14,7 +14,7 @@ from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, New
 from souvenance.gate.conversation.sessions import DELETE_SESSION, OPEN_SESSION, OfSession, OpenSession
 from souvenance.gate.conversation.workspaces import OPEN_WORKSPACE, OpenWorkspace
 
-TABLES = ("lines", "terms", "vectors", "room_keys")
+TABLES = ("lines", "terms", "vectors", "compartment_keys")
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_a_key_that_is_put_back_beside_the_compartment_s_new_ones_is_named(folde
         guest.call(o.FORGET, m.Forget(namespace="travel"))
         guest.put("Likes tea")
     assert folder.doctor()[0] == 0
-    put_back(folder, {"room_keys": before["room_keys"]})
+    put_back(folder, {"compartment_keys": before["compartment_keys"]})
     code, told = folder.doctor()
     assert (code, "key 1 of namespace 'travel' of 'owner' was destroyed" in told) == (10, True), told
 

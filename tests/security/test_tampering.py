@@ -161,13 +161,15 @@ TRAVEL = "workspace = 'default' AND owner = 'owner' AND namespace = 'travel'"
 
 
 def wrapped(where, purpose="seal"):
-    return f"(SELECT wrapped FROM room_keys WHERE {where} AND purpose = '{purpose}' ORDER BY epoch LIMIT 1)"
+    which = f"{where} AND purpose = '{purpose}' ORDER BY epoch LIMIT 1"
+    return f"(SELECT wrapped FROM compartment_keys WHERE {which})"
 
 
 SPOILED_KEYS = {
     "moved from another room": f"wrapped = {wrapped(TRAVEL)}",
     "swapped with the key of the index": f"wrapped = {wrapped(KEYS, 'blind')}",
-    "of another epoch": f"wrapped = (SELECT wrapped FROM room_keys WHERE {KEYS} ORDER BY epoch DESC LIMIT 1)",
+    "of another epoch": f"wrapped = (SELECT wrapped FROM compartment_keys WHERE {KEYS} "
+    "ORDER BY epoch DESC LIMIT 1)",
     "with another byte": "wrapped = CAST(substr(wrapped, 1, 30) || "
     "iif(substr(wrapped, 31, 1) = x'00', x'01', x'00') || substr(wrapped, 32) AS BLOB)",
     "truncated": "wrapped = CAST(substr(wrapped, 1, 40) AS BLOB)",
@@ -194,7 +196,7 @@ def integrity_refused(guest, line):
 @pytest.mark.parametrize("what", SPOILED_KEYS)
 def test_a_compartment_with_a_spoiled_key_is_not_read(scene, what):
     first = f"purpose = 'seal' AND epoch = (SELECT epoch FROM lines WHERE id = '{scene.line}')"
-    scene.folder.edit(f"UPDATE room_keys SET {SPOILED_KEYS[what]} WHERE {KEYS} AND {first}")
+    scene.folder.edit(f"UPDATE compartment_keys SET {SPOILED_KEYS[what]} WHERE {KEYS} AND {first}")
     with scene.folder.opened() as guest:
         assert integrity_refused(guest, scene.line)
         assert {outcome for _, outcome in guest.outcomes()[-4:]} <= {"tampered", "wrong_key"}
@@ -210,7 +212,7 @@ def test_two_compartments_whose_keys_were_swapped_are_not_read(scene):
         ]
         for compartment, key in zip((TRAVEL, KEYS), keys, strict=True):
             where = f"{compartment} AND purpose = '{purpose}'"
-            scene.folder.edit(f"UPDATE room_keys SET wrapped = ? WHERE {where}", key)
+            scene.folder.edit(f"UPDATE compartment_keys SET wrapped = ? WHERE {where}", key)
     with scene.folder.opened() as guest:
         assert integrity_refused(guest, scene.line)
         assert guest.code(o.GET, m.Get(namespaces=("travel",))) == "wrong_key"
@@ -226,7 +228,9 @@ LOST_KEYS = {
 
 @pytest.mark.parametrize("which", LOST_KEYS)
 def test_a_compartment_that_lost_a_key_is_not_read_and_not_passed_over(scene, which):
-    scene.folder.edit(f"DELETE FROM room_keys WHERE {KEYS} AND {LOST_KEYS[which].format(line=scene.line)}")
+    scene.folder.edit(
+        f"DELETE FROM compartment_keys WHERE {KEYS} AND {LOST_KEYS[which].format(line=scene.line)}"
+    )
     with scene.folder.opened() as guest:
         assert integrity_refused(guest, scene.line)
         assert examined(guest) != []
@@ -234,7 +238,9 @@ def test_a_compartment_that_lost_a_key_is_not_read_and_not_passed_over(scene, wh
 
 @pytest.mark.parametrize("which", LOST_KEYS)
 def test_a_compartment_that_lost_a_key_can_still_be_forgotten_whole(scene, which):
-    scene.folder.edit(f"DELETE FROM room_keys WHERE {KEYS} AND {LOST_KEYS[which].format(line=scene.line)}")
+    scene.folder.edit(
+        f"DELETE FROM compartment_keys WHERE {KEYS} AND {LOST_KEYS[which].format(line=scene.line)}"
+    )
     with scene.folder.opened() as guest:
         assert guest.call(o.FORGET, m.Forget(namespace="personal")).scrubbed
     assert scene.folder.column(f"SELECT id FROM lines WHERE {KEYS}") == []
@@ -300,9 +306,9 @@ DOCTORED = {
     "a moved row": "UPDATE lines SET namespace = 'travel' WHERE id = '{line}'",
     "an altered envelope": "UPDATE lines SET sealed = zeroblob(60) WHERE id = '{line}'",
     "an envelope as text": "UPDATE lines SET sealed = CAST(sealed AS TEXT) WHERE id = '{line}'",
-    "a spoiled key": f"UPDATE room_keys SET wrapped = {wrapped(TRAVEL)} WHERE {KEYS}",
-    "a lost key": f"DELETE FROM room_keys WHERE {KEYS} AND purpose = 'blind'",
-    "every key lost": f"DELETE FROM room_keys WHERE {KEYS}",
+    "a spoiled key": f"UPDATE compartment_keys SET wrapped = {wrapped(TRAVEL)} WHERE {KEYS}",
+    "a lost key": f"DELETE FROM compartment_keys WHERE {KEYS} AND purpose = 'blind'",
+    "every key lost": f"DELETE FROM compartment_keys WHERE {KEYS}",
     "an altered audit row": "UPDATE audit SET outcome = 'ok!' WHERE seq = 3",
     "a lost audit row": "DELETE FROM audit WHERE seq = 3",
     "an unreadable audit row": "UPDATE audit SET namespaces = 'x' WHERE seq = 3",

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from souvenance.config import settings_from
-from souvenance.domain.request_id import CURRENT
+from souvenance.domain.telemetry import CURRENT
 from souvenance.errors import Misconfigured
 from souvenance.surfaces.http.telemetry.logs import Log, logging_to
 

@@ -15,7 +15,7 @@ from model.stand_in import Fails, a_stand_in
 from processes import PATIENCE_SECONDS
 from running import running
 from souvenance import settings_from
-from souvenance.domain.request_id import CURRENT, is_plain, onward
+from souvenance.domain.telemetry import CURRENT, is_plain, onward
 from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import make_app
 from surfaces.door import serving

@@ -11,7 +11,7 @@ import httpx
 from starlette.testclient import TestClient
 
 from gate.world import World
-from souvenance.domain.base64url import b64
+from souvenance.domain.encoding import b64
 from souvenance.gate.oauth_state import OAuthState
 from souvenance.surfaces.http.app import make_app
 from souvenance.surfaces.http.oauth.door import SignInDoor

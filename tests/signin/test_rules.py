@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.domain.oauth import is_target, may_redirect, redirect_matches, typed, user_code
+from souvenance.domain.sign_ins import is_target, may_redirect, redirect_matches, typed, user_code
 
 HOSTS = st.sampled_from(
     [

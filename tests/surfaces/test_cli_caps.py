@@ -8,8 +8,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from souvenance.domain import capability
-from souvenance.domain.base64url import unb64
 from souvenance.domain.capability import Claims, Confirmation, HolderKey
+from souvenance.domain.encoding import unb64
 from surfaces.door import souvenance
 
 

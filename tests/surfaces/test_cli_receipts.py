@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from souvenance.domain.base64url import b64, unb64
+from souvenance.domain.encoding import b64, unb64
 from surfaces.door import souvenance
 
 

@@ -12,8 +12,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from souvenance.domain import ulid
-from souvenance.domain.base64url import b64, unb64
 from souvenance.domain.capability import HolderKey
+from souvenance.domain.encoding import b64, unb64
 from surfaces.door import serving
 
 KNOWN, UNKNOWN = "alice", "zelda"

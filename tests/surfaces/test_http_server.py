@@ -11,7 +11,7 @@ import pytest
 
 from environments import client_program
 from processes import PATIENCE_SECONDS
-from souvenance.adapters.server_lock import served_at
+from souvenance.adapters.processes import served_at
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.token_verifier import Credentials

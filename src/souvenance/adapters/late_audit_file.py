@@ -13,7 +13,7 @@ import msgspec
 from souvenance.adapters.private_files import locked, sync_folder, translation
 from souvenance.decoders import settled
 from souvenance.errors import StorageFull
-from souvenance.ports.late_audit_rows import LateRow
+from souvenance.ports.store import LateRow
 
 FILE = "late.audit"
 _MOST_BYTES = 64 * 1024 * 1024

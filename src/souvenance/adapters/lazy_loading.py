@@ -8,11 +8,10 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 from souvenance.domain.names import Compartment
-from souvenance.ports.document_reader import DocumentReader
 from souvenance.ports.index import Hit, Index, Inquiry, Place, Readings
 from souvenance.ports.store import Store, Transaction
-from souvenance.ports.tokenizer import Tokenizer
-from souvenance.ports.webhook_sender import Parcel, WebhookSender
+from souvenance.ports.text import DocumentReader, Tokenizer
+from souvenance.ports.webhook_sender import WebhookDelivery, WebhookSender
 
 _T = TypeVar("_T")
 
@@ -112,11 +111,11 @@ class WebhookSenderWhenAsked:
         self._allow_private = allow_private
 
     def check(self, url: str) -> str:
-        from souvenance.domain.webhook_destination import destination
+        from souvenance.domain.webhooks import destination
 
         return destination(url, allow_private=self._allow_private).url
 
-    def deliver(self, parcel: Parcel) -> None:
+    def deliver(self, parcel: WebhookDelivery) -> None:
         self._webhook_sender.deliver(parcel)
 
     @cached_property

@@ -19,10 +19,9 @@ from io import BufferedReader, RawIOBase
 from threading import Thread
 from typing import Any
 
-from souvenance.domain.webhook_delivery import SIGNATURE_HEADER
-from souvenance.domain.webhook_destination import Destination, destination, is_public
+from souvenance.domain.webhooks import SIGNATURE_HEADER, Destination, destination, is_public
 from souvenance.errors import InvalidInput
-from souvenance.ports.webhook_sender import Parcel, Undelivered
+from souvenance.ports.webhook_sender import Undelivered, WebhookDelivery
 from souvenance.version import __version__
 
 Resolver = Callable[[str, int], list[str]]
@@ -58,7 +57,7 @@ class HttpWebhookSender:
     def check(self, url: str) -> str:
         return destination(url, allow_private=self._allow_private).url
 
-    def deliver(self, parcel: Parcel) -> None:
+    def deliver(self, parcel: WebhookDelivery) -> None:
         deadline = _Deadline(self._seconds)
         try:
             place = destination(parcel.url, allow_private=self._allow_private)
@@ -172,7 +171,7 @@ def _dialled(address: str, port: int, seconds: float) -> socket.socket:
     return line
 
 
-def _answer(wire: _Wire, place: Destination, parcel: Parcel) -> int:
+def _answer(wire: _Wire, place: Destination, parcel: WebhookDelivery) -> int:
     """Send the parcel; the status of the answer, whose body is read a little and dropped."""
     exchange = HTTPConnection(place.host, place.port)
     exchange.sock = wire

@@ -6,7 +6,7 @@ from souvenance.core.conversation.erase import owe_card
 from souvenance.core.remember import Draft, remember
 from souvenance.core.request_context import RequestContext
 from souvenance.domain import ulid
-from souvenance.domain.line import TOMBSTONE, Line, SealedLine
+from souvenance.domain.line import TOMBSTONE, GivenFields, Line, SealedLine, shared_fields
 from souvenance.domain.names import DEFAULT_KIND
 from souvenance.errors import Conflict
 
@@ -24,9 +24,9 @@ def correct(ctx: RequestContext, target_id: str, text: str | None, new_id: str |
         kind=_kind(target, text),
         text=text or "",
         id=new_id,
-        session=target.session,
         about=None if text is None else target.about,
         supersedes=target.id,
+        **shared_fields(GivenFields, target),
     )
     if target.invalidated_by is not None and target.invalidated_by != new_id:
         raise Conflict(

@@ -15,8 +15,7 @@ from souvenance.core.vault import CompartmentKeys
 from souvenance.domain.audit import Event
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import Compartment
-from souvenance.domain.seal import NONCE_BYTES
-from souvenance.domain.vector import pack, seal_vector
+from souvenance.domain.seal import NONCE_BYTES, pack, seal_vector
 from souvenance.errors import SouvenanceError, Tampered
 from souvenance.ports.embedder import Embedder
 from souvenance.ports.index import Fresh

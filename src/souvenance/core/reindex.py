@@ -18,7 +18,7 @@ from souvenance.domain.line import SealedLine
 from souvenance.domain.names import ALL, Compartment
 from souvenance.errors import IntegrityError
 from souvenance.ports.clock import Zone
-from souvenance.ports.reindexing import Debt, Renewed
+from souvenance.ports.index import Debt, Renewed
 from souvenance.ports.store import Store, Transaction
 
 _AT_ONCE = 200

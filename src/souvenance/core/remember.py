@@ -13,7 +13,17 @@ from souvenance.core.request_context import RequestContext, Services, opened
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import content
 from souvenance.domain.change_feed import Saying
-from souvenance.domain.line import CARD, SUMMARY, TOMBSTONE, Line, LinePlace, SealedLine, check_line
+from souvenance.domain.line import (
+    CARD,
+    SUMMARY,
+    TOMBSTONE,
+    GivenFields,
+    Line,
+    LinePlace,
+    SealedLine,
+    check_line,
+    shared_fields,
+)
 from souvenance.domain.policy import Scope
 from souvenance.errors import Conflict
 from souvenance.language import terms as words
@@ -30,14 +40,13 @@ _NOT_INDEXED = (TOMBSTONE, CARD, SUMMARY)
 """Kinds that no question should find: they say nothing, or only again what other lines say."""
 
 
-class Draft(Struct, frozen=True, gc=False):
+class Draft(GivenFields, frozen=True, kw_only=True, gc=False):
     """What a caller wants remembered."""
 
     namespace: str
     kind: str
     text: str
     id: str | None = None
-    session: str | None = None
     about: str | None = None
     occurred_at: int | None = None
     supersedes: str | None = None
@@ -54,13 +63,13 @@ def remember(ctx: RequestContext, draft: Draft) -> tuple[Line, bool]:
         id=draft.id or ctx.fresh_id(),
         kind=draft.kind,
         text=draft.text,
-        session=draft.session,
         created_at=ctx.now,
         occurred_at=draft.occurred_at,
         supersedes=draft.supersedes,
         cap=ctx.cap,
         about=draft.about,
         metadata=draft.metadata or {},
+        **shared_fields(GivenFields, draft),
     )
     check_line(line, chosen_id=draft.id is not None, now=ctx.now, limits=ctx.tools.limits)
     metadata = content.encode_metadata(line.metadata)
@@ -188,21 +197,12 @@ def sealed(
     likeness: bytes | None = None,
 ) -> SealedLine:
     return SealedLine(
-        compartment=line.compartment,
-        id=line.id,
-        kind=line.kind,
-        session=line.session,
-        created_at=line.created_at,
-        occurred_at=line.occurred_at,
-        supersedes=line.supersedes,
-        cap=line.cap,
-        turn=line.turn,
-        about=line.about,
         metadata=metadata,
         epoch=keys.epoch,
         sealed=ctx.tools.vault.seal(line, keys),
         tokens=tokens,
         likeness=likeness,
+        **shared_fields(LinePlace, line),
     )
 
 

@@ -13,18 +13,15 @@ from souvenance.core.embedding_space import Meaning
 from souvenance.core.vault import CompartmentKeys, Vault
 from souvenance.domain import content, ulid
 from souvenance.domain.limits import Limits
-from souvenance.domain.line import Line, SealedLine
+from souvenance.domain.line import Line, LinePlace, SealedLine, shared_fields
 from souvenance.domain.names import Compartment
 from souvenance.domain.policy import Scope
 from souvenance.errors import NotFound, Tampered
 from souvenance.ports.clock import Entropy, UniversalTime, Zone
-from souvenance.ports.document_reader import DocumentReader
 from souvenance.ports.index import Index
 from souvenance.ports.model import Model
-from souvenance.ports.spelling import NoSpelling, Spelling
 from souvenance.ports.store import Transaction
-from souvenance.ports.thesaurus import NoThesaurus, Thesaurus
-from souvenance.ports.tokenizer import Tokenizer
+from souvenance.ports.text import DocumentReader, NoSpelling, NoThesaurus, Spelling, Thesaurus, Tokenizer
 from souvenance.ports.webhook_sender import WebhookSender
 
 _MOST = 512
@@ -159,20 +156,7 @@ def opened(line: SealedLine, keys: CompartmentKeys) -> Line:
 
     Raises: Tampered.
     """
-    return Line(
-        compartment=line.compartment,
-        id=line.id,
-        kind=line.kind,
-        text=keys.open(line),
-        session=line.session,
-        created_at=line.created_at,
-        occurred_at=line.occurred_at,
-        supersedes=line.supersedes,
-        cap=line.cap,
-        turn=line.turn,
-        about=line.about,
-        metadata=_metadata(line),
-    )
+    return Line(text=keys.open(line), metadata=_metadata(line), **shared_fields(LinePlace, line))
 
 
 def _metadata(line: SealedLine) -> content.Metadata:

@@ -12,7 +12,7 @@ from souvenance.domain.line import SealedLine
 from souvenance.errors import Tampered
 from souvenance.language import terms as words
 from souvenance.ports.index import Hit, IndexQuery, Inquiry
-from souvenance.ports.thesaurus import Thesaurus
+from souvenance.ports.text import Thesaurus
 
 
 def anyone(line: SealedLine) -> bool:

@@ -1,15 +1,20 @@
-"""A store that passes everything on to another one."""
+"""Stores around a store: one that passes everything on, one read at one moment, one that is traced."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from types import TracebackType
 
 from souvenance.domain.names import ALL
+from souvenance.errors import Misconfigured, SouvenanceError
+from souvenance.ports.clock import Entropy
+from souvenance.ports.object_store import Objects
+from souvenance.ports.observer import STORE, Observer, Watched
 from souvenance.ports.store import Store, Transaction
 
 
-class StoreAround:
-    """The book itself; a class made of this one says what it does differently."""
+class WrappedStore:
+    """The store itself; a class made of this one says what it does differently."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -31,3 +36,106 @@ class StoreAround:
 
     def close(self) -> None:
         self._store.close()
+
+
+class SnapshotStore(WrappedStore):
+    """The store itself, but that it is read as it was at the first look, until this is left.
+
+    For one thread. What is written goes to the store, and is not seen here.
+    """
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self._views: dict[str, Transaction] = {}
+        self._open = ExitStack()
+
+    def __enter__(self) -> SnapshotStore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._views.clear()
+        self._open.__exit__(kind, error, trace)
+
+    def read(self, workspace: str = ALL) -> AbstractContextManager[Transaction]:
+        if workspace not in self._views:
+            self._views[workspace] = self._open.enter_context(self._store.read(workspace))
+        return nullcontext(self._views[workspace])
+
+
+class TracedStore(WrappedStore):
+    """The store itself, but that an observer is told of each transaction."""
+
+    def __init__(self, store: Store, observer: Observer) -> None:
+        super().__init__(store)
+        self._observer = observer
+
+    def read(self, workspace: str = ALL) -> _Watching:
+        return _Watching(self._store.read(workspace), self._observer.watch(STORE, "read"))
+
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Watching:
+        return _Watching(self._store.write(workspace, lasting=lasting), self._observer.watch(STORE, "write"))
+
+    def claim(self) -> _Watching:
+        return _Watching(self._store.claim(), self._observer.watch(STORE, "write"))
+
+
+class _Watching:
+    """A transaction inside the watch over it, so that waiting for it to begin and to be committed counts."""
+
+    __slots__ = ("_opened", "_watch")
+
+    def __init__(
+        self, opened: AbstractContextManager[Transaction], watch: AbstractContextManager[Watched]
+    ) -> None:
+        self._opened = opened
+        self._watch = watch
+
+    def __enter__(self) -> Transaction:
+        self._watch.__enter__()
+        try:
+            return self._opened.__enter__()
+        except SouvenanceError as error:
+            self._watch.__exit__(type(error), error, error.__traceback__)
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self._opened.__exit__(kind, error, trace)
+        except SouvenanceError as failed:
+            self._watch.__exit__(type(failed), failed, failed.__traceback__)
+            raise
+        self._watch.__exit__(None, None, None)
+
+
+def mirrored(store: Store, entropy: Entropy, objects: Objects | None) -> Store:
+    """The store, noting its changes if it ever was told to; given a bucket, it is, and notes all it has.
+
+    Raises: Misconfigured if the store is empty and new to the bucket, and the bucket is not; Unavailable.
+    """
+    with store.read() as tx:
+        noting = tx.replication.mirrored()
+        empty = objects is not None and not noting and not tx.keys.every()
+    if objects is None and not noting:
+        return store
+    from souvenance.core.replication import (  # Few books have a bucket.
+        STAMP_BYTES,
+        MirroredStore,
+    )
+
+    if objects is not None and not noting:
+        if empty and objects.keys():
+            raise Misconfigured(
+                "the bucket has lines, and this store has none",
+                hint="Run 'souvenance rebuild' with the root.key of those lines, or name another prefix.",
+            )
+        with store.write() as tx:
+            tx.replication.begin()
+            tx.replication.note_everything(entropy.take(STAMP_BYTES).hex())
+    return MirroredStore(store, entropy)

@@ -2,6 +2,7 @@
 
 What is cached is only the unwrapping of a row that the store gave in this very transaction, so a
 key whose compartment was forgotten, or whose creation was rolled back, can never be used from memory.
+The caps of sign-ins are sealed under the root key, each bound to the place that it lies in.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from msgspec import Struct
 
 from souvenance.domain.line import Line, SealedLine
 from souvenance.domain.names import Compartment
-from souvenance.domain.seal import KEY_BYTES, NONCE_BYTES, key_place, open_sealed, seal
-from souvenance.domain.vector import open_vector
+from souvenance.domain.seal import KEY_BYTES, NONCE_BYTES, key_place, open_sealed, open_vector, seal
+from souvenance.domain.sign_ins import SESSION, SignIn, grant_place, session_place
 from souvenance.errors import IntegrityError, Tampered
 from souvenance.ports.clock import Entropy
 from souvenance.ports.keyring import Keyring
@@ -166,3 +167,41 @@ class Vault:
 
 def _lost(namespace: str) -> Tampered:
     return Tampered(f"namespace {namespace!r} has lost its keys")
+
+
+def seal_grant(keyring: Keyring, signin_id: str, token: str) -> bytes:
+    return keyring.wrap(token.encode(), grant_place(signin_id))
+
+
+def open_grant(keyring: Keyring, signin: SignIn) -> str:
+    """The cap that the sign-in's access tokens are made from.
+
+    Raises: WrongKey, Tampered.
+    """
+    return keyring.unwrap(signin.sealed, grant_place(signin.id)).decode()
+
+
+def seal_session(keyring: Keyring, hashed: bytes, token: str) -> bytes:
+    return keyring.wrap(token.encode(), session_place(hashed))
+
+
+def open_session(keyring: Keyring, hashed: bytes, sealed: bytes) -> str:
+    """The cap that a person signed in with.
+
+    Raises: WrongKey, Tampered.
+    """
+    return keyring.unwrap(sealed, session_place(hashed)).decode()
+
+
+def rewrap(tx: Transaction, keyring: Keyring) -> int:
+    """Seal every sign-in again, under the root key that is current now; how many there were.
+
+    Browsers' sessions, which last minutes, are dropped instead.
+
+    Raises: WrongKey, Tampered.
+    """
+    found = tx.signins.every()
+    for signin in found:
+        tx.signins.reseal(signin.id, seal_grant(keyring, signin.id, open_grant(keyring, signin)))
+    tx.signins.drop_all(SESSION)
+    return len(found)

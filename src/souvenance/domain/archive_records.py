@@ -13,7 +13,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 from souvenance.decoders import settled
-from souvenance.domain.names import COMMON_NAMESPACE
+from souvenance.domain.line import LineFields
+from souvenance.domain.names import COMMON_NAMESPACE, Name, Namespace
+from souvenance.domain.timestamps import Milliseconds
+from souvenance.domain.ulid import LineId
 
 FORMAT = 1
 MEMORY = "memory"
@@ -21,12 +24,7 @@ MEMORY = "memory"
 BACKUP = "backup"
 """Kind of an archive that holds a whole store, sealed as it lay."""
 
-_Name = Annotated[str, Meta(min_length=1, max_length=512)]
-_Namespace = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$(?!\n)")]
-_Kind = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]{0,31}$(?!\n)")]
-_Id = Annotated[str, Meta(pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$(?!\n)")]
 _Uid = Annotated[str, Meta(min_length=1, max_length=128)]
-_Time = Annotated[int, Meta(ge=-62_135_596_800_000, le=253_402_300_799_999)]
 _Count = Annotated[int, Meta(ge=0, le=(1 << 53) - 1)]
 Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 
@@ -36,9 +34,9 @@ class _Record(Struct, frozen=True, kw_only=True, tag_field="record", forbid_unkn
 
 
 class _Entry(_Record, frozen=True, kw_only=True, omit_defaults=True):
-    name: _Name
+    name: Name
     uid: _Uid
-    created_at: _Time
+    created_at: Milliseconds
     metadata: dict[str, Any] = {}
     configuration: dict[str, Any] = {}
 
@@ -48,7 +46,7 @@ class WorkspaceRecord(_Entry, frozen=True, kw_only=True, omit_defaults=True, tag
 
 
 class PeerRecord(_Entry, frozen=True, kw_only=True, omit_defaults=True, tag="peer"):
-    namespace: _Namespace = COMMON_NAMESPACE
+    namespace: Namespace = COMMON_NAMESPACE
     former: bool = False
     """Whether it was deleted, and what it said was kept."""
 
@@ -56,14 +54,14 @@ class PeerRecord(_Entry, frozen=True, kw_only=True, omit_defaults=True, tag="pee
 class Stay(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """That a peer was in a session from one turn on, and up to another (exclusive) if it left."""
 
-    peer: _Name
+    peer: Name
     since: int
     until: int | None = None
     configuration: dict[str, Any] = {}
 
 
 class SessionRecord(_Entry, frozen=True, kw_only=True, omit_defaults=True, tag="session"):
-    namespace: _Namespace = COMMON_NAMESPACE
+    namespace: Namespace = COMMON_NAMESPACE
     turns: _Count = 0
     """The highest turn that was ever given out."""
     members: list[Stay] = []
@@ -72,7 +70,7 @@ class SessionRecord(_Entry, frozen=True, kw_only=True, omit_defaults=True, tag="
 class Pick(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """That a session is in a scope, and since when."""
 
-    session: _Name
+    session: Name
     since: int
     until: int | None = None
     configuration: dict[str, Any] = {}
@@ -86,27 +84,17 @@ class WebhookRecord(_Entry, frozen=True, kw_only=True, omit_defaults=True, tag="
     """An address that hears of the workspace's events. The secret that signs them stays behind."""
 
 
-class LineRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="line"):
-    owner: _Name
-    namespace: _Namespace
-    id: _Id
-    kind: _Kind
+class LineRecord(_Record, LineFields, frozen=True, kw_only=True, omit_defaults=True, tag="line"):
+    owner: Name
+    namespace: Namespace
     text: str
-    created_at: _Time
-    cap: Annotated[str, Meta(max_length=128)]
-    """The id of the cap that put it: where it came from, not a right."""
-    session: _Name | None = None
-    turn: Annotated[int, Meta(ge=1, le=(1 << 53) - 1)] | None = None
-    about: _Name | None = None
-    occurred_at: _Time | None = None
-    supersedes: _Id | None = None
-    invalidated_by: _Id | None = None
+    invalidated_by: LineId | None = None
     metadata: dict[str, Any] = {}
     tokens: _Count | None = None
     times: Annotated[int, Meta(ge=1, le=(1 << 53) - 1)] = 1
     alike: bool = False
     """Whether the same statement is known again by its words."""
-    cites: list[_Id] = []
+    cites: list[LineId] = []
 
 
 class Particulars(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -117,20 +105,20 @@ class Particulars(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_
     wishes: Annotated[str, Meta(max_length=16_000)] | None = None
     long: bool | None = None
     """Which of the two summaries of a session it is."""
-    observer: _Name | None = None
+    observer: Name | None = None
 
 
 class Owed(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Work that was still to be done with what was said. It is no record: once done, it is gone."""
 
     kind: Literal["derive", "summarise", "dream"]
-    due: _Time
-    session: _Name | None = None
-    peer: _Name | None = None
+    due: Milliseconds
+    session: Name | None = None
+    peer: Name | None = None
     first: _Count = 0
     last: _Count = 0
     units: _Count = 1
-    namespace: _Namespace = COMMON_NAMESPACE
+    namespace: Namespace = COMMON_NAMESPACE
     particulars: Particulars = Particulars()
 
 

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from souvenance.decoders import settled
 from souvenance.domain import jws, names, ulid
-from souvenance.domain.base64url import b64, unb64
+from souvenance.domain.encoding import b64, unb64
 from souvenance.domain.names import ALL
 from souvenance.errors import (
     CapExpired,

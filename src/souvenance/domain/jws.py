@@ -13,7 +13,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from souvenance.decoders import settled
-from souvenance.domain.base64url import b64, unb64
+from souvenance.domain.encoding import b64, unb64
 
 ALGORITHM = "EdDSA"
 

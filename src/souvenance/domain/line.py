@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
 
 from souvenance.domain import content, names, ulid
 from souvenance.domain.limits import Limits
-from souvenance.domain.names import Compartment
+from souvenance.domain.names import Compartment, Kind, Name
+from souvenance.domain.timestamps import FIRST_MS, LAST_MS, Milliseconds
+from souvenance.domain.ulid import LineId
 from souvenance.errors import InvalidInput, LineTooLong
 
 TOMBSTONE = "tombstone"
@@ -36,26 +40,41 @@ CONCLUSIONS = {
 }
 """The kind of a line that says something about a peer, by how it was reached."""
 
-_MAX_TIME_MS = 253_402_300_799_999
-_MIN_TIME_MS = -62_135_596_800_000
+_Turn = Annotated[int, Meta(ge=1, le=(1 << 53) - 1)]
 
 
-class LinePlace(Struct, frozen=True, gc=False):
-    """Everything about a line but what it says. The seal binds all of it except the cap.
+class GivenFields(Struct, frozen=True, kw_only=True, gc=False):
+    """What the writer of a line may say of it. `put` takes these fields, and every answer has them.
+
+    A field that you add here or to `LineFields` is stored in the column of its name, bound by the seal,
+    copied to the object store, exported and imported. It needs a default, and a migration for the column.
+    """
+
+    session: Name | None = None
+    """The conversation that it was put in."""
+
+
+class LineFields(GivenFields, frozen=True, kw_only=True, gc=False):
+    """What is stored of a line in the open. Times are milliseconds.
 
     `turn` is the line's number in its session, `about` the peer that it says something about.
     """
 
+    id: LineId
+    kind: Kind
+    created_at: Milliseconds
+    cap: Annotated[str, Meta(max_length=128)]
+    """The id of the cap that put it: where it came from, not a right."""
+    occurred_at: Milliseconds | None = None
+    supersedes: LineId | None = None
+    turn: _Turn | None = None
+    about: Name | None = None
+
+
+class LinePlace(LineFields, frozen=True, kw_only=True, gc=False):
+    """Everything about a line but what it says. The seal binds all of it except the cap."""
+
     compartment: Compartment
-    id: str
-    kind: str
-    session: str | None
-    created_at: int
-    occurred_at: int | None
-    supersedes: str | None
-    cap: str
-    turn: int | None = None
-    about: str | None = None
 
     @property
     def of_another(self) -> bool:
@@ -71,17 +90,14 @@ class Line(LinePlace, frozen=True, kw_only=True):
 
     def says_the_same_as(self, other: Line) -> bool:
         """Whether a retry under this id carries what was stored the first time."""
-        return (self.kind, self.text, self.session, self.occurred_at, self.supersedes) == (
-            other.kind,
-            other.text,
-            other.session,
-            other.occurred_at,
-            other.supersedes,
-        )
+        return all(getattr(self, name) == getattr(other, name) for name in _TOLD)
+
+
+_TOLD = (*GivenFields.__struct_fields__, "kind", "text", "occurred_at", "supersedes")
 
 
 class SealedLine(LinePlace, frozen=True, kw_only=True):
-    """A line as the store keeps it: its place in the open, its text sealed.
+    """A line as the store keeps it: its place in the open, its text sealed. A row has these fields.
 
     `tokens` is the text's length in a model's tokens, `likeness` a keyed hash by which the same
     conclusion is known again, `times` how often it was concluded.
@@ -94,6 +110,11 @@ class SealedLine(LinePlace, frozen=True, kw_only=True):
     likeness: bytes | None = None
     times: int = 1
     invalidated_by: str | None = None
+
+
+def shared_fields(kind: type[Struct], line: Struct) -> dict[str, Any]:
+    """The fields of that kind, as this line has them: what another one is made of."""
+    return {name: getattr(line, name) for name in kind.__struct_fields__}
 
 
 def check_line(line: Line, *, chosen_id: bool, now: int, limits: Limits) -> Line:
@@ -114,7 +135,7 @@ def check_line(line: Line, *, chosen_id: bool, now: int, limits: Limits) -> Line
         raise LineTooLong(f"the text is longer than {limits.line_bytes} bytes")
     if line.session is not None:
         names.name(line.session, "session")
-    if line.occurred_at is not None and not _MIN_TIME_MS <= line.occurred_at <= _MAX_TIME_MS:
+    if line.occurred_at is not None and not FIRST_MS <= line.occurred_at <= LAST_MS:
         raise InvalidInput("occurred_at lies outside the years 1 to 9999")
     return line
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import unicodedata
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta
 
 from souvenance.domain.encoding import frame
 from souvenance.errors import InvalidInput
@@ -25,6 +27,12 @@ COMMON_NAMESPACE = "default"
 
 SESSIONS = "@sessions"
 """The owner of what belongs to sessions and to no peer. Names of actors do not begin with '@'."""
+
+Name = Annotated[str, Meta(min_length=1, max_length=512)]
+Namespace = Annotated[
+    str, Meta(min_length=1, max_length=64, pattern=r"^[a-z0-9][a-z0-9._-]*$(?!\n)", examples=["travel"])
+]
+Kind = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]{0,31}$(?!\n)")]
 
 _NAMESPACE = pattern(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 _KIND = pattern(r"[a-z][a-z0-9_-]{0,31}\Z")

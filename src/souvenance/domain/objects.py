@@ -17,6 +17,7 @@ from hashlib import sha256
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from souvenance.decoders import settled
 from souvenance.domain.encoding import frame
@@ -37,45 +38,21 @@ _ROOM_PARTS = 3
 class LineObject(Struct, frozen=True, array_like=True, tag="line"):
     """What the object of a line says. Later versions may add fields at the end."""
 
-    workspace: str
-    owner: str
-    namespace: str
-    id: str
-    kind: str
-    session: str | None
-    created_at: int
-    occurred_at: int | None
-    supersedes: str | None
-    cap: str
-    turn: int | None
-    about: str | None
-    metadata: str
-    epoch: int
-    sealed: bytes
-    tokens: int | None
-    likeness: bytes | None
-    times: int
+    line: SealedLine
     sources: Sequence[str] = ()
 
     @classmethod
     def of(cls, line: SealedLine, sources: Sequence[str]) -> LineObject:
-        values = (*line.compartment, *(getattr(line, name) for name in _COLUMNS), tuple(sources))
-        return cls(*values)
+        """What replaced the line is told by an object of its own."""
+        return cls(replace(line, invalidated_by=None), tuple(sources))
 
     @property
     def compartment(self) -> Compartment:
-        return Compartment(self.workspace, self.owner, self.namespace)
-
-    @property
-    def line(self) -> SealedLine:
-        return SealedLine(compartment=self.compartment, **{name: getattr(self, name) for name in _COLUMNS})
+        return self.line.compartment
 
     @property
     def key(self) -> str:
-        return line_key(self.compartment, self.id)
-
-
-_COLUMNS = tuple(LineObject.__struct_fields__[_ROOM_PARTS:-1])
+        return line_key(self.compartment, self.line.id)
 
 
 class ReplacedObject(Struct, frozen=True, array_like=True, tag="replaced"):

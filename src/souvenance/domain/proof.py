@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from souvenance.decoders import settled
 from souvenance.domain import jws
-from souvenance.domain.base64url import b64
 from souvenance.domain.capability import HolderKey
+from souvenance.domain.encoding import b64
 from souvenance.errors import CapPopInvalid
 
 TYPE = "dpop+jwt"

@@ -1,13 +1,20 @@
-"""The seal: the envelope around a line's text at rest. Format 1.
+"""The seal: the envelope around a line's text, and around its vector, at rest. Format 1.
 
     envelope = 0x01 | epoch (4 bytes, big-endian) | nonce (12) | AES-256-GCM ciphertext and tag
+    packed   = scale (32-bit float, little-endian) | a signed byte for each component of a vector
 
 The associated data binds everything that gives the line its place, so that an envelope moved
-to another line, session, namespace, owner or workspace does not open. The same layout wraps
-keys under the root key, with a context of its own. See docs/reference/format.md.
+to another line, session, namespace, owner or workspace does not open; that of a vector binds the compartment,
+the line and the space. The same layout wraps keys under the root key, with a context of its own. See
+docs/reference/format.md.
 """
 
 from __future__ import annotations
+
+import struct
+from array import array
+from collections.abc import Mapping
+from itertools import chain
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -25,22 +32,13 @@ _TAG_BYTES = 16
 _HEADER_BYTES = 5
 
 
+_BOUND = [name for name in LinePlace.__struct_fields__ if name not in ("cap", "compartment")]
+
+
 def place(line: LinePlace, epoch: int) -> bytes:
-    """The associated data of a line. A turn and a subject are bound where there are any."""
-    more = () if line.turn is None and line.about is None else (line.turn, line.about)
-    return frame(
-        "souvenance.seal.v1",
-        DATA_CLASS,
-        *line.compartment,
-        line.kind,
-        line.session,
-        line.id,
-        line.created_at,
-        line.occurred_at,
-        line.supersedes,
-        epoch,
-        *more,
-    )
+    """The associated data of a line: where it lies, and the name and value of each field that it has."""
+    told = [(name, value) for name in _BOUND if (value := getattr(line, name)) is not None]
+    return frame("souvenance.seal.v1", DATA_CLASS, *line.compartment, epoch, *chain.from_iterable(told))
 
 
 def key_place(compartment: Compartment, purpose: str, epoch: int) -> bytes:
@@ -69,3 +67,53 @@ def open_sealed(line: SealedLine, *, key: AESGCM) -> str:
         return key.decrypt(sealed[_HEADER_BYTES:body], sealed[body:], place(line, line.epoch)).decode()
     except (InvalidTag, UnicodeDecodeError):
         raise Tampered(f"line {line.id} does not open: its bytes or its place were altered") from None
+
+
+SCALE_BYTES = 4
+_MOST = 127
+_BODY = 5 + NONCE_BYTES
+
+
+def pack(vector: bytes) -> bytes:
+    """A vector of little-endian 32-bit floats, rounded."""
+    values = array("f", vector)
+    scale = max(map(abs, values), default=0.0) / _MOST or 1.0
+    return struct.pack("<f", scale) + bytes(array("b", [round(value / scale) for value in values]))
+
+
+def unpack(packed: bytes) -> array[float]:
+    """The components of a packed vector."""
+    (scale,) = struct.unpack_from("<f", packed)
+    return array("f", [value * scale for value in array("b", packed[SCALE_BYTES:])])
+
+
+def seal_vector(
+    vector: bytes,
+    compartment: Compartment,
+    line_id: str,
+    space: str,
+    *,
+    key: AESGCM,
+    epoch: int,
+    nonce: bytes,
+) -> bytes:
+    """The envelope of a vector of little-endian 32-bit floats. The nonce must be fresh for every call."""
+    header = bytes((FORMAT,)) + epoch.to_bytes(4, "big")
+    return header + nonce + key.encrypt(nonce, pack(vector), _place(compartment, line_id, space))
+
+
+def open_vector(
+    sealed: bytes, compartment: Compartment, line_id: str, space: str, *, keys: Mapping[int, AESGCM]
+) -> bytes:
+    """The packed vector. Raises: Tampered, naming the line."""
+    key = keys.get(int.from_bytes(sealed[1:5], "big")) if sealed[:1] == bytes((FORMAT,)) else None
+    try:
+        if key is not None and len(sealed) > _BODY:
+            return key.decrypt(sealed[5:_BODY], sealed[_BODY:], _place(compartment, line_id, space))
+    except InvalidTag:
+        pass
+    raise Tampered(f"the vector of line {line_id} does not open: its bytes or its place were altered")
+
+
+def _place(compartment: Compartment, line_id: str, space: str) -> bytes:
+    return frame("souvenance.vector.v1", *compartment, line_id, space)

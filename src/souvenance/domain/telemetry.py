@@ -1,8 +1,14 @@
-"""What of a server can be seen from outside, by what its settings say."""
+"""What of a server can be seen from outside: its settings, and the id of the request that is being answered.
+
+The id stands in the answer, in logs and traces, and in calls onward."""
 
 from __future__ import annotations
 
+from contextvars import ContextVar
+
 from msgspec import Struct
+
+from souvenance.patterns import pattern
 
 TEXT, JSON, OFF = "text", "json", "off"
 LOGS = (TEXT, JSON, OFF)
@@ -15,3 +21,21 @@ class SeenSettings(Struct, frozen=True):
     """Whether it counts, and tells Prometheus."""
     traces: bool = False
     """Whether it sends OpenTelemetry traces to where the standard variables say."""
+
+
+HEADER = "x-request-id"
+CURRENT: ContextVar[str] = ContextVar("souvenance.request_id", default="")
+"""The id of the request that this thread or task works for; empty if it works for none."""
+
+_PLAIN = pattern(r"[A-Za-z0-9._:=+/-]{1,128}\Z")
+
+
+def is_plain(text: str) -> bool:
+    """Whether someone else's id may be taken over: short, and nothing in it that is more than an id."""
+    return _PLAIN.match(text) is not None
+
+
+def onward() -> dict[str, str]:
+    """The header that tells whoever is asked on behalf of the request which one it is."""
+    current = CURRENT.get()
+    return {HEADER: current} if current else {}

@@ -7,6 +7,9 @@ id would be a second key for one line.
 from __future__ import annotations
 
 import re
+from typing import Annotated
+
+from msgspec import Meta
 
 from souvenance.errors import InvalidInput
 
@@ -14,6 +17,9 @@ _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _VALUES = {letter: value for value, letter in enumerate(_ALPHABET)}
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _CANONICAL = re.compile(f"[0-7][{_ALPHABET}]{{25}}")
+LineId = Annotated[
+    str, Meta(pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$(?!\n)", examples=["01JD7Y8Q2W3E4R5T6Y7V8J9K0M"])
+]
 ENTROPY_BYTES = 10
 MAX_MS = (1 << 48) - 1
 

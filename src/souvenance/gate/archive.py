@@ -17,11 +17,11 @@ from souvenance.core.archive.export import give
 from souvenance.core.conversation.compartments import everywhere, reading
 from souvenance.core.request_context import Trace
 from souvenance.domain.archive_records import Digest, LineRecord, Owed, Record
+from souvenance.domain.names import Name
 from souvenance.domain.policy import Need, Reach
 from souvenance.errors import CapOpMismatch
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
-from souvenance.gate.messages import Answer, Counted, Name, Request
-from souvenance.gate.operation import Operation
+from souvenance.gate.messages import Answer, Counted, Request
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.gate.rights import Rights
 
 MOST_RECORDS = 500
@@ -99,50 +99,50 @@ def _may_import(rights: Rights, request: Request) -> None:
     rights.workspace()
 
 
-def export(case: AuthorisedRequest, request: Export) -> Outcome:
-    if "get" not in case.chain.grant.ops:
+def export(authorised: AuthorisedRequest, request: Export) -> Outcome:
+    if "get" not in authorised.chain.grant.ops:
         raise CapOpMismatch("the cap does not grant 'get'")
-    page = give(case.ctx, request.owner, request.cursor, request.limit)
+    page = give(authorised.ctx, request.owner, request.cursor, request.limit)
     told = [record.id for record in page.records if isinstance(record, LineRecord)]
     answer = ExportAnswer(page.records, page.cursor, page.waiting, page.owed)
-    return Outcome(answer, reading(everywhere(case.ctx), told))
+    return Outcome(answer, reading(everywhere(authorised.ctx), told))
 
 
-def begin(case: AuthorisedRequest, request: ImportBegin) -> Outcome:
-    complete = completeness.begin(case.ctx, request.digest, request.counts)
-    return Outcome(ImportBegun(complete), _noted(case, request.digest))
+def begin(authorised: AuthorisedRequest, request: ImportBegin) -> Outcome:
+    complete = completeness.begin(authorised.ctx, request.digest, request.counts)
+    return Outcome(ImportBegun(complete), _noted(authorised, request.digest))
 
 
-def peek(case: AuthorisedRequest, request: Import) -> Outcome | None:
+def peek(authorised: AuthorisedRequest, request: Import) -> Outcome | None:
     """What is there already needs no writing."""
-    found = import_records.look(case.ctx, request.records)
+    found = import_records.look(authorised.ctx, request.records)
     if not request.look and found.new:
         return None
     return Outcome(
         ImportAnswer(found.new, found.same, found.conflicts),
-        Trace(everywhere(case.ctx), (), f'{{"looked":{len(request.records)}}}'),
+        Trace(everywhere(authorised.ctx), (), f'{{"looked":{len(request.records)}}}'),
     )
 
 
-def take(case: AuthorisedRequest, request: Import) -> Outcome:
-    found, changes = import_records.take(case.ctx, request.records)
+def take(authorised: AuthorisedRequest, request: Import) -> Outcome:
+    found, changes = import_records.take(authorised.ctx, request.records)
     told = {"same": found.same, "conflicts": len(found.conflicts)}
     trace = changes.trace(**told, **({"replaced": found.replaced} if found.replaced else {}))
     return Outcome(ImportAnswer(found.new, found.same, found.conflicts), trace)
 
 
-def finish(case: AuthorisedRequest, request: ImportFinish) -> Outcome:
-    completeness.owe_some(case.ctx, request.digest, request.first, request.owed)
-    counts = {} if request.more else completeness.finish(case.ctx, request.digest)
-    return Outcome(ImportFinished(counts), _noted(case, request.digest))
+def finish(authorised: AuthorisedRequest, request: ImportFinish) -> Outcome:
+    completeness.owe_some(authorised.ctx, request.digest, request.first, request.owed)
+    counts = {} if request.more else completeness.finish(authorised.ctx, request.digest)
+    return Outcome(ImportFinished(counts), _noted(authorised, request.digest))
 
 
-def note_backup(case: AuthorisedRequest, request: NoteBackup) -> Outcome:
+def note_backup(authorised: AuthorisedRequest, request: NoteBackup) -> Outcome:
     return Outcome(Noted(), Trace((), (), msgspec.json.encode({"keys": request.keys}).decode()))
 
 
-def _noted(case: AuthorisedRequest, digest: str) -> Trace:
-    return Trace(everywhere(case.ctx), (), msgspec.json.encode({"import": digest}).decode())
+def _noted(authorised: AuthorisedRequest, digest: str) -> Trace:
+    return Trace(everywhere(authorised.ctx), (), msgspec.json.encode({"import": digest}).decode())
 
 
 def _of_workspace(request: Request) -> Reach:

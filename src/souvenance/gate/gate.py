@@ -22,10 +22,10 @@ is in the log at once, and on the disk with the next change or refusal.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
-from threading import Event as Bell
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -47,26 +47,78 @@ from souvenance.domain.proof import Bound
 from souvenance.errors import (
     AuditUnavailable,
     CapPopInvalid,
+    RateLimited,
     SouvenanceError,
     Unauthenticated,
     Unavailable,
     Unsupported,
 )
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
-from souvenance.gate.idle import Idle
 from souvenance.gate.messages import Request
-from souvenance.gate.operation import Operation
-from souvenance.gate.rate_limit import RateLimit
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.gate.rights import Rights
 from souvenance.gate.token_verifier import Credentials, TokenVerifier, home_of
 from souvenance.ports.clock import Clock
 from souvenance.ports.keyring import Keyring
-from souvenance.ports.late_audit_rows import LateRow, LateRows
 from souvenance.ports.observer import LINES, OPERATION, Observer, Watched
-from souvenance.ports.store import Store, Transaction
+from souvenance.ports.store import LateRow, LateRows, Store, Transaction
 
 if TYPE_CHECKING:
     from souvenance.gate.health import Health
+
+
+class Idle:
+    """Background work waits here until no request is being answered. Any number of threads may use it."""
+
+    def __init__(self) -> None:
+        self._asked = self._answered = 0
+        self._lock = Lock()
+
+    @contextmanager
+    def broken(self) -> Iterator[None]:
+        """Somebody waits for an answer meanwhile."""
+        with self._lock:
+            self._asked += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._answered += 1
+
+    def wait(self, seconds: float, times: int, stopped: threading.Event) -> None:
+        """Wait so many seconds, and again as often as somebody asked meanwhile or still waits for an answer.
+
+        It is over after so many times, and once it is stopped.
+        """
+        for _ in range(times):
+            asked = self._asked
+            if stopped.wait(seconds) or self._answered == self._asked == asked:
+                break
+
+
+_WINDOW_MS = 60_000
+
+
+class RateLimit:
+    """How often one cap may ask: a count per cap and minute, in this process."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._per_minute = per_minute
+        self._window = 0
+        self._counts: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def check(self, jti: str, now: int) -> None:
+        """Raises: RateLimited."""
+        window = now // _WINDOW_MS
+        with self._lock:
+            if window != self._window:
+                self._window, self._counts = window, {}
+            count = self._counts.get(jti, 0) + 1
+            self._counts[jti] = count
+        if count > self._per_minute:
+            wait = -(-((window + 1) * _WINDOW_MS - now) // 1000)
+            raise RateLimited(f"more than {self._per_minute} requests in a minute", retry_after=wait)
+
 
 _Found = TypeVar("_Found")
 _LONG_CHARS = 4096
@@ -126,13 +178,13 @@ class Gate:
         self.junk = 0
         self.idle = Idle()
         """What is done behind the requests waits for it."""
-        self.bell: Bell | None = None
+        self.wake: threading.Event | None = None
         """Rung when a request left work behind."""
         self._observer: Observer | None = None
 
     def observe(self, observer: Observer) -> None:
         """Have every request, its transactions and the calls of its model watched from now on."""
-        from souvenance.gate.traced_store import TracedStore
+        from souvenance.core.store_wrapper import TracedStore
 
         self._observer = observer
         self._store = TracedStore(self._store, observer)
@@ -242,7 +294,7 @@ class Gate:
         """
         from copy import copy
 
-        from souvenance.gate.snapshot_store import SnapshotStore
+        from souvenance.core.store_wrapper import SnapshotStore
 
         with SnapshotStore(self._store) as store:
             gate = copy(self)
@@ -365,7 +417,7 @@ class Gate:
         workspace = asked.chain.grant.workspace
         if asked.operation.prepare is not None or _brings_much(asked, request):
             with self._store.read(workspace) as tx:
-                admitted = self._perform(tx, asked, request, lambda case, message: message)
+                admitted = self._perform(tx, asked, request, lambda authorised, message: message)
             request = self._prepared(asked, admitted)
         if asked.operation.verdict:
             with self._store.write(asked.log, lasting=False) as tx:
@@ -382,8 +434,8 @@ class Gate:
             outcome = self._perform(tx, asked, request, asked.operation.work)
             asked.log = asked.log if place == ALL else place
             row = _append(tx, asked, outcome)
-        if asked.operation.rings and self.bell is not None:
-            self.bell.set()
+        if asked.operation.rings and self.wake is not None:
+            self.wake.set()
         return outcome, row
 
     def _prepared(self, asked: GateRequest, admitted: Request) -> Request:
@@ -427,15 +479,15 @@ class Gate:
         def again(look: Callable[[AuthorisedRequest], Outcome]) -> Outcome:
             return self._look_again(asked, message, look)
 
-        case = AuthorisedRequest(
+        authorised = AuthorisedRequest(
             ctx, asked.chain, token, self._keyring, self._store, again, Rights(ctx, grant)
         )
         if operation.admit is None:
-            return work(case, message)
+            return work(authorised, message)
         if _is_known(tx, scope.workspace):
             asked.log = scope.workspace
-        operation.admit(case.rights, message)
-        outcome = work(case, message)
+        operation.admit(authorised.rights, message)
+        outcome = work(authorised, message)
         if asked.log != scope.workspace and _is_known(tx, scope.workspace):
             asked.log = scope.workspace
         return outcome
@@ -447,7 +499,7 @@ class Gate:
         now = GateRequest(asked.operation, asked.chain, asked.credentials, self._clock.now(), asked.log)
         try:
             with self._store.read(asked.chain.grant.workspace) as tx:
-                found = self._perform(tx, now, message, lambda case, _: look(case))
+                found = self._perform(tx, now, message, lambda authorised, _: look(authorised))
         except Unavailable:
             raise
         except SouvenanceError as error:

@@ -7,8 +7,7 @@ from souvenance.domain.model_budget import Allowance, Spent
 from souvenance.domain.names import ALL
 from souvenance.domain.policy import Need
 from souvenance.gate import messages as m
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
-from souvenance.gate.operation import Operation
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.ports.store import Transaction
 
 
@@ -58,8 +57,8 @@ def budget_left(allowance: Allowance, spent: Spent) -> m.Budget:
     )
 
 
-def _told(case: AuthorisedRequest, request: AskVitals) -> Outcome:
-    return Outcome(look(case.ctx.tx, case.ctx.tools, case.ctx.now))
+def _told(authorised: AuthorisedRequest, request: AskVitals) -> Outcome:
+    return Outcome(look(authorised.ctx.tx, authorised.ctx.tools, authorised.ctx.now))
 
 
 METRICS = Operation(

@@ -1,4 +1,4 @@
-"""Maintenance by the owner's token alone: rotate keys, examine, count, repair."""
+"""What owners and auditors do: rotate keys, examine, count, reindex, and read and prove the audit log."""
 
 from __future__ import annotations
 
@@ -7,59 +7,61 @@ from collections.abc import Callable, Iterator
 import msgspec
 from msgspec import Struct, field
 
-from souvenance.core.request_context import Trace, opened
-from souvenance.core.sealed_sign_ins import rewrap
-from souvenance.core.vault import CompartmentKeys
+from souvenance.core.reindex import Left, begin, drop_some, left
+from souvenance.core.request_context import Services, Trace, opened
+from souvenance.core.vault import CompartmentKeys, rewrap
 from souvenance.decoders import settled
 from souvenance.domain.audit import OK, Event, Row
+from souvenance.domain.capability import Grant
 from souvenance.domain.names import ALL, COMMON_NAMESPACE, Compartment
 from souvenance.domain.receipt import Detail, GoneRun, gone_places
-from souvenance.errors import IntegrityError, NotFound, Tampered, Unavailable
+from souvenance.domain.timestamps import to_datetime
+from souvenance.errors import IntegrityError, InvalidInput, NotFound, Tampered, Unavailable
 from souvenance.gate import messages as m
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.ports.store import EVERYTHING, Difference, Transaction, TurnSpan
 
 _PAGE = 1000
 
 
-def rotate(case: AuthorisedRequest, request: m.RotateKeys) -> Outcome:
+def rotate(authorised: AuthorisedRequest, request: m.RotateKeys) -> Outcome:
     if request.signing:
-        kid = case.keyring.rotate_signer()
+        kid = authorised.keyring.rotate_signer()
         return Outcome(m.RotateAnswer(compartments=0, rewrapped=0, kid=kid), Trace((), (), f"kid={kid}"))
-    tx, vault = case.ctx.tx, case.ctx.tools.vault
-    case.keyring.add_root()
+    tx, vault = authorised.ctx.tx, authorised.ctx.tools.vault
+    authorised.keyring.add_root()
     compartments = sorted({key.compartment for key in tx.keys.every()})
     for compartment in compartments:
         vault.add_epoch(tx, compartment)
     keys = tx.keys.every()
     for key in keys:
         vault.rewrap(tx, key)
-    rewrap(tx, case.keyring)
+    rewrap(tx, authorised.keyring)
     tx.owe_scrub()
 
     def answer(row: Row) -> m.RotateAnswer:
-        kept = not _carried(case)
+        kept = not _carried(authorised)
         if not kept:
-            case.keyring.retire_old_roots()
+            authorised.keyring.retire_old_roots()
         vault.forget()
-        case.store.scrub()
+        authorised.store.scrub()
         return m.RotateAnswer(compartments=len(compartments), rewrapped=len(keys), kid=None, kept=kept)
 
     return Outcome(answer, Trace((), (), f"compartments={len(compartments)} keys={len(keys)}"))
 
 
-def _carried(case: AuthorisedRequest) -> bool:
+def _carried(authorised: AuthorisedRequest) -> bool:
     """Whether the bucket, if there is one, has the compartment keys as they are wrapped now."""
     try:
-        if case.ctx.tools.carry is not None:
-            case.ctx.tools.carry()
+        if authorised.ctx.tools.carry is not None:
+            authorised.ctx.tools.carry()
     except Unavailable:
         return False
     return True
 
 
-def list_compartments(case: AuthorisedRequest, request: m.Compartments) -> Outcome:
-    tx = case.ctx.tx
+def list_compartments(authorised: AuthorisedRequest, request: m.Compartments) -> Outcome:
+    tx = authorised.ctx.tx
     compartments = sorted({key.compartment for key in tx.keys.every()}.union(tx.lines.compartments()))
     answer = m.CompartmentsAnswer(
         workspaces=list(tx.workspaces()),
@@ -67,7 +69,7 @@ def list_compartments(case: AuthorisedRequest, request: m.Compartments) -> Outco
             m.CompartmentAnswer(*compartment, lines=tx.lines.count(compartment))
             for compartment in compartments
         ],
-        scrub_pending=case.store.scrub_pending(),
+        scrub_pending=authorised.store.scrub_pending(),
         findings=[_schema_finding(found) for found in tx.differences()],
     )
     return Outcome(answer)
@@ -77,10 +79,10 @@ def _schema_finding(found: Difference) -> str:
     return f"{found.text}; to remove it: {found.remedy}" if found.remedy else found.text
 
 
-def examine(case: AuthorisedRequest, request: m.Examine) -> Outcome:
-    tx = case.ctx.tx
+def examine(authorised: AuthorisedRequest, request: m.Examine) -> Outcome:
+    tx = authorised.ctx.tx
     compartment = Compartment(request.workspace, request.owner, request.namespace)
-    keys = case.ctx.tools.vault.compartments(
+    keys = authorised.ctx.tools.vault.compartments(
         tx, compartment.workspace, compartment.owner, (compartment.namespace,)
     ).get(compartment.namespace)
     if keys is None:
@@ -110,13 +112,13 @@ def examine(case: AuthorisedRequest, request: m.Examine) -> Outcome:
             replacement = here.get(line.invalidated_by)
             if replacement is not None and replacement.supersedes != line.id:
                 findings.append(f"line {line.id} is hidden by a line that does not replace it")
-    findings.extend(_index_findings(case, keys, set(here)))
+    findings.extend(_index_findings(authorised, keys, set(here)))
     return Outcome(m.ExamineAnswer(len(lines), findings), Trace((), (), f"findings={len(findings)}"))
 
 
-def _index_findings(case: AuthorisedRequest, keys: CompartmentKeys, ids: set[str]) -> Iterator[str]:
+def _index_findings(authorised: AuthorisedRequest, keys: CompartmentKeys, ids: set[str]) -> Iterator[str]:
     """What the index has of lines that are not there, and vectors that do not open."""
-    terms, compartment = case.ctx.tx.terms, keys.compartment
+    terms, compartment = authorised.ctx.tx.terms, keys.compartment
     told = {change.id for change in terms.since(compartment, 0) if change.tokens is not None}
     for line_id in sorted(told.union(terms.indexed(compartment)) - ids):
         yield f"line {line_id} is in the index but not in the store"
@@ -129,9 +131,9 @@ def _index_findings(case: AuthorisedRequest, keys: CompartmentKeys, ids: set[str
                     yield error.detail
 
 
-def reconcile(case: AuthorisedRequest, request: m.Reconcile) -> Outcome:
-    told = _told(case.ctx.tx, request.workspace)
-    findings = [*_lost(case.ctx.tx, told), *_unexplained(case.ctx.tx, request.workspace, told)]
+def reconcile(authorised: AuthorisedRequest, request: m.Reconcile) -> Outcome:
+    told = _told(authorised.ctx.tx, request.workspace)
+    findings = [*_lost(authorised.ctx.tx, told), *_unexplained(authorised.ctx.tx, request.workspace, told)]
     answer = m.ReconcileAnswer(len(told.left), findings)
     return Outcome(answer, Trace((), (), f"findings={len(findings)}"))
 
@@ -309,5 +311,114 @@ def _retell_changes(told: _LoggedChanges, workspace: str, event: Event) -> None:
         told.replaced.add((Compartment(workspace, owner, namespace), target, by))
 
 
-def scrub(case: AuthorisedRequest, request: m.Scrub) -> Outcome:
-    return Outcome(lambda row: m.ScrubAnswer(case.store.scrub()))
+def scrub(authorised: AuthorisedRequest, request: m.Scrub) -> Outcome:
+    return Outcome(lambda row: m.ScrubAnswer(authorised.store.scrub()))
+
+
+def list_rows(authorised: AuthorisedRequest, request: m.AuditList) -> Outcome:
+    workspace, grant = authorised.ctx.scope.workspace, authorised.chain.grant
+    rows = authorised.ctx.tx.audit.rows(workspace, request.first, request.limit)
+    shown = [
+        m.AuditRow(
+            seq=row.seq,
+            at=row.event.at,
+            actor=row.event.actor,
+            cap=row.event.cap,
+            operation=row.event.operation,
+            outcome=row.event.outcome,
+            namespaces=list(row.event.namespaces),
+            lines=list(row.event.lines),
+            detail=row.event.detail,
+            leaf=row.leaf.hex(),
+        )
+        for row in rows
+        if _visible(row.event, grant)
+    ]
+    following = rows[-1].seq + 1 if len(rows) == request.limit else None
+    return Outcome(m.AuditListAnswer(workspace, shown, following))
+
+
+def checkpoint(authorised: AuthorisedRequest, request: m.AuditCheckpoint) -> Outcome:
+    workspace = authorised.ctx.scope.workspace
+    tree = authorised.ctx.tx.audit.tree(workspace)
+    answer = m.CheckpointAnswer(workspace, tree.size, tree.root().hex(), to_datetime(authorised.ctx.now))
+    return Outcome(answer)
+
+
+def prove(authorised: AuthorisedRequest, request: m.AuditProof) -> Outcome:
+    workspace = authorised.ctx.scope.workspace
+    tree = authorised.ctx.tx.audit.tree(workspace)
+    size = tree.size if request.size is None else request.size
+    if size > tree.size:
+        raise InvalidInput("size is beyond the end of the log")
+    if (request.seq is None) == (request.old is None):
+        raise InvalidInput("name exactly one of seq and old")
+    if request.seq is not None:
+        if request.seq >= size:
+            raise InvalidInput("seq is not within size")
+        answer = m.ProofAnswer(
+            workspace=workspace,
+            size=size,
+            root=tree.root(size).hex(),
+            path=[step.hex() for step in tree.inclusion(request.seq, size)],
+            leaf=tree.leaves(request.seq, request.seq + 1)[0].hex(),
+        )
+    else:
+        old = request.old or 0
+        if old > size:
+            raise InvalidInput("old is larger than size")
+        answer = m.ProofAnswer(
+            workspace=workspace,
+            size=size,
+            root=tree.root(size).hex(),
+            path=[step.hex() for step in tree.consistency(old, size)],
+            old_root=tree.root(old).hex(),
+        )
+    return Outcome(answer)
+
+
+def _visible(event: Event, grant: Grant) -> bool:
+    """A cap sees the rows of the actors, namespaces and sessions that it could act in itself."""
+    if not grant.reaches(event.actor):
+        return False
+    if grant.sessions is not None:
+        return event.cap == grant.jti
+    return ALL in grant.namespaces or set(event.namespaces) <= grant.namespaces
+
+
+def watch(authorised: AuthorisedRequest, request: m.Reindex) -> Outcome | None:
+    """How far it has come; None if there is something to be written."""
+    if request.begin:
+        return None
+    seen = _left_to_reindex(authorised.ctx.tx, authorised.ctx.tools, request)
+    if seen.old and _is_idle(authorised.ctx.tools, seen):
+        return None
+    return Outcome(_reindex_answer(authorised.ctx.tools, seen), _reindex_trace(seen))
+
+
+def reindex(authorised: AuthorisedRequest, request: m.Reindex) -> Outcome:
+    tx, tools = authorised.ctx.tx, authorised.ctx.tools
+    if request.begin:
+        begin(tx, tools, request.workspace)
+    else:
+        drop_some(tx, tools.meaning.space)
+    seen = _left_to_reindex(tx, tools, request)
+    return Outcome(_reindex_answer(tools, seen), _reindex_trace(seen))
+
+
+def _left_to_reindex(tx: Transaction, tools: Services, request: m.Reindex) -> Left:
+    return left(tx, tools.meaning, request.workspace)
+
+
+def _reindex_answer(tools: Services, seen: Left) -> m.ReindexAnswer:
+    done = _is_idle(tools, seen) and not seen.old
+    return m.ReindexAnswer(seen.lines, seen.vectors, seen.old, done, tools.meaning.trouble)
+
+
+def _is_idle(tools: Services, seen: Left) -> bool:
+    """Whether all tokens and vectors are made, but for those of lines that can't be read."""
+    return not seen.lines and tools.meaning.next_compartment() is None
+
+
+def _reindex_trace(seen: Left) -> Trace:
+    return Trace((), (), f"lines={seen.lines} vectors={seen.vectors} old_vectors={seen.old}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from souvenance.core.archive.completeness import unfinished
@@ -9,33 +11,48 @@ from souvenance.core.browse import class_of, list_lines, read_line, snapshot
 from souvenance.core.conversation.chat import QUOTES
 from souvenance.core.conversation.deduplicate import stock
 from souvenance.core.correct import correct
+from souvenance.core.explanations import Reasons
+from souvenance.core.forget import ForgottenLines, forget_compartments, forget_line, forgettable
 from souvenance.core.recall import Wish, recall
 from souvenance.core.remember import Draft, Upcoming, remember
-from souvenance.core.request_context import RequestContext, Trace
+from souvenance.core.request_context import RequestContext, Trace, opened
+from souvenance.domain import receipt as receipts
+from souvenance.domain.audit import Row
 from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
-from souvenance.domain.line import Line
+from souvenance.domain.line import GivenFields, LinePlace, SealedLine, shared_fields
+from souvenance.domain.receipt import Detail, Receipt
 from souvenance.domain.timestamps import to_datetime, to_ms
-from souvenance.errors import CapOpMismatch, Tampered
+from souvenance.errors import BrokenAuditChain, CapOpMismatch, InvalidInput, Tampered
 from souvenance.gate import messages as m
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
-from souvenance.gate.explain import explanation
 from souvenance.gate.health import budget_left
+from souvenance.gate.operation import AuthorisedRequest, Outcome
+
+
+def explanation(told: Reasons | None) -> m.Explanation | None:
+    """Why a line came, as it is answered; None if nobody asked."""
+    if told is None:
+        return None
+    signals = {
+        name: m.Signal(one.value, one.weight, one.added, one.rank) for name, one in told.signals.items()
+    }
+    return m.Explanation(told.rank, told.by, signals, told.score, told.space)
+
 
 _TEXT_NEEDS = "get"
 """The right without which a list has no texts."""
 
 
-def put(case: AuthorisedRequest, request: m.Put) -> Outcome:
+def put(authorised: AuthorisedRequest, request: m.Put) -> Outcome:
     line, duplicate = remember(
-        case.ctx,
+        authorised.ctx,
         Draft(
             namespace=request.namespace,
             kind=request.kind,
             text=request.text,
             id=request.id,
-            session=request.session,
             occurred_at=_ms(request.occurred_at),
             metadata=request.metadata,
+            **shared_fields(GivenFields, request),
         ),
     )
     answer = m.PutAnswer(line.id, line.compartment.namespace, duplicate)
@@ -46,7 +63,7 @@ def texts_put(request: m.Put) -> list[Upcoming]:
     return [Upcoming(request.text, _ms(request.occurred_at), namespace=request.namespace)]
 
 
-def get(case: AuthorisedRequest, request: m.Get) -> Outcome:
+def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
     wish = Wish(
         request.query,
         request.k,
@@ -56,38 +73,30 @@ def get(case: AuthorisedRequest, request: m.Get) -> Outcome:
         floor=request.floor,
         explain=request.explain,
     )
-    found = recall(case.ctx, wish)
+    found = recall(authorised.ctx, wish)
     lines = [
         m.RecalledLine(
-            id=one.line.id,
-            namespace=one.line.compartment.namespace,
-            kind=one.line.kind,
+            **_facts(one.line),
             text=one.line.text,
-            created_at=to_datetime(one.line.created_at),
-            occurred_at=_moment(one.line.occurred_at),
+            cap=one.line.cap,
             trust=one.trust.name.lower(),
             score=one.score,
             matched=one.matched,
-            source=_source(one.line),
             explanation=explanation(one.explanation),
         )
         for one in found
     ]
-    return Outcome(m.GetAnswer(lines), Trace(_asked(case), [line.id for line in lines]))
+    return Outcome(m.GetAnswer(lines), Trace(_asked(authorised), [line.id for line in lines]))
 
 
-def get_line(case: AuthorisedRequest, request: m.GetLine) -> Outcome:
-    read = read_line(case.ctx, request.id)
+def get_line(authorised: AuthorisedRequest, request: m.GetLine) -> Outcome:
+    read = read_line(authorised.ctx, request.id)
     line = read.line
     answer = m.LineAnswer(
-        id=line.id,
-        namespace=line.compartment.namespace,
-        kind=line.kind,
+        **_facts(line),
         text=line.text,
-        created_at=to_datetime(line.created_at),
-        occurred_at=_moment(line.occurred_at),
+        cap=line.cap,
         metadata=dict(line.metadata),
-        source=_source(line),
         supersedes=line.supersedes,
         invalidated_by=read.invalidated_by,
         trust=read.trust.name.lower(),
@@ -95,11 +104,11 @@ def get_line(case: AuthorisedRequest, request: m.GetLine) -> Outcome:
     return Outcome(answer, Trace((line.compartment.namespace,), (line.id,)))
 
 
-def list_(case: AuthorisedRequest, request: m.List) -> Outcome:
-    if request.texts and _TEXT_NEEDS not in case.chain.grant.ops:
+def list_(authorised: AuthorisedRequest, request: m.List) -> Outcome:
+    if request.texts and _TEXT_NEEDS not in authorised.chain.grant.ops:
         raise CapOpMismatch(f"the token does not grant '{_TEXT_NEEDS}', and texts were asked for")
     page = list_lines(
-        case.ctx,
+        authorised.ctx,
         since=_ms(request.since),
         cursor=request.cursor,
         limit=request.limit,
@@ -109,12 +118,7 @@ def list_(case: AuthorisedRequest, request: m.List) -> Outcome:
     read = page.opened or [None] * len(page.lines)
     lines = [
         m.ListedLine(
-            id=line.id,
-            namespace=line.compartment.namespace,
-            kind=line.kind,
-            created_at=to_datetime(line.created_at),
-            occurred_at=_moment(line.occurred_at),
-            session=line.session,
+            **_facts(line),
             supersedes=line.supersedes,
             invalidated_by=line.invalidated_by,
             text=None if opened is None else opened.text,
@@ -123,32 +127,34 @@ def list_(case: AuthorisedRequest, request: m.List) -> Outcome:
         for line, opened in zip(page.lines, read, strict=True)
     ]
     told = [line.id for line in page.lines] if request.texts else ()
-    return Outcome(m.ListAnswer(lines, page.cursor), Trace(_asked(case), told, _detail(lines=len(lines))))
+    return Outcome(
+        m.ListAnswer(lines, page.cursor), Trace(_asked(authorised), told, _detail(lines=len(lines)))
+    )
 
 
-def take_snapshot(case: AuthorisedRequest, request: m.Snapshot) -> Outcome:
-    profile, ids = snapshot(case.ctx)
-    answer = m.SnapshotAnswer(profile, to_datetime(case.ctx.now), ids)
-    return Outcome(answer, Trace(_asked(case), (), _detail(lines=len(ids))))
+def take_snapshot(authorised: AuthorisedRequest, request: m.Snapshot) -> Outcome:
+    profile, ids = snapshot(authorised.ctx)
+    answer = m.SnapshotAnswer(profile, to_datetime(authorised.ctx.now), ids)
+    return Outcome(answer, Trace(_asked(authorised), (), _detail(lines=len(ids))))
 
 
-def invalidate(case: AuthorisedRequest, request: m.Invalidate) -> Outcome:
-    line, duplicate = correct(case.ctx, request.id, request.text, request.new_id)
+def invalidate(authorised: AuthorisedRequest, request: m.Invalidate) -> Outcome:
+    line, duplicate = correct(authorised.ctx, request.id, request.text, request.new_id)
     answer = m.InvalidateAnswer(line.id, line.compartment.namespace, request.id, duplicate)
     return Outcome(
         answer, Trace((line.compartment.namespace,), (request.id, line.id), _detail(duplicate=duplicate))
     )
 
 
-def status(case: AuthorisedRequest, request: m.Status) -> Outcome:
-    ctx = case.ctx
+def status(authorised: AuthorisedRequest, request: m.Status) -> Outcome:
+    ctx = authorised.ctx
     compartments = [
         m.CompartmentStatus(namespace, ctx.tx.lines.count(keys.compartment))
         for namespace, keys in ctx.open_compartments().items()
     ]
     here = (ctx.scope.workspace, ctx.scope.owner)
     namespaces = ctx.scope.namespaces
-    everything = case.rights.everywhere and namespaces is None
+    everything = authorised.rights.everywhere and namespaces is None
     places = (
         [here[:1] if everything else here] if namespaces is None else [(*here, one) for one in namespaces]
     )
@@ -158,7 +164,7 @@ def status(case: AuthorisedRequest, request: m.Status) -> Outcome:
         owner=ctx.scope.owner,
         namespaces=compartments,
         audit_rows=ctx.tx.audit.tree(ctx.scope.workspace).size if everything else None,
-        scrub_pending=case.store.scrub_pending(),
+        scrub_pending=authorised.store.scrub_pending(),
         reasoner=QUOTES if ctx.tools.model is None else ctx.tools.model.name,
         model=_model(ctx, whole=everything),
         embedder=meaning.description,
@@ -166,7 +172,7 @@ def status(case: AuthorisedRequest, request: m.Status) -> Outcome:
         renewing=sum(renewal.owed(*one) for one in places),
         embedder_trouble=meaning.trouble,
         vectors=_vectors(ctx),
-        knowledge=_knowledge(case),
+        knowledge=_knowledge(authorised),
         unfinished_imports=len(unfinished(ctx)) if everything else None,
         uncarried=replication.waiting(*here) if namespaces is None and replication.mirrored() else None,
     )
@@ -179,11 +185,11 @@ def _vectors(ctx: RequestContext) -> str:
     return SEALED if ctx.tx.terms.comparing is None else PGVECTOR
 
 
-def _knowledge(case: AuthorisedRequest) -> m.KnowledgeStatus | None:
-    grant = case.chain.grant
-    observers = None if case.rights.everywhere else {grant.actor, *grant.peers}
+def _knowledge(authorised: AuthorisedRequest) -> m.KnowledgeStatus | None:
+    grant = authorised.chain.grant
+    observers = None if authorised.rights.everywhere else {grant.actor, *grant.peers}
     try:
-        found, whole = stock(case.ctx, observers)
+        found, whole = stock(authorised.ctx, observers)
     except Tampered:
         return None  # To be told of the rest is what a status is for; the doctor looks closer.
     return m.KnowledgeStatus(
@@ -209,13 +215,21 @@ def _model(ctx: RequestContext, *, whole: bool) -> m.ModelStatus | None:
     )
 
 
-def _asked(case: AuthorisedRequest) -> tuple[str, ...]:
-    namespaces = case.ctx.scope.namespaces
+def _asked(authorised: AuthorisedRequest) -> tuple[str, ...]:
+    namespaces = authorised.ctx.scope.namespaces
     return ("*",) if namespaces is None else tuple(sorted(namespaces))
 
 
-def _source(line: Line) -> m.Source:
-    return m.Source(line.cap, line.session)
+def _facts(line: LinePlace) -> dict[str, Any]:
+    """The fields of `LineFacts`."""
+    return {
+        "id": line.id,
+        "namespace": line.compartment.namespace,
+        "kind": line.kind,
+        "created_at": to_datetime(line.created_at),
+        "occurred_at": _moment(line.occurred_at),
+        **shared_fields(GivenFields, line),
+    }
 
 
 def _detail(**facts: object) -> str:
@@ -228,3 +242,115 @@ def _ms(moment: m.Moment | None) -> int | None:
 
 def _moment(ms: int | None) -> m.Moment | None:
     return None if ms is None else to_datetime(ms)
+
+
+def forget(authorised: AuthorisedRequest, request: m.Forget) -> Outcome:
+    if request.id is not None:
+        gone = forget_line(authorised.ctx, request.id)
+        lines: tuple[str, ...] = (request.id,)
+    else:
+        gone = forget_compartments(authorised.ctx)
+        lines = ()
+
+    def answer(row: Row) -> m.ForgetAnswer:
+        scrubbed = authorised.scrub()
+        return m.ForgetAnswer(
+            lines=gone.lines,
+            keys=gone.keys,
+            namespaces=list(gone.namespaces),
+            scrubbed=scrubbed,
+            receipt=_receipt(authorised, request, gone, row, scrubbed=scrubbed),
+        )
+
+    also = receipts.gone_runs(gone.with_them)
+    detail = Detail(authorised.ctx.scope.owner, gone.lines, gone.keys, also, epoch=gone.epoch)
+    return Outcome(answer, Trace(gone.namespaces, lines, detail.text()))
+
+
+def preview(authorised: AuthorisedRequest, request: m.Forget) -> Outcome | None:
+    """What would go, if that is all that was asked."""
+    if not request.dry_run:
+        return None
+    ctx = authorised.ctx
+    found = forgettable(ctx, request.id)
+    answer = m.ForgetAnswer(
+        lines=found.lines,
+        keys=found.keys,
+        namespaces=list(found.namespaces),
+        scrubbed=False,
+        dry_run=True,
+        newest=[
+            m.NewestLine(
+                line.id, line.compartment.namespace, to_datetime(line.created_at), _text(authorised, line)
+            )
+            for line in found.newest
+        ],
+    )
+    detail = Detail(ctx.scope.owner, found.lines, found.keys, dry_run=True)
+    return Outcome(answer, Trace(found.namespaces, [line.id for line in found.newest], detail.text()))
+
+
+def verify_receipt(authorised: AuthorisedRequest, request: m.VerifyReceipt) -> Outcome:
+    receipt = receipts.read(request.receipt, authorised.keyring.issuers, authorised.keyring.instance)
+    workspace, audit = authorised.ctx.scope.workspace, authorised.ctx.tx.audit
+    if receipt.workspace != workspace:
+        raise InvalidInput(
+            f"the receipt is of workspace {receipt.workspace!r}",
+            hint="Ask with a token of that workspace.",
+        )
+    rows = audit.rows(workspace, receipt.row, 1)
+    if not rows:
+        raise BrokenAuditChain(f"the log was cut short: audit row {receipt.row} is not there")
+    receipts.hold_against(receipt, rows[0].event, rows[0].leaf)
+    if audit.tree(workspace).root(receipt.row + 1).hex() != receipt.root:
+        raise BrokenAuditChain(f"the first {receipt.row + 1} rows are not those of the receipt")
+    return Outcome(m.VerifyReceiptAnswer(receipt), Trace((), (), f"row={receipt.row}"))
+
+
+def _receipt(
+    authorised: AuthorisedRequest, request: m.Forget, gone: ForgottenLines, row: Row, *, scrubbed: bool
+) -> str:
+    ctx = authorised.ctx
+    with authorised.store.read(row.workspace) as tx:
+        root = tx.audit.tree(row.workspace).root(row.seq + 1)
+        bucket = (
+            tx.replication.waiting(ctx.scope.workspace, ctx.scope.owner)
+            if tx.replication.mirrored()
+            else None
+        )
+    verified: list[str] = list(gone.verified)
+    pending: list[str] = []
+    (verified if scrubbed else pending).append(receipts.FILES)
+    if bucket is not None:
+        (pending if bucket else verified).append(receipts.BUCKET)
+    kid, key = authorised.keyring.signer()
+    receipt = Receipt(
+        iss=authorised.keyring.instance,
+        at=row.event.at,
+        actor=row.event.actor,
+        token=row.event.cap,
+        workspace=row.workspace,
+        owner=ctx.scope.owner,
+        namespaces=gone.namespaces,
+        line=request.id,
+        lines=gone.lines,
+        keys=gone.keys,
+        also=len(gone.with_them),
+        row=row.seq,
+        leaf=row.leaf.hex(),
+        root=root.hex(),
+        verified=verified,
+        pending=pending,
+    )
+    return receipts.sign(receipt, key, kid)
+
+
+def _text(authorised: AuthorisedRequest, line: SealedLine) -> str | None:
+    ctx = authorised.ctx
+    keys = (
+        ctx.tools.vault.left(ctx.tx, line.compartment) if _TEXT_NEEDS in authorised.chain.grant.ops else None
+    )
+    try:
+        return None if keys is None else opened(line, keys).text
+    except Tampered:
+        return None

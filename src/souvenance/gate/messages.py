@@ -11,18 +11,13 @@ from souvenance.domain import receipt as receipts
 from souvenance.domain.capability import MAX_TOKEN_CHARS, Confirmation
 from souvenance.domain.embedding import SEALED
 from souvenance.domain.limits import LIST_DEFAULT, LIST_MOST, RECALL_DEFAULT, RECALL_MOST
-from souvenance.domain.names import DEFAULT_KIND, DEFAULT_NAMESPACE
+from souvenance.domain.line import GivenFields
+from souvenance.domain.names import DEFAULT_KIND, DEFAULT_NAMESPACE, Kind, Name, Namespace
+from souvenance.domain.ulid import LineId
 from souvenance.errors import InvalidInput
 
 Moment = Annotated[datetime, Meta(tz=True)]
-Namespace = Annotated[
-    str, Meta(min_length=1, max_length=64, pattern=r"^[a-z0-9][a-z0-9._-]*$(?!\n)", examples=["travel"])
-]
 Namespaces = Annotated[tuple[Namespace, ...], Meta(max_length=64)]
-LineId = Annotated[
-    str, Meta(pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$(?!\n)", examples=["01JD7Y8Q2W3E4R5T6Y7V8J9K0M"])
-]
-Name = Annotated[str, Meta(min_length=1, max_length=512)]
 Names = Annotated[tuple[Name, ...], Meta(max_length=64)]
 Ops = Annotated[tuple[str, ...], Meta(max_length=16)]
 Grants = Annotated[tuple[Name, ...], Meta(max_length=64)]
@@ -50,12 +45,11 @@ def checked(request: Request) -> Request:
         raise InvalidInput(f"the request is not well formed: {error}") from None
 
 
-class Put(Request, frozen=True):
+class Put(Request, GivenFields, frozen=True):
     text: str
     namespace: Namespace = DEFAULT_NAMESPACE
     id: LineId | None = None
-    kind: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]{0,31}$(?!\n)")] = DEFAULT_KIND
-    session: Name | None = None
+    kind: Kind = DEFAULT_KIND
     metadata: dict[str, Any] = {}
     occurred_at: Moment | None = None
 
@@ -104,26 +98,25 @@ class Explanation(Answer, frozen=True):
     """The embedder's space in which meanings were compared; null if the search was by words alone."""
 
 
-class Source(Struct, frozen=True):
-    """Where a line came from: the cap that put it, and the conversation it was put in."""
+class LineFacts(Answer, GivenFields, frozen=True, kw_only=True):
+    """What every answer says of a line. The fields that its writer gave are among them."""
 
-    cap: str
-    session: str | None
-
-
-class RecalledLine(Answer, frozen=True, omit_defaults=True):
     id: str
     namespace: str
     kind: str
-    text: str
     created_at: datetime
     occurred_at: datetime | None
-    score: float | None
-    matched: bool
-    source: Source
-    explanation: Explanation | None = None
     trust: str = ""
     """'said', 'quoted' or 'suspect': whose word it is, and whether it reads like orders to a model."""
+
+
+class RecalledLine(LineFacts, frozen=True, kw_only=True, omit_defaults=True):
+    text: str
+    cap: str
+    """The id of the token that put it."""
+    score: float | None
+    matched: bool
+    explanation: Explanation | None = None
 
 
 class GetAnswer(Answer, frozen=True):
@@ -134,19 +127,13 @@ class GetLine(Request, frozen=True):
     id: LineId
 
 
-class LineAnswer(Answer, frozen=True):
-    id: str
-    namespace: str
-    kind: str
+class LineAnswer(LineFacts, frozen=True, kw_only=True):
     text: str
-    created_at: datetime
-    occurred_at: datetime | None
+    cap: str
+    """The id of the token that put it."""
     metadata: dict[str, Any]
-    source: Source
     supersedes: str | None
     invalidated_by: str | None
-    trust: str = ""
-    """As of a line that is recalled."""
 
 
 class List(Request, frozen=True):
@@ -159,19 +146,13 @@ class List(Request, frozen=True):
     """Whether lines come with their text. The token must grant `get` too; a page may hold fewer lines."""
 
 
-class ListedLine(Answer, frozen=True, omit_defaults=True):
-    id: str
-    namespace: str
-    kind: str
-    created_at: datetime
-    occurred_at: datetime | None
-    session: str | None
+class ListedLine(LineFacts, frozen=True, kw_only=True, omit_defaults=True):
+    """`trust` is told if the text is."""
+
     supersedes: str | None
     invalidated_by: str | None
     text: str | None = None
     """If it was asked for. Null for a line that does not open."""
-    trust: str = ""
-    """As of a line that is recalled, if its text is told."""
 
 
 class ListAnswer(Answer, frozen=True):

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from souvenance.core.sealed_sign_ins import open_grant, open_session, seal_session
-from souvenance.domain import oauth
-from souvenance.domain.base64url import b64
+from souvenance.core.vault import open_grant, open_session, seal_session
+from souvenance.domain import sign_ins
 from souvenance.domain.capability import SIGNED_IN
+from souvenance.domain.encoding import b64
 from souvenance.domain.sign_ins import (
     BUILT_IN,
     CODE,
@@ -46,8 +46,7 @@ from souvenance.errors import (
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate import sign_ins as s
-from souvenance.gate.gate import Gate
-from souvenance.gate.rate_limit import RateLimit
+from souvenance.gate.gate import Gate, RateLimit
 from souvenance.gate.token_verifier import Credentials
 from souvenance.ports.clock import Clock, Entropy
 from souvenance.ports.keyring import Keyring
@@ -171,7 +170,7 @@ class OAuthState:
 
     def user_code(self) -> str:
         """A code to type that nobody can guess."""
-        return oauth.user_code(self._entropy.take(_SECRET_BYTES))
+        return sign_ins.user_code(self._entropy.take(_SECRET_BYTES))
 
     def wait(self, client: str, device_code: str, typed: str, content: bytes) -> None:
         """Keep what a device asks that comes back with the one code, until a person types the other.

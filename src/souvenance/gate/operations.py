@@ -6,7 +6,7 @@ from souvenance.core.remember import Upcoming
 from souvenance.domain.names import ALL
 from souvenance.domain.policy import Need, Reach
 from souvenance.errors import InvalidInput
-from souvenance.gate import audit_log, forget, maintenance, memory, reindex, tokens
+from souvenance.gate import maintenance, memory, tokens
 from souvenance.gate import messages as m
 from souvenance.gate.operation import Operation
 
@@ -69,12 +69,12 @@ FORGET = Operation(
     Need("forget"),
     m.Forget,
     m.ForgetAnswer,
-    forget.forget,
+    memory.forget,
     _forgotten,
     writes=True,
     within=True,
     rings=True,
-    peek=forget.preview,
+    peek=memory.preview,
 )
 STATUS = Operation(
     "status",
@@ -106,13 +106,13 @@ CHAT = Operation(
     lambda request: Reach(whole_compartments=True),
     verdict=True,
 )
-AUDIT = Operation("audit.list", Need("audit"), m.AuditList, m.AuditListAnswer, audit_log.list_rows)
+AUDIT = Operation("audit.list", Need("audit"), m.AuditList, m.AuditListAnswer, maintenance.list_rows)
 CHECKPOINT = Operation(
-    "audit.checkpoint", Need("audit"), m.AuditCheckpoint, m.CheckpointAnswer, audit_log.checkpoint
+    "audit.checkpoint", Need("audit"), m.AuditCheckpoint, m.CheckpointAnswer, maintenance.checkpoint
 )
-PROOF = Operation("audit.proof", Need("audit"), m.AuditProof, m.ProofAnswer, audit_log.prove)
+PROOF = Operation("audit.proof", Need("audit"), m.AuditProof, m.ProofAnswer, maintenance.prove)
 VERIFY_RECEIPT = Operation(
-    "receipt.verify", Need("audit"), m.VerifyReceipt, m.VerifyReceiptAnswer, forget.verify_receipt
+    "receipt.verify", Need("audit"), m.VerifyReceipt, m.VerifyReceiptAnswer, memory.verify_receipt
 )
 ROTATE = Operation(
     "keys.rotate", Need("grant", operator=True), m.RotateKeys, m.RotateAnswer, maintenance.rotate, writes=True
@@ -138,10 +138,10 @@ REINDEX = Operation(
     Need("put", operator=True),
     m.Reindex,
     m.ReindexAnswer,
-    reindex.reindex,
+    maintenance.reindex,
     writes=True,
     rings=True,
-    peek=reindex.watch,
+    peek=maintenance.watch,
 )
 
 EVERY: tuple[Operation, ...] = tuple(part for part in globals().values() if isinstance(part, Operation))

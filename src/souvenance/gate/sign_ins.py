@@ -14,10 +14,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec.structs import replace
 
 from souvenance.core.request_context import Trace
-from souvenance.core.sealed_sign_ins import open_grant, seal_grant
+from souvenance.core.vault import open_grant, seal_grant
 from souvenance.domain import names
 from souvenance.domain.capability import Claims, Revocation, extent, read_unverified
-from souvenance.domain.names import ALL
+from souvenance.domain.names import ALL, Name
 from souvenance.domain.policy import Need, Reach
 from souvenance.domain.sign_ins import (
     ACCESS_SECONDS,
@@ -34,11 +34,11 @@ from souvenance.domain.sign_ins import (
     ops_of,
 )
 from souvenance.domain.timestamps import to_datetime
+from souvenance.domain.ulid import LineId
 from souvenance.errors import CapOpMismatch, CapScopeMismatch, Conflict, NotFound
 from souvenance.gate import messages as m
 from souvenance.gate import tokens
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
-from souvenance.gate.operation import Operation
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 
 
 class Allow(m.Request, frozen=True, kw_only=True):
@@ -51,8 +51,8 @@ class Allow(m.Request, frozen=True, kw_only=True):
     content: bytes
     typed: bytes | None = None
     """The hash of the code that the person typed, if the client is a device elsewhere."""
-    workspace: m.Name
-    peer: m.Name
+    workspace: Name
+    peer: Name
     namespaces: m.Grants
     access: Access
     seconds: m.Ttl
@@ -84,7 +84,7 @@ class ListSignIns(m.Request, frozen=True):
 
 
 class Withdraw(m.Request, frozen=True):
-    id: m.LineId
+    id: LineId
 
 
 class SignInDone(m.Answer, frozen=True):
@@ -126,8 +126,8 @@ class Exchanged(m.Answer, frozen=True, kw_only=True):
     exp: int = 0
 
 
-def allow(case: AuthorisedRequest, request: Allow) -> Outcome:
-    ctx, grant = case.ctx, case.chain.grant
+def allow(authorised: AuthorisedRequest, request: Allow) -> Outcome:
+    ctx, grant = authorised.ctx, authorised.chain.grant
     signins = ctx.tx.signins
     names.name(request.workspace, "workspace")
     if not signins.spend(REQUEST, request.request, ctx.now):
@@ -136,7 +136,7 @@ def allow(case: AuthorisedRequest, request: Allow) -> Outcome:
     if not ops or (request.access == "write" and "put" not in ops):
         raise CapOpMismatch(f"the cap does not grant {request.access!r}")
     minted = tokens.mint(
-        case,
+        authorised,
         m.Mint(
             sub=request.peer,
             ops=ops,
@@ -160,19 +160,19 @@ def allow(case: AuthorisedRequest, request: Allow) -> Outcome:
         created_at=ctx.now,
         until=minted.exp * 1000,
     )
-    signins.add(replace(signin, sealed=seal_grant(case.keyring, signin.id, minted.cap)))
+    signins.add(replace(signin, sealed=seal_grant(authorised.keyring, signin.id, minted.cap)))
     signins.use_client(request.client, ctx.now)
-    signins.keep(_handed(case, request, signin))
+    signins.keep(_handed(authorised, request, signin))
     detail = f"client={request.client} sub={request.peer} wid={request.workspace} jti={minted.jti}"
     return Outcome(SignInDone(), Trace(request.namespaces, (), detail))
 
 
-def _handed(case: AuthorisedRequest, request: Allow, signin: SignIn) -> Slip:
+def _handed(authorised: AuthorisedRequest, request: Allow, signin: SignIn) -> Slip:
     """What the client comes with to fetch its token: a code that it gets now, or a device code that it has.
 
     Raises: NotFound.
     """
-    now, signins = case.ctx.now, case.ctx.tx.signins
+    now, signins = authorised.ctx.now, authorised.ctx.tx.signins
     if request.kind == CODE:
         return Slip(
             kind=CODE,
@@ -190,30 +190,30 @@ def _handed(case: AuthorisedRequest, request: Allow, signin: SignIn) -> Slip:
     return replace(known, signin=signin.id, content=request.content)
 
 
-def deny(case: AuthorisedRequest, request: Deny) -> Outcome:
-    signins = case.ctx.tx.signins
-    if not signins.spend(REQUEST, request.request, case.ctx.now):
+def deny(authorised: AuthorisedRequest, request: Deny) -> Outcome:
+    signins = authorised.ctx.tx.signins
+    if not signins.spend(REQUEST, request.request, authorised.ctx.now):
         raise Conflict("this was answered already", hint="Let the program ask again.")
     if request.device is not None:
-        signins.spend(DEVICE, request.device, case.ctx.now)
+        signins.spend(DEVICE, request.device, authorised.ctx.now)
     return Outcome(SignInDone(), Trace((), (), f"client={request.client}"))
 
 
-def exchange(case: AuthorisedRequest, request: Exchange) -> Outcome:
-    ctx = case.ctx
+def exchange(authorised: AuthorisedRequest, request: Exchange) -> Outcome:
+    ctx = authorised.ctx
     signins = ctx.tx.signins
     slip = signins.slip(request.kind, request.slip)
     signin = None if slip is None or slip.signin is None else signins.get(slip.signin)
-    if slip is None or signin is None or signin.jti != case.chain.grant.jti:
+    if slip is None or signin is None or signin.jti != authorised.chain.grant.jti:
         raise NotFound("there is no such sign-in")
     if not signins.spend(slip.kind, slip.hash, ctx.now):
-        _end(case, signin)
+        _end(authorised, signin)
         return Outcome(Exchanged(cap=None), Trace((), (), f"replayed {slip.kind} jti={signin.jti}"))
     if slip.until <= ctx.now:
         raise NotFound("it came too late")
     made = tokens.attenuated(
-        case.token,
-        m.Attenuate(ttl_seconds=ACCESS_SECONDS, ops=ops_of(request.access, case.chain.grant.ops)),
+        authorised.token,
+        m.Attenuate(ttl_seconds=ACCESS_SECONDS, ops=ops_of(request.access, authorised.chain.grant.ops)),
         jti=ctx.fresh_id(),
         now=ctx.now // 1000,
         secret=Ed25519PrivateKey.from_private_bytes(ctx.tools.entropy.take(32)),
@@ -234,50 +234,50 @@ def exchange(case: AuthorisedRequest, request: Exchange) -> Outcome:
     return Outcome(Exchanged(cap=made.cap, exp=made.exp), Trace((), (), detail))
 
 
-def end(case: AuthorisedRequest, request: End) -> Outcome:
+def end(authorised: AuthorisedRequest, request: End) -> Outcome:
     """End the sign-in that this cap is the grant or an access token of; nothing for any other cap."""
-    blocks = case.chain.blocks
-    signin = case.ctx.tx.signins.of_cap(blocks[0].jti) if len(blocks) <= _OWN_BLOCKS else None
+    blocks = authorised.chain.blocks
+    signin = authorised.ctx.tx.signins.of_cap(blocks[0].jti) if len(blocks) <= _OWN_BLOCKS else None
     if signin is None:
         return Outcome(SignInDone())
     if signin.client != request.client:
         raise CapScopeMismatch("the sign-in is another client's")
-    _end(case, signin)
+    _end(authorised, signin)
     return Outcome(SignInDone(), Trace((), (), f"client={signin.client} jti={signin.jti}"))
 
 
-def list_signins(case: AuthorisedRequest, request: ListSignIns) -> Outcome:
-    now = case.ctx.now
+def list_signins(authorised: AuthorisedRequest, request: ListSignIns) -> Outcome:
+    now = authorised.ctx.now
     found = [
-        _shown(case, signin, given)
-        for signin, given in _reached(case, case.ctx.tx.signins.every())
+        _shown(authorised, signin, given)
+        for signin, given in _reached(authorised, authorised.ctx.tx.signins.every())
         if signin.until > now
     ]
     return Outcome(SignInsAnswer(found[::-1]))
 
 
-def withdraw(case: AuthorisedRequest, request: Withdraw) -> Outcome:
-    known = case.ctx.tx.signins.get(request.id)
-    reached = _reached(case, [] if known is None else [known])
+def withdraw(authorised: AuthorisedRequest, request: Withdraw) -> Outcome:
+    known = authorised.ctx.tx.signins.get(request.id)
+    reached = _reached(authorised, [] if known is None else [known])
     if not reached:
         raise NotFound("there is no such sign-in", hint="'souvenance sign-ins' lists them.")
     [(signin, _)] = reached
-    _end(case, signin)
+    _end(authorised, signin)
     return Outcome(
         Withdrawn(signin.id, signin.client), Trace((), (), f"client={signin.client} jti={signin.jti}")
     )
 
 
-def _reached(case: AuthorisedRequest, signins: Iterable[SignIn]) -> list[tuple[SignIn, Claims]]:
+def _reached(authorised: AuthorisedRequest, signins: Iterable[SignIn]) -> list[tuple[SignIn, Claims]]:
     """Those of which the cap reaches everything, each with what it was given. Raises: WrongKey, Tampered."""
-    workspace, reached = case.chain.grant.workspace, case.chain.lineage[-1].extent
+    workspace, reached = authorised.chain.grant.workspace, authorised.chain.lineage[-1].extent
     here = [signin for signin in signins if workspace in (ALL, signin.workspace)]
-    given = [(signin, read_unverified(open_grant(case.keyring, signin))[0][-1]) for signin in here]
+    given = [(signin, read_unverified(open_grant(authorised.keyring, signin))[0][-1]) for signin in here]
     return [(signin, claims) for signin, claims in given if extent(claims).within(reached)]
 
 
-def _shown(case: AuthorisedRequest, signin: SignIn, given: Claims) -> SignInAnswer:
-    client = BUILT_IN.get(signin.client) or case.ctx.tx.signins.client(signin.client)
+def _shown(authorised: AuthorisedRequest, signin: SignIn, given: Claims) -> SignInAnswer:
+    client = BUILT_IN.get(signin.client) or authorised.ctx.tx.signins.client(signin.client)
     return SignInAnswer(
         id=signin.id,
         client=signin.client,
@@ -297,9 +297,9 @@ _OWN_BLOCKS = 2
 """The grant, and the access token made from it; who made a narrower cap of that can't end the whole."""
 
 
-def _end(case: AuthorisedRequest, signin: SignIn) -> None:
-    tx = case.ctx.tx
-    tx.caps.revoke(Revocation(signin.workspace, "jti", signin.jti, case.ctx.now))
+def _end(authorised: AuthorisedRequest, signin: SignIn) -> None:
+    tx = authorised.ctx.tx
+    tx.caps.revoke(Revocation(signin.workspace, "jti", signin.jti, authorised.ctx.now))
     tx.touch(signin.workspace, caps=True)
     tx.signins.end(signin.id)
 

@@ -10,15 +10,15 @@ from souvenance.domain.capability import Claims, Confirmation, Grant, HolderKey,
 from souvenance.domain.names import ALL
 from souvenance.errors import CapMalformed, CapScopeMismatch, Conflict, InvalidInput
 from souvenance.gate import messages as m
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 
 _LONGEST_LINEAGE = 16
 
 
-def mint(case: AuthorisedRequest, request: m.Mint) -> Outcome:
-    ctx = case.ctx
-    parent = case.chain.blocks[-1]
-    lineage = case.chain.lineage
+def mint(authorised: AuthorisedRequest, request: m.Mint) -> Outcome:
+    ctx = authorised.ctx
+    parent = authorised.chain.blocks[-1]
+    lineage = authorised.chain.lineage
     if len(lineage) > _LONGEST_LINEAGE:
         raise CapScopeMismatch("this cap is too many steps away from the first one to mint another")
     secret = Ed25519PrivateKey.from_private_bytes(ctx.tools.entropy.take(32))
@@ -42,14 +42,14 @@ def mint(case: AuthorisedRequest, request: m.Mint) -> Outcome:
         via=request.via,
     )
     _check(claims)
-    opened = case.chain.grant.opened
+    opened = authorised.chain.grant.opened
     opens_more = opened is not None and not opened.issuperset(claims.sessions or ())
     if opens_more or not capability.narrows(claims, parent):
         raise CapScopeMismatch(
             "a cap can't mint one that grants more than itself",
             hint="Ask for less, or mint with a wider cap: 'souvenance cap whoami' shows this one.",
         )
-    kid, key = case.keyring.signer()
+    kid, key = authorised.keyring.signer()
     block = capability.sign(claims, key=key, kid=kid)
     token = block if request.cnf else capability.bearer(block, secret)
     if len(token) > capability.MAX_TOKEN_CHARS:
@@ -62,18 +62,18 @@ def mint(case: AuthorisedRequest, request: m.Mint) -> Outcome:
     )
 
 
-def attenuate(case: AuthorisedRequest, request: m.Attenuate) -> Outcome:
-    if request.cap is None and case.chain.bound:
+def attenuate(authorised: AuthorisedRequest, request: m.Attenuate) -> Outcome:
+    if request.cap is None and authorised.chain.bound:
         raise InvalidInput(
             "a bound cap can't be attenuated by the server",
             hint="Attenuate it where its holder key is: 'souvenance cap attenuate --holder-key FILE'.",
         )
     answer = attenuated(
-        request.cap or case.token,
+        request.cap or authorised.token,
         request,
-        jti=case.ctx.fresh_id(),
-        now=case.ctx.now // 1000,
-        secret=Ed25519PrivateKey.from_private_bytes(case.ctx.tools.entropy.take(32)),
+        jti=authorised.ctx.fresh_id(),
+        now=authorised.ctx.now // 1000,
+        secret=Ed25519PrivateKey.from_private_bytes(authorised.ctx.tools.entropy.take(32)),
     )
     return Outcome(answer, Trace((), (), f"jti={answer.jti}"))
 
@@ -123,18 +123,18 @@ def attenuated(
     return m.CapAnswer(made, child.jti, child.exp)
 
 
-def revoke(case: AuthorisedRequest, request: m.Revoke) -> Outcome:
+def revoke(authorised: AuthorisedRequest, request: m.Revoke) -> Outcome:
     """End what is named and everything made from it, as far as it does not stand above the caller.
 
     What is not known here, by its id or its actor alone, is judged when a token comes: see `Revoker.ends`.
     """
-    chain = case.chain
+    chain = authorised.chain
     above = chain.lineage[:-1]
     if request.kid is not None:
         kind, value = "kid", request.kid
         if above or not chain.grant.operates:
             raise CapScopeMismatch("only the owner's own token may revoke a signing key")
-        if value == case.keyring.signer()[0]:
+        if value == authorised.keyring.signer()[0]:
             raise Conflict(
                 "that key signs new caps now",
                 hint="Run 'souvenance key rotate --signing' first, then revoke it.",
@@ -147,13 +147,13 @@ def revoke(case: AuthorisedRequest, request: m.Revoke) -> Outcome:
                 hint="Revoke with the owner's token, or name a token of this one's own by its id.",
             )
     workspace = chain.grant.workspace
-    case.ctx.tx.caps.revoke(Revocation(workspace, kind, value, case.ctx.now, chain.revoker))
-    case.ctx.tx.touch(workspace, caps=True)
+    authorised.ctx.tx.caps.revoke(Revocation(workspace, kind, value, authorised.ctx.now, chain.revoker))
+    authorised.ctx.tx.touch(workspace, caps=True)
     return Outcome(m.RevokeAnswer(value, kind), Trace((), (), f"{kind}={value}"))
 
 
-def whoami(case: AuthorisedRequest, request: m.WhoAmI) -> Outcome:
-    return Outcome(told(case.chain.grant))
+def whoami(authorised: AuthorisedRequest, request: m.WhoAmI) -> Outcome:
+    return Outcome(told(authorised.chain.grant))
 
 
 def told(grant: Grant) -> m.WhoAmIAnswer:

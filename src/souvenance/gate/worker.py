@@ -7,11 +7,11 @@ tried again until it can; what fails by a defect of ours is given up after some 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from functools import partial
-from threading import Event as Bell
 from typing import TypeVar
 
 import msgspec
@@ -30,14 +30,14 @@ from souvenance.domain.audit import OK, Event
 from souvenance.domain.directory import WEBHOOK
 from souvenance.domain.jobs import DELIVER, DERIVE, DREAM, REASONING, SUMMARISE, Task
 from souvenance.domain.policy import Scope
-from souvenance.domain.webhook_delivery import retry_after_ms, sign
+from souvenance.domain.webhooks import retry_after_ms, sign
 from souvenance.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable, SouvenanceError, Unavailable
-from souvenance.gate.idle import Idle
+from souvenance.gate.gate import Idle
 from souvenance.ports.clock import Clock
 from souvenance.ports.model import Dialectic
 from souvenance.ports.observer import WORK, Observer
 from souvenance.ports.store import Store, Transaction
-from souvenance.ports.webhook_sender import Parcel, Undelivered
+from souvenance.ports.webhook_sender import Undelivered, WebhookDelivery
 
 LEASE_MS = 30 * 1000
 MODEL_LEASE_MS = 10 * LEASE_MS
@@ -53,7 +53,7 @@ _LONGEST_ASKED_MS = 60 * 60 * 1000
 _LOOK_SECONDS = 1.0
 """How often it looks for work that nobody rings for."""
 _HEARING_SECONDS = 30.0
-"""How often it looks where everybody rings: in case that a ring was lost."""
+"""How often it looks where every process tells of new work: in case that one was lost."""
 _LULL_SECONDS, _LULL_TIMES = 0.1, 5
 """Called after a rest, it begins once nobody has asked for so long, and after so many times whoever asks."""
 _SENDERS = 4
@@ -81,7 +81,7 @@ class Worker:
         tools: Services,
         secret: Callable[[], bytes],
         report: Callable[[str], None],
-        bell: Bell | None = None,
+        wake: threading.Event | None = None,
         idle: Idle | None = None,
     ) -> None:
         self._store = store
@@ -96,10 +96,10 @@ class Worker:
         """The workspace that work was last done for: the others come first."""
         self._senders = ThreadPoolExecutor(_SENDERS, "souvenance-webhooks")
         self._idle = idle or Idle()
-        self.bell = bell or Bell()
+        self.wake = wake or threading.Event()
         """Rung when there may be work."""
         self.hears = False
-        """Whether the bell is rung for work that other processes add, too."""
+        """Whether it is woken for work that other processes add, too."""
         self.busy = False
         """Whether a piece of work is under way."""
         self.observer: Observer | None = None
@@ -107,11 +107,11 @@ class Worker:
         self.paused: Callable[[], bool] = lambda: False
         """While this is true, no piece of work is begun; lines are still indexed."""
 
-    def run(self, stopped: Bell) -> None:
+    def run(self, stopped: threading.Event) -> None:
         """Work until stopped; what is under way is finished first."""
         looked = False
         while True:
-            self.bell.clear()
+            self.wake.clear()
             if stopped.is_set():
                 break
             try:
@@ -122,7 +122,7 @@ class Worker:
             except SouvenanceError as error:
                 self._report(f"the work waits: {error.detail}")
                 found = False
-            if not found and self.bell.wait(self._rest()):
+            if not found and self.wake.wait(self._rest()):
                 self._idle.wait(_LULL_SECONDS, _LULL_TIMES, stopped)
         self._senders.shutdown()
 
@@ -180,7 +180,7 @@ class Worker:
             return
         with self._store.write(workspace) as tx:
             tx.work.defer(workspace, session, DERIVE, self._clock.now())
-        self.bell.set()
+        self.wake.set()
 
     def tidy(self) -> bool:
         """Do a little for what lines are found by: new tokens first, then vectors; whether there was any.
@@ -190,7 +190,7 @@ class Worker:
         return renew_some(self._store, self._tools) or embed_some(self._store, self._tools)
 
     def _rest(self) -> float:
-        """For how many seconds there is nothing to do, unless the bell is rung."""
+        """For how many seconds there is nothing to do, unless it is woken."""
         if self.paused():
             return _LOOK_SECONDS
         longest = _HEARING_SECONDS if self.hears and not self._tools.meaning.owes else _LOOK_SECONDS
@@ -308,7 +308,7 @@ class Worker:
             body = delivery.body.encode()
             try:
                 self._tools.webhook_sender.deliver(
-                    Parcel(webhooks.url_of(entry), body, sign(self._secret(), body))
+                    WebhookDelivery(webhooks.url_of(entry), body, sign(self._secret(), body))
                 )
                 outcome = OK
             except Undelivered as error:

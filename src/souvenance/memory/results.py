@@ -8,13 +8,14 @@ from typing import Any
 
 from msgspec import Struct
 
+from souvenance.domain.line import GivenFields, shared_fields
 from souvenance.gate import messages as m
 from souvenance.gate.conversation.conclusions import ConclusionAnswer
 from souvenance.gate.conversation.context import PeerContextAnswer, SessionContextAnswer
 from souvenance.gate.conversation.messages import MessageAnswer
 
 
-class Line(Struct, frozen=True, kw_only=True):
+class Line(GivenFields, frozen=True, kw_only=True):
     """A line of memory."""
 
     id: str
@@ -25,7 +26,6 @@ class Line(Struct, frozen=True, kw_only=True):
     created_at: datetime
     occurred_at: datetime | None = None
     """When it happened, if that is not when it was stored."""
-    session: str | None = None
     score: float | None = None
     """How well it answers the question. `None` if there was no question."""
     matched: bool = True
@@ -42,13 +42,13 @@ class Line(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, found: m.RecalledLine | m.LineAnswer | m.ListedLine) -> Line:
         return cls(
+            **shared_fields(GivenFields, found),
             id=found.id,
             text=found.text or "",
             namespace=found.namespace,
             kind=found.kind,
             created_at=found.created_at,
             occurred_at=found.occurred_at,
-            session=found.session if isinstance(found, m.ListedLine) else found.source.session,
             score=getattr(found, "score", None),
             matched=getattr(found, "matched", True),
             trust=found.trust,

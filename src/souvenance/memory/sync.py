@@ -120,7 +120,9 @@ class LineMethods:
         is stored once.
         """
         extra = dict(metadata or {})
-        request = m.Put(text, namespace, id, kind, session, extra, occurred_at)
+        request = m.Put(
+            text, namespace, id, kind=kind, session=session, metadata=extra, occurred_at=occurred_at
+        )
         answer: m.PutAnswer = self._call(o.PUT, request)
         return answer.id
 

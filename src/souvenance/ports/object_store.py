@@ -13,9 +13,10 @@ Contract, which `contracts.object_store_contract` checks on every implementation
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Collection, Sequence
+from typing import NamedTuple, Protocol
 
+from souvenance.domain.names import Compartment
 from souvenance.patterns import pattern
 
 MOST_LISTED = 1000
@@ -59,3 +60,68 @@ def checked(key: str) -> str:
     if not _KEY.match(key):
         raise ValueError(f"{key!r} is not the key of an object")
     return key
+
+
+LINE = "line"
+REPLACED = "replaced"
+KEY = "key"
+COMPARTMENT = "room"
+"""Everything of the compartment that the bucket has."""
+
+
+class ChangeNote(NamedTuple):
+    """Something of a compartment that must be looked at. `stamp` is that of whoever noted or claimed it
+    last."""
+
+    compartment: Compartment
+    what: str
+    name: str
+    stamp: str = ""
+    tries: int = 0
+
+
+class Replication(Protocol):
+    """What the bucket does not have yet, or has and should not.
+
+    Contract, which `contracts.replication_contract` checks on every implementation: a note says only that
+    something must be looked at; what is then done is decided by what the store says at that moment. It is
+    made in the transaction that changes the store. Whoever carried it takes it away, and only if nothing was
+    noted meanwhile; if someone else took it away or noted it anew, it is noted (again), so that whatever a
+    slow carrier did last is looked at once more.
+    """
+
+    def note(self, replication: Collection[ChangeNote]) -> None:
+        """Note them, each due at once, and in place of an earlier note of the same."""
+        ...
+
+    def note_everything(self, stamp: str) -> None:
+        """Note every line, replacement and key of the store."""
+        ...
+
+    def due(self, now: int) -> bool:
+        """Whether there is any to claim."""
+        ...
+
+    def claim(self, stamp: str, *, now: int, until: int, most: int) -> Sequence[ChangeNote]:
+        """Take some that are due, by room, and stamp them; until then nobody else is given them."""
+        ...
+
+    def done(self, replication: ChangeNote) -> None:
+        """Take the note away; if it does not bear that stamp any more, make it anew."""
+        ...
+
+    def postpone(self, replication: ChangeNote, due: int) -> None:
+        """Leave it to whoever claims it from then on."""
+        ...
+
+    def waiting(self, workspace: str | None = None, owner: str | None = None) -> int:
+        """How many there are, in all, of a workspace or of one owner there."""
+        ...
+
+    def mirrored(self) -> bool:
+        """Whether changes of this store are noted."""
+        ...
+
+    def begin(self) -> None:
+        """From now on, changes of this store are to be noted, whoever makes them."""
+        ...

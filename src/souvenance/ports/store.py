@@ -9,19 +9,19 @@ Contract, which `contracts.store_contract` checks on every implementation:
   from the next durable write on; no later change can outlive an earlier one.
 - Nothing crosses a workspace: every method is asked about one.
 - Whoever names a workspace touches nothing in the transaction but that and what belongs to all ('*') or to
-  none (clients and slips of sign-ins), and of what belongs to all changes only what is counted. A book may
+  none (clients and slips of sign-ins), and of what belongs to all changes only what is counted. A store may
   hide the rest, and may let writers of several workspaces write at once; whoever names none writes alone.
 - Rooms and ids compare byte for byte. Lines of a compartment are ordered by id.
 - Foreign errors arrive as `StorageUnavailable` and its kind.
 - After `scrub()` returns True, no byte of a deleted row is left in any file of a store that is its own files.
   A database's server keeps such bytes in its log and its free pages until it writes over them; what makes
   them unreadable there is that a forgotten room's keys are gone.
-- One book may be used from several threads, and one set of files from several processes.
+- One store may be used from several threads, and one set of files from several processes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -33,12 +33,78 @@ from souvenance.domain.change_feed import UNSAID, Feed, Saying
 from souvenance.domain.line import LinePlace, SealedLine
 from souvenance.domain.merkle import Tree
 from souvenance.domain.names import ALL, Compartment
+from souvenance.domain.sign_ins import Client, SignIn, Slip
 
 if TYPE_CHECKING:
     from souvenance.ports.directory import Directory, Work
-    from souvenance.ports.reindexing import Renewal
-    from souvenance.ports.replication import Replication
-    from souvenance.ports.sign_ins import SignIns
+    from souvenance.ports.index import Renewal
+    from souvenance.ports.object_store import Replication
+
+
+class SignIns(Protocol):
+    """The clients that registered, what was granted to them, and the slips that are under way.
+
+    Contract, which `contracts.sign_ins_contract` checks on every store. A slip is one of its kind and
+    hash; `spend` succeeds once, in whatever thread or process. Secrets never come here: hashes and
+    sealed caps do.
+    """
+
+    def add_client(self, client: Client) -> None: ...
+
+    def client(self, client_id: str) -> Client | None: ...
+
+    def use_client(self, client_id: str, now: int) -> None:
+        """Note that it was let in; what was noted first stays."""
+        ...
+
+    def strangers(self) -> int:
+        """How many clients registered that nobody let in."""
+        ...
+
+    def add(self, signin: SignIn) -> None: ...
+
+    def get(self, signin_id: str) -> SignIn | None: ...
+
+    def of_cap(self, jti: str) -> SignIn | None:
+        """The sign-in whose sealed cap has that id."""
+        ...
+
+    def every(self) -> list[SignIn]:
+        """All of them, in order of id."""
+        ...
+
+    def use(self, signin_id: str, now: int) -> None:
+        """Note that a token was fetched now, the last time so far."""
+        ...
+
+    def reseal(self, signin_id: str, sealed: bytes) -> None: ...
+
+    def end(self, signin_id: str) -> None:
+        """Forget the sign-in and its slips."""
+        ...
+
+    def keep(self, slip: Slip) -> None:
+        """Remember the slip, in place of what was known of it."""
+        ...
+
+    def slip(self, kind: str, hashed: bytes) -> Slip | None: ...
+
+    def spend(self, kind: str, hashed: bytes, now: int) -> bool:
+        """Mark the slip as spent; False, and no change, if it was already or is not there."""
+        ...
+
+    def drop(self, kind: str, hashed: bytes) -> None: ...
+
+    def drop_all(self, kind: str) -> None: ...
+
+    def count(self, kind: str) -> int:
+        """How many slips of that kind there are."""
+        ...
+
+    def sweep(self, now: int) -> None:
+        """Forget what is over: slips past their time, those spent long ago, ended and never fetched sign-ins,
+        and clients that nobody let in for a day."""
+        ...
 
 
 class ChangeMarks(Struct, frozen=True):
@@ -274,7 +340,7 @@ class Terms(Protocol):
 
     def lie(self, compartment: Compartment, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
         """Give lines, by their ids, their vectors in that space, in place of any that they had: sealed, or
-        packed (`souvenance.domain.vector`) for a store that compares them.
+        packed (`souvenance.domain.seal`) for a store that compares them.
 
         What is given to a line that is not indexed is dropped.
         """
@@ -425,3 +491,29 @@ class Store(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class LateRow(Struct, frozen=True):
+    """A row that the audit log of a workspace lacks yet. The id tells it from every other."""
+
+    id: str
+    workspace: str
+    event: Event
+
+
+class LateRows(Protocol):
+    @property
+    def waiting(self) -> bool:
+        """Whether there may be any."""
+        ...
+
+    def add(self, row: LateRow) -> None:
+        """Keep the row: it outlives the process, and a loss of power. Raises: StorageUnavailable."""
+        ...
+
+    def drain(self, append: Callable[[Sequence[LateRow]], None]) -> None:
+        """Hand over all rows, and drop them once that has returned. What is handed over may come again.
+
+        Raises: StorageUnavailable, and what `append` raises.
+        """
+        ...

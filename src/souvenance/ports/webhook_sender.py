@@ -16,7 +16,7 @@ from typing import Protocol
 from msgspec import Struct
 
 
-class Parcel(Struct, frozen=True):
+class WebhookDelivery(Struct, frozen=True):
     """One event for one receiver: the body as it was signed, and what to say beside it."""
 
     url: str
@@ -37,4 +37,4 @@ class Undelivered(Exception):
 class WebhookSender(Protocol):
     def check(self, url: str) -> str: ...
 
-    def deliver(self, parcel: Parcel) -> None: ...
+    def deliver(self, parcel: WebhookDelivery) -> None: ...

@@ -338,9 +338,10 @@ def packed(value):
 
 
 def place(line):
-    order = ("workspace", "owner", "namespace", "kind", "session", "id", "created_at", "occurred_at")
-    bound = [line[name] for name in (*order, "supersedes", "epoch")]
-    return framed("souvenance.seal.v1", "memory", *bound)
+    where = [line[name] for name in ("workspace", "owner", "namespace", "epoch")]
+    fields = ("session", "id", "kind", "created_at", "occurred_at", "supersedes")
+    told = [part for name in fields if line[name] is not None for part in (name, line[name])]
+    return framed("souvenance.seal.v1", "memory", *where, *told)
 
 
 def envelope(line=LINE, text=TEXT):

@@ -6,7 +6,7 @@ from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 
-from souvenance.adapters.embed.no_telemetry import keep_quiet
+from souvenance.adapters.embed.local import keep_quiet
 from souvenance.adapters.embed.packaged import INSTALL, installed, packaged
 from souvenance.adapters.private_files import secret_of
 from souvenance.domain.embedding import AUTO, NONE, EmbedderSettings

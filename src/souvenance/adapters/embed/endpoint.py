@@ -8,7 +8,8 @@ is asked for only if the model's own is another: many endpoints refuse to be ask
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from souvenance.adapters.embed.backoff import Rest
-from souvenance.adapters.embed.vectors import packed
+from souvenance.adapters.embed.local import packed
 from souvenance.decoders import settled
 from souvenance.domain.upstream import below, is_address
 from souvenance.errors import Misconfigured, Unavailable
@@ -26,6 +26,32 @@ from souvenance.version import __version__
 
 if TYPE_CHECKING:
     import httpx
+
+
+class Rest:
+    """Leaves alone for a while what has just failed: a recall must not wait for it again and again.
+
+    Any number of threads may use it.
+    """
+
+    def __init__(self, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._now = now
+        self._failed: tuple[float, Unavailable] | None = None
+
+    @contextmanager
+    def between(self) -> Iterator[None]:
+        """Around each try. Raises: Unavailable at once if the last try raised it a moment ago."""
+        failed = self._failed
+        if failed is not None and self._now() < failed[0]:
+            raise Unavailable(failed[1].detail, hint=failed[1].hint)
+        try:
+            yield
+        except Unavailable as error:
+            self._failed = (self._now() + self._seconds, error)
+            raise
+        self._failed = None
+
 
 PASSAGES_SECONDS = 60.0
 QUESTION_SECONDS = 5.0

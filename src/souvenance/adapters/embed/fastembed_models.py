@@ -8,10 +8,8 @@ from importlib.util import find_spec
 from threading import Lock
 from typing import Any
 
-from souvenance.adapters.embed.backoff import Rest
-from souvenance.adapters.embed.no_telemetry import keep_quiet
-from souvenance.adapters.embed.onnx_network import failures
-from souvenance.adapters.embed.vectors import packed
+from souvenance.adapters.embed.endpoint import Rest
+from souvenance.adapters.embed.local import failures, keep_quiet, packed
 from souvenance.errors import Misconfigured, Unavailable
 from souvenance.extras import install
 

@@ -1,15 +1,195 @@
-"""An embedder on a network in this process, loaded by the first vector that is asked for."""
+"""An embedder on a network in this process: ONNX, loaded by the first vector that is asked for.
+
+The network takes one text at a time, on one thread. That is no slower here than many: texts of a batch are
+padded to the longest, and the states of 32 texts leave the processor's cache. And networks on 8-bit integers
+scale their states by the largest in the batch, so that a text's vector would depend on its neighbours.
+Files are used only if they are the very bytes that were named.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+import math
+import os
+import platform
+import sys
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
+from souvenance.errors import Misconfigured, Tampered
+
 if TYPE_CHECKING:
-    from souvenance.adapters.embed.onnx_network import Network
+    from tokenizers import Tokenizer
+
+
+MOST_TOKENS = 128
+"""Of a text, with the mark at its beginning and the mark at its end."""
+
+_MOST_CHARACTERS = 8192
+"""What no text of so many tokens reaches, unless it is mostly space or one endless word."""
+
+
+def wordpieces(vocabulary: str) -> Tokenizer:
+    """A tokenizer for the pieces of a `vocab.txt`, one on a line.
+
+    The vocabulary's own marks, such as `[SEP]`, are plain text where a text spells them.
+    Raises: ValueError if it lacks the marks.
+    """
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordPiece
+    from tokenizers.normalizers import BertNormalizer
+    from tokenizers.pre_tokenizers import BertPreTokenizer
+    from tokenizers.processors import TemplateProcessing
+
+    pieces = {piece: number for number, piece in enumerate(_lines(vocabulary))}
+    marks = ("[CLS]", "[SEP]")
+    if missing := [mark for mark in (*marks, "[UNK]") if mark not in pieces]:
+        raise ValueError(f"the vocabulary has no {missing[0]}")
+    tokenizer = Tokenizer(WordPiece(pieces, unk_token="[UNK]"))  # noqa: S106 - a piece, no password
+    tokenizer.normalizer = BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    tokenizer.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[(mark, pieces[mark]) for mark in marks]
+    )
+    return cut_off(tokenizer)
+
+
+def cut_off(tokenizer: Tokenizer) -> Tokenizer:
+    """The same, giving the first tokens of a text and nothing else."""
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MOST_TOKENS)
+    return tokenizer
+
+
+def tokens(tokenizer: Tokenizer, text: str) -> list[int]:
+    """The numbers of a text's first tokens; what is no character reads as a question mark."""
+    begun = text[:_MOST_CHARACTERS].encode("utf-8", "replace").decode()
+    return list(tokenizer.encode(begun).ids)
+
+
+def _lines(vocabulary: str) -> Sequence[str]:
+    return [line.rstrip("\r") for line in vocabulary.removesuffix("\n").split("\n")]
+
+
+def packed(values: Sequence[float]) -> bytes:
+    """Raises: ValueError if the values point nowhere."""
+    length = math.hypot(*values)
+    if not 0 < length < math.inf:
+        raise ValueError("that is no vector")
+    floats = array("f", [value / length for value in values])
+    if sys.byteorder == "big":
+        floats.byteswap()
+    return floats.tobytes()
+
+
+def keep_quiet() -> None:
+    """Tell what runs models to report to nobody, before it is loaded: it sets up its reports while it is."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+
+Pooling = Literal["mean", "first"]
+
+_IDS = "input_ids"
+_FILLED = {_IDS: None, "attention_mask": 1, "token_type_ids": 0}
+_WHOLE = ("sentence_embedding", "text_embeds")
+_STATES = "last_hidden_state"
+
+
+class Network:
+    """Any number of threads may use it."""
+
+    def __init__(
+        self,
+        model: bytes,
+        tokenizer: Tokenizer,
+        *,
+        pooling: Pooling = "mean",
+        beside: Mapping[str, bytes] | None = None,
+    ) -> None:
+        """`beside` has the files that the model says its weights are in, by name. Raises: Misconfigured."""
+        self._session = _session(model, beside or {})
+        self._tokenizer = tokenizer
+        self._pooling = pooling
+        self._inputs = [one.name for one in self._session.get_inputs()]
+        if strange := [name for name in self._inputs if name not in _FILLED]:
+            raise Misconfigured(f"the model wants {strange[0]!r}, which is not known here")
+        outputs = {one.name: one.shape for one in self._session.get_outputs()}
+        self._output = next((name for name in (*_WHOLE, _STATES) if name in outputs), next(iter(outputs)))
+        size = outputs[self._output][-1] if outputs[self._output] else None
+        self.dimensions = size if isinstance(size, int) else len(self._values(""))
+
+    def vector(self, text: str) -> bytes:
+        """Raises: Misconfigured if what the model gives is none."""
+        try:
+            return packed(self._values(text))
+        except ValueError as error:
+            raise Misconfigured(f"the model gives no vector: {error}") from error
+
+    def _values(self, text: str) -> list[float]:
+        import numpy as np
+
+        ids = np.array([tokens(self._tokenizer, text)], dtype=np.int64)
+        filled = {
+            name: ids if (value := _FILLED[name]) is None else np.full_like(ids, value)
+            for name in self._inputs
+        }
+        found = self._session.run([self._output], filled)[0][0]
+        if found.ndim == 2:
+            found = found.mean(axis=0) if self._pooling == "mean" else found[0]
+        values: list[float] = found.astype(np.float64).tolist()
+        return values
+
+
+def _session(model: bytes, beside: Mapping[str, bytes]) -> Any:
+    """Raises: Misconfigured if this runtime can't run the model."""
+    keep_quiet()
+    import onnxruntime  # type: ignore[import-untyped]
+
+    onnxruntime.disable_telemetry_events()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = 3
+    for name in ("intra_op.allow_spinning", "inter_op.allow_spinning"):
+        options.add_session_config_entry(f"session.{name}", "0")
+    if overflows(platform.machine(), _processor()):
+        options.add_session_config_entry("session.x64quantprecision", "1")
+    try:
+        if beside:
+            options.add_external_initializers_from_files_in_memory(
+                list(beside), list(beside.values()), [len(content) for content in beside.values()]
+            )
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except failures() as error:
+        raise Misconfigured(
+            f"the model can't be run: {error}", hint="Bring onnxruntime up to date, or use another model."
+        ) from error
+
+
+def failures() -> tuple[type[Exception], ...]:
+    """What the runtime raises: a kind for each of its codes, and no base for them."""
+    keep_quiet()
+    from onnxruntime.capi import onnxruntime_pybind11_state as runtime  # type: ignore[import-untyped]
+
+    kinds = vars(runtime).values()
+    return tuple(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Exception))
+
+
+def overflows(machine: str, processor: str) -> bool:
+    """Whether sums of 8-bit products may overflow: an x86 processor without instructions made for them."""
+    return machine.lower() in ("x86_64", "amd64") and "vnni" not in processor
+
+
+def _processor() -> str:
+    try:
+        return Path("/proc/cpuinfo").read_text("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 class Prompts(Struct, frozen=True):
@@ -72,3 +252,22 @@ class LocalEmbedder:
                     self._network = self._load()
                 network = self._network
         return network
+
+
+_HINT = "Nothing was loaded. Install the file again, or name the SHA-256 of the one that you trust."
+
+
+def verified(path: Path, sha256: str) -> bytes:
+    """The content: what was checked is what is used. Raises: Tampered, Misconfigured if it can't be read."""
+    content = readable(path)
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise Tampered(f"{path.name} is not the file whose SHA-256 is {sha256}", hint=_HINT)
+    return content
+
+
+def readable(path: Path) -> bytes:
+    """The content. Raises: Misconfigured if it can't be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Misconfigured(f"{path} can't be read: {error.strerror or error}") from error

@@ -16,17 +16,23 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec import Struct, field
 
-from souvenance.adapters.embed.checksums import readable, verified
-from souvenance.adapters.embed.local import LocalEmbedder, Prompts
+from souvenance.adapters.embed.local import (
+    MOST_TOKENS,
+    LocalEmbedder,
+    Prompts,
+    cut_off,
+    readable,
+    verified,
+    wordpieces,
+)
 from souvenance.adapters.embed.packaged import INSTALL, runs
-from souvenance.adapters.embed.wordpiece import MOST_TOKENS, cut_off, wordpieces
 from souvenance.decoders import settled
 from souvenance.errors import Misconfigured
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-    from souvenance.adapters.embed.onnx_network import Network, Pooling
+    from souvenance.adapters.embed.local import Network, Pooling
 
 _SHA256 = 64
 _HEX = frozenset("0123456789abcdef")
@@ -83,7 +89,7 @@ def folder(place: Path, sha256: str) -> LocalEmbedder:
 
 
 def _network(model: Path, sha256: str, tokenizer: str, content: bytes, pooling: Pooling) -> Network:
-    from souvenance.adapters.embed.onnx_network import Network
+    from souvenance.adapters.embed.local import Network
 
     weights = verified(model, sha256)
     try:

@@ -14,14 +14,12 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from souvenance.adapters.embed.checksums import verified
-from souvenance.adapters.embed.local import LocalEmbedder
-from souvenance.adapters.embed.wordpiece import MOST_TOKENS, wordpieces
+from souvenance.adapters.embed.local import MOST_TOKENS, LocalEmbedder, verified, wordpieces
 from souvenance.errors import Misconfigured
 from souvenance.extras import install
 
 if TYPE_CHECKING:
-    from souvenance.adapters.embed.onnx_network import Network
+    from souvenance.adapters.embed.local import Network
 
 NAME = "all-MiniLM-L6-v2"
 DIMENSIONS = 384
@@ -71,7 +69,7 @@ def _network(weights: Path) -> Network:
 
 
 def _loaded_anew(weights: Path) -> Network:
-    from souvenance.adapters.embed.onnx_network import Network
+    from souvenance.adapters.embed.local import Network
 
     content = verified(weights, WEIGHTS)
     here = Path(__file__).parent

@@ -14,11 +14,17 @@ from typing import IO, Any
 
 from msgspec import Struct
 
-from souvenance.adapters.importers.decoding import clean, decoded, moment, shown
-from souvenance.adapters.importers.elements import elements
-from souvenance.adapters.importers.naming import name_of
-from souvenance.adapters.importers.opening import opened
-from souvenance.adapters.importers.zipped import member, names_in
+from souvenance.adapters.importers.source_files import (
+    clean,
+    decoded,
+    elements,
+    member,
+    moment,
+    name_of,
+    names_in,
+    opened,
+    shown,
+)
 from souvenance.domain.imports import ImportedMessage, ImportedPeer, ImportedSession, Record, Skipped, Wanted
 from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.errors import ImportUnreadable, InvalidInput

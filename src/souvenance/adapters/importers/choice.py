@@ -12,10 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.adapters.importers import chatgpt, jsonl, markdown, mem0
-from souvenance.adapters.importers.decoding import decoded
-from souvenance.adapters.importers.elements import elements
-from souvenance.adapters.importers.opening import opened
-from souvenance.adapters.importers.zipped import names_in
+from souvenance.adapters.importers.source_files import decoded, elements, names_in, opened
 from souvenance.domain.imports import ImportReader, Wanted
 from souvenance.errors import ImportUnreadable, ImportUnrecognised, Misconfigured
 from souvenance.extras import install
@@ -38,7 +35,7 @@ _URL = re.compile(r"https?://", re.IGNORECASE)
 _WORKSPACE = re.compile(r"(.*?)/v3(?:/workspaces/([^/?#]+))?/?")
 
 
-class _Shape(Struct):
+class _JsonShape(Struct):
     """What tells the kinds of JSON apart."""
 
     mapping: Any = None
@@ -97,7 +94,7 @@ def _kind_of_json(path: Path) -> str | None:
     try:
         with opened(path) as file:
             first = next(elements(file, path.name), b"")
-            shape = decoded(first, _Shape, path.name)
+            shape = decoded(first, _JsonShape, path.name)
     except ImportUnreadable:
         return None
     if isinstance(shape.mapping, dict):

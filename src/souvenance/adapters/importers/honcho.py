@@ -15,7 +15,7 @@ import httpx
 import msgspec
 from msgspec import Struct
 
-from souvenance.adapters.importers.decoding import bag, clean, decoded, moment, shown
+from souvenance.adapters.importers.source_files import bag, clean, decoded, moment, shown
 from souvenance.domain.imports import (
     Card,
     ImportedMessage,

@@ -8,9 +8,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from souvenance.adapters.importers.decoding import bag, clean, decoded, moment, shown
-from souvenance.adapters.importers.naming import Counted, name_of
-from souvenance.adapters.importers.opening import opened
+from souvenance.adapters.importers.source_files import (
+    Counted,
+    bag,
+    clean,
+    decoded,
+    moment,
+    name_of,
+    opened,
+    shown,
+)
 from souvenance.domain.imports import ImportedMessage, ImportedPeer, ImportedSession, Record, Skipped, Wanted
 from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.errors import ImportUnreadable

@@ -12,9 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from souvenance.adapters.importers.decoding import clean
-from souvenance.adapters.importers.naming import Counted
-from souvenance.adapters.importers.opening import opened
+from souvenance.adapters.importers.source_files import Counted, clean, opened
 from souvenance.domain.imports import ImportedPeer, ImportedStatement, Record, Skipped, Wanted
 from souvenance.errors import ImportUnreadable
 

@@ -12,10 +12,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from souvenance.adapters.importers.decoding import bag, clean, decoded, moment, shown
-from souvenance.adapters.importers.elements import elements
-from souvenance.adapters.importers.naming import Counted, name_of
-from souvenance.adapters.importers.opening import opened
+from souvenance.adapters.importers.source_files import (
+    Counted,
+    bag,
+    clean,
+    decoded,
+    elements,
+    moment,
+    name_of,
+    opened,
+    shown,
+)
 from souvenance.domain.imports import ImportedPeer, ImportedStatement, Record, Skipped, Wanted
 from souvenance.errors import ImportUnreadable
 

@@ -22,8 +22,7 @@ from souvenance.adapters.index.compartment import (
     unsealed,
 )
 from souvenance.adapters.index.lazy_numpy import NDArray, np
-from souvenance.adapters.index.similarity import nearness
-from souvenance.adapters.index.view import ByCompartment, IndexView, ViewBounds
+from souvenance.adapters.index.view import ByCompartment, IndexView, ViewBounds, nearness
 from souvenance.domain import relevance as r
 from souvenance.domain.names import Compartment
 from souvenance.language import signs

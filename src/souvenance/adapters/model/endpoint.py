@@ -16,8 +16,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from souvenance.decoders import settled
-from souvenance.domain.request_id import onward
 from souvenance.domain.retry_after import seconds_to_wait
+from souvenance.domain.telemetry import onward
 from souvenance.domain.upstream import below
 from souvenance.errors import Misconfigured
 from souvenance.version import __version__

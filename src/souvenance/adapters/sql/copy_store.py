@@ -14,9 +14,8 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from souvenance.adapters.sql.engine import Engine, SqlRow, SqlSession
+from souvenance.adapters.sql.engine import Engine, SqlRow, SqlSession, noted_form
 from souvenance.adapters.sql.migrations import UNFINISHED, migrate
-from souvenance.adapters.sql.sealed_vectors import noted_form
 from souvenance.domain.embedding import SEALED
 from souvenance.errors import Conflict, IntegrityError, Unsupported
 
@@ -25,7 +24,7 @@ _MOST_VALUES = 900
 _LEDGER = "migrations"
 _COUNTED = ("seq",)
 """What orders a table that is known by a number alone, and has no primary key here."""
-_MADE_ANEW = frozenset(["vectors", "placed"])
+_MADE_ANEW = frozenset(["vectors", "embedded"])
 """What each database may keep in its own way, and the worker makes again: copied together or not at all."""
 
 

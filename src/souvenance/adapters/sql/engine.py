@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
+from souvenance.domain.embedding import SEALED
 from souvenance.domain.names import ALL
 from souvenance.ports.store import Comparing, Difference
 
@@ -141,3 +142,28 @@ def listed(values: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
     for first in range(0, len(distinct), MOST_LISTED):
         some = distinct[first : first + MOST_LISTED]
         yield f"({', '.join('?' * len(some))})", some
+
+
+_KEEP = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sealed)
+    VALUES (?, ?, ?, ?, ?, ?, ?)"""
+
+
+def noted_form(session: SqlSession) -> str | None:
+    """In which form the store was told to keep its vectors: sealed or another; None if it was not told."""
+    found = session.row("SELECT form FROM vector_form")
+    return None if found is None else str(found[0])
+
+
+class SealedVectors:
+    comparing: ClassVar[None] = None
+    form = SEALED
+
+    def __init__(self, session: SqlSession, kept: str = "") -> None:
+        self._session = session
+        self.kept = kept
+
+    def expect(self, vectors: Collection[bytes]) -> None:
+        """Bytes need no preparation."""
+
+    def keep(self, place: Values, vector: bytes) -> None:
+        self._session.run(_KEEP, (*place, vector))

@@ -2,76 +2,149 @@
 
 An errand that waits for an earlier one of its session is 'blocked'. So that a claim need not pass
 over all that wait, whoever takes an errand off the list frees the next one of its session. Claims go round
-the workspaces, so that one with much to do keeps none waiting (see `agenda.py`).
+the workspaces, so that one with much to do keeps none waiting (see `NextJobs`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from itertools import takewhile
 
 from msgspec.structs import replace
 
-from souvenance.adapters.sql.engine import SqlRow, SqlSession, marks
-from souvenance.adapters.sql.next_jobs import Agenda
+from souvenance.adapters.sql.engine import NO_LIMIT, SqlRow, SqlSession, marks
 from souvenance.domain.jobs import Errand, Tally, Task
+
+_PAGE = 20
+_TRUTH = """SELECT MIN(due) FROM (
+    SELECT MIN(due) AS due FROM jobs WHERE workspace = ? AND blocked = 0 AND holder IS NULL
+    UNION ALL
+    SELECT MIN(until) FROM jobs WHERE workspace = ? AND blocked = 0 AND holder IS NOT NULL) AS times"""
+_RECKON = f"""INSERT INTO next_jobs (workspace, due) VALUES (?, ({_TRUTH}))
+    ON CONFLICT (workspace) DO UPDATE SET due = excluded.due
+    WHERE next_jobs.due <> excluded.due OR (next_jobs.due IS NULL) <> (excluded.due IS NULL)"""
+_NO_LATER = """INSERT INTO next_jobs (workspace, due) VALUES (?, ?)
+    ON CONFLICT (workspace) DO UPDATE SET due = excluded.due
+    WHERE next_jobs.due IS NULL OR next_jobs.due > excluded.due"""
+_NEXT = "SELECT workspace FROM next_jobs WHERE workspace > ? AND due <= ?{upto} ORDER BY workspace LIMIT 1"
+_LATER_NAMES, _EARLIER_NAMES = (_NEXT.format(upto=upto) for upto in ("", " AND workspace <= ?"))
+_IN_TIME = """SELECT due, workspace FROM next_jobs WHERE due IS NOT NULL AND (due, workspace) > (?, ?)
+    ORDER BY due, workspace LIMIT ?"""
+
+
+class NextJobs:
+    """When each workspace has work that can be claimed, so that a claim need not look into all of them.
+
+    What the table says of a workspace is never later than the truth. Whoever adds work or puts it back writes
+    the workspace, and so is alone there; whoever claims is not, and makes that later only behind a lock on
+    the row, before it looks.
+    """
+
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
+        self._added: dict[str, int] = {}
+        """Until when the agenda is known to name a workspace, by what was added."""
+
+    def add(self, workspace: str, due: int) -> None:
+        """Note that something may be claimed there from then on."""
+        if self._added.get(workspace, due + 1) > due:
+            self._session.run(_NO_LATER, (workspace, due))
+            self._added[workspace] = due
+
+    def reckon(self, workspace: str) -> None:
+        """Note when the workspace has anything to be claimed, however that changed."""
+        self._added.pop(workspace, None)
+        self._session.run(_RECKON, (workspace, workspace, workspace))
+
+    def remove(self, workspace: str) -> None:
+        self._added.pop(workspace, None)
+        self._session.run("DELETE FROM next_jobs WHERE workspace = ?", (workspace,))
+
+    def is_due(self, now: int) -> bool:
+        return self._session.row("SELECT 1 FROM next_jobs WHERE due <= ? LIMIT 1", (now,)) is not None
+
+    def round(self, after: str, now: int) -> Iterator[tuple[str, bool]]:
+        """The workspaces that may have something due, beginning behind that one, and whether each may be
+        reckoned: first those that nobody else is at."""
+        seen: set[str] = set()
+        for taking in dict.fromkeys((self._session.taking, "")):
+            for sql, last, upto in ((_LATER_NAMES, after, ()), (_EARLIER_NAMES, "", (after,))):
+                while row := self._session.row(sql + taking, (last, now, *upto)):
+                    (last,) = row
+                    if last not in seen:
+                        seen.add(last)
+                        yield last, taking == self._session.taking
+
+    def first(self) -> int | None:
+        """When the first workspace has anything to be claimed: what is noted too early is looked up."""
+        found: int | None = None
+        noted, workspace = -NO_LIMIT, ""
+        while page := self._session.rows(_IN_TIME, (noted, workspace, _PAGE)):
+            for noted, workspace in page:
+                if found is not None and noted >= found:
+                    return found
+                truth = self._session.row(_TRUTH, (workspace, workspace))
+                if truth is not None and truth[0] is not None:
+                    found = truth[0] if found is None else min(found, truth[0])
+        return found
+
 
 _NOBODY = ""
 """In the table of what was done, no session or no peer: a key has no empty columns."""
 
-_ADD = """INSERT INTO work (workspace, kind, session, peer, first_turn, last_turn, units, payload,
+_ADD = """INSERT INTO jobs (workspace, kind, session, peer, first_turn, last_turn, units, payload,
     namespace, attempts, due, blocked)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?,
-    CASE WHEN EXISTS (SELECT 1 FROM work WHERE workspace = ? AND session = ?) THEN 1 ELSE 0 END)"""
+    CASE WHEN EXISTS (SELECT 1 FROM jobs WHERE workspace = ? AND session = ?) THEN 1 ELSE 0 END)"""
 _TASK = """SELECT workspace, kind, session, peer, first_turn, last_turn, units, payload, namespace,
-    seq, attempts, due, holder, until FROM work"""
+    seq, attempts, due, holder, until FROM jobs"""
 _SEQ = 9
 _FREE = f"""{_TASK} WHERE workspace = ? AND blocked = 0 AND holder IS NULL AND due <= ?
     ORDER BY due, seq LIMIT 1"""
 _EXPIRED = f"""{_TASK} WHERE workspace = ? AND blocked = 0 AND holder IS NOT NULL AND until <= ? AND due <= ?
     ORDER BY due, seq LIMIT 1"""
 _BEHIND = f"""{_TASK} WHERE workspace = ? AND session = ? AND kind = ? AND seq > ? ORDER BY seq LIMIT ?"""
-_HOLD = """UPDATE work SET holder = ?, until = ?, attempts = attempts + 1
+_HOLD = """UPDATE jobs SET holder = ?, until = ?, attempts = attempts + 1
     WHERE workspace = ? AND seq = ?"""
 _HELD = "workspace = ? AND seq = ? AND holder = ?"
-_FINISH = f"DELETE FROM work WHERE {_HELD} RETURNING session, peer, kind, namespace, units"
-_UNBLOCK = """UPDATE work SET blocked = 0
-    WHERE workspace = ? AND seq = (SELECT MIN(seq) FROM work WHERE workspace = ? AND session = ?)
+_FINISH = f"DELETE FROM jobs WHERE {_HELD} RETURNING session, peer, kind, namespace, units"
+_UNBLOCK = """UPDATE jobs SET blocked = 0
+    WHERE workspace = ? AND seq = (SELECT MIN(seq) FROM jobs WHERE workspace = ? AND session = ?)
     RETURNING holder"""
-_UNBLOCK_ALL = """UPDATE work SET blocked = 0 WHERE workspace = ? AND blocked = 1 AND seq =
-    (SELECT MIN(w.seq) FROM work w WHERE w.workspace = work.workspace AND w.session = work.session)"""
-_COUNT = """INSERT INTO worked (workspace, session, peer, kind, namespace, units) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (workspace, session, peer, kind, namespace)
-    DO UPDATE SET units = worked.units + excluded.units"""
-_POSTPONE = f"UPDATE work SET holder = NULL, until = NULL, due = ? WHERE {_HELD}"
+_UNBLOCK_ALL = """UPDATE jobs SET blocked = 0 WHERE workspace = ? AND blocked = 1 AND seq =
+    (SELECT MIN(w.seq) FROM jobs w WHERE w.workspace = jobs.workspace AND w.session = jobs.session)"""
+_COUNT = """INSERT INTO finished_jobs (workspace, session, peer, kind, namespace, units)
+    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, session, peer, kind, namespace)
+    DO UPDATE SET units = finished_jobs.units + excluded.units"""
+_POSTPONE = f"UPDATE jobs SET holder = NULL, until = NULL, due = ? WHERE {_HELD}"
 _TALLY = """SELECT namespace, session, peer,
     CAST(SUM(CASE WHEN until > ? THEN 0 ELSE units END) AS BIGINT),
     CAST(SUM(CASE WHEN until > ? THEN units ELSE 0 END) AS BIGINT)
-    FROM work WHERE workspace = ? AND kind = ? GROUP BY peer, namespace, session"""
+    FROM jobs WHERE workspace = ? AND kind = ? GROUP BY peer, namespace, session"""
 """In the order of an index that holds all that is asked."""
-_WAITING = "SELECT COUNT(*), MIN(due) FROM work WHERE due <= ? AND (holder IS NULL OR until <= ?)"
+_WAITING = "SELECT COUNT(*), MIN(due) FROM jobs WHERE due <= ? AND (holder IS NULL OR until <= ?)"
 
 
-class SqlWork:
+class SqlJobs:
     def __init__(self, session: SqlSession) -> None:
         self._session = session
-        self._agenda = Agenda(session)
+        self._next = NextJobs(session)
 
     def add(self, errand: Errand, due: int) -> None:
         one = errand
         values = (one.workspace, one.kind, one.session, one.peer, one.first, one.last, one.units)
         self._session.run(_ADD, (*values, one.payload, one.namespace, due, one.workspace, one.session))
-        self._agenda.add(one.workspace, due)
+        self._next.add(one.workspace, due)
 
     def claim(self, holder: str, *, now: int, until: int, most: int, after: str = "") -> list[Task]:
-        for workspace, reckons in self._agenda.round(after, now) if most > 0 else ():
+        for workspace, reckons in self._next.round(after, now) if most > 0 else ():
             head = self._head(workspace, now)
             taken = [] if head is None else [head, *self._behind(head, now, most - 1)]
             for task in taken:
                 self._session.run(_HOLD, (holder, until, workspace, task.seq))
             if reckons:
-                self._agenda.reckon(workspace)
+                self._next.reckon(workspace)
             if taken:
                 return [
                     replace(task, holder=holder, until=until, attempts=task.attempts + 1) for task in taken
@@ -107,7 +180,7 @@ class SqlWork:
             done = (task.workspace, session or _NOBODY, peer or _NOBODY, kind, namespace, units)
             self._session.run(_COUNT, done)
             if not self._goes_on(task.workspace, session):
-                self._agenda.reckon(task.workspace)
+                self._next.reckon(task.workspace)
         return bool(removed)
 
     def _goes_on(self, workspace: str, session: str | None) -> bool:
@@ -120,7 +193,7 @@ class SqlWork:
     def postpone(self, task: Task, due: int) -> bool:
         back = self._session.run(_POSTPONE, (due, task.workspace, task.seq, task.holder)) == 1
         if back:
-            self._agenda.reckon(task.workspace)
+            self._next.reckon(task.workspace)
         return back
 
     def defer(self, workspace: str, session: str | None, kind: str, due: int) -> int | None:
@@ -128,19 +201,19 @@ class SqlWork:
         if session is not None:
             where += " AND session = ?"
             values.append(session)
-        row = self._session.row(f"SELECT MIN(first_turn) FROM work WHERE {where}", values)
+        row = self._session.row(f"SELECT MIN(first_turn) FROM jobs WHERE {where}", values)
         if row is None or row[0] is None:
             return None
-        self._session.run(f"UPDATE work SET due = ? WHERE {where}", (due, *values))
-        self._agenda.reckon(workspace)
+        self._session.run(f"UPDATE jobs SET due = ? WHERE {where}", (due, *values))
+        self._next.reckon(workspace)
         first: int = row[0]
         return first
 
     def is_due(self, now: int) -> bool:
-        return self._agenda.is_due(now)
+        return self._next.is_due(now)
 
     def next_due(self) -> int | None:
-        return self._agenda.first()
+        return self._next.first()
 
     def waiting(self, now: int) -> tuple[int, int | None]:
         row = self._session.row(_WAITING, (now, now))
@@ -150,7 +223,7 @@ class SqlWork:
         of, values = ("session IS NULL", []) if session is None else ("session = ?", [session])
         # Of the errand itself, or SQLite would rather go through all of a kind, in the index of the tallies.
         sql = (
-            f"SELECT due FROM work WHERE workspace = ? AND {of} AND namespace = ? AND kind IN {marks(kinds)}"
+            f"SELECT due FROM jobs WHERE workspace = ? AND {of} AND namespace = ? AND kind IN {marks(kinds)}"
         )
         return self._session.row(f"{sql} LIMIT 1", (workspace, *values, namespace, *kinds)) is not None
 
@@ -180,7 +253,7 @@ class SqlWork:
         if namespaces is not None:
             where += f" AND namespace IN {marks(namespaces)}"
             values.extend(namespaces)
-        sql = f"""SELECT session, peer, CAST(SUM(units) AS BIGINT) FROM worked
+        sql = f"""SELECT session, peer, CAST(SUM(units) AS BIGINT) FROM finished_jobs
             WHERE {where} GROUP BY session, peer"""
         return self._session.rows(sql, values)
 
@@ -194,11 +267,11 @@ class SqlWork:
         if namespaces is not None:
             where += f" AND namespace IN {marks(namespaces)}"
             values.extend(namespaces)
-        for table in ("work", "worked"):
+        for table in ("jobs", "finished_jobs"):
             self._session.run(f"DELETE FROM {table} WHERE {where}", values)
         if namespaces is not None:
             self._session.run(_UNBLOCK_ALL, (workspace,))
         if session is None and namespaces is None:
-            self._agenda.remove(workspace)
+            self._next.remove(workspace)
         else:
-            self._agenda.reckon(workspace)
+            self._next.reckon(workspace)

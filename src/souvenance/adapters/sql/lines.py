@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from operator import attrgetter
 
 from souvenance.adapters.sql.engine import COMPARTMENT, NO_LIMIT, SqlRow, SqlSession, as_bytes, listed, marks
 from souvenance.domain.line import PROFILE, TOMBSTONE, LinePlace, SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.ports.store import Turns, TurnSpan, Views
 
-COLUMNS = (
-    *("workspace", "owner", "namespace", "id", "kind", "session", "created_at", "occurred_at"),
-    *("supersedes", "cap", "turn", "about", "metadata", "epoch", "sealed", "tokens", "likeness", "times"),
+_PLACE = tuple(name for name in LinePlace.__struct_fields__ if name != "compartment")
+_STORED = tuple(
+    name for name in SealedLine.__struct_fields__ if name not in ("compartment", "invalidated_by")
 )
+"""Each field of a line is a column of its name."""
+_READ_FIELDS = (*_STORED, "invalidated_by")
+_BYTES = ("sealed", "likeness")
+COLUMNS = (*Compartment._fields, *_STORED)
+_ID = COLUMNS.index("id")
 READ = ", ".join(f"l.{column}" for column in COLUMNS) + ", i.by_id"
 FROM = """FROM lines l LEFT JOIN invalidations i
     ON i.workspace = l.workspace AND i.owner = l.owner AND i.namespace = l.namespace AND i.target = l.id"""
@@ -24,47 +30,19 @@ GET = f"SELECT {READ} {FROM} WHERE l.workspace = ? AND l.owner = ? AND l.namespa
 
 def row_of(line: SealedLine) -> SqlRow:
     """The values of `COLUMNS`."""
-    return (
-        *line.compartment,
-        line.id,
-        line.kind,
-        line.session,
-        line.created_at,
-        line.occurred_at,
-        line.supersedes,
-        line.cap,
-        line.turn,
-        line.about,
-        line.metadata,
-        line.epoch,
-        line.sealed,
-        line.tokens,
-        line.likeness,
-        line.times,
-    )
+    return (*line.compartment, *_values(line))
+
+
+_values = attrgetter(*_STORED)
 
 
 def line_of(row: SqlRow) -> SealedLine:
     """The line of a row of `READ`."""
-    return SealedLine(
-        compartment=Compartment(row[0], row[1], row[2]),
-        id=row[3],
-        kind=row[4],
-        session=row[5],
-        created_at=row[6],
-        occurred_at=row[7],
-        supersedes=row[8],
-        cap=row[9],
-        turn=row[10],
-        about=row[11],
-        metadata=row[12],
-        epoch=row[13],
-        sealed=as_bytes(row[14]),
-        tokens=row[15],
-        likeness=None if row[16] is None else as_bytes(row[16]),
-        times=row[17],
-        invalidated_by=row[18],
-    )
+    found = dict(zip(_READ_FIELDS, row[3:], strict=True))
+    for name in _BYTES:
+        if found[name] is not None:
+            found[name] = as_bytes(found[name])
+    return SealedLine(compartment=Compartment(*row[:3]), **found)
 
 
 _VIEW = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND l.id >= ? AND l.id <= ? AND l.about IS NOT NULL
@@ -84,7 +62,7 @@ class SqlViews:
         self._session = session
 
     def views(self, span: Views) -> list[SealedLine]:
-        found = sorted(self._views(span), key=lambda row: (row[3], *row[:3]), reverse=True)
+        found = sorted(self._views(span), key=lambda row: (row[_ID], *row[:3]), reverse=True)
         return [line_of(row) for row in found[: span.limit]]
 
     def _views(self, span: Views) -> Iterator[SqlRow]:
@@ -137,9 +115,12 @@ class SqlViews:
 _LAST = """SELECT turn FROM lines WHERE workspace = ? AND session = ? AND turn IS NOT NULL
     ORDER BY turn DESC LIMIT 1"""
 _COUNT = "SELECT count(*) FROM lines WHERE workspace = ? AND session = ? AND turn IS NOT NULL"
-_OF_SESSION = """SELECT workspace, owner, namespace, id, kind, session, created_at, occurred_at,
-    supersedes, cap, turn, about
-    FROM lines WHERE workspace = ? AND owner = ? AND session = ? ORDER BY id"""
+_OF_SESSION = f"""SELECT {", ".join((*Compartment._fields, *_PLACE))} FROM lines
+    WHERE workspace = ? AND owner = ? AND session = ? ORDER BY id"""
+
+
+def _place_of(row: SqlRow) -> LinePlace:
+    return LinePlace(compartment=Compartment(*row[:3]), **dict(zip(_PLACE, row[3:], strict=True)))
 
 
 class SqlTurns:
@@ -175,7 +156,7 @@ class SqlTurns:
 
     def of_session(self, workspace: str, owner: str, session: str) -> list[LinePlace]:
         rows = self._session.rows(_OF_SESSION, (workspace, owner, session))
-        places = [LinePlace(Compartment(*row[:3]), *row[3:]) for row in rows]
+        places = [_place_of(row) for row in rows]
         return sorted(places, key=lambda place: (place.compartment, place.id))
 
 

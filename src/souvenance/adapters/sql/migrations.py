@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -39,12 +39,12 @@ def shipped() -> list[Migration]:
     return [Migration(int(name[:4]), name, (folder / name).read_bytes().decode()) for name in names]
 
 
-def migrate(engine: Engine) -> None:
-    """Bring the schema up to this version, as the only writer.
+def migrate(engine: Engine, migrations: Sequence[Migration] | None = None) -> None:
+    """Bring the schema up to this version, or to these migrations, as the only writer.
 
     Raises: Misconfigured if the store was written by a newer version or by altered migrations.
     """
-    known = shipped()
+    known = shipped() if migrations is None else migrations
     with engine.write() as session:
         session.run(_TABLE)
         applied = session.rows("SELECT number, name, hash FROM migrations ORDER BY number")

@@ -15,11 +15,10 @@ from typing import cast
 
 from psycopg import errors
 
-from souvenance.adapters.sql.engine import COMPARTMENT, SqlRow, SqlSession, Values
-from souvenance.adapters.sql.sealed_vectors import noted_form
+from souvenance.adapters.sql.engine import COMPARTMENT, SqlRow, SqlSession, Values, noted_form
 from souvenance.domain.embedding import AUTO, PGVECTOR, SEALED
 from souvenance.domain.names import Compartment
-from souvenance.domain.vector import SCALE_BYTES, unpack
+from souvenance.domain.seal import SCALE_BYTES, unpack
 from souvenance.errors import Misconfigured
 
 SEALED_ONLY = " AND length(v.sealed) > 0"
@@ -41,14 +40,14 @@ _HAS_COLUMN = """SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('vector
 _HAS_SEALED = "SELECT 1 FROM vectors WHERE length(sealed) > 0 LIMIT 1"
 _KEEP = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sealed, place)
     VALUES (?, ?, ?, ?, ?, ?, '', CAST(? AS vector))"""
-_ROOM = f"{COMPARTMENT} AND space = ? AND vector_dims(place) = {{size}}"
+_IN_COMPARTMENT = f"{COMPARTMENT} AND space = ? AND vector_dims(place) = {{size}}"
 _COMPARE = f"""SELECT id, near FROM (SELECT id, -(place <#> CAST(? AS vector)) AS near FROM vectors
-    WHERE {_ROOM} OFFSET 0) AS compared WHERE near > 0"""
+    WHERE {_IN_COMPARTMENT} OFFSET 0) AS compared WHERE near > 0"""
 _NEAREST = f"""SELECT id, -(CAST(place AS vector({{size}})) <#> CAST(? AS vector)) FROM vectors
-    WHERE {_ROOM} ORDER BY CAST(place AS vector({{size}})) <#> CAST(? AS vector) LIMIT ?"""
+    WHERE {_IN_COMPARTMENT} ORDER BY CAST(place AS vector({{size}})) <#> CAST(? AS vector) LIMIT ?"""
 _PLACE = f"""SELECT CAST(place AS real[]) FROM vectors
     WHERE {COMPARTMENT} AND space = ? AND id = ? AND place IS NOT NULL"""
-_SHARE = f"""SELECT (SELECT COUNT(*) FROM vectors WHERE {_ROOM}),
+_SHARE = f"""SELECT (SELECT COUNT(*) FROM vectors WHERE {_IN_COMPARTMENT}),
     (SELECT reltuples FROM pg_class WHERE oid = to_regclass('vectors_near_{{size}}'))"""
 _INDEX = """CREATE INDEX IF NOT EXISTS vectors_near_{size} ON vectors
     USING hnsw ((CAST(place AS vector({size}))) vector_ip_ops) WHERE vector_dims(place) = {size}"""
@@ -75,8 +74,8 @@ def settle(session: SqlSession, asked: str | None) -> str:
     if form == PGVECTOR:
         _install(session)
     if form != noted:
-        session.run("DELETE FROM keeping")
-        session.run("INSERT INTO keeping (form) VALUES (?)", (form,))
+        session.run("DELETE FROM vector_form")
+        session.run("INSERT INTO vector_form (form) VALUES (?)", (form,))
     return form
 
 

@@ -3,11 +3,13 @@
 A reader has one snapshot. A writer first takes locks that last as long as its transaction: whoever writes
 one workspace shares the lock of all and has its workspace's alone; whoever writes all has the lock of all
 alone. So the statements, which are written for one writer, meet one in each workspace. The workspace that a
-transaction names is also told to PostgreSQL, whose policies hide the rows of all others (`row_security`).
+transaction names is also told to PostgreSQL, whose policies hide the rows of all others (`postgres_schema`).
 """
 
 from __future__ import annotations
 
+import os
+import select
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -17,20 +19,69 @@ from hashlib import blake2b
 from typing import Any, ClassVar
 
 import psycopg
+from psycopg import errors
 from psycopg import sql as quoting
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8BinaryDumper
 
-from souvenance.adapters.sql import pgvector, row_security
-from souvenance.adapters.sql import postgres_notify as bell
-from souvenance.adapters.sql.engine import SqlRow, SqlSession, Values, Vectors
-from souvenance.adapters.sql.postgres_errors import translation
-from souvenance.adapters.sql.sealed_vectors import SealedVectors
+from souvenance.adapters.sql import pgvector, postgres_schema
+from souvenance.adapters.sql.engine import SealedVectors, SqlRow, SqlSession, Values, Vectors
+from souvenance.adapters.sql.postgres_schema import CHANNEL
 from souvenance.domain.embedding import PGVECTOR
 from souvenance.domain.names import ALL
-from souvenance.errors import Misconfigured, StorageBusy, StorageUnavailable
+from souvenance.errors import (
+    IntegrityError,
+    Misconfigured,
+    SouvenanceError,
+    StorageBusy,
+    StorageFull,
+    StorageReadOnly,
+    StorageUnavailable,
+)
+from souvenance.patterns import pattern
 from souvenance.ports.store import Difference
+
+_HINT = "Check that the database's server runs and can be reached; nothing acknowledged was lost."
+_BUSY = (
+    errors.LockNotAvailable,
+    errors.DeadlockDetected,
+    errors.SerializationFailure,
+    errors.TooManyConnections,
+    errors.QueryCanceled,
+)
+_DAMAGED = (errors.DataCorrupted, errors.IndexCorrupted)
+_READ_ONLY = (errors.ReadOnlySqlTransaction, errors.InsufficientPrivilege)
+_FATAL = pattern(r"FATAL: +([^\n]*)")
+"""What a server says that does not let one in: about the role or the database, never the password."""
+_BEYOND = "new row violates row-level security policy"
+
+
+def translation(error: psycopg.Error) -> SouvenanceError:
+    """What went wrong; the text of statements, values and passwords is not told."""
+    said = error.diag.message_primary or ""
+    if isinstance(error, errors.DiskFull):
+        return StorageFull(
+            "the database's disk is full",
+            hint="Free space there; nothing acknowledged was lost, this request was not stored.",
+        )
+    if said.startswith(_BEYOND):
+        return IntegrityError("a write reached beyond its workspace", hint="Please report this.")
+    if isinstance(error, _READ_ONLY):
+        return StorageReadOnly(
+            f"the database can't be written: {said}", hint="Connect to the primary, as the tables' owner."
+        )
+    if isinstance(error, _BUSY):
+        return StorageBusy("the database is busy")
+    if isinstance(error, _DAMAGED):
+        return IntegrityError("the database is damaged", hint="Restore it from a backup.")
+    refusal = _FATAL.search(str(error))
+    if refusal is not None and error.sqlstate is None:
+        return StorageUnavailable(f"the database refuses the connection: {refusal[1]}", hint=_HINT)
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        return StorageUnavailable("the database can't be reached", hint=_HINT)
+    return StorageUnavailable(f"the database failed: {said or type(error).__name__}", hint=_HINT)
+
 
 BUSY_SECONDS = 10
 MOST_CONNECTIONS = 20
@@ -52,9 +103,9 @@ _COLUMNS = """SELECT c.relname, a.attname,
     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
     ORDER BY c.relname, a.attnum"""
 _AS_OURSELVES = "SET LOCAL ROLE NONE"
-"""The role that works behind the wall may not set what counts."""
-_RESUME_SERIAL = """SELECT setval(pg_get_serial_sequence('work', 'seq'),
-    (SELECT COALESCE(MAX(seq), 0) + 1 FROM work), false)"""
+"""The role that works behind the policies may not set what counts."""
+_RESUME_SERIAL = """SELECT setval(pg_get_serial_sequence('jobs', 'seq'),
+    (SELECT COALESCE(MAX(seq), 0) + 1 FROM jobs), false)"""
 
 
 class PostgresEngine:
@@ -130,11 +181,11 @@ class PostgresEngine:
 
     def fortify(self, session: SqlSession) -> None:
         self._compares = pgvector.settle(session, self._asked) == PGVECTOR
-        self._role = row_security.build(session)
-        bell.hang(session)
+        self._role = postgres_schema.separate_workspaces(session)
+        postgres_schema.tell_jobs(session)
 
-    def listening(self, heard: Callable[[], None]) -> bell.Listening:
-        return bell.Listening(lambda: self._connect().connection, heard)
+    def listening(self, heard: Callable[[], None]) -> Listening:
+        return Listening(lambda: self._connect().connection, heard)
 
     def vectors(self, session: SqlSession) -> Vectors:
         if self._compares:
@@ -142,9 +193,7 @@ class PostgresEngine:
         return SealedVectors(session, pgvector.SEALED_ONLY)
 
     def differences(self, session: SqlSession) -> list[Difference]:
-        from souvenance.adapters.sql.postgres_schema import differences
-
-        return differences(session)
+        return postgres_schema.differences(session)
 
     def resume(self, session: SqlSession) -> None:
         session.run(_AS_OURSELVES)
@@ -157,7 +206,7 @@ class PostgresEngine:
         clean an HNSW index takes long, so that is left for when it pays.
         """
         with self._spare() as session:
-            tables = {table for (table,) in session.rows(row_security.TABLES)}
+            tables = {table for (table,) in session.rows(postgres_schema.TABLES)}
             at_leisure = {"vectors"} if self._compares else set()
             try:
                 for cleanup, some in (("ON", tables - at_leisure), ("AUTO", tables & at_leisure)):
@@ -204,7 +253,7 @@ class PostgresEngine:
     def begin_with(self, workspace: str) -> list[str]:
         """What every transaction of that workspace begins with."""
         role = [] if self._role is None else [f"SET LOCAL ROLE {self._role}"]
-        return [*role, f"SELECT set_config('{row_security.SETTING}', {_quoted(workspace)}, true)"]
+        return [*role, f"SELECT set_config('{postgres_schema.SETTING}', {_quoted(workspace)}, true)"]
 
     def _spare(self) -> _Spare:
         return _Spare(self)
@@ -366,3 +415,68 @@ def _numbered(sql: str) -> bytes:
 
 def _quoted(text: str) -> str:
     return quoting.Literal(text).as_string(None)
+
+
+_RETRY_SECONDS = 1.0
+
+
+class Listening:
+    """Calls back whenever work may have been added anywhere, in a thread of its own, until it is left.
+
+    A connection that is lost is made again, and then it calls too: something may have been missed.
+    """
+
+    def __init__(self, connect: Callable[[], psycopg.Connection], heard: Callable[[], None]) -> None:
+        self._connect = connect
+        self._heard = heard
+
+    def __enter__(self) -> bool:
+        self._waking, self._wake = os.pipe()
+        self._thread = threading.Thread(target=self._listen, name="souvenance-listen", daemon=True)
+        self._thread.start()
+        return True
+
+    def __exit__(self, *raised: object) -> None:
+        os.write(self._wake, b"\0")
+        self._thread.join()
+        os.close(self._waking)
+        os.close(self._wake)
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                if self._listened():
+                    return
+            except (SouvenanceError, psycopg.Error):
+                if self._left(_RETRY_SECONDS):
+                    return
+
+    def _listened(self) -> bool:
+        """Listen until it is left.
+
+        Raises: psycopg.Error, SouvenanceError if the connection is lost or refused.
+        """
+        connection = self._connect()
+        try:
+            connection.execute(f"LISTEN {CHANNEL}".encode())
+            self._heard()
+            while True:
+                readable, _, _ = select.select([connection.fileno(), self._waking], [], [])
+                if self._waking in readable:
+                    return True
+                connection.pgconn.consume_input()
+                if _taken(connection):
+                    self._heard()
+        finally:
+            connection.close()
+
+    def _left(self, seconds: float) -> bool:
+        return bool(select.select([self._waking], [], [], seconds)[0])
+
+
+def _taken(connection: psycopg.Connection) -> bool:
+    """Whether anything was told; all that was is taken."""
+    told = False
+    while connection.pgconn.notifies() is not None:
+        told = True
+    return told

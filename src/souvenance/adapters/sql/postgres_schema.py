@@ -1,6 +1,12 @@
-"""The schema of a PostgreSQL store, and the one that the migrations, the wall, the bell and pgvector make.
+"""The schema of a PostgreSQL store: what it has beside the tables, and how it differs from what it should be.
 
-What the migrations make is told by SQLite, which makes the same tables, columns and indexes in memory.
+Row-level security keeps workspaces apart, behind the gate. A transaction says which workspace it is of;
+policies show and take no rows of others. What belongs to all ('*') can be read from every workspace, and of
+it only counters can be changed. A transaction that says nothing is shown nothing. PostgreSQL exempts
+superusers from policies, and roles that bypass them; for these a role without a login is made, which
+transactions take on. A trigger tells all processes of jobs that one of them adds.
+
+What the migrations make is read from SQLite, which makes the same tables, columns and indexes in memory.
 What belongs to an extension is not looked at.
 """
 
@@ -9,14 +15,102 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from souvenance.adapters.sql import postgres_notify as bell
-from souvenance.adapters.sql import row_security
 from souvenance.adapters.sql.engine import SqlSession
-from souvenance.adapters.sql.schema import Object, Schema
-from souvenance.adapters.sql.schema import differences as compared
-from souvenance.adapters.sql.sqlite_schema import made
+from souvenance.adapters.sql.schema import Object, Schema, compared, made
 from souvenance.patterns import pattern
 from souvenance.ports.store import Difference
+
+CHANNEL = "souvenance_jobs"
+"""Where a transaction tells that it added jobs."""
+TRIGGER = "souvenance_jobs_added"
+BODY = f" BEGIN NOTIFY {CHANNEL}; RETURN NULL; END "
+_HAS_TRIGGER = f"SELECT 1 FROM pg_trigger WHERE tgname = '{TRIGGER}' AND tgrelid = 'jobs'::regclass"
+_MAKE_FUNCTION = (
+    f"CREATE OR REPLACE FUNCTION souvenance_tell_jobs() RETURNS trigger LANGUAGE plpgsql AS $${BODY}$$"
+)
+_MAKE_TRIGGER = f"""CREATE TRIGGER {TRIGGER} AFTER INSERT ON jobs
+    FOR EACH STATEMENT EXECUTE FUNCTION souvenance_tell_jobs()"""
+
+SETTING = "souvenance.workspace"
+ROLE = "souvenance_rows"
+TABLES = """SELECT quote_ident(c.relname) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+    AND a.attname = 'workspace' AND NOT a.attisdropped ORDER BY c.relname"""
+"""The tables that have a workspace."""
+
+_POLICIES = (
+    "SELECT quote_ident(tablename) FROM pg_policies WHERE schemaname = current_schema() AND policyname = ?"
+)
+_SHOWN, _ADDED, _CHANGED, _DELETED = (
+    f"souvenance_{what}" for what in ("shown", "added", "changed", "deleted")
+)
+_ASKED = f"(SELECT current_setting('{SETTING}', true))"
+_OF_IT = f"({_ASKED} = '*' OR {_ASKED} = workspace)"
+_OF_IT_OR_ALL = f"({_OF_IT} OR (workspace = '*' AND {_ASKED} <> ''))"
+_COUNTERS = "counters"
+_IS_EXCEPTED = "SELECT rolsuper OR rolbypassrls, rolsuper FROM pg_roles WHERE rolname = current_user"
+_MAKE_ROLE = f"""DO $$ BEGIN CREATE ROLE {ROLE} NOLOGIN NOBYPASSRLS;
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"""
+_LACKS = f"""SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+    AND relkind IN ('r', 'p') AND NOT has_table_privilege('{ROLE}', oid, 'DELETE') LIMIT 1"""
+
+
+def separate_workspaces(session: SqlSession) -> str | None:
+    """Make the policies that are missing; the role that transactions must take on, if any."""
+    protected = {table for (table,) in session.rows(_POLICIES, (_CHANGED,))}
+    for (table,) in session.rows(TABLES):
+        if table not in protected:
+            _protect(session, table)
+    excepted = session.row(_IS_EXCEPTED)
+    if excepted is None or not excepted[0]:
+        return None
+    _make_role(session, superuser=excepted[1])
+    return ROLE
+
+
+def policies(table: str) -> list[tuple[str, str]]:
+    """The policies of a table that has a workspace: the name of each, and what PostgreSQL tells of it."""
+    changed = _OF_IT_OR_ALL if table == _COUNTERS else _OF_IT
+    told = (
+        (_SHOWN, "SELECT", _OF_IT_OR_ALL, ""),
+        (_ADDED, "INSERT", "", changed),
+        (_CHANGED, "UPDATE", changed, changed),
+        (_DELETED, "DELETE", changed, ""),
+    )
+    return [
+        (name, f"PERMISSIVE {{public}} {command} {using}" + (f" check {check}" if check else ""))
+        for name, command, using, check in told
+    ]
+
+
+def _protect(session: SqlSession, table: str) -> None:
+    changed = _OF_IT_OR_ALL if table == _COUNTERS else _OF_IT
+    session.run(f"CREATE POLICY {_SHOWN} ON {table} FOR SELECT USING ({_OF_IT_OR_ALL})")
+    session.run(f"CREATE POLICY {_ADDED} ON {table} FOR INSERT WITH CHECK ({changed})")
+    session.run(f"CREATE POLICY {_CHANGED} ON {table} FOR UPDATE USING ({changed}) WITH CHECK ({changed})")
+    session.run(f"CREATE POLICY {_DELETED} ON {table} FOR DELETE USING ({changed})")
+    session.run(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+    session.run(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+
+
+def _make_role(session: SqlSession, *, superuser: bool) -> None:
+    session.run(_MAKE_ROLE)
+    if not superuser:
+        session.run(f"GRANT {ROLE} TO CURRENT_USER")
+    if session.row(_LACKS) is None:
+        return
+    (schema,) = session.row("SELECT quote_ident(current_schema())") or ("public",)
+    session.run(f"GRANT USAGE ON SCHEMA {schema} TO {ROLE}")
+    session.run(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {ROLE}")
+    session.run(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {ROLE}")
+
+
+def tell_jobs(session: SqlSession) -> None:
+    """Have every addition of jobs told to all processes, if it is not yet."""
+    if session.row(_HAS_TRIGGER) is None:
+        session.run(_MAKE_FUNCTION)
+        session.run(_MAKE_TRIGGER)
+
 
 _TYPES = {"TEXT": "text", "BIGINT": "bigint", "BLOB": "bytea", "INTEGER": "bigint"}
 _NEAR = pattern(r"vectors_near_(\d+)")
@@ -29,7 +123,7 @@ _SERIAL = "INTEGER"
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
 _OBJECTS = f"""WITH ours AS (
     SELECT c.oid, c.relname::text AS name, c.relkind::text AS kind,
-        c.relrowsecurity AND c.relforcerowsecurity AS walled
+        c.relrowsecurity AND c.relforcerowsecurity AS protected
     FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
     AND NOT EXISTS (SELECT 1 FROM pg_depend d
         WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')),
@@ -65,7 +159,7 @@ UNION ALL SELECT DISTINCT CASE v.relkind WHEN 'm' THEN 'materialized view' ELSE 
 UNION ALL SELECT '{_POLICY}', p.policyname::text, p.tablename::text,
     concat_ws(' ', p.permissive, p.roles::text, p.cmd, p.qual, 'check ' || p.with_check)
     FROM pg_policies p WHERE p.schemaname = current_schema()
-UNION ALL SELECT '{_ROWS}', 'on', name, '' FROM tables WHERE walled"""
+UNION ALL SELECT '{_ROWS}', 'on', name, '' FROM tables WHERE protected"""
 
 
 def differences(session: SqlSession) -> list[Difference]:
@@ -87,8 +181,8 @@ def _found(session: SqlSession) -> dict[Object, str | None]:
 def _expected() -> Schema:
     return {
         **dict(made(lambda session: list(_migrated(session)))),
-        Object("sequence", "work_seq_seq"): "S",
-        Object("trigger", bell.TRIGGER, "work"): f"O 4 plpgsql {bell.BODY}".strip(),
+        Object("sequence", "jobs_seq_seq"): "S",
+        Object("trigger", TRIGGER, "jobs"): f"O 4 plpgsql {BODY}".strip(),
     }
 
 
@@ -106,7 +200,7 @@ def _migrated(session: SqlSession) -> Iterator[tuple[Object, str]]:
         yield from _indexes(session, table)
         if _WORKSPACE in {name for name, *_ in columns}:
             yield Object(_ROWS, "on", table), ""
-            for name, told in row_security.policies(table):
+            for name, told in policies(table):
                 yield Object(_POLICY, name, table), _plain(told)
 
 

@@ -1,10 +1,16 @@
-"""Schemas compared: what is in a database, and what the migrations make."""
+"""Schemas compared: what is in a database, and what the migrations make in memory, once in a process."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import NamedTuple
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import closing
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
 
+from souvenance.adapters.sql.engine import SqlSession
+from souvenance.adapters.sql.migrations import make
+from souvenance.adapters.sql.sqlite import SqliteConnection, SqliteEngine
 from souvenance.ports.store import Difference
 
 
@@ -26,7 +32,7 @@ _OF_TABLE = {"trigger", "rule", "policy"}
 _PARTS = {"column", "constraint"}
 
 
-def differences(expected: Schema, found: Schema, harmless: Collection[str] = ()) -> list[Difference]:
+def compared(expected: Schema, found: Schema, harmless: Collection[str] = ()) -> list[Difference]:
     """How what was found differs from what was expected; things of these kinds can't keep copies of rows."""
     missing = sorted(expected.keys() - found.keys())
     return [
@@ -54,3 +60,37 @@ def _removal(one: Object) -> str:
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+_Read = TypeVar("_Read")
+
+_OBJECTS = "SELECT type, name, sql FROM sqlite_master"
+_STATISTICS = (Object("table", "sqlite_stat1"), "CREATE TABLE sqlite_stat1(tbl,idx,stat)")
+"""What ANALYZE leaves: numbers of rows."""
+
+
+def differences(session: SqlSession) -> list[Difference]:
+    """How this file's schema differs from the one that the migrations make."""
+    return compared(_expected(), _objects(session))
+
+
+def made(read: Callable[[SqliteConnection], _Read]) -> _Read:
+    """What is read from an empty store that the migrations make in memory."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        session = SqliteConnection(connection)
+        make(session, SqliteEngine.types)
+        return read(session)
+
+
+@lru_cache(1)
+def _expected() -> Schema:
+    return made(_objects)
+
+
+def _objects(session: SqlSession) -> Schema:
+    found = [(Object(kind, name), _in_one_line(sql)) for kind, name, sql in session.rows(_OBJECTS)]
+    return dict(one for one in found if one != _STATISTICS)
+
+
+def _in_one_line(sql: str | None) -> str | None:
+    return None if sql is None else " ".join(sql.split())

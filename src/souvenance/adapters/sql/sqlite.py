@@ -21,8 +21,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, ClassVar
 
-from souvenance.adapters.sql.engine import SqlRow, SqlSession, Values
-from souvenance.adapters.sql.sealed_vectors import SealedVectors
+from souvenance.adapters.sql.engine import SealedVectors, SqlRow, SqlSession, Values
 from souvenance.domain.names import ALL
 from souvenance.errors import (
     IntegrityError,
@@ -140,7 +139,7 @@ class SqliteEngine:
         return SealedVectors(session)
 
     def differences(self, session: SqlSession) -> list[Difference]:
-        from souvenance.adapters.sql.sqlite_schema import differences
+        from souvenance.adapters.sql.schema import differences
 
         return differences(session)
 

@@ -1,4 +1,4 @@
-"""The book in SQL: one set of statements, any engine."""
+"""The store in SQL: one set of statements, any engine."""
 
 from __future__ import annotations
 
@@ -11,234 +11,176 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from souvenance.adapters.sql.counters import SqlCounters
-from souvenance.adapters.sql.engine import NO_LIMIT, Engine, SqlRow, SqlSession, as_bytes, listed, marks
-from souvenance.adapters.sql.keys import SqlKeys
+from souvenance.adapters.sql.directory import SqlDirectory
+from souvenance.adapters.sql.engine import COMPARTMENT, Engine, SqlRow, SqlSession, as_bytes, marks
 from souvenance.adapters.sql.lines import SqlLines
 from souvenance.adapters.sql.migrations import migrate
-from souvenance.adapters.sql.replication import SqlReplication
-from souvenance.adapters.sql.terms import SqlTerms
+from souvenance.adapters.sql.terms import SqlReindexing, SqlTerms
 from souvenance.decoders import settled
 from souvenance.domain import merkle
 from souvenance.domain.audit import GENESIS, Event, Row, leaf_of
 from souvenance.domain.capability import Revocation, Revoker
-from souvenance.domain.directory import MEMBER, SESSION, WORKSPACE, Entry, Tie
-from souvenance.domain.names import ALL
+from souvenance.domain.names import ALL, Compartment
 from souvenance.errors import BrokenAuditChain, SchemaUnknown
-from souvenance.ports.directory import Batch
-from souvenance.ports.store import ChangeMarks, Difference
+from souvenance.ports.object_store import ChangeNote
+from souvenance.ports.store import ChangeMarks, Difference, WrappedKey
 
 if TYPE_CHECKING:
-    from souvenance.adapters.sql.jobs import SqlWork
-    from souvenance.adapters.sql.reindexing import SqlRenewal
+    from souvenance.adapters.sql.jobs import SqlJobs
     from souvenance.adapters.sql.sign_ins import SqlSignIns
 
-
-_COLUMNS = "workspace, kind, name, uid, created_at, metadata, configuration, namespace"
-_ENTRY = f"SELECT {_COLUMNS} FROM entries"
-_OF_SOME = f"""SELECT {_COLUMNS}
-    FROM (SELECT workspace AS w, kind AS k, name AS n FROM entries {{some}}) AS those
-    CROSS JOIN entries WHERE workspace = w AND kind = k AND name = n ORDER BY {{order}}"""
-_WORKSPACES = f"kind = '{WORKSPACE}'"
-_NAMED = "workspace = ? AND kind = ? AND name = ?"
-_KIND = "workspace = ? AND kind IN (?)"
-"""With `=` SQLite looks at the value, for the sake of the index of workspaces, and plans anew each time."""
-_ADD = f"""INSERT INTO entries ({_COLUMNS})
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
-_NEXT_NAMESPACE = f"""SELECT namespace FROM entries
-    WHERE {_KIND} AND namespace > ? ORDER BY namespace LIMIT 1"""
-_UPDATE = f"UPDATE entries SET metadata = ?, configuration = ? WHERE {_NAMED}"
-_TIE = """INSERT INTO ties (workspace, kind, holder, held, since, until, configuration)
-    VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, kind, holder, held, since)
-    DO UPDATE SET until = excluded.until, configuration = excluded.configuration"""
-_TIES = "SELECT workspace, kind, holder, held, since, until, configuration FROM ties"
-_BATCH = """SELECT workspace, session, digest, at, first_turn, last_turn FROM batches
-    WHERE workspace = ? AND session = ? AND digest = ?"""
-_FORGET_BATCHES = "DELETE FROM batches WHERE workspace = ? AND session = ? AND at < ?"
-_JOINED = """SELECT t.holder FROM ties t JOIN entries e ON e.workspace = t.workspace AND e.name = t.holder
-    WHERE t.workspace = ? AND t.kind = ? AND t.until IS NULL AND e.kind IN (?)"""
-_IN_ORDER = "ORDER BY t.since"
-"""So that the index by what is held is preferred to the key, by which all of the workspace's are read."""
-_KEEP_BATCH = """INSERT INTO batches (workspace, session, digest, at, first_turn, last_turn)
-    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, session, digest)
-    DO UPDATE SET at = excluded.at, first_turn = excluded.first_turn, last_turn = excluded.last_turn"""
+_MIRRORED = "mirrored"
+_QUEUED = "workspace, owner, namespace, what, name"
+_AGAIN = f"""ON CONFLICT ({_QUEUED}) DO UPDATE SET stamp = excluded.stamp, tries = 0, due = 0"""
+_QUEUE = f"""INSERT INTO replication_queue ({_QUEUED}, stamp, tries, due)
+    VALUES (?, ?, ?, ?, ?, ?, 0, 0) {_AGAIN}"""
+_EVERYTHING = (
+    ("'line', id", "lines"),
+    ("'replaced', target", "invalidations"),
+    ("'key', purpose || '-' || CAST(epoch AS TEXT)", "compartment_keys"),
+)
+_QUEUED_DUE = (
+    f"SELECT {_QUEUED}, stamp, tries FROM replication_queue WHERE due <= ? ORDER BY {_QUEUED} LIMIT ?"
+)
+_QUEUED_PLACE = f"{COMPARTMENT} AND what = ? AND name = ?"
+_CLAIM = f"""UPDATE replication_queue SET stamp = ?, due = ?, tries = tries + 1
+    WHERE {_QUEUED_PLACE} AND stamp = ?"""
+_DONE = f"DELETE FROM replication_queue WHERE {_QUEUED_PLACE} AND stamp = ?"
+_POSTPONE = f"UPDATE replication_queue SET due = ? WHERE {_QUEUED_PLACE} AND stamp = ?"
 
 
-class SqlRegister:
-    def __init__(self, session: SqlSession) -> None:
+class SqlReplication:
+    def __init__(self, session: SqlSession, counters: SqlCounters) -> None:
         self._session = session
-        self._seen: dict[tuple[str, str, str], Entry | None] = {}
-        self._namespaces: dict[tuple[str, str], list[str]] = {}
+        self._counters = counters
 
-    def entry(self, workspace: str, kind: str, name: str) -> Entry | None:
-        asked = (workspace, kind, name)
+    def note(self, replication: Collection[ChangeNote]) -> None:
+        for one in replication:
+            self._session.run(_QUEUE, (*one.compartment, one.what, one.name, one.stamp))
+
+    def note_everything(self, stamp: str) -> None:
+        for what, table in _EVERYTHING:
+            sql = f"""INSERT INTO replication_queue ({_QUEUED}, stamp, tries, due)
+                SELECT workspace, owner, namespace, {what}, CAST(? AS TEXT), 0, 0
+                FROM {table} WHERE true {_AGAIN}"""
+            self._session.run(sql, (stamp,))
+
+    def due(self, now: int) -> bool:
+        return self._session.row("SELECT 1 FROM replication_queue WHERE due <= ? LIMIT 1", (now,)) is not None
+
+    def claim(self, stamp: str, *, now: int, until: int, most: int) -> list[ChangeNote]:
+        taken = []
+        for workspace, owner, namespace, what, name, old, tries in self._session.rows(
+            _QUEUED_DUE, (now, most)
+        ):
+            compartment = Compartment(workspace, owner, namespace)
+            if self._session.run(_CLAIM, (stamp, until, *compartment, what, name, old)) == 1:
+                taken.append(ChangeNote(compartment, what, name, stamp, tries + 1))
+        return taken
+
+    def done(self, replication: ChangeNote) -> None:
+        one = replication
+        if self._session.run(_DONE, (*one.compartment, one.what, one.name, one.stamp)) == 0:
+            self.note([one])
+
+    def postpone(self, replication: ChangeNote, due: int) -> None:
+        one = replication
+        self._session.run(_POSTPONE, (due, *one.compartment, one.what, one.name, one.stamp))
+
+    def waiting(self, workspace: str | None = None, owner: str | None = None) -> int:
+        named = {"workspace": workspace, "owner": owner}
+        given = {column: value for column, value in named.items() if value is not None}
+        where = " AND ".join(f"{column} = ?" for column in given) or "true"
+        row = self._session.row(
+            f"SELECT count(*) FROM replication_queue WHERE {where}", tuple(given.values())
+        )
+        return row[0] if row else 0
+
+    def mirrored(self) -> bool:
+        return self._counters.values(ALL).get(_MIRRORED, 0) > 0
+
+    def begin(self) -> None:
+        self._counters.increase(ALL, _MIRRORED)
+
+
+_KEYS = "SELECT workspace, owner, namespace, purpose, epoch, wrapped FROM compartment_keys"
+_KEY_ORDER = "ORDER BY workspace, owner, namespace, purpose, epoch"
+_ADD_KEY = """INSERT INTO compartment_keys (workspace, owner, namespace, purpose, epoch, wrapped)
+    VALUES (?, ?, ?, ?, ?, ?)"""
+_REWRAP = f"UPDATE compartment_keys SET wrapped = ? WHERE {COMPARTMENT} AND purpose = ? AND epoch = ?"
+
+
+class SqlKeys:
+    def __init__(self, session: SqlSession, counters: SqlCounters) -> None:
+        self._session = session
+        self._counters = counters
+        self._seen: dict[tuple[str, str, Collection[str] | None], list[WrappedKey]] = {}
+
+    def of(self, workspace: str, owner: str, namespaces: Collection[str] | None = None) -> list[WrappedKey]:
+        if namespaces is not None and not namespaces:
+            return []
+        asked = (workspace, owner, None if namespaces is None else frozenset(namespaces))
         if asked not in self._seen:
-            row = self._session.row(f"{_ENTRY} WHERE {_NAMED}", asked)
-            self._seen[asked] = None if row is None else Entry(*row)
+            where, values = "WHERE workspace = ? AND owner = ?", [workspace, owner]
+            if namespaces is not None:
+                where += f" AND namespace IN {marks(namespaces)}"
+                values.extend(namespaces)
+            self._seen[asked] = [
+                _key_of(row) for row in self._session.rows(f"{_KEYS} {where} {_KEY_ORDER}", values)
+            ]
         return self._seen[asked]
 
-    def named(self, workspace: str, kind: str, names: Collection[str]) -> list[Entry]:
-        unseen = [name for name in names if (workspace, kind, name) not in self._seen]
-        self._seen.update(((workspace, kind, name), None) for name in unseen)
-        for asked, some in listed(unseen):
-            sql = f"{_ENTRY} WHERE {_KIND} AND name IN {asked}"
-            for entry in (Entry(*row) for row in self._session.rows(sql, (workspace, kind, *some))):
-                self._seen[workspace, kind, entry.name] = entry
-        found = (self._seen[workspace, kind, name] for name in sorted(set(names)))
-        return [entry for entry in found if entry is not None]
-
-    def add(self, entry: Entry) -> bool:
-        one = entry
-        self._seen.pop((one.workspace, one.kind, one.name), None)
-        self._namespaces.clear()
-        return (
-            self._session.run(
-                _ADD,
-                (
-                    one.workspace,
-                    one.kind,
-                    one.name,
-                    one.uid,
-                    one.created_at,
-                    one.metadata,
-                    one.configuration,
-                    one.namespace,
-                ),
-            )
-            == 1
-        )
-
-    def update(self, entry: Entry) -> None:
-        place = (entry.workspace, entry.kind, entry.name)
-        self._seen.pop(place, None)
-        self._session.run(_UPDATE, (entry.metadata, entry.configuration, *place))
-
-    def remove(self, workspace: str, kind: str, name: str) -> bool:
-        place = (workspace, kind, name)
-        self._seen.pop(place, None)
-        self._namespaces.clear()
-        return self._session.run(f"DELETE FROM entries WHERE {_NAMED}", place) == 1
-
-    def entries(
-        self,
-        workspace: str | None,
-        kind: str,
-        *,
-        namespaces: Collection[str] | None = None,
-        newest_first: bool = False,
-        offset: int = 0,
-        limit: int | None = None,
-    ) -> list[Entry]:
-        end = None if limit is None else offset + limit
-        found = [
-            Entry(*row)
-            for where, values in _kinds(workspace, kind, namespaces)
-            for row in self._listed(where, values, newest_first=newest_first, most=end)
-        ]
-        if namespaces is not None and len(namespaces) > 1:
-            found.sort(key=lambda entry: (entry.uid, entry.workspace, entry.name), reverse=newest_first)
-        return found[offset:end]
-
-    def _listed(
-        self, where: str, values: Sequence[str], *, newest_first: bool, most: int | None
-    ) -> list[SqlRow]:
-        """In order. No index has that of all workspaces: they are sorted before more of them is read."""
-        way = "DESC" if newest_first else "ASC"
-        order = f"uid {way}, workspace {way}, name {way}"
-        some = f"WHERE {where} ORDER BY {order} LIMIT ?"
-        sql = _OF_SOME.format(some=some, order=order) if where == _WORKSPACES else f"{_ENTRY} {some}"
-        return self._session.rows(sql, (*values, NO_LIMIT if most is None else most))
-
-    def count(self, workspace: str | None, kind: str, namespaces: Collection[str] | None = None) -> int:
-        return sum(
-            self._session.rows(f"SELECT count(*) FROM entries WHERE {where}", values)[0][0]
-            for where, values in _kinds(workspace, kind, namespaces)
-        )
-
-    def namespaces(self, workspace: str, kind: str) -> list[str]:
-        asked = (workspace, kind)
-        if asked not in self._namespaces:
-            found: list[str] = []
-            while row := self._session.row(_NEXT_NAMESPACE, (*asked, found[-1] if found else "")):
-                found.append(row[0])
-            self._namespaces[asked] = found
-        return self._namespaces[asked]
-
-    def tie(self, tie: Tie) -> None:
-        one = tie
-        self._session.run(
-            _TIE,
-            (one.workspace, one.kind, one.holder, one.held, one.since, one.until, one.configuration),
-        )
-
-    def ties(
-        self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
-    ) -> list[Tie]:
-        where, values = _ends(workspace, kind, holder, held)
-        sql = f"{_TIES} WHERE {where} ORDER BY since, holder, held"
-        return [Tie(*row) for row in self._session.rows(sql, values)]
-
-    def sessions_with(
-        self, workspace: str, peers: Collection[str], namespaces: Collection[str] | None = None
-    ) -> list[str]:
-        found: set[str] = set()
-        for asked, some in listed(peers):
-            sql = f"{_JOINED} AND t.held IN {asked}"
-            values = [workspace, MEMBER, SESSION, *some]
-            if namespaces is not None:
-                sql += f" AND e.namespace IN {marks(namespaces)}"
-                values.extend(namespaces)
-            found.update(row[0] for row in self._session.rows(f"{sql} {_IN_ORDER}", values))
-        return sorted(found)
-
-    def untie(self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None) -> int:
-        where, values = _ends(workspace, kind, holder, held)
-        return self._session.run(f"DELETE FROM ties WHERE {where}", values)
-
-    def batch(self, workspace: str, session: str, digest: bytes) -> Batch | None:
-        row = self._session.row(_BATCH, (workspace, session, digest))
-        return None if row is None else Batch(row[0], row[1], as_bytes(row[2]), *row[3:])
-
-    def keep_batch(self, batch: Batch, forget_before: int) -> None:
-        one = batch
-        self._session.run(_FORGET_BATCHES, (one.workspace, one.session, forget_before))
-        self._session.run(_KEEP_BATCH, (one.workspace, one.session, one.digest, one.at, one.first, one.last))
-
-    def drop_batches(self, workspace: str, session: str) -> None:
-        self._session.run("DELETE FROM batches WHERE workspace = ? AND session = ?", (workspace, session))
-
-    def remove_workspace(self, workspace: str) -> None:
+    def add(self, key: WrappedKey) -> None:
         self._seen.clear()
-        self._namespaces.clear()
-        for table in ("entries", "ties", "batches"):
-            self._session.run(f"DELETE FROM {table} WHERE workspace = ?", (workspace,))
+        self._session.run(_ADD_KEY, (*key.compartment, key.purpose, key.epoch, key.wrapped))
+
+    def rewrap(self, key: WrappedKey) -> None:
+        self._seen.clear()
+        self._session.run(_REWRAP, (key.wrapped, *key.compartment, key.purpose, key.epoch))
+
+    def next_epoch(self, workspace: str) -> int:
+        return self._counters.increase(workspace, "epoch")
+
+    def every(self) -> list[WrappedKey]:
+        return [_key_of(row) for row in self._session.rows(f"{_KEYS} {_KEY_ORDER}")]
+
+    def delete_compartment(self, compartment: Compartment) -> int:
+        self._seen.clear()
+        return self._session.run(f"DELETE FROM compartment_keys WHERE {COMPARTMENT}", compartment)
 
 
-def _kinds(
-    workspace: str | None, kind: str, namespaces: Collection[str] | None
-) -> list[tuple[str, tuple[str, ...]]]:
-    """What each list of entries is limited by: one in the order of its index for every namespace."""
-    where, values = _kind(workspace, kind)
-    if namespaces is None:
-        return [(where, values)]
-    return [(f"{where} AND namespace = ?", (*values, one)) for one in sorted(set(namespaces))]
+def _key_of(row: SqlRow) -> WrappedKey:
+    workspace, owner, namespace, purpose, epoch, wrapped = row
+    return WrappedKey(Compartment(workspace, owner, namespace), purpose, epoch, as_bytes(wrapped))
 
 
-def _kind(workspace: str | None, kind: str) -> tuple[str, tuple[str, ...]]:
-    if workspace is not None:
-        return _KIND, (workspace, kind)
-    if kind == WORKSPACE:
-        return _WORKSPACES, ()
-    return "kind IN (?)", (kind,)
+_INCREASE = """INSERT INTO counters (workspace, name, value) VALUES (?, ?, 1)
+    ON CONFLICT (workspace, name) DO UPDATE SET value = counters.value + 1 RETURNING value"""
 
 
-def _ends(workspace: str, kind: str, holder: str | None, held: str | None) -> tuple[str, list[str]]:
-    where, values = "workspace = ? AND kind = ?", [workspace, kind]
-    for column, name in (("holder", holder), ("held", held)):
-        if name is not None:
-            where += f" AND {column} = ?"
-            values.append(name)
-    return where, values
+class SqlCounters:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
+        self._seen: dict[str, dict[str, int]] = {}
+
+    def increase(self, workspace: str, name: str) -> int:
+        self._seen.clear()
+        value: int = self._session.rows(_INCREASE, (workspace, name))[0][0]
+        return value
+
+    def reset(self, workspace: str, name: str) -> None:
+        self._seen.clear()
+        self._session.run("DELETE FROM counters WHERE workspace = ? AND name = ?", (workspace, name))
+
+    def values(self, workspace: str) -> dict[str, int]:
+        """The counters of the workspace, each with what was counted for all workspaces added."""
+        if workspace in self._seen:
+            return self._seen[workspace]
+        found = self._seen[workspace] = {}
+        sql = "SELECT name, value FROM counters WHERE workspace = ? OR workspace = ?"
+        for name, value in self._session.rows(sql, (workspace, ALL)):
+            found[name] = found.get(name, 0) + value
+        return found
 
 
 _REVOKE = """INSERT INTO revocations (workspace, kind, value, revoker_hash, revoker, at)
@@ -246,7 +188,7 @@ _REVOKE = """INSERT INTO revocations (workspace, kind, value, revoker_hash, revo
     ON CONFLICT (workspace, kind, value, revoker_hash) DO UPDATE SET at = excluded.at
     WHERE excluded.at > revocations.at"""
 _REVOKED = "SELECT workspace, kind, value, at, revoker FROM revocations WHERE workspace IN (?, ?)"
-_BURN = "INSERT INTO burned_proofs (workspace, proof, until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+_BURN = "INSERT INTO used_proofs (workspace, proof, until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 
 
 class SqlCaps:
@@ -268,7 +210,7 @@ class SqlCaps:
         ]
 
     def burn(self, workspace: str, proof: str, now: int, until: int) -> bool:
-        self._session.run("DELETE FROM burned_proofs WHERE workspace = ? AND until < ?", (workspace, now))
+        self._session.run("DELETE FROM used_proofs WHERE workspace = ? AND until < ?", (workspace, now))
         return self._session.run(_BURN, (workspace, proof, until)) == 1
 
 
@@ -375,20 +317,18 @@ class SqlTransaction:
         self.keys = SqlKeys(session, self._counters)
         self.caps = SqlCaps(session)
         self.audit = SqlAudit(session)
-        self.register = SqlRegister(session)
+        self.register = SqlDirectory(session)
         self.replication = SqlReplication(session, self._counters)
 
     @cached_property
-    def work(self) -> SqlWork:
-        from souvenance.adapters.sql.jobs import SqlWork
+    def work(self) -> SqlJobs:
+        from souvenance.adapters.sql.jobs import SqlJobs
 
-        return SqlWork(self._session)
+        return SqlJobs(self._session)
 
     @cached_property
-    def renewal(self) -> SqlRenewal:
-        from souvenance.adapters.sql.reindexing import SqlRenewal
-
-        return SqlRenewal(self._session, self._vectors)
+    def renewal(self) -> SqlReindexing:
+        return SqlReindexing(self._session, self._vectors)
 
     @cached_property
     def signins(self) -> SqlSignIns:

@@ -7,13 +7,73 @@ as long as there are lines behind it, and not as many as there are in the compar
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 
-from souvenance.adapters.sql.change_feed import SqlFeed
+import msgspec
+
 from souvenance.adapters.sql.engine import COMPARTMENT, SqlRow, SqlSession, Vectors, as_bytes, listed
 from souvenance.adapters.sql.engine import marks as marks_of
-from souvenance.domain.change_feed import UNSAID, Feed, Saying
+from souvenance.decoders import settled
+from souvenance.domain.change_feed import UNSAID, Feed, Saying, joined, packed
 from souvenance.domain.names import Compartment
+from souvenance.ports.index import Debt, Renewed
 from souvenance.ports.store import Vector
+
+SIZE = 256
+"""How many changes are put into a pack."""
+EVERY = 64
+"""How many changes pass until it is looked whether there are enough."""
+
+_CHANGES = f"""SELECT seq, id, tokens, counts, session, turn, at FROM terms
+    WHERE {COMPARTMENT} AND seq > ? AND seq <= ? ORDER BY seq"""
+_LAST = (1 << 63) - 1
+_PACKS = f"SELECT seq, changes FROM packs WHERE {COMPARTMENT} ORDER BY seq"
+_BEFORE = f"SELECT MAX(seq) FROM packs WHERE {COMPARTMENT} AND seq < ?"
+_WITH = f"SELECT MIN(seq) FROM packs WHERE {COMPARTMENT} AND seq >= ?"
+_ENOUGH = f"SELECT seq FROM terms WHERE {COMPARTMENT} AND seq > ? ORDER BY seq LIMIT 1 OFFSET {SIZE - 1}"
+_PACK = """INSERT INTO packs (workspace, owner, namespace, seq, changes) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (workspace, owner, namespace, seq) DO UPDATE SET changes = excluded.changes"""
+
+
+class SqlFeed:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
+
+    def since(self, compartment: Compartment, seq: int) -> Feed:
+        feeds = []
+        if seq <= 0:
+            with suppress(msgspec.DecodeError):  # What can't be read from a pack is read from the rows.
+                for end, changes in self._session.rows(_PACKS, compartment):
+                    feeds.append(msgspec.msgpack.decode(as_bytes(changes), type=settled(Feed)))
+                    seq = end
+        feeds.append(self._between(compartment, seq, _LAST))
+        return joined(feeds)
+
+    def extend(self, compartment: Compartment, seq: int) -> None:
+        """Pack what comes next, if it is looked for at change `seq`, and is enough."""
+        if seq % EVERY == 0:
+            end = self._seq(_BEFORE, compartment, _LAST)
+            last = self._session.row(_ENOUGH, (*compartment, end))
+            if last is not None:
+                self._pack(compartment, end, last[0])
+
+    def mend(self, compartment: Compartment, changed: Collection[int]) -> None:
+        """Let the packs say what the rows say now of these changes."""
+        for end in sorted({self._seq(_WITH, compartment, seq) for seq in changed} - {0}):
+            self._pack(compartment, self._seq(_BEFORE, compartment, end), end)
+
+    def _pack(self, compartment: Compartment, after: int, last: int) -> None:
+        self._session.run(
+            _PACK, (*compartment, last, msgspec.msgpack.encode(self._between(compartment, after, last)))
+        )
+
+    def _between(self, compartment: Compartment, after: int, last: int) -> Feed:
+        return packed(self._session.rows(_CHANGES, (*compartment, after, last)))
+
+    def _seq(self, sql: str, compartment: Compartment, seq: int) -> int:
+        (found,) = self._session.row(sql, (*compartment, seq)) or (None,)
+        return found or 0
+
 
 _TABLES = ("terms", "vectors")
 _ADD = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts, session, turn, at)
@@ -27,8 +87,8 @@ _NEWEST = f"""SELECT workspace, owner, namespace, seq, id, tokens IS NOT NULL AS
 _NEWEST_LACKING = f"""SELECT t.id FROM ({_NEWEST}) t WHERE t.indexed
     AND (SELECT v.seq FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
     AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{{kept}}) IS NULL ORDER BY t.seq DESC"""
-_PLACED = f"SELECT seq FROM placed WHERE {COMPARTMENT} AND space = ? AND form = ?"
-_REACH = """INSERT INTO placed (workspace, owner, namespace, space, form, seq) VALUES (?, ?, ?, ?, ?, ?)
+_PLACED = f"SELECT seq FROM embedded WHERE {COMPARTMENT} AND space = ? AND form = ?"
+_REACH = """INSERT INTO embedded (workspace, owner, namespace, space, form, seq) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (workspace, owner, namespace, space)
     DO UPDATE SET form = excluded.form, seq = excluded.seq"""
 _INDEXED = f"SELECT id FROM terms WHERE {COMPARTMENT} AND seq > ? AND tokens IS NOT NULL AND id IN "
@@ -82,7 +142,7 @@ class SqlTerms:
 
     def delete_compartment(self, compartment: Compartment) -> None:
         self._last.pop(compartment, None)
-        for table in (*_TABLES, "packs", "placed", "renewals"):
+        for table in (*_TABLES, "packs", "embedded", "reindexing"):
             self._session.run(f"DELETE FROM {table} WHERE {COMPARTMENT}", compartment)
 
     def _end(self, compartment: Compartment) -> int:
@@ -173,6 +233,78 @@ class SqlTerms:
         for *compartment, seq in going:
             self._session.run(sql, (*compartment, space, seq))
         if going:
-            self._session.run("DELETE FROM placed WHERE space = ?", (space,))
+            self._session.run("DELETE FROM embedded WHERE space = ?", (space,))
         self._last.clear()
         return len(going)
+
+
+_OWE_COMPARTMENT = """INSERT INTO reindexing (workspace, owner, namespace, seq) VALUES (?, ?, ?, 0)
+    ON CONFLICT (workspace, owner, namespace) DO NOTHING"""
+_NEXT_DEBT = "SELECT workspace, owner, namespace, seq FROM reindexing WHERE seq >= 0"
+_FIRST_DEBT = " ORDER BY workspace, owner, namespace LIMIT 1"
+_LINES_OF_DEBT = (
+    f"SELECT seq, id FROM terms WHERE {COMPARTMENT} AND seq > ? AND tokens IS NOT NULL ORDER BY seq LIMIT ?"
+)
+_RENEW = f"""UPDATE terms SET tokens = ?, counts = ?
+    WHERE {COMPARTMENT} AND seq = ? AND id = ? AND tokens IS NOT NULL"""
+_RENEWED_UP_TO = f"UPDATE reindexing SET seq = ? WHERE {COMPARTMENT} AND seq < ?"
+_OWED = """SELECT COUNT(*) FROM reindexing r JOIN terms t ON t.workspace = r.workspace AND t.owner = r.owner
+    AND t.namespace = r.namespace AND t.seq > r.seq WHERE t.tokens IS NOT NULL"""
+_COUNT_LACKING = """SELECT COUNT(*) FROM terms t WHERE t.tokens IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
+    AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{kept})"""
+_PLACES = ("workspace", "owner", "namespace")
+
+
+class SqlReindexing:
+    def __init__(self, session: SqlSession, vectors: Vectors) -> None:
+        self._session = session
+        self._vectors = vectors
+
+    def analysis(self) -> str:
+        found = self._session.row("SELECT version FROM analysis")
+        return "" if found is None else str(found[0])
+
+    def analyse_by(self, analysis: str) -> None:
+        self._session.run("DELETE FROM analysis")
+        self._session.run("INSERT INTO analysis (version) VALUES (?)", (analysis,))
+
+    def owe(self, compartments: Collection[Compartment]) -> None:
+        for compartment in compartments:
+            self._session.run(_OWE_COMPARTMENT, compartment)
+            self._session.run(f"DELETE FROM embedded WHERE {COMPARTMENT}", compartment)
+
+    def next(self, *within: str) -> Debt | None:
+        found = self._session.row(_NEXT_DEBT + _narrowed(within) + _FIRST_DEBT, within)
+        return None if found is None else Debt(Compartment(*found[:3]), found[3])
+
+    def lines(self, debt: Debt, most: int) -> list[tuple[int, str]]:
+        return [
+            (seq, line_id)
+            for seq, line_id in self._session.rows(_LINES_OF_DEBT, (*debt.compartment, debt.seq, most))
+        ]
+
+    def renew(self, compartment: Compartment, lines: Sequence[Renewed]) -> None:
+        for line in lines:
+            self._session.run(_RENEW, (line.tokens, line.counts, *compartment, line.seq, line.id))
+        SqlFeed(self._session).mend(compartment, [line.seq for line in lines])
+
+    def reach(self, debt: Debt) -> None:
+        self._session.run(_RENEWED_UP_TO, (debt.seq, *debt.compartment, debt.seq))
+
+    def settle(self, compartment: Compartment) -> None:
+        self._session.run(f"DELETE FROM reindexing WHERE {COMPARTMENT}", compartment)
+
+    def owed(self, *within: str) -> int:
+        return self._counted(_OWED, (), within)
+
+    def lacking(self, space: str, *within: str) -> int:
+        return self._counted(_COUNT_LACKING.format(kept=self._vectors.kept), (space,), within)
+
+    def _counted(self, sql: str, values: tuple[str, ...], within: tuple[str, ...]) -> int:
+        found = self._session.row(sql + _narrowed(within, "t."), (*values, *within))
+        return 0 if found is None else int(found[0])
+
+
+def _narrowed(within: tuple[str, ...], table: str = "") -> str:
+    return "".join(f" AND {table}{place} = ?" for place, _ in zip(_PLACES, within, strict=False))

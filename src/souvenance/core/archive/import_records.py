@@ -40,7 +40,16 @@ from souvenance.domain.archive_records import (
 )
 from souvenance.domain.content import check_characters, check_text, encode_metadata
 from souvenance.domain.directory import MEMBER, SESSION, Entry, Tie
-from souvenance.domain.line import CARD, MESSAGE, SUMMARY, TOMBSTONE, Line, SealedLine
+from souvenance.domain.line import (
+    CARD,
+    MESSAGE,
+    SUMMARY,
+    TOMBSTONE,
+    Line,
+    LineFields,
+    SealedLine,
+    shared_fields,
+)
 from souvenance.domain.names import SESSIONS, Compartment
 from souvenance.errors import InvalidInput, NamespaceDenied, Tampered
 
@@ -218,20 +227,8 @@ class _Table:
         """The stored line; None, and no change, if its session has another line in that turn."""
         ctx = self._ctx
         keys = ctx.tools.vault.compartment(ctx.tx, compartment)
-        line = Line(
-            compartment=compartment,
-            id=record.id,
-            kind=record.kind,
-            text=record.text,
-            session=record.session,
-            created_at=record.created_at,
-            occurred_at=record.occurred_at,
-            supersedes=record.supersedes,
-            cap=record.cap,
-            turn=record.turn,
-            about=record.about,
-            metadata={},
-        )
+        fields = shared_fields(LineFields, record)
+        line = Line(compartment=compartment, text=record.text, metadata={}, **fields)
         mark = likeness(keys.blind, record.session or "", record.text, record.kind) if record.alike else None
         made = sealed(ctx, line, keys, encode_metadata(record.metadata), tokens=record.tokens, likeness=mark)
         kept = replace(made, times=record.times)

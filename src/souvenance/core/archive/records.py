@@ -36,7 +36,7 @@ from souvenance.domain.directory import (
     Tie,
 )
 from souvenance.domain.jobs import Errand, Task
-from souvenance.domain.line import SealedLine
+from souvenance.domain.line import LineFields, SealedLine, shared_fields
 from souvenance.errors import Tampered
 
 _OWED = ("kind", "due", "session", "peer", "first", "last", "units", "namespace")
@@ -83,22 +83,14 @@ def line_record(line: SealedLine, text: str, cites: Sequence[str]) -> LineRecord
     return LineRecord(
         owner=line.compartment.owner,
         namespace=line.compartment.namespace,
-        id=line.id,
-        kind=line.kind,
         text=text,
-        created_at=line.created_at,
-        cap=line.cap,
-        session=line.session,
-        turn=line.turn,
-        about=line.about,
-        occurred_at=line.occurred_at,
-        supersedes=line.supersedes,
         invalidated_by=line.invalidated_by,
         metadata=metadata,
         tokens=line.tokens,
         times=line.times,
         alike=line.likeness is not None,
         cites=list(cites),
+        **shared_fields(LineFields, line),
     )
 
 

@@ -22,9 +22,8 @@ from souvenance.domain import representation, trust
 from souvenance.domain.centrality import central
 from souvenance.domain.content import decode_metadata
 from souvenance.domain.line import SealedLine
-from souvenance.domain.provenance import is_carried
 from souvenance.domain.representation import Quote
-from souvenance.domain.trust import Trust
+from souvenance.domain.trust import Trust, is_carried
 from souvenance.language import terms as words
 from souvenance.language.signs import ASKS, signs
 from souvenance.ports.store import Turns

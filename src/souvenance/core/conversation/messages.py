@@ -26,8 +26,7 @@ from souvenance.domain.encoding import frame
 from souvenance.domain.filters import Column, Field, Predicate
 from souvenance.domain.jobs import DERIVE, SUMMARISE, Errand
 from souvenance.domain.line import MESSAGE, RELAYED, SealedLine
-from souvenance.domain.provenance import is_carried
-from souvenance.domain.trust import Trust
+from souvenance.domain.trust import Trust, is_carried
 from souvenance.errors import Conflict, NotFound
 from souvenance.ports.directory import Batch
 from souvenance.ports.store import Turns

@@ -23,7 +23,6 @@ from souvenance.domain.content import check_text
 from souvenance.domain.relayed_question import taken_apart
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import InvalidInput, ModelUnavailable, Unsupported
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.context import may_look, sessions_asked
 from souvenance.gate.conversation.resource import (
     AnyName,
@@ -36,6 +35,7 @@ from souvenance.gate.conversation.resource import (
     whole_workspace,
 )
 from souvenance.gate.messages import Answer
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 from souvenance.language.questions import asks
 from souvenance.ports.model import ANSWER, Model, ModelQuestion, SourceStatement

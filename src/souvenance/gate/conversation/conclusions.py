@@ -12,9 +12,9 @@ from souvenance.core.conversation.compartments import Changes, compartments_of, 
 from souvenance.core.conversation.messages import find_message
 from souvenance.domain.filters import equals, predicate
 from souvenance.domain.line import SealedLine
+from souvenance.domain.names import Namespace
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import CapOpMismatch, NotFound
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.resource import (
     AnyName,
     BareListAnswer,
@@ -32,7 +32,8 @@ from souvenance.gate.conversation.resource import (
     moment_ms,
     operation,
 )
-from souvenance.gate.messages import Answer, Namespace, Request
+from souvenance.gate.messages import Answer, Request
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 
 MOST_CONCLUSION_CHARS = 65_535

@@ -15,9 +15,9 @@ from souvenance.core.request_context import Trace
 from souvenance.domain.content import check_text
 from souvenance.domain.current_facts import CardEntry
 from souvenance.domain.directory import PEER, SESSION
+from souvenance.domain.names import Namespace
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import InvalidInput
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.messages import MessageAnswer
 from souvenance.gate.conversation.peers import OfPeer
 from souvenance.gate.conversation.resource import (
@@ -33,7 +33,8 @@ from souvenance.gate.conversation.resource import (
     operation,
 )
 from souvenance.gate.conversation.sessions import OfSession, reads_session
-from souvenance.gate.messages import Answer, Namespace
+from souvenance.gate.messages import Answer
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 
 

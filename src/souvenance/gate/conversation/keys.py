@@ -10,8 +10,8 @@ from souvenance.domain.policy import Reach
 from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import tokens
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.resource import NewName, moment_ms, operation
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 
 _CONVERSING = ("put", "get", "list", "snapshot", "invalidate", "forget")
 _SPEAKING = ("put", "get", "list", "snapshot")

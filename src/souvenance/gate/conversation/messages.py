@@ -22,10 +22,10 @@ from souvenance.domain.content import decode_metadata
 from souvenance.domain.directory import SESSION
 from souvenance.domain.filters import predicate
 from souvenance.domain.line import DOCUMENT, MESSAGE
+from souvenance.domain.names import Namespace
 from souvenance.domain.reasoning_settings import Reasoning
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import InvalidInput
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.resource import (
     AnyName,
     BareListAnswer,
@@ -45,8 +45,9 @@ from souvenance.gate.conversation.resource import (
     whole_workspace,
 )
 from souvenance.gate.conversation.sessions import Members, OfSession, reads_session, writes_session
-from souvenance.gate.explain import explanation
-from souvenance.gate.messages import Answer, Explanation, Namespace, Request
+from souvenance.gate.memory import explanation
+from souvenance.gate.messages import Answer, Explanation, Request
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 
 MOST_MESSAGE_CHARS = 25_000

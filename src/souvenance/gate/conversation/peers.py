@@ -13,7 +13,7 @@ from souvenance.domain.directory import PEER, SCOPE, Entry
 from souvenance.domain.names import ALL
 from souvenance.domain.policy import Reach
 from souvenance.domain.reasoning_settings import PeerHabits
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
+from souvenance.domain.ulid import LineId
 from souvenance.gate.conversation.resource import (
     JsonObject,
     ListRequest,
@@ -34,7 +34,8 @@ from souvenance.gate.conversation.resource import (
     page_of_entries,
     whole_workspace,
 )
-from souvenance.gate.messages import Answer, LineId
+from souvenance.gate.messages import Answer
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 
 

@@ -12,7 +12,6 @@ from souvenance.domain.directory import MEMBER, PEER, SESSION
 from souvenance.domain.jobs import DERIVE, DREAM, REASONING, Errand
 from souvenance.domain.reasoning_settings import dreams
 from souvenance.errors import Disabled
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.resource import (
     AnyName,
     Done,
@@ -22,6 +21,7 @@ from souvenance.gate.conversation.resource import (
     whole_workspace,
 )
 from souvenance.gate.messages import Answer
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 
 

@@ -21,9 +21,8 @@ from souvenance.domain.policy import Need, Reach
 from souvenance.domain.reasoning_settings import habits_of
 from souvenance.domain.timestamps import to_datetime, to_ms
 from souvenance.errors import InvalidInput
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.messages import Answer, Request
-from souvenance.gate.operation import Operation
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.gate.rights import Rights
 
 MOST_METADATA_KEYS = 100

@@ -12,7 +12,6 @@ from souvenance.domain.directory import PEER, PICK, SCOPE, SESSION
 from souvenance.domain.line import CONCLUSIONS
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import Conflict
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.resource import (
     AnyName,
     Done,
@@ -34,6 +33,7 @@ from souvenance.gate.conversation.resource import (
 )
 from souvenance.gate.conversation.sessions import SessionAnswer, SessionPage, sessions_named
 from souvenance.gate.messages import Answer
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 from souvenance.ports.store import Views
 

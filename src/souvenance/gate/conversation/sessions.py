@@ -11,8 +11,8 @@ from souvenance.core.conversation import directory, erase
 from souvenance.core.conversation.messages import clone
 from souvenance.core.request_context import RequestContext
 from souvenance.domain.directory import MEMBER, PEER, SCOPE, SESSION, Entry
+from souvenance.domain.names import Namespace
 from souvenance.domain.reasoning_settings import MemberReasoning
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.peers import PeerAnswer, PeerPage, of_peer
 from souvenance.gate.conversation.resource import (
     AnyName,
@@ -37,7 +37,8 @@ from souvenance.gate.conversation.resource import (
     page_of_entries,
     whole_workspace,
 )
-from souvenance.gate.messages import Answer, Namespace
+from souvenance.gate.messages import Answer
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 
 Members = Annotated[dict[NewName, MemberReasoning], Meta(max_length=1000)]

@@ -10,7 +10,6 @@ from msgspec import Meta
 from souvenance.core.conversation import webhooks
 from souvenance.domain.directory import Entry
 from souvenance.domain.timestamps import to_datetime
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.resource import (
     AnyName,
     Done,
@@ -26,6 +25,7 @@ from souvenance.gate.conversation.resource import (
     whole_workspace,
 )
 from souvenance.gate.messages import Answer
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 
 
 class AddWebhook(WorkspaceRequest, frozen=True, kw_only=True):

@@ -6,7 +6,6 @@ from souvenance.core.conversation import directory, erase
 from souvenance.domain.directory import WORKSPACE
 from souvenance.domain.policy import Reach
 from souvenance.domain.reasoning_settings import habits_of
-from souvenance.gate.authorised_request import AuthorisedRequest, Outcome
 from souvenance.gate.conversation.resource import (
     JsonObject,
     NamedAnswer,
@@ -27,6 +26,7 @@ from souvenance.gate.conversation.resource import (
     whole_workspace,
 )
 from souvenance.gate.messages import Request
+from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 
 

@@ -77,7 +77,9 @@ def put(
         raise InvalidInput(f"--metadata is not a JSON object: {error}") from None
     said = _standard_input() if text == "-" else text
     shell.makes = True
-    request = m.Put(said, namespace, line_id, kind, session, extra, occurred_at)
+    request = m.Put(
+        said, namespace, line_id, kind=kind, session=session, metadata=extra, occurred_at=occurred_at
+    )
     answer = shell.call(o.PUT, request)
     shell.show(answer, lambda: f"{answer.id}{'  (was there already)' if answer.duplicate else ''}")
 

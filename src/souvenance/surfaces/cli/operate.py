@@ -23,8 +23,7 @@ from souvenance.surfaces.cli.session import OpenMemory, Shell, what_serves
 from souvenance.surfaces.cli.store import mend
 
 if TYPE_CHECKING:
-    from souvenance.gate.replication.report import Mended
-
+    from souvenance.gate.replication import RepairReport
 
 DEFAULT_PORT = 8787
 _VECTORS = {
@@ -180,7 +179,11 @@ def doctor(shell: Shell, repair: bool, deep: bool) -> None:
     shell.show(
         told,
         lambda: "\n".join(
-            [*findings, *_mending(mended, deep=deep), f"{lines} lines readable, {rows} audit rows verified"],
+            [
+                *findings,
+                *_mending(mended, deep=deep),
+                f"{lines} lines readable, {rows} audit rows verified",
+            ],
         ),
     )
     if findings:
@@ -218,7 +221,7 @@ def completion(shell: Shell, name: str) -> None:
     say(kind(root, {}, "souvenance", "_SOUVENANCE_COMPLETE").source())
 
 
-def _mending(mended: Mended | None, *, deep: bool) -> list[str]:
+def _mending(mended: RepairReport | None, *, deep: bool) -> list[str]:
     if mended is None:
         return []
     return [

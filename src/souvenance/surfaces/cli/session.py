@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from souvenance.domain import capability as cap
 from souvenance.domain import proof, ulid
 from souvenance.domain.archive_records import Manifest
-from souvenance.domain.base64url import unb64
+from souvenance.domain.encoding import unb64
 from souvenance.domain.imports import ImportReader, Wanted
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.proof import Bound
@@ -29,11 +29,13 @@ from souvenance.gate.messages import Attenuate, CapAnswer, Request, WhoAmI, chec
 from souvenance.gate.oauth_state import OAuthState
 from souvenance.gate.operation import Operation
 from souvenance.gate.operations import WHOAMI
-from souvenance.gate.replication.report import Mended
 from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
 from souvenance.settings import Shown
 from souvenance.surfaces.cli.output import say
+
+if TYPE_CHECKING:
+    from souvenance.gate.replication import RepairReport
 
 
 class WritesArchive(Protocol):
@@ -175,9 +177,9 @@ class OpenMemory(Protocol):
 
     def carry(self, seconds: float) -> None: ...
 
-    def repair(self, *, deep: bool = False) -> Mended: ...
+    def repair(self, *, deep: bool = False) -> RepairReport: ...
 
-    def rebuild(self) -> Mended: ...
+    def rebuild(self) -> RepairReport: ...
 
     def close(self) -> None: ...
 

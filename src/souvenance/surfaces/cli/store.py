@@ -18,7 +18,7 @@ from souvenance.surfaces.cli.output import progress
 from souvenance.surfaces.cli.session import Backup, CommandSettings, OpenMemory, Shell
 
 if TYPE_CHECKING:
-    from souvenance.gate.replication.report import Mended
+    from souvenance.gate.replication import RepairReport
 
 
 @click.command("backup", cls=Command, section=DATA)
@@ -146,7 +146,7 @@ class _TableBars:
 @pass_shell
 def rebuild(shell: Shell) -> None:
     """Rebuild an empty store from its bucket. Needs SOUVENANCE_OBJECTS and root.key."""
-    from souvenance.gate.replication.report import NOT_REBUILT
+    from souvenance.gate.replication import NOT_REBUILT
 
     shell.makes = True
     found = mend(shell, lambda installation: installation.rebuild(), rebuilding=True)
@@ -168,7 +168,9 @@ def rebuild(shell: Shell) -> None:
         )
 
 
-def mend(shell: Shell, work: Callable[[OpenMemory], Mended], *, rebuilding: bool = False) -> Mended:
+def mend(
+    shell: Shell, work: Callable[[OpenMemory], RepairReport], *, rebuilding: bool = False
+) -> RepairReport:
     """Raises: SouvenanceError, also without a cap for the whole installation."""
     if shell.is_remote:
         raise InvalidInput("this works only where the data folder is", hint="Leave --url out.")

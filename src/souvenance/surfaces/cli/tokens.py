@@ -13,8 +13,8 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from souvenance.domain import capability
-from souvenance.domain.base64url import b64
 from souvenance.domain.capability import Confirmation, HolderKey
+from souvenance.domain.encoding import b64
 from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o

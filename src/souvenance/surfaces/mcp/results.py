@@ -140,7 +140,7 @@ def day_of(moment: datetime) -> str:
 def cited_line(
     stored: m.RecalledLine | m.LineAnswer, about: Sequence[str] = (), most: int = MOST_EXCERPT_CHARS
 ) -> Cited:
-    session = stored.source.session
+    session = stored.session
     return Cited(
         stored.id,
         day_of(stored.occurred_at or stored.created_at),

@@ -10,8 +10,8 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from souvenance.domain import capability as caps
-from souvenance.domain.base64url import unb64
 from souvenance.domain.capability import Claims
+from souvenance.domain.encoding import unb64
 from souvenance.surfaces.cli.demo.stage import (
     DATABASE,
     DemoStep,

@@ -17,7 +17,7 @@ from souvenance.agents.gated_memory import GatedMemory, members_of
 from souvenance.agents.redaction import redact
 from souvenance.agents.transcript import CONTINUED, chunks, clean
 from souvenance.domain.line import MESSAGE
-from souvenance.domain.provenance import is_carried
+from souvenance.domain.trust import is_carried
 from souvenance.domain.upstream import ChatSettings
 from souvenance.errors import CapScopeMismatch, NotFound, SouvenanceError
 from souvenance.gate.conversation.context import CONTEXT, SessionContext, SessionContextAnswer

@@ -10,7 +10,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from starlette.datastructures import Headers
 
-from souvenance.domain.request_id import onward
+from souvenance.domain.telemetry import onward
 from souvenance.domain.upstream import ChatSettings, Upstream, below
 from souvenance.errors import Misconfigured, UpstreamUnreachable
 from souvenance.extras import install

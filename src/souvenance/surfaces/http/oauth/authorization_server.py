@@ -44,7 +44,6 @@ from authlib.oauth2.rfc8628 import (
 from msgspec import Meta, Struct
 
 from souvenance.decoders import UNREADABLE, settled
-from souvenance.domain.oauth import is_target, may_redirect, redirect_matches
 from souvenance.domain.sign_ins import (
     AUTH_METHODS,
     CODE,
@@ -61,6 +60,9 @@ from souvenance.domain.sign_ins import (
     Client,
     Slip,
     hash_of,
+    is_target,
+    may_redirect,
+    redirect_matches,
 )
 from souvenance.gate.oauth_state import Chosen, OAuthState
 from souvenance.surfaces.http.oauth.messages import Answered, OAuthRequest

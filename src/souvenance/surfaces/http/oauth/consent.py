@@ -16,10 +16,8 @@ from starlette.responses import Response
 
 from souvenance.decoders import settled
 from souvenance.domain import names
-from souvenance.domain.base64url import b64
-from souvenance.domain.encoding import frame
+from souvenance.domain.encoding import b64, frame
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
-from souvenance.domain.oauth import form_target, typed, where_of
 from souvenance.domain.sign_ins import (
     BUILT_IN,
     PRESETS,
@@ -29,7 +27,10 @@ from souvenance.domain.sign_ins import (
     WRITE,
     Client,
     Preset,
+    form_target,
     hash_of,
+    typed,
+    where_of,
 )
 from souvenance.errors import Denied, InvalidInput, NotFound, SouvenanceError, Unauthenticated
 from souvenance.gate.messages import WhoAmIAnswer

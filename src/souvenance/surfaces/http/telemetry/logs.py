@@ -16,8 +16,7 @@ from typing import Any
 
 import msgspec
 
-from souvenance.domain.request_id import CURRENT
-from souvenance.domain.telemetry import JSON, OFF
+from souvenance.domain.telemetry import CURRENT, JSON, OFF
 
 _OWN_WORDS = ("souvenance", "uvicorn")
 """Whose messages are known to quote nothing."""

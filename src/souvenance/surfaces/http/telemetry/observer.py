@@ -16,8 +16,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from souvenance.domain import ulid
-from souvenance.domain.request_id import CURRENT, HEADER, is_plain
-from souvenance.domain.telemetry import SeenSettings
+from souvenance.domain.telemetry import CURRENT, HEADER, SeenSettings, is_plain
 from souvenance.errors import Misconfigured, SouvenanceError
 from souvenance.extras import install
 from souvenance.surfaces.http.routes import Route

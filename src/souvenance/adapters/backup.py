@@ -1,0 +1,289 @@
+"""Backup and restore of a whole store, and moving a store from one database to another.
+
+A backup holds the store as it was at one moment, sealed as it lay, and with it, unless that is not wanted,
+the files of the data folder without which nothing of it opens.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from souvenance.adapters.archive_file import ArchiveReader, Archives
+from souvenance.adapters.key_files import ROOT_FILE, SIGNING_FILE, KeyFiles
+from souvenance.adapters.private_files import (
+    exists,
+    make_private_folder,
+    new_private,
+    sync_folder,
+    translation,
+)
+from souvenance.adapters.sql.copy_store import Report, copy_store, snapshot
+from souvenance.adapters.sql.engine import Engine
+from souvenance.adapters.sql.migrations import migrate
+from souvenance.adapters.sql.open_store import in_database, in_file
+from souvenance.adapters.store_binding import Binding, read_binding, write_binding
+from souvenance.domain.archive_records import BACKUP, FORMAT, Manifest
+from souvenance.domain.embedding import AUTO, SEALED
+from souvenance.errors import ArchiveDamaged, Conflict, InvalidInput, StorageBusy
+from souvenance.patterns import pattern
+from souvenance.version import __version__
+
+DATABASE = "store.db"
+"""The member that is the store, always as SQLite keeps it."""
+_DATABASE_FILE = "souvenance.db"
+"""The same in a data folder."""
+KEY_FILES = (ROOT_FILE, SIGNING_FILE)
+FILES = (*KEY_FILES, "owner.cap", "webhook.secret", "model.spend")
+"""What goes along of the data folder, each as far as it is there; its settings, *.toml, do too."""
+_SETTINGS = pattern(r"[a-z0-9][a-z0-9_-]{0,60}\.toml\Z")
+_MOST_TRIES = 5
+_SQLITE = "sqlite:///"
+_POSTGRES = ("postgresql://", "postgres://")
+
+
+class KeptStore(Struct, frozen=True):
+    """What a backup holds."""
+
+    rows: int
+    lines: int
+    files: tuple[str, ...]
+    bytes: int
+
+
+def back_up(
+    store: str,
+    home: Path,
+    target: Path,
+    *,
+    recipients: Sequence[str] = (),
+    with_keys: bool = True,
+    allow_empty: bool = False,
+) -> KeptStore:
+    """Write a backup of the store at that place and its data folder; whoever uses it may go on.
+
+    Raises: Conflict if the file is there, InvalidInput, also for a store without lines unless that is
+    allowed, IntegrityError, StorageUnavailable and its kind.
+    """
+    with (
+        _engine(store, made=False) as engine,
+        Archives().writing(target, recipients) as archive,
+        _workroom(target.parent) as compartment,
+    ):
+        counts, files = _fixed(engine, home, compartment / DATABASE)
+        if not counts["lines"] and not allow_empty:
+            raise InvalidInput(
+                "the store has no lines, and nothing was written",
+                hint="Check --home and SOUVENANCE_STORE. To back up an empty store, add --allow-empty.",
+            )
+        for name, content in files.items() if with_keys else ():
+            archive.add(name, content)
+        archive.add_file(DATABASE, compartment / DATABASE)
+        archive.close(
+            Manifest(
+                format=FORMAT,
+                kind=BACKUP,
+                made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+                made_by=f"souvenance {__version__}",
+                about={"keys": with_keys},
+                counts=counts,
+            )
+        )
+    names = tuple(files) if with_keys else ()
+    return KeptStore(sum(counts.values()), counts.get("lines", 0), names, target.stat().st_size)
+
+
+def _fixed(engine: Engine, home: Path, path: Path) -> tuple[dict[str, int], dict[str, bytes]]:
+    """The store in the file, as it is at one moment, and the key files that fit it.
+
+    Raises: StorageBusy if keys are rotated again and again meanwhile.
+    """
+    for _ in range(_MOST_TRIES):
+        before = _files(home)
+        with _engine(f"{_SQLITE}{path}", made=True) as copy:
+            counts, then = snapshot(engine, copy, lambda: _files(home))
+        if all(before.get(name) == then.get(name) for name in KEY_FILES):
+            return counts, then
+        path.unlink()
+    raise StorageBusy("the keys were rotated while the backup was made")
+
+
+def _files(home: Path) -> dict[str, bytes]:
+    """Raises: StorageUnavailable."""
+    found = {}
+    settings = sorted(path.name for path in home.glob("*.toml") if _SETTINGS.match(path.name))
+    for name in (*FILES, *settings):
+        try:
+            found[name] = (home / name).read_bytes()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise translation(f"{home / name} can't be read", error) from error
+    return found
+
+
+def restore(source: Path, home: Path, *, identity: Path | None = None) -> KeptStore:
+    """Make the data folder out of a backup, whole or not at all.
+
+    Raises: Conflict if the folder holds anything, ArchiveDamaged, InvalidInput, Misconfigured if a newer
+    version wrote it, StorageUnavailable and its kind.
+    """
+    if exists(home) and any(home.iterdir()):
+        raise Conflict(f"{home} is not empty", hint="Name a folder that does not exist: --home DIR.")
+    archive = Archives().reading(source, identity)
+    if archive.manifest.kind != BACKUP:
+        raise InvalidInput("that archive is no backup", hint="Run: souvenance import FILE")
+    make_private_folder(home.parent)
+    with _workroom(home if exists(home) else home.parent) as compartment:
+        fresh = compartment / "home"
+        fresh.mkdir(mode=0o700)
+        files = _unpacked(archive, fresh)
+        _check(fresh, whole=bool(archive.manifest.about.get("keys")))
+        write_binding(fresh, Binding(ready=True))
+        try:
+            _settle(fresh, home)
+        except OSError as error:
+            raise translation(f"{home} can't be made", error) from error
+    counts = archive.manifest.counts
+    return KeptStore(sum(counts.values()), counts.get("lines", 0), files, source.stat().st_size)
+
+
+def _settle(fresh: Path, home: Path) -> None:
+    """Put the folder in its place; what is there and empty may be a disk of its own, and stays.
+
+    Raises: OSError.
+    """
+    if not home.exists():
+        fresh.rename(home)
+        sync_folder(home.parent)
+        return
+    home.chmod(0o700)
+    for path in sorted(fresh.iterdir(), key=lambda one: one.name == _DATABASE_FILE):
+        path.rename(home / path.name)
+    sync_folder(home)
+
+
+def _unpacked(archive: ArchiveReader, folder: Path) -> tuple[str, ...]:
+    files = []
+    for name, content in archive.members():
+        if name not in (DATABASE, *FILES) and not _SETTINGS.match(name):
+            raise ArchiveDamaged(f"a backup holds no {name!r}")
+        path = folder / (_DATABASE_FILE if name == DATABASE else name)
+        try:
+            with new_private(path) as file:
+                file.writelines(content)
+        except OSError as error:
+            raise translation(f"{path.name} can't be written", error) from error
+        files.append(name)
+    return tuple(name for name in files if name != DATABASE)
+
+
+def _check(folder: Path, *, whole: bool) -> None:
+    """Raises: ArchiveDamaged, Misconfigured."""
+    if not exists(folder / _DATABASE_FILE):
+        raise ArchiveDamaged(f"the backup holds no {DATABASE!r}")
+    engine = in_file(folder / _DATABASE_FILE)
+    try:
+        migrate(engine)
+    finally:
+        engine.close()
+    if whole:
+        KeyFiles(folder)
+
+
+def move(source: str, target: str, *, vectors: str = AUTO, report: Report) -> dict[str, int]:
+    """Copy a store from one place to another; how many rows each table has.
+
+    A place is a data folder, `sqlite:///` and a file, or the URL of a PostgreSQL database. From folder to
+    folder the keys go along; else they stay where they are. `vectors` is how a database is to keep them.
+
+    Raises: as `copy_store`; InvalidInput if there is no store at the source.
+    """
+    here, there = _folder(source), _folder(target)
+    if here is not None and (known := read_binding(here)) is not None and known.store is not None:
+        raise InvalidInput(f"the store of {here} is {known.store}", hint="Name that as the source.")
+    with _engine(source, made=False) as one:
+        if there is not None:
+            make_private_folder(there)
+            if here is not None:
+                _copy_files(here, there)
+        with _engine(target, made=True) as other:
+            counts = copy_store(one, other, report, form=_form(target, vectors))
+    if there is not None:
+        write_binding(there, replace(read_binding(there) or Binding(), store=None, ready=True))
+    return counts
+
+
+def _form(target: str, vectors: str) -> str | None:
+    if not target.startswith(_POSTGRES):
+        return SEALED
+    return None if vectors == AUTO else vectors
+
+
+def _folder(place: str) -> Path | None:
+    return None if "://" in place else Path(place).expanduser()
+
+
+@contextmanager
+def _engine(place: str, *, made: bool) -> Iterator[Engine]:
+    """Raises: InvalidInput if there is none where one should be, StorageUnavailable and its kind."""
+    if place.startswith(_POSTGRES):
+        engine = in_database(place)
+    else:
+        path = _store(place)
+        if not made and not exists(path):
+            raise InvalidInput(f"there is no store at {place}", hint="Name a data folder, or its URL.")
+        engine = in_file(path)
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+def _store(place: str) -> Path:
+    if place.startswith(_SQLITE):
+        return Path(place.removeprefix(_SQLITE)).expanduser()
+    folder = _folder(place)
+    if folder is None:
+        raise InvalidInput(
+            f"{place.partition('://')[0]!r} is no store",
+            hint="Name a data folder, sqlite:///FILE or postgresql://….",
+        )
+    return folder / _DATABASE_FILE
+
+
+def _copy_files(here: Path, there: Path) -> None:
+    """Raises: Conflict if another file of that name is there."""
+    for name, content in _files(here).items():
+        path = there / name
+        if exists(path):
+            if path.read_bytes() != content:
+                raise Conflict(
+                    f"{path} is there already and is not that of the source", hint="Name an empty folder."
+                )
+            continue
+        try:
+            with new_private(path) as file:
+                file.write(content)
+        except OSError as error:
+            raise translation(f"{path} can't be written", error) from error
+
+
+@contextmanager
+def _workroom(beside: Path) -> Iterator[Path]:
+    """A folder of our own on the same disk, gone afterwards."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=".souvenance-", dir=beside))
+    except OSError as error:
+        raise translation(f"{beside} can't be written", error) from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

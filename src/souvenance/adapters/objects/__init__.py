@@ -1,1 +1,0 @@
-"""Where objects are kept: a folder, or a bucket of S3."""

@@ -1,5 +1,0 @@
-CREATE UNIQUE INDEX work_by_seq ON work (workspace, seq);
-
-CREATE TABLE installation (
-    instance TEXT NOT NULL PRIMARY KEY
-){clustered};

@@ -1,0 +1,585 @@
+"""Replication: the worker that uploads to the bucket, and repair, which compares store and bucket both ways.
+
+The worker uploads what the store noted, in a thread of its own. A bucket that does not answer is left alone
+for a while, longer each time; the notes wait in the store.
+
+Repair gives each side what it lacks, and rebuilds an empty store. What the store has and the bucket lacks is
+noted, and carried. What the bucket has and the store lacks was either forgotten, as the audit log then tells,
+and goes from the bucket; or the store lost it, and it comes back. Looked at deeply, what both have is
+compared, too.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from typing import TypeVar
+
+from msgspec import Struct, field
+
+from souvenance.core.conversation.compartments import Changes
+from souvenance.core.embedding import ACTOR
+from souvenance.core.remember import append
+from souvenance.core.replication import (
+    STAMP_BYTES,
+    Put,
+    Shipped,
+    bytes_of,
+    expected,
+    key_of,
+    pages,
+    ship_some,
+)
+from souvenance.core.request_context import RequestContext, Services
+from souvenance.core.vault import CompartmentKeys, Vault
+from souvenance.domain import ulid
+from souvenance.domain.audit import OK, Event
+from souvenance.domain.directory import MEMBER, PEER, SESSION, WORKSPACE, Entry, Tie
+from souvenance.domain.line import SealedLine
+from souvenance.domain.names import SESSIONS, Compartment
+from souvenance.domain.objects import (
+    LineObject,
+    ReplacedObject,
+    compartment_prefix,
+    split_key,
+    unpacked,
+    unpacked_key,
+)
+from souvenance.domain.policy import Scope
+from souvenance.errors import Conflict, IntegrityError, SouvenanceError, StorageUnavailable, Tampered
+from souvenance.gate.maintenance import forgotten
+from souvenance.ports.clock import Clock, Entropy
+from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, REPLACED, ChangeNote, Objects
+from souvenance.ports.store import Store, Transaction, WrappedKey
+
+_HANDS = 8
+_LOOK_SECONDS = 0.5
+_LONGEST_REST_SECONDS = 60.0
+_STEP_SECONDS = 0.05
+
+
+class ReplicationWorker:
+    def __init__(
+        self,
+        *,
+        store: Store,
+        vault: Vault,
+        entropy: Entropy,
+        clock: Clock,
+        objects: Objects,
+        report: Callable[[str], None],
+    ) -> None:
+        self.objects = objects
+        self.trouble = ""
+        """Why the bucket lacks something for longer, if it does."""
+        self._store = store
+        self._vault = vault
+        self._entropy = entropy
+        self._clock = clock
+        self._report = report
+        self._hands = ThreadPoolExecutor(_HANDS, "souvenance-carrier")
+
+    def run(self, stopped: threading.Event) -> None:
+        """Carry until stopped; what is under way is finished first."""
+        failures = 0
+        while not stopped.is_set():
+            try:
+                shipped = self._ship()
+            except SouvenanceError as error:
+                shipped = Shipped(0, 0)
+                self._tell(error.detail)
+            failures = failures + 1 if self.trouble else 0
+            if failures or not shipped.carried:
+                stopped.wait(min(_LOOK_SECONDS * 2 ** min(failures, 10), _LONGEST_REST_SECONDS))
+
+    def carry_all(self, seconds: float, *, eager: bool = True) -> None:
+        """Carry everything that waits; what others claimed too if `eager`, else wait until they did.
+
+        Raises: StorageUnavailable if that takes longer, or the bucket does not answer.
+        """
+        deadline, rest = self._clock.now() + round(seconds * 1000), threading.Event()
+        while True:
+            shipped = self._ship(eager=eager)
+            if shipped.trouble is not None:
+                raise shipped.trouble
+            if not shipped.carried:
+                left = self.waiting()
+                if not left:
+                    return
+                if self._clock.now() > deadline:
+                    raise StorageUnavailable(
+                        f"{left} objects wait to be carried to the bucket",
+                        hint="Another process carries them, or their compartments have lost their keys.",
+                    )
+                rest.wait(_STEP_SECONDS)
+
+    def waiting(self) -> int:
+        """Of how much the bucket must still be told. Raises: Unavailable if the store is out of reach."""
+        with self._store.read() as tx:
+            return tx.replication.waiting()
+
+    def each(self, put: Put, items: Iterable[tuple[str, bytes]]) -> None:
+        """Raises: Unavailable."""
+        list(self._hands.map(put, items))
+
+    def fetched(self, keys: Iterable[str]) -> list[bytes | None]:
+        """The objects under the keys, in their order. Raises: Unavailable."""
+        return list(self._hands.map(self.objects.get, keys))
+
+    def note(self, replication: Sequence[ChangeNote]) -> None:
+        """Have these carried. Raises: Unavailable."""
+        if replication:
+            stamp = self._entropy.take(STAMP_BYTES).hex()
+            with self._store.write() as tx:
+                tx.replication.note([one._replace(stamp=stamp) for one in replication])
+
+    def close(self) -> None:
+        self._hands.shutdown()
+
+    def _ship(self, *, eager: bool = False) -> Shipped:
+        shipped = ship_some(
+            self._store,
+            self._vault,
+            self._entropy,
+            self.objects,
+            now=self._clock.now(),
+            each=self.each,
+            eager=eager,
+        )
+        if shipped.claimed:
+            self._tell("" if shipped.trouble is None else shipped.trouble.detail)
+        return shipped
+
+    def _tell(self, trouble: str) -> None:
+        if trouble and not self.trouble:
+            self._report(f"lines wait for the bucket: {trouble}")
+        self.trouble = trouble
+
+
+NOT_REBUILT = (
+    "the audit log and its checkpoints",
+    "revocations of caps, and sign-ins",
+    "metadata and settings of workspaces, peers and sessions, and who left a session",
+    "scopes, webhooks and work that waited",
+)
+"""What objects do not tell, in words."""
+
+
+class RepairReport(Struct):
+    """What was done, and what could not be."""
+
+    restored: int = 0
+    """Lines that the store lacked."""
+    carried: int = 0
+    """Objects that the bucket lacked."""
+    removed: int = 0
+    """Objects of what was forgotten."""
+    renewed: int = 0
+    """Objects that did not say what the store says."""
+    findings: list[str] = field(default_factory=list)
+
+
+_One = TypeVar("_One")
+
+AT_ONCE = 200
+
+
+class Restorer:
+    def __init__(self, *, store: Store, clock: Clock, tools: Services, carrier: ReplicationWorker) -> None:
+        self._store = store
+        self._clock = clock
+        self._tools = tools
+        self._carrier = carrier
+
+    def keys(self, keys: Sequence[str], report: RepairReport) -> None:
+        """Bring back the keys of these objects.
+
+        Raises: WrongKey, before anything is changed that another root key would have to open; Unavailable.
+        """
+        for key, data in zip(keys, self._carrier.fetched(keys), strict=True):
+            if data is None:
+                continue
+            try:
+                told = key_told(self._tools.vault, key, data)
+            except Tampered as error:
+                report.findings.append(error.detail)
+                continue
+            compartment = told.compartment
+            with self._store.write() as tx:
+                held = tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
+                if all((one.purpose, one.epoch) != (told.purpose, told.epoch) for one in held):
+                    tx.keys.add(told)
+                    while tx.keys.next_epoch(compartment.workspace) < told.epoch:
+                        pass  # An epoch is never given twice.
+                    tx.touch(compartment.workspace, compartments=True)
+
+    def lines(self, compartment: Compartment, keys: Sequence[str], report: RepairReport) -> None:
+        """Bring back the lines of these objects, and what they tell of who said them. Raises: Unavailable."""
+        for some in batches(keys):
+            self._lines(compartment, some, report)
+
+    def replaced(self, compartment: Compartment, keys: Sequence[str], report: RepairReport) -> None:
+        """Mark as replaced the lines that these objects name. Raises: Unavailable."""
+        for some in batches(keys):
+            self._replaced(compartment, some, report)
+
+    def _lines(self, compartment: Compartment, keys: Sequence[str], report: RepairReport) -> None:
+        fetched = self._carrier.fetched(keys)
+        with self._store.write() as tx:
+            opener = self._opener(tx, compartment, report)
+            if opener is None:
+                return
+            changes, ctx = Changes(), self._ctx(tx, compartment)
+            for key, data in zip(keys, fetched, strict=True):
+                try:
+                    told = None if data is None else unpacked(key, data, opener.blind)
+                    if not isinstance(told, LineObject):
+                        continue
+                    line, held = told.line, tx.lines.get(compartment, told.line.id)
+                    text = opener.open(line)
+                    if held is not None and not opens(held, opener):
+                        tx.lines.delete(compartment, [line.id])
+                        tx.terms.remove(compartment, [line.id])
+                    if append(ctx, line, text, opener):
+                        tx.lines.cite(compartment, line.id, told.sources)
+                        if held is not None and held.invalidated_by is not None:
+                            _replace(tx, compartment, line.id, held.invalidated_by)
+                        self._enter(tx, line)
+                        changes.add(line)
+                    else:
+                        report.findings.append(f"line {line.id} is told twice, or its turn is taken")
+                except IntegrityError as error:
+                    report.findings.append(error.detail)
+            tx.touch(compartment.workspace, compartments=True)
+            if changes.put:
+                self._record(tx, compartment, changes)
+            report.restored += len(changes.put)
+
+    def _replaced(self, compartment: Compartment, keys: Sequence[str], report: RepairReport) -> None:
+        fetched = self._carrier.fetched(keys)
+        with self._store.write() as tx:
+            opener = self._opener(tx, compartment, report)
+            if opener is None:
+                return
+            done: list[tuple[str, str, str, str]] = []
+            orphans: list[ChangeNote] = []
+            for key, data in zip(keys, fetched, strict=True):
+                try:
+                    told = None if data is None else unpacked(key, data, opener.blind)
+                except IntegrityError as error:
+                    report.findings.append(error.detail)
+                    continue
+                if isinstance(told, ReplacedObject):
+                    if _replace(tx, compartment, told.target, told.by):
+                        done.append((compartment.owner, compartment.namespace, told.target, told.by))
+                    elif tx.lines.get(compartment, told.target) is None:
+                        orphans.append(ChangeNote(compartment, REPLACED, told.target))
+            if done:
+                self._record(tx, compartment, Changes({compartment.namespace}), replaced=done)
+        self._carrier.note(orphans)
+
+    def _opener(
+        self, tx: Transaction, compartment: Compartment, report: RepairReport
+    ) -> CompartmentKeys | None:
+        try:
+            keys = self._tools.vault.known(tx, compartment)
+        except Tampered as error:
+            report.findings.append(
+                f"namespace {compartment.namespace!r} of {compartment.owner!r}: {error.detail}"
+            )
+            return None
+        if keys is None:
+            report.findings.append(
+                f"namespace {compartment.namespace!r} of {compartment.owner!r} has lost its keys"
+            )
+        return keys
+
+    def _enter(self, tx: Transaction, line: SealedLine) -> None:
+        """Enter in the directory who and what the line tells of, as far as it is not there."""
+        compartment, session = line.compartment, line.session
+        if line.turn is None and line.about is None:
+            return
+        self._name(tx, compartment.workspace, WORKSPACE, line)
+        for peer in (compartment.owner, line.about):
+            if peer is not None and peer != SESSIONS:
+                self._name(tx, peer, PEER, line)
+        if line.turn is not None and session is not None:
+            self._name(tx, session, SESSION, line)
+            if not tx.register.ties(compartment.workspace, MEMBER, holder=session, held=compartment.owner):
+                tx.register.tie(Tie(compartment.workspace, MEMBER, session, compartment.owner, line.turn))
+
+    def _name(self, tx: Transaction, name: str, kind: str, line: SealedLine) -> None:
+        workspace = line.compartment.workspace
+        if tx.register.entry(workspace, kind, name) is None:
+            uid = ulid.compose(line.created_at, self._tools.entropy.take(ulid.ENTROPY_BYTES))
+            where = {} if kind == WORKSPACE else {"namespace": line.compartment.namespace}
+            tx.register.add(Entry(workspace, kind, name, uid, line.created_at, **where))
+
+    def _ctx(self, tx: Transaction, compartment: Compartment) -> RequestContext:
+        scope = Scope(compartment.workspace, ACTOR, frozenset((compartment.namespace,)), None)
+        return RequestContext(tx, scope, ACTOR, self._clock.now(), self._tools)
+
+    def _record(self, tx: Transaction, compartment: Compartment, changes: Changes, **facts: object) -> None:
+        trace = changes.trace(**facts)
+        tx.audit.append(
+            compartment.workspace,
+            Event(
+                at=self._clock.now(),
+                actor=ACTOR,
+                cap=ACTOR,
+                operation="objects.restore",
+                outcome=OK,
+                namespaces=trace.namespaces,
+                lines=trace.lines,
+                detail=trace.detail,
+            ),
+        )
+
+
+def batches(many: Sequence[_One]) -> Iterator[Sequence[_One]]:
+    """So many of them as are done in one step, and so on."""
+    return (many[first : first + AT_ONCE] for first in range(0, len(many), AT_ONCE))
+
+
+def key_told(vault: Vault, key: str, data: bytes) -> WrappedKey:
+    """The key that an object tells. Raises: Tampered; WrongKey if another root key opens it."""
+    told = unpacked_key(key, data)
+    wrapped = WrappedKey(told.compartment, told.purpose, told.epoch, told.wrapped)
+    vault.check(wrapped)
+    return wrapped
+
+
+def opens(line: SealedLine, keys: CompartmentKeys) -> bool:
+    try:
+        keys.open(line)
+    except Tampered:
+        return False
+    return True
+
+
+def _replace(tx: Transaction, compartment: Compartment, target: str, by: str) -> bool:
+    """Mark the line as replaced, so that no question finds it; False if it was, or is not there."""
+    marked = tx.lines.invalidate(compartment, target, by)
+    if marked:
+        tx.terms.remove(compartment, (target,))
+    return marked
+
+
+class Comparer:
+    def __init__(
+        self, *, store: Store, tools: Services, carrier: ReplicationWorker, restorer: Restorer
+    ) -> None:
+        self._store = store
+        self._tools = tools
+        self._carrier = carrier
+        self._restorer = restorer
+
+    def compare(self, compartment: Compartment, both: Sequence[ChangeNote], report: RepairReport) -> None:
+        """Look at what both have of the compartment; the keys first, for without them nothing opens.
+
+        Raises: Unavailable.
+        """
+        lines = [one for one in both if one.what == LINE]
+        for one, ours, theirs in self._unlike([one for one in both if one.what == KEY]):
+            self._settle_key(one, ours, theirs, lines, report)
+        for some in batches([one for one in both if one.what != KEY]):
+            unlike = [one for one, *_ in self._unlike(some)]
+            shut = self._shut(compartment, [one.name for one in unlike if one.what == LINE])
+            better = [one for one in unlike if one.what == LINE and one.name in shut]
+            self._renew([one for one in unlike if one not in better], report)
+            self._restorer.lines(compartment, [key_of(one) for one in better], report)
+
+    def _unlike(self, both: Sequence[ChangeNote]) -> list[tuple[ChangeNote, bytes, bytes]]:
+        """Those that store and bucket tell differently, and what each tells."""
+        with self._store.read() as tx:
+            ours = bytes_of(tx, self._tools.vault, both)
+        theirs = dict(zip(ours, self._carrier.fetched(ours), strict=True))
+        pairs = ((one, ours.get(key_of(one)), theirs.get(key_of(one))) for one in both)
+        return [(one, mine, its) for one, mine, its in pairs if mine and its is not None and mine != its]
+
+    def _shut(self, compartment: Compartment, names: Sequence[str]) -> set[str]:
+        """Those of the lines that do not open in the store."""
+        with self._store.read() as tx:
+            keys, lines = self._tools.vault.left(tx, compartment), tx.lines.get_all(compartment, names)
+        return {line.id for line in lines if keys is None or not opens(line, keys)}
+
+    def _settle_key(
+        self, one: ChangeNote, ours: bytes, theirs: bytes, lines: Sequence[ChangeNote], report: RepairReport
+    ) -> None:
+        key, vault = key_of(one), self._tools.vault
+        held, found = _key_in(vault, key, ours), _key_in(vault, key, theirs)
+        if held is None and found is None:
+            report.findings.append(f"the key {key} opens neither in the store nor in the bucket")
+        elif held is None and found is not None:
+            with self._store.write() as tx:
+                tx.keys.rewrap(found)
+                tx.touch(one.compartment.workspace, compartments=True)
+        elif held is not None and found is not None and vault.same(held, found):
+            self._renew([one], report)
+        elif found is None and self._are_ours(one.compartment, lines):
+            self._carrier.objects.delete([key])
+            self._renew([one], report)
+        else:
+            report.findings.append(f"the bucket has another key under {key}")
+
+    def _are_ours(self, compartment: Compartment, lines: Sequence[ChangeNote]) -> bool:
+        """Whether lines in the bucket bear the tag of this store's keys, and no other store lies there."""
+        with self._store.read() as tx:
+            opener = self._tools.vault.left(tx, compartment)
+        keys = [key_of(one) for one in lines[:AT_ONCE]]
+        fetched = zip(keys, self._carrier.fetched(keys), strict=True)
+        return opener is not None and any(
+            data is not None and _is_of(key, data, opener.blind) for key, data in fetched
+        )
+
+    def _renew(self, replication: Sequence[ChangeNote], report: RepairReport) -> None:
+        self._carrier.note(replication)
+        report.renewed += len(replication)
+
+
+def _key_in(vault: Vault, key: str, data: bytes) -> WrappedKey | None:
+    """The key that an object tells, if it opens."""
+    try:
+        return key_told(vault, key, data)
+    except IntegrityError:
+        return None
+
+
+def _is_of(key: str, data: bytes, blind: bytes) -> bool:
+    try:
+        unpacked(key, data, blind)
+    except Tampered:
+        return False
+    return True
+
+
+_PATIENCE_SECONDS = 600.0
+
+
+class Repairer:
+    def __init__(self, *, store: Store, clock: Clock, tools: Services, carrier: ReplicationWorker) -> None:
+        """The store is one that does not note its changes: what comes from the bucket is there already."""
+        self._store = store
+        self.carrier = carrier
+        self._restorer = Restorer(store=store, clock=clock, tools=tools, carrier=carrier)
+        self._comparer = Comparer(store=store, tools=tools, carrier=carrier, restorer=self._restorer)
+
+    def rebuild(self) -> RepairReport:
+        """Make an empty store anew from the bucket.
+
+        Raises: Conflict if it is not empty; Unavailable, WrongKey.
+        """
+        with self._store.read() as tx:
+            if tx.keys.every() or tx.lines.compartments():
+                raise Conflict(
+                    "the store is not empty",
+                    hint="What it lacks comes back with 'souvenance doctor --repair'.",
+                )
+        keyed = RepairReport()
+        for page in pages(self.carrier.objects):
+            self._restorer.keys([key for key in page if "/keys/" in key], keyed)
+        report = self.repair()
+        report.findings[:0] = keyed.findings
+        with self._store.write() as tx:
+            tx.replication.begin()
+        return report
+
+    def repair(self, *, deep: bool = False) -> RepairReport:
+        """Give each what it lacks; `deep` reads every object, too. Raises: Unavailable, WrongKey."""
+        self.carrier.carry_all(_PATIENCE_SECONDS)
+        report = RepairReport()
+        with self._store.read() as tx:
+            every = {*tx.lines.compartments(), *(key.compartment for key in tx.keys.every())}
+        compartments = {compartment_prefix(compartment): compartment for compartment in every}
+        told: dict[str, Callable[[Compartment, str], bool]] = {}
+        for prefix, keys in self._of_compartments():
+            compartment = compartments.pop(prefix, None) or self._compartment_of(keys)
+            if compartment is None or compartment_prefix(compartment) != prefix:
+                report.findings.append(f"the objects under {prefix} have no key that says whose they are")
+                continue
+            self._mend_compartment(
+                compartment, set(keys), self._gone(told, compartment.workspace), report, deep=deep
+            )
+        for compartment in compartments.values():
+            self._mend_compartment(compartment, set(), self._gone(told, compartment.workspace), report)
+        self.carrier.carry_all(_PATIENCE_SECONDS)
+        return report
+
+    def _gone(
+        self, told: dict[str, Callable[[Compartment, str], bool]], workspace: str
+    ) -> Callable[[Compartment, str], bool]:
+        """Whether a line of the workspace was forgotten, by its log, which is read once."""
+        if workspace not in told:
+            with self._store.read() as tx:
+                told[workspace] = forgotten(tx, workspace)
+        return told[workspace]
+
+    def _of_compartments(self) -> Iterator[tuple[str, list[str]]]:
+        """The keys of the bucket, room by room."""
+        every = (key for page in pages(self.carrier.objects) for key in page)
+        ours = ((found[0], key) for key in every if (found := split_key(key)) is not None)
+        for prefix, some in groupby(ours, key=lambda pair: pair[0]):
+            yield prefix, [key for _, key in some]
+
+    def _compartment_of(self, keys: Sequence[str]) -> Compartment | None:
+        for key in keys:
+            if "/keys/" in key:
+                try:
+                    data = self.carrier.objects.get(key)
+                    return None if data is None else unpacked_key(key, data).compartment
+                except Tampered:
+                    continue
+        return None
+
+    def _wanted(self, compartment: Compartment) -> Iterator[list[ChangeNote]]:
+        """What the bucket should have of the compartment, some at a time."""
+        after: str | None = ""
+        while after is not None:
+            with self._store.read() as tx:
+                some, after = expected(tx, compartment, after)
+            yield some
+
+    def _was_put_back(
+        self, one: ChangeNote, gone: Callable[[Compartment, str], bool], report: RepairReport
+    ) -> bool:
+        """Whether it is a line that was forgotten: such a one is told, and not copied into the bucket."""
+        if one.what != LINE or not gone(one.compartment, one.name):
+            return False
+        report.findings.append(f"line {one.name} was forgotten, and is there again: forget it again")
+        return True
+
+    def _mend_compartment(
+        self,
+        compartment: Compartment,
+        there: set[str],
+        gone: Callable[[Compartment, str], bool],
+        report: RepairReport,
+        *,
+        deep: bool = False,
+    ) -> None:
+        extra = set(there)
+        for wanted in self._wanted(compartment):
+            extra.difference_update(map(key_of, wanted))
+            keys = {key_of(one): one for one in wanted if not self._was_put_back(one, gone, report)}
+            self.carrier.note([one for key, one in keys.items() if key not in there])
+            report.carried += len(keys.keys() - there)
+            if deep:
+                self._comparer.compare(
+                    compartment, [one for key, one in keys.items() if key in there], report
+                )
+        found = sorted((split[1], split[2], key) for key in extra if (split := split_key(key)) is not None)
+        lost = {name for what, name, _ in found if what == LINE and not gone(compartment, name)}
+        dead = [name for what, name, _ in found if what == LINE and name not in lost]
+        self.carrier.note([ChangeNote(compartment, LINE, name) for name in dead])
+        report.removed += len(dead)
+        with self._store.read() as tx:
+            lives = bool(lost) or tx.lines.count(compartment) > 0
+        if not lives:
+            self.carrier.note([ChangeNote(compartment, COMPARTMENT, "")])
+            return
+        self._restorer.keys([key for what, _, key in found if what == KEY], report)
+        lines = [key for what, name, key in found if what == LINE and name in lost]
+        self._restorer.lines(compartment, lines, report)
+        self._restorer.replaced(compartment, [key for what, _, key in found if what == REPLACED], report)
