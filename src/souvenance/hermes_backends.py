@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -13,28 +14,28 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from souvenance.config import HostProgram, ModelEndpoint, Settings, model_settings
+from souvenance.config import HostProgram, ModelEndpoint, ModelSettings, Settings, settings_from
 from souvenance.domain.model_budget import Allowance, Spent
 from souvenance.errors import Misconfigured, NotFound, ServerUnreachable, SouvenanceError, Unsupported
-from souvenance.hermes import host_clock
 from souvenance.hermes.config_reader import HOST_VARIABLE
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.model_choice import model_choice
-from souvenance.hermes.profile_runtime import CALLS_AT_ONCE, Backend, ProfileRuntime
-from souvenance.hermes.running_turns import TurnsUnderWay
+from souvenance.hermes.host import local_zone
+from souvenance.hermes.profile_runtime import CALLS_AT_ONCE, Backend, ProfileRuntime, TurnsUnderWay
 from souvenance.hermes.state_files import StateFiles
-from souvenance.ports.model import ANSWER, DERIVE
+from souvenance.ports.model import ANSWER, DERIVE, TASKS
+from souvenance.settings import SETTINGS
 
 if TYPE_CHECKING:
     from souvenance.hermes.oauth_tokens import Upkeep
-    from souvenance.hermes.setup.inspection import Findings
-    from souvenance.hermes.setup.rename_peer import Carried
+    from souvenance.hermes.setup.people import Carried
+    from souvenance.hermes.setup.status import Findings
 
 _LOOK_SECONDS = 3.0
 _CARRY_SECONDS = 60.0
 _FIRST_QUESTION_SECONDS = 1.0
 """How long the work behind the requests lets the host's first question go first."""
 
+_NO_MODEL = {SETTINGS[f"model_{task}_base_url"].variable: "off" for task in TASKS}
 _KEYS = (".key", ".cap", ".secret")
 
 _log = logging.getLogger("souvenance.hermes")
@@ -68,7 +69,7 @@ def runtime_of(configuration: Configuration, *, asks_model: bool = True) -> Prof
 
 def _load(configuration: Configuration) -> None:
     """What opening the way and asking for the first time would load."""
-    import souvenance.hermes.queued_writes
+    import souvenance.hermes.delivery
 
     if configuration.url is None:
         import souvenance.adapters.index.ranked
@@ -81,6 +82,7 @@ def open_way(
     configuration: Configuration,
     token: Callable[[], str] | None = None,
     turns: TurnsUnderWay | None = None,
+    environment: Mapping[str, str] = os.environ,
 ) -> Backend:
     """The way to the configured server, to the server of the store's folder if one runs, or into the store.
 
@@ -99,7 +101,8 @@ def open_way(
                 hint="Leave namespaces out, or give a cap of the Souvenance at baseUrl as apiKey.",
             )
         return way
-    settings = Settings(configuration.store, zone=host_clock.zone())
+    settings, trouble = _settings(configuration, environment)
+    settings = replace(settings, zone=local_zone())
     url = served_at(configuration.store)
     if url is not None:
         from souvenance.adapters.private_files import read_private
@@ -108,7 +111,23 @@ def open_way(
         way = _remote(url, lambda: owner_cap, configuration.timeout)
         way.found = True
         return way
+    if trouble:
+        _log.warning("souvenance: the model can't be used: %s", trouble)
+        return _embedded(settings)
     return _embedded(_with_model(configuration, settings, turns))
+
+
+def _settings(configuration: Configuration, environment: Mapping[str, str]) -> tuple[Settings, str]:
+    """The settings of the store as a server has them, by the environment and `souvenance.toml` in its folder;
+    and why the model that they name can't be used, which costs no memory.
+
+    Raises: Misconfigured.
+    """
+    home = str(configuration.store)
+    try:
+        return settings_from(environment, home), ""
+    except Misconfigured as error:
+        return settings_from({**environment, **_NO_MODEL}, home), error.detail
 
 
 def _with_model(configuration: Configuration, settings: Settings, turns: TurnsUnderWay | None) -> Settings:
@@ -116,23 +135,18 @@ def _with_model(configuration: Configuration, settings: Settings, turns: TurnsUn
 
     A model never answers a question here: a turn would wait for it.
     """
-    chosen = model_choice(configuration, os.environ)
-    if chosen not in ("environment", "hermes"):
+    given, settings = settings.model, replace(settings, model=ModelSettings())
+    chosen = configuration.model_choice(configured=DERIVE in given.endpoints)
+    if chosen not in ("settings", "hermes"):
         return settings
     if turns is None:
         return replace(settings, host=HostProgram(lambda: True))
-    note = state_files_of(configuration).note_model_trouble
-    try:
-        given = model_settings(os.environ)
-    except Misconfigured as error:
-        note(error.detail)
-        return settings
-    if chosen == "environment":
+    if chosen == "settings":
         endpoints = {task: one for task, one in given.endpoints.items() if task != ANSWER}
         return replace(settings, model=replace(given, endpoints=endpoints), host=HostProgram(turns.busy))
     from souvenance.hermes.host_model import MISSING, NAME, URL, HostModel, offered
 
-    call = offered()
+    call, note = offered(), state_files_of(configuration).note_model_trouble
     if call is None:
         note(MISSING)
         return settings
@@ -148,10 +162,10 @@ def budget_of(configuration: Configuration) -> Allowance:
     return Allowance(calls, calls, tokens, tokens)
 
 
-def inspect(configuration: Configuration) -> Findings:
+def inspect(configuration: Configuration, environment: Mapping[str, str] = os.environ) -> Findings:
     """How memory is, from outside of any conversation."""
     from souvenance.adapters.write_queue.queue import SealedWriteQueue
-    from souvenance.hermes.setup.inspection import Findings
+    from souvenance.hermes.setup.status import Findings
 
     write_queue = SealedWriteQueue(_folder_of(configuration) / "outbox")
     standing, unwritable = None, ""
@@ -162,9 +176,10 @@ def inspect(configuration: Configuration) -> Findings:
     finally:
         write_queue.close()
     upkeep = _upkeep(configuration) if configuration.oauth is not None else None
-    reachable, told = _looked_at(configuration, upkeep.token if upkeep else None)
+    reachable, told = _looked_at(configuration, environment, upkeep.token if upkeep else None)
     state_files = state_files_of(configuration)
     spent, trouble = _spent(configuration)
+    configured, unusable = _named_model(configuration, environment)
     return Findings(
         reachable=reachable,
         told=told,
@@ -173,8 +188,9 @@ def inspect(configuration: Configuration) -> Findings:
         delay=state_files.delay(),
         unwritable=unwritable,
         sign_in=upkeep.trouble if upkeep else "",
+        model_configured=configured,
         spent=spent,
-        model_trouble=trouble or state_files.model_trouble(),
+        model_trouble=unusable or trouble or state_files.model_trouble(),
     )
 
 
@@ -198,12 +214,11 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
     Raises: SouvenanceError; Unsupported by a server that is not Souvenance's.
     """
     from souvenance.agents.rename_peer import rename
-    from souvenance.hermes.setup.rename_peer import Carried
+    from souvenance.hermes.setup.people import Carried
 
-    kept = (Settings(configuration.store).database, _folder_of(configuration) / "outbox")
-    if configuration.url is None and not any(path.exists() for path in kept):
+    if not _is_made(configuration, os.environ) and not (_folder_of(configuration) / "outbox").exists():
         return Carried(old, new, 0)
-    patient = replace(configuration, timeout=max(configuration.timeout, _CARRY_SECONDS))
+    patient = dataclasses.replace(configuration, timeout=max(configuration.timeout, _CARRY_SECONDS))
     runtime = runtime_of(patient, asks_model=False)
     try:
         runtime.flush(_CARRY_SECONDS)
@@ -225,7 +240,18 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
     return Carried(old, new, lines, standing.waiting + standing.held)
 
 
-def _looked_at(configuration: Configuration, token: Callable[[], str] | None) -> tuple[bool | None, str]:
+def _named_model(configuration: Configuration, environment: Mapping[str, str]) -> tuple[bool, str]:
+    """Whether the settings of the store name a model that reads what was said, and why it can't be used."""
+    try:
+        settings, trouble = _settings(configuration, environment)
+    except Misconfigured as error:
+        return False, error.detail
+    return bool(trouble) or DERIVE in settings.model.endpoints, trouble
+
+
+def _looked_at(
+    configuration: Configuration, environment: Mapping[str, str], token: Callable[[], str] | None
+) -> tuple[bool | None, str]:
     """Whether memory answers who a token is, or what it knows of the agent; and what to say of it."""
     from souvenance.gate.conversation import operations as o
     from souvenance.gate.conversation import requests as q
@@ -234,10 +260,11 @@ def _looked_at(configuration: Configuration, token: Callable[[], str] | None) ->
     from souvenance.hermes.identity import agent_peer
     from souvenance.surfaces.http.client import NO_SUCH_PATH
 
-    if configuration.url is None and not Settings(configuration.store).database.exists():
-        return _not_made_yet(configuration.store)
     try:
-        way = open_way(replace(configuration, timeout=min(configuration.timeout, _LOOK_SECONDS)), token)
+        if not _is_made(configuration, environment):
+            return _not_made_yet(configuration.store)
+        impatient = dataclasses.replace(configuration, timeout=min(configuration.timeout, _LOOK_SECONDS))
+        way = open_way(impatient, token, environment=environment)
         try:
             if way.passes.capped:
                 way.gate.call(WHOAMI, way.passes.itself(), WhoAmI())
@@ -255,6 +282,14 @@ def _looked_at(configuration: Configuration, token: Callable[[], str] | None) ->
         hint = "Start that server, or correct baseUrl." if elsewhere else error.hint
         return False, f"{error.code}: {error.detail.rstrip('.')}. {hint}".rstrip(" .") + "."
     return True, way.where
+
+
+def _is_made(configuration: Configuration, environment: Mapping[str, str]) -> bool:
+    """Whether there is a server or a store already. Raises: Misconfigured."""
+    if configuration.url is not None:
+        return True
+    settings, _ = _settings(configuration, environment)
+    return settings.store is not None or settings.database.exists()
 
 
 def _not_made_yet(store: Path) -> tuple[bool | None, str]:
@@ -336,7 +371,7 @@ def _way(
 ) -> Backend:
     from souvenance.adapters.system_clock import SystemClock, SystemEntropy
     from souvenance.agents.narrow_tokens import NarrowTokens
-    from souvenance.hermes.queued_writes import QueueDelivery
+    from souvenance.hermes.delivery import QueueDelivery
 
     passes = NarrowTokens(token, SystemClock(), SystemEntropy())
     return Backend(gate, passes, QueueDelivery(gate, passes, reads_agent=reads_agent), where, **more)

@@ -16,8 +16,7 @@ from souvenance.hermes.gc_pause import undisturbed
 with undisturbed():
     from souvenance.hermes.config_files import Configurations
     from souvenance.hermes.config_reader import Complaint
-    from souvenance.hermes.configuration import Configuration
-    from souvenance.hermes.model_choice import TASK
+    from souvenance.hermes.configuration import TASK, Configuration
     from souvenance.hermes.profile_runtime import ProfileRuntime
     from souvenance.hermes.provider import Provider, Surroundings
     from souvenance.hermes_backends import inspect, runtime_of, state_files_of

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from environments import client_program
 from souvenance import hermes_backends
 from souvenance.agents.conversation_scope import Namespaces
-from souvenance.hermes.circuit_breaker import BackendHealth
+from souvenance.entry.cli import register_cli
+from souvenance.hermes.backend_health import BackendHealth
 from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import identify
 from souvenance.hermes.setting_types import NO_LIMIT
 from souvenance.hermes.setup.commands import hermes_group
-from souvenance.hermes.setup.host_cli import register_cli
-from souvenance.hermes.setup.inspection import Findings
+from souvenance.hermes.setup.status import Findings
 from souvenance.ports.write_queue import WriteQueueStatus
 from souvenance.surfaces.cli.main import ended
 
@@ -383,7 +383,7 @@ class TestStatus:
         write_setting(home, "hermes", {"baseUrl": "https://memory.example.com"})
         asked = []
 
-        def inspect(configuration):
+        def inspect(configuration, environment):
             asked.append(configuration.url)
             return Findings(
                 reachable=False,
@@ -453,15 +453,6 @@ class TestStatus:
         assert "memory      off" in printed
         assert "is not JSON" in printed
 
-    def test_names_an_embedder_of_the_environment_that_only_a_server_would_use(self, told, home, monkeypatch):
-        assert "not read" not in told("status", inspect=hermes_backends.inspect)
-        monkeypatch.setenv("SOUVENANCE_EMBEDDER", "words")
-        printed = told("status", inspect=hermes_backends.inspect)
-        said = f"SOUVENANCE_EMBEDDER: only 'souvenance serve --home {home / 'souvenance'}' does"
-        assert f"  not read    {said}\n" in printed
-        write_setting(home, "hermes", {"baseUrl": "http://127.0.0.1:9"})
-        assert "not read" not in told("status", inspect=hermes_backends.inspect), "that server may have one"
-
     @pytest.mark.parametrize(
         ("settings", "environment", "said"),
         [
@@ -481,8 +472,7 @@ class TestStatus:
             (
                 {"hostModel": True},
                 {"SOUVENANCE_MODEL_BASE_URL": "http://127.0.0.1:9", "SOUVENANCE_MODEL_NAME": "qwen2.5:7b"},
-                "on: the one that SOUVENANCE_MODEL_BASE_URL names, in the background; "
-                "0 calls and 0 tokens today",
+                "on: the one that model_base_url names, in the background; 0 calls and 0 tokens today",
             ),
             ({"baseUrl": "http://127.0.0.1:9"}, {}, "the server's own, if it has one"),
         ],

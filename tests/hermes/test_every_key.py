@@ -10,7 +10,7 @@ from hermes.honcho_fake import Honcho, eventually
 from hermes.host_fake import Host, worked_off
 from hermes.stage import Stage
 from souvenance.config import Settings
-from souvenance.hermes.settings_table import KEYS
+from souvenance.hermes.configuration import KEYS
 
 TRIP = "I am going to Chengdu in May."
 QUESTION = "When do I go to Chengdu?"

@@ -10,7 +10,7 @@ from hermes.scene import configured
 from souvenance.agents.conversation_scope import ConversationScope
 from souvenance.agents.memory_interface import Known, Portrait
 from souvenance.errors import Unavailable
-from souvenance.hermes.conversation_cache import Live
+from souvenance.hermes.conversation import Live
 from souvenance.hermes.recall import Recall
 
 SEAT = ConversationScope("w", "s", "ann", "hermes", True)

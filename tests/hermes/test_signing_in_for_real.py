@@ -33,7 +33,7 @@ from souvenance.hermes.setup.status import lines, report
 from souvenance.hermes.setup.wizard import WizardAnswers, activation, set_up
 from souvenance.hermes.sign_in import desktop
 from souvenance.hermes.sign_in import profile as signin
-from souvenance.hermes.sign_in.endpoints import endpoints_of
+from souvenance.hermes.sign_in.authorization_server import endpoints_of
 from souvenance.hermes.sign_in.flows import by_browser, by_code
 from souvenance.hermes.sign_in.listener import Listener
 from souvenance.plugin import Stations

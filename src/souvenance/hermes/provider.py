@@ -19,24 +19,35 @@ from souvenance.agents.conversation_scope import ConversationScope
 from souvenance.agents.redaction import redact
 from souvenance.agents.transcript import chunks, clean, spoken
 from souvenance.errors import SouvenanceError
-from souvenance.hermes import host_clock, tools
+from souvenance.hermes import tools
 from souvenance.hermes.config_files import write_setting
 from souvenance.hermes.config_reader import Complaint
-from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.conversation_cache import Live
-from souvenance.hermes.host import PERSONAL, HostConversation
-from souvenance.hermes.host_files import pages, statement
-from souvenance.hermes.host_transcript import Window, said_and_undone, window, with_undone
-from souvenance.hermes.identity import HTTP, Person, agent_peer, identify, is_shared, written_by
+from souvenance.hermes.configuration import KEYS, Configuration, ProviderSetting
+from souvenance.hermes.conversation import Live, Transcript
+from souvenance.hermes.delivery import QueuedMessage, QueuedTurn, Undo, pages, statement
+from souvenance.hermes.host import (
+    PERSONAL,
+    HostConversation,
+    Window,
+    local_now,
+    said_and_undone,
+    window,
+    with_undone,
+)
+from souvenance.hermes.identity import (
+    HTTP,
+    Person,
+    agent_peer,
+    identify,
+    is_shared,
+    pages_name,
+    session_name,
+    written_by,
+)
 from souvenance.hermes.profile_runtime import ProfileRuntime
-from souvenance.hermes.queued_writes import QueuedMessage, QueuedTurn, Undo
 from souvenance.hermes.recall import Recall
-from souvenance.hermes.session_names import pages_name, session_name
-from souvenance.hermes.settings_table import KEYS, ProviderSetting
 from souvenance.hermes.state_files import StateFiles
-from souvenance.hermes.system_prompt import introduction
 from souvenance.hermes.token import minting
-from souvenance.hermes.transcript import Transcript
 
 NAME = "souvenance"
 
@@ -239,7 +250,7 @@ class Provider:
     def system_prompt_block(self, **more: Any) -> str:
         if self._seat() is None:
             return ""
-        return introduction(self._configured())
+        return tools.introduction(self._configured())
 
     def get_tool_schemas(self, **more: Any) -> list[dict[str, Any]]:
         configuration = self._configured()
@@ -253,7 +264,7 @@ class Provider:
         try:
             return runtime.told(
                 seat,
-                lambda memory: tools.handle(memory, configuration, tool_name, args, host_clock.now()),
+                lambda memory: tools.handle(memory, configuration, tool_name, args, local_now()),
                 configuration.timeout,
             )
         except SouvenanceError as error:

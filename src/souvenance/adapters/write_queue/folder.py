@@ -1,12 +1,17 @@
-"""The folder of the sealed write queue: the names in it, its key, and what was moved aside there."""
+"""The folder of the sealed write queue: the names in it, its key, what was moved aside, and late letters."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+
+import msgspec
+from msgspec import Struct
 
 from souvenance.adapters.private_files import add_private, exists, names_in, read_private, translation
 from souvenance.adapters.system_clock import SystemClock
+from souvenance.decoders import settled
 from souvenance.domain import ulid
 from souvenance.errors import Misconfigured, StorageBusy, StorageUnavailable
 
@@ -104,3 +109,46 @@ def _rename(path: Path, to: Path) -> None:
 def _stamp() -> str:
     """A name that no other file has, and that sorts by time."""
     return ulid.compose(SystemClock().now(), os.urandom(ulid.ENTROPY_BYTES))
+
+
+_LATE = ".late"
+_UNREADABLE = ".late-broken"
+
+
+class Late(Struct, frozen=True):
+    """A letter in a file of its own, `01J….late`: another process held the queue's file when it was put.
+
+    It is sealed as in the other, until whoever has the queue's file next takes it in.
+    """
+
+    id: str
+    lane: bytes
+    """Blinded."""
+    sealed: bytes
+    holder: str | None = None
+
+
+def leave(folder: Path, letter: Late) -> None:
+    """On the disk when this returns. Raises: StorageUnavailable."""
+    add_private(folder / f"{letter.id}{_LATE}", msgspec.json.encode(letter))
+
+
+def left(folder: Path) -> list[Path]:
+    """The files of the letters that wait, the earliest first."""
+    return sorted(folder / name for name in names_in(folder) if name.endswith(_LATE))
+
+
+def read(paths: list[Path]) -> Iterator[Late]:
+    """The letters in them. What is gone, another took in; what can't be read stays, by another name."""
+    for path in paths:
+        try:
+            yield msgspec.json.decode(path.read_bytes(), type=settled(Late))
+        except FileNotFoundError:
+            continue
+        except msgspec.MsgspecError:
+            path.rename(path.with_suffix(_UNREADABLE))
+
+
+def take_away(paths: list[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)

@@ -29,8 +29,18 @@ from msgspec import Struct
 from souvenance.adapters.private_files import exists, translation
 from souvenance.adapters.processes import name_of
 from souvenance.adapters.system_clock import SystemClock
-from souvenance.adapters.write_queue.folder import BUSY_SECONDS, FILE, LOCK_FILE, first_key, moved_aside
-from souvenance.adapters.write_queue.late_entries import left, read, take_away
+from souvenance.adapters.write_queue.folder import (
+    BUSY_SECONDS,
+    FILE,
+    LOCK_FILE,
+    Late,
+    first_key,
+    leave,
+    left,
+    moved_aside,
+    read,
+    take_away,
+)
 from souvenance.domain import ulid
 from souvenance.errors import (
     IntegrityError,
@@ -84,15 +94,11 @@ class SealedWriteQueue:
 
     def _leave(self, letter_id: str, lane: str, content: bytes, holder: str | None) -> None:
         """Put it beside the file, which another process holds. Raises: StorageUnavailable."""
-        from souvenance.adapters.write_queue import late_entries as late
-        from souvenance.adapters.write_queue.sealing import Seal
+        from souvenance.adapters.write_queue.database import Seal
 
         seal = Seal(first_key(self._folder))
         blinded = seal.blinded(lane)
-        late.leave(
-            self._folder,
-            late.Late(letter_id, blinded, seal.sealed(letter_id, blinded, content), holder),
-        )
+        leave(self._folder, Late(letter_id, blinded, seal.sealed(letter_id, blinded, content), holder))
 
     def held(self, lane: str) -> int:
         return self._within(lambda file: file.kept_back(lane), 0)

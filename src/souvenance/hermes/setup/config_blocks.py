@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from souvenance.hermes.config_reader import legacy_host
-from souvenance.hermes.settings_table import find
+from souvenance.hermes.configuration import find
 
 
 def root_of(file: Path | None) -> dict[str, Any]:

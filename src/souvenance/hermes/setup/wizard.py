@@ -23,21 +23,27 @@ from souvenance.hermes.config_files import (
     write_setting,
 )
 from souvenance.hermes.config_reader import KEY_VARIABLE, Complaint
-from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.model_choice import TOKENS_PER_CONVERSATION
+from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configuration, find
 from souvenance.hermes.oauth_tokens import alone, lock_of
 from souvenance.hermes.setting_types import NO_LIMIT, peer_name
-from souvenance.hermes.settings_table import find
-from souvenance.hermes.setup.answers import taken, writes
 from souvenance.hermes.setup.config_blocks import old_spellings
-from souvenance.hermes.setup.console import Abandoned, Console, Terminal, agreed, answered, chosen
-from souvenance.hermes.setup.display import address, shown
+from souvenance.hermes.setup.console import (
+    Abandoned,
+    Console,
+    Terminal,
+    address,
+    agreed,
+    answered,
+    chosen,
+    shown,
+    taken,
+    writes,
+)
 from souvenance.hermes.setup.host_config import PROVIDER, choose_provider, nested, provider_in, read_settings
-from souvenance.hermes.setup.inspection import Inspect
 from souvenance.hermes.setup.install import is_placed
-from souvenance.hermes.setup.people import Mapped, ask_identity
+from souvenance.hermes.setup.people import Mapped, ask_identity, is_kept, left_behind, owner_of
 from souvenance.hermes.setup.profiles import DEFAULT, Profile, profile_at
-from souvenance.hermes.setup.rename_peer import is_kept, left_behind, owner_of
+from souvenance.hermes.setup.status import Inspect
 from souvenance.hermes.sign_in import flows
 from souvenance.hermes.sign_in import profile as signin
 from souvenance.hermes.sign_in.flows import Signed
@@ -509,7 +515,7 @@ def _show_next(
         if complaint not in heard:
             console.say(f"warning: {complaint}")
     if inspect is not None and after.url is not None:
-        found = inspect(after)
+        found = inspect(after, environment)
         does = "answers" if found.reachable else "does not answer"
         console.say(f"\n{address(after.url)} {does}. {found.told}".rstrip())
     if not is_placed(profile):

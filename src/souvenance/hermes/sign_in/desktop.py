@@ -23,9 +23,9 @@ from souvenance.errors import SouvenanceError
 from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.setup.profiles import environment_of, profile_at
-from souvenance.hermes.sign_in import flows, wire
+from souvenance.hermes.sign_in import flows
 from souvenance.hermes.sign_in import profile as signin
-from souvenance.hermes.sign_in.endpoints import endpoints_of
+from souvenance.hermes.sign_in.authorization_server import endpoints_of, plain_url
 from souvenance.hermes.sign_in.listener import Listener
 
 SOURCE = "hermes-desktop"
@@ -86,7 +86,7 @@ class _Try:
                 shown = signin.shown(self._configuration, self._environment, SOURCE)
                 signed = flows.by_browser(endpoints, self._listener, show, **shown)
             signin.keep(self._home, self._environment, server, signed)
-            self.state, self.detail = "connected", f"signed in to {wire.place(server)}"
+            self.state, self.detail = "connected", f"signed in to {plain_url(server)}"
         except (SouvenanceError, OSError) as error:
             self.detail = _told(error)
             self.state = "idle" if self._given_up else "error"

@@ -16,8 +16,7 @@ import click
 import msgspec
 from msgspec import Struct
 
-from souvenance.agents.import_batches import ImportTerms
-from souvenance.agents.import_memory import ImportTally, Taking
+from souvenance.agents.import_memory import ImportTally, ImportTerms, Taking
 from souvenance.decoders import settled
 from souvenance.domain.archive_records import MEMORY, Owed, count_name, decode, decode_owed
 from souvenance.domain.imports import ImportReader, Wanted

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import Message, Receive, Scope, Send
 
-from souvenance.agents.offline_narrowing import Narrowed
+from souvenance.agents.narrow_tokens import Narrowed
 from souvenance.errors import CapPopInvalid, MethodNotAllowed, Unauthenticated, UnsupportedType
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o

@@ -14,8 +14,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from souvenance.agents.conversation_scope import ConversationScope
-from souvenance.agents.narrow_tokens import Errand
-from souvenance.agents.offline_narrowing import Narrowed
+from souvenance.agents.narrow_tokens import Errand, Narrowed
 from souvenance.domain.names import ALL
 from souvenance.errors import CapMalformed, CapScopeMismatch
 from souvenance.gate import messages as m
