@@ -53,7 +53,7 @@ def state_files_of(configuration: Configuration) -> StateFiles:
 
 def runtime_of(configuration: Configuration, *, asks_model: bool = True) -> ProfileRuntime:
     from souvenance.adapters.system_clock import SystemClock
-    from souvenance.adapters.write_queue.queue import SealedWriteQueue
+    from souvenance.adapters.write_queue import SealedWriteQueue
 
     _close_to_others(_folder_of(configuration) / "outbox")
     token, turns = cache(lambda: _token(configuration)), TurnsUnderWay()
@@ -164,7 +164,7 @@ def budget_of(configuration: Configuration) -> Allowance:
 
 def inspect(configuration: Configuration, environment: Mapping[str, str] = os.environ) -> Findings:
     """How memory is, from outside of any conversation."""
-    from souvenance.adapters.write_queue.queue import SealedWriteQueue
+    from souvenance.adapters.write_queue import SealedWriteQueue
     from souvenance.hermes.setup.status import Findings
 
     write_queue = SealedWriteQueue(_folder_of(configuration) / "outbox")

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from souvenance.adapters.write_queue.queue import SealedWriteQueue
+from souvenance.adapters.write_queue import SealedWriteQueue
 from souvenance.errors import StorageFull
 from souvenance.ports.write_queue import WriteQueueStatus
 

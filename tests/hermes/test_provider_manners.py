@@ -4,13 +4,11 @@ import fcntl
 import gc
 import os
 import signal
-import sqlite3
 import statistics
 import subprocess
 import sys
 import threading
 import weakref
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -116,7 +114,6 @@ def test_a_process_whose_write_queue_can_not_be_used_ends_quietly(tmp_path, honc
     stage, runtimes = Stage(tmp_path, baseUrl=honcho.url), plugin.Stations()
     stage.runtime = runtimes.get
     (stage.home / "souvenance" / "outbox" / "outbox.key").mkdir(parents=True)
-    (stage.home / "souvenance" / "outbox" / "outbox.db").mkdir()
     provider = stage.provider()
     with pytest.raises(SouvenanceError):
         provider.sync_turn("This is a turn.", "")
@@ -169,12 +166,10 @@ def test_a_store_that_another_process_holds_up_keeps_nobody_waiting(stage):
 
 def test_an_write_queue_that_another_process_holds_up_keeps_no_beginning_waiting(stage):
     stage.tell(stage.provider("s1"), "I am going to Chengdu on May 25.")
-    write_queue = stage.home / "souvenance" / "outbox" / "outbox.db"
-    with closing(sqlite3.connect(write_queue, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
+    with open(stage.home / "souvenance" / "outbox" / "outbox.lock", "wb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
         at_once = within(WAIT + MARGIN, lambda: stage.provider("s2"))
         told = stage.recall(stage.provider("s3"), QUESTION)
-        other.execute("ROLLBACK")
     assert at_once
     assert "May 25" in told
 

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 
 from hermes_host.host import Talk, a_host, stored
 from processes import until
-from souvenance.adapters.write_queue.queue import SealedWriteQueue
+from souvenance.adapters.write_queue import SealedWriteQueue
 from souvenance.surfaces.cli.demo.hermes_model import LINE
 
 

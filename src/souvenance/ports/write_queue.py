@@ -45,8 +45,8 @@ class WriteQueueStatus(Struct, frozen=True):
     waiting: int = 0
     held: int = 0
     set_aside: int = 0
-    broken: int = 0
-    """How many times the write queue could not be read and was moved aside whole, to begin anew."""
+    other_key: int = 0
+    """How many wait that another key sealed; they can be delivered once that key is back."""
 
 
 class WriteQueue(Protocol):

@@ -334,7 +334,7 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
 
 def _write_queue(standing: WriteQueueStatus) -> str:
     told = f"{standing.waiting} waiting, {standing.held} held, {standing.set_aside} set aside"
-    return f"{told}; set aside whole {standing.broken} times" if standing.broken else told
+    return f"{told}; {standing.other_key} sealed with another key" if standing.other_key else told
 
 
 def _moment(at: float) -> str:
