@@ -58,7 +58,7 @@ def runtime_of(configuration: Configuration, *, asks_model: bool = True) -> Prof
     _close_to_others(_folder_of(configuration) / "outbox")
     token, turns = cache(lambda: _token(configuration)), TurnsUnderWay()
     return ProfileRuntime(
-        open_way=lambda: open_way(configuration, lambda: token()(), turns if asks_model else None),
+        open_backend=lambda: open_backend(configuration, lambda: token()(), turns if asks_model else None),
         write_queue=SealedWriteQueue(_folder_of(configuration) / "outbox"),
         now=SystemClock().now,
         state_files=state_files_of(configuration),
@@ -68,7 +68,7 @@ def runtime_of(configuration: Configuration, *, asks_model: bool = True) -> Prof
 
 
 def _load(configuration: Configuration) -> None:
-    """What opening the way and asking for the first time would load."""
+    """What opening the backend and asking for the first time would load."""
     import souvenance.hermes.delivery
 
     if configuration.url is None:
@@ -78,13 +78,13 @@ def _load(configuration: Configuration) -> None:
         import souvenance.surfaces.http.client  # noqa: F401
 
 
-def open_way(
+def open_backend(
     configuration: Configuration,
     token: Callable[[], str] | None = None,
     turns: TurnsUnderWay | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> Backend:
-    """The way to the configured server, to the server of the store's folder if one runs, or into the store.
+    """The backend of the configured server, of the server of the store's folder if one runs, or of the store.
 
     `token` gives what a configured server is shown, if not what the configuration says. With `turns` the
     model of the configuration works in the background of a store; without, that work is left to others.
@@ -93,14 +93,14 @@ def open_way(
     from souvenance.adapters.server_lock import served_at
 
     if configuration.url is not None:
-        way = _remote(configuration.url, token or _token(configuration), configuration.timeout)
-        if configuration.namespaces.need_a_gate and not way.passes.capped:
-            way.close()
+        backend = _remote(configuration.url, token or _token(configuration), configuration.timeout)
+        if configuration.namespaces.need_a_gate and not backend.tokens.capped:
+            backend.close()
             raise Misconfigured(
                 "only the gate of a Souvenance keeps namespaces apart, and apiKey is no cap of one",
                 hint="Leave namespaces out, or give a cap of the Souvenance at baseUrl as apiKey.",
             )
-        return way
+        return backend
     settings, trouble = _settings(configuration, environment)
     settings = replace(settings, zone=local_zone())
     url = served_at(configuration.store)
@@ -108,9 +108,9 @@ def open_way(
         from souvenance.adapters.private_files import read_private
 
         owner_cap = read_private(settings.owner_cap).strip()
-        way = _remote(url, lambda: owner_cap, configuration.timeout)
-        way.found = True
-        return way
+        backend = _remote(url, lambda: owner_cap, configuration.timeout)
+        backend.found = True
+        return backend
     if trouble:
         _log.warning("souvenance: the model can't be used: %s", trouble)
         return _embedded(settings)
@@ -222,13 +222,13 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
     runtime = runtime_of(patient, asks_model=False)
     try:
         runtime.flush(_CARRY_SECONDS)
-        way, workspace = runtime.way(), configuration.workspace
-        cap = way.passes.whole(workspace)
-        lines = rename(lambda operation, asked: way.gate.call(operation, cap, asked), workspace, old, new)
+        backend, workspace = runtime.backend(), configuration.workspace
+        cap = backend.tokens.whole(workspace)
+        lines = rename(lambda operation, asked: backend.gate.call(operation, cap, asked), workspace, old, new)
         standing = runtime.standing()
     except (NotFound, Unsupported):
         raise Unsupported(
-            f"the server at {configuration.url} can't rename a peer: Honcho's API has no way to",
+            f"the server at {configuration.url} can't rename a peer: Honcho's API has no backend to",
             hint="Nothing was changed. Move its memory here with 'souvenance import', and rename it here.",
         ) from None
     finally:
@@ -264,24 +264,24 @@ def _looked_at(
         if not _is_made(configuration, environment):
             return _not_made_yet(configuration.store)
         impatient = dataclasses.replace(configuration, timeout=min(configuration.timeout, _LOOK_SECONDS))
-        way = open_way(impatient, token, environment=environment)
+        backend = open_backend(impatient, token, environment=environment)
         try:
-            if way.passes.capped:
-                way.gate.call(WHOAMI, way.passes.itself(), WhoAmI())
+            if backend.tokens.capped:
+                backend.gate.call(WHOAMI, backend.tokens.itself(), WhoAmI())
             else:
                 peer = agent_peer(configuration)
                 asked = q.ReadCard(workspace_id=configuration.workspace, peer_id=peer)
-                way.gate.call(o.READ_CARD, way.passes.itself(), asked)
+                backend.gate.call(o.READ_CARD, backend.tokens.itself(), asked)
         except NotFound as error:
             if error.detail in NO_SUCH_PATH:
                 raise ServerUnreachable("what answers there has no such path") from error
         finally:
-            way.close()
+            backend.close()
     except SouvenanceError as error:
         elsewhere = configuration.url is not None and isinstance(error, ServerUnreachable)
         hint = "Start that server, or correct baseUrl." if elsewhere else error.hint
         return False, f"{error.code}: {error.detail.rstrip('.')}. {hint}".rstrip(" .") + "."
-    return True, way.where
+    return True, backend.where
 
 
 def _is_made(configuration: Configuration, environment: Mapping[str, str]) -> bool:
@@ -343,7 +343,7 @@ def _remote(url: str, token: Callable[[], str], timeout: float) -> Backend:
     from souvenance.surfaces.http.client import RemoteGate
 
     gate = RemoteGate(url, timeout=timeout, connections=CALLS_AT_ONCE)
-    return _way(gate, token, url, far=gate, close=gate.close)
+    return _backend(gate, token, url, far=gate, close=gate.close)
 
 
 def _embedded(settings: Settings) -> Backend:
@@ -354,7 +354,7 @@ def _embedded(settings: Settings) -> Backend:
     stack = ExitStack()
     stack.callback(installation.close)
     stack.enter_context(installation.working(after=_FIRST_QUESTION_SECONDS))
-    return _way(
+    return _backend(
         installation.gate,
         lambda: installation.owner_cap,
         str(settings.home),
@@ -366,12 +366,12 @@ def _embedded(settings: Settings) -> Backend:
     )
 
 
-def _way(
+def _backend(
     gate: Any, token: Callable[[], str], where: str, *, reads_agent: bool = True, **more: Any
 ) -> Backend:
     from souvenance.adapters.system_clock import SystemClock, SystemEntropy
     from souvenance.agents.narrow_tokens import NarrowTokens
     from souvenance.hermes.delivery import QueueDelivery
 
-    passes = NarrowTokens(token, SystemClock(), SystemEntropy())
-    return Backend(gate, passes, QueueDelivery(gate, passes, reads_agent=reads_agent), where, **more)
+    tokens = NarrowTokens(token, SystemClock(), SystemEntropy())
+    return Backend(gate, tokens, QueueDelivery(gate, tokens, reads_agent=reads_agent), where, **more)

@@ -85,8 +85,8 @@ def _configuration(home: Path, profile: str) -> tuple[Configuration, Sequence[Co
     return _CONFIGURATIONS.read(home, os.environ, profile)
 
 
-class Stations:
-    """The stations of a process: one for each profile, made anew when its backend changes."""
+class Runtimes:
+    """The runtimes of a process: one for each profile, made anew when its backend changes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -127,11 +127,11 @@ class Stations:
             runtime.close()
 
 
-STATIONS = Stations()
+RUNTIMES = Runtimes()
 _SURROUNDINGS = Surroundings(
     home=_home,
     directory=_directory,
     configuration=_configuration,
-    runtime=STATIONS.get,
+    runtime=RUNTIMES.get,
     state_files=state_files_of,
 )

@@ -396,7 +396,7 @@ class TestStatus:
         printed = told("status", inspect=inspect)
         assert asked == ["https://memory.example.com"]
         assert "no: connection refused" in printed
-        assert "3 waiting, 1 held, 0 set aside; set aside whole 2 times" in printed
+        assert "3 waiting, 1 held, 0 set aside; 2 sealed with another key" in printed
         assert "not written cap_scope_mismatch: the cap may not write" in printed
         assert "open since 2023-11-14 22:13 UTC: server_unreachable: refused" in printed
         found = json.loads(told("status", "--json", inspect=inspect))

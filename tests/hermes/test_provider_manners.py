@@ -73,7 +73,7 @@ def test_how_a_server_does_is_seen_from_outside(theatre, honcho):
 def test_a_key_that_is_put_right_is_used_by_the_same_process(tmp_path, honcho):
     honcho.keys = {"right"}
     honcho.state("hermes", "ann", "Ann goes to Chengdu on May 25.")
-    stage, runtimes = Stage(tmp_path), plugin.Stations()
+    stage, runtimes = Stage(tmp_path), plugin.Runtimes()
     stage.runtime = runtimes.get
     try:
         stage.configure(baseUrl=honcho.url, hosts={"hermes": {"apiKey": "wrong"}})
@@ -94,7 +94,7 @@ def test_a_conversation_begins_at_once_when_the_server_that_is_left_hangs(tmp_pa
     stage = Stage(tmp_path)
 
     def begins_anew():
-        runtimes = plugin.Stations()
+        runtimes = plugin.Runtimes()
         stage.runtime = runtimes.get
         stage.configure(baseUrl=honcho.url, timeout=PATIENCE_SECONDS)
         honcho.hang()
@@ -111,7 +111,7 @@ def test_a_conversation_begins_at_once_when_the_server_that_is_left_hangs(tmp_pa
 
 
 def test_a_process_whose_write_queue_can_not_be_used_ends_quietly(tmp_path, honcho):
-    stage, runtimes = Stage(tmp_path, baseUrl=honcho.url), plugin.Stations()
+    stage, runtimes = Stage(tmp_path, baseUrl=honcho.url), plugin.Runtimes()
     stage.runtime = runtimes.get
     (stage.home / "souvenance" / "outbox" / "outbox.key").mkdir(parents=True)
     provider = stage.provider()
@@ -121,7 +121,7 @@ def test_a_process_whose_write_queue_can_not_be_used_ends_quietly(tmp_path, honc
 
 
 def test_a_server_that_was_left_is_told_nothing_more(tmp_path, honcho):
-    stage, runtimes = Stage(tmp_path, baseUrl=honcho.url), plugin.Stations()
+    stage, runtimes = Stage(tmp_path, baseUrl=honcho.url), plugin.Runtimes()
     stage.runtime = runtimes.get
     try:
         with Honcho() as other:

@@ -424,10 +424,10 @@ def test_the_log_tells_for_whom_each_call_was_made(tmp_path):
 
 
 def test_a_way_that_is_closed_while_it_is_used_is_a_server_that_is_gone(stage):
-    way = hermes_backends.open_way(configuration(stage))
-    way.close()
+    backend = hermes_backends.open_backend(configuration(stage))
+    backend.close()
     with pytest.raises(Unavailable):
-        way.gate.call(o.READ_CARD, Credentials("local"), q.ReadCard(workspace_id="hermes", peer_id="ann"))
+        backend.gate.call(o.READ_CARD, Credentials("local"), q.ReadCard(workspace_id="hermes", peer_id="ann"))
 
 
 def files_in(folder):

@@ -53,7 +53,7 @@ def test_a_mistyped_setting_in_it_keeps_the_store_closed_and_is_told(stage):
     assert not found.reachable
     assert "embeder is not a setting. Did you mean embedder?" in found.told
     with pytest.raises(Misconfigured):
-        hermes_backends.open_way(stage.configuration(stage.home, "default")[0])
+        hermes_backends.open_backend(stage.configuration(stage.home, "default")[0])
     provider = stage.provider()
     provider.sync_turn("I moved to Oslo.", "I see.")
     settings_file(stage, 'embedder = "none"\n')

@@ -447,7 +447,7 @@ class TestNobodyToAsk:
 
 class TestTheSettingsOfHermes:
     def test_that_can_not_be_changed_do_not_spoil_the_rest(self, run, home):
-        (home / "config.yaml").write_text("memory: {provider: x}\n")
+        (home / "config.yaml").write_text("memory: [1]\n")
         configured = run(person := Person())
         assert configured.peer_name == "ann"
         assert "Run: hermes config set memory.provider souvenance" in person.told

@@ -71,7 +71,7 @@ _CLOCK = SystemClock()
 _log = logging.getLogger("souvenance.outbox")
 
 
-class _Entry(Struct, frozen=True, order=True):
+class _LetterFile(Struct, frozen=True, order=True):
     """A letter as the name of its file tells it; in the order of `put`."""
 
     place: int
@@ -106,9 +106,10 @@ class SealedWriteQueue:
             make_private_folder(one)
         seal = self._seal() or self._sealing(_made_key(self._folder))
         blinded = seal.blinded(lane)
-        place = max((entry.place for entry in self._entries()), default=0) + 1
+        places = (int(name[:12]) for name in names_in(self._folder) if name[:12].isdecimal())
+        place = max(places, default=0) + 1
         holder = name_of(os.getpid()).replace(" ", "_") if held else ""
-        entry = _Entry(place, letter_id, blinded, seal.name, holder=holder)
+        entry = _LetterFile(place, letter_id, blinded, seal.name, holder=holder)
         add_private(self._folder / entry.name, seal.sealed(letter_id, blinded, content))
         return letter_id
 
@@ -139,11 +140,11 @@ class SealedWriteQueue:
     def close(self) -> None:
         """Nothing is open between calls."""
 
-    def _entries(self) -> list[_Entry]:
+    def _entries(self) -> list[_LetterFile]:
         """The letters of the folder, in order."""
         found = filter(None, map(_NAME.match, names_in(self._folder)))
         return sorted(
-            _Entry(
+            _LetterFile(
                 int(name["place"]),
                 name["id"],
                 name["lane"],
@@ -155,17 +156,17 @@ class SealedWriteQueue:
             for name in found
         )
 
-    def _waiting(self) -> list[_Entry]:
+    def _waiting(self) -> list[_LetterFile]:
         seal = self._seal()
         if seal is None:
             return []
         return [entry for entry in self._entries() if entry.state == WAITING and entry.key == seal.name]
 
-    def _of(self, lane: str) -> list[_Entry]:
+    def _of(self, lane: str) -> list[_LetterFile]:
         seal = self._seal()
         return [] if seal is None else [one for one in self._waiting() if one.lane == seal.blinded(lane)]
 
-    def _held(self, waiting: list[_Entry]) -> list[_Entry]:
+    def _held(self, waiting: list[_LetterFile]) -> list[_LetterFile]:
         """Those that are held, or stand behind one of their lane that is."""
         lanes: set[str] = set()
         found = []
@@ -176,7 +177,7 @@ class SealedWriteQueue:
                 found.append(entry)
         return found
 
-    def _release(self, entry: _Entry) -> None:
+    def _release(self, entry: _LetterFile) -> None:
         if entry.holder:
             self._change(entry, replace(entry, holder=""))
 
@@ -190,7 +191,7 @@ class SealedWriteQueue:
             if entry.holder and (gone[entry.holder] or entry.id < oldest):
                 self._release(entry)
 
-    def _change(self, entry: _Entry, changed: _Entry) -> bool:
+    def _change(self, entry: _LetterFile, changed: _LetterFile) -> bool:
         """Rename a letter; whether it was still there. Raises: StorageUnavailable."""
         try:
             os.rename(self._folder / entry.name, self._folder / changed.name)
@@ -212,12 +213,12 @@ class SealedWriteQueue:
             self._remove(entry)
         return not stuck
 
-    def _deliverable(self, stuck: set[str]) -> list[_Entry]:
+    def _deliverable(self, stuck: set[str]) -> list[_LetterFile]:
         waiting = self._waiting()
         held = {entry.id for entry in self._held(waiting)}
         return [entry for entry in waiting if entry.id not in held and entry.lane not in stuck]
 
-    def _offer(self, entry: _Entry, carrier: Callable[[Letter], None]) -> bool:
+    def _offer(self, entry: _LetterFile, carrier: Callable[[Letter], None]) -> bool:
         """Offer a letter, and do with it what the carrier says; whether its lane may go on."""
         counted = replace(entry, attempts=entry.attempts + 1)
         if not self._change(entry, counted):
@@ -241,7 +242,7 @@ class SealedWriteQueue:
             self._remove(counted)
         return True
 
-    def _opened(self, entry: _Entry, path: Path) -> Letter:
+    def _opened(self, entry: _LetterFile, path: Path) -> Letter:
         """Raises: Tampered, StorageUnavailable."""
         seal = self._seal()
         if seal is None:
@@ -253,7 +254,7 @@ class SealedWriteQueue:
         lane, body = json.loads(seal.opened(entry.id, entry.lane, sealed))
         return Letter(entry.id, lane, ulid.milliseconds(entry.id), body, entry.attempts)
 
-    def _remove(self, entry: _Entry) -> None:
+    def _remove(self, entry: _LetterFile) -> None:
         try:
             (self._folder / entry.name).unlink(missing_ok=True)
         except OSError as error:

@@ -146,7 +146,7 @@ _Made = TypeVar("_Made")
 
 _BATCH = 100
 _BATCH_CHARS = 500_000
-_MOST_HALLS = 64
+_MOST_PENDING = 64
 
 
 class ImportTally(Struct):
@@ -171,7 +171,7 @@ class ImportTally(Struct):
         self.skipped[why] = self.skipped.get(why, 0) + 1
 
 
-class _Hall(Struct):
+class _Pending(Struct):
     """A session that is being filled."""
 
     known: set[str]
@@ -194,7 +194,7 @@ class Taking:
         self._workspace = terms.workspace
         self._met: set[str] = set()
         self._sessions: set[str] = set()
-        self._halls: dict[str, _Hall] = {}
+        self._pending: dict[str, _Pending] = {}
         self._stated: list[q.NewConclusion] = []
 
     def look_through(self, records: Iterable[r.Record]) -> ImportTally:
@@ -291,7 +291,7 @@ class Taking:
         except (NotFound, Denied):
             self._make(record)
             known = set()
-        self._seat(record.name, known)
+        self._begin(record.name, known)
 
     def _make(self, record: r.ImportedSession) -> None:
         """Make the session, all of it at once; what of its settings is not possible here is left out."""
@@ -329,51 +329,51 @@ class Taking:
             page, pages = page + 1, answer.pages
         return found
 
-    def _seat(self, session: str, known: set[str]) -> _Hall:
-        while len(self._halls) >= _MOST_HALLS:
-            oldest = next(iter(self._halls))
+    def _begin(self, session: str, known: set[str]) -> _Pending:
+        while len(self._pending) >= _MOST_PENDING:
+            oldest = next(iter(self._pending))
             self._send(oldest)
-            del self._halls[oldest]
-        hall = self._halls[session] = _Hall(known)
-        return hall
+            del self._pending[oldest]
+        pending = self._pending[session] = _Pending(known)
+        return pending
 
     def _say(self, record: r.ImportedMessage) -> None:
-        hall = self._halls.get(record.session)
-        if hall is None:
-            hall = self._seat(record.session, self._known(record.session))
+        pending = self._pending.get(record.session)
+        if pending is None:
+            pending = self._begin(record.session, self._known(record.session))
         for part_id, message in self._kept(self._wording.messages(record)):
-            if part_id in hall.known:
+            if part_id in pending.known:
                 self.tally.there += 1
                 continue
-            if hall.chars + len(message.content) > _BATCH_CHARS:
+            if pending.chars + len(message.content) > _BATCH_CHARS:
                 self._send(record.session)
-            hall.known.add(part_id)
-            hall.ids.append(part_id)
-            hall.waiting.append(message)
-            hall.chars += len(message.content)
-            if len(hall.waiting) == _BATCH:
+            pending.known.add(part_id)
+            pending.ids.append(part_id)
+            pending.waiting.append(message)
+            pending.chars += len(message.content)
+            if len(pending.waiting) == _BATCH:
                 self._send(record.session)
         self._told(self.tally)
 
     def _send(self, session: str) -> None:
-        hall = self._halls[session]
-        if not hall.waiting:
+        pending = self._pending[session]
+        if not pending.waiting:
             return
         answer = self._ask(
             o.ADD_MESSAGES,
             q.AddMessages(
                 workspace_id=self._here,
                 session_id=session,
-                messages=hall.waiting,
-                idempotency_key=f"import-{digest(self._terms.kind, session, *hall.ids)}",
+                messages=pending.waiting,
+                idempotency_key=f"import-{digest(self._terms.kind, session, *pending.ids)}",
                 namespace=self._terms.namespace,
             ),
         )
         if answer.repeated:
-            self.tally.there += len(hall.waiting)
+            self.tally.there += len(pending.waiting)
         else:
-            self.tally.messages += len(hall.waiting)
-        hall.waiting, hall.ids, hall.chars = [], [], 0
+            self.tally.messages += len(pending.waiting)
+        pending.waiting, pending.ids, pending.chars = [], [], 0
         self._told(self.tally)
 
     def _state(self, record: r.ImportedStatement) -> None:
@@ -418,9 +418,9 @@ class Taking:
             self.tally.cards += 1
 
     def _flush(self) -> None:
-        for session in list(self._halls):
+        for session in list(self._pending):
             self._send(session)
-        self._halls = {}
+        self._pending = {}
         self._send_stated()
 
     def _kept(self, made: Iterator[_Made]) -> list[_Made]:

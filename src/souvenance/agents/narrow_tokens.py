@@ -1,7 +1,7 @@
 """The tokens of a conversation's calls, each narrowed to its task.
 
 They are made offline from the cap that the provider was configured with, so the gate enforces what
-the configuration grants, and its log tells for whom each call was made. Each asks for what its errand
+the configuration grants, and its log tells for whom each call was made. Each asks for what its purpose
 needs and the configured cap has. A key of a server that has no caps is used as it is.
 """
 
@@ -56,11 +56,11 @@ class Narrowed:
         return attenuated(token, wanted, jti=jti, now=now, secret=Ed25519PrivateKey.generate()).cap
 
 
-Errand = Literal["read", "name", "speak", "undo", "note", "erase"]
+Purpose = Literal["read", "name", "speak", "undo", "note", "erase"]
 
 _LIFE_SECONDS = 24 * 3600
 _MOST_KEPT = 1_000
-_OPS: dict[Errand, tuple[str, ...]] = {
+_OPS: dict[Purpose, tuple[str, ...]] = {
     "read": ("get",),
     "name": ("put",),
     "speak": ("put",),
@@ -88,12 +88,12 @@ class NarrowTokens:
         self._narrowed = Narrowed(now=lambda: clock.now() // 1000, chance=entropy.take, most=_MOST_KEPT)
         self.capped = is_cap(token())
 
-    def of(self, seat: ConversationScope) -> Callable[[Errand], Credentials]:
-        """What gives the pass for each errand of that seat: the same one, until it is half spent.
+    def of(self, scope: ConversationScope) -> Callable[[Purpose], Credentials]:
+        """What gives the pass for each purpose of that scope: the same one, until it is half spent.
 
         It raises CapOpMismatch or CapScopeMismatch if the configured cap does not grant it.
         """
-        return lambda errand: self._pass(seat, errand)
+        return lambda purpose: self._pass(scope, purpose)
 
     def itself(self) -> Credentials:
         """The configured token as it is, to ask whether it is good."""
@@ -110,30 +110,30 @@ class NarrowTokens:
         wanted = m.Attenuate(wid=workspace, data_class="memory", ttl_seconds=_LIFE_SECONDS, ops=_WHOLE)
         return self._narrowed.of(token, (workspace, _WHOLE), lambda: wanted)
 
-    def _pass(self, seat: ConversationScope, errand: Errand) -> Credentials:
+    def _pass(self, scope: ConversationScope, purpose: Purpose) -> Credentials:
         token = self._token()
         if not self.capped:
             return Credentials(token)
-        return self._narrowed.of(token, (seat, errand), lambda: _wanted(token, seat, errand))
+        return self._narrowed.of(token, (scope, purpose), lambda: _wanted(token, scope, purpose))
 
 
-def _wanted(token: str, seat: ConversationScope, errand: Errand) -> m.Attenuate:
+def _wanted(token: str, scope: ConversationScope, purpose: Purpose) -> m.Attenuate:
     granted = capability.read_unverified(token)[0][-1].ops
-    for op in _OPS[errand]:
+    for op in _OPS[purpose]:
         if op not in granted:
             raise CapOpMismatch(f"the token does not grant {op!r}")
-    written = () if seat.namespaces.write is None else (seat.namespaces.write,)
-    speaks = errand in ("speak", "undo")
-    both = speaks or errand == "name" or seat.alone or (seat.personal and errand != "read")
-    both = both and seat.agent == "speaks"
+    written = () if scope.namespaces.write is None else (scope.namespaces.write,)
+    speaks = purpose in ("speak", "undo")
+    both = speaks or purpose == "name" or scope.alone or (scope.personal and purpose != "read")
+    both = both and scope.agent == "speaks"
     return m.Attenuate(
-        sub=seat.user,
-        wid=seat.workspace,
+        sub=scope.user,
+        wid=scope.workspace,
         data_class="memory",
         ttl_seconds=_LIFE_SECONDS,
-        ops=_OPS[errand],
-        namespaces_allowed=seat.namespaces.read if errand == "read" else written,
-        peers=(seat.user, seat.ai) if both else (seat.user,),
-        via=() if both or seat.agent == "absent" else (seat.ai,),
-        sessions=(seat.session,) if speaks else None,
+        ops=_OPS[purpose],
+        namespaces_allowed=scope.namespaces.read if purpose == "read" else written,
+        peers=(scope.user, scope.ai) if both else (scope.user,),
+        via=() if both or scope.agent == "absent" else (scope.ai,),
+        sessions=(scope.session,) if speaks else None,
     )

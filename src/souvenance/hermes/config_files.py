@@ -149,7 +149,7 @@ def _load(path: Path, *, shared: bool = False) -> Document:
 def _with_grants(document: Document) -> Document:
     """The document with the sign-ins that it only refers to."""
     values = _with_grant(document.values)
-    if isinstance(hosts := values.get("hosts"), dict):
+    if hosts := _blocks(values):
         values = {**values, "hosts": {host: _with_grant(block, host) for host, block in hosts.items()}}
     return replace(document, values=values)
 
@@ -160,7 +160,8 @@ def _with_grant(level: Any, host: str | None = None) -> Any:
     if not isinstance(place, str):
         return level
     try:
-        there = _level(_load(Path(place)).values, host)
+        root = _load(Path(place)).values
+        there = root if host is None else block_of(root, host) or {}
     except _Unreadable:
         there = {}
     grant = there.get("oauth")
@@ -169,14 +170,35 @@ def _with_grant(level: Any, host: str | None = None) -> Any:
     return {**level, "apiKey": there.get("apiKey"), "oauth": {**grant, KEPT_IN: place}}
 
 
-def _level(values: dict[str, Any], host: str | None) -> dict[str, Any]:
-    """The block of a host as it stands in the file; the root for all hosts."""
-    if host is None:
-        return values
+def root_of(file: Path | None) -> dict[str, Any]:
+    """Everything in the file, before anything is made of it; nothing if it can't be read."""
+    try:
+        return _load(file).values if file is not None else {}
+    except _Unreadable:
+        return {}
+
+
+def block_name(values: Mapping[str, Any], host: str) -> str:
+    """The name under which a file has the block of a host, or would have it."""
+    blocks, legacy = _blocks(values), legacy_host(host)
+    return legacy if legacy in blocks and not blocks.get(host) else host
+
+
+def block_of(values: Mapping[str, Any], host: str) -> dict[str, Any] | None:
+    """The block of a host; None if it has none."""
+    block = _blocks(values).get(block_name(values, host))
+    return block if isinstance(block, dict) else None
+
+
+def old_spellings(values: Mapping[str, Any], host: str) -> bool:
+    """Whether a setting of the host, or of all hosts, is spelled as it was once."""
+    names = (*values, *(block_of(values, host) or ()))
+    return any((key := find(name)) is not None and key.name != name for name in names)
+
+
+def _blocks(values: Mapping[str, Any]) -> dict[str, Any]:
     hosts = values.get("hosts")
-    blocks = hosts if isinstance(hosts, dict) else {}
-    block = blocks.get(host) or blocks.get(legacy_host(host) or host)
-    return block if isinstance(block, dict) else {}
+    return hosts if isinstance(hosts, dict) else {}
 
 
 def _told(values: Any, indent: int | None = 2) -> bytes:
@@ -273,7 +295,7 @@ def write_grant(home: Path, host: str, grant: Mapping[str, Any], environment: Ma
                 raise Misconfigured("there is no file any more that keeps a sign-in", hint="")
             values = _values_of(place, shared=False)
             for name, value in grant.items():
-                level = _level(values, host)
+                level = block_of(values, host) or {}
                 level = level if name in level else values if name in values else _block(values, host)
                 level[name] = _in_order_of(level.get(name), value)
             _replace(place, values)
@@ -293,8 +315,7 @@ def honcho_s_own(configuration: Configuration) -> Path | None:
 
 def _refer_to_grants(values: dict[str, Any], path: Path) -> None:
     """A refresh token that stood in two files would be spent twice."""
-    hosts = values.get("hosts")
-    for level in (values, *(hosts.values() if isinstance(hosts, dict) else ())):
+    for level in (values, *_blocks(values).values()):
         if isinstance(level, dict) and isinstance(level.get("oauth"), dict) and level["oauth"]:
             level["oauth"] = {KEPT_IN: os.path.abspath(path)}
             level.pop("apiKey", None)

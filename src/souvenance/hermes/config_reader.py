@@ -117,7 +117,7 @@ def interpret(
     document: Document, home: Path, profile: str, environment: Mapping[str, str]
 ) -> tuple[Configuration, list[Complaint]]:
     """The configuration of the profile with that home."""
-    reading = _Reading(document)
+    reading = _DocumentReader(document)
     host = environment.get(HOST_VARIABLE, "").strip()
     if not host:
         host = host_of(profile)
@@ -125,7 +125,7 @@ def interpret(
     return reading.configuration(home, host, environment), reading.complaints
 
 
-class _Reading:
+class _DocumentReader:
     """One reading of a document."""
 
     def __init__(self, document: Document) -> None:

@@ -220,7 +220,7 @@ class Supplement(Struct, frozen=True):
     answer: Future[str]
 
 
-class Live:
+class CachedConversation:
     def __init__(self, began_at: int) -> None:
         self.began_at = began_at
         """When it was first seen here, in milliseconds: what was said since is likely before the model."""
@@ -229,8 +229,8 @@ class Live:
         self.known: Known | None = None
         """What was last known, for turns that do not ask anew."""
         self.supplement: Supplement | None = None
-        self.seat: ConversationScope | None = None
-        """Where it sits, once something was written that the user may take back."""
+        self.scope: ConversationScope | None = None
+        """Its scope, once something was written that the user may take back."""
         self._transcript: Transcript | None = None
 
     @contextmanager
@@ -240,9 +240,9 @@ class Live:
             self._transcript = self._transcript or begin()
             yield self._transcript
 
-    def continues(self, other: Live) -> None:
+    def continues(self, other: CachedConversation) -> None:
         """It is the same conversation, which the host calls otherwise now."""
-        self.seat, other.seat = other.seat, None
+        self.scope, other.scope = other.scope, None
         self._transcript = other._transcript
 
     def rewind(self) -> None:

@@ -66,14 +66,14 @@ class QueuedMessage(Struct, frozen=True):
 class QueuedTurn(Struct, frozen=True, tag="turn"):
     """What was said in one turn."""
 
-    seat: ConversationScope
+    scope: ConversationScope
     said: list[QueuedMessage]
 
 
 class QueuedStatement(Struct, frozen=True, tag="statement"):
     """A fact of a peer, in place of what was stated before, if anything."""
 
-    seat: ConversationScope
+    scope: ConversationScope
     peer: str
     text: str | None
     instead_of: str | None = None
@@ -83,7 +83,7 @@ class QueuedStatement(Struct, frozen=True, tag="statement"):
 class QueuedPage(Struct, frozen=True, tag="page"):
     """A file of the host's own memory."""
 
-    seat: ConversationScope
+    scope: ConversationScope
     peer: str
     name: str
     text: str
@@ -92,16 +92,16 @@ class QueuedPage(Struct, frozen=True, tag="page"):
 class Undo(Struct, frozen=True, tag="undo"):
     """What an earlier letter brought was taken back."""
 
-    seat: ConversationScope
+    scope: ConversationScope
     letter: str
 
 
 Content = QueuedTurn | QueuedStatement | QueuedPage | Undo
 
 
-def lane_of(seat: ConversationScope) -> str:
+def lane_of(scope: ConversationScope) -> str:
     """What must be written in order: what is said in one session."""
-    return msgspec.json.encode((seat.workspace, seat.session)).decode()
+    return msgspec.json.encode((scope.workspace, scope.session)).decode()
 
 
 def body_of(content: Content) -> dict[str, Any]:
@@ -112,10 +112,10 @@ def body_of(content: Content) -> dict[str, Any]:
 class QueueDelivery:
     """Takes letters to memory."""
 
-    def __init__(self, gate: CallableGate, passes: NarrowTokens, *, reads_agent: bool = True) -> None:
+    def __init__(self, gate: CallableGate, tokens: NarrowTokens, *, reads_agent: bool = True) -> None:
         """Without `reads_agent` nothing is concluded from what the agent says."""
         self._gate = gate
-        self._passes = passes
+        self._tokens = tokens
         self._reads_agent = reads_agent
         self._prepared: set[str] = set()
         self._ids: dict[str, list[str]] = {}
@@ -151,70 +151,70 @@ class QueueDelivery:
                 self._undo(content)
 
     def _say(self, letter: Letter, turn: QueuedTurn) -> None:
-        seat, members = turn.seat, members_of(turn.seat)
+        scope, members = turn.scope, members_of(turn.scope)
         said = [one for one in turn.said if one.peer in members]
-        if not said or (letter.attempts and self._brought(seat, letter.id)):
+        if not said or (letter.attempts and self._brought(scope, letter.id)):
             return
-        self._prepare(seat)
+        self._prepare(scope)
         asked = q.AddMessages(
-            workspace_id=seat.workspace,
-            session_id=seat.session,
+            workspace_id=scope.workspace,
+            session_id=scope.session,
             messages=[
                 q.NewMessage(
                     content=one.text,
                     peer_id=one.peer,
                     created_at=datetime.fromtimestamp(one.at / 1000, UTC),
                     metadata={_MARK: letter.id},
-                    configuration=self._habits(seat, one.peer),
+                    configuration=self._habits(scope, one.peer),
                 )
                 for one in said
             ],
-            namespace=seat.written,
-            members=members if self._passes.capped else None,
-            idempotency_key=letter.id if self._passes.capped else None,
+            namespace=scope.written,
+            members=members if self._tokens.capped else None,
+            idempotency_key=letter.id if self._tokens.capped else None,
         )
-        brought: a.Messages = self._gate.call(o.ADD_MESSAGES, self._passes.of(seat)("speak"), asked)
+        brought: a.Messages = self._gate.call(o.ADD_MESSAGES, self._tokens.of(scope)("speak"), asked)
         self._ids[letter.id] = [message.id for message in brought.messages]
         if len(self._ids) > _MOST_NOTED:
             del self._ids[next(iter(self._ids))]
 
-    def _habits(self, seat: ConversationScope, peer: str) -> q.MessageHabits | None:
-        left_out = peer == seat.ai and not self._reads_agent
+    def _habits(self, scope: ConversationScope, peer: str) -> q.MessageHabits | None:
+        left_out = peer == scope.ai and not self._reads_agent
         return q.MessageHabits(reasoning=Reasoning(enabled=False)) if left_out else None
 
-    def _prepare(self, seat: ConversationScope) -> None:
+    def _prepare(self, scope: ConversationScope) -> None:
         """Where the first message can't bring its session's settings along, make the session first."""
-        key = lane_of(seat)
-        if self._passes.capped or key in self._prepared:
+        key = lane_of(scope)
+        if self._tokens.capped or key in self._prepared:
             return
-        self._memory(seat).begin()
+        self._memory(scope).begin()
         if len(self._prepared) >= _MOST_PREPARED:
             self._prepared.clear()
         self._prepared.add(key)
 
-    def _brought(self, seat: ConversationScope, letter_id: str) -> list[str]:
+    def _brought(self, scope: ConversationScope, letter_id: str) -> list[str]:
         """The messages that this letter brought already."""
-        if not seat.namespaces.read:
+        if not scope.namespaces.read:
             return []
         asked = q.ListMessages(
-            workspace_id=seat.workspace,
-            session_id=seat.session,
+            workspace_id=scope.workspace,
+            session_id=scope.session,
             filters={"metadata": {_MARK: letter_id}},
             size=100,
         )
         try:
-            page: a.MessagePage = self._gate.call(o.LIST_MESSAGES, self._passes.of(seat)("read"), asked)
+            page: a.MessagePage = self._gate.call(o.LIST_MESSAGES, self._tokens.of(scope)("read"), asked)
         except (NotFound, CapScopeMismatch):
             return []
         return [message.id for message in page.items]
 
     def _state(self, statement: QueuedStatement) -> None:
-        memory = self._memory(statement.seat)
+        memory = self._memory(statement.scope)
         if statement.text and not any(
             note.text == statement.text for note in memory.stated(statement.peer, statement.text)
         ):
             memory.conclude(statement.peer, statement.text)
-        if statement.instead_of and not statement.seat.reads_back:
+        if statement.instead_of and not statement.scope.reads_back:
             raise WriteRefused(
                 "what was replaced stays: it is in a namespace that is written to and not read"
             )
@@ -224,49 +224,49 @@ class QueueDelivery:
                     memory.retract(note.id)
 
     def _add_page(self, letter: Letter, page: QueuedPage) -> None:
-        seat = page.seat
-        if seat.named(page.peer) not in members_of(seat):
+        scope = page.scope
+        if scope.named(page.peer) not in members_of(scope):
             raise WriteRefused("the token does not speak for the agent")
-        if letter.attempts and self._brought(seat, letter.id):
+        if letter.attempts and self._brought(scope, letter.id):
             return
-        self._memory(seat).begin()
+        self._memory(scope).begin()
         asked = q.AddFile(
-            workspace_id=seat.workspace,
-            session_id=seat.session,
-            peer_id=seat.named(page.peer),
+            workspace_id=scope.workspace,
+            session_id=scope.session,
+            peer_id=scope.named(page.peer),
             file=page.text.encode(),
             filename=page.name,
             media_type="text/plain",
             metadata={_MARK: letter.id, "file": page.name},
-            configuration=self._habits(seat, seat.named(page.peer)),
-            namespace=seat.written,
+            configuration=self._habits(scope, scope.named(page.peer)),
+            namespace=scope.written,
         )
-        self._gate.call(o.ADD_FILE, self._passes.of(seat)("speak"), asked)
+        self._gate.call(o.ADD_FILE, self._tokens.of(scope)("speak"), asked)
 
     def _undo(self, undo: Undo) -> None:
-        seat, noted = undo.seat, self._ids.get(undo.letter)
-        if noted is None and not seat.reads_back:
+        scope, noted = undo.scope, self._ids.get(undo.letter)
+        if noted is None and not scope.reads_back:
             raise WriteRefused("what was undone stays: it is in a namespace that is written to and not read")
-        for message_id in noted or self._brought(seat, undo.letter):
+        for message_id in noted or self._brought(scope, undo.letter):
             asked = q.DeleteMessage(
-                workspace_id=seat.workspace,
-                session_id=seat.session,
+                workspace_id=scope.workspace,
+                session_id=scope.session,
                 message_id=message_id,
                 with_empty_session=True,
             )
             with suppress(NotFound):
-                self._gate.call(o.DELETE_MESSAGE, self._passes.of(seat)("undo"), asked)
+                self._gate.call(o.DELETE_MESSAGE, self._tokens.of(scope)("undo"), asked)
         self._ids.pop(undo.letter, None)
 
-    def _memory(self, seat: ConversationScope) -> GatedMemory:
-        return GatedMemory(self._gate, seat, self._passes.of(seat), capped=self._passes.capped)
+    def _memory(self, scope: ConversationScope) -> GatedMemory:
+        return GatedMemory(self._gate, scope, self._tokens.of(scope), capped=self._tokens.capped)
 
 
 _MOST_BYTES = 200_000
 _FILES = (("memories/MEMORY.md", AI), ("memories/USER.md", USER), ("SOUL.md", AI))
 
 
-def pages(home: Path, seat: ConversationScope) -> list[QueuedPage]:
+def pages(home: Path, scope: ConversationScope) -> list[QueuedPage]:
     """What the host has written down of its owner and of itself."""
     found = []
     for name, peer in _FILES:
@@ -276,7 +276,7 @@ def pages(home: Path, seat: ConversationScope) -> list[QueuedPage]:
         except OSError:
             continue
         if text and text != _template(name):
-            found.append(QueuedPage(seat, peer, Path(name).name, redact(text)))
+            found.append(QueuedPage(scope, peer, Path(name).name, redact(text)))
     return found
 
 
@@ -292,24 +292,24 @@ def _template(name: str) -> str | None:
 
 
 def statement(
-    seat: ConversationScope, action: str, target: str, content: str, metadata: Mapping[str, Any] | None
+    scope: ConversationScope, action: str, target: str, content: str, metadata: Mapping[str, Any] | None
 ) -> QueuedStatement | None:
     """What a change to the host's own memory means for ours; None if nothing.
 
     What the agent notes for itself is for all whom it serves: from one of many, it is not taken.
     """
     peer = USER if target == "user" else AI
-    if peer == AI and not seat.personal:
+    if peer == AI and not scope.personal:
         return None
     text = redact(content.strip()) or None
     gone = str((metadata or {}).get("old_text") or "").strip() or None
     match action:
         case "add" if text:
-            return QueuedStatement(seat, peer, text)
+            return QueuedStatement(scope, peer, text)
         case "replace" if text:
-            return QueuedStatement(seat, peer, text, instead_of=gone)
+            return QueuedStatement(scope, peer, text, instead_of=gone)
         case "remove" if gone or text:
-            return QueuedStatement(seat, peer, None, instead_of=gone or text)
+            return QueuedStatement(scope, peer, None, instead_of=gone or text)
         case _:
             return None
 

@@ -23,7 +23,7 @@ from souvenance.agents.transcript import clean, is_trivial
 from souvenance.domain.relayed_question import ADDED, relayed
 from souvenance.errors import SouvenanceError
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.conversation import Live, Supplement, fresh
+from souvenance.hermes.conversation import CachedConversation, Supplement, fresh
 from souvenance.hermes.host import Window, local_now
 from souvenance.hermes.profile_runtime import ProfileRuntime
 from souvenance.hermes.setting_types import LEVELS, Level
@@ -152,21 +152,21 @@ class Recall:
         self,
         runtime: ProfileRuntime,
         configuration: Configuration,
-        seat: ConversationScope,
-        live: Live,
+        scope: ConversationScope,
+        live: CachedConversation,
         window: Callable[[], Window | None] = lambda: None,
     ) -> None:
         """`window` is what the host says that the model has before it, if it says so."""
         self._runtime = runtime
         self._configuration = configuration
-        self._seat = seat
+        self._scope = scope
         self._live = live
         self._window = window
 
     def background(self, message: str, number: int) -> str:
         """What the turn of that number is given; empty if memory has nothing, or not in time."""
         live, configuration = self._live, self._configuration
-        if not self._seat.namespaces.read or not live.pace.turn(number, message, configuration).base:
+        if not self._scope.namespaces.read or not live.pace.turn(number, message, configuration).base:
             return ""
         waits = self._waits(number)
         if waits is None:
@@ -187,7 +187,7 @@ class Recall:
     def at_once(self, message: str) -> str:
         """The first layer for the message, whichever turn it is; nothing if memory is only for tools."""
         wait = self._configuration.patience
-        if self._configuration.recall_mode == "tools" or not self._seat.namespaces.read:
+        if self._configuration.recall_mode == "tools" or not self._scope.namespaces.read:
             return ""
         if (since := self._since(wait, chosen=True)) is None:
             return ""
@@ -202,7 +202,7 @@ class Recall:
         return redact(message[: max(_MOST_ASKED, self._configuration.dialectic_max_input_chars)])
 
     def _waits(self, number: int) -> _Waits | None:
-        """For how long the turn waits for each layer; None if there is no way to memory."""
+        """For how long the turn waits for each layer; None if there is no backend."""
         configuration, began = self._configuration, time.monotonic()
         base = supplement = configuration.recall_wait
         if number <= 1 and configuration.first_turn_base_wait is not None:
@@ -213,14 +213,14 @@ class Recall:
         since = self._since(usual if base is None else base, chosen=base is not None)
         if since is None:
             return None
-        at_least = began + _LOADING_SECONDS if self._runtime.cold(self._seat) else 0.0
+        at_least = began + _LOADING_SECONDS if self._runtime.cold(self._scope) else 0.0
         base_until, supplement_until = (
             max(since + usual, at_least) if wait is None else since + wait for wait in (base, supplement)
         )
         return _Waits(base_until - since, base_until, supplement_until)
 
     def _since(self, wait: float, *, chosen: bool) -> float | None:
-        """From when on a turn waits that long; None if the way to memory is not open by then.
+        """From when on a turn waits that long; None if the backend is not open by then.
 
         What has to be loaded first is part of a wait that somebody chose.
         """
@@ -244,11 +244,11 @@ class Recall:
         return not told or chosen
 
     def _look_up(self, message: str, patience: float) -> Future[Known] | None:
-        return self._runtime.ask(self._seat, lambda memory: memory.known(message), patience)
+        return self._runtime.ask(self._scope, lambda memory: memory.known(message), patience)
 
     def _ask(self, message: str, number: int, *, warm: bool) -> None:
         asked = self._runtime.ask(
-            self._seat,
+            self._scope,
             lambda memory: supplement(memory.ask, self._configuration, message, warm),
         )
         if asked is not None:
@@ -311,7 +311,7 @@ class Recall:
         if window is not None:
             return tuple(one for one in passages if not window.shows(one.text))
         began = datetime.fromtimestamp(self._live.began_at / 1000, UTC)
-        here = self._seat.session
+        here = self._scope.session
         return tuple(one for one in passages if one.session != here or self._before(one.said_at, began))
 
     def _before(self, said_at: datetime, began: datetime) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import click
 
 from souvenance.errors import InvalidInput
-from souvenance.hermes.config_files import write_setting
+from souvenance.hermes.config_files import block_of, root_of, write_setting
 from souvenance.hermes.configuration import Configuration, RecallMode, find
 from souvenance.hermes.identity import agent_peer
 from souvenance.hermes.oauth_tokens import OAuthGrant
@@ -23,7 +23,6 @@ from souvenance.hermes.setup.command_context import (
     pass_command_context,
     settle,
 )
-from souvenance.hermes.setup.config_blocks import block_of
 from souvenance.hermes.setup.console import (
     NOTHING,
     PRESETS,
@@ -331,7 +330,7 @@ def map_(command_context: CommandContext, name: str | None, remove: bool) -> Non
         return
     sessions = {directory: session for directory, session in before.sessions.items() if directory != here}
     sessions |= taken("sessions", {here: name}) if name else {}
-    own = "sessions" in (block_of(before.file, before.host) or {})
+    own = "sessions" in (block_of(root_of(before.file), before.host) or {})
     file = write_setting(
         before.home,
         before.host,

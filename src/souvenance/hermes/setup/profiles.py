@@ -10,9 +10,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from souvenance.errors import Misconfigured, NotFound
-from souvenance.hermes.config_files import FILE, host_of, read_configuration, write_setting
+from souvenance.hermes.config_files import FILE, block_of, host_of, read_configuration, root_of, write_setting
 from souvenance.hermes.configuration import Configuration, find
-from souvenance.hermes.setup.config_blocks import block_of
 
 DEFAULT = "default"
 _PROFILES = "profiles"
@@ -170,10 +169,12 @@ def _synced(
 ) -> Synced:
     host = host_of(profile.name)
     file = default.home / FILE
-    if file.exists() and block_of(file, host) is not None:
+    if file.exists() and block_of(root_of(file), host) is not None:
         return Synced(profile.name, host, file, "already there")
     block: dict[str, Any] = {
-        name: value for name, value in (block_of(shared.file, shared.host) or {}).items() if find(name)
+        name: value
+        for name, value in (block_of(root_of(shared.file), shared.host) or {}).items()
+        if find(name)
     }
     if shared.oauth:
         block = {name: value for name, value in block.items() if name not in ("apiKey", "oauth")}

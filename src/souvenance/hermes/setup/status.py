@@ -13,12 +13,11 @@ from msgspec import Struct
 
 from souvenance.domain.model_budget import Spent
 from souvenance.hermes.backend_health import BackendHealth
-from souvenance.hermes.config_files import read_configuration
+from souvenance.hermes.config_files import block_name, block_of, read_configuration, root_of
 from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration, ModelChoice
 from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import identify, session_name
 from souvenance.hermes.oauth_tokens import OAuthGrant
-from souvenance.hermes.setup.config_blocks import block_name, block_of, root_of
 from souvenance.hermes.setup.console import PRESETS, SECRETS, address, masked, plain, shown, size
 from souvenance.hermes.setup.host_config import provider_in
 from souvenance.hermes.setup.install import is_placed
@@ -174,7 +173,7 @@ def report(
     return Report(
         profile=profile.name,
         home=profile.home,
-        host=block_name(configuration.file, configuration.host),
+        host=block_name(root_of(configuration.file), configuration.host),
         file=configuration.file,
         enabled=configuration.enabled,
         places=[
@@ -231,9 +230,8 @@ def _changed(configuration: Configuration) -> list[str]:
 
 
 def _not_needed(configuration: Configuration) -> list[str]:
-    said = (
-        root_of(configuration.file).keys() | (block_of(configuration.file, configuration.host) or {}).keys()
-    )
+    root = root_of(configuration.file)
+    said = {*root, *(block_of(root, configuration.host) or ())}
     return [name for name in NOT_NEEDED if name in said]
 
 

@@ -19,14 +19,15 @@ from souvenance.errors import InvalidInput, Misconfigured, SouvenanceError
 from souvenance.hermes.config_files import (
     default_home,
     hold_to_be_readable,
+    old_spellings,
     read_configuration,
+    root_of,
     write_setting,
 )
 from souvenance.hermes.config_reader import KEY_VARIABLE, Complaint
 from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configuration, find
 from souvenance.hermes.oauth_tokens import alone, lock_of
 from souvenance.hermes.setting_types import NO_LIMIT, peer_name
-from souvenance.hermes.setup.config_blocks import old_spellings
 from souvenance.hermes.setup.console import (
     Abandoned,
     Console,
@@ -471,7 +472,7 @@ def _write(
     }
     if not now.enabled:
         changes["enabled"] = True
-    if not changes and not old_spellings(now.file, now.host):
+    if not changes and not old_spellings(root_of(now.file), now.host):
         console.say(f"\nAll of that is already so{f', in {now.file}' if now.file else ''}.")
         return
     file = write_setting(profile.home, now.host, changes, environment=environment)

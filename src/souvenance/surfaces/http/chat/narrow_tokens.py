@@ -14,7 +14,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from souvenance.agents.conversation_scope import ConversationScope
-from souvenance.agents.narrow_tokens import Errand, Narrowed
+from souvenance.agents.narrow_tokens import Narrowed, Purpose
 from souvenance.domain.names import ALL
 from souvenance.errors import CapMalformed, CapScopeMismatch
 from souvenance.gate import messages as m
@@ -46,25 +46,25 @@ class ChatTokens:
         self._own = own
         self._narrowed = Narrowed(now=lambda: int(time.time()), chance=os.urandom)
 
-    def of(self, caller: Admitted, seat: ConversationScope) -> Callable[[Errand], Credentials]:
-        """What gives the pass for each errand of that seat. It raises CapScopeMismatch, CapMalformed."""
-        return lambda errand: self._pass(caller, seat, errand)
+    def of(self, caller: Admitted, seat: ConversationScope) -> Callable[[Purpose], Credentials]:
+        """What gives the pass for each purpose of that seat. It raises CapScopeMismatch, CapMalformed."""
+        return lambda purpose: self._pass(caller, seat, purpose)
 
-    def _pass(self, caller: Admitted, seat: ConversationScope, errand: Errand) -> Credentials:
+    def _pass(self, caller: Admitted, seat: ConversationScope, purpose: Purpose) -> Credentials:
         source = caller.token if caller.wide else self._own
         if source is None:
             raise CapScopeMismatch("the cap does not reach the assistant, and the door has none")
-        what_for = caller.token, seat, errand
+        what_for = caller.token, seat, purpose
         try:
-            return self._narrowed.of(source, what_for, lambda: _wanted(caller, seat, errand))
+            return self._narrowed.of(source, what_for, lambda: _wanted(caller, seat, purpose))
         except CapMalformed:  # A cap of as many blocks as there may be can't be narrowed any more.
             if self._own is None or source == self._own:
                 raise
-            return self._narrowed.of(self._own, what_for, lambda: _wanted(caller, seat, errand))
+            return self._narrowed.of(self._own, what_for, lambda: _wanted(caller, seat, purpose))
 
 
-def _wanted(caller: Admitted, seat: ConversationScope, errand: Errand) -> m.Attenuate:
-    speaks = errand == "speak"
+def _wanted(caller: Admitted, seat: ConversationScope, purpose: Purpose) -> m.Attenuate:
+    speaks = purpose == "speak"
     return m.Attenuate(
         sub=seat.user,
         wid=seat.workspace,
