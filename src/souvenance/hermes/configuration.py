@@ -372,6 +372,10 @@ class Configuration:
         cloud = self.environment or self.api_key or self.oauth
         return "https://api.honcho.dev" if cloud else None
 
+    def value(self, name: str) -> Any:
+        """The value of the setting that has that name in the file."""
+        return getattr(self, _SPELLINGS[name].attribute)
+
     def model_choice(self, *, configured: bool) -> ModelChoice:
         """Which model reads what was said. A server has its own. One that the settings of the store name
         (`configured`) comes before Hermes' own."""

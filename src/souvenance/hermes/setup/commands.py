@@ -12,7 +12,7 @@ import click
 
 from souvenance.errors import InvalidInput
 from souvenance.hermes.config_files import block_of, root_of, write_setting
-from souvenance.hermes.configuration import Configuration, RecallMode, find
+from souvenance.hermes.configuration import Configuration, RecallMode
 from souvenance.hermes.identity import agent_peer
 from souvenance.hermes.oauth_tokens import OAuthGrant
 from souvenance.hermes.setup import wizard
@@ -281,7 +281,11 @@ def peer(
         return
     given: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
     before = command_context.configuration()
-    named = replace(before, **{_attribute(name): taken(name, value) for name, value in given.items()})
+    named = replace(
+        before,
+        peer_name=taken("peerName", user) if user is not None else before.peer_name,
+        ai_peer=taken("aiPeer", ai) if ai is not None else before.ai_peer,
+    )
     moves = ((carry, owner_of(named)), (carry_ai, agent_peer(named)))
     carried = [_carried(command_context, before, old, new) for old, new in moves if old is not None]
     led = {one: owner_of(named) for one, peer in before.user_peer_aliases.items() if peer == carry}
@@ -366,20 +370,11 @@ def sync(command_context: CommandContext) -> None:
 
 def _tell(command_context: CommandContext, *names: str, carried: Sequence[Carried] = ()) -> None:
     now = command_context.configuration()
-    values = {name: _value(now, name) for name in names}
+    values = {name: now.value(name) for name in names}
     told = [f"{name}: {shown(name, value)}" for name, value in values.items()]
     for one in carried:
         told.extend(one.told())
     command_context.show({**values, "carried": carried} if carried else values, told)
-
-
-def _attribute(name: str) -> str:
-    key = find(name)
-    return name if key is None else key.attribute
-
-
-def _value(configuration: Configuration, name: str) -> Any:
-    return getattr(configuration, _attribute(name), None)
 
 
 def _choose(command_context: CommandContext, wanted: Mapping[str, Any]) -> None:
@@ -397,7 +392,7 @@ def _change(
     """Write settings, and say what changed and where, and what was carried along before."""
     before = command_context.configuration()
     meant = {name: taken(name, value) for name, value in given.items()}
-    if all(_value(before, name) == value for name, value in meant.items()):
+    if all(before.value(name) == value for name, value in meant.items()):
         _tell(command_context, *given, carried=carried)
         return
     file = write_setting(before.home, before.host, given, environment=command_context.surroundings)
@@ -415,7 +410,7 @@ def _tell_change(
     current = command_context.installation.current.name
     profile = "" if current == DEFAULT else f" --profile {current}"
     stays = list(left_behind(before, after, profile, [one.old for one in carried]))
-    values = {name: (_value(before, name), _value(after, name)) for name in names}
+    values = {name: (before.value(name), after.value(name)) for name in names}
 
     def text() -> Iterator[str]:
         for name, (old, new) in values.items():

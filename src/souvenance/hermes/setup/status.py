@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from souvenance.domain.model_budget import Spent
 from souvenance.hermes.backend_health import BackendHealth
@@ -121,7 +122,9 @@ class ConfigLocation(Struct, frozen=True):
     provider: str
 
 
-class Report(Struct, frozen=True, kw_only=True):
+class Report(Findings, frozen=True, kw_only=True):
+    """How memory stands in a profile; what was found out about it is part of it."""
+
     profile: str
     home: Path
     host: str
@@ -134,16 +137,6 @@ class Report(Struct, frozen=True, kw_only=True):
     store_bytes: int | None
     """None if there is none yet."""
     key: str
-    sign_in: str
-    """Why the sign-in could not be renewed."""
-    reachable: bool | None
-    told: str
-    health: BackendHealth | None
-    write_queue: WriteQueueStatus | None
-    delay: str
-    """Why what waits in it could not be written."""
-    unwritable: str
-    """Why there is no write queue that could be used."""
     model: ModelReport
     identity: Identity
     session: str | None
@@ -171,6 +164,7 @@ def report(
         # A sign-in may have been renewed by looking.
         configuration, complaints = read_configuration(profile.home, environment, profile.name)
     return Report(
+        **asdict(findings),
         profile=profile.name,
         home=profile.home,
         host=block_name(root_of(configuration.file), configuration.host),
@@ -184,13 +178,6 @@ def report(
         store=configuration.store,
         store_bytes=_bytes_in(configuration.store),
         key=_key(configuration),
-        sign_in=findings.sign_in,
-        reachable=findings.reachable,
-        told=findings.told,
-        health=findings.health,
-        write_queue=findings.write_queue,
-        delay=findings.delay,
-        unwritable=findings.unwritable,
         model=model_status(configuration, findings),
         identity=identity_in(configuration),
         session=_session(configuration, directory),

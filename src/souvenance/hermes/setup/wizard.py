@@ -25,7 +25,7 @@ from souvenance.hermes.config_files import (
     write_setting,
 )
 from souvenance.hermes.config_reader import KEY_VARIABLE, Complaint
-from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configuration, find
+from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configuration
 from souvenance.hermes.oauth_tokens import alone, lock_of
 from souvenance.hermes.setting_types import NO_LIMIT, peer_name
 from souvenance.hermes.setup.console import (
@@ -468,7 +468,7 @@ def _write(
     changes = {
         name: 0 if value == NO_LIMIT else to_builtins(value)
         for name, value in wanted.items()
-        if _value(now, name) != value or (not now.enabled and name in (*_NONE, "namespaces"))
+        if now.value(name) != value or (not now.enabled and name in (*_NONE, "namespaces"))
     }
     if not now.enabled:
         changes["enabled"] = True
@@ -480,18 +480,13 @@ def _write(
     inherited = {
         name: _NONE[name]
         for name, value in changes.items()
-        if value is None and (_value(after, name) or not after.enabled)
+        if value is None and (after.value(name) or not after.enabled)
     }
     if inherited:
         file = write_setting(profile.home, now.host, inherited, environment=environment)
     console.say(f"\nWritten to {file}, for {now.host}:")
     for name, value in changes.items():
         console.say(f"  {name}: {shown(name, value)}")
-
-
-def _value(configuration: Configuration, name: str) -> Any:
-    key = find(name)
-    return getattr(configuration, key.attribute) if key else None
 
 
 def _activate(console: Console, profile: Profile, activate: Callable[[], bool]) -> None:
