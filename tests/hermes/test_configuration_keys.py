@@ -78,6 +78,7 @@ VALUES = {
     ],
     "writeFrequency": [("turn", "turn"), ("session", "session"), (5, 5), ("6", 6), ("", "async")],
     "saveMessages": SWITCH,
+    "groupChats": SWITCH,
     "messageMaxChars": [(500, 500), ("700", 700)],
     "sessionStrategy": [("per-session", "per-session"), ("per-repo", "per-repo"), ("global", "global")],
     "sessionPeerPrefix": SWITCH,
@@ -138,6 +139,7 @@ WRONG = {
     "observation": [True, "unified", []],
     "writeFrequency": [0, -3, True, "often", 1.5, "0", []],
     "saveMessages": ["never", "none", 7],
+    "groupChats": ["never", "none", 7],
     "messageMaxChars": [0, 19, "many", 30.5, False],
     "sessionStrategy": ["per-chat", 0],
     "sessionPeerPrefix": ["", {}],
@@ -205,7 +207,7 @@ def test_every_setting_of_the_plugin_it_replaces_is_known():
     messageMaxChars contextCadence dialecticCadence injectionFrequency timeout
     firstTurnBaseWait firstTurnDialecticWait"""
     model = {"hostModel", "hostModelCallsPerDay", "hostModelTokensPerDay"}
-    ours = {"recallWait", "namespaces", "toolNames", "store", *model}
+    ours = {"recallWait", "groupChats", "namespaces", "toolNames", "store", *model}
     assert set(BY_NAME) == set(plugin.split()) | ours == set(VALUES) == set(WRONG)
 
 

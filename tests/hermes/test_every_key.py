@@ -298,6 +298,14 @@ def what_is_kept(scene):
     return scene.tell().texts()
 
 
+@shows("groupChats", (True, ([TRIP, "Noted."], "ok")), (False, ([], "unauthenticated")))
+def what_a_group_has(scene):
+    group = {"platform": "telegram", "user_id": "7", "chat_id": "9", "chat_type": "group"}
+    kept = scene.tell(**group).texts()
+    told = scene.provider(**group).handle_tool_call("souvenance_profile", {})
+    return kept, json.loads(told).get("error", "ok")
+
+
 @shows("messageMaxChars", (20, [20, 20, 20, 14]), (100, [38]))
 def how_long_messages_are(scene):
     return [len(text) for text in scene.tell("abcdefgh" * 4 + "abcdef", "").texts()]

@@ -234,6 +234,12 @@ class Configuration:
         'the session ("session"), or every so many turns. What is kept back goes after half an hour.',
     )
     save_messages: bool = setting(_WRITING, t.FLAG, True, "Whether what is said is kept.")
+    group_chats: bool = setting(
+        _WRITING,
+        t.FLAG,
+        True,
+        "Whether chats of several people have memory. Off, nothing is saved or recalled there.",
+    )
     message_max_chars: int = setting(
         _WRITING, whole(20), 25_000, "How long a message may be. A longer one is written in pieces."
     )

@@ -152,7 +152,9 @@ class Provider:
         for complaint in complaints:
             self._around.warn(str(complaint))
         self._person = None
-        self._remembers = self._configuration.enabled and kwargs.get("agent_context") in (None, "", "primary")
+        configuration, primary = self._configuration, kwargs.get("agent_context") in (None, "", "primary")
+        has_memory = configuration.group_chats or not is_shared(self._conversation)
+        self._remembers = configuration.enabled and primary and has_memory
         if self._remembers:
             self._person = identify(self._configuration, self._conversation)
             if self._person is None:

@@ -153,9 +153,9 @@ def refused(error: SouvenanceError) -> str:
 
 
 def nobody() -> str:
-    """What every tool answers where it is not known who is speaking."""
-    hint = "Nothing is remembered of it. The operator can name the user, or set pinUserPeer."
-    return refused(Unauthenticated("nobody is named in this conversation", hint=hint))
+    """What every tool answers where nothing is remembered."""
+    hint = "It names no user, or it is a group chat and groupChats is off. The operator can change both."
+    return refused(Unauthenticated("this conversation has no memory", hint=hint))
 
 
 class _ToolContext(Struct, frozen=True):
