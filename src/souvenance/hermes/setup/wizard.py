@@ -61,7 +61,7 @@ _CHOICES: dict[str, tuple[_Means, str]] = {
 }
 
 
-class SignInDesk:
+class WizardSignIn:
     """One sign-in in the course of a wizard; whoever leaves before it is written has not signed in."""
 
     def __init__(
@@ -129,7 +129,7 @@ class SignInDesk:
             return contextlib.nullcontext()
         return alone(lock_of(default_home(self._now.home, self._environment)))
 
-    def __enter__(self) -> SignInDesk:
+    def __enter__(self) -> WizardSignIn:
         return self
 
     def __exit__(
@@ -262,13 +262,13 @@ def set_up(
         console.say(f"warning: {complaint}")
     if not console.interactive:
         console.say("No questions asked. Options you leave out keep their values.")
-    command_context = SignInDesk(console, now, environment, sign_in)
-    with command_context:
+    signing_in = WizardSignIn(console, now, environment, sign_in)
+    with signing_in:
         unused = any(one.key == KEY_VARIABLE for one in complaints)
         wanted = _asked(
-            console, profile, now, environment, given or WizardAnswers(), command_context, unused_key=unused
+            console, profile, now, environment, given or WizardAnswers(), signing_in, unused_key=unused
         )
-        with command_context.alone():
+        with signing_in.alone():
             _write(console, profile, now, wanted, environment)
     after = read_configuration(profile.home, environment, profile.name)[0]
     signin.release(now, after)
@@ -333,15 +333,15 @@ def _asked(
     now: Configuration,
     environment: Mapping[str, str],
     given: WizardAnswers,
-    command_context: SignInDesk,
+    signing_in: WizardSignIn,
     *,
     unused_key: bool,
 ) -> dict[str, Any]:
     """Every answer, by the name of its setting."""
-    wanted = _connection(console, now, given, command_context, unused_key=unused_key)
+    wanted = _connection(console, now, given, signing_in, unused_key=unused_key)
     local = wanted.keys() >= _NONE.keys() and not any(wanted.values())
     known = owner_of(now) if local and is_kept(now) else _user(environment)
-    named = command_context.consented.get("peerName") or now.peer_name or known
+    named = signing_in.consented.get("peerName") or now.peer_name or known
     peer = given.settings.get("peerName") or answered(console, "Your name", named, partial(taken, "peerName"))
     wanted |= {**given.settings, "peerName": peer, "aiPeer": _ai_peer(now, peer, given)}
     wanted |= ask_identity(console, now, peer, gateways(profile, environment), given.mapped)
@@ -381,7 +381,7 @@ def _connection(
     console: Console,
     now: Configuration,
     given: WizardAnswers,
-    command_context: SignInDesk,
+    signing_in: WizardSignIn,
     *,
     unused_key: bool,
 ) -> dict[str, Any]:
@@ -401,7 +401,7 @@ def _connection(
         return {"baseUrl": None, "apiKey": key, "oauth": None, "environment": None}
     if where == "cloud":
         before = now if present == "cloud" else None
-        keys = command_context.asked(signin.CLOUD, before, given.sign_in, keyed=given.api_key is not None)
+        keys = signing_in.asked(signin.CLOUD, before, given.sign_in, keyed=given.api_key is not None)
         keys = keys or _api_key(console, before, given, needed=True, unused=unused_key)
         named = now.environment or (unused_key and "apiKey" not in keys)
         return {"baseUrl": None, "environment": "production" if named else None, **keys}
@@ -410,7 +410,7 @@ def _connection(
         console, "Its URL", present_url, partial(taken, "baseUrl"), shown=address(present_url)
     )
     same = now if present == "server" and now.base_url == url else None
-    keys = command_context.asked(url, same, given.sign_in, keyed=given.api_key is not None)
+    keys = signing_in.asked(url, same, given.sign_in, keyed=given.api_key is not None)
     return {"baseUrl": url, **(keys or _api_key(console, same, given, needed=False))}
 
 

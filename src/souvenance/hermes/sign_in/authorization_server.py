@@ -20,7 +20,7 @@ from souvenance.version import __version__
 if TYPE_CHECKING:
     import httpx
 
-TIMEOUT_SECONDS = 15.0
+_TIMEOUT = 15.0
 
 _MOST_BYTES = 256 * 1024
 _MOST_CHARS = 200
@@ -60,9 +60,9 @@ class _Refusal(Struct, frozen=True):
     error_description: str = ""
 
 
-def issued(endpoint: str, form: Mapping[str, str], *, timeout: float = TIMEOUT_SECONDS) -> Issued:
+def issued(endpoint: str, form: Mapping[str, str]) -> Issued:
     """What the token endpoint gives for that. Raises: Refused; ServerUnreachable, Unheard among it."""
-    status, content = post(endpoint, form, timeout=timeout)
+    status, content = post(endpoint, form)
     try:
         told = msgspec.json.decode(content, type=settled(Issued), strict=False)
     except (msgspec.MsgspecError, ValueError):
@@ -73,15 +73,15 @@ def issued(endpoint: str, form: Mapping[str, str], *, timeout: float = TIMEOUT_S
     return told
 
 
-def post(endpoint: str, form: Mapping[str, str], *, timeout: float = TIMEOUT_SECONDS) -> tuple[int, bytes]:
+def post(endpoint: str, form: Mapping[str, str]) -> tuple[int, bytes]:
     """Send a form. Raises: Refused; ServerUnreachable, Unheard among it."""
-    return _asked("POST", endpoint, timeout, form)
+    return _asked("POST", endpoint, form)
 
 
-def get_json(url: str, *, timeout: float = TIMEOUT_SECONDS) -> Any:
+def get_json(url: str) -> Any:
     """The JSON object that is there; None if there is none. Raises: ServerUnreachable."""
     try:
-        status, content = _asked("GET", url, timeout)
+        status, content = _asked("GET", url)
         told = msgspec.json.decode(content) if status == 200 else None
     except (SignInRefused, msgspec.MsgspecError, ValueError):
         return None
@@ -102,17 +102,17 @@ def on_this_machine(url: str) -> bool:
         return False
 
 
-def _asked(method: str, url: str, timeout: float, form: Mapping[str, str] | None = None) -> tuple[int, bytes]:
+def _asked(method: str, url: str, form: Mapping[str, str] | None = None) -> tuple[int, bytes]:
     import httpx
 
     # What is for this machine is nothing for the environment's proxy to see; who vouches for a server
     # without TLS is not read, for that takes longer than the request.
     trusting = not on_this_machine(url)
     verify = True if url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    end = time.monotonic() + timeout
+    end = time.monotonic() + _TIMEOUT
     try:
         with (
-            httpx.Client(trust_env=trusting, verify=verify, timeout=timeout, headers=_HEADERS) as client,
+            httpx.Client(trust_env=trusting, verify=verify, timeout=_TIMEOUT, headers=_HEADERS) as client,
             client.stream(method, url, data=form) as answer,
         ):
             return answer.status_code, _read(answer, end, url)

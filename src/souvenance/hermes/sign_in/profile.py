@@ -59,7 +59,6 @@ def sign_in(
     say: Say,
     how: How = "browser",
     opens: bool = True,
-    source: str = "hermes-cli",
 ) -> Signed:
     """Let somebody sign in to that server. `opens` allows to open a browser; where to go is said anyway.
 
@@ -79,7 +78,7 @@ def sign_in(
     from souvenance.hermes.sign_in.listener import Listener
 
     with Listener() as listener:
-        return flows.by_browser(endpoints, listener, show, **shown(configuration, environment, source))
+        return flows.by_browser(endpoints, listener, show, **shown(configuration, environment, "hermes-cli"))
 
 
 def shown(configuration: Configuration, environment: Mapping[str, str], source: str) -> dict[str, str]:
