@@ -46,6 +46,11 @@ def _folder_of(configuration: Configuration) -> Path:
     return configuration.home / "souvenance"
 
 
+def _queue_of(configuration: Configuration) -> Path:
+    """The folder of the profile's write queue."""
+    return _folder_of(configuration) / "write-queue"
+
+
 def state_files_of(configuration: Configuration) -> StateFiles:
     """Beside the store, so that profiles which share one know of each other; else with the profile."""
     return StateFiles(configuration.store if configuration.url is None else _folder_of(configuration))
@@ -55,11 +60,11 @@ def runtime_of(configuration: Configuration, *, asks_model: bool = True) -> Prof
     from souvenance.adapters.system_clock import SystemClock
     from souvenance.adapters.write_queue import SealedWriteQueue
 
-    _close_to_others(_folder_of(configuration) / "outbox")
+    _close_to_others(_queue_of(configuration))
     token, turns = cache(lambda: _token(configuration)), TurnsUnderWay()
     return ProfileRuntime(
         open_backend=lambda: open_backend(configuration, lambda: token()(), turns if asks_model else None),
-        write_queue=SealedWriteQueue(_folder_of(configuration) / "outbox"),
+        write_queue=SealedWriteQueue(_queue_of(configuration)),
         now=SystemClock().now,
         state_files=state_files_of(configuration),
         turns=turns,
@@ -167,7 +172,7 @@ def inspect(configuration: Configuration, environment: Mapping[str, str] = os.en
     from souvenance.adapters.write_queue import SealedWriteQueue
     from souvenance.hermes.setup.status import Findings
 
-    write_queue = SealedWriteQueue(_folder_of(configuration) / "outbox")
+    write_queue = SealedWriteQueue(_queue_of(configuration))
     standing, unwritable = None, ""
     try:
         standing = write_queue.standing()
@@ -216,7 +221,7 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
     from souvenance.agents.rename_peer import rename
     from souvenance.hermes.setup.people import Carried
 
-    if not _is_made(configuration, os.environ) and not (_folder_of(configuration) / "outbox").exists():
+    if not _is_made(configuration, os.environ) and not _queue_of(configuration).exists():
         return Carried(old, new, 0)
     patient = dataclasses.replace(configuration, timeout=max(configuration.timeout, _CARRY_SECONDS))
     runtime = runtime_of(patient, asks_model=False)

@@ -118,7 +118,7 @@ class Runtimes:
         return runtime
 
     def close(self) -> None:
-        """Give what waits a last chance; the rest is in the outbox for the next process."""
+        """Give what waits a last chance; the rest is in the write queue for the next process."""
         with self._lock:
             runtimes = [runtime for _, runtime in self._open.values()]
             self._open.clear()

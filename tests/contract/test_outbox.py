@@ -31,13 +31,13 @@ class TestMemoryWriteQueue(WriteQueueContract):
 class TestSealedWriteQueue(WriteQueueContract):
     @pytest.fixture
     def open_write_queue(self, tmp_path, clock):
-        return lambda: SealedWriteQueue(tmp_path / "outbox", clock=clock)
+        return lambda: SealedWriteQueue(tmp_path / "write-queue", clock=clock)
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """Where the outbox will be; nothing is there yet."""
-    return tmp_path / "outbox"
+    """Where the write queue will be; nothing is there yet."""
+    return tmp_path / "write-queue"
 
 
 @pytest.fixture

@@ -81,7 +81,7 @@ def texts(stage):
 
 
 def write_queue_of(stage):
-    return stage.home / "souvenance" / "outbox"
+    return stage.home / "souvenance" / "write-queue"
 
 
 def test_a_turn_is_kept_while_another_holds_the_folder_of_the_write_queue(begun):
@@ -108,12 +108,12 @@ def test_the_very_first_letter_is_kept_while_another_holds_the_folder_of_the_wri
 
 
 def test_a_key_that_can_not_be_read_is_left_to_who_holds_the_folder(tmp_path):
-    (tmp_path / "outbox.key").write_text("nothing that is known")
-    (tmp_path / "outbox.key").chmod(0o600)
+    (tmp_path / "queue.key").write_text("nothing that is known")
+    (tmp_path / "queue.key").chmod(0o600)
     write_queue = SealedWriteQueue(tmp_path)
     with locked(tmp_path), pytest.raises(StorageBusy):
         write_queue.put("chat", {"n": 1})
-    assert [path.name for path in tmp_path.iterdir()] == ["outbox.key"]
+    assert [path.name for path in tmp_path.iterdir()] == ["queue.key"]
 
 
 def test_who_is_killed_in_the_middle_of_a_letter_leaves_nothing_for_ever(tmp_path):

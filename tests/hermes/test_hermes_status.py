@@ -117,7 +117,7 @@ class TestStatus:
 
     def test_tells_that_nothing_can_be_kept_for_later(self, told, home):
         assert "write queue 0 waiting" in told("status", inspect=hermes_backends.inspect)
-        (home / "souvenance" / "outbox" / "outbox.key").mkdir(parents=True)
+        (home / "souvenance" / "write-queue" / "queue.key").mkdir(parents=True)
         assert "write queue can't be used, so nothing that is said is kept: " in told(
             "status", inspect=hermes_backends.inspect
         )

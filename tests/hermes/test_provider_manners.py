@@ -47,7 +47,7 @@ def begins_at_once(stage):
 def test_a_conversation_begins_at_once_whatever_the_server_does(theatre, honcho, trouble):
     if trouble is not None:
         trouble(honcho)
-    theatre.provider("warm").sync_turn("This waits in the outbox.", "")
+    theatre.provider("warm").sync_turn("This waits in the queue.", "")
     assert begins_at_once(theatre)
 
 
@@ -99,7 +99,7 @@ def test_a_conversation_begins_at_once_when_the_server_that_is_left_hangs(tmp_pa
         stage.configure(baseUrl=honcho.url, timeout=PATIENCE_SECONDS)
         honcho.hang()
         try:
-            stage.provider().sync_turn("This waits in the outbox.", "")
+            stage.provider().sync_turn("This waits in the queue.", "")
             assert eventually(lambda: honcho.under_way)
             stage.configure(baseUrl=honcho.url, timeout=PATIENCE_SECONDS + 1)
             return timed(stage.provider)
@@ -113,7 +113,7 @@ def test_a_conversation_begins_at_once_when_the_server_that_is_left_hangs(tmp_pa
 def test_a_process_whose_write_queue_can_not_be_used_ends_quietly(tmp_path, honcho):
     stage, runtimes = Stage(tmp_path, baseUrl=honcho.url), plugin.Runtimes()
     stage.runtime = runtimes.get
-    (stage.home / "souvenance" / "outbox" / "outbox.key").mkdir(parents=True)
+    (stage.home / "souvenance" / "write-queue" / "queue.key").mkdir(parents=True)
     provider = stage.provider()
     with pytest.raises(SouvenanceError):
         provider.sync_turn("This is a turn.", "")
@@ -166,7 +166,7 @@ def test_a_store_that_another_process_holds_up_keeps_nobody_waiting(stage):
 
 def test_an_write_queue_that_another_process_holds_up_keeps_no_beginning_waiting(stage):
     stage.tell(stage.provider("s1"), "I am going to Chengdu on May 25.")
-    with open(stage.home / "souvenance" / "outbox" / "outbox.lock", "wb") as other:
+    with open(stage.home / "souvenance" / "write-queue" / "queue.lock", "wb") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         at_once = within(WAIT + MARGIN, lambda: stage.provider("s2"))
         told = stage.recall(stage.provider("s3"), QUESTION)
@@ -188,7 +188,7 @@ def test_what_the_gate_denies_to_a_tool_takes_memory_from_nobody(stage):
 
 
 MOST_READERS = 4
-"""That may read the store at once, each over a connection of two files: two layers, the outbox, the work."""
+"""That may read the store at once, each over a connection of two files: two layers, the queue, the work."""
 
 
 def open_files():

@@ -434,7 +434,7 @@ def files_in(folder):
     """What this process has open in a folder."""
     links = [Path("/proc/self/fd") / name for name in os.listdir("/proc/self/fd")]
     found = [os.readlink(link) for link in links if os.path.islink(link)]
-    return [name for name in found if name.startswith(f"{folder}/") and "/outbox" not in name]
+    return [name for name in found if name.startswith(f"{folder}/") and "/write-queue" not in name]
 
 
 def test_a_server_of_the_store_s_folder_is_used_and_done_without_when_it_is_killed(tmp_path):

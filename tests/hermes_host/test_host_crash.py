@@ -30,7 +30,7 @@ def test_a_crash_and_two_hosts_at_once_on_one_home_lose_double_and_disorder_noth
     with host.serving() as server:
         jane = Talk(server, model, "user:jane")
         jane.ask("Hello.")
-        write_queue = SealedWriteQueue(host.store / "outbox")
+        write_queue = SealedWriteQueue(host.store / "write-queue")
         with stored(host.store) as store:
             store.until(lambda store: "Hello." in store.said())
         with nobody_can_write(host.store):

@@ -1,7 +1,7 @@
 """The write queue in a folder: every letter is a sealed file of its own, on the disk when `put` returns.
 
-    outbox.key      the key that seals them
-    outbox.lock     held by who delivers
+    queue.key      the key that seals them
+    queue.lock     held by who delivers
     *.letter        a letter that waits
     *.refused       a letter that was set aside
 
@@ -22,7 +22,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from souvenance.adapters.private_files import (
@@ -38,6 +38,7 @@ from souvenance.adapters.private_files import (
 )
 from souvenance.adapters.processes import is_gone, name_of
 from souvenance.adapters.system_clock import SystemClock
+from souvenance.decoders import settled
 from souvenance.domain import ulid
 from souvenance.domain.encoding import frame
 from souvenance.errors import Misconfigured, SouvenanceError, StorageBusy, StorageUnavailable, Tampered
@@ -54,8 +55,8 @@ from souvenance.ports.write_queue import (
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-KEY_FILE = "outbox.key"
-LOCK_FILE = "outbox.lock"
+KEY_FILE = "queue.key"
+LOCK_FILE = "queue.lock"
 WAITING, REFUSED = "letter", "refused"
 
 _KEY_BYTES = 32
@@ -68,13 +69,14 @@ _NAME = pattern(
 )
 
 _CLOCK = SystemClock()
-_log = logging.getLogger("souvenance.outbox")
+_log = logging.getLogger("souvenance.write_queue")
 
 
 class _LetterFile(Struct, frozen=True, order=True):
     """A letter as the name of its file tells it; in the order of `put`."""
 
-    place: int
+    place: str
+    """Twelve digits."""
     id: str
     lane: str
     """Blinded."""
@@ -87,12 +89,12 @@ class _LetterFile(Struct, frozen=True, order=True):
 
     @property
     def name(self) -> str:
-        parts = (f"{self.place:012d}", self.id, self.lane, self.key, self.attempts, self.holder, self.state)
+        parts = (self.place, self.id, self.lane, self.key, self.attempts, self.holder, self.state)
         return ".".join(map(str, parts))
 
 
 class SealedWriteQueue:
-    """The outbox of a folder. Any number of threads and processes may have it open, also across a fork."""
+    """The queue of a folder. Any number of threads and processes may have it open, also across a fork."""
 
     def __init__(self, folder: Path, *, clock: Clock = _CLOCK) -> None:
         self._folder = folder
@@ -107,7 +109,7 @@ class SealedWriteQueue:
         seal = self._seal() or self._sealing(_made_key(self._folder))
         blinded = seal.blinded(lane)
         places = (int(name[:12]) for name in names_in(self._folder) if name[:12].isdecimal())
-        place = max(places, default=0) + 1
+        place = f"{max(places, default=0) + 1:012d}"
         holder = name_of(os.getpid()).replace(" ", "_") if held else ""
         entry = _LetterFile(place, letter_id, blinded, seal.name, holder=holder)
         add_private(self._folder / entry.name, seal.sealed(letter_id, blinded, content))
@@ -143,18 +145,7 @@ class SealedWriteQueue:
     def _entries(self) -> list[_LetterFile]:
         """The letters of the folder, in order."""
         found = filter(None, map(_NAME.match, names_in(self._folder)))
-        return sorted(
-            _LetterFile(
-                int(name["place"]),
-                name["id"],
-                name["lane"],
-                name["key"],
-                int(name["attempts"]),
-                name["holder"],
-                name["state"],
-            )
-            for name in found
-        )
+        return sorted(convert(name.groupdict(), settled(_LetterFile), strict=False) for name in found)
 
     def _waiting(self) -> list[_LetterFile]:
         seal = self._seal()
@@ -340,7 +331,7 @@ class _Seal:
 
 def _bound(letter_id: str, lane: str) -> bytes:
     """What is sealed with a letter, so that its envelope opens nowhere else."""
-    return frame("souvenance.outbox.v2", letter_id, lane)
+    return frame("souvenance.write_queue.v1", letter_id, lane)
 
 
 _turns: set[int] = set()

@@ -81,7 +81,7 @@ def is_cap(token: str) -> bool:
 
 
 class NarrowTokens:
-    """Makes the passes of any number of conversations from one token."""
+    """Makes the narrowed tokens of any number of conversations from one token."""
 
     def __init__(self, token: Callable[[], str], clock: Clock, entropy: Entropy) -> None:
         self._token = token
@@ -89,7 +89,7 @@ class NarrowTokens:
         self.capped = is_cap(token())
 
     def of(self, scope: ConversationScope) -> Callable[[Purpose], Credentials]:
-        """What gives the pass for each purpose of that scope: the same one, until it is half spent.
+        """What gives the token for each purpose of that scope: the same one, until half of its life is over.
 
         It raises CapOpMismatch or CapScopeMismatch if the configured cap does not grant it.
         """

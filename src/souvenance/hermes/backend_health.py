@@ -108,7 +108,7 @@ class Breaker:
 
 
 _NEARLY = 0.9
-"""Who waited is gone a little before the answer took as long: a hand had to begin with it first."""
+"""Who waited is gone a little before the answer took as long: a thread had to begin with it first."""
 
 _P = TypeVar("_P")
 _T = TypeVar("_T")

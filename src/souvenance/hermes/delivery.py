@@ -355,7 +355,7 @@ class DeliveryThread:
 
     def _come(self) -> None:
         if self._thread is None and not self._stopped:
-            self._thread = threading.Thread(target=self._run, name="souvenance-outbox", daemon=True)
+            self._thread = threading.Thread(target=self._run, name="souvenance-delivery", daemon=True)
             self._thread.start()
 
     def flush(self, seconds: float) -> bool:

@@ -99,7 +99,7 @@ _OWN_LOOKUPS = 4
 _LOOKUPS = 24
 """Over a network so many people are looked up at once: more than a host serves unless it is told to."""
 _CALLS = 4
-"""So many calls a lookup makes at once beside its own: there is a hand for each, whatever others do."""
+"""So many calls a lookup makes at once beside its own: there is a thread for each, whatever others do."""
 _DIALECTICS = 12
 _TOOL_CALLS = 12
 CALLS_AT_ONCE = _LOOKUPS * (1 + _CALLS) + _DIALECTICS + _TOOL_CALLS + 1
@@ -209,7 +209,7 @@ class ProfileRuntime:
             return found
 
     def written(self) -> dict[str, ConversationScope]:
-        """The sessions of the host in which something was written of late, and where they sit."""
+        """The sessions of the host in which something was written of late, and their scopes."""
         with self._small_lock:
             latest = list(islice(reversed(self._live.items()), _MOST_LOOKED_AT))
         return {key[-1]: live.scope for key, live in latest if live.scope is not None}
@@ -270,8 +270,8 @@ class ProfileRuntime:
             return None
         if patience is None:
             return self._dialectics.give(lambda: self._told_aside(scope, question))
-        hands = self._own_lookups if self.near else self._lookups
-        return hands.give(lambda: self._told(scope, question, patience, in_turn=True))
+        pool = self._own_lookups if self.near else self._lookups
+        return pool.give(lambda: self._told(scope, question, patience, in_turn=True))
 
     def _told_aside(self, scope: ConversationScope, question: Callable[[GatedMemory], _T]) -> _T:
         """For nobody who waits: where memory is in this process, those who do go first.
@@ -284,7 +284,7 @@ class ProfileRuntime:
 
     def give_up(self, answer: Future[Any]) -> None:
         """Nobody wants that answer any longer."""
-        if not any(hands.drop(answer) for hands in (self._own_lookups, self._lookups, self._dialectics)):
+        if not any(pool.drop(answer) for pool in (self._own_lookups, self._lookups, self._dialectics)):
             self._watch.look()
 
     def told(self, scope: ConversationScope, question: Callable[[GatedMemory], _T], seconds: float) -> _T:
@@ -350,7 +350,7 @@ class ProfileRuntime:
     def _in_parallel(
         self, gate: CallableGate, credentials: Credentials, asked: Sequence[tuple[Operation, Request]]
     ) -> list[Any]:
-        """Each by a call of its own, all at once: the first here, and what no hand takes."""
+        """Each by a call of its own, all at once: the first here, and what no thread takes."""
         calls = [partial(answer_or_error, gate, credentials, *one) for one in asked]
         given = [self._calls.give(call) if at else None for at, call in enumerate(calls)]
         here = [call() if task is None else None for task, call in zip(given, calls, strict=True)]

@@ -186,7 +186,7 @@ class Provider:
         return self._around.runtime(self._configured())
 
     def _scope(self, session_id: str = "", speaker: Person | None = None) -> ConversationScope | None:
-        """Where this conversation sits, for its own person or another; None if it is not remembered."""
+        """The scope of this conversation, for its own person or another; None if it is not remembered."""
         conversation, configuration, person = self._conversation, self._configuration, speaker or self._person
         if conversation is None or configuration is None or person is None:
             return None
@@ -215,7 +215,7 @@ class Provider:
         )
 
     def _scope_of(self, author: Any, session_id: str) -> ConversationScope | None:
-        """Where a turn sits of which the host says who wrote it: one who shares the chat, or no human."""
+        """The scope of a turn whose author the host names: one who shares the chat, or no human."""
         conversation, told = self._conversation, author if isinstance(author, Mapping) else {}
         if told.get("is_bot") or conversation is None or not self._remembers:
             return None
@@ -227,7 +227,7 @@ class Provider:
         return None if speaker is None else self._scope(session_id, speaker)
 
     def _scope_now(self, session_id: str = "") -> ConversationScope | None:
-        """Where the turn under way sits: in a chat of many, with who wrote it."""
+        """The scope of the turn under way: in a chat of many, of who wrote it."""
         return self._scope_of(self._author, session_id)
 
     def _key(self, scope: ConversationScope, session_id: str = "") -> tuple[str, ...]:
@@ -506,7 +506,7 @@ class Provider:
         return told
 
     def shutdown(self, **more: Any) -> None:
-        """What is not written in time is in the outbox for the next process."""
+        """What is not written in time is in the write queue for the next process."""
         self._end_turn()
         scope = self._scope()
         if scope is None:

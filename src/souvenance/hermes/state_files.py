@@ -129,7 +129,7 @@ class StateFiles:
             return
 
     def _make(self, folder: Path) -> None:
-        """Private, and so is the notebook's own above it, which is the store's too."""
+        """Private, and so is the folder above it, which is the store's too."""
         for one in (self._folder, folder):
             one.mkdir(mode=0o700, parents=True, exist_ok=True)
 

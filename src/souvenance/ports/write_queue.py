@@ -4,7 +4,7 @@ Contract, which `contracts.write_queue_contract` checks on every implementation:
 
 - What `put` was given is durable when it returns: it survives the process being killed.
 - Letters of one lane are delivered one after another in the order of `put`, whichever process put
-  them; a lane that waits holds up no other. One process at a time delivers from an write queue.
+  them; a lane that waits holds up no other. One process at a time delivers from a write queue.
 - A letter is offered until it was taken: more than once only if the process died, or the carrier
   raised, between taking and telling. Its id is the same each time, so the carrier can tell.
 - Held letters, and what was put behind them in their lane, wait until the lane is released; those of
