@@ -432,13 +432,13 @@ def test_what_was_undone_before_it_was_written_is_not_written(stage):
     assert stage.sessions() == {"project": [("ann", "I live in Rome.")]}
 
 
-def test_a_way_that_was_lost_is_looked_for_again_by_the_next_who_recalls(stage):
+def test_a_backend_that_was_lost_is_looked_for_again_by_the_next_who_recalls(stage):
     stage.tell(stage.provider("s1"), "I am going to Chengdu on May 25.")
     provider = stage.provider("s2")
     (runtime,) = stage._runtimes.values()
     with runtime._lock:
-        runtime._way.close()
-        runtime._way = None
+        runtime._backend.close()
+        runtime._backend = None
     assert "May 25" in stage.recall(provider, QUESTION)
 
 
