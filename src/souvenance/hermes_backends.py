@@ -106,16 +106,16 @@ def open_backend(
                 hint="Leave namespaces out, or give a cap of the Souvenance at baseUrl as apiKey.",
             )
         return backend
-    settings, trouble = _settings(configuration, environment)
-    settings = replace(settings, zone=local_zone())
     url = served_at(configuration.store)
     if url is not None:
         from souvenance.adapters.private_files import read_private
 
-        owner_cap = read_private(settings.owner_cap).strip()
+        owner_cap = read_private(Settings(configuration.store).owner_cap).strip()
         backend = _remote(url, lambda: owner_cap, configuration.timeout)
         backend.found = True
         return backend
+    settings, trouble = _settings(configuration, environment)
+    settings = replace(settings, zone=local_zone())
     if trouble:
         _log.warning("souvenance: the model can't be used: %s", trouble)
         return _embedded(settings)
@@ -233,7 +233,7 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
         standing = runtime.standing()
     except (NotFound, Unsupported):
         raise Unsupported(
-            f"the server at {configuration.url} can't rename a peer: Honcho's API has no backend to",
+            f"the server at {configuration.url} can't rename a peer: Honcho's API has no way to",
             hint="Nothing was changed. Move its memory here with 'souvenance import', and rename it here.",
         ) from None
     finally:
@@ -362,7 +362,7 @@ def _embedded(settings: Settings) -> Backend:
     return _backend(
         installation.gate,
         lambda: installation.owner_cap,
-        str(settings.home),
+        settings.where,
         reads_agent=settings.host is None,
         together=installation.gate.call_all,
         settle=installation.settle,
