@@ -189,6 +189,21 @@ def test_a_holder_that_nobody_could_be_holds_nothing(folder, write_queue, hand):
     assert hand.numbers == [1, 2]
 
 
+def test_a_letter_that_can_not_be_read_holds_up_no_other_lane(folder, write_queue, hand):
+    put(write_queue, ("a", 1), ("b", 2))
+    (first, _) = letters(folder)
+    kept = first.read_bytes()
+    first.unlink()
+    first.mkdir()
+    assert not write_queue.deliver(hand)
+    assert hand.numbers == [2]
+    (left,) = letters(folder)
+    left.rmdir()
+    left.write_bytes(kept)
+    assert write_queue.deliver(hand)
+    assert hand.numbers == [2, 1]
+
+
 def test_a_file_that_is_no_letter_holds_up_none(folder, write_queue, hand):
     put(write_queue, ("a", 1))
     (folder / f"0.{WAITING}").write_text("nothing that is known")

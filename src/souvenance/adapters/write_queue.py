@@ -219,6 +219,9 @@ class SealedWriteQueue:
             letter = self._opened(entry, self._folder / counted.name)
         except Tampered:
             return self._change(counted, replace(counted, state=REFUSED))
+        except StorageUnavailable as error:
+            _log.warning("letter %s waits: %s", entry.id, error.detail)
+            return False
         try:
             carrier(letter)
         except WriteRefused:
