@@ -1,8 +1,8 @@
 # Placed by 'souvenance hermes install', which also renews and removes it.
 """The commands of `hermes souvenance`, which are loaded when one is run."""
 
+import argparse
 import sys
-from typing import Any
 
 
 def _register(ctx: object) -> None:
@@ -17,10 +17,10 @@ if __package__ in sys.modules:
     vars(sys.modules[__package__]).setdefault("register", _register)
 
 
-def register_cli(subparser: Any) -> None:
-    from souvenance.hermes.setup.host_cli import register_cli
-
-    register_cli(subparser)
+def register_cli(subparser: argparse.ArgumentParser) -> None:
+    """Take every argument as it comes, options and `--help` too: our own commands read them."""
+    subparser.prefix_chars = "\0"
+    subparser.add_argument("arguments", nargs=argparse.REMAINDER)
 
 
 def souvenance_command(args: object) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -13,28 +14,29 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from souvenance.config import HostProgram, ModelEndpoint, Settings, model_settings
+from souvenance.config import HostProgram, ModelEndpoint, ModelSettings, Settings, settings_from
 from souvenance.domain.model_budget import Allowance, Spent
 from souvenance.errors import Misconfigured, NotFound, ServerUnreachable, SouvenanceError, Unsupported
-from souvenance.hermes import host_clock
+from souvenance.gate.conversation.context import READ_CARD, ReadCard
 from souvenance.hermes.config_reader import HOST_VARIABLE
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.model_choice import model_choice
-from souvenance.hermes.profile_runtime import CALLS_AT_ONCE, Backend, ProfileRuntime
-from souvenance.hermes.running_turns import TurnsUnderWay
+from souvenance.hermes.host import local_zone
+from souvenance.hermes.profile_runtime import CALLS_AT_ONCE, Backend, ProfileRuntime, TurnsUnderWay
 from souvenance.hermes.state_files import StateFiles
-from souvenance.ports.model import ANSWER, DERIVE
+from souvenance.ports.model import ANSWER, DERIVE, TASKS
+from souvenance.settings import SETTINGS
 
 if TYPE_CHECKING:
     from souvenance.hermes.oauth_tokens import Upkeep
-    from souvenance.hermes.setup.inspection import Findings
-    from souvenance.hermes.setup.rename_peer import Carried
+    from souvenance.hermes.setup.people import Carried
+    from souvenance.hermes.setup.status import Findings
 
 _LOOK_SECONDS = 3.0
 _CARRY_SECONDS = 60.0
 _FIRST_QUESTION_SECONDS = 1.0
 """How long the work behind the requests lets the host's first question go first."""
 
+_NO_MODEL = {SETTINGS[f"model_{task}_base_url"].variable: "off" for task in TASKS}
 _KEYS = (".key", ".cap", ".secret")
 
 _log = logging.getLogger("souvenance.hermes")
@@ -45,6 +47,11 @@ def _folder_of(configuration: Configuration) -> Path:
     return configuration.home / "souvenance"
 
 
+def _queue_of(configuration: Configuration) -> Path:
+    """The folder of the profile's write queue."""
+    return _folder_of(configuration) / "write-queue"
+
+
 def state_files_of(configuration: Configuration) -> StateFiles:
     """Beside the store, so that profiles which share one know of each other; else with the profile."""
     return StateFiles(configuration.store if configuration.url is None else _folder_of(configuration))
@@ -52,13 +59,13 @@ def state_files_of(configuration: Configuration) -> StateFiles:
 
 def runtime_of(configuration: Configuration, *, asks_model: bool = True) -> ProfileRuntime:
     from souvenance.adapters.system_clock import SystemClock
-    from souvenance.adapters.write_queue.queue import SealedWriteQueue
+    from souvenance.adapters.write_queue import SealedWriteQueue
 
-    _close_to_others(_folder_of(configuration) / "outbox")
+    _close_to_others(_queue_of(configuration))
     token, turns = cache(lambda: _token(configuration)), TurnsUnderWay()
     return ProfileRuntime(
-        open_way=lambda: open_way(configuration, lambda: token()(), turns if asks_model else None),
-        write_queue=SealedWriteQueue(_folder_of(configuration) / "outbox"),
+        open_backend=lambda: open_backend(configuration, lambda: token()(), turns if asks_model else None),
+        write_queue=SealedWriteQueue(_queue_of(configuration)),
         now=SystemClock().now,
         state_files=state_files_of(configuration),
         turns=turns,
@@ -67,8 +74,8 @@ def runtime_of(configuration: Configuration, *, asks_model: bool = True) -> Prof
 
 
 def _load(configuration: Configuration) -> None:
-    """What opening the way and asking for the first time would load."""
-    import souvenance.hermes.queued_writes
+    """What opening the backend and asking for the first time would load."""
+    import souvenance.hermes.delivery
 
     if configuration.url is None:
         import souvenance.adapters.index.ranked
@@ -77,12 +84,13 @@ def _load(configuration: Configuration) -> None:
         import souvenance.surfaces.http.client  # noqa: F401
 
 
-def open_way(
+def open_backend(
     configuration: Configuration,
     token: Callable[[], str] | None = None,
     turns: TurnsUnderWay | None = None,
+    environment: Mapping[str, str] = os.environ,
 ) -> Backend:
-    """The way to the configured server, to the server of the store's folder if one runs, or into the store.
+    """The backend of the configured server, of the server of the store's folder if one runs, or of the store.
 
     `token` gives what a configured server is shown, if not what the configuration says. With `turns` the
     model of the configuration works in the background of a store; without, that work is left to others.
@@ -91,24 +99,41 @@ def open_way(
     from souvenance.adapters.processes import served_at
 
     if configuration.url is not None:
-        way = _remote(configuration.url, token or _token(configuration), configuration.timeout)
-        if configuration.namespaces.need_a_gate and not way.passes.capped:
-            way.close()
+        backend = _remote(configuration.url, token or _token(configuration), configuration.timeout)
+        if configuration.namespaces.need_a_gate and not backend.tokens.capped:
+            backend.close()
             raise Misconfigured(
                 "only the gate of a Souvenance keeps namespaces apart, and apiKey is no cap of one",
                 hint="Leave namespaces out, or give a cap of the Souvenance at baseUrl as apiKey.",
             )
-        return way
-    settings = Settings(configuration.store, zone=host_clock.zone())
+        return backend
     url = served_at(configuration.store)
     if url is not None:
         from souvenance.adapters.private_files import read_private
 
-        owner_cap = read_private(settings.owner_cap).strip()
-        way = _remote(url, lambda: owner_cap, configuration.timeout)
-        way.found = True
-        return way
+        owner_cap = read_private(Settings(configuration.store).owner_cap).strip()
+        backend = _remote(url, lambda: owner_cap, configuration.timeout)
+        backend.found = True
+        return backend
+    settings, trouble = _settings(configuration, environment)
+    settings = replace(settings, zone=local_zone())
+    if trouble:
+        _log.warning("souvenance: the model can't be used: %s", trouble)
+        return _embedded(settings)
     return _embedded(_with_model(configuration, settings, turns))
+
+
+def _settings(configuration: Configuration, environment: Mapping[str, str]) -> tuple[Settings, str]:
+    """The settings of the store as a server has them, by the environment and `souvenance.toml` in its folder;
+    and why the model that they name can't be used, which costs no memory.
+
+    Raises: Misconfigured.
+    """
+    home = str(configuration.store)
+    try:
+        return settings_from(environment, home), ""
+    except Misconfigured as error:
+        return settings_from({**environment, **_NO_MODEL}, home), error.detail
 
 
 def _with_model(configuration: Configuration, settings: Settings, turns: TurnsUnderWay | None) -> Settings:
@@ -116,23 +141,18 @@ def _with_model(configuration: Configuration, settings: Settings, turns: TurnsUn
 
     A model never answers a question here: a turn would wait for it.
     """
-    chosen = model_choice(configuration, os.environ)
-    if chosen not in ("environment", "hermes"):
+    given, settings = settings.model, replace(settings, model=ModelSettings())
+    chosen = configuration.model_choice(configured=DERIVE in given.endpoints)
+    if chosen not in ("settings", "hermes"):
         return settings
     if turns is None:
         return replace(settings, host=HostProgram(lambda: True))
-    note = state_files_of(configuration).note_model_trouble
-    try:
-        given = model_settings(os.environ)
-    except Misconfigured as error:
-        note(error.detail)
-        return settings
-    if chosen == "environment":
+    if chosen == "settings":
         endpoints = {task: one for task, one in given.endpoints.items() if task != ANSWER}
         return replace(settings, model=replace(given, endpoints=endpoints), host=HostProgram(turns.busy))
     from souvenance.hermes.host_model import MISSING, NAME, URL, HostModel, offered
 
-    call = offered()
+    call, note = offered(), state_files_of(configuration).note_model_trouble
     if call is None:
         note(MISSING)
         return settings
@@ -148,12 +168,12 @@ def budget_of(configuration: Configuration) -> Allowance:
     return Allowance(calls, calls, tokens, tokens)
 
 
-def inspect(configuration: Configuration) -> Findings:
+def inspect(configuration: Configuration, environment: Mapping[str, str] = os.environ) -> Findings:
     """How memory is, from outside of any conversation."""
-    from souvenance.adapters.write_queue.queue import SealedWriteQueue
-    from souvenance.hermes.setup.inspection import Findings
+    from souvenance.adapters.write_queue import SealedWriteQueue
+    from souvenance.hermes.setup.status import Findings
 
-    write_queue = SealedWriteQueue(_folder_of(configuration) / "outbox")
+    write_queue = SealedWriteQueue(_queue_of(configuration))
     standing, unwritable = None, ""
     try:
         standing = write_queue.standing()
@@ -162,9 +182,10 @@ def inspect(configuration: Configuration) -> Findings:
     finally:
         write_queue.close()
     upkeep = _upkeep(configuration) if configuration.oauth is not None else None
-    reachable, told = _looked_at(configuration, upkeep.token if upkeep else None)
+    reachable, told = _looked_at(configuration, environment, upkeep.token if upkeep else None)
     state_files = state_files_of(configuration)
     spent, trouble = _spent(configuration)
+    configured, unusable = _named_model(configuration, environment)
     return Findings(
         reachable=reachable,
         told=told,
@@ -173,8 +194,9 @@ def inspect(configuration: Configuration) -> Findings:
         delay=state_files.delay(),
         unwritable=unwritable,
         sign_in=upkeep.trouble if upkeep else "",
+        model_configured=configured,
         spent=spent,
-        model_trouble=trouble or state_files.model_trouble(),
+        model_trouble=unusable or trouble or state_files.model_trouble(),
     )
 
 
@@ -198,18 +220,17 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
     Raises: SouvenanceError; Unsupported by a server that is not Souvenance's.
     """
     from souvenance.agents.rename_peer import rename
-    from souvenance.hermes.setup.rename_peer import Carried
+    from souvenance.hermes.setup.people import Carried
 
-    kept = (Settings(configuration.store).database, _folder_of(configuration) / "outbox")
-    if configuration.url is None and not any(path.exists() for path in kept):
+    if not _is_made(configuration, os.environ) and not _queue_of(configuration).exists():
         return Carried(old, new, 0)
-    patient = replace(configuration, timeout=max(configuration.timeout, _CARRY_SECONDS))
+    patient = dataclasses.replace(configuration, timeout=max(configuration.timeout, _CARRY_SECONDS))
     runtime = runtime_of(patient, asks_model=False)
     try:
         runtime.flush(_CARRY_SECONDS)
-        way, workspace = runtime.way(), configuration.workspace
-        cap = way.passes.whole(workspace)
-        lines = rename(lambda operation, asked: way.gate.call(operation, cap, asked), workspace, old, new)
+        backend, workspace = runtime.backend(), configuration.workspace
+        cap = backend.tokens.whole(workspace)
+        lines = rename(lambda operation, asked: backend.gate.call(operation, cap, asked), workspace, old, new)
         standing = runtime.standing()
     except (NotFound, Unsupported):
         raise Unsupported(
@@ -225,35 +246,54 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
     return Carried(old, new, lines, standing.waiting + standing.held)
 
 
-def _looked_at(configuration: Configuration, token: Callable[[], str] | None) -> tuple[bool | None, str]:
+def _named_model(configuration: Configuration, environment: Mapping[str, str]) -> tuple[bool, str]:
+    """Whether the settings of the store name a model that reads what was said, and why it can't be used."""
+    try:
+        settings, trouble = _settings(configuration, environment)
+    except Misconfigured as error:
+        return False, error.detail
+    return bool(trouble) or DERIVE in settings.model.endpoints, trouble
+
+
+def _looked_at(
+    configuration: Configuration, environment: Mapping[str, str], token: Callable[[], str] | None
+) -> tuple[bool | None, str]:
     """Whether memory answers who a token is, or what it knows of the agent; and what to say of it."""
-    from souvenance.gate.conversation.context import READ_CARD, ReadCard
     from souvenance.gate.messages import WhoAmI
     from souvenance.gate.operations import WHOAMI
     from souvenance.hermes.identity import agent_peer
     from souvenance.surfaces.http.client import NO_SUCH_PATH
 
-    if configuration.url is None and not Settings(configuration.store).database.exists():
-        return _not_made_yet(configuration.store)
     try:
-        way = open_way(replace(configuration, timeout=min(configuration.timeout, _LOOK_SECONDS)), token)
+        if not _is_made(configuration, environment):
+            return _not_made_yet(configuration.store)
+        impatient = dataclasses.replace(configuration, timeout=min(configuration.timeout, _LOOK_SECONDS))
+        backend = open_backend(impatient, token, environment=environment)
         try:
-            if way.passes.capped:
-                way.gate.call(WHOAMI, way.passes.itself(), WhoAmI())
+            if backend.tokens.capped:
+                backend.gate.call(WHOAMI, backend.tokens.itself(), WhoAmI())
             else:
                 peer = agent_peer(configuration)
                 asked = ReadCard(workspace_id=configuration.workspace, peer_id=peer)
-                way.gate.call(READ_CARD, way.passes.itself(), asked)
+                backend.gate.call(READ_CARD, backend.tokens.itself(), asked)
         except NotFound as error:
             if error.detail in NO_SUCH_PATH:
                 raise ServerUnreachable("what answers there has no such path") from error
         finally:
-            way.close()
+            backend.close()
     except SouvenanceError as error:
         elsewhere = configuration.url is not None and isinstance(error, ServerUnreachable)
         hint = "Start that server, or correct baseUrl." if elsewhere else error.hint
         return False, f"{error.code}: {error.detail.rstrip('.')}. {hint}".rstrip(" .") + "."
-    return True, way.where
+    return True, backend.where
+
+
+def _is_made(configuration: Configuration, environment: Mapping[str, str]) -> bool:
+    """Whether there is a server or a store already. Raises: Misconfigured."""
+    if configuration.url is not None:
+        return True
+    settings, _ = _settings(configuration, environment)
+    return settings.store is not None or settings.database.exists()
 
 
 def _not_made_yet(store: Path) -> tuple[bool | None, str]:
@@ -307,7 +347,7 @@ def _remote(url: str, token: Callable[[], str], timeout: float) -> Backend:
     from souvenance.surfaces.http.client import RemoteGate
 
     gate = RemoteGate(url, timeout=timeout, connections=CALLS_AT_ONCE)
-    return _way(gate, token, url, far=gate, close=gate.close)
+    return _backend(gate, token, url, far=gate, close=gate.close)
 
 
 def _embedded(settings: Settings) -> Backend:
@@ -318,10 +358,10 @@ def _embedded(settings: Settings) -> Backend:
     stack = ExitStack()
     stack.callback(installation.close)
     stack.enter_context(installation.working(after=_FIRST_QUESTION_SECONDS))
-    return _way(
+    return _backend(
         installation.gate,
         lambda: installation.owner_cap,
-        str(settings.home),
+        settings.where,
         reads_agent=settings.host is None,
         together=installation.gate.call_all,
         settle=installation.settle,
@@ -330,12 +370,12 @@ def _embedded(settings: Settings) -> Backend:
     )
 
 
-def _way(
+def _backend(
     gate: Any, token: Callable[[], str], where: str, *, reads_agent: bool = True, **more: Any
 ) -> Backend:
     from souvenance.adapters.system_clock import SystemClock, SystemEntropy
     from souvenance.agents.narrow_tokens import NarrowTokens
-    from souvenance.hermes.queued_writes import QueueDelivery
+    from souvenance.hermes.delivery import QueueDelivery
 
-    passes = NarrowTokens(token, SystemClock(), SystemEntropy())
-    return Backend(gate, passes, QueueDelivery(gate, passes, reads_agent=reads_agent), where, **more)
+    tokens = NarrowTokens(token, SystemClock(), SystemEntropy())
+    return Backend(gate, tokens, QueueDelivery(gate, tokens, reads_agent=reads_agent), where, **more)

@@ -16,8 +16,7 @@ from souvenance.hermes.gc_pause import undisturbed
 with undisturbed():
     from souvenance.hermes.config_files import Configurations
     from souvenance.hermes.config_reader import Complaint
-    from souvenance.hermes.configuration import Configuration
-    from souvenance.hermes.model_choice import TASK
+    from souvenance.hermes.configuration import TASK, Configuration
     from souvenance.hermes.profile_runtime import ProfileRuntime
     from souvenance.hermes.provider import Provider, Surroundings
     from souvenance.hermes_backends import inspect, runtime_of, state_files_of
@@ -86,8 +85,8 @@ def _configuration(home: Path, profile: str) -> tuple[Configuration, Sequence[Co
     return _CONFIGURATIONS.read(home, os.environ, profile)
 
 
-class Stations:
-    """The stations of a process: one for each profile, made anew when its backend changes."""
+class Runtimes:
+    """The runtimes of a process: one for each profile, made anew when its backend changes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -119,7 +118,7 @@ class Stations:
         return runtime
 
     def close(self) -> None:
-        """Give what waits a last chance; the rest is in the outbox for the next process."""
+        """Give what waits a last chance; the rest is in the write queue for the next process."""
         with self._lock:
             runtimes = [runtime for _, runtime in self._open.values()]
             self._open.clear()
@@ -128,11 +127,11 @@ class Stations:
             runtime.close()
 
 
-STATIONS = Stations()
+RUNTIMES = Runtimes()
 _SURROUNDINGS = Surroundings(
     home=_home,
     directory=_directory,
     configuration=_configuration,
-    runtime=STATIONS.get,
+    runtime=RUNTIMES.get,
     state_files=state_files_of,
 )

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+import errno
 import os
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -13,8 +13,7 @@ import pytest
 from contracts.write_queue_contract import Hand, WriteQueueContract, put
 from processes import PATIENCE_SECONDS
 from reference.write_queue import MemoryWriteQueue
-from souvenance.adapters.write_queue.folder import FILE, KEY_FILE, LOCK_FILE
-from souvenance.adapters.write_queue.queue import SealedWriteQueue
+from souvenance.adapters.write_queue import KEY_FILE, LOCK_FILE, WAITING, SealedWriteQueue
 from souvenance.errors import StorageFull, StorageReadOnly, StorageUnavailable
 from souvenance.ports.write_queue import WriteQueueStatus, WriteRefused
 
@@ -32,13 +31,13 @@ class TestMemoryWriteQueue(WriteQueueContract):
 class TestSealedWriteQueue(WriteQueueContract):
     @pytest.fixture
     def open_write_queue(self, tmp_path, clock):
-        return lambda: SealedWriteQueue(tmp_path / "outbox", clock=clock)
+        return lambda: SealedWriteQueue(tmp_path / "write-queue", clock=clock)
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """Where the outbox will be; nothing is there yet."""
-    return tmp_path / "outbox"
+    """Where the write queue will be; nothing is there yet."""
+    return tmp_path / "write-queue"
 
 
 @pytest.fixture
@@ -57,20 +56,16 @@ def contents(folder):
     return b"\n".join(path.read_bytes() for path in sorted(folder.iterdir()))
 
 
-def stored(folder, column, table="letters"):
-    """What a column holds, as anybody may read it."""
-    reading = sqlite3.connect(f"file:{folder / FILE}?mode=ro", uri=True)
-    try:
-        return [value for (value,) in reading.execute(f"SELECT {column} FROM {table} ORDER BY place")]
-    finally:
-        reading.close()
+def letters(folder, state=WAITING):
+    """The files of the letters, in the order of putting."""
+    return sorted(folder.glob(f"*.{state}"))
 
 
-def alter(folder, sql, *values):
-    writing = sqlite3.connect(folder / FILE)
-    with writing:
-        writing.execute(sql, values)
-    writing.close()
+def renamed(path, part, value):
+    """Change a part of what the name of a letter's file tells."""
+    parts = path.name.split(".")
+    parts[part] = value
+    path.rename(path.with_name(".".join(parts)))
 
 
 def test_nothing_is_made_before_the_first_letter(folder, write_queue, hand):
@@ -90,18 +85,19 @@ def test_the_folder_and_its_files_are_their_owners_alone(folder, write_queue, ha
     finally:
         os.umask(usual)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert {path.name for path in folder.iterdir()} >= {FILE, f"{FILE}-wal", KEY_FILE, LOCK_FILE}
+    assert {path.name for path in folder.iterdir()} >= {KEY_FILE, LOCK_FILE}
+    assert letters(folder)
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
 
 
-def test_loading_the_module_and_asking_an_empty_write_queue_loads_neither_sqlite_nor_the_cipher(folder):
+def test_loading_the_module_and_asking_an_empty_write_queue_loads_no_cipher(folder):
     script = """
 import sys
 from pathlib import Path
-from souvenance.adapters.write_queue.queue import SealedWriteQueue
+from souvenance.adapters.write_queue import SealedWriteQueue
 outbox = SealedWriteQueue(Path(sys.argv[1]))
 outbox.standing(), outbox.deliver(print)
-print(*sorted({"sqlite3", "cryptography", "jwt", "numpy"} & set(sys.modules)))
+print(*sorted({"cryptography", "sqlite3", "jwt", "numpy"} & set(sys.modules)))
 """
     told = subprocess.run(
         [sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=True
@@ -114,7 +110,7 @@ def secret_letters(folder, write_queue):
     """Letters with a rare word; the sealed bytes as they were stored."""
     for number in range(40):
         write_queue.put(LANE, {"text": f"{RARE} {number} " + "and on " * (number * 30)}, held=number % 4 == 0)
-    return stored(folder, "sealed")
+    return [path.read_bytes() for path in letters(folder)]
 
 
 def shapes(text):
@@ -142,24 +138,14 @@ def test_not_even_a_sealed_byte_is_left_of_what_was_delivered(folder, write_queu
     write_queue.release(LANE)
     assert write_queue.deliver(hand)
     after = contents(folder)
-    assert (folder / f"{FILE}-wal").stat().st_size == 0
     for sealed in secret_letters:
         assert not [at for at in range(13, len(sealed) - 16, 16) if sealed[at : at + 16] in after]
 
 
-def test_the_file_gives_back_the_compartment_that_it_took(folder, write_queue, hand):
-    put(write_queue, ("a", 0))
-    write_queue.deliver(hand)
-    small = (folder / FILE).stat().st_size
-    for number in range(50):
-        write_queue.put("a", {"n": number, "text": "and on " * 2000})
-    write_queue.deliver(hand)
-    assert (folder / FILE).stat().st_size == small
-
-
 def test_the_same_letter_never_looks_the_same_twice(folder, write_queue):
     put(write_queue, ("a", 1), ("a", 1))
-    assert len(set(stored(folder, "sealed"))) == 2
+    one, other = letters(folder)
+    assert one.read_bytes() != other.read_bytes()
 
 
 def test_lanes_can_be_told_apart_only_with_the_key(tmp_path):
@@ -168,7 +154,7 @@ def test_lanes_can_be_told_apart_only_with_the_key(tmp_path):
         write_queue = SealedWriteQueue(tmp_path / place)
         put(write_queue, ("a", 1), ("a", 2), ("b", 3))
         write_queue.close()
-        names.append(stored(tmp_path / place, "lane"))
+        names.append([path.name.split(".")[2] for path in letters(tmp_path / place)])
     assert [len(set(lanes)) for lanes in names] == [2, 2]
     assert not set(names[0]) & set(names[1])
 
@@ -176,22 +162,19 @@ def test_lanes_can_be_told_apart_only_with_the_key(tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE letters SET sealed = substr(sealed, 1, 30) WHERE place = 1",
-        "UPDATE letters SET sealed = x'' WHERE place = 1",
-        "UPDATE letters SET sealed = 'a text' WHERE place = 1",
-        "UPDATE letters SET sealed = 7 WHERE place = 1",
-        "UPDATE letters SET sealed = (SELECT sealed FROM letters WHERE place = 2) WHERE place = 1",
-        "UPDATE letters SET id = '01ARZ3NDEKTSV4RRFFQ69G5FAV' WHERE place = 1",
-        "UPDATE letters SET lane = (SELECT lane FROM letters WHERE place = 3) WHERE place = 1",
-        "UPDATE letters SET lane = 'a text' WHERE place = 1",
+        lambda first, second, third: first.write_bytes(first.read_bytes()[:30]),
+        lambda first, second, third: first.write_bytes(b""),
+        lambda first, second, third: first.write_bytes(b"a text"),
+        lambda first, second, third: first.write_bytes(second.read_bytes()),
+        lambda first, second, third: renamed(first, 1, "01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        lambda first, second, third: renamed(first, 2, third.name.split(".")[2]),
     ],
 )
 def test_a_letter_that_was_altered_is_set_aside_and_the_others_are_delivered(
     folder, write_queue, hand, change
 ):
     put(write_queue, ("a", 1), ("a", 2), ("b", 3))
-    write_queue.close()
-    alter(folder, change)
+    change(*letters(folder))
     assert write_queue.deliver(hand)
     assert hand.numbers == [2, 3]
     assert write_queue.standing() == WriteQueueStatus(set_aside=1)
@@ -199,71 +182,37 @@ def test_a_letter_that_was_altered_is_set_aside_and_the_others_are_delivered(
 
 def test_a_holder_that_nobody_could_be_holds_nothing(folder, write_queue, hand):
     put(write_queue, ("a", 1), ("b", 2), held=True)
-    for number, holder in enumerate(("", "nonsense"), 1):
-        alter(folder, "UPDATE letters SET holder = ? WHERE place = ?", holder, number)
+    for path, holder in zip(letters(folder), ("", "nonsense"), strict=True):
+        renamed(path, 5, holder)
     assert write_queue.standing() == WriteQueueStatus(waiting=2)
     assert write_queue.deliver(hand)
     assert hand.numbers == [1, 2]
 
 
-def moved_aside(folder):
-    return sorted(path.name for path in folder.glob("*.broken-*"))
-
-
-@pytest.mark.parametrize("junk", [b"no database at all", b"\0" * 8192, b"SQLite format 3\0" + b"\xff" * 4096])
-def test_a_file_that_is_no_database_is_moved_aside_whole_and_a_new_one_begun(folder, write_queue, hand, junk):
-    put(write_queue, ("a", 1))
-    write_queue.close()
-    (folder / FILE).write_bytes(junk)
-    put(write_queue, ("a", 2))
-    assert write_queue.deliver(hand)
+def test_a_letter_that_can_not_be_read_holds_up_no_other_lane(folder, write_queue, hand):
+    put(write_queue, ("a", 1), ("b", 2))
+    (first, _) = letters(folder)
+    kept = first.read_bytes()
+    first.unlink()
+    first.mkdir()
+    assert not write_queue.deliver(hand)
     assert hand.numbers == [2]
-    assert write_queue.standing() == WriteQueueStatus(broken=1)
-    (kept,) = moved_aside(folder)
-    assert (folder / kept).read_bytes() == junk
-
-
-def test_a_file_that_is_spoiled_while_it_is_open_is_moved_aside_with_its_log(folder, write_queue, hand):
-    for number in range(20):
-        write_queue.put("a", {"n": number, "text": "and on " * 3000})
-    write_queue.close()
-    put(write_queue, ("a", 20))
-    size = (folder / FILE).stat().st_size
-    with open(folder / FILE, "r+b") as file:
-        file.seek(4096)
-        file.write(b"\xff" * (size - 4096))
-    write_queue.deliver(hand)
-    put(write_queue, ("b", 21))
+    (left,) = letters(folder)
+    left.rmdir()
+    left.write_bytes(kept)
     assert write_queue.deliver(hand)
-    assert hand.numbers[-1] == 21
-    assert write_queue.standing().broken == 1
-    assert len(moved_aside(folder)) >= 1
+    assert hand.numbers == [2, 1]
 
 
-def test_a_file_that_was_cut_short_does_not_stop_the_next_letter(folder, write_queue, hand):
-    for number in range(20):
-        write_queue.put("a", {"n": number, "text": "and on " * 3000})
-    write_queue.close()
-    os.truncate(folder / FILE, 3 * 4096)
-    write_queue.deliver(hand)
-    put(write_queue, ("b", 21))
-    assert write_queue.deliver(hand)
-    assert hand.numbers[-1] == 21
-
-
-def test_a_log_that_lost_its_file_is_kept(folder, write_queue, hand):
+def test_a_file_that_is_no_letter_holds_up_none(folder, write_queue, hand):
     put(write_queue, ("a", 1))
-    log = (folder / f"{FILE}-wal").read_bytes()
-    (folder / FILE).unlink()
-    put(write_queue, ("a", 2))
+    (folder / f"0.{WAITING}").write_text("nothing that is known")
     assert write_queue.deliver(hand)
-    assert hand.numbers == [2]
-    (kept,) = [name for name in moved_aside(folder) if name.endswith("-wal")]
-    assert (folder / kept).read_bytes() == log
-    assert write_queue.standing() == WriteQueueStatus(broken=1)
+    assert hand.numbers == [1]
+    assert write_queue.standing() == WriteQueueStatus()
 
 
-def test_a_letter_of_a_new_file_is_not_taken_for_one_that_was_in_hand_when_the_old_was_lost(
+def test_a_letter_of_a_new_folder_is_not_taken_for_one_that_was_in_hand_when_the_old_was_lost(
     folder, write_queue, hand
 ):
     def carry(letter):
@@ -277,7 +226,7 @@ def test_a_letter_of_a_new_file_is_not_taken_for_one_that_was_in_hand_when_the_o
     assert hand.numbers == [2]
 
 
-def test_a_file_that_was_lost_with_all_its_letters_is_begun_anew(folder, write_queue, hand):
+def test_a_folder_that_lost_all_its_letters_is_begun_anew(folder, write_queue, hand):
     put(write_queue, ("a", 1))
     for path in folder.iterdir():
         path.unlink()
@@ -289,11 +238,8 @@ def test_a_file_that_was_lost_with_all_its_letters_is_begun_anew(folder, write_q
 
 
 @pytest.mark.parametrize("key", [None, "00" * 32 + "\n", "short", "", "no hex at all"])
-def test_what_another_key_sealed_is_moved_aside_whole_and_can_be_restored_with_it(
-    folder, write_queue, key, hand
-):
+def test_what_another_key_sealed_is_kept_and_delivered_once_that_key_is_back(folder, write_queue, key, hand):
     put(write_queue, ("a", 1), ("a", 2))
-    write_queue.close()
     right = (folder / KEY_FILE).read_text()
     (folder / KEY_FILE).unlink()
     if key is not None:
@@ -302,31 +248,14 @@ def test_what_another_key_sealed_is_moved_aside_whole_and_can_be_restored_with_i
     put(write_queue, ("a", 3))
     assert write_queue.deliver(hand)
     assert hand.numbers == [3]
-    assert write_queue.standing().broken == 1
-    write_queue.close()
-    for kept in folder.glob(f"{FILE}.broken-*"):
-        beside = kept.name[-4:] if kept.name.endswith(("-wal", "-shm")) else ""
-        kept.rename(folder / f"{FILE}{beside}")
+    assert write_queue.standing() == WriteQueueStatus(other_key=2)
     (folder / KEY_FILE).write_text(right)
     assert write_queue.deliver(hand)
     assert hand.numbers == [3, 1, 2]
 
 
-def test_a_file_that_is_moved_aside_by_one_is_left_by_all(folder, write_queue, hand):
-    put(write_queue, ("a", 1))
-    (folder / KEY_FILE).write_text("00" * 32)
-    other = SealedWriteQueue(folder)
-    put(other, ("a", 2))
-    put(write_queue, ("a", 3))
-    assert other.deliver(hand)
-    other.close()
-    assert hand.numbers == [2, 3]
-    assert write_queue.standing() == WriteQueueStatus(broken=1)
-
-
 def test_a_key_that_others_may_read_is_refused_with_the_remedy(folder, write_queue):
     put(write_queue, ("a", 1))
-    write_queue.close()
     (folder / KEY_FILE).chmod(0o644)
     with pytest.raises(StorageUnavailable, match=KEY_FILE) as refused:
         put(write_queue, ("a", 2))
@@ -342,36 +271,26 @@ def test_a_file_in_the_place_of_the_folder_is_a_storage_error(folder, write_queu
             ask()
 
 
-def test_a_folder_in_the_place_of_the_file_is_a_storage_error(folder, write_queue):
-    (folder / FILE).mkdir(parents=True)
-    with pytest.raises(StorageUnavailable):
-        put(write_queue, ("a", 1))
+def test_a_folder_in_the_place_of_the_key_is_a_storage_error(folder, write_queue):
+    (folder / KEY_FILE).mkdir(parents=True)
+    for ask in (lambda: put(write_queue, ("a", 1)), write_queue.standing):
+        with pytest.raises(StorageUnavailable):
+            ask()
 
 
-class SmallWriteQueue(SealedWriteQueue):
-    """One whose file may have only so many pages."""
-
-    def allow(self, pages):
-        self.standing()
-        self._file._execute(f"PRAGMA max_page_count = {pages}")
-
-
-def test_a_full_disk_is_told_by_put_and_loses_nothing(folder, hand):
-    write_queue = SmallWriteQueue(folder)
+def test_a_full_disk_is_told_by_put_and_loses_nothing(folder, write_queue, hand, monkeypatch):
     put(write_queue, ("a", 0))
-    write_queue.allow(40)
-    acknowledged = 1
-    with pytest.raises(StorageFull):
-        for number in range(1, 1000):
-            write_queue.put("a", {"n": number, "text": "and on " * 500})
-            acknowledged += 1
-    assert acknowledged > 3
-    assert write_queue.standing() == WriteQueueStatus(waiting=acknowledged)
-    write_queue.allow(100_000)
-    put(write_queue, ("a", acknowledged))
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as disk, pytest.raises(StorageFull):
+        disk.setattr(os, "fsync", full)
+        put(write_queue, ("a", 1))
+    assert write_queue.standing() == WriteQueueStatus(waiting=1)
+    put(write_queue, ("a", 2))
     assert write_queue.deliver(hand)
-    assert hand.numbers == list(range(acknowledged + 1))
-    write_queue.close()
+    assert hand.numbers == [0, 2]
 
 
 def in_a_child(work):

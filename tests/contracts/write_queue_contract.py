@@ -1,4 +1,4 @@
-"""The outbox's contract as tests, for any implementation of `souvenance.ports.write_queue`.
+"""The write queue's contract as tests, for any implementation of `souvenance.ports.write_queue`.
 
     class TestMyWriteQueue(WriteQueueContract):
         @pytest.fixture
@@ -97,7 +97,7 @@ class WriteQueueContract:
 
     @pytest.fixture
     def second(self, write_queue: WriteQueue, open_write_queue: OpenWriteQueue) -> Iterator[WriteQueue]:
-        """The same outbox, open at the same time."""
+        """The same queue, open at the same time."""
         second = open_write_queue()
         yield second
         second.close()

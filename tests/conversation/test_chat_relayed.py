@@ -6,7 +6,7 @@ import pytest
 
 from conversation.world import staged
 from souvenance.domain.relayed_question import relayed
-from souvenance.hermes.dialectic import COLD, WARM
+from souvenance.hermes.recall import COLD, WARM
 
 WROTE = "What should I cook for my sister?"
 

@@ -26,7 +26,7 @@ from souvenance.domain import limits
 from souvenance.domain import line as domain_line
 from souvenance.gate.conversation.resource import BareListAnswer, Done, ResponsePage
 from souvenance.gate.operations import EVERY
-from souvenance.hermes.settings_table import KEYS, ProviderSetting
+from souvenance.hermes.configuration import KEYS, ProviderSetting
 from souvenance.memory import asynchronous, results, sync
 from souvenance.surfaces.cli.main import exit_of
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
@@ -156,7 +156,7 @@ def hermes_variables() -> str:
 
 
 def _setting_default(key: ProviderSetting) -> str:
-    return key.default.replace('"', "`") or f"`{key.default_words}`"
+    return key.default_text.replace('"', "`") or f"`{key.default_words}`"
 
 
 def _setting_meaning(key: ProviderSetting) -> str:

@@ -4,7 +4,7 @@ import re
 from reference_pages import REFERENCE
 
 from souvenance.hermes.config_files import read_configuration
-from souvenance.hermes.settings_table import KEYS, NOT_NEEDED
+from souvenance.hermes.configuration import KEYS, NOT_NEEDED
 
 PAGE = (REFERENCE / "hermes-configuration.md").read_text("utf-8")
 

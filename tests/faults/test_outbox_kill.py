@@ -1,4 +1,4 @@
-"""The outbox under kill -9, on a full disk and under two hosts at once: nothing lost, all in order.
+"""The write queue under kill -9, on a full disk and under two hosts at once: nothing lost, all in order.
 
 `python test_outbox_kill.py put|deliver|hold FOLDER LIVES SEED` lets a host live and be killed so many
 times, and prints what it acknowledged; it loads the package once and forks a child for every life.
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from souvenance.adapters.write_queue.queue import SealedWriteQueue
+from souvenance.adapters.write_queue import SealedWriteQueue
 from souvenance.errors import StorageFull
 from souvenance.ports.write_queue import WriteQueueStatus
 
@@ -31,7 +31,7 @@ JOURNAL = "journal"
 
 
 def carrier(folder):
-    """Takes letters to a journal beside the outbox, line by line, as a backend would."""
+    """Takes letters to a journal beside the queue, line by line, as a backend would."""
 
     def carry(letter):
         fields = (letter.id, letter.lane, letter.body["life"], letter.body["n"], letter.attempts)
@@ -97,7 +97,7 @@ def together(folder, host):
 
 @pytest.fixture
 def folder(tmp_path):
-    return tmp_path / "outbox"
+    return tmp_path / "write-queue"
 
 
 def acknowledged_by(folder, lives, job):
@@ -246,7 +246,7 @@ def test_on_a_full_disk_nothing_acknowledged_is_lost_and_a_little_compartment_is
 ):
     if not hasattr(small_disk, "filler"):
         pytest.skip("no small disk can be mounted here")
-    folder = small_disk.home.parent / "outbox"
+    folder = small_disk.home.parent / "write-queue"
     write_queue, taken = SealedWriteQueue(folder), []
     acknowledged = []
     with pytest.raises(StorageFull):

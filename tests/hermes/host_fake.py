@@ -14,7 +14,7 @@ from model.brain import honest
 from model.stand_in import Asked
 from souvenance.gate.conversation.conclusions import LIST_CONCLUSIONS, ListConclusions
 from souvenance.gate.conversation.queue import QUEUE_STATUS, QueueStatus
-from souvenance.hermes.running_turns import QUIET_SECONDS
+from souvenance.hermes.profile_runtime import QUIET_SECONDS
 
 PAYS = ContextVar("pays", default="nobody")
 """Stands for what the host keeps in the context of a turn: its model, and the session that pays."""

@@ -89,13 +89,13 @@ class Stage:
     @contextmanager
     def gate(self):
         """The store, with the owner's own cap."""
-        way = hermes_backends.open_way(read_configuration(self.home, self.environment)[0])
+        backend = hermes_backends.open_backend(read_configuration(self.home, self.environment)[0])
         try:
-            yield lambda operation, request: way.gate.call(
-                operation, Credentials(way.passes._token()), request
+            yield lambda operation, request: backend.gate.call(
+                operation, Credentials(backend.tokens._token()), request
             )
         finally:
-            way.close()
+            backend.close()
 
     def sessions(self, workspace=WORKSPACE):
         """The texts of every session, by its name."""

@@ -1,6 +1,6 @@
 """A backend that fails again and again is left alone for a while."""
 
-from souvenance.hermes.circuit_breaker import Breaker
+from souvenance.hermes.backend_health import Breaker
 
 
 class Scene:

@@ -3,6 +3,7 @@
 import json
 import re
 import tempfile
+from dataclasses import fields
 from pathlib import Path
 
 import msgspec
@@ -12,9 +13,8 @@ from hypothesis import strategies as st
 
 from souvenance.agents.conversation_scope import Flags, Namespaces, Observation
 from souvenance.hermes.config_files import read_configuration
-from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration
 from souvenance.hermes.setting_types import NO_LIMIT
-from souvenance.hermes.settings_table import KEYS, NOT_NEEDED
 
 ON, OFF = Flags(True, True), Flags(False, False)
 UNIFIED = Observation(Flags(True, False), Flags(False, True))
@@ -78,6 +78,7 @@ VALUES = {
     ],
     "writeFrequency": [("turn", "turn"), ("session", "session"), (5, 5), ("6", 6), ("", "async")],
     "saveMessages": SWITCH,
+    "groupChats": SWITCH,
     "messageMaxChars": [(500, 500), ("700", 700)],
     "sessionStrategy": [("per-session", "per-session"), ("per-repo", "per-repo"), ("global", "global")],
     "sessionPeerPrefix": SWITCH,
@@ -138,6 +139,7 @@ WRONG = {
     "observation": [True, "unified", []],
     "writeFrequency": [0, -3, True, "often", 1.5, "0", []],
     "saveMessages": ["never", "none", 7],
+    "groupChats": ["never", "none", 7],
     "messageMaxChars": [0, 19, "many", 30.5, False],
     "sessionStrategy": ["per-chat", 0],
     "sessionPeerPrefix": ["", {}],
@@ -205,13 +207,13 @@ def test_every_setting_of_the_plugin_it_replaces_is_known():
     messageMaxChars contextCadence dialecticCadence injectionFrequency timeout
     firstTurnBaseWait firstTurnDialecticWait"""
     model = {"hostModel", "hostModelCallsPerDay", "hostModelTokensPerDay"}
-    ours = {"recallWait", "namespaces", "toolNames", "store", *model}
+    ours = {"recallWait", "groupChats", "namespaces", "toolNames", "store", *model}
     assert set(BY_NAME) == set(plugin.split()) | ours == set(VALUES) == set(WRONG)
 
 
 def test_every_setting_is_a_field_of_the_configuration_and_every_field_a_setting():
-    told = {key.attribute for key in KEYS} - {"observation_mode"}
-    assert told == set(Configuration.__struct_fields__) - {"home", "host", "file", "token"}
+    told = {key.attribute for key in KEYS}
+    assert told == {one.name for one in fields(Configuration)} - {"home", "host", "file", "token"}
 
 
 @pytest.mark.parametrize("name", VALUES)

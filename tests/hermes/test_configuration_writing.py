@@ -9,7 +9,7 @@ import pytest
 
 from souvenance.errors import Misconfigured, StorageReadOnly
 from souvenance.hermes.config_files import read_configuration, write_setting
-from souvenance.hermes.settings_table import KEYS
+from souvenance.hermes.configuration import KEYS
 
 WRITER = """
 import sys
@@ -263,7 +263,7 @@ class TestARefusal:
         put(tmp_path / "file", "")
         with pytest.raises(StorageReadOnly) as refused:
             write(tmp_path / "file/home", {"peerName": "bo"})
-        assert refused.value.hint == "Make that folder writable for this user."
+        assert refused.value.hint == "Make it writable for this user."
 
 
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)

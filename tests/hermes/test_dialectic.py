@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from hermes.scene import configured
 from souvenance.errors import ServerUnreachable
-from souvenance.hermes.configuration import LEVELS
-from souvenance.hermes.dialectic import COLD, WARM, levels, strong, supplement
+from souvenance.hermes.recall import COLD, WARM, levels, strong, supplement
+from souvenance.hermes.setting_types import LEVELS
 
 ASKED = "Where do I fly in May?"
 LONG = "Ann flies to Lisbon. " * 20

@@ -10,7 +10,7 @@ from hermes.honcho_fake import Honcho, eventually
 from hermes.host_fake import Host, worked_off
 from hermes.stage import Stage
 from souvenance.config import Settings
-from souvenance.hermes.settings_table import KEYS
+from souvenance.hermes.configuration import KEYS
 
 TRIP = "I am going to Chengdu in May."
 QUESTION = "When do I go to Chengdu?"
@@ -296,6 +296,14 @@ def what_is_written_when(scene):
 @shows("saveMessages", (True, [TRIP, "Noted."]), (False, []))
 def what_is_kept(scene):
     return scene.tell().texts()
+
+
+@shows("groupChats", (True, ([TRIP, "Noted."], "ok")), (False, ([], "unauthenticated")))
+def what_a_group_has(scene):
+    group = {"platform": "telegram", "user_id": "7", "chat_id": "9", "chat_type": "group"}
+    kept = scene.tell(**group).texts()
+    told = scene.provider(**group).handle_tool_call("souvenance_profile", {})
+    return kept, json.loads(told).get("error", "ok")
 
 
 @shows("messageMaxChars", (20, [20, 20, 20, 14]), (100, [38]))

@@ -29,7 +29,7 @@ def stage(tmp_path, host):
 def status(stage):
     """What `hermes souvenance status` says of the model."""
     configuration, _ = stage.configuration(stage.home, "default")
-    found = model_status(configuration, hermes_backends.inspect(configuration), {})
+    found = model_status(configuration, hermes_backends.inspect(configuration))
     return f"{model_words(found)}; {found.trouble}"
 
 

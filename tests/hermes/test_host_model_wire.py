@@ -8,7 +8,7 @@ import pytest
 from gate.world import FakeClock
 from souvenance.adapters.model.endpoint import Endpoint, Failed, Prompt
 from souvenance.hermes.host_model import NAME, URL, HostModel
-from souvenance.hermes.running_turns import QUIET_SECONDS, TurnsUnderWay
+from souvenance.hermes.profile_runtime import QUIET_SECONDS, TurnsUnderWay
 
 PROMPT = Prompt(({"role": "user", "content": "Read this."},), 50, schema={"type": "object"})
 

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from souvenance.errors import Misconfigured
-from souvenance.hermes.setup import host_config
 from souvenance.hermes.setup.host_config import choose_provider, provider_in
 from souvenance.hermes.setup.profiles import profile_at
 from souvenance.hermes.setup.wizard import gateways
@@ -22,11 +21,6 @@ class TestTheSettingsOfHermes:
         "    provider: honcho  # old\nlast: 1\n"
     )
 
-    @pytest.fixture(params=["with a YAML library", "without one"], autouse=True)
-    def library(self, request, monkeypatch):
-        if request.param == "without one":
-            monkeypatch.setitem(sys.modules, "yaml", None)
-
     @pytest.mark.parametrize(
         ("before", "after"),
         [
@@ -34,11 +28,13 @@ class TestTheSettingsOfHermes:
             (CONFIG.replace("    provider: honcho  # old\n", ""), None),
             ("", "memory:\n  provider: souvenance\n"),
             ("a: 1", "a: 1\nmemory:\n  provider: souvenance\n"),
-            ("memory: {}\nb: 2\n", "memory:\n  provider: souvenance\nb: 2\n"),
+            ("memory: {}\nb: 2\n", "memory: {provider: souvenance}\nb: 2\n"),
+            ("memory: {provider: x}\n", "memory: {provider: souvenance}\n"),
+            ("memory: &a\n  b: 1\n", "memory: &a\n  provider: souvenance\n  b: 1\n"),
             ("memory:\r\n  provider: ''\r\n", "memory:\r\n  provider: souvenance\r\n"),
             (
                 "memory:  # empty\n\nb:\n- memory:\n",
-                "memory:  # empty\n  provider: souvenance\n\nb:\n- memory:\n",
+                "memory: {provider: souvenance}  # empty\n\nb:\n- memory:\n",
             ),
             ("other:\n  memory:\n    provider: x\n", None),
             ('{"memory": {"provider": "honcho"}, "b": [1]}', None),
@@ -47,15 +43,16 @@ class TestTheSettingsOfHermes:
     def test_name_us_and_are_otherwise_as_they_were(self, tmp_path, before, after):
         path = tmp_path / "config.yaml"
         path.write_bytes(before.encode())
-        expected = host_config._expected(host_config.read_settings(path), "souvenance")
+        settings = yaml.safe_load(before) or {}
+        expected = {**settings, "memory": {**(settings.get("memory") or {}), "provider": "souvenance"}}
         assert choose_provider(path, "souvenance")
-        assert host_config.read_settings(path) == expected
+        assert yaml.safe_load(path.read_text()) == expected
         if after is not None:
             assert path.read_bytes().decode() == after
         assert all(line in path.read_text() for line in before.splitlines() if line.startswith("#"))
         assert not choose_provider(path, "souvenance")
 
-    @pytest.mark.parametrize("text", ["memory: {provider: x}\n", "memory: [1]\n", "memory: &a\n  b: 1\n"])
+    @pytest.mark.parametrize("text", ["memory: [1]\n", "a: &a\n  b: 1\nmemory: *a\n", "[1]\n", "a: ["])
     def test_in_a_style_that_can_not_be_changed_safely_are_left_alone(self, tmp_path, text):
         path = tmp_path / "config.yaml"
         path.write_text(text)
@@ -63,6 +60,15 @@ class TestTheSettingsOfHermes:
             choose_provider(path, "souvenance")
         assert told.value.hint == "Run: hermes config set memory.provider souvenance"
         assert path.read_text() == text
+
+    def test_are_left_alone_where_there_is_no_yaml_library(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(sys.modules, "yaml", None)
+        path = tmp_path / "config.yaml"
+        path.write_text("a: 1\n")
+        with pytest.raises(Misconfigured) as told:
+            choose_provider(path, "souvenance")
+        assert told.value.hint == "Run: hermes config set memory.provider souvenance"
+        assert provider_in(path) == ""
 
     def test_keep_their_rights_and_their_link(self, tmp_path):
         real = tmp_path / "real.yaml"

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from souvenance.errors import Conflict, Misconfigured, NotFound, StorageReadOnly
-from souvenance.hermes.setup.commands import reach
-from souvenance.hermes.setup.install import FILES, MARK, folder_of, install, is_placed, uninstall
+from souvenance.hermes.setup.install import FILES, MARK, folder_of, install, is_placed, reach, uninstall
 from souvenance.hermes.setup.profiles import DEFAULT, environment_of, find_installation, profile_at
 from souvenance.version import __version__
 

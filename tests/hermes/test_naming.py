@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from souvenance.agents.conversation_scope import Namespaces
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.host import HostConversation
-from souvenance.hermes.identity import Person, identify
-from souvenance.hermes.session_names import session_name
+from souvenance.hermes.identity import Person, identify, session_name
 
 PROPERTY = settings(max_examples=250, deadline=None, derandomize=True, database=None)
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,100}\Z")

@@ -241,7 +241,10 @@ def test_what_the_host_reads_beside_the_entry_point_is_there_and_shares_what_a_p
     newer_host, entry_point
 ):
     folder = Path(entry_point.load().__file__).parent
-    assert under_another_name(folder / "__init__.py", "_hermes_a.souvenance").register is plugin.register
+    registered = []
+    context = SimpleNamespace(register_memory_provider=registered.append)
+    under_another_name(folder / "__init__.py", "_hermes_a.souvenance").register(context)
+    assert type(registered[0]) is type(plugin.provider())
     commands = under_another_name(folder / "cli.py", "_hermes_a.souvenance_cli")
     assert callable(commands.register_cli)
     assert callable(commands.souvenance_command)

@@ -4,7 +4,7 @@ import stat
 
 import pytest
 
-from souvenance.hermes.circuit_breaker import BackendHealth
+from souvenance.hermes.backend_health import BackendHealth
 from souvenance.hermes.state_files import StateFiles
 
 

@@ -12,8 +12,7 @@ from hermes.scene import configured
 from souvenance.errors import ServerUnreachable, SignInEnded, StorageBusy, StorageFull
 from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.oauth_tokens import OAuthGrant, Upkeep, alone, lock_of
-from souvenance.hermes.setup.sign_in_commands import standing
-from souvenance.hermes.sign_in.wire import Unheard
+from souvenance.hermes.sign_in.authorization_server import Unheard
 
 NOW = 1_000_000
 
@@ -225,7 +224,7 @@ def test_an_answer_that_was_lost_leaves_word_that_the_token_may_be_spent(caplog)
     office.fails = Unheard("the connection broke")
     assert office.upkeep().token() == "hch-at-1"
     assert office.kept.spending == NOW
-    assert "a renewal was cut off" in standing(office.kept, NOW)
+    assert "a renewal was cut off" in office.kept.standing(NOW)
 
     office.fails = None
     caplog.clear()
@@ -233,7 +232,7 @@ def test_an_answer_that_was_lost_leaves_word_that_the_token_may_be_spent(caplog)
         office.upkeep().token()
     assert "may be spent already" in warnings(caplog)[0]
     assert "sign in again: souvenance login" in warnings(caplog)[0]
-    assert "sign in again: souvenance login" in standing(office.kept, NOW)
+    assert "sign in again: souvenance login" in office.kept.standing(NOW)
 
 
 def test_a_token_that_was_said_to_be_spent_and_was_not_is_renewed(caplog):

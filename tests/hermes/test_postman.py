@@ -1,4 +1,4 @@
-"""What is in the outbox is delivered as soon as it can be, and nobody waits longer than they said."""
+"""What is in the queue is delivered as soon as it can be, and nobody waits longer than they said."""
 
 import threading
 

@@ -4,13 +4,11 @@ import fcntl
 import gc
 import os
 import signal
-import sqlite3
 import statistics
 import subprocess
 import sys
 import threading
 import weakref
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -49,7 +47,7 @@ def begins_at_once(stage):
 def test_a_conversation_begins_at_once_whatever_the_server_does(theatre, honcho, trouble):
     if trouble is not None:
         trouble(honcho)
-    theatre.provider("warm").sync_turn("This waits in the outbox.", "")
+    theatre.provider("warm").sync_turn("This waits in the queue.", "")
     assert begins_at_once(theatre)
 
 
@@ -75,7 +73,7 @@ def test_how_a_server_does_is_seen_from_outside(theatre, honcho):
 def test_a_key_that_is_put_right_is_used_by_the_same_process(tmp_path, honcho):
     honcho.keys = {"right"}
     honcho.state("hermes", "ann", "Ann goes to Chengdu on May 25.")
-    stage, runtimes = Stage(tmp_path), plugin.Stations()
+    stage, runtimes = Stage(tmp_path), plugin.Runtimes()
     stage.runtime = runtimes.get
     try:
         stage.configure(baseUrl=honcho.url, hosts={"hermes": {"apiKey": "wrong"}})
@@ -96,12 +94,12 @@ def test_a_conversation_begins_at_once_when_the_server_that_is_left_hangs(tmp_pa
     stage = Stage(tmp_path)
 
     def begins_anew():
-        runtimes = plugin.Stations()
+        runtimes = plugin.Runtimes()
         stage.runtime = runtimes.get
         stage.configure(baseUrl=honcho.url, timeout=PATIENCE_SECONDS)
         honcho.hang()
         try:
-            stage.provider().sync_turn("This waits in the outbox.", "")
+            stage.provider().sync_turn("This waits in the queue.", "")
             assert eventually(lambda: honcho.under_way)
             stage.configure(baseUrl=honcho.url, timeout=PATIENCE_SECONDS + 1)
             return timed(stage.provider)
@@ -113,10 +111,9 @@ def test_a_conversation_begins_at_once_when_the_server_that_is_left_hangs(tmp_pa
 
 
 def test_a_process_whose_write_queue_can_not_be_used_ends_quietly(tmp_path, honcho):
-    stage, runtimes = Stage(tmp_path, baseUrl=honcho.url), plugin.Stations()
+    stage, runtimes = Stage(tmp_path, baseUrl=honcho.url), plugin.Runtimes()
     stage.runtime = runtimes.get
-    (stage.home / "souvenance" / "outbox" / "outbox.key").mkdir(parents=True)
-    (stage.home / "souvenance" / "outbox" / "outbox.db").mkdir()
+    (stage.home / "souvenance" / "write-queue" / "queue.key").mkdir(parents=True)
     provider = stage.provider()
     with pytest.raises(SouvenanceError):
         provider.sync_turn("This is a turn.", "")
@@ -124,7 +121,7 @@ def test_a_process_whose_write_queue_can_not_be_used_ends_quietly(tmp_path, honc
 
 
 def test_a_server_that_was_left_is_told_nothing_more(tmp_path, honcho):
-    stage, runtimes = Stage(tmp_path, baseUrl=honcho.url), plugin.Stations()
+    stage, runtimes = Stage(tmp_path, baseUrl=honcho.url), plugin.Runtimes()
     stage.runtime = runtimes.get
     try:
         with Honcho() as other:
@@ -169,12 +166,10 @@ def test_a_store_that_another_process_holds_up_keeps_nobody_waiting(stage):
 
 def test_an_write_queue_that_another_process_holds_up_keeps_no_beginning_waiting(stage):
     stage.tell(stage.provider("s1"), "I am going to Chengdu on May 25.")
-    write_queue = stage.home / "souvenance" / "outbox" / "outbox.db"
-    with closing(sqlite3.connect(write_queue, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
+    with open(stage.home / "souvenance" / "write-queue" / "queue.lock", "wb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
         at_once = within(WAIT + MARGIN, lambda: stage.provider("s2"))
         told = stage.recall(stage.provider("s3"), QUESTION)
-        other.execute("ROLLBACK")
     assert at_once
     assert "May 25" in told
 
@@ -193,7 +188,7 @@ def test_what_the_gate_denies_to_a_tool_takes_memory_from_nobody(stage):
 
 
 MOST_READERS = 4
-"""That may read the store at once, each over a connection of two files: two layers, the outbox, the work."""
+"""That may read the store at once, each over a connection of two files: two layers, the queue, the work."""
 
 
 def open_files():
@@ -437,13 +432,13 @@ def test_what_was_undone_before_it_was_written_is_not_written(stage):
     assert stage.sessions() == {"project": [("ann", "I live in Rome.")]}
 
 
-def test_a_way_that_was_lost_is_looked_for_again_by_the_next_who_recalls(stage):
+def test_a_backend_that_was_lost_is_looked_for_again_by_the_next_who_recalls(stage):
     stage.tell(stage.provider("s1"), "I am going to Chengdu on May 25.")
     provider = stage.provider("s2")
     (runtime,) = stage._runtimes.values()
     with runtime._lock:
-        runtime._way.close()
-        runtime._way = None
+        runtime._backend.close()
+        runtime._backend = None
     assert "May 25" in stage.recall(provider, QUESTION)
 
 

@@ -131,7 +131,7 @@ def test_a_store_that_came_back_from_a_backup_without_its_modes_is_opened_and_cl
     stage.close()
     keys = [
         stage.home / "souvenance" / name
-        for name in ("root.key", "signing.key", "owner.cap", "outbox/outbox.key")
+        for name in ("root.key", "signing.key", "owner.cap", "write-queue/queue.key")
     ]
     for key in keys:
         key.chmod(0o644)

@@ -423,17 +423,17 @@ def test_the_log_tells_for_whom_each_call_was_made(tmp_path):
 
 
 def test_a_way_that_is_closed_while_it_is_used_is_a_server_that_is_gone(stage):
-    way = hermes_backends.open_way(configuration(stage))
-    way.close()
+    backend = hermes_backends.open_backend(configuration(stage))
+    backend.close()
     with pytest.raises(Unavailable):
-        way.gate.call(READ_CARD, Credentials("local"), ReadCard(workspace_id="hermes", peer_id="ann"))
+        backend.gate.call(READ_CARD, Credentials("local"), ReadCard(workspace_id="hermes", peer_id="ann"))
 
 
 def files_in(folder):
     """What this process has open in a folder."""
     links = [Path("/proc/self/fd") / name for name in os.listdir("/proc/self/fd")]
     found = [os.readlink(link) for link in links if os.path.islink(link)]
-    return [name for name in found if name.startswith(f"{folder}/") and "/outbox" not in name]
+    return [name for name in found if name.startswith(f"{folder}/") and "/write-queue" not in name]
 
 
 def test_a_server_of_the_store_s_folder_is_used_and_done_without_when_it_is_killed(tmp_path):

@@ -188,11 +188,11 @@ def test_the_end_of_a_conversation_waits_no_longer_than_a_turn(theatre, honcho, 
     provider = theatre.provider()
     theatre.recall(provider, "Good morning to you all.")
     honcho.hang()
-    provider.sync_turn("This waits in the outbox.", "")
+    provider.sync_turn("This waits in the queue.", "")
     history = [{"role": "user", "content": QUESTION}]
     ends = {"on_pre_compress": lambda: provider.on_pre_compress(history), "shutdown": provider.shutdown}
     assert within(WAIT + AT_ONCE, ends[hook])
     mend(honcho)
     theatre.later(REST_MS)
     assert delivered(theatre)
-    assert said(honcho) == ["This waits in the outbox."]
+    assert said(honcho) == ["This waits in the queue."]

@@ -10,7 +10,7 @@ from hermes.scene import configured
 from souvenance.agents.conversation_scope import ConversationScope
 from souvenance.agents.memory_interface import Known, Portrait
 from souvenance.errors import Unavailable
-from souvenance.hermes.conversation_cache import Live
+from souvenance.hermes.conversation import CachedConversation
 from souvenance.hermes.recall import Recall
 
 SEAT = ConversationScope("w", "s", "ann", "hermes", True)
@@ -60,7 +60,7 @@ def waited(known, *, near=True, turn=1, **settings):
     """For how long the turn waited for its second layer."""
     runtime = Station(known, near=near)
     configuration = configured(**{"recall_wait": PATIENCE, **settings})
-    told = Recall(runtime, configuration, SEAT, Live(0)).background("What does Ann play?", turn)
+    told = Recall(runtime, configuration, SEAT, CachedConversation(0)).background("What does Ann play?", turn)
     assert ("bassoon" in told) == (known is TOLD)
     return runtime.second.waited
 
@@ -81,7 +81,7 @@ def test_the_second_layer_is_asked_for_once_the_first_is_there(near):
         happened.append("asked for the second" if patience is None else "asked for the first")
         or ask(seat, question, patience)
     )
-    Recall(runtime, configured(), SEAT, Live(0)).background("What does Ann play?", 1)
+    Recall(runtime, configured(), SEAT, CachedConversation(0)).background("What does Ann play?", 1)
     assert happened == ["asked for the first", "the first is there", "asked for the second"]
 
 
@@ -107,7 +107,7 @@ class Thinking(Station):
 
 def asked_on(answers, turns=9, **settings):
     """The turns on which memory was asked for the second layer."""
-    runtime, live, on = Thinking(iter(answers)), Live(0), []
+    runtime, live, on = Thinking(iter(answers)), CachedConversation(0), []
     for turn in range(1, turns + 1):
         before = len(runtime.asked)
         Recall(runtime, configured(**settings), SEAT, live).background("What does Ann play?", turn)
@@ -162,19 +162,19 @@ def test_otherwise_a_turn_waits_as_long_as_it_may(known, more):
 )
 def test_whose_lines_have_yet_to_be_loaded_is_waited_for_longer_unless_a_wait_was_set(settings, cold, most):
     runtime = Station(None, near=True, cold=cold)
-    Recall(runtime, configured(**settings), SEAT, Live(0)).background("What does Ann play?", 1)
+    Recall(runtime, configured(**settings), SEAT, CachedConversation(0)).background("What does Ann play?", 1)
     assert most / 2 < runtime.first.waited <= most
 
 
 @pytest.mark.parametrize("settings, most", [({}, 3.0), ({"recall_wait": 0.5}, 0.5)])
 def test_what_answers_is_waited_for_while_it_is_loaded_unless_a_wait_was_set(settings, most):
     runtime = Station(None, near=True)
-    Recall(runtime, configured(**settings), SEAT, Live(0)).background("What does Ann play?", 1)
+    Recall(runtime, configured(**settings), SEAT, CachedConversation(0)).background("What does Ann play?", 1)
     assert runtime.loading == most
 
 
 def test_who_compresses_waits_no_longer_than_a_turn_does():
     runtime = Station(None, near=True, cold=True)
-    assert Recall(runtime, configured(), SEAT, Live(0)).at_once("What does Ann play?") == ""
+    assert Recall(runtime, configured(), SEAT, CachedConversation(0)).at_once("What does Ann play?") == ""
     assert runtime.loading == 0.3
     assert runtime.first.waited <= 0.3

@@ -27,10 +27,9 @@ from souvenance.errors import (
     Unsupported,
 )
 from souvenance.hermes.sign_in import profile as signin
-from souvenance.hermes.sign_in.endpoints import SignInEndpoints, endpoints_of
+from souvenance.hermes.sign_in.authorization_server import SignInEndpoints, Unheard, endpoints_of, issued
 from souvenance.hermes.sign_in.flows import LIFE_SECONDS, Attempt, by_browser, by_code
 from souvenance.hermes.sign_in.listener import HOST, PORT, Listener
-from souvenance.hermes.sign_in.wire import Unheard, issued
 
 WELL_KNOWN = "/.well-known/oauth-authorization-server"
 

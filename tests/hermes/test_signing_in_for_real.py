@@ -33,10 +33,10 @@ from souvenance.hermes.setup.status import lines, report
 from souvenance.hermes.setup.wizard import WizardAnswers, activation, set_up
 from souvenance.hermes.sign_in import desktop
 from souvenance.hermes.sign_in import profile as signin
-from souvenance.hermes.sign_in.endpoints import endpoints_of
+from souvenance.hermes.sign_in.authorization_server import endpoints_of
 from souvenance.hermes.sign_in.flows import by_browser, by_code
 from souvenance.hermes.sign_in.listener import Listener
-from souvenance.plugin import Stations
+from souvenance.plugin import Runtimes
 from surfaces.door import serving
 
 PATIENCE_SECONDS = 60
@@ -89,13 +89,15 @@ def expire(home, *, seconds=0):
 
 def works(home):
     """Ask memory something, with whatever token that takes."""
-    way = hermes_backends.open_way(read(home))
+    backend = hermes_backends.open_backend(read(home))
     try:
-        way.gate.call(LIST_SESSIONS, Credentials(way.passes._token()), ListSessions(workspace_id="hermes"))
+        backend.gate.call(
+            LIST_SESSIONS, Credentials(backend.tokens._token()), ListSessions(workspace_id="hermes")
+        )
     except NotFound:
         pass  # Nothing was said there yet.
     finally:
-        way.close()
+        backend.close()
 
 
 def whoami(server, token):
@@ -279,7 +281,7 @@ def test_whoever_is_renewed_while_talking_notices_nothing(server, tmp_path, envi
     (stage.home / "souvenance.json").unlink()
     sign_in(server, stage.home, {**stage.environment})
     expire(stage.home, seconds=121)
-    runtimes = Stations()
+    runtimes = Runtimes()
     surroundings = Surroundings(
         home=lambda: stage.home,
         directory=lambda: stage.directory,
@@ -315,7 +317,7 @@ def test_whoever_is_renewed_while_talking_notices_nothing(server, tmp_path, envi
 
 
 def test_whoever_signs_in_as_somebody_else_has_another_way(server, home, environment):
-    runtimes = Stations()
+    runtimes = Runtimes()
     first = sign_in(server, home, environment)
     second = sign_in(server, home, environment, peer="bob")
     assert runtimes.get(first) is not runtimes.get(second)

@@ -13,7 +13,7 @@ from hermes.scene import NOW, Shelf, configured, said
 from souvenance.agents.memory_interface import MemoryNote
 from souvenance.domain.trust import Trust
 from souvenance.errors import InvalidInput, NamespaceDenied, ServerUnreachable, SouvenanceError
-from souvenance.hermes.configuration import LEVELS
+from souvenance.hermes.setting_types import LEVELS
 from souvenance.hermes.tools import handle, nobody, refused, schemas
 
 FIVE = ["profile", "search", "context", "reasoning", "conclude"]
@@ -24,16 +24,16 @@ def shelf():
     return Shelf()
 
 
-def call(shelf, what, args=None, *, count=None, **keys):
+def call(shelf, what, args=None, **keys):
     configuration = configured(**keys)
     name = f"{configuration.tool_names}_{what}"
-    return json.loads(answer(shelf, configuration, name, {} if args is None else args, count=count))
+    return json.loads(answer(shelf, configuration, name, {} if args is None else args))
 
 
-def answer(shelf, configuration, name, args, *, count=None):
+def answer(shelf, configuration, name, args):
     """What the model is told."""
     try:
-        return handle(shelf, configuration, name, args, NOW, count=count)
+        return handle(shelf, configuration, name, args, NOW)
     except SouvenanceError as error:
         return refused(error)
 
@@ -170,16 +170,6 @@ def test_a_search_keeps_to_its_budget(shelf, given, tokens):
     shelf.passages = [said(f"{number} and the sea is calm. " * 9) for number in range(200)]
     told = handle(shelf, configured(), "souvenance_search", {"query": "sea", **given}, NOW)
     assert tokens * 3 < len(told) <= tokens * 4 + 100
-
-
-def test_a_tokenizer_is_believed_where_there_is_one(shelf):
-    shelf.passages = [said("word " * 60, session=str(number)) for number in range(50)]
-
-    def each_word_is_ten(text):
-        return 10 * len(text.split())
-
-    found = call(shelf, "search", {"query": "word", "max_tokens": 2000}, count=each_word_is_ten)["results"]
-    assert 0 < sum(each_word_is_ten(json.dumps(one)) for one in found) <= 2000
 
 
 def test_of_a_long_message_the_part_is_shown_that_was_looked_for(shelf):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from souvenance.hermes.transcript import HeardMessages, Transcript
+from souvenance.hermes.conversation import HeardMessages, Transcript
 
 
 def conversation(said):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from souvenance.hermes.running_turns import QUIET_SECONDS, TurnsUnderWay
+from souvenance.hermes.profile_runtime import QUIET_SECONDS, TurnsUnderWay
 
 MINUTE = 60.0
 

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from souvenance.hermes.slow_calls import Watch
+from souvenance.hermes.backend_health import Watch
 
 
 class Scene:

@@ -19,9 +19,9 @@ from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.setting_types import NO_LIMIT
 from souvenance.hermes.setup.console import Abandoned
 from souvenance.hermes.setup.host_config import provider_in
-from souvenance.hermes.setup.inspection import Findings
 from souvenance.hermes.setup.people import Mapped
 from souvenance.hermes.setup.profiles import profile_at
+from souvenance.hermes.setup.status import Findings
 from souvenance.hermes.setup.wizard import WizardAnswers, activation, post_setup, set_up
 
 LEAVES = "Ctrl-C"
@@ -304,7 +304,7 @@ class TestTheConnection:
         assert run(Nobody(), WizardAnswers(connection="cloud"), **LIES_ABOUT).api_key == KEY
 
     def test_whether_a_server_answers_is_told_at_the_end(self, run):
-        def silent(configuration):
+        def silent(configuration, environment):
             return Findings(reachable=False, told="connection refused")
 
         run(person := Person("Answer=2"), inspect=silent)
@@ -447,7 +447,7 @@ class TestNobodyToAsk:
 
 class TestTheSettingsOfHermes:
     def test_that_can_not_be_changed_do_not_spoil_the_rest(self, run, home):
-        (home / "config.yaml").write_text("memory: {provider: x}\n")
+        (home / "config.yaml").write_text("memory: [1]\n")
         configured = run(person := Person())
         assert configured.peer_name == "ann"
         assert "Run: hermes config set memory.provider souvenance" in person.told

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from demo_model import LINE
 from hermes_host.host import Talk, a_host, stored
 from processes import until
-from souvenance.adapters.write_queue.queue import SealedWriteQueue
+from souvenance.adapters.write_queue import SealedWriteQueue
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def test_a_crash_and_two_hosts_at_once_on_one_home_lose_double_and_disorder_noth
     with host.serving() as server:
         jane = Talk(server, model, "user:jane")
         jane.ask("Hello.")
-        write_queue = SealedWriteQueue(host.store / "outbox")
+        write_queue = SealedWriteQueue(host.store / "write-queue")
         with stored(host.store) as store:
             store.until(lambda store: "Hello." in store.said())
         with nobody_can_write(host.store):

@@ -20,7 +20,7 @@ import os
 from pathlib import Path
 from agent.memory_manager import MemoryManager
 from hermes_state import SessionDB
-from souvenance.hermes.host_transcript import window
+from souvenance.hermes.host import window
 from souvenance.plugin import register
 
 home = Path(os.environ["HERMES_HOME"])

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from souvenance.agents.import_batches import ImportTerms
-from souvenance.agents.import_memory import ImportTally, Taking
+from souvenance.agents.import_memory import ImportTally, ImportTerms, Taking
 from souvenance.config import settings_from
 from souvenance.domain.imports import Wanted
 from souvenance.gate.conversation.conclusions import LIST_CONCLUSIONS, ListConclusions

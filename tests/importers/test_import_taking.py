@@ -14,8 +14,7 @@ from souvenance.adapters.importers.chatgpt import ChatGPT
 from souvenance.adapters.importers.jsonl import Jsonl
 from souvenance.adapters.importers.markdown import Markdown
 from souvenance.adapters.importers.mem0 import Mem0
-from souvenance.agents.import_batches import ImportTerms
-from souvenance.agents.import_memory import Taking
+from souvenance.agents.import_memory import ImportTerms, Taking
 from souvenance.domain import imports as r
 from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.errors import CapScopeMismatch, Conflict, NamespaceDenied

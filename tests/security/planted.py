@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from souvenance.agents.import_batches import ImportTerms
-from souvenance.agents.import_memory import Taking
+from souvenance.agents.import_memory import ImportTerms, Taking
 from souvenance.domain import imports
 from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.gate.conversation.messages import ADD_FILE, ADD_MESSAGES, AddFile, AddMessages, NewMessage

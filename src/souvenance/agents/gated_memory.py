@@ -19,7 +19,7 @@ from souvenance.agents.memory_interface import (
     RecalledPassage,
     SessionSnapshot,
 )
-from souvenance.agents.narrow_tokens import Errand
+from souvenance.agents.narrow_tokens import Purpose
 from souvenance.agents.redaction import redact
 from souvenance.domain import representation
 from souvenance.domain.line import MESSAGE
@@ -108,7 +108,7 @@ class GatedMemory:
         self,
         gate: CallableGate,
         seat: ConversationScope,
-        passes: Callable[[Errand], Credentials],
+        passes: Callable[[Purpose], Credentials],
         *,
         capped: bool,
         together: Together | None = None,

@@ -7,39 +7,157 @@ of its session's messages, a statement by its key, so that an import may be stop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from souvenance.agents.import_batches import ImportTerms, Wording
 from souvenance.agents.names import digest
+from souvenance.decoders import settled
 from souvenance.domain import imports as r
+from souvenance.domain.chunking import chunks
 from souvenance.domain.reasoning_settings import MemberReasoning, PeerHabits
-from souvenance.errors import Denied, ImportUnreadable, InvalidInput, LimitExceeded, NotFound
+from souvenance.errors import Denied, ImportUnreadable, InvalidInput, LimitExceeded, NotFound, SouvenanceError
 from souvenance.gate.conversation.conclusions import ADD_CONCLUSIONS, AddConclusions, NewConclusion
 from souvenance.gate.conversation.context import READ_CARD, WRITE_CARD, ReadCard, WriteCard
 from souvenance.gate.conversation.messages import (
     ADD_MESSAGES,
     LIST_MESSAGES,
+    MOST_MESSAGE_CHARS,
     AddMessages,
     ListMessages,
     NewMessage,
 )
 from souvenance.gate.conversation.peers import CHANGE_PEER, OPEN_PEER, ChangePeer, OpenPeer
+from souvenance.gate.conversation.resource import NewName, encode_object
 from souvenance.gate.conversation.sessions import OPEN_SESSION, OpenSession
 from souvenance.gate.conversation.workspaces import OPEN_WORKSPACE, OpenWorkspace
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.language.orders import reads_like_orders
 
+_MOST_BYTES = 60_000
+"""Of one line, or the characters of a message: what is longer becomes several."""
+_PIECE_CHARS = 12_000
+"""So many fit into the bytes of a line in any script."""
+_AHEAD = timedelta(days=1)
+
+
+class ImportTerms(Struct, frozen=True):
+    """How what is read is taken in."""
+
+    kind: str
+    """What the source is, as provenance says it."""
+    now: datetime
+    workspace: str | None
+    """Where everything goes; None if each workspace of the source keeps its name."""
+    namespace: str | None = None
+    lenient: bool = False
+    """Whether what can't be kept here is left out, and not a reason to stop: nobody can mend the source."""
+    own_words: bool = False
+    """Whether messages and statements are taken for their peer's own words, and cards as they are."""
+
+
+class Wording:
+    """Records in the gate's words."""
+
+    def __init__(self, terms: ImportTerms) -> None:
+        self._terms = terms
+
+    def messages(self, record: r.ImportedMessage) -> Iterator[tuple[str, NewMessage]]:
+        """The record as messages, several if it is long, each with what it is known again by.
+
+        Raises: ImportUnreadable.
+        """
+        for part_id, text, part in _parts(record):
+            metadata = self.told_from(record.metadata, part_id, {**record.origin, **part})
+            told = {
+                "content": text,
+                "peer_id": record.peer,
+                "metadata": metadata,
+                "created_at": self._time(record.at, record.place),
+            }
+            yield part_id, self._made(told, NewMessage, record.place)
+
+    def statements(self, record: r.ImportedStatement) -> Iterator[NewConclusion]:
+        """Raises: ImportUnreadable."""
+        terms = self._terms
+        for part_id, text, part in _parts(record):
+            key = digest(terms.kind, record.observer, record.observed, part_id, text)
+            told = {
+                "content": text,
+                "observer_id": record.observer,
+                "observed_id": record.observed,
+                "session_id": record.session,
+                "metadata": self.told_from(record.metadata, part_id, {**record.origin, **part}),
+                "created_at": self._time(record.at, record.place),
+                "quoted": not terms.own_words,
+                "key": f"{terms.kind}-{key[:40]}",
+            }
+            yield self._made(told, NewConclusion, record.place)
+
+    def _made(self, told: dict[str, Any], kind: type[Any], place: str) -> Any:
+        try:
+            encode_object(told["metadata"])
+            return msgspec.convert(told, settled(kind))
+        except (msgspec.ValidationError, SouvenanceError) as error:
+            raise ImportUnreadable(f"{place}: {getattr(error, 'detail', error)}") from None
+
+    def check(self, name: str, metadata: Mapping[str, Any], place: str, source_id: str) -> None:
+        """Raises: ImportUnreadable if what has that name can't be kept."""
+        try:
+            msgspec.convert(name, settled(NewName))
+            encode_object(self.told_from(metadata, source_id, {}))
+        except (msgspec.ValidationError, SouvenanceError) as error:
+            raise ImportUnreadable(f"{place}: {getattr(error, 'detail', error)}") from None
+
+    def told_from(
+        self, metadata: Mapping[str, Any], source_id: str, origin: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The metadata of something, with where it comes from."""
+        told: dict[str, Any] = {
+            "from": self._terms.kind,
+            "id": source_id,
+            "at": self._terms.now.isoformat(timespec="seconds"),
+        }
+        if self._terms.own_words:
+            told[r.OWN_WORDS] = True
+        before = metadata.get(r.PROVENANCE)
+        earlier = {"before": _once(before)} if isinstance(before, Mapping) else {}
+        return {**metadata, r.PROVENANCE: {**origin, **told, **earlier}}
+
+    def _time(self, at: datetime | None, place: str) -> datetime | None:
+        if at is not None and at > self._terms.now + _AHEAD:
+            raise ImportUnreadable(f"{place}: its time lies in the future: {at.isoformat()}")
+        return at
+
+
+def _parts(record: r.ImportedMessage | r.ImportedStatement) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """The text in pieces that each fit into a line: their ids, their texts and which piece it is."""
+    text = record.text
+    short = len(text) <= MOST_MESSAGE_CHARS and len(text.encode("utf-8", "replace")) <= _MOST_BYTES
+    pieces = [text] if short else chunks(text, _PIECE_CHARS)
+    if len(pieces) == 1:
+        yield record.id, pieces[0], {}
+        return
+    for number, piece in enumerate(pieces, 1):
+        yield f"{record.id}#{number}", piece, {"part": number, "parts": len(pieces)}
+
+
+def _once(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """Where it came from before that, without what was before that again."""
+    return {key: value for key, value in provenance.items() if isinstance(value, str | int | float | bool)}
+
+
 Ask = Callable[[Operation, Request], Any]
 _Made = TypeVar("_Made")
 
 _BATCH = 100
 _BATCH_CHARS = 500_000
-_MOST_HALLS = 64
+_MOST_PENDING = 64
 
 
 class ImportTally(Struct):
@@ -64,7 +182,7 @@ class ImportTally(Struct):
         self.skipped[why] = self.skipped.get(why, 0) + 1
 
 
-class _Hall(Struct):
+class _Pending(Struct):
     """A session that is being filled."""
 
     known: set[str]
@@ -87,7 +205,7 @@ class Taking:
         self._workspace = terms.workspace
         self._met: set[str] = set()
         self._sessions: set[str] = set()
-        self._halls: dict[str, _Hall] = {}
+        self._pending: dict[str, _Pending] = {}
         self._stated: list[NewConclusion] = []
 
     def look_through(self, records: Iterable[r.Record]) -> ImportTally:
@@ -184,7 +302,7 @@ class Taking:
         except (NotFound, Denied):
             self._make(record)
             known = set()
-        self._seat(record.name, known)
+        self._begin(record.name, known)
 
     def _make(self, record: r.ImportedSession) -> None:
         """Make the session, all of it at once; what of its settings is not possible here is left out."""
@@ -222,51 +340,51 @@ class Taking:
             page, pages = page + 1, answer.pages
         return found
 
-    def _seat(self, session: str, known: set[str]) -> _Hall:
-        while len(self._halls) >= _MOST_HALLS:
-            oldest = next(iter(self._halls))
+    def _begin(self, session: str, known: set[str]) -> _Pending:
+        while len(self._pending) >= _MOST_PENDING:
+            oldest = next(iter(self._pending))
             self._send(oldest)
-            del self._halls[oldest]
-        hall = self._halls[session] = _Hall(known)
-        return hall
+            del self._pending[oldest]
+        pending = self._pending[session] = _Pending(known)
+        return pending
 
     def _say(self, record: r.ImportedMessage) -> None:
-        hall = self._halls.get(record.session)
-        if hall is None:
-            hall = self._seat(record.session, self._known(record.session))
+        pending = self._pending.get(record.session)
+        if pending is None:
+            pending = self._begin(record.session, self._known(record.session))
         for part_id, message in self._kept(self._wording.messages(record)):
-            if part_id in hall.known:
+            if part_id in pending.known:
                 self.tally.there += 1
                 continue
-            if hall.chars + len(message.content) > _BATCH_CHARS:
+            if pending.chars + len(message.content) > _BATCH_CHARS:
                 self._send(record.session)
-            hall.known.add(part_id)
-            hall.ids.append(part_id)
-            hall.waiting.append(message)
-            hall.chars += len(message.content)
-            if len(hall.waiting) == _BATCH:
+            pending.known.add(part_id)
+            pending.ids.append(part_id)
+            pending.waiting.append(message)
+            pending.chars += len(message.content)
+            if len(pending.waiting) == _BATCH:
                 self._send(record.session)
         self._told(self.tally)
 
     def _send(self, session: str) -> None:
-        hall = self._halls[session]
-        if not hall.waiting:
+        pending = self._pending[session]
+        if not pending.waiting:
             return
         answer = self._ask(
             ADD_MESSAGES,
             AddMessages(
                 workspace_id=self._here,
                 session_id=session,
-                messages=hall.waiting,
-                idempotency_key=f"import-{digest(self._terms.kind, session, *hall.ids)}",
+                messages=pending.waiting,
+                idempotency_key=f"import-{digest(self._terms.kind, session, *pending.ids)}",
                 namespace=self._terms.namespace,
             ),
         )
         if answer.repeated:
-            self.tally.there += len(hall.waiting)
+            self.tally.there += len(pending.waiting)
         else:
-            self.tally.messages += len(hall.waiting)
-        hall.waiting, hall.ids, hall.chars = [], [], 0
+            self.tally.messages += len(pending.waiting)
+        pending.waiting, pending.ids, pending.chars = [], [], 0
         self._told(self.tally)
 
     def _state(self, record: r.ImportedStatement) -> None:
@@ -311,9 +429,9 @@ class Taking:
             self.tally.cards += 1
 
     def _flush(self) -> None:
-        for session in list(self._halls):
+        for session in list(self._pending):
             self._send(session)
-        self._halls = {}
+        self._pending = {}
         self._send_stated()
 
     def _kept(self, made: Iterator[_Made]) -> list[_Made]:

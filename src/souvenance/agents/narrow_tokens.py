@@ -1,28 +1,66 @@
 """The tokens of a conversation's calls, each narrowed to its task.
 
 They are made offline from the cap that the provider was configured with, so the gate enforces what
-the configuration grants, and its log tells for whom each call was made. Each asks for what its errand
+the configuration grants, and its log tells for whom each call was made. Each asks for what its purpose
 needs and the configured cap has. A key of a server that has no caps is used as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from math import inf
 from typing import Literal
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from souvenance.agents.conversation_scope import ConversationScope
-from souvenance.agents.offline_narrowing import Narrowed
-from souvenance.domain import capability
+from souvenance.domain import capability, ulid
 from souvenance.errors import CapMalformed, CapOpMismatch
 from souvenance.gate import messages as m
 from souvenance.gate.token_verifier import Credentials
+from souvenance.gate.tokens import attenuated
 from souvenance.ports.clock import Clock, Entropy
 
-Errand = Literal["read", "name", "speak", "undo", "note", "erase"]
+
+class Narrowed:
+    """Thread-safe. `now` gives the time in seconds, `chance` so many bytes that nobody can guess."""
+
+    def __init__(self, *, now: Callable[[], int], chance: Callable[[int], bytes], most: int = 1_000) -> None:
+        self._now = now
+        self._chance = chance
+        self._most = most
+        self._lock = threading.Lock()
+        self._made: OrderedDict[tuple[str, Hashable], tuple[float, Credentials]] = OrderedDict()
+
+    def of(self, token: str, what_for: Hashable, wanted: Callable[[], m.Attenuate]) -> Credentials:
+        """What is made of that cap for that purpose: the same each time, until half of its life is over.
+
+        Raises: CapMalformed, CapScopeMismatch, InvalidInput.
+        """
+        now, key = self._now(), (token, what_for)
+        with self._lock:
+            spent, found = self._made.get(key, (0.0, None))
+            if found is None or spent <= now:
+                asked = wanted()
+                found = Credentials(self._attenuated(token, asked, now))
+                self._made[key] = (now + asked.ttl_seconds // 2 if asked.ttl_seconds else inf, found)
+            self._made.move_to_end(key)
+            if len(self._made) > self._most:
+                self._made.popitem(last=False)
+            return found
+
+    def _attenuated(self, token: str, wanted: m.Attenuate, now: int) -> str:
+        jti = ulid.compose(now * 1000, self._chance(ulid.ENTROPY_BYTES))
+        return attenuated(token, wanted, jti=jti, now=now, secret=Ed25519PrivateKey.generate()).cap
+
+
+Purpose = Literal["read", "name", "speak", "undo", "note", "erase"]
 
 _LIFE_SECONDS = 24 * 3600
 _MOST_KEPT = 1_000
-_OPS: dict[Errand, tuple[str, ...]] = {
+_OPS: dict[Purpose, tuple[str, ...]] = {
     "read": ("get",),
     "name": ("put",),
     "speak": ("put",),
@@ -43,19 +81,19 @@ def is_cap(token: str) -> bool:
 
 
 class NarrowTokens:
-    """Makes the passes of any number of conversations from one token."""
+    """Makes the narrowed tokens of any number of conversations from one token."""
 
     def __init__(self, token: Callable[[], str], clock: Clock, entropy: Entropy) -> None:
         self._token = token
         self._narrowed = Narrowed(now=lambda: clock.now() // 1000, chance=entropy.take, most=_MOST_KEPT)
         self.capped = is_cap(token())
 
-    def of(self, seat: ConversationScope) -> Callable[[Errand], Credentials]:
-        """What gives the pass for each errand of that seat: the same one, until it is half spent.
+    def of(self, scope: ConversationScope) -> Callable[[Purpose], Credentials]:
+        """What gives the token for each purpose of that scope: the same one, until half of its life is over.
 
         It raises CapOpMismatch or CapScopeMismatch if the configured cap does not grant it.
         """
-        return lambda errand: self._pass(seat, errand)
+        return lambda purpose: self._pass(scope, purpose)
 
     def itself(self) -> Credentials:
         """The configured token as it is, to ask whether it is good."""
@@ -72,30 +110,30 @@ class NarrowTokens:
         wanted = m.Attenuate(wid=workspace, data_class="memory", ttl_seconds=_LIFE_SECONDS, ops=_WHOLE)
         return self._narrowed.of(token, (workspace, _WHOLE), lambda: wanted)
 
-    def _pass(self, seat: ConversationScope, errand: Errand) -> Credentials:
+    def _pass(self, scope: ConversationScope, purpose: Purpose) -> Credentials:
         token = self._token()
         if not self.capped:
             return Credentials(token)
-        return self._narrowed.of(token, (seat, errand), lambda: _wanted(token, seat, errand))
+        return self._narrowed.of(token, (scope, purpose), lambda: _wanted(token, scope, purpose))
 
 
-def _wanted(token: str, seat: ConversationScope, errand: Errand) -> m.Attenuate:
+def _wanted(token: str, scope: ConversationScope, purpose: Purpose) -> m.Attenuate:
     granted = capability.read_unverified(token)[0][-1].ops
-    for op in _OPS[errand]:
+    for op in _OPS[purpose]:
         if op not in granted:
             raise CapOpMismatch(f"the token does not grant {op!r}")
-    written = () if seat.namespaces.write is None else (seat.namespaces.write,)
-    speaks = errand in ("speak", "undo")
-    both = speaks or errand == "name" or seat.alone or (seat.personal and errand != "read")
-    both = both and seat.agent == "speaks"
+    written = () if scope.namespaces.write is None else (scope.namespaces.write,)
+    speaks = purpose in ("speak", "undo")
+    both = speaks or purpose == "name" or scope.alone or (scope.personal and purpose != "read")
+    both = both and scope.agent == "speaks"
     return m.Attenuate(
-        sub=seat.user,
-        wid=seat.workspace,
+        sub=scope.user,
+        wid=scope.workspace,
         data_class="memory",
         ttl_seconds=_LIFE_SECONDS,
-        ops=_OPS[errand],
-        namespaces_allowed=seat.namespaces.read if errand == "read" else written,
-        peers=(seat.user, seat.ai) if both else (seat.user,),
-        via=() if both or seat.agent == "absent" else (seat.ai,),
-        sessions=(seat.session,) if speaks else None,
+        ops=_OPS[purpose],
+        namespaces_allowed=scope.namespaces.read if purpose == "read" else written,
+        peers=(scope.user, scope.ai) if both else (scope.user,),
+        via=() if both or scope.agent == "absent" else (scope.ai,),
+        sessions=(scope.session,) if speaks else None,
     )

@@ -1,9 +1,14 @@
-"""Where hosts that read entry points find the plugin: as in a folder that `souvenance hermes install` places.
+"""Souvenance's memory for Hermes, which calls register_memory_provider through `register`.
 
-A host loads this package under a name of its own; what must exist once in a process is in
+Hosts that read entry points find the plugin here. `souvenance hermes install` places copies of these files in
+a profile. A host loads them under a name of its own; what must exist once in a process is in
 `souvenance.plugin`.
 """
 
-from souvenance.plugin import register
 
-__all__ = ["register"]
+def register(ctx: object) -> None:
+    # Whoever else asks Hermes for memory while the package is loaded waits for it here. Loaded above, it
+    # would leave them without: Hermes takes a module that is not whole yet for one that has no provider.
+    from souvenance.plugin import register
+
+    register(ctx)

@@ -1,6 +1,28 @@
-"""The commands of `hermes souvenance`, which the host looks for beside the plugin."""
+"""The commands of `hermes souvenance`, which are loaded when one is run."""
 
-from souvenance.commands import souvenance_command
-from souvenance.hermes.setup.host_cli import register_cli
+import argparse
+import sys
 
-__all__ = ["register_cli", "souvenance_command"]
+
+def _register(ctx: object) -> None:
+    from souvenance.plugin import register
+
+    register(ctx)
+
+
+# Hermes loads this file before the package itself, which it has for others already: whoever asks it for
+# memory meanwhile would go without. So nothing that takes time to load stands above.
+if __package__ in sys.modules:
+    vars(sys.modules[__package__]).setdefault("register", _register)
+
+
+def register_cli(subparser: argparse.ArgumentParser) -> None:
+    """Take every argument as it comes, options and `--help` too: our own commands read them."""
+    subparser.prefix_chars = "\0"
+    subparser.add_argument("arguments", nargs=argparse.REMAINDER)
+
+
+def souvenance_command(args: object) -> None:
+    from souvenance.commands import souvenance_command
+
+    souvenance_command(args)

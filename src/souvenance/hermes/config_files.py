@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import codecs
-import errno
-import fcntl
 import json
 import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
-from souvenance.errors import Misconfigured, StorageFull, StorageReadOnly, StorageUnavailable
+from souvenance.errors import Misconfigured
 from souvenance.hermes.config_reader import (
     HOST_VARIABLE,
     KEPT_IN,
@@ -29,9 +26,16 @@ from souvenance.hermes.config_reader import (
     legacy_host,
     switched_off,
 )
-from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.configuration import (
+    KEYS,
+    NOT_NEEDED,
+    Configuration,
+    ProviderSetting,
+    find,
+    nearest_key,
+)
+from souvenance.hermes.files import UNFINISHED, locked, replace_file, unwritable
 from souvenance.hermes.setting_types import Wrong, did_you_mean, said
-from souvenance.hermes.settings_table import KEYS, NOT_NEEDED, ProviderSetting, find, nearest_key
 
 __all__ = [
     "FILE",
@@ -53,7 +57,6 @@ _MOST_KEPT = 256
 _SETTLED_NS = 100_000_000
 _PEOPLE = {"peerName", "aiPeer", "userPeerAliases"}
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_UNFINISHED = ".tmp"
 _VARIABLES = ("HOME", HOST_VARIABLE, *(key.variable for key in KEYS if key.variable))
 
 _Stamp = tuple[int, ...] | None
@@ -146,7 +149,7 @@ def _load(path: Path, *, shared: bool = False) -> Document:
 def _with_grants(document: Document) -> Document:
     """The document with the sign-ins that it only refers to."""
     values = _with_grant(document.values)
-    if isinstance(hosts := values.get("hosts"), dict):
+    if hosts := _blocks(values):
         values = {**values, "hosts": {host: _with_grant(block, host) for host, block in hosts.items()}}
     return replace(document, values=values)
 
@@ -157,7 +160,8 @@ def _with_grant(level: Any, host: str | None = None) -> Any:
     if not isinstance(place, str):
         return level
     try:
-        there = _level(_load(Path(place)).values, host)
+        root = _load(Path(place)).values
+        there = root if host is None else block_of(root, host) or {}
     except _Unreadable:
         there = {}
     grant = there.get("oauth")
@@ -166,14 +170,35 @@ def _with_grant(level: Any, host: str | None = None) -> Any:
     return {**level, "apiKey": there.get("apiKey"), "oauth": {**grant, KEPT_IN: place}}
 
 
-def _level(values: dict[str, Any], host: str | None) -> dict[str, Any]:
-    """The block of a host as it stands in the file; the root for all hosts."""
-    if host is None:
-        return values
+def root_of(file: Path | None) -> dict[str, Any]:
+    """Everything in the file, before anything is made of it; nothing if it can't be read."""
+    try:
+        return _load(file).values if file is not None else {}
+    except _Unreadable:
+        return {}
+
+
+def block_name(values: Mapping[str, Any], host: str) -> str:
+    """The name under which a file has the block of a host, or would have it."""
+    blocks, legacy = _blocks(values), legacy_host(host)
+    return legacy if legacy in blocks and not blocks.get(host) else host
+
+
+def block_of(values: Mapping[str, Any], host: str) -> dict[str, Any] | None:
+    """The block of a host; None if it has none."""
+    block = _blocks(values).get(block_name(values, host))
+    return block if isinstance(block, dict) else None
+
+
+def old_spellings(values: Mapping[str, Any], host: str) -> bool:
+    """Whether a setting of the host, or of all hosts, is spelled as it was once."""
+    names = (*values, *(block_of(values, host) or ()))
+    return any((key := find(name)) is not None and key.name != name for name in names)
+
+
+def _blocks(values: Mapping[str, Any]) -> dict[str, Any]:
     hosts = values.get("hosts")
-    blocks = hosts if isinstance(hosts, dict) else {}
-    block = blocks.get(host) or blocks.get(legacy_host(host) or host)
-    return block if isinstance(block, dict) else {}
+    return hosts if isinstance(hosts, dict) else {}
 
 
 def _told(values: Any, indent: int | None = 2) -> bytes:
@@ -239,7 +264,7 @@ def write_setting(
     wanted = {_key(name).name: _checked(name, value) for name, value in changes.items()}
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _locked(default_home(home, environment)):
+        with locked(default_home(home, environment)):
             places = _places(home, environment)
             path = _in_force(places)
             values = _values_of(path, shared=path == places[-1])
@@ -250,10 +275,10 @@ def write_setting(
             for complaint in _mixed_up(values, home, host) - mixed:
                 raise Misconfigured(f"{complaint.key} {complaint.wrong}", hint=complaint.hint)
             target = path if path and path.name == FILE else home / FILE
-            _replace(Path(os.path.realpath(target)), _told(values))
+            _replace(target, values)
             return target
     except OSError as error:
-        raise _unwritable(home, error) from error
+        raise unwritable(f"the configuration of {home}", error) from error
 
 
 def write_grant(home: Path, host: str, grant: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
@@ -263,20 +288,20 @@ def write_grant(home: Path, host: str, grant: Mapping[str, Any], environment: Ma
     """
     environment = {**environment, HOST_VARIABLE: host}
     try:
-        with _locked(default_home(home, environment)):
+        with locked(default_home(home, environment)):
             configuration, _ = read_configuration(home, environment)
             place = honcho_s_own(configuration) or configuration.file
             if place is None:
                 raise Misconfigured("there is no file any more that keeps a sign-in", hint="")
             values = _values_of(place, shared=False)
             for name, value in grant.items():
-                level = _level(values, host)
+                level = block_of(values, host) or {}
                 level = level if name in level else values if name in values else _block(values, host)
                 level[name] = _in_order_of(level.get(name), value)
-            _replace(Path(os.path.realpath(place)), _told(values))
+            _replace(place, values)
             return place
     except OSError as error:
-        raise _unwritable(home, error) from error
+        raise unwritable(f"the configuration of {home}", error) from error
 
 
 def honcho_s_own(configuration: Configuration) -> Path | None:
@@ -290,8 +315,7 @@ def honcho_s_own(configuration: Configuration) -> Path | None:
 
 def _refer_to_grants(values: dict[str, Any], path: Path) -> None:
     """A refresh token that stood in two files would be spent twice."""
-    hosts = values.get("hosts")
-    for level in (values, *(hosts.values() if isinstance(hosts, dict) else ())):
+    for level in (values, *_blocks(values).values()):
         if isinstance(level, dict) and isinstance(level.get("oauth"), dict) and level["oauth"]:
             level["oauth"] = {KEPT_IN: os.path.abspath(path)}
             level.pop("apiKey", None)
@@ -301,12 +325,6 @@ def _in_order_of(old: Any, new: Any) -> Any:
     if not isinstance(old, dict) or not isinstance(new, dict):
         return new
     return {**{name: new[name] for name in old if name in new}, **new}
-
-
-def _unwritable(home: Path, error: OSError) -> StorageUnavailable:
-    kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageReadOnly
-    hint = "Make that folder writable for this user." if kind is StorageReadOnly else None
-    return kind(f"the configuration of {home} can't be written: {error.strerror}", hint=hint)
 
 
 def _key(name: str) -> ProviderSetting:
@@ -392,36 +410,8 @@ def _mixed_up(values: dict[str, Any], home: Path, host: str) -> set[Complaint]:
     return {one for one in complaints if _PEOPLE & set(one.key.split("."))}
 
 
-def _replace(path: Path, content: bytes) -> None:
-    for left in path.parent.glob(f".{path.name}.*{_UNFINISHED}"):
+def _replace(path: Path, values: dict[str, Any]) -> None:
+    target = Path(os.path.realpath(path))
+    for left in target.parent.glob(f".{target.name}.*{UNFINISHED}"):
         left.unlink(missing_ok=True)
-    fresh = path.with_name(f".{path.name}.{os.urandom(8).hex()}{_UNFINISHED}")
-    try:
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(descriptor)
-        os.replace(fresh, path)
-    finally:
-        fresh.unlink(missing_ok=True)
-    _sync(path.parent)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold off every other writer of this installation."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    replace_file(target, _told(values), 0o600)

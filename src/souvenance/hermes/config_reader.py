@@ -18,9 +18,15 @@ from msgspec import Struct, field
 
 from souvenance.agents.conversation_scope import Flags, Namespaces, Observation
 from souvenance.domain.names import ALL
-from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.configuration import (
+    KEYS,
+    NOT_NEEDED,
+    Configuration,
+    ProviderSetting,
+    find,
+    nearest_key,
+)
 from souvenance.hermes.setting_types import PEER_NAME, SPELLED, Wrong, did_you_mean, said
-from souvenance.hermes.settings_table import KEYS, NOT_NEEDED, ProviderSetting, find, nearest_key
 from souvenance.hermes.token import minting, token_of
 
 HOST_VARIABLE = "HERMES_HONCHO_HOST"
@@ -111,7 +117,7 @@ def interpret(
     document: Document, home: Path, profile: str, environment: Mapping[str, str]
 ) -> tuple[Configuration, list[Complaint]]:
     """The configuration of the profile with that home."""
-    reading = _Reading(document)
+    reading = _DocumentReader(document)
     host = environment.get(HOST_VARIABLE, "").strip()
     if not host:
         host = host_of(profile)
@@ -119,7 +125,7 @@ def interpret(
     return reading.configuration(home, host, environment), reading.complaints
 
 
-class _Reading:
+class _DocumentReader:
     """One reading of a document."""
 
     def __init__(self, document: Document) -> None:
@@ -142,9 +148,7 @@ class _Reading:
         for key in KEYS:
             if key.name in found and (value := found[key.name].value) is not None:
                 values[key.attribute] = value
-        values["observation"] = _observation(
-            values.pop("observation_mode", None), values.get("observation", {})
-        )
+        values["observation"] = _observation(values.get("observation_mode"), values.get("observation", {}))
         values["store"] = _expanded(str(values["store"]), home, environment)
         values["sessions"] = {
             str(_expanded(directory, home, environment)): name

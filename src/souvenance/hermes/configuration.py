@@ -1,82 +1,362 @@
-"""How the provider of one Hermes profile is configured, once every file and variable has had its say."""
+"""The provider's configuration. Each setting is declared once, as a field of `Configuration`: from that it is
+read, checked, explained in the reference, shown by `status` and asked for."""
+
+# ruff: noqa: RUF009 - a call in a field declares the setting, and is made once.
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from msgspec import Struct, field
+from msgspec import Struct
+from msgspec.json import encode
 
 from souvenance.agents.conversation_scope import Namespaces, Observation
+from souvenance.hermes import setting_types as t
+from souvenance.hermes.setting_types import LEVELS, Level, SettingType, seconds, whole
 from souvenance.hermes.token import Token
 
 RecallMode = Literal["hybrid", "context", "tools"]
-Level = Literal["minimal", "low", "medium", "high", "max"]
-LEVELS: tuple[Level, ...] = ("minimal", "low", "medium", "high", "max")
 SessionStrategy = Literal["per-directory", "per-session", "per-repo", "global"]
 InjectionFrequency = Literal["every-turn", "first-turn"]
 WriteFrequency = Literal["async", "turn", "session"] | int
 ToolNames = Literal["souvenance", "honcho"]
+Environment = Literal["production", "local"]
+ModelChoice = Literal["server", "settings", "hermes", "declined", "not asked"]
 
+NOT_NEEDED = ("queryRewrite", "initOnSessionStart")
+"""Settings of the bundled Honcho plugin that are accepted and have no use here."""
 USUAL_WAIT = 0.3
+TASK = "souvenance"
+"""What Hermes books the cost of its model under, and what config.yaml calls it: `auxiliary.souvenance`."""
+TOKENS_PER_CONVERSATION = 3_000
+"""About what one call costs. The prompt of a short typed chat has 1,600 to 2,100 tokens; what is known so far
+and the reply come on top."""
+
+_CONNECTION, _PEOPLE, _RECALL, _WRITING = "Connection", "People", "Recall", "Writing"
+_SESSIONS, _DIALECTIC, _BUDGETS, _PACE = "Sessions", "Dialectic", "Budgets", "Pace"
+_MODEL = "Hermes' own model"
 
 
-class Configuration(Struct, frozen=True, kw_only=True):
+class ProviderSetting(Struct, frozen=True, kw_only=True):
+    name: str
+    """As in the file."""
+    attribute: str
+    """Its field in Configuration."""
+    kind: SettingType
+    section: str
+    says: str
+    default: Any
+    """None if there is none."""
+    default_text: str = ""
+    """The default in words, where it depends on other things."""
+    aliases: tuple[str, ...] = ()
+    variable: str | None = None
+    """The environment variable that stands in for it."""
+    guards: bool = False
+    """Whether it decides where memory goes or what it may reach, so that no default may stand in for a
+    value that can't be used: memory is off instead."""
+
+    @property
+    def default_value(self) -> Any:
+        """None if there is none, or if it depends on other things."""
+        return None if self.default_text else self.default
+
+    @property
+    def default_words(self) -> str:
+        value = self.default_value
+        return self.default_text or ("" if value is None else encode(value).decode())
+
+
+def setting(section: str, kind: SettingType, default: Any, says: str, **more: Any) -> Any:
+    """A field that is a setting; `more` is as in `ProviderSetting`. Its name in the file is the field's in
+    camel case. MISSING is the default where the host decides.
+    """
+    declared = {"section": section, "kind": kind, "says": says, **more}
+    if default == {}:
+        return field(default_factory=dict, metadata=declared)
+    return field(default=default, metadata=declared)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Configuration:
     home: Path
     """The profile's HERMES_HOME."""
     host: str
     """The key of the profile's block under `hosts`."""
     file: Path | None = None
     """Where it was read from."""
-    enabled: bool = True
-    base_url: str | None = None
-    api_key: str | None = None
-    oauth: Mapping[str, Any] | None = None
-    environment: Literal["production", "local"] | None = None
-    timeout: float = 30.0
-    workspace: str
-    peer_name: str | None = None
-    ai_peer: str
-    pin_user_peer: bool = False
-    user_peer_aliases: Mapping[str, str] = field(default_factory=dict)
-    runtime_peer_prefix: str = ""
-    recall_mode: RecallMode = "hybrid"
-    observation: Observation = Observation()
-    write_frequency: WriteFrequency = "async"
-    save_messages: bool = True
-    session_strategy: SessionStrategy = "per-directory"
-    session_peer_prefix: bool = False
-    sessions: Mapping[str, str] = field(default_factory=dict)
-    """Session names by directory."""
-    dialectic_depth: int = 1
-    dialectic_depth_levels: tuple[Level, ...] | None = None
-    dialectic_reasoning_level: Level = "low"
-    dialectic_dynamic: bool = True
-    dialectic_max_chars: int = 600
-    dialectic_max_input_chars: int = 10_000
-    reasoning_heuristic: bool = True
-    reasoning_level_cap: Level = "high"
-    context_tokens: int = 1200
-    """Under a tenth of what the host's own prompt and tools take."""
-    message_max_chars: int = 25_000
-    context_cadence: int = 1
-    dialectic_cadence: int = 1
-    injection_frequency: InjectionFrequency = "every-turn"
-    first_turn_base_wait: float | None = None
-    first_turn_dialectic_wait: float | None = None
-    recall_wait: float | None = None
-    """For how many seconds at most a turn waits for its memory, if that was said."""
-    namespaces: Namespaces = Namespaces()
-    tool_names: ToolNames = "souvenance"
-    host_model: bool | None = None
-    """Whether Hermes' own model may read what was said; None if nobody was asked."""
-    host_model_calls_per_day: int = 40
-    host_model_tokens_per_day: int = 100_000
-    store: Path
-    """The data folder of the embedded store."""
     token: Token | None = None
     """What the key grants, if it is a capability token."""
+
+    enabled: bool = setting(_CONNECTION, t.FLAG, True, "Whether this profile has memory at all.", guards=True)
+    base_url: str | None = setting(
+        _CONNECTION,
+        t.ADDRESS,
+        None,
+        "The server to use, Souvenance's or Honcho's. A version at the end of it is cut off.",
+        default_text="none: the store",
+        aliases=("base_url",),
+        variable="HONCHO_BASE_URL",
+        guards=True,
+    )
+    api_key: str | None = setting(
+        _CONNECTION,
+        t.SECRET,
+        None,
+        "The key for the server: without baseUrl, for Honcho's cloud. To a baseUrl on this "
+        "machine or its network a key is sent only if it stands in the host's block. A key in the "
+        "environment alone is not used: memory stays on this machine until baseUrl or environment says "
+        "where the key belongs.",
+        default_text="none",
+        variable="HONCHO_API_KEY",
+        guards=True,
+    )
+    oauth: Mapping[str, Any] | None = setting(
+        _CONNECTION,
+        t.OBJECT,
+        None,
+        "The grant that signing in leaves here. It is renewed by itself; do not edit it.",
+        default_text="none",
+        guards=True,
+    )
+    environment: Environment | None = setting(
+        _CONNECTION,
+        t.choice(*get_args(Environment)),
+        None,
+        "Which server if no baseUrl names one: Honcho's cloud, which needs a key, or port 8000 of this "
+        "machine.",
+        default_text="none",
+        variable="HONCHO_ENVIRONMENT",
+        guards=True,
+    )
+    timeout: float = setting(
+        _CONNECTION,
+        seconds(above_zero=True),
+        30.0,
+        "How long a request to the server, or a tool of the model, may take.",
+        aliases=("requestTimeout",),
+        variable="HONCHO_TIMEOUT",
+    )
+    store: Path = setting(
+        _CONNECTION,
+        t.PATH,
+        MISSING,
+        "The data folder of the memory in this process, for a profile without a server. Its souvenance.toml "
+        "counts as for a server.",
+        default_text="$HERMES_HOME/souvenance",
+        guards=True,
+    )
+    workspace: str = setting(
+        _CONNECTION,
+        t.NAME,
+        MISSING,
+        "The workspace. Profiles that name the same one know the same people.",
+        default_text="the host's key",
+    )
+    namespaces: Namespaces = setting(
+        _CONNECTION,
+        t.NAMESPACES,
+        Namespaces(),
+        "What may be read, and the one that is written to. A name alone stands for both; of a list all "
+        "are read and the first is written to. What is not named is not granted.",
+        guards=True,
+    )
+
+    peer_name: str | None = setting(
+        _PEOPLE,
+        t.PEER,
+        None,
+        "The peer of the profile's owner: who speaks where no platform says who does.",
+        default_text="none",
+    )
+    ai_peer: str = setting(
+        _PEOPLE,
+        t.PEER,
+        MISSING,
+        "The peer of the agent, which must not be a person's.",
+        default_text="the host's key",
+    )
+    pin_user_peer: bool = setting(
+        _PEOPLE,
+        t.FLAG,
+        False,
+        "Takes everybody who writes, on every platform, for peerName. Only for an agent that nobody but "
+        "its owner talks to.",
+        aliases=("pinPeerName",),
+    )
+    user_peer_aliases: Mapping[str, str] = setting(
+        _PEOPLE,
+        t.ALIASES,
+        {},
+        "The peer of each id that a platform gives a person, so that several ids are one person.",
+    )
+    runtime_peer_prefix: str = setting(
+        _PEOPLE,
+        t.TEXT,
+        "",
+        "What the peers of people without an alias begin with, so that equal ids of two platforms stay "
+        "two people.",
+    )
+
+    recall_mode: RecallMode = setting(
+        _RECALL,
+        t.choice(*get_args(RecallMode), auto="hybrid"),
+        "hybrid",
+        'How memory reaches the model: shown to it ("context"), asked for by it ("tools"), or both. '
+        'The old "auto" is "hybrid".',
+    )
+    tool_names: ToolNames = setting(
+        _RECALL, t.choice(*get_args(ToolNames)), "souvenance", "What the names of the tools begin with."
+    )
+    observation_mode: str = setting(
+        _RECALL,
+        t.choice("directional", "unified", shared="unified", separate="directional", cross="directional"),
+        "directional",
+        'Who learns about whom. "directional": both about themselves and each other; "unified": both '
+        "about the user only.",
+    )
+    observation: Observation = setting(
+        _RECALL,
+        t.OBSERVATION,
+        Observation(),
+        "The same, one by one. A flag that is given here wins over the mode.",
+        default_text="as observationMode",
+    )
+
+    write_frequency: WriteFrequency = setting(
+        _WRITING,
+        t.FREQUENCY,
+        "async",
+        'When turns are saved: in the background ("async"), at the end of each ("turn") or of '
+        'the session ("session"), or every so many turns. What is kept back goes after half an hour.',
+    )
+    save_messages: bool = setting(_WRITING, t.FLAG, True, "Whether what is said is kept.")
+    group_chats: bool = setting(
+        _WRITING,
+        t.FLAG,
+        True,
+        "Whether chats of several people have memory. Off, nothing is saved or recalled there.",
+    )
+    message_max_chars: int = setting(
+        _WRITING, whole(20), 25_000, "How long a message may be. A longer one is written in pieces."
+    )
+
+    session_strategy: SessionStrategy = setting(
+        _SESSIONS,
+        t.choice(*get_args(SessionStrategy)),
+        "per-directory",
+        "What shares a session on the command line: a directory, a run, a git repository or everything. "
+        "A platform's chat is always a session of its own.",
+    )
+    session_peer_prefix: bool = setting(
+        _SESSIONS, t.FLAG, False, "Begins the name of every session with the peer's."
+    )
+    sessions: Mapping[str, str] = setting(
+        _SESSIONS,
+        t.SESSIONS,
+        {},
+        "Names for the sessions of some directories, whatever the strategy would call them.",
+    )
+
+    dialectic_depth: int = setting(
+        _DIALECTIC,
+        whole(1, 3, clamped=True),
+        1,
+        "In how many passes a question about the user is thought about. Other numbers are moved into "
+        "this range.",
+    )
+    dialectic_depth_levels: tuple[Level, ...] | None = setting(
+        _DIALECTIC,
+        t.PASS_LEVELS,
+        None,
+        'The level of each pass. A pass that is not named has "low".',
+        default_text="by depth",
+    )
+    dialectic_reasoning_level: Level = setting(
+        _DIALECTIC, t.choice(*LEVELS), "low", "How hard it is thought about."
+    )
+    dialectic_dynamic: bool = setting(
+        _DIALECTIC, t.FLAG, True, "Whether the model may choose the level itself when it asks by tool."
+    )
+    reasoning_heuristic: bool = setting(
+        _DIALECTIC,
+        t.FLAG,
+        True,
+        "Raises the level by one if the message has 120 characters, by two if it has 400.",
+    )
+    reasoning_level_cap: Level = setting(
+        _DIALECTIC, t.choice(*LEVELS), "high", "How far reasoningHeuristic may raise it."
+    )
+
+    dialectic_max_chars: int = setting(
+        _BUDGETS, t.LIMIT, 600, "How many characters of an answer are shown to a model that did not ask."
+    )
+    dialectic_max_input_chars: int = setting(
+        _BUDGETS, whole(1), 10_000, "How many characters a question may have; the rest is cut off."
+    )
+    # The default is under a tenth of what the host's own prompt and tools take.
+    context_tokens: int = setting(
+        _BUDGETS,
+        t.LIMIT,
+        1200,
+        "How many tokens of memory are shown in one turn, at four characters each.",
+    )
+
+    context_cadence: int = setting(
+        _PACE, whole(1, clamped=True), 1, "Every how many turns what is known is looked up again."
+    )
+    dialectic_cadence: int = setting(
+        _PACE, whole(1, clamped=True), 1, "Every how many turns a question about the user is put to memory."
+    )
+    injection_frequency: InjectionFrequency = setting(
+        _PACE,
+        t.choice(*get_args(InjectionFrequency)),
+        "every-turn",
+        "Whether memory is shown in every turn or in the first alone.",
+    )
+    recall_wait: float | None = setting(
+        _PACE,
+        seconds(),
+        None,
+        "How long a turn waits for its memory at most; once it is set, the first of a process too.",
+        default_text="0.3, and 3 while memory in this process is loaded",
+    )
+    first_turn_base_wait: float | None = setting(
+        _PACE,
+        seconds(),
+        None,
+        "How long the first turn waits for what is known.",
+        default_text="as recallWait",
+    )
+    first_turn_dialectic_wait: float | None = setting(
+        _PACE,
+        seconds(),
+        None,
+        "How long the first turn waits for the answer about the user. Where memory has told something "
+        "and no wait is set, that answer comes with the next turn.",
+        default_text="as recallWait",
+    )
+
+    host_model: bool | None = setting(
+        _MODEL,
+        t.FLAG,
+        None,
+        "Whether Hermes' own model reads finished conversations in the background and notes what they "
+        "tell about you. Off means quotes only. Memory on a server uses the server's model instead.",
+        default_text="off until setup has asked",
+    )
+    host_model_calls_per_day: int = setting(
+        _MODEL, whole(0), 40, "How often Hermes' model is asked in a day, in UTC, at most."
+    )
+    host_model_tokens_per_day: int = setting(
+        _MODEL,
+        whole(0),
+        100_000,
+        "How many tokens that may cost in a day, prompts and replies together.",
+    )
 
     @property
     def patience(self) -> float:
@@ -97,3 +377,49 @@ class Configuration(Struct, frozen=True, kw_only=True):
             return "http://localhost:8000"
         cloud = self.environment or self.api_key or self.oauth
         return "https://api.honcho.dev" if cloud else None
+
+    def value(self, name: str) -> Any:
+        """The value of the setting that has that name in the file."""
+        return getattr(self, _SPELLINGS[name].attribute)
+
+    def model_choice(self, *, configured: bool) -> ModelChoice:
+        """Which model reads what was said. A server has its own. One that the settings of the store name
+        (`configured`) comes before Hermes' own."""
+        if self.url is not None:
+            return "server"
+        if configured:
+            return "settings"
+        if self.host_model is None:
+            return "not asked"
+        return "hermes" if self.host_model else "declined"
+
+
+def _declared(attribute: str, default: Any, declared: Mapping[str, Any]) -> ProviderSetting:
+    first, *rest = attribute.split("_")
+    name = first + "".join(map(str.title, rest))
+    return ProviderSetting(name=name, attribute=attribute, default=default, **declared)
+
+
+KEYS = tuple(
+    _declared(
+        one.name,
+        {} if one.default_factory is dict else None if one.default is MISSING else one.default,
+        one.metadata,
+    )
+    for one in fields(Configuration)
+    if one.metadata
+)
+"""Every setting, in the order of the reference."""
+
+_SPELLINGS = {spelling: key for key in KEYS for spelling in (key.name, *key.aliases)}
+
+
+def find(name: str) -> ProviderSetting | None:
+    """The setting of that name, or of that legacy spelling."""
+    return _SPELLINGS.get(name)
+
+
+def nearest_key(name: str) -> str | None:
+    """The name of the setting that was probably meant."""
+    found = t.nearest(name, _SPELLINGS)
+    return _SPELLINGS[found].name if found else None

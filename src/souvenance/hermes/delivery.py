@@ -1,14 +1,329 @@
-"""Delivers the write queue in the background, as soon as possible."""
+"""The provider's writes: what waits in the queue, how it is sent to memory, and the thread that does so."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
-from souvenance.errors import SouvenanceError
-from souvenance.ports.write_queue import Letter, WriteQueue
+import msgspec
+from msgspec import Struct
+
+from souvenance.agents.conversation_scope import ConversationScope
+from souvenance.agents.gated_memory import CallableGate, GatedMemory, members_of
+from souvenance.agents.memory_interface import AI, USER
+from souvenance.agents.narrow_tokens import NarrowTokens
+from souvenance.agents.redaction import redact
+from souvenance.decoders import settled
+from souvenance.domain.reasoning_settings import Reasoning
+from souvenance.errors import (
+    BodyTooLarge,
+    CapScopeMismatch,
+    Conflict,
+    Denied,
+    InvalidInput,
+    LineTooLong,
+    MethodNotAllowed,
+    NotFound,
+    SouvenanceError,
+    Unsupported,
+    UnsupportedType,
+)
+from souvenance.gate.conversation.messages import (
+    ADD_FILE,
+    ADD_MESSAGES,
+    DELETE_MESSAGE,
+    LIST_MESSAGES,
+    AddFile,
+    AddMessages,
+    DeleteMessage,
+    ListMessages,
+    MessageHabits,
+    MessagePage,
+    Messages,
+    NewMessage,
+)
+from souvenance.ports.write_queue import Letter, WriteQueue, WriteRefused
+
+_MARK = "souvenance_letter"
+"""Under which a message's metadata names the letter that brought it."""
+
+_MOST_PREPARED = 1000
+_MOST_NOTED = 1000
+
+_HOPELESS = (
+    InvalidInput,
+    LineTooLong,
+    BodyTooLarge,
+    Conflict,
+    UnsupportedType,
+    Unsupported,
+    MethodNotAllowed,
+)
+"""What no second try changes."""
+
+
+class QueuedMessage(Struct, frozen=True):
+    peer: str
+    text: str
+    at: int
+
+
+class QueuedTurn(Struct, frozen=True, tag="turn"):
+    """What was said in one turn."""
+
+    scope: ConversationScope
+    said: list[QueuedMessage]
+
+
+class QueuedStatement(Struct, frozen=True, tag="statement"):
+    """A fact of a peer, in place of what was stated before, if anything."""
+
+    scope: ConversationScope
+    peer: str
+    text: str | None
+    instead_of: str | None = None
+    """A part of the text that no longer holds."""
+
+
+class QueuedPage(Struct, frozen=True, tag="page"):
+    """A file of the host's own memory."""
+
+    scope: ConversationScope
+    peer: str
+    name: str
+    text: str
+
+
+class Undo(Struct, frozen=True, tag="undo"):
+    """What an earlier letter brought was taken back."""
+
+    scope: ConversationScope
+    letter: str
+
+
+Content = QueuedTurn | QueuedStatement | QueuedPage | Undo
+
+
+def lane_of(scope: ConversationScope) -> str:
+    """What must be written in order: what is said in one session."""
+    return msgspec.json.encode((scope.workspace, scope.session)).decode()
+
+
+def body_of(content: Content) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.to_builtins(content)
+    return found
+
+
+class QueueDelivery:
+    """Takes letters to memory."""
+
+    def __init__(self, gate: CallableGate, tokens: NarrowTokens, *, reads_agent: bool = True) -> None:
+        """Without `reads_agent` nothing is concluded from what the agent says."""
+        self._gate = gate
+        self._tokens = tokens
+        self._reads_agent = reads_agent
+        self._prepared: set[str] = set()
+        self._ids: dict[str, list[str]] = {}
+        """The messages that the latest letters brought."""
+
+    def __call__(self, letter: Letter) -> None:
+        """Raises: Refused for what will never be taken; SouvenanceError for what may be another time.
+
+        A turn that is denied waits for a change of mind; anything else would only hold it up.
+        """
+        try:
+            content = msgspec.convert(letter.body, type=settled(Content))
+        except msgspec.ValidationError as error:
+            raise WriteRefused(str(error)) from None
+        try:
+            self._carry(letter, content)
+        except _HOPELESS as error:
+            raise WriteRefused(f"{error.code}: {error.detail}") from error
+        except Denied as error:
+            if isinstance(content, QueuedTurn):
+                raise
+            raise WriteRefused(f"{error.code}: {error.detail}") from error
+
+    def _carry(self, letter: Letter, content: Content) -> None:
+        match content:
+            case QueuedTurn():
+                self._say(letter, content)
+            case QueuedStatement():
+                self._state(content)
+            case QueuedPage():
+                self._add_page(letter, content)
+            case Undo():
+                self._undo(content)
+
+    def _say(self, letter: Letter, turn: QueuedTurn) -> None:
+        scope, members = turn.scope, members_of(turn.scope)
+        said = [one for one in turn.said if one.peer in members]
+        if not said or (letter.attempts and self._brought(scope, letter.id)):
+            return
+        self._prepare(scope)
+        asked = AddMessages(
+            workspace_id=scope.workspace,
+            session_id=scope.session,
+            messages=[
+                NewMessage(
+                    content=one.text,
+                    peer_id=one.peer,
+                    created_at=datetime.fromtimestamp(one.at / 1000, UTC),
+                    metadata={_MARK: letter.id},
+                    configuration=self._habits(scope, one.peer),
+                )
+                for one in said
+            ],
+            namespace=scope.written,
+            members=members if self._tokens.capped else None,
+            idempotency_key=letter.id if self._tokens.capped else None,
+        )
+        brought: Messages = self._gate.call(ADD_MESSAGES, self._tokens.of(scope)("speak"), asked)
+        self._ids[letter.id] = [message.id for message in brought.messages]
+        if len(self._ids) > _MOST_NOTED:
+            del self._ids[next(iter(self._ids))]
+
+    def _habits(self, scope: ConversationScope, peer: str) -> MessageHabits | None:
+        left_out = peer == scope.ai and not self._reads_agent
+        return MessageHabits(reasoning=Reasoning(enabled=False)) if left_out else None
+
+    def _prepare(self, scope: ConversationScope) -> None:
+        """Where the first message can't bring its session's settings along, make the session first."""
+        key = lane_of(scope)
+        if self._tokens.capped or key in self._prepared:
+            return
+        self._memory(scope).begin()
+        if len(self._prepared) >= _MOST_PREPARED:
+            self._prepared.clear()
+        self._prepared.add(key)
+
+    def _brought(self, scope: ConversationScope, letter_id: str) -> list[str]:
+        """The messages that this letter brought already."""
+        if not scope.namespaces.read:
+            return []
+        asked = ListMessages(
+            workspace_id=scope.workspace,
+            session_id=scope.session,
+            filters={"metadata": {_MARK: letter_id}},
+            size=100,
+        )
+        try:
+            page: MessagePage = self._gate.call(LIST_MESSAGES, self._tokens.of(scope)("read"), asked)
+        except (NotFound, CapScopeMismatch):
+            return []
+        return [message.id for message in page.items]
+
+    def _state(self, statement: QueuedStatement) -> None:
+        memory = self._memory(statement.scope)
+        if statement.text and not any(
+            note.text == statement.text for note in memory.stated(statement.peer, statement.text)
+        ):
+            memory.conclude(statement.peer, statement.text)
+        if statement.instead_of and not statement.scope.reads_back:
+            raise WriteRefused(
+                "what was replaced stays: it is in a namespace that is written to and not read"
+            )
+        if statement.instead_of:
+            for note in memory.stated(statement.peer, statement.instead_of):
+                if statement.instead_of in note.text and note.text != statement.text:
+                    memory.retract(note.id)
+
+    def _add_page(self, letter: Letter, page: QueuedPage) -> None:
+        scope = page.scope
+        if scope.named(page.peer) not in members_of(scope):
+            raise WriteRefused("the token does not speak for the agent")
+        if letter.attempts and self._brought(scope, letter.id):
+            return
+        self._memory(scope).begin()
+        asked = AddFile(
+            workspace_id=scope.workspace,
+            session_id=scope.session,
+            peer_id=scope.named(page.peer),
+            file=page.text.encode(),
+            filename=page.name,
+            media_type="text/plain",
+            metadata={_MARK: letter.id, "file": page.name},
+            configuration=self._habits(scope, scope.named(page.peer)),
+            namespace=scope.written,
+        )
+        self._gate.call(ADD_FILE, self._tokens.of(scope)("speak"), asked)
+
+    def _undo(self, undo: Undo) -> None:
+        scope, noted = undo.scope, self._ids.get(undo.letter)
+        if noted is None and not scope.reads_back:
+            raise WriteRefused("what was undone stays: it is in a namespace that is written to and not read")
+        for message_id in noted or self._brought(scope, undo.letter):
+            asked = DeleteMessage(
+                workspace_id=scope.workspace,
+                session_id=scope.session,
+                message_id=message_id,
+                with_empty_session=True,
+            )
+            with suppress(NotFound):
+                self._gate.call(DELETE_MESSAGE, self._tokens.of(scope)("undo"), asked)
+        self._ids.pop(undo.letter, None)
+
+    def _memory(self, scope: ConversationScope) -> GatedMemory:
+        return GatedMemory(self._gate, scope, self._tokens.of(scope), capped=self._tokens.capped)
+
+
+_MOST_BYTES = 200_000
+_FILES = (("memories/MEMORY.md", AI), ("memories/USER.md", USER), ("SOUL.md", AI))
+
+
+def pages(home: Path, scope: ConversationScope) -> list[QueuedPage]:
+    """What the host has written down of its owner and of itself."""
+    found = []
+    for name, peer in _FILES:
+        try:
+            with open(home / name, "rb") as file:
+                text = file.read(_MOST_BYTES).decode(errors="ignore").strip()
+        except OSError:
+            continue
+        if text and text != _template(name):
+            found.append(QueuedPage(scope, peer, Path(name).name, redact(text)))
+    return found
+
+
+def _template(name: str) -> str | None:
+    """What the host itself puts into a file before its owner has written a word."""
+    if name != "SOUL.md":
+        return None
+    try:
+        from hermes_cli.default_soul import DEFAULT_SOUL_MD  # type: ignore[import-not-found]
+    except ImportError:
+        return None
+    return str(DEFAULT_SOUL_MD).strip()
+
+
+def statement(
+    scope: ConversationScope, action: str, target: str, content: str, metadata: Mapping[str, Any] | None
+) -> QueuedStatement | None:
+    """What a change to the host's own memory means for ours; None if nothing.
+
+    What the agent notes for itself is for all whom it serves: from one of many, it is not taken.
+    """
+    peer = USER if target == "user" else AI
+    if peer == AI and not scope.personal:
+        return None
+    text = redact(content.strip()) or None
+    gone = str((metadata or {}).get("old_text") or "").strip() or None
+    match action:
+        case "add" if text:
+            return QueuedStatement(scope, peer, text)
+        case "replace" if text:
+            return QueuedStatement(scope, peer, text, instead_of=gone)
+        case "remove" if gone or text:
+            return QueuedStatement(scope, peer, None, instead_of=gone or text)
+        case _:
+            return None
+
 
 _IDLE_SECONDS = 10.0
 _FIRST_PAUSE = 1.0
@@ -51,7 +366,7 @@ class DeliveryThread:
 
     def _come(self) -> None:
         if self._thread is None and not self._stopped:
-            self._thread = threading.Thread(target=self._run, name="souvenance-outbox", daemon=True)
+            self._thread = threading.Thread(target=self._run, name="souvenance-delivery", daemon=True)
             self._thread.start()
 
     def flush(self, seconds: float) -> bool:

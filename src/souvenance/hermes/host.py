@@ -1,10 +1,20 @@
-"""What the host says about a conversation when it starts one."""
+"""What the host tells of a conversation, its clock, and its own transcript."""
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from datetime import UTC, datetime, tzinfo
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
+
+from souvenance.agents.transcript import CONTINUED, spoken
+from souvenance.patterns import pattern
 
 PERSONAL = frozenset({"cli", "tui", "acp", "desktop", "local"})
 """The platforms whose only user is who runs them."""
@@ -25,3 +35,108 @@ class HostConversation(Struct, frozen=True, kw_only=True):
     thread_id: str | None = None
     gateway_session_key: str | None = None
     session_title: str | None = None
+
+
+_SETTINGS = "hermes_cli.config"
+"""What the host's clock reads its settings by. A host has loaded it; only there it costs nothing to ask."""
+
+
+def local_zone() -> tzinfo | None:
+    """The time local_zone that the host is set to; None for the machine's own."""
+    if _SETTINGS not in sys.modules:
+        return None
+    try:
+        found = import_module("hermes_time").get_timezone()
+    except Exception:  # noqa: BLE001 - whatever a host makes of its settings, there is a day to go by
+        return None
+    return found if isinstance(found, tzinfo) else None
+
+
+def local_now() -> datetime:
+    return datetime.now(UTC).astimezone(local_zone())
+
+
+_SAID = """
+    SELECT NOT active, content FROM messages
+    WHERE session_id = ? AND role = 'user' AND NOT compacted ORDER BY id
+"""
+_UNDONE = """
+    SELECT DISTINCT session_id FROM messages
+    WHERE session_id IN ({}) AND active = 0 AND NOT compacted AND role = 'user'
+"""
+_SHOWN = """
+    SELECT role = 'user', content, {} FROM messages
+    WHERE session_id = ? AND active AND role IN ('user', 'assistant') ORDER BY id DESC
+"""
+_SENT = "api_content"
+"""Where the host keeps a message as the model was sent it, with what memory added; older ones do not."""
+_JSON = "\x00json:"
+"""What the host puts before content in parts."""
+_BETWEEN = "\x00"
+_LOCKED_SECONDS = 0.1
+_REDACTED = pattern(r"\[redacted: [^\]]*\]")
+
+
+class Window(Struct, frozen=True):
+    """What was said in a session that the model still has before it."""
+
+    text: str
+    injected: str = ""
+    """The messages with what memory added to them."""
+
+    def shows(self, text: str) -> bool:
+        """Whether that, as we keep it, was said there."""
+        return all(part.strip() in self.text for part in _REDACTED.split(text.removeprefix(CONTINUED)))
+
+
+def window(home: Path, session_id: str, turns: int) -> Window | None:
+    """What the latest turns of a session were, so many as the host counts; None if it has no transcript.
+
+    Two talks over HTTP that begin alike are one session to the host: so only the latest are the talk's own.
+    """
+    asked = (_rows(home, _SHOWN.format(column), (session_id,)) for column in (_SENT, "NULL"))
+    rows = next(filter(None, asked), [])
+    texts: list[str] = []
+    sent: list[str] = []
+    for by_user, content, added in rows:
+        if turns <= 0:
+            break
+        turns -= by_user
+        texts.append(spoken(_content(content)))
+        sent += [added] if isinstance(added, str) else []
+    return Window(_BETWEEN.join(texts), _BETWEEN.join(sent)) if rows else None
+
+
+def said_and_undone(home: Path, session_id: str) -> tuple[list[str], list[str]]:
+    """What the user said in a session, oldest first, and what they took back; neither if it can't be read."""
+    rows = _rows(home, _SAID, (session_id,))
+    told = [(undone, spoken(_content(content))) for undone, content in rows]
+    return [text for undone, text in told if not undone], [text for undone, text in told if undone]
+
+
+def with_undone(home: Path, session_ids: Iterable[str]) -> list[str]:
+    """The sessions in which the user ever took something back."""
+    wanted = tuple(session_ids)
+    rows = _rows(home, _UNDONE.format(",".join("?" * len(wanted))), wanted) if wanted else []
+    return [session_id for (session_id,) in rows]
+
+
+def _rows(home: Path, query: str, values: Sequence[str]) -> list[tuple[Any, ...]]:
+    """No row if the host has no such database, or one of another make."""
+    import sqlite3
+
+    where = f"{(home / 'state.db').absolute().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(where, uri=True, timeout=_LOCKED_SECONDS)) as found:
+            return found.execute(query, values).fetchall()
+    except sqlite3.Error:
+        return []
+
+
+def _content(text: object) -> Any:
+    if isinstance(text, str) and text.startswith(_JSON):
+        try:
+            return json.loads(text.removeprefix(_JSON))
+        except ValueError:
+            return text
+    return text

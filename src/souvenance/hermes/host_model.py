@@ -19,8 +19,8 @@ import httpx
 import msgspec
 
 from souvenance.agents.redaction import redact
-from souvenance.hermes.model_choice import TASK
-from souvenance.hermes.running_turns import TurnsUnderWay
+from souvenance.hermes.configuration import TASK
+from souvenance.hermes.profile_runtime import TurnsUnderWay
 
 URL = "http://hermes.invalid/v1"
 """Nobody is ever reached there: requests go to Hermes itself."""

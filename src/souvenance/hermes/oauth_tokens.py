@@ -9,13 +9,10 @@ again.
 
 from __future__ import annotations
 
-import fcntl
 import logging
-import os
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +22,14 @@ from msgspec.structs import replace
 from souvenance.errors import ServerUnreachable, SignInEnded, SouvenanceError, StorageBusy
 from souvenance.hermes.config_reader import KEPT_IN
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.sign_in import wire
+from souvenance.hermes.files import locked
+from souvenance.hermes.sign_in.authorization_server import Issued, SignInRefused, Unheard, issued, plain_url
 
 _RENEW_BEFORE_SECONDS = 120
 _PAUSE_MS = 60_000
 """After a renewal that failed; meanwhile the old token is shown."""
 _PATIENCE_SECONDS = 20.0
 """For another process that renews, if the token is over and there is nothing else to show."""
-_LOOK_SECONDS = 0.02
 _SHORTEST_LIFE = 1
 _LONGEST_LIFE = 10 * 365 * 24 * 3600
 _LOCK = ".souvenance-sign-in.lock"
@@ -97,7 +94,7 @@ class OAuthGrant(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def given(
-        cls, told: wire.Issued, *, client: str, endpoint: str, revoke: str, scope: str, now: int
+        cls, told: Issued, *, client: str, endpoint: str, revoke: str, scope: str, now: int
     ) -> OAuthGrant:
         """What a new sign-in gave; `now` is in milliseconds."""
         return cls(
@@ -121,13 +118,25 @@ class OAuthGrant(Struct, frozen=True, kw_only=True):
         """Whether the access token is of no use any more."""
         return self.expires_at <= now
 
+    def standing(self, now: int) -> str:
+        """In words: which client it belongs to, and for how long its token is valid."""
+        if self.ended:
+            return f"{self.client}, ended: {self.ended}; sign in again: souvenance login"
+        left = self.expires_at - now
+        held = (
+            f"valid for {max(1, round(left / 60))} min"
+            if left > 0
+            else "ran out; it is renewed with the next request"
+        )
+        return f"{self.client}, {held}{'; a renewal was cut off' if self.spending else ''}"
+
 
 def _seconds(value: Any) -> int:
     """Raises: TypeError, ValueError, OverflowError."""
     return int(float(value or 0))
 
 
-def _end(told: wire.Issued, now: int) -> int:
+def _end(told: Issued, now: int) -> int:
     return now + int(min(max(told.expires_in, _SHORTEST_LIFE), _LONGEST_LIFE))
 
 
@@ -257,7 +266,7 @@ class Upkeep:
             self._grant = replace(kept, refresh="", spending=0, ended=why)
             self._write(self._grant.settings())
             raise _ended(why) from error
-        except wire.Unheard:
+        except Unheard:
             raise
         except ServerUnreachable:
             self._write(kept.settings())
@@ -282,44 +291,23 @@ def lock_of(folder: Path, theirs: Path | None = None) -> Path:
     return folder / _LOCK if theirs is None else theirs.with_name(f"{theirs.name}.lock")
 
 
-@contextmanager
-def alone(file: Path | None, patience: float = _PATIENCE_SECONDS) -> Iterator[None]:
+def alone(file: Path | None, patience: float = _PATIENCE_SECONDS) -> AbstractContextManager[None]:
     """Hold off every other process that changes a sign-in of this installation.
 
     Raises: StorageBusy if another one does not come to an end.
     """
-    if file is None:
-        yield
-        return
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        end = time.monotonic() + patience
-        while not _locked(descriptor):
-            if time.monotonic() >= end:
-                raise StorageBusy("another process is renewing the sign-in", hint="")
-            time.sleep(_LOOK_SECONDS)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+    return nullcontext() if file is None else locked(file, patience)
 
 
 def exchange(grant: OAuthGrant, now: int) -> OAuthGrant:
     """Trade the refresh token at its endpoint. Raises: as Exchange says."""
     form = {"grant_type": "refresh_token", "refresh_token": grant.refresh, "client_id": grant.client}
     try:
-        told = wire.issued(grant.endpoint, form)
-    except wire.SignInRefused as refused:
+        told = issued(grant.endpoint, form)
+    except SignInRefused as refused:
         if refused.error == "invalid_grant":
             raise SignInEnded("the server does not renew it any more") from refused
-        where = wire.place(grant.endpoint)
+        where = plain_url(grant.endpoint)
         raise ServerUnreachable(f"no new token from {where}: {refused}", hint="") from refused
     return replace(
         grant,

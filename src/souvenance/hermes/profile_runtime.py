@@ -1,7 +1,7 @@
 """What the providers of one profile share in a process.
 
 A host makes a provider for every request and may never say that it is done with one. So whatever
-costs something lives here, once: the way to memory, the write queue, a few threads, and what is known of
+costs something lives here, once: the backend, the write queue, a few threads, and what is known of
 the conversations of late.
 """
 
@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
 from contextlib import nullcontext
+from contextvars import Context, copy_context
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -35,26 +36,73 @@ from souvenance.errors import (
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
-from souvenance.hermes.circuit_breaker import Breaker
-from souvenance.hermes.conversation_cache import Live
-from souvenance.hermes.delivery import DeliveryThread
+from souvenance.hermes.backend_health import AwaitedCall, Breaker, FarGate, Watch, WatchedCall
+from souvenance.hermes.conversation import CachedConversation
+from souvenance.hermes.delivery import Content, DeliveryThread, QueueDelivery, body_of, lane_of
 from souvenance.hermes.gc_pause import undisturbed
-from souvenance.hermes.queued_writes import Content, QueueDelivery, body_of, lane_of
-from souvenance.hermes.running_turns import TurnsUnderWay
-from souvenance.hermes.slow_calls import AwaitedCall, FarGate, Watch, WatchedCall
 from souvenance.hermes.state_files import StateFiles
 from souvenance.hermes.thread_pool import ThreadPool
 from souvenance.ports.write_queue import Letter, WriteQueue, WriteQueueStatus, WriteRefused
+
+QUIET_SECONDS = 5.0
+"""This long after the last turn ended, it is quiet."""
+_LONGEST_TURN_SECONDS = 600.0
+"""The host says nothing when a turn is interrupted. After this time a turn counts as over."""
+_LONGEST_WAIT_SECONDS = 900.0
+"""On a gateway somebody may always be talking. After this time background work goes ahead."""
+
+
+class TurnsUnderWay:
+    """Any number of threads may use it."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._lock = threading.Lock()
+        self._begun: dict[object, float] = {}
+        self._ended = now() - QUIET_SECONDS
+        self._busy_since = now()
+        self.context: Context | None = None
+        """The latest turn's context: by it the host knows its model and the session that pays."""
+
+    def begin(self, whose: object) -> None:
+        """A turn begins. Call it on the turn's own thread."""
+        now = self._now()
+        with self._lock:
+            if self._is_quiet(now):
+                self._busy_since = now
+            self._begun = {name: at for name, at in self._begun.items() if _runs(at, now)}
+            self._begun[whose] = now
+            self.context = copy_context()
+
+    def end(self, whose: object) -> None:
+        """A turn has its answer, or its session is over."""
+        with self._lock:
+            if self._begun.pop(whose, None) is not None:
+                self._ended = self._now()
+
+    def busy(self) -> bool:
+        """Whether a turn is under way, or ended only just now."""
+        with self._lock:
+            now = self._now()
+            return not self._is_quiet(now) and now - self._busy_since < _LONGEST_WAIT_SECONDS
+
+    def _is_quiet(self, now: float) -> bool:
+        return now - self._ended >= QUIET_SECONDS and not any(_runs(at, now) for at in self._begun.values())
+
+
+def _runs(began: float, now: float) -> bool:
+    return now - began < _LONGEST_TURN_SECONDS
+
 
 _OWN_LOOKUPS = 4
 """Where memory is in this process, more at once would only take turns."""
 _LOOKUPS = 24
 """Over a network so many people are looked up at once: more than a host serves unless it is told to."""
 _CALLS = 4
-"""So many calls a lookup makes at once beside its own: there is a hand for each, whatever others do."""
+"""So many calls a lookup makes at once beside its own: there is a thread for each, whatever others do."""
 _DIALECTICS = 12
-_ERRANDS = 12
-CALLS_AT_ONCE = _LOOKUPS * (1 + _CALLS) + _DIALECTICS + _ERRANDS + 1
+_TOOL_CALLS = 12
+CALLS_AT_ONCE = _LOOKUPS * (1 + _CALLS) + _DIALECTICS + _TOOL_CALLS + 1
 """All that may be asked of a server at one moment, and one letter."""
 _LAST_WRITTEN_SECONDS = 10.0
 """So long at most, the work on a finished session waits for its last turns to be written."""
@@ -72,11 +120,11 @@ _T = TypeVar("_T")
 
 
 class Backend(Struct):
-    """An open way to memory."""
+    """An open backend."""
 
     gate: CallableGate
-    passes: NarrowTokens
-    carrier: QueueDelivery
+    tokens: NarrowTokens
+    delivery: QueueDelivery
     where: str
     """As people are told of it."""
     together: Together | None = None
@@ -96,30 +144,30 @@ class ProfileRuntime:
     def __init__(
         self,
         *,
-        open_way: Callable[[], Backend],
+        open_backend: Callable[[], Backend],
         write_queue: WriteQueue,
         now: Callable[[], int],
         state_files: StateFiles,
         turns: TurnsUnderWay,
         load: Callable[[], None],
     ) -> None:
-        """`load` loads what it takes to open the way and use it: only the store itself is then waited for."""
-        self._open_way = open_way
+        """`load` loads what opens and uses the backend, so that only the store itself is waited for then."""
+        self._open_backend = open_backend
         self._write_queue = write_queue
         self._lookups = ThreadPool(_LOOKUPS, "souvenance-recall")
         self._own_lookups = ThreadPool(_OWN_LOOKUPS, "souvenance-recall")
         self._calls = ThreadPool(_LOOKUPS * _CALLS, "souvenance-call")
         self._dialectics = ThreadPool(_DIALECTICS, "souvenance-dialectic")
-        self._errands = ThreadPool(_ERRANDS, "souvenance-tool")
+        self._tool_calls = ThreadPool(_TOOL_CALLS, "souvenance-tool")
         self._delivery_thread = DeliveryThread(write_queue, self._carry)
         self._lock = threading.RLock()
-        self._way: Backend | None = None
+        self._backend: Backend | None = None
         self._small_lock = threading.Lock()
-        self._live: OrderedDict[tuple[str, ...], Live] = OrderedDict()
+        self._live: OrderedDict[tuple[str, ...], CachedConversation] = OrderedDict()
         self._load = load
         self._loaded = threading.Event()
         self._tried = threading.Event()
-        """Whether the way is open, or nobody is about to open it."""
+        """Whether the backend is open, or nobody is about to open it."""
         self._opening = False
         self._answered: set[tuple[str, str]] = set()
         self._closed = False
@@ -133,51 +181,51 @@ class ProfileRuntime:
         self._watch = Watch(self._overdue)
 
     def loaded(self, seconds: float) -> bool:
-        """Whether what it takes to open the way is loaded; waited for so long."""
-        return self._way is not None or (self.warm_up() and self._loaded.wait(max(0.0, seconds)))
+        """Whether what it takes to open the backend is loaded; waited for so long."""
+        return self._backend is not None or (self.warm_up() and self._loaded.wait(max(0.0, seconds)))
 
     def ready(self, seconds: float) -> bool:
-        """Whether the way is open; waited for so long, if somebody is about to open it."""
-        if self._way is None:
+        """Whether the backend is open; waited for so long, if somebody is about to open it."""
+        if self._backend is None:
             self._tried.wait(max(0.0, seconds))
-        return self._way is not None
+        return self._backend is not None
 
-    def cold(self, seat: ConversationScope) -> bool:
+    def cold(self, scope: ConversationScope) -> bool:
         """Whether memory is in this process and has yet to load what that person has in it."""
-        return self.near and _whom(seat) not in self._answered
+        return self.near and _whom(scope) not in self._answered
 
     @property
     def near(self) -> bool:
         """Whether memory is in this process, where two that ask at once only hinder each other."""
-        return self._way is not None and self._way.together is not None
+        return self._backend is not None and self._backend.together is not None
 
-    def live(self, key: tuple[str, ...]) -> Live:
+    def live(self, key: tuple[str, ...]) -> CachedConversation:
         """What is known of a conversation of late; the key ends with what the host calls it."""
         with self._small_lock:
-            found = self._live.setdefault(key, Live(self.now()))
+            found = self._live.setdefault(key, CachedConversation(self.now()))
             self._live.move_to_end(key)
             if len(self._live) > _MOST_LIVE:
                 self._live.popitem(last=False)
             return found
 
     def written(self) -> dict[str, ConversationScope]:
-        """The sessions of the host in which something was written of late, and where they sit."""
+        """The sessions of the host in which something was written of late, and their scopes."""
         with self._small_lock:
             latest = list(islice(reversed(self._live.items()), _MOST_LOOKED_AT))
-        return {key[-1]: live.seat for key, live in latest if live.seat is not None}
+        return {key[-1]: live.scope for key, live in latest if live.scope is not None}
 
     def warm_up(self) -> bool:
-        """Open the way, and see to what was left in the write queue; whether that is done or under way."""
+        """Open the backend, and deliver what the write queue still has; whether that is done or under way."""
         with self._small_lock:
-            if self._way is None and not self._opening and self.breaker.admits():
+            if self._backend is None and not self._opening and self.breaker.admits():
                 self._tried.clear()
                 self._opening = self._lookups.give(self._get_ready) is not None
-            return self._way is not None or self._opening
+            return self._backend is not None or self._opening
 
     def _get_ready(self) -> None:
         try:
             self._load_once()
-            self.way()
+            self.backend()
             standing = self._write_queue.standing()
             if standing.waiting or standing.held:
                 self._delivery_thread.ring()
@@ -199,18 +247,18 @@ class ProfileRuntime:
         finally:
             self._loaded.set()
 
-    def way(self) -> Backend:
+    def backend(self) -> Backend:
         """Raises: SouvenanceError."""
         with self._lock:
             if self._closed:
-                raise ServerUnreachable("the settings changed, and this way to memory is no longer used")
-            if self._way is None:
-                self._way = self._open_way()
+                raise ServerUnreachable("the settings changed, and this backend is no longer used")
+            if self._backend is None:
+                self._backend = self._open_backend()
                 self._tried.set()
-            return self._way
+            return self._backend
 
     def ask(
-        self, seat: ConversationScope, question: Callable[[GatedMemory], _T], patience: float | None = None
+        self, scope: ConversationScope, question: Callable[[GatedMemory], _T], patience: float | None = None
     ) -> Future[_T] | None:
         """What memory will answer; None if it is better not asked now.
 
@@ -221,38 +269,38 @@ class ProfileRuntime:
         if not self.breaker.admits():
             return None
         if patience is None:
-            return self._dialectics.give(lambda: self._told_aside(seat, question))
-        hands = self._own_lookups if self.near else self._lookups
-        return hands.give(lambda: self._told(seat, question, patience, in_turn=True))
+            return self._dialectics.give(lambda: self._told_aside(scope, question))
+        pool = self._own_lookups if self.near else self._lookups
+        return pool.give(lambda: self._told(scope, question, patience, in_turn=True))
 
-    def _told_aside(self, seat: ConversationScope, question: Callable[[GatedMemory], _T]) -> _T:
+    def _told_aside(self, scope: ConversationScope, question: Callable[[GatedMemory], _T]) -> _T:
         """For nobody who waits: where memory is in this process, those who do go first.
 
         Raises: SouvenanceError.
         """
         if self.near:
             self._own_lookups.caught_up(_ASIDE_SECONDS)
-        return self._told(seat, question)
+        return self._told(scope, question)
 
     def give_up(self, answer: Future[Any]) -> None:
         """Nobody wants that answer any longer."""
-        if not any(hands.drop(answer) for hands in (self._own_lookups, self._lookups, self._dialectics)):
+        if not any(pool.drop(answer) for pool in (self._own_lookups, self._lookups, self._dialectics)):
             self._watch.look()
 
-    def told(self, seat: ConversationScope, question: Callable[[GatedMemory], _T], seconds: float) -> _T:
+    def told(self, scope: ConversationScope, question: Callable[[GatedMemory], _T], seconds: float) -> _T:
         """What memory answers, for somebody who waits so long.
 
         Raises: SouvenanceError, at once if memory is better not asked now.
         """
         if not self.breaker.admits(patient=True):
             raise _silent(f"memory does not answer: {self.breaker.health.error}")
-        answer = self._errands.give(lambda: self._told(seat, question, seconds))
+        answer = self._tool_calls.give(lambda: self._told(scope, question, seconds))
         if answer is None:
             raise _silent("too many wait for memory already")
         try:
             return answer.result(seconds)
         except TooLate:
-            if not self._errands.drop(answer):
+            if not self._tool_calls.drop(answer):
                 self._watch.look()
             raise _silent(f"memory did not answer within {seconds:g} s") from None
         except ServerUnreachable as error:
@@ -260,7 +308,7 @@ class ProfileRuntime:
 
     def _told(
         self,
-        seat: ConversationScope,
+        scope: ConversationScope,
         question: Callable[[GatedMemory], _T],
         patience: float | None = None,
         *,
@@ -271,8 +319,8 @@ class ProfileRuntime:
         Raises: SouvenanceError.
         """
         try:
-            with self._watch.over(None if self.cold(seat) else patience) as asked:
-                memory = self._memory(seat, asked)
+            with self._watch.over(None if self.cold(scope) else patience) as asked:
+                memory = self._memory(scope, asked)
                 with nullcontext() if self._answered else undisturbed():
                     found = question(memory)
         except SouvenanceError as error:
@@ -280,29 +328,29 @@ class ProfileRuntime:
                 self._failed(error, counted=asked.overdue)
             raise
         late = asked.overdue if asked.far else patience is not None and asked.took > patience
-        if in_turn and late and _whom(seat) in self._answered:
+        if in_turn and late and _whom(scope) in self._answered:
             told = f"slow: an answer took {asked.took:.1f} s, and a turn waits {patience or 0.0:.1f} s"
             self.breaker.failed(told, late=True)
         else:
             self.breaker.succeeded(in_time=in_turn)
         if len(self._answered) >= _MOST_ANSWERED:
             self._answered.clear()
-        self._answered.add(_whom(seat))
+        self._answered.add(_whom(scope))
         return found
 
-    def _memory(self, seat: ConversationScope, asked: AwaitedCall) -> GatedMemory:
-        way = self.way()
-        gate, passes, capped = way.gate, way.passes.of(seat), way.passes.capped
-        if way.far is None:
-            return GatedMemory(gate, seat, passes, capped=capped, together=way.together)
+    def _memory(self, scope: ConversationScope, asked: AwaitedCall) -> GatedMemory:
+        backend = self.backend()
+        gate, tokens, capped = backend.gate, backend.tokens.of(scope), backend.tokens.capped
+        if backend.far is None:
+            return GatedMemory(gate, scope, tokens, capped=capped, together=backend.together)
         asked.far = True
-        gate, passes = WatchedCall(way.far, asked), asked.awaiting(passes)
-        return GatedMemory(gate, seat, passes, capped=capped, together=partial(self._in_parallel, gate))
+        gate, tokens = WatchedCall(backend.far, asked), asked.awaiting(tokens)
+        return GatedMemory(gate, scope, tokens, capped=capped, together=partial(self._in_parallel, gate))
 
     def _in_parallel(
         self, gate: CallableGate, credentials: Credentials, asked: Sequence[tuple[Operation, Request]]
     ) -> list[Any]:
-        """Each by a call of its own, all at once: the first here, and what no hand takes."""
+        """Each by a call of its own, all at once: the first here, and what no thread takes."""
         calls = [partial(answer_or_error, gate, credentials, *one) for one in asked]
         given = [self._calls.give(call) if at else None for at, call in enumerate(calls)]
         here = [call() if task is None else None for task, call in zip(given, calls, strict=True)]
@@ -318,16 +366,16 @@ class ProfileRuntime:
         if not counted:
             self.breaker.failed(f"{error.code}: {error.detail}")
         with self._lock:
-            if self._way is not None and self._way.found:
-                self._way.close()
-                self._way = None
+            if self._backend is not None and self._backend.found:
+                self._backend.close()
+                self._backend = None
 
     def post(self, content: Content, *, held: bool = False) -> str:
         """Keep what is to be written, and begin to; the id of its letter.
 
         Raises: StorageUnavailable.
         """
-        letter = self._write_queue.put(lane_of(content.seat), body_of(content), held=held)
+        letter = self._write_queue.put(lane_of(content.scope), body_of(content), held=held)
         if held:
             self._delivery_thread.stay()
         else:
@@ -336,7 +384,7 @@ class ProfileRuntime:
 
     def _carry(self, letter: Letter) -> None:
         try:
-            self.way().carrier(letter)
+            self.backend().delivery(letter)
         except SouvenanceError as error:
             self._note_delay(f"{error.code}: {error.detail}")
             if isinstance(error, Denied):
@@ -355,29 +403,29 @@ class ProfileRuntime:
             self._delay = told
             self._state_files.note_delay(told)
 
-    def held(self, seat: ConversationScope) -> int:
-        return self._write_queue.held(lane_of(seat))
+    def held(self, scope: ConversationScope) -> int:
+        return self._write_queue.held(lane_of(scope))
 
-    def release(self, seat: ConversationScope) -> None:
+    def release(self, scope: ConversationScope) -> None:
         """Let what is held be written; where the write queue can't be had now, it is let go when it can."""
         try:
-            self._write_queue.release(lane_of(seat))
+            self._write_queue.release(lane_of(scope))
         except SouvenanceError as error:
             _log.warning("souvenance: what is held stays so for now: %s: %s", error.code, error.detail)
         self._delivery_thread.ring()
 
-    def ended(self, seat: ConversationScope) -> None:
+    def ended(self, scope: ConversationScope) -> None:
         """A session is over: let what is held be written, and then the work on the session begin."""
-        self.release(seat)
+        self.release(scope)
         if self.near:
-            self._dialectics.give(lambda: self._hurry(seat))
+            self._dialectics.give(lambda: self._hurry(scope))
 
-    def _hurry(self, seat: ConversationScope) -> None:
-        way = self._way
+    def _hurry(self, scope: ConversationScope) -> None:
+        backend = self._backend
         try:
             self._delivery_thread.flush(_LAST_WRITTEN_SECONDS)
-            if way is not None:
-                way.hurry(seat.workspace, seat.session)
+            if backend is not None:
+                backend.hurry(scope.workspace, scope.session)
         except SouvenanceError as error:
             _log.warning("souvenance: a session is read later: %s: %s", error.code, error.detail)
 
@@ -389,9 +437,9 @@ class ProfileRuntime:
         except SouvenanceError as error:
             _log.warning("souvenance: what waits can't be written: %s: %s", error.code, error.detail)
             done = False
-        way = self._way
-        if way is not None:
-            way.settle(max(0.0, deadline - time.monotonic()))
+        backend = self._backend
+        if backend is not None:
+            backend.settle(max(0.0, deadline - time.monotonic()))
         return done
 
     def standing(self) -> WriteQueueStatus:
@@ -406,10 +454,10 @@ class ProfileRuntime:
         """What is under way ends as it may; what waits is for the next."""
         self.leave()
         with self._lock:
-            way, self._way = self._way, None
+            backend, self._backend = self._backend, None
         self._delivery_thread.stop()
-        if way is not None:
-            way.close()
+        if backend is not None:
+            backend.close()
         self._write_queue.close()
 
 
@@ -417,5 +465,5 @@ def _silent(detail: str) -> Unavailable:
     return Unavailable(detail, hint=_GO_ON)
 
 
-def _whom(seat: ConversationScope) -> tuple[str, str]:
-    return seat.workspace, seat.user
+def _whom(scope: ConversationScope) -> tuple[str, str]:
+    return scope.workspace, scope.user

@@ -19,24 +19,35 @@ from souvenance.agents.conversation_scope import ConversationScope
 from souvenance.agents.redaction import redact
 from souvenance.agents.transcript import chunks, clean, spoken
 from souvenance.errors import SouvenanceError
-from souvenance.hermes import host_clock, tools
+from souvenance.hermes import tools
 from souvenance.hermes.config_files import write_setting
 from souvenance.hermes.config_reader import Complaint
-from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.conversation_cache import Live
-from souvenance.hermes.host import PERSONAL, HostConversation
-from souvenance.hermes.host_files import pages, statement
-from souvenance.hermes.host_transcript import Window, said_and_undone, window, with_undone
-from souvenance.hermes.identity import HTTP, Person, agent_peer, identify, is_shared, written_by
+from souvenance.hermes.configuration import KEYS, Configuration, ProviderSetting
+from souvenance.hermes.conversation import CachedConversation, Transcript
+from souvenance.hermes.delivery import QueuedMessage, QueuedTurn, Undo, pages, statement
+from souvenance.hermes.host import (
+    PERSONAL,
+    HostConversation,
+    Window,
+    local_now,
+    said_and_undone,
+    window,
+    with_undone,
+)
+from souvenance.hermes.identity import (
+    HTTP,
+    Person,
+    agent_peer,
+    identify,
+    is_shared,
+    pages_name,
+    session_name,
+    written_by,
+)
 from souvenance.hermes.profile_runtime import ProfileRuntime
-from souvenance.hermes.queued_writes import QueuedMessage, QueuedTurn, Undo
 from souvenance.hermes.recall import Recall
-from souvenance.hermes.session_names import pages_name, session_name
-from souvenance.hermes.settings_table import KEYS, ProviderSetting
 from souvenance.hermes.state_files import StateFiles
-from souvenance.hermes.system_prompt import introduction
 from souvenance.hermes.token import minting
-from souvenance.hermes.transcript import Transcript
 
 NAME = "souvenance"
 
@@ -141,7 +152,9 @@ class Provider:
         for complaint in complaints:
             self._around.warn(str(complaint))
         self._person = None
-        self._remembers = self._configuration.enabled and kwargs.get("agent_context") in (None, "", "primary")
+        configuration, primary = self._configuration, kwargs.get("agent_context") in (None, "", "primary")
+        has_memory = configuration.group_chats or not is_shared(self._conversation)
+        self._remembers = configuration.enabled and primary and has_memory
         if self._remembers:
             self._person = identify(self._configuration, self._conversation)
             if self._person is None:
@@ -172,8 +185,8 @@ class Provider:
     def _runtime(self) -> ProfileRuntime:
         return self._around.runtime(self._configured())
 
-    def _seat(self, session_id: str = "", speaker: Person | None = None) -> ConversationScope | None:
-        """Where this conversation sits, for its own person or another; None if it is not remembered."""
+    def _scope(self, session_id: str = "", speaker: Person | None = None) -> ConversationScope | None:
+        """The scope of this conversation, for its own person or another; None if it is not remembered."""
         conversation, configuration, person = self._conversation, self._configuration, speaker or self._person
         if conversation is None or configuration is None or person is None:
             return None
@@ -201,35 +214,35 @@ class Provider:
             agent="speaks" if token is None else token.agent(ai),
         )
 
-    def _seat_of(self, author: Any, session_id: str) -> ConversationScope | None:
-        """Where a turn sits of which the host says who wrote it: one who shares the chat, or no human."""
+    def _scope_of(self, author: Any, session_id: str) -> ConversationScope | None:
+        """The scope of a turn whose author the host names: one who shares the chat, or no human."""
         conversation, told = self._conversation, author if isinstance(author, Mapping) else {}
         if told.get("is_bot") or conversation is None or not self._remembers:
             return None
         name = str(told.get("id") or "").strip()
         alone = conversation.user_id is None and conversation.platform in PERSONAL
         if not name or alone or name in (conversation.user_id, conversation.user_id_alt):
-            return self._seat(session_id)
+            return self._scope(session_id)
         speaker = identify(self._configured(), written_by(conversation, name))
-        return None if speaker is None else self._seat(session_id, speaker)
+        return None if speaker is None else self._scope(session_id, speaker)
 
-    def _seat_now(self, session_id: str = "") -> ConversationScope | None:
-        """Where the turn under way sits: in a chat of many, with who wrote it."""
-        return self._seat_of(self._author, session_id)
+    def _scope_now(self, session_id: str = "") -> ConversationScope | None:
+        """The scope of the turn under way: in a chat of many, of who wrote it."""
+        return self._scope_of(self._author, session_id)
 
-    def _key(self, seat: ConversationScope, session_id: str = "") -> tuple[str, ...]:
+    def _key(self, scope: ConversationScope, session_id: str = "") -> tuple[str, ...]:
         """What tells this conversation from others."""
         conversation = self._conversation
         began = session_id or (conversation.session_id if conversation is not None else "")
-        return seat.workspace, seat.session, seat.user, began
+        return scope.workspace, scope.session, scope.user, began
 
-    def _live(self, seat: ConversationScope) -> Live:
-        return self._runtime().live(self._key(seat))
+    def _live(self, scope: ConversationScope) -> CachedConversation:
+        return self._runtime().live(self._key(scope))
 
     @contextmanager
-    def _transcript(self, seat: ConversationScope, session_id: str = "") -> Iterator[Transcript]:
+    def _transcript(self, scope: ConversationScope, session_id: str = "") -> Iterator[Transcript]:
         """What was said in the conversation, which is kept for the next process too."""
-        state_files, key = self._around.state_files(self._configured()), self._key(seat, session_id)
+        state_files, key = self._around.state_files(self._configured()), self._key(scope, session_id)
         with self._runtime().live(key).transcript(lambda: state_files.transcript(*key)) as transcript:
             heard = transcript.heard
             yield transcript
@@ -237,23 +250,23 @@ class Provider:
                 state_files.keep_transcript(transcript.heard, *key)
 
     def system_prompt_block(self, **more: Any) -> str:
-        if self._seat() is None:
+        if self._scope() is None:
             return ""
-        return introduction(self._configured())
+        return tools.introduction(self._configured())
 
     def get_tool_schemas(self, **more: Any) -> list[dict[str, Any]]:
         configuration = self._configured()
         return tools.schemas(configuration) if configuration.enabled else []
 
     def handle_tool_call(self, tool_name: str, args: Mapping[str, Any], **kwargs: Any) -> str:
-        seat = self._seat_now()
-        if seat is None:
+        scope = self._scope_now()
+        if scope is None:
             return tools.nobody()
         runtime, configuration = self._runtime(), self._configured()
         try:
             return runtime.told(
-                seat,
-                lambda memory: tools.handle(memory, configuration, tool_name, args, host_clock.now()),
+                scope,
+                lambda memory: tools.handle(memory, configuration, tool_name, args, local_now()),
                 configuration.timeout,
             )
         except SouvenanceError as error:
@@ -266,14 +279,14 @@ class Provider:
         self._author = {"id": kwargs.get("author_id"), "is_bot": kwargs.get("author_is_bot")}
 
     def prefetch(self, query: str, *, session_id: str = "", **more: Any) -> str:
-        seat = self._seat_now()
-        if seat is None:
+        scope = self._scope_now()
+        if scope is None:
             return ""
         if self._notice_undone() and self._runtime().near:
             self._runtime().flush(self._configured().patience)
-        return self._recall(seat, self._turn - 1).background(clean(query), self._turn)
+        return self._recall(scope, self._turn - 1).background(clean(query), self._turn)
 
-    def _recall(self, seat: ConversationScope, turns: int) -> Recall:
+    def _recall(self, scope: ConversationScope, turns: int) -> Recall:
         """The recall of this conversation, of which so many turns are over or under way."""
         conversation, over_http = self._conversation, self._over_http
 
@@ -285,7 +298,7 @@ class Provider:
             # Over HTTP a caller may send the history itself, without what memory added to it.
             return replace(found, injected="") if found and over_http else found
 
-        return Recall(self._runtime(), self._configured(), seat, self._live(seat), shown)
+        return Recall(self._runtime(), self._configured(), scope, self._live(scope), shown)
 
     def queue_prefetch(self, query: str, *, session_id: str = "", **more: Any) -> None:
         """Nothing: each turn's memory answers that turn's own message."""
@@ -301,17 +314,17 @@ class Provider:
         **more: Any,
     ) -> None:
         self._end_turn()
-        seat, configuration = self._seat_of(turn_author, session_id), self._configured()
-        if seat is None or seat.namespaces.write is None or not configuration.save_messages:
+        scope, configuration = self._scope_of(turn_author, session_id), self._configured()
+        if scope is None or scope.namespaces.write is None or not configuration.save_messages:
             return
         runtime = self._runtime()
         self._notice_undone()
         user, assistant = spoken(user_content), spoken(assistant_content)
-        self._take_back(seat, self._gone_before(seat, session_id, user, messages))
-        said = self._said(runtime, seat.user, user) + self._said(runtime, seat.ai, assistant)
+        self._take_back(scope, self._gone_before(scope, session_id, user, messages))
+        said = self._said(runtime, scope.user, user) + self._said(runtime, scope.ai, assistant)
         if said:
-            self._write(runtime, QueuedTurn(seat, said), session_id, user)
-        self._bring_pages(runtime, seat)
+            self._write(runtime, QueuedTurn(scope, said), session_id, user)
+        self._bring_pages(runtime, scope)
         if said and configuration.write_frequency == "turn":
             runtime.flush(_TURN_FLUSH_SECONDS)
 
@@ -320,16 +333,16 @@ class Provider:
             self._runtime().turns.end(self._turns)
 
     def _write(self, runtime: ProfileRuntime, turn: QueuedTurn, session_id: str, user: str) -> None:
-        frequency, seat = self._configured().write_frequency, turn.seat
+        frequency, scope = self._configured().write_frequency, turn.scope
         every = frequency if isinstance(frequency, int) else 0
         letter = runtime.post(turn, held=frequency == "session" or every > 1)
         self._keep_title(session_id)
         if not self._over_http:
-            with self._transcript(seat, session_id) as transcript:
+            with self._transcript(scope, session_id) as transcript:
                 transcript.wrote(letter, user)
-            runtime.live(self._key(seat, session_id)).seat = seat
-        if every > 1 and runtime.held(seat) >= every:
-            runtime.release(seat)
+            runtime.live(self._key(scope, session_id)).scope = scope
+        if every > 1 and runtime.held(scope) >= every:
+            runtime.release(scope)
 
     def _said(self, runtime: ProfileRuntime, peer: str, text: str) -> list[QueuedMessage]:
         now = runtime.now()
@@ -346,7 +359,7 @@ class Provider:
 
     def _gone_before(
         self,
-        seat: ConversationScope,
+        scope: ConversationScope,
         session_id: str,
         user: str,
         messages: Sequence[Mapping[str, Any]] | None,
@@ -364,7 +377,7 @@ class Provider:
             _, gone = said_and_undone(conversation.home, session_id or conversation.session_id)
             return gone
 
-        with self._transcript(seat, session_id) as transcript:
+        with self._transcript(scope, session_id) as transcript:
             return transcript.goes_on(before, undone, user) if told else transcript.is_over()
 
     def _notice_undone(self) -> bool:
@@ -381,25 +394,25 @@ class Provider:
             noticed = noticed or bool(gone)
         return noticed
 
-    def _take_back(self, seat: ConversationScope, letters: Sequence[str]) -> None:
+    def _take_back(self, scope: ConversationScope, letters: Sequence[str]) -> None:
         """What was undone is no longer remembered."""
         for letter in letters:
-            self._runtime().post(Undo(seat, letter))
+            self._runtime().post(Undo(scope, letter))
 
-    def _bring_pages(self, runtime: ProfileRuntime, seat: ConversationScope) -> None:
+    def _bring_pages(self, runtime: ProfileRuntime, scope: ConversationScope) -> None:
         """The host's own files become the declared owner's memory, once, in a session of their own."""
         configuration, conversation = self._configured(), self._conversation
-        if seat.user != configuration.peer_name or configuration.session_strategy == "per-session":
+        if scope.user != configuration.peer_name or configuration.session_strategy == "per-session":
             return
         if conversation is None or is_shared(conversation):
             return
-        seat = replace(seat, session=pages_name(configuration, seat.user))
-        state_files, key = self._around.state_files(configuration), ("files", seat.workspace, seat.user)
+        scope = replace(scope, session=pages_name(configuration, scope.user))
+        state_files, key = self._around.state_files(configuration), ("files", scope.workspace, scope.user)
         if state_files.was(*key):
             return
         try:
             with state_files.once(*key) as first:
-                for page in pages(configuration.home, seat) if first else ():
+                for page in pages(configuration.home, scope) if first else ():
                     runtime.post(page)
         except OSError as error:
             self._around.warn(f"the host's own files are not taken over: {error}")
@@ -412,10 +425,10 @@ class Provider:
         metadata: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> None:
-        seat = self._seat_now(str((metadata or {}).get("session_id") or ""))
-        if seat is None or seat.namespaces.write is None:
+        scope = self._scope_now(str((metadata or {}).get("session_id") or ""))
+        if scope is None or scope.namespaces.write is None:
             return
-        said = statement(seat, action, target, clean(content), metadata)
+        said = statement(scope, action, target, clean(content), metadata)
         if said is not None:
             self._runtime().post(said)
 
@@ -428,80 +441,80 @@ class Provider:
         rewound: bool = False,
         **kwargs: Any,
     ) -> None:
-        conversation, seat = self._conversation, self._seat()
-        if conversation is None or seat is None or not new_session_id:
+        conversation, scope = self._conversation, self._scope()
+        if conversation is None or scope is None or not new_session_id:
             return
         if rewound:
-            self._rewind(conversation, seat)
+            self._rewind(conversation, scope)
             return
         reason = None if reset else kwargs.get("reason")
         if reason != "compression":
-            self._end(seat, ())
+            self._end(scope, ())
         if new_session_id != conversation.session_id:
-            self._move(conversation, seat, new_session_id, reason)
+            self._move(conversation, scope, new_session_id, reason)
         if reset:
             self._turn = 0
 
-    def _rewind(self, conversation: HostConversation, seat: ConversationScope) -> None:
+    def _rewind(self, conversation: HostConversation, scope: ConversationScope) -> None:
         """Turns were taken back: which, the host's own transcript knows, or else what it tells next."""
-        self._live(seat).rewind()
+        self._live(scope).rewind()
         left, undone = said_and_undone(conversation.home, conversation.session_id)
-        with self._transcript(seat) as transcript:
+        with self._transcript(scope) as transcript:
             transcript.rewind()
             gone = transcript.goes_on(left) if undone else []
-        self._take_back(seat, gone)
+        self._take_back(scope, gone)
 
     def _move(
-        self, conversation: HostConversation, seat: ConversationScope, session_id: str, reason: str | None
+        self, conversation: HostConversation, scope: ConversationScope, session_id: str, reason: str | None
     ) -> None:
         """Go on in another session of the host, which has the title of this one only if it grew from it."""
-        self._runtime().release(seat)
-        before = self._live(seat)
+        self._runtime().release(scope)
+        before = self._live(scope)
         title = conversation.session_title if reason in ("branch", "compression") else None
         self._conversation = replace(conversation, session_id=session_id, session_title=title)
         self._settle_title()
         if reason == "compression":
-            self._live(self._seat() or seat).continues(before)
+            self._live(self._scope() or scope).continues(before)
 
-    def _end(self, seat: ConversationScope, messages: Sequence[Mapping[str, Any]]) -> None:
+    def _end(self, scope: ConversationScope, messages: Sequence[Mapping[str, Any]]) -> None:
         """Take back what was undone since the last turn, as far as can be told."""
-        with self._transcript(seat) as transcript:
+        with self._transcript(scope) as transcript:
             gone = transcript.is_over(_said_by_user(messages))
-        self._take_back(seat, gone)
+        self._take_back(scope, gone)
 
     def on_session_end(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> None:
         """Let go what was held back for the end, and let a model read it. The last turn may still come."""
-        seat = self._seat()
-        if seat is not None:
+        scope = self._scope()
+        if scope is not None:
             self._notice_undone()
-            self._end(seat, messages)
-            self._runtime().ended(seat)
+            self._end(scope, messages)
+            self._runtime().ended(scope)
 
     def on_pre_compress(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> str:
         """What memory knows that bears on the latest message, for whoever sums the conversation up."""
-        seat = self._seat()
-        if seat is None:
+        scope = self._scope()
+        if scope is None:
             return ""
         runtime, configuration = self._runtime(), self._configured()
         until = time.monotonic() + configuration.patience
-        self._end(seat, messages)
-        runtime.release(seat)
+        self._end(scope, messages)
+        runtime.release(scope)
         latest = next((m.get("content") for m in reversed(messages) if m.get("role") == "user"), "")
-        asking = self._seat_now()
+        asking = self._scope_now()
         told = "" if asking is None else self._recall(asking, self._turn).at_once(spoken(latest))
         runtime.flush(max(0.0, until - time.monotonic()))
         return told
 
     def shutdown(self, **more: Any) -> None:
-        """What is not written in time is in the outbox for the next process."""
+        """What is not written in time is in the write queue for the next process."""
         self._end_turn()
-        seat = self._seat()
-        if seat is None:
+        scope = self._scope()
+        if scope is None:
             return
         self._notice_undone()
-        self._end(seat, ())
+        self._end(scope, ())
         runtime = self._runtime()
-        runtime.release(seat)
+        runtime.release(scope)
         runtime.flush(_FLUSH_SECONDS if runtime.near else self._configured().patience)
 
     def get_config_schema(self, **more: Any) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -17,12 +18,107 @@ from souvenance.agents.conversation_scope import ConversationScope
 from souvenance.agents.injection import join
 from souvenance.agents.memory_interface import Known, RecalledPassage
 from souvenance.agents.redaction import redact
+from souvenance.agents.text_budget import cut
+from souvenance.agents.transcript import clean, is_trivial
+from souvenance.domain.relayed_question import ADDED, relayed
 from souvenance.errors import SouvenanceError
-from souvenance.hermes import cadence, dialectic, host_clock
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.conversation_cache import Live, Supplement
-from souvenance.hermes.host_transcript import Window
+from souvenance.hermes.conversation import CachedConversation, Supplement, fresh
+from souvenance.hermes.host import Window, local_now
 from souvenance.hermes.profile_runtime import ProfileRuntime
+from souvenance.hermes.setting_types import LEVELS, Level
+from souvenance.patterns import pattern
+
+COLD = (
+    "Who is this person? What are their preferences, goals, and working style? "
+    "Focus on facts that would help an AI assistant be immediately useful."
+)
+WARM = (
+    "Given what's been discussed in this session so far, what context about this user is most relevant "
+    "to the current conversation? Prioritize active context over biographical facts."
+)
+_AUDIT = (
+    "Check the answer below against what was really said: what is unsupported, and what is missing for the "
+    "person's message? Then answer again, complete, with what is supported only."
+)
+_RECONCILE = (
+    "Two answers about the same person are below. Where they disagree, keep what was said later or more "
+    "plainly. Write the one answer that remains, as short as it can be."
+)
+
+Ask = Callable[[str, Level], str]
+
+_MOST_PASSES = 3
+_RAISES = ((400, 2), (120, 1))
+"""From how many characters on a message is worth how many levels more."""
+_STRONG = 300
+_STRONG_IF_STRUCTURED = 100
+_STRUCTURE = pattern(r"^\s*(?:#{1,6}\s|[-*•]\s|\d{1,3}[.)]\s|\*\*[^*\n]+\*\*:?\s*$)", re.MULTILINE)
+
+
+def levels(configuration: Configuration, message: str) -> tuple[Level, ...]:
+    """How hard each pass thinks. Levels that were chosen by hand are taken as they are."""
+    depth = max(1, min(configuration.dialectic_depth, _MOST_PASSES))
+    chosen = configuration.dialectic_depth_levels
+    usual = configuration.dialectic_reasoning_level
+    if chosen:
+        return (*chosen, *(usual for _ in range(depth)))[:depth]
+    first = _raised(configuration, message)
+    proportional: tuple[tuple[Level, ...], ...] = ((first,), ("minimal", first), ("minimal", first, "low"))
+    return proportional[depth - 1]
+
+
+def strong(answer: str) -> bool:
+    """Whether a first answer says enough for the other passes to be spared."""
+    text = answer.strip()
+    return len(text) > _STRONG or (len(text) > _STRONG_IF_STRUCTURED and bool(_STRUCTURE.search(text)))
+
+
+def supplement(ask: Ask, configuration: Configuration, message: str, warm: bool) -> str:
+    """What memory answers for the message; empty if it has nothing to say, or the message asks nothing.
+
+    `warm`: whether the turn has a base layer. A later pass that fails leaves the answer before it.
+
+    Raises: SouvenanceError if the first pass does.
+    """
+    message = clean(message)
+    if is_trivial(message):
+        return ""
+    answers: list[str] = []
+    for at, level in enumerate(levels(configuration, message)):
+        prompt = _prompt(answers, message, warm, configuration.dialectic_max_input_chars)
+        try:
+            answer = ask(prompt, level).strip()
+        except SouvenanceError:
+            if not answers:
+                raise
+            break
+        if answer:
+            answers.append(answer)
+        if at == 0 and strong(answer):
+            break
+    return cut(answers[-1], configuration.dialectic_max_chars) if answers else ""
+
+
+def _prompt(answers: Sequence[str], message: str, warm: bool, most: int) -> str:
+    """The question that comes after these answers, with what the person wrote."""
+    question = ((WARM if warm else COLD), _AUDIT, _RECONCILE)[len(answers)]
+    parts = [question]
+    if answers:
+        share = most // (len(answers) + 2)
+        parts += (f"Answer {at}:\n{cut(answer, share)}" for at, answer in enumerate(answers, 1))
+    fixed = cut("\n\n".join(parts), most)
+    return relayed(fixed, cut(message, most - len(fixed) - ADDED))
+
+
+def _raised(configuration: Configuration, message: str) -> Level:
+    """The usual level, and more for a long message, up to the cap; the cap lowers nothing."""
+    usual = LEVELS.index(configuration.dialectic_reasoning_level)
+    if not configuration.reasoning_heuristic:
+        return LEVELS[usual]
+    more = next((more for least, more in _RAISES if len(message) >= least), 0)
+    cap = LEVELS.index(configuration.reasoning_level_cap)
+    return LEVELS[max(usual, min(usual + more, cap))]
 
 
 def inject(configuration: Configuration, base: str, supplement: str, before: str = "") -> str:
@@ -56,21 +152,21 @@ class Recall:
         self,
         runtime: ProfileRuntime,
         configuration: Configuration,
-        seat: ConversationScope,
-        live: Live,
+        scope: ConversationScope,
+        live: CachedConversation,
         window: Callable[[], Window | None] = lambda: None,
     ) -> None:
         """`window` is what the host says that the model has before it, if it says so."""
         self._runtime = runtime
         self._configuration = configuration
-        self._seat = seat
+        self._scope = scope
         self._live = live
         self._window = window
 
     def background(self, message: str, number: int) -> str:
         """What the turn of that number is given; empty if memory has nothing, or not in time."""
         live, configuration = self._live, self._configuration
-        if not self._seat.namespaces.read or not live.pace.turn(number, message, configuration).base:
+        if not self._scope.namespaces.read or not live.pace.turn(number, message, configuration).base:
             return ""
         waits = self._waits(number)
         if waits is None:
@@ -91,7 +187,7 @@ class Recall:
     def at_once(self, message: str) -> str:
         """The first layer for the message, whichever turn it is; nothing if memory is only for tools."""
         wait = self._configuration.patience
-        if self._configuration.recall_mode == "tools" or not self._seat.namespaces.read:
+        if self._configuration.recall_mode == "tools" or not self._scope.namespaces.read:
             return ""
         if (since := self._since(wait, chosen=True)) is None:
             return ""
@@ -106,7 +202,7 @@ class Recall:
         return redact(message[: max(_MOST_ASKED, self._configuration.dialectic_max_input_chars)])
 
     def _waits(self, number: int) -> _Waits | None:
-        """For how long the turn waits for each layer; None if there is no way to memory."""
+        """For how long the turn waits for each layer; None if there is no backend."""
         configuration, began = self._configuration, time.monotonic()
         base = supplement = configuration.recall_wait
         if number <= 1 and configuration.first_turn_base_wait is not None:
@@ -117,14 +213,14 @@ class Recall:
         since = self._since(usual if base is None else base, chosen=base is not None)
         if since is None:
             return None
-        at_least = began + _LOADING_SECONDS if self._runtime.cold(self._seat) else 0.0
+        at_least = began + _LOADING_SECONDS if self._runtime.cold(self._scope) else 0.0
         base_until, supplement_until = (
             max(since + usual, at_least) if wait is None else since + wait for wait in (base, supplement)
         )
         return _Waits(base_until - since, base_until, supplement_until)
 
     def _since(self, wait: float, *, chosen: bool) -> float | None:
-        """From when on a turn waits that long; None if the way to memory is not open by then.
+        """From when on a turn waits that long; None if the backend is not open by then.
 
         What has to be loaded first is part of a wait that somebody chose.
         """
@@ -148,12 +244,12 @@ class Recall:
         return not told or chosen
 
     def _look_up(self, message: str, patience: float) -> Future[Known] | None:
-        return self._runtime.ask(self._seat, lambda memory: memory.known(message), patience)
+        return self._runtime.ask(self._scope, lambda memory: memory.known(message), patience)
 
     def _ask(self, message: str, number: int, *, warm: bool) -> None:
         asked = self._runtime.ask(
-            self._seat,
-            lambda memory: dialectic.supplement(memory.ask, self._configuration, message, warm),
+            self._scope,
+            lambda memory: supplement(memory.ask, self._configuration, message, warm),
         )
         if asked is not None:
             self._live.supplement = Supplement(number, asked)
@@ -177,7 +273,7 @@ class Recall:
     def _earlier(self, number: int) -> str:
         """What memory was asked in an earlier turn and has answered since, if it still bears on this one."""
         asked = self._live.supplement
-        if asked is not None and not cadence.fresh(asked.turn, number, self._configuration):
+        if asked is not None and not fresh(asked.turn, number, self._configuration):
             self._live.supplement = None
             self._runtime.give_up(asked.answer)
         return self._supplement(0.0)
@@ -201,7 +297,7 @@ class Recall:
         return injection.base(
             replace(known, passages=self._out_of_sight(known.passages, window)),
             message,
-            host_clock.now(),
+            local_now(),
             tokens=self._configuration.context_tokens,
             before="" if window is None else window.injected,
         )
@@ -215,7 +311,7 @@ class Recall:
         if window is not None:
             return tuple(one for one in passages if not window.shows(one.text))
         began = datetime.fromtimestamp(self._live.began_at / 1000, UTC)
-        here = self._seat.session
+        here = self._scope.session
         return tuple(one for one in passages if one.session != here or self._before(one.said_at, began))
 
     def _before(self, said_at: datetime, began: datetime) -> bool:
@@ -223,7 +319,7 @@ class Recall:
         if said_at.tzinfo is not None:
             return said_at < began
         if self._runtime.near:
-            return said_at.replace(tzinfo=host_clock.now().tzinfo) < began
+            return said_at.replace(tzinfo=local_now().tzinfo) < began
         return said_at.replace(tzinfo=UTC) < began - _FARTHEST_CLOCK
 
 

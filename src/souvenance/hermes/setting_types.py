@@ -14,9 +14,10 @@ from msgspec import Struct
 from souvenance.agents.conversation_scope import Namespaces
 from souvenance.domain import names
 from souvenance.errors import InvalidInput
-from souvenance.hermes.configuration import LEVELS
 from souvenance.patterns import pattern
 
+Level = Literal["minimal", "low", "medium", "high", "max"]
+LEVELS: tuple[Level, ...] = ("minimal", "low", "medium", "high", "max")
 Panel = Literal["text", "select", "secret", "bool", "number", "json"]
 """How a form asks for a value, in the words of the host's desktop panel."""
 Tell = Callable[[str, str, str], None]

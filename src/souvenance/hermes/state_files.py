@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,8 +11,9 @@ from pathlib import Path
 import msgspec
 
 from souvenance.decoders import settled
-from souvenance.hermes.circuit_breaker import BackendHealth
-from souvenance.hermes.transcript import HeardMessages, Transcript
+from souvenance.hermes.backend_health import BackendHealth
+from souvenance.hermes.conversation import HeardMessages, Transcript
+from souvenance.hermes.files import locked
 
 _MOST_KEPT = 5_000
 _SALT_BYTES = 16
@@ -75,8 +75,7 @@ class StateFiles:
         """True for the first, in whichever process, who comes with that key and gets through the block."""
         name = _done(key)
         self._make(self._folder)
-        with open(os.open(self._folder / "done.lock", os.O_WRONLY | os.O_CREAT, 0o600), "wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with locked(self._folder / "done.lock"):
             done = (self._folder / name).exists()
             yield not done
             if not done:
@@ -130,7 +129,7 @@ class StateFiles:
             return
 
     def _make(self, folder: Path) -> None:
-        """Private, and so is the notebook's own above it, which is the store's too."""
+        """Private, and so is the folder above it, which is the store's too."""
         for one in (self._folder, folder):
             one.mkdir(mode=0o700, parents=True, exist_ok=True)
 

@@ -48,7 +48,7 @@ class ThreadPool:
         return task
 
     def drop(self, task: Future[Any]) -> bool:
-        """Forget about work that nobody wants any longer; whether no hand had begun with it."""
+        """Forget about work that nobody wants any longer; whether no thread had begun with it."""
         with self._lock:
             dropped = self._waiting.pop(task, None) is not None
             self._lock.notify_all()
@@ -68,7 +68,7 @@ class ThreadPool:
             except Empty:
                 with self._lock:
                     if self._free == 0:
-                        continue  # Somebody counts on this hand: the work is on its way.
+                        continue  # Somebody counts on this thread: the work is on its way.
                     self._free -= 1
                     self._threads -= 1
                     return

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from souvenance.adapters.private_files import secret_of
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy
-from souvenance.agents.offline_narrowing import Narrowed
+from souvenance.agents.narrow_tokens import Narrowed
 from souvenance.config import settings_from
 from souvenance.domain import capability
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE

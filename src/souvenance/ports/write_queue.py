@@ -4,7 +4,7 @@ Contract, which `contracts.write_queue_contract` checks on every implementation:
 
 - What `put` was given is durable when it returns: it survives the process being killed.
 - Letters of one lane are delivered one after another in the order of `put`, whichever process put
-  them; a lane that waits holds up no other. One process at a time delivers from an write queue.
+  them; a lane that waits holds up no other. One process at a time delivers from a write queue.
 - A letter is offered until it was taken: more than once only if the process died, or the carrier
   raised, between taking and telling. Its id is the same each time, so the carrier can tell.
 - Held letters, and what was put behind them in their lane, wait until the lane is released; those of
@@ -45,8 +45,8 @@ class WriteQueueStatus(Struct, frozen=True):
     waiting: int = 0
     held: int = 0
     set_aside: int = 0
-    broken: int = 0
-    """How many times the write queue could not be read and was moved aside whole, to begin anew."""
+    other_key: int = 0
+    """How many wait that another key sealed; they can be delivered once that key is back."""
 
 
 class WriteQueue(Protocol):

@@ -14,9 +14,9 @@ import msgspec
 from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.config_reader import Complaint
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.setup.inspection import Inspect
+from souvenance.hermes.setup.people import Carry
 from souvenance.hermes.setup.profiles import HermesInstallation, environment_of, find_installation
-from souvenance.hermes.setup.rename_peer import Carry
+from souvenance.hermes.setup.status import Inspect
 
 _OTHERS_OPTIONS = ("home", "url", "cap", "workspace", "holder_key")
 """What the group above takes and these commands have no use for."""

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import re
-import shlex
-import shutil
-import subprocess
-import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 import click
-import msgspec
-from msgspec import Struct
-from msgspec.structs import replace
 
-from souvenance.decoders import settled
 from souvenance.errors import InvalidInput
-from souvenance.extras import requirement
-from souvenance.hermes.config_files import write_setting
+from souvenance.hermes.config_files import block_of, root_of, write_setting
 from souvenance.hermes.configuration import Configuration, RecallMode
 from souvenance.hermes.identity import agent_peer
-from souvenance.hermes.settings_table import find
+from souvenance.hermes.oauth_tokens import OAuthGrant
 from souvenance.hermes.setup import wizard
-from souvenance.hermes.setup.answers import NOTHING, PRESETS, alias, prefix, reads, taken, writes
 from souvenance.hermes.setup.command_context import (
     CommandContext,
     HermesCommand,
@@ -34,115 +23,28 @@ from souvenance.hermes.setup.command_context import (
     pass_command_context,
     settle,
 )
-from souvenance.hermes.setup.config_blocks import block_of
-from souvenance.hermes.setup.console import Abandoned, Terminal
-from souvenance.hermes.setup.display import shown
+from souvenance.hermes.setup.console import (
+    NOTHING,
+    PRESETS,
+    Abandoned,
+    Terminal,
+    address,
+    alias,
+    prefix,
+    reads,
+    shown,
+    taken,
+    writes,
+)
 from souvenance.hermes.setup.host_config import provider_in
-from souvenance.hermes.setup.inspection import Inspect
 from souvenance.hermes.setup.install import install as place
+from souvenance.hermes.setup.install import reach
 from souvenance.hermes.setup.install import uninstall as take_away
-from souvenance.hermes.setup.people import IDENTITIES, Mapped
+from souvenance.hermes.setup.people import IDENTITIES, Carried, Carry, Mapped, left_behind, owner_of
 from souvenance.hermes.setup.profiles import DEFAULT, Profile, find_installation
-from souvenance.hermes.setup.rename_peer import Carried, Carry, left_behind, owner_of
-from souvenance.hermes.setup.sign_in_commands import login, logout
-from souvenance.hermes.setup.status import lines, report
-from souvenance.hermes.setup.sync import sync as synced
+from souvenance.hermes.setup.profiles import sync as synced
+from souvenance.hermes.setup.status import Inspect, lines, report
 from souvenance.hermes.sign_in import profile as signin
-from souvenance.version import __version__
-
-_REQUIREMENT = requirement("hermes")
-_PATIENCE_SECONDS = 30
-_NAMED = re.compile(r"(?<![\w.~-])/[^\s\"']*/(?:python[\d.]*|hermes)(?![\w./-])")
-"""The full path of an interpreter, or of another `hermes`, in a script."""
-_PROBE = """
-import importlib.util, json
-found = importlib.util.find_spec("souvenance")
-version = None
-if found:
-    from souvenance.version import __version__ as version
-print(json.dumps({"version": version, "pip": importlib.util.find_spec("pip") is not None}))
-"""
-
-
-class ImportCheck(Struct, frozen=True):
-    python: Path | None = None
-    """The interpreter of Hermes, if it was found."""
-    version: str | None = None
-    """The version of this package that it imports, if it does."""
-    advice: str = ""
-    """What to do about it; empty if all is well."""
-
-
-class _Answer(Struct, frozen=True):
-    version: str | None
-    pip: bool
-
-
-def reach(environment: Mapping[str, str]) -> ImportCheck:
-    """Ask the Python of the `hermes` on the path, or else this one if Hermes is installed beside us."""
-    program = shutil.which("hermes", path=environment.get("PATH"))
-    python = _python_of(Path(program)) if program else None
-    if python is None and importlib.util.find_spec("hermes_cli") is not None:
-        python = Path(sys.executable)
-    if python is None:
-        return ImportCheck(
-            advice="Hermes was not found on the path. Its environment must have this package: run there "
-            f"python -m pip install {shlex.quote(_REQUIREMENT)}"
-        )
-    if python.parent == Path(sys.executable).parent:
-        return ImportCheck(python, __version__)
-    answer = _asked(python, environment)
-    if answer is None:
-        return ImportCheck(python, advice=f"{python} could not be asked whether it imports souvenance.")
-    if answer.version is None:
-        return ImportCheck(
-            python, advice=f"Hermes can't import souvenance yet. Run: {_command(python, answer.pip)}"
-        )
-    return ImportCheck(python, answer.version)
-
-
-def _asked(python: Path, environment: Mapping[str, str]) -> _Answer | None:
-    try:
-        told = subprocess.run(  # noqa: S603 - the interpreter that Hermes itself runs with.
-            [python, "-c", _PROBE],
-            cwd=os.sep,
-            env=dict(environment),
-            capture_output=True,
-            timeout=_PATIENCE_SECONDS,
-            check=True,
-        )
-        return msgspec.json.decode(told.stdout, type=settled(_Answer))
-    except (OSError, subprocess.SubprocessError, msgspec.MsgspecError):
-        return None
-
-
-def _command(python: Path, has_pip: bool) -> str:
-    if has_pip:
-        return shlex.join([str(python), "-m", "pip", "install", _REQUIREMENT])
-    return shlex.join(["uv", "pip", "install", "--python", str(python), _REQUIREMENT])
-
-
-def _python_of(program: Path, hops: int = 3) -> Path | None:
-    """The interpreter beside the program, or else the one that the program's first lines lead to."""
-    real = Path(os.path.realpath(program))
-    beside = real.with_name("python")
-    if (real.parents[1] / "pyvenv.cfg").exists() and beside.exists():
-        return beside
-    try:
-        with open(real, encoding="utf-8", errors="replace") as file:
-            opening = file.read(2048)
-    except OSError:
-        return None
-    if by_name := re.match(r"#! ?/usr/bin/env (python[\d.]*)\s", opening):
-        found = shutil.which(by_name[1])
-        return Path(found) if found else None
-    for path in map(Path, _NAMED.findall(opening)):
-        if path.name.startswith("python") and path.exists():
-            return path
-        if hops and path.exists():
-            return _python_of(path, hops - 1)
-    return None
-
 
 _RECALL_MODES = get_args(RecallMode)
 _HOW: Mapping[str | None, signin.How] = {"browser": "browser", "device": "code"}
@@ -379,7 +281,11 @@ def peer(
         return
     given: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
     before = command_context.configuration()
-    named = replace(before, **{_attribute(name): taken(name, value) for name, value in given.items()})
+    named = replace(
+        before,
+        peer_name=taken("peerName", user) if user is not None else before.peer_name,
+        ai_peer=taken("aiPeer", ai) if ai is not None else before.ai_peer,
+    )
     moves = ((carry, owner_of(named)), (carry_ai, agent_peer(named)))
     carried = [_carried(command_context, before, old, new) for old, new in moves if old is not None]
     led = {one: owner_of(named) for one, peer in before.user_peer_aliases.items() if peer == carry}
@@ -428,7 +334,7 @@ def map_(command_context: CommandContext, name: str | None, remove: bool) -> Non
         return
     sessions = {directory: session for directory, session in before.sessions.items() if directory != here}
     sessions |= taken("sessions", {here: name}) if name else {}
-    own = "sessions" in (block_of(before.file, before.host) or {})
+    own = "sessions" in (block_of(root_of(before.file), before.host) or {})
     file = write_setting(
         before.home,
         before.host,
@@ -464,20 +370,11 @@ def sync(command_context: CommandContext) -> None:
 
 def _tell(command_context: CommandContext, *names: str, carried: Sequence[Carried] = ()) -> None:
     now = command_context.configuration()
-    values = {name: _value(now, name) for name in names}
+    values = {name: now.value(name) for name in names}
     told = [f"{name}: {shown(name, value)}" for name, value in values.items()]
     for one in carried:
         told.extend(one.told())
     command_context.show({**values, "carried": carried} if carried else values, told)
-
-
-def _attribute(name: str) -> str:
-    key = find(name)
-    return name if key is None else key.attribute
-
-
-def _value(configuration: Configuration, name: str) -> Any:
-    return getattr(configuration, _attribute(name), None)
 
 
 def _choose(command_context: CommandContext, wanted: Mapping[str, Any]) -> None:
@@ -495,7 +392,7 @@ def _change(
     """Write settings, and say what changed and where, and what was carried along before."""
     before = command_context.configuration()
     meant = {name: taken(name, value) for name, value in given.items()}
-    if all(_value(before, name) == value for name, value in meant.items()):
+    if all(before.value(name) == value for name, value in meant.items()):
         _tell(command_context, *given, carried=carried)
         return
     file = write_setting(before.home, before.host, given, environment=command_context.surroundings)
@@ -513,7 +410,7 @@ def _tell_change(
     current = command_context.installation.current.name
     profile = "" if current == DEFAULT else f" --profile {current}"
     stays = list(left_behind(before, after, profile, [one.old for one in carried]))
-    values = {name: (_value(before, name), _value(after, name)) for name in names}
+    values = {name: (before.value(name), after.value(name)) for name in names}
 
     def text() -> Iterator[str]:
         for name, (old, new) in values.items():
@@ -529,4 +426,78 @@ def _tell_change(
     told |= {"carried": carried} if carried else {}
     command_context.show(
         {"file": file, "host": before.host, **told, "complaints": list(map(str, complaints))}, text()
+    )
+
+
+@click.command(cls=HermesCommand)
+@click.option("--url", metavar="URL", help="The server to sign in to [default: the configured one].")
+@click.option("--device", is_flag=True, help="Sign in with a code on another device.")
+@click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser.")
+@pass_command_context
+@click.pass_context
+def login(
+    ctx: click.Context, command_context: CommandContext, url: str | None, device: bool, no_browser: bool
+) -> None:
+    """Sign in to a server for this profile of Hermes. The sign-in renews itself."""
+    settle(ctx, command_context)
+    configuration, surroundings = command_context.configuration(), command_context.surroundings
+    server = signin.server_of(configuration, url)
+    signed = signin.sign_in(
+        server,
+        configuration,
+        surroundings,
+        say=command_context.say,
+        how="code" if device else "browser",
+        opens=not no_browser,
+    )
+    file, after = signin.keep(configuration.home, surroundings, server, signed)
+    command_context.show(
+        {
+            "url": address(server),
+            "file": file,
+            "host": after.host,
+            "workspace": after.workspace,
+            "peer": after.peer_name,
+            "client": signed.grant.client,
+            "expires_at": signed.grant.expires_at,
+            "shortfalls": (complaints := [str(one) for one in command_context.read()[1]]),
+        },
+        _told(server, after, complaints, signin.consented(signed), signed.grant),
+    )
+
+
+def _told(
+    server: str, after: Configuration, complaints: list[str], chosen: dict[str, str], grant: OAuthGrant
+) -> Iterator[str]:
+    name = after.peer_name or "nobody by name"
+    yield f"Signed in to {address(server)}, workspace {after.workspace}, as {name}."
+    yield f"OAuth ({grant.standing(int(time.time()))}); it is renewed by itself."
+    yield f"in {signin.target_of(after)}, for {after.host}"
+    yield from (f"warning: {complaint}" for complaint in complaints)
+    named = chosen.get("peerName")
+    if named and named != after.peer_name:
+        yield f"There you are {named}, and here {name}. To be the same: souvenance hermes peer --user {named}"
+
+
+@click.command(cls=HermesCommand)
+@pass_command_context
+@click.pass_context
+def logout(ctx: click.Context, command_context: CommandContext) -> None:
+    """Sign out of the server and remove this profile's tokens."""
+    settle(ctx, command_context)
+    gone = signin.sign_out(command_context.installation.current.home, command_context.surroundings)
+    after = command_context.configuration()
+
+    def text() -> Iterator[str]:
+        if not gone.was_signed_in:
+            yield "Nobody is signed in."
+            return
+        yield f"Signed out. The tokens are no longer in {gone.file}."
+        if gone.trouble:
+            yield f"warning: the server was not told: {gone.trouble}"
+        if after.url is None:
+            yield f"Memory is now kept on this machine, in {after.store}."
+
+    command_context.show(
+        {"signed_out": gone.was_signed_in, "file": gone.file, "trouble": gone.trouble}, text()
     )

@@ -1,17 +1,92 @@
-"""The one who answers the wizard: somebody at a terminal, or nobody, and then every default holds."""
+"""What the wizard asks, what an answer means, and how values are shown."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping
-from typing import Protocol, TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 import click
+import msgspec
 
-from souvenance.errors import SouvenanceError
-from souvenance.hermes.setup.answers import one_of, yes_or_no
+from souvenance.agents.conversation_scope import Flags, Observation
+from souvenance.errors import InvalidInput, SouvenanceError
+from souvenance.hermes.configuration import find
+from souvenance.hermes.setting_types import NO_LIMIT, Wrong
 
 _T = TypeVar("_T")
+
+NOTHING = "-"
+"""What is typed to mean nothing, where an empty answer means the default."""
+
+PRESETS = {
+    "directional": Observation(),
+    "unified": Observation(user=Flags(observe_others=False), ai=Flags(observe_me=False)),
+}
+"""What the modes of observation mean."""
+
+
+def taken(name: str, value: Any) -> Any:
+    """What the setting of that name takes the value for. Raises: InvalidInput."""
+    key = find(name)
+    if key is None:
+        raise InvalidInput(f"{name} is not a setting", hint="")
+
+    def tell(part: str, what: str, hint: str) -> None:
+        raise InvalidInput(" ".join(filter(None, (name, part, what))), hint=hint)
+
+    try:
+        return key.kind.read(value, tell)
+    except Wrong as wrong:
+        raise InvalidInput(f"{name} {wrong.what}", hint=wrong.hint) from None
+
+
+def alias(text: str, owner: str) -> tuple[str, str]:
+    """ID=PEER, or ID alone for one of the owner's own."""
+    runtime_id, equals, named = (part.strip() for part in text.rpartition("="))
+    if not equals:
+        runtime_id, named = named, owner
+    if not runtime_id or not named:
+        raise InvalidInput(f"{text!r} is neither an id nor, like 7654321=ann, an id and a peer", hint="")
+    return runtime_id, taken("peerName", named)
+
+
+def aliases(text: str, owner: str) -> dict[str, str]:
+    """Several of them, separated by commas."""
+    parts = [] if text == NOTHING else [part.strip() for part in text.split(",")]
+    return dict(alias(part, owner) for part in parts if part)
+
+
+def prefix(text: str) -> str:
+    return "" if text == NOTHING else taken("runtimePeerPrefix", text)
+
+
+def one_of(meanings: Mapping[str, _T]) -> Callable[[str], _T]:
+    """One of the meanings, by what stands for it."""
+
+    def read(text: str) -> _T:
+        if text.lower() not in meanings:
+            raise InvalidInput(f"{text!r} is none of {', '.join(meanings)}", hint="")
+        return meanings[text.lower()]
+
+    return read
+
+
+def yes_or_no(text: str) -> bool:
+    return one_of({"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False})(text)
+
+
+def reads(text: str) -> tuple[str, ...]:
+    """Namespaces to read."""
+    parts = [] if text == NOTHING else [part.strip() for part in text.split(",")]
+    return tuple(taken("namespaces", [part for part in parts if part]).read)
+
+
+def writes(text: str) -> str | None:
+    """The namespace to write to."""
+    return None if text == NOTHING else taken("namespaces", text).write
 
 
 class Abandoned(Exception):
@@ -97,3 +172,49 @@ def agreed(console: Console, question: str, *, default: bool) -> bool:
     return answered(
         console, question, "yes" if default else "no", yes_or_no, shown="Y/n" if default else "y/N"
     )
+
+
+_LIMITS = ("contextTokens", "dialecticMaxChars")
+SECRETS = ("apiKey", "oauth")
+
+
+def plain(value: Any) -> str:
+    """A text as it is, a mode by its name, anything else as JSON writes it."""
+    if isinstance(value, str | Path):
+        return str(value)
+    if isinstance(value, Observation) and value in PRESETS.values():
+        return next(mode for mode, preset in PRESETS.items() if preset == value)
+    return msgspec.json.encode(value).decode()
+
+
+def shown(name: str, value: Any) -> str:
+    """The value of a setting."""
+    if value is None or value == "":
+        return "none"
+    if name in _LIMITS and value == NO_LIMIT:
+        return "no limit"
+    if name == "baseUrl":
+        return address(value)
+    return masked(value) if name in SECRETS else plain(value)
+
+
+def address(url: str) -> str:
+    """A URL without the password that may be in it."""
+    return re.sub(r"(?<=://)[^/]*@", "…@", url)
+
+
+def masked(secret: Any) -> str:
+    """Enough of a key to tell it from another, and no more."""
+    if not isinstance(secret, str):
+        return "set"
+    return f"…{secret[-4:]}" if len(secret) >= 16 else "set"
+
+
+def size(count: int) -> str:
+    """A number of bytes."""
+    amount = float(count)
+    for unit in ("bytes", "KB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "bytes" or amount >= 10 else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"

@@ -3,70 +3,44 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
+from souvenance.decoders import settled
 from souvenance.errors import Conflict
-from souvenance.hermes.setup.atomic_files import replace_text, unwritable
+from souvenance.extras import requirement
+from souvenance.hermes.files import replace_file, unwritable
 from souvenance.hermes.setup.profiles import Profile
 from souvenance.version import __version__
 
 MARK = "# Placed by 'souvenance hermes install', which also renews and removes it."
 """The first line of every file that we place, and of no other."""
 
-_INIT = f'''{MARK}
-"""Souvenance's memory for this profile: Hermes calls register_memory_provider through `register`."""
-
-
-def register(ctx: object) -> None:
-    # Whoever else asks Hermes for memory while the package is loaded waits for it here. Loaded above, it
-    # would leave them without: Hermes takes a module that is not whole yet for one that has no provider.
-    from souvenance.plugin import register
-
-    register(ctx)
-'''
-
-_CLI = f'''{MARK}
-"""The commands of `hermes souvenance`, which are loaded when one is run."""
-
-import sys
-from typing import Any
-
-
-def _register(ctx: object) -> None:
-    from souvenance.plugin import register
-
-    register(ctx)
-
-
-# Hermes loads this file before the package itself, which it has for others already: whoever asks it for
-# memory meanwhile would go without. So nothing that takes time to load stands above.
-if __package__ in sys.modules:
-    vars(sys.modules[__package__]).setdefault("register", _register)
-
-
-def register_cli(subparser: Any) -> None:
-    from souvenance.hermes.setup.host_cli import register_cli
-
-    register_cli(subparser)
-
-
-def souvenance_command(args: object) -> None:
-    from souvenance.commands import souvenance_command
-
-    souvenance_command(args)
-'''
-
-_MANIFEST = f"""{MARK}
-name: souvenance
+_ENTRY = Path(__file__).parents[2] / "entry"
+_MANIFEST = f"""name: souvenance
 version: {__version__}
 description: "Long-term memory behind a gate: people, sessions and what was said, kept on this machine"
 """
 
-FILES = {"plugin.yaml": _MANIFEST, "cli.py": _CLI, "__init__.py": _INIT}
+FILES = {
+    name: f"{MARK}\n{text}"
+    for name, text in (
+        ("plugin.yaml", _MANIFEST),
+        ("cli.py", (_ENTRY / "cli.py").read_text("utf-8")),
+        ("__init__.py", (_ENTRY / "__init__.py").read_text("utf-8")),
+    )
+}
 """In the order in which they are written: without the last one, the folder is not yet a plugin."""
 
 
@@ -122,7 +96,7 @@ def _install(profile: Profile, dry_run: bool) -> Step:
         except OSError as error:
             raise unwritable(folder, error) from error
         for name, text in differing.items():
-            replace_text(folder / name, text)
+            replace_file(folder / name, text.encode())
     return Step(profile.name, folder, outcome)
 
 
@@ -177,3 +151,97 @@ def _content(path: Path) -> str | None:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
         return None
+
+
+_REQUIREMENT = requirement("hermes")
+_PATIENCE_SECONDS = 30
+_NAMED = re.compile(r"(?<![\w.~-])/[^\s\"']*/(?:python[\d.]*|hermes)(?![\w./-])")
+"""The full path of an interpreter, or of another `hermes`, in a script."""
+_PROBE = """
+import importlib.util, json
+found = importlib.util.find_spec("souvenance")
+version = None
+if found:
+    from souvenance.version import __version__ as version
+print(json.dumps({"version": version, "pip": importlib.util.find_spec("pip") is not None}))
+"""
+
+
+class ImportCheck(Struct, frozen=True):
+    python: Path | None = None
+    """The interpreter of Hermes, if it was found."""
+    version: str | None = None
+    """The version of this package that it imports, if it does."""
+    advice: str = ""
+    """What to do about it; empty if all is well."""
+
+
+class _ProbeAnswer(Struct, frozen=True):
+    version: str | None
+    pip: bool
+
+
+def reach(environment: Mapping[str, str]) -> ImportCheck:
+    """Ask the Python of the `hermes` on the path, or else this one if Hermes is installed beside us."""
+    program = shutil.which("hermes", path=environment.get("PATH"))
+    python = _python_of(Path(program)) if program else None
+    if python is None and importlib.util.find_spec("hermes_cli") is not None:
+        python = Path(sys.executable)
+    if python is None:
+        return ImportCheck(
+            advice="Hermes was not found on the path. Its environment must have this package: run there "
+            f"python -m pip install {shlex.quote(_REQUIREMENT)}"
+        )
+    if python.parent == Path(sys.executable).parent:
+        return ImportCheck(python, __version__)
+    answer = _asked(python, environment)
+    if answer is None:
+        return ImportCheck(python, advice=f"{python} could not be asked whether it imports souvenance.")
+    if answer.version is None:
+        return ImportCheck(
+            python, advice=f"Hermes can't import souvenance yet. Run: {_command(python, answer.pip)}"
+        )
+    return ImportCheck(python, answer.version)
+
+
+def _asked(python: Path, environment: Mapping[str, str]) -> _ProbeAnswer | None:
+    try:
+        told = subprocess.run(  # noqa: S603 - the interpreter that Hermes itself runs with.
+            [python, "-c", _PROBE],
+            cwd=os.sep,
+            env=dict(environment),
+            capture_output=True,
+            timeout=_PATIENCE_SECONDS,
+            check=True,
+        )
+        return msgspec.json.decode(told.stdout, type=settled(_ProbeAnswer))
+    except (OSError, subprocess.SubprocessError, msgspec.MsgspecError):
+        return None
+
+
+def _command(python: Path, has_pip: bool) -> str:
+    if has_pip:
+        return shlex.join([str(python), "-m", "pip", "install", _REQUIREMENT])
+    return shlex.join(["uv", "pip", "install", "--python", str(python), _REQUIREMENT])
+
+
+def _python_of(program: Path, hops: int = 3) -> Path | None:
+    """The interpreter beside the program, or else the one that the program's first lines lead to."""
+    real = Path(os.path.realpath(program))
+    beside = real.with_name("python")
+    if (real.parents[1] / "pyvenv.cfg").exists() and beside.exists():
+        return beside
+    try:
+        with open(real, encoding="utf-8", errors="replace") as file:
+            opening = file.read(2048)
+    except OSError:
+        return None
+    if by_name := re.match(r"#! ?/usr/bin/env (python[\d.]*)\s", opening):
+        found = shutil.which(by_name[1])
+        return Path(found) if found else None
+    for path in map(Path, _NAMED.findall(opening)):
+        if path.name.startswith("python") and path.exists():
+            return path
+        if hops and path.exists():
+            return _python_of(path, hops - 1)
+    return None

@@ -4,40 +4,63 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from msgspec import NODEFAULT, Struct
-from msgspec.structs import fields
+from msgspec import Struct
+from msgspec.structs import asdict
 
-from souvenance.hermes.circuit_breaker import BackendHealth
-from souvenance.hermes.config_files import read_configuration
-from souvenance.hermes.configuration import Configuration
+from souvenance.domain.model_budget import Spent
+from souvenance.hermes.backend_health import BackendHealth
+from souvenance.hermes.config_files import block_name, block_of, read_configuration, root_of
+from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration, ModelChoice
 from souvenance.hermes.host import HostConversation
-from souvenance.hermes.identity import identify
-from souvenance.hermes.model_choice import Choice, model_choice
+from souvenance.hermes.identity import identify, session_name
 from souvenance.hermes.oauth_tokens import OAuthGrant
-from souvenance.hermes.session_names import session_name
-from souvenance.hermes.settings_table import KEYS, NOT_NEEDED
-from souvenance.hermes.setup.answers import PRESETS
-from souvenance.hermes.setup.config_blocks import block_name, block_of, root_of
-from souvenance.hermes.setup.display import SECRETS, address, masked, plain, shown, size
+from souvenance.hermes.setup.console import PRESETS, SECRETS, address, masked, plain, shown, size
 from souvenance.hermes.setup.host_config import provider_in
-from souvenance.hermes.setup.inspection import Findings, Inspect
 from souvenance.hermes.setup.install import is_placed
 from souvenance.hermes.setup.people import Identity, identity_in
 from souvenance.hermes.setup.profiles import DEFAULT, HermesInstallation
-from souvenance.hermes.setup.sign_in_commands import standing
 from souvenance.ports.write_queue import WriteQueueStatus
+
+
+class Findings(Struct, frozen=True, kw_only=True):
+    reachable: bool | None = None
+    """Whether memory answers; None if there is nothing yet that could."""
+    told: str = ""
+    """What it said of itself, or why it does not answer."""
+    health: BackendHealth | None = None
+    """How it did for the Hermes that used it last; None if that is not known."""
+    write_queue: WriteQueueStatus | None = None
+    """What waits to be written; None if that is not known."""
+    delay: str = ""
+    """Why that waited when it was last tried."""
+    unwritable: str = ""
+    """Why what is said can't be kept until it is written; empty if it can."""
+    sign_in: str = ""
+    """Why the sign-in could not be renewed; empty if it could, or did not have to be."""
+    model_configured: bool = False
+    """Whether the settings of the store name a model."""
+    spent: Spent = Spent()
+    """What a model cost today in the store on this machine."""
+    model_trouble: str = ""
+    """What was wrong with the model when it was last asked in this profile; empty if all went well."""
+
+
+Inspect = Callable[[Configuration, Mapping[str, str]], Findings]
+"""Gets the environment as Hermes sees it too. Raises nothing. Makes no store, no session, no file; a sign-in
+that ends is renewed."""
+
 
 _LEAST_TOKENS = 5_000
 """With less left no call is made: each is booked with the longest reply that it may get."""
 
 
 class ModelReport(Struct, frozen=True, kw_only=True):
-    choice: Choice
+    choice: ModelChoice
     calls_today: int
     calls_per_day: int
     tokens_today: int
@@ -46,22 +69,17 @@ class ModelReport(Struct, frozen=True, kw_only=True):
     """What went wrong when the model was last asked; empty if nothing did."""
 
 
-def is_served(configuration: Configuration, findings: Findings) -> bool:
-    """Whether memory is on a server, if only the one that serves the store on this machine."""
-    return configuration.url is not None or "://" in findings.told
-
-
-def model_status(
-    configuration: Configuration, findings: Findings, environment: Mapping[str, str]
-) -> ModelReport:
-    choice = "server" if is_served(configuration, findings) else model_choice(configuration, environment)
+def model_status(configuration: Configuration, findings: Findings) -> ModelReport:
+    # The server may also be the one that serves the store on this machine.
+    choice = configuration.model_choice(configured=findings.model_configured)
+    choice = "server" if "://" in findings.told else choice
     return ModelReport(
         choice=choice,
         calls_today=findings.spent.calls_today,
         calls_per_day=configuration.host_model_calls_per_day,
         tokens_today=findings.spent.tokens_today,
         tokens_per_day=configuration.host_model_tokens_per_day,
-        trouble=findings.model_trouble if choice in ("hermes", "environment") else "",
+        trouble=findings.model_trouble if choice in ("hermes", "settings") else "",
     )
 
 
@@ -69,9 +87,9 @@ def model_words(found: ModelReport) -> str:
     match found.choice:
         case "server":
             return "the server's own, if it has one; Hermes' model is not used"
-        case "environment":
+        case "settings":
             spent = f"{found.calls_today:,} calls and {found.tokens_today:,} tokens today"
-            return f"on: the one that SOUVENANCE_MODEL_BASE_URL names, in the background; {spent}"
+            return f"on: the one that model_base_url names, in the background; {spent}"
         case "declined":
             return "off: you chose quotes only (souvenance hermes setup --host-model switches it on)"
         case "not asked":
@@ -93,14 +111,7 @@ _OTHERS: Mapping[Identity, str] = {
     "per-user": "everybody who writes through a gateway is somebody of their own",
 }
 
-_OF_A_SERVER = "SOUVENANCE_EMBEDDER"
-
-_CONSTANT = {
-    one.name: one.default_factory() if one.default is NODEFAULT else one.default
-    for one in fields(Configuration)
-    if not one.required and one.name not in ("base_url", "api_key", "oauth", "environment", "peer_name")
-}
-"""The defaults, but of what is told anyway."""
+_TOLD_ANYWAY = {"baseUrl", "apiKey", "oauth", "environment", "peerName", "aiPeer", "workspace", "store"}
 
 
 class ConfigLocation(Struct, frozen=True):
@@ -111,7 +122,9 @@ class ConfigLocation(Struct, frozen=True):
     provider: str
 
 
-class Report(Struct, frozen=True, kw_only=True):
+class Report(Findings, frozen=True, kw_only=True):
+    """How memory stands in a profile; what was found out about it is part of it."""
+
     profile: str
     home: Path
     host: str
@@ -124,18 +137,6 @@ class Report(Struct, frozen=True, kw_only=True):
     store_bytes: int | None
     """None if there is none yet."""
     key: str
-    sign_in: str
-    """Why the sign-in could not be renewed."""
-    reachable: bool | None
-    told: str
-    health: BackendHealth | None
-    write_queue: WriteQueueStatus | None
-    delay: str
-    """Why what waits in it could not be written."""
-    unwritable: str
-    """Why there is no write queue that could be used."""
-    unread: list[str]
-    """Variables that choose an embedder, where nobody reads them."""
     model: ModelReport
     identity: Identity
     session: str | None
@@ -159,13 +160,14 @@ def report(
     configuration, complaints = read_configuration(profile.home, environment, profile.name)
     findings = Findings()
     if inspect is not None:
-        findings = inspect(configuration)
+        findings = inspect(configuration, environment)
         # A sign-in may have been renewed by looking.
         configuration, complaints = read_configuration(profile.home, environment, profile.name)
     return Report(
+        **asdict(findings),
         profile=profile.name,
         home=profile.home,
-        host=block_name(configuration.file, configuration.host),
+        host=block_name(root_of(configuration.file), configuration.host),
         file=configuration.file,
         enabled=configuration.enabled,
         places=[
@@ -176,15 +178,7 @@ def report(
         store=configuration.store,
         store_bytes=_bytes_in(configuration.store),
         key=_key(configuration),
-        sign_in=findings.sign_in,
-        reachable=findings.reachable,
-        told=findings.told,
-        health=findings.health,
-        write_queue=findings.write_queue,
-        delay=findings.delay,
-        unwritable=findings.unwritable,
-        unread=_unread(configuration, findings, environment),
-        model=model_status(configuration, findings, environment),
+        model=model_status(configuration, findings),
         identity=identity_in(configuration),
         session=_session(configuration, directory),
         settings=_settings(configuration),
@@ -212,29 +206,20 @@ def _settings(configuration: Configuration) -> dict[str, Any]:
 
 def _changed(configuration: Configuration) -> list[str]:
     """Those that have a default of their own and are not it."""
-    by_mode = configuration.observation in PRESETS.values()
-    names = {"observation": "observationMode"} if by_mode else {}
-    return [
-        names.get(key.name, key.name)
+    changed = [
+        key.name
         for key in KEYS
-        if key.attribute in _CONSTANT and getattr(configuration, key.attribute) != _CONSTANT[key.attribute]
+        if key.name not in (*_TOLD_ANYWAY, "observationMode")
+        and getattr(configuration, key.attribute) != key.default
     ]
+    by_mode = configuration.observation in PRESETS.values()
+    return ["observationMode" if name == "observation" and by_mode else name for name in changed]
 
 
 def _not_needed(configuration: Configuration) -> list[str]:
-    said = (
-        root_of(configuration.file).keys() | (block_of(configuration.file, configuration.host) or {}).keys()
-    )
+    root = root_of(configuration.file)
+    said = {*root, *(block_of(root, configuration.host) or ())}
     return [name for name in NOT_NEEDED if name in said]
-
-
-def _unread(configuration: Configuration, findings: Findings, environment: Mapping[str, str]) -> list[str]:
-    """Only a server reads them: Hermes' own process finds by what is installed."""
-    return (
-        []
-        if is_served(configuration, findings)
-        else sorted(name for name in environment if name.startswith(_OF_A_SERVER))
-    )
 
 
 def _bytes_in(folder: Path) -> int | None:
@@ -253,7 +238,7 @@ def _bytes_in(folder: Path) -> int | None:
 def _key(configuration: Configuration) -> str:
     if configuration.oauth is not None:
         grant = OAuthGrant.of(configuration)
-        return f"OAuth ({standing(grant, int(time.time()))})" if grant else "OAuth, which can't be renewed"
+        return f"OAuth ({grant.standing(int(time.time()))})" if grant else "OAuth, which can't be renewed"
     return masked(configuration.api_key) if configuration.api_key else "none"
 
 
@@ -303,8 +288,6 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
         yield "answers", " ".join(filter(None, ("yes" if found.reachable else "no:", found.told)))
     elif found.told:
         yield "answers", found.told
-    if found.unread:
-        yield "not read", f"{_listed(found.unread)}: only 'souvenance serve --home {found.store}' does"
     yield "model", model_words(found.model)
     if found.model.trouble:
         yield "trouble", found.model.trouble
@@ -336,7 +319,7 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
 
 def _write_queue(standing: WriteQueueStatus) -> str:
     told = f"{standing.waiting} waiting, {standing.held} held, {standing.set_aside} set aside"
-    return f"{told}; set aside whole {standing.broken} times" if standing.broken else told
+    return f"{told}; {standing.other_key} sealed with another key" if standing.other_key else told
 
 
 def _moment(at: float) -> str:

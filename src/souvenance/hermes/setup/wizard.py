@@ -19,25 +19,32 @@ from souvenance.errors import InvalidInput, Misconfigured, SouvenanceError
 from souvenance.hermes.config_files import (
     default_home,
     hold_to_be_readable,
+    old_spellings,
     read_configuration,
+    root_of,
     write_setting,
 )
 from souvenance.hermes.config_reader import KEY_VARIABLE, Complaint
-from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.model_choice import TOKENS_PER_CONVERSATION
+from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configuration
 from souvenance.hermes.oauth_tokens import alone, lock_of
 from souvenance.hermes.setting_types import NO_LIMIT, peer_name
-from souvenance.hermes.settings_table import find
-from souvenance.hermes.setup.answers import taken, writes
-from souvenance.hermes.setup.config_blocks import old_spellings
-from souvenance.hermes.setup.console import Abandoned, Console, Terminal, agreed, answered, chosen
-from souvenance.hermes.setup.display import address, shown
+from souvenance.hermes.setup.console import (
+    Abandoned,
+    Console,
+    Terminal,
+    address,
+    agreed,
+    answered,
+    chosen,
+    shown,
+    taken,
+    writes,
+)
 from souvenance.hermes.setup.host_config import PROVIDER, choose_provider, nested, provider_in, read_settings
-from souvenance.hermes.setup.inspection import Inspect
 from souvenance.hermes.setup.install import is_placed
-from souvenance.hermes.setup.people import Mapped, ask_identity
+from souvenance.hermes.setup.people import Mapped, ask_identity, is_kept, left_behind, owner_of
 from souvenance.hermes.setup.profiles import DEFAULT, Profile, profile_at
-from souvenance.hermes.setup.rename_peer import is_kept, left_behind, owner_of
+from souvenance.hermes.setup.status import Inspect
 from souvenance.hermes.sign_in import flows
 from souvenance.hermes.sign_in import profile as signin
 from souvenance.hermes.sign_in.flows import Signed
@@ -54,7 +61,7 @@ _CHOICES: dict[str, tuple[_Means, str]] = {
 }
 
 
-class SignInDesk:
+class WizardSignIn:
     """One sign-in in the course of a wizard; whoever leaves before it is written has not signed in."""
 
     def __init__(
@@ -122,7 +129,7 @@ class SignInDesk:
             return contextlib.nullcontext()
         return alone(lock_of(default_home(self._now.home, self._environment)))
 
-    def __enter__(self) -> SignInDesk:
+    def __enter__(self) -> WizardSignIn:
         return self
 
     def __exit__(
@@ -255,13 +262,13 @@ def set_up(
         console.say(f"warning: {complaint}")
     if not console.interactive:
         console.say("No questions asked. Options you leave out keep their values.")
-    command_context = SignInDesk(console, now, environment, sign_in)
-    with command_context:
+    signing_in = WizardSignIn(console, now, environment, sign_in)
+    with signing_in:
         unused = any(one.key == KEY_VARIABLE for one in complaints)
         wanted = _asked(
-            console, profile, now, environment, given or WizardAnswers(), command_context, unused_key=unused
+            console, profile, now, environment, given or WizardAnswers(), signing_in, unused_key=unused
         )
-        with command_context.alone():
+        with signing_in.alone():
             _write(console, profile, now, wanted, environment)
     after = read_configuration(profile.home, environment, profile.name)[0]
     signin.release(now, after)
@@ -326,15 +333,15 @@ def _asked(
     now: Configuration,
     environment: Mapping[str, str],
     given: WizardAnswers,
-    command_context: SignInDesk,
+    signing_in: WizardSignIn,
     *,
     unused_key: bool,
 ) -> dict[str, Any]:
     """Every answer, by the name of its setting."""
-    wanted = _connection(console, now, given, command_context, unused_key=unused_key)
+    wanted = _connection(console, now, given, signing_in, unused_key=unused_key)
     local = wanted.keys() >= _NONE.keys() and not any(wanted.values())
     known = owner_of(now) if local and is_kept(now) else _user(environment)
-    named = command_context.consented.get("peerName") or now.peer_name or known
+    named = signing_in.consented.get("peerName") or now.peer_name or known
     peer = given.settings.get("peerName") or answered(console, "Your name", named, partial(taken, "peerName"))
     wanted |= {**given.settings, "peerName": peer, "aiPeer": _ai_peer(now, peer, given)}
     wanted |= ask_identity(console, now, peer, gateways(profile, environment), given.mapped)
@@ -374,7 +381,7 @@ def _connection(
     console: Console,
     now: Configuration,
     given: WizardAnswers,
-    command_context: SignInDesk,
+    signing_in: WizardSignIn,
     *,
     unused_key: bool,
 ) -> dict[str, Any]:
@@ -394,7 +401,7 @@ def _connection(
         return {"baseUrl": None, "apiKey": key, "oauth": None, "environment": None}
     if where == "cloud":
         before = now if present == "cloud" else None
-        keys = command_context.asked(signin.CLOUD, before, given.sign_in, keyed=given.api_key is not None)
+        keys = signing_in.asked(signin.CLOUD, before, given.sign_in, keyed=given.api_key is not None)
         keys = keys or _api_key(console, before, given, needed=True, unused=unused_key)
         named = now.environment or (unused_key and "apiKey" not in keys)
         return {"baseUrl": None, "environment": "production" if named else None, **keys}
@@ -403,7 +410,7 @@ def _connection(
         console, "Its URL", present_url, partial(taken, "baseUrl"), shown=address(present_url)
     )
     same = now if present == "server" and now.base_url == url else None
-    keys = command_context.asked(url, same, given.sign_in, keyed=given.api_key is not None)
+    keys = signing_in.asked(url, same, given.sign_in, keyed=given.api_key is not None)
     return {"baseUrl": url, **(keys or _api_key(console, same, given, needed=False))}
 
 
@@ -461,11 +468,11 @@ def _write(
     changes = {
         name: 0 if value == NO_LIMIT else to_builtins(value)
         for name, value in wanted.items()
-        if _value(now, name) != value or (not now.enabled and name in (*_NONE, "namespaces"))
+        if now.value(name) != value or (not now.enabled and name in (*_NONE, "namespaces"))
     }
     if not now.enabled:
         changes["enabled"] = True
-    if not changes and not old_spellings(now.file, now.host):
+    if not changes and not old_spellings(root_of(now.file), now.host):
         console.say(f"\nAll of that is already so{f', in {now.file}' if now.file else ''}.")
         return
     file = write_setting(profile.home, now.host, changes, environment=environment)
@@ -473,18 +480,13 @@ def _write(
     inherited = {
         name: _NONE[name]
         for name, value in changes.items()
-        if value is None and (_value(after, name) or not after.enabled)
+        if value is None and (after.value(name) or not after.enabled)
     }
     if inherited:
         file = write_setting(profile.home, now.host, inherited, environment=environment)
     console.say(f"\nWritten to {file}, for {now.host}:")
     for name, value in changes.items():
         console.say(f"  {name}: {shown(name, value)}")
-
-
-def _value(configuration: Configuration, name: str) -> Any:
-    key = find(name)
-    return getattr(configuration, key.attribute) if key else None
 
 
 def _activate(console: Console, profile: Profile, activate: Callable[[], bool]) -> None:
@@ -509,7 +511,7 @@ def _show_next(
         if complaint not in heard:
             console.say(f"warning: {complaint}")
     if inspect is not None and after.url is not None:
-        found = inspect(after)
+        found = inspect(after, environment)
         does = "answers" if found.reachable else "does not answer"
         console.say(f"\n{address(after.url)} {does}. {found.told}".rstrip())
     if not is_placed(profile):

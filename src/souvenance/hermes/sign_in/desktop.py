@@ -16,16 +16,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from msgspec import Struct
-from msgspec.structs import asdict
-
 from souvenance.errors import SouvenanceError
 from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.setup.profiles import environment_of, profile_at
-from souvenance.hermes.sign_in import flows, wire
+from souvenance.hermes.sign_in import flows
 from souvenance.hermes.sign_in import profile as signin
-from souvenance.hermes.sign_in.endpoints import endpoints_of
+from souvenance.hermes.sign_in.authorization_server import endpoints_of, plain_url
 from souvenance.hermes.sign_in.listener import Listener
 
 SOURCE = "hermes-desktop"
@@ -34,17 +31,6 @@ ROUTER = "hermes_cli.memory_oauth"
 _FLOW = "plugins.memory.souvenance.oauth_flow"
 
 State = Literal["idle", "pending", "connected", "error"]
-
-
-class SignInProgress(Struct, frozen=True, kw_only=True):
-    """How it stands with the sign-in of a profile, in the words of the host's shell."""
-
-    state: State = "idle"
-    detail: str = ""
-    connected: bool = False
-    auth: Literal["oauth", "apikey"] | None = None
-    url: str = ""
-    """The page to sign in at, while somebody is awaited there."""
 
 
 class _Try:
@@ -86,7 +72,7 @@ class _Try:
                 shown = signin.shown(self._configuration, self._environment, SOURCE)
                 signed = flows.by_browser(endpoints, self._listener, show, **shown)
             signin.keep(self._home, self._environment, server, signed)
-            self.state, self.detail = "connected", f"signed in to {wire.place(server)}"
+            self.state, self.detail = "connected", f"signed in to {plain_url(server)}"
         except (SouvenanceError, OSError) as error:
             self.detail = _told(error)
             self.state = "idle" if self._given_up else "error"
@@ -117,19 +103,21 @@ def start(home: Path, open_url: Callable[[str], object] | None = None) -> dict[s
 
 
 def status(home: Path) -> dict[str, Any]:
-    """How it stands with the sign-in of the profile."""
+    """How it stands with the sign-in of the profile, in the words of the host's shell.
+
+    `url` is the page to sign in at, while somebody is awaited there.
+    """
     found = _tries.get(home)
     configuration = read_configuration(home, environment_of(profile_at(home), os.environ))[0]
-    auth: Literal["oauth", "apikey"] | None = None
-    if configuration.oauth is not None:
-        auth = "oauth"
-    elif configuration.api_key:
-        auth = "apikey"
-    standing = SignInProgress(connected=auth is not None, auth=auth)
-    if found is None:
-        return asdict(standing)
-    state: State = "idle" if found.state == "connected" and auth is None else found.state
-    return {**asdict(standing), "state": state, "detail": found.detail, "url": found.url}
+    auth = "oauth" if configuration.oauth is not None else "apikey" if configuration.api_key else None
+    state: State = "idle" if found is None or (found.state == "connected" and auth is None) else found.state
+    return {
+        "state": state,
+        "detail": "" if found is None else found.detail,
+        "connected": auth is not None,
+        "auth": auth,
+        "url": "" if found is None else found.url,
+    }
 
 
 def disconnect(home: Path) -> dict[str, Any]:

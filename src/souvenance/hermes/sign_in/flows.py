@@ -24,8 +24,13 @@ from souvenance.errors import (
     Unsupported,
 )
 from souvenance.hermes.oauth_tokens import OAuthGrant
-from souvenance.hermes.sign_in import wire
-from souvenance.hermes.sign_in.endpoints import SignInEndpoints
+from souvenance.hermes.sign_in.authorization_server import (
+    Issued,
+    SignInEndpoints,
+    SignInRefused,
+    issued,
+    post,
+)
 
 if TYPE_CHECKING:
     from souvenance.hermes.sign_in.listener import Listener
@@ -154,8 +159,8 @@ def _redeemed(attempt: Attempt, answer: Mapping[str, str]) -> Signed:
         "code_verifier": attempt.verifier,
     }
     try:
-        return _signed(attempt.endpoints, wire.issued(attempt.endpoints.token, form))
-    except wire.SignInRefused as refused:
+        return _signed(attempt.endpoints, issued(attempt.endpoints.token, form))
+    except SignInRefused as refused:
         raise SignInFailed(f"the server does not take the answer: {refused}") from refused
 
 
@@ -181,14 +186,14 @@ def by_code(
         if now() >= end:
             raise SignInExpired("nobody typed the code in time")
         try:
-            return _signed(endpoints, wire.issued(endpoints.token, form))
-        except wire.SignInRefused as refused:
+            return _signed(endpoints, issued(endpoints.token, form))
+        except SignInRefused as refused:
             pause += _more_patience(refused)
         except ServerUnreachable:
             pause = min(pause * 2, _LONGEST_PAUSE)
 
 
-def _more_patience(refused: wire.SignInRefused) -> float:
+def _more_patience(refused: SignInRefused) -> float:
     """By how much to ask less often; raises if there is nothing more to wait for."""
     if refused.error == "authorization_pending":
         return 0.0
@@ -208,9 +213,9 @@ def _code(endpoints: SignInEndpoints) -> Code:
             hint="Sign in with a browser on this machine, or use a key.",
         )
     try:
-        _, content = wire.post(endpoints.device, {"client_id": endpoints.client, "scope": endpoints.scope})
+        _, content = post(endpoints.device, {"client_id": endpoints.client, "scope": endpoints.scope})
         code = msgspec.json.decode(content, type=settled(Code), strict=False)
-    except wire.SignInRefused as refused:
+    except SignInRefused as refused:
         raise SignInFailed(f"the server gives no code: {refused}") from refused
     except (msgspec.MsgspecError, ValueError) as error:
         raise SignInFailed("the server gives no code that can be read") from error
@@ -227,12 +232,12 @@ def revoke(grant: OAuthGrant) -> None:
         raise Unsupported("the server has no way to take a sign-in back", hint="")
     form = {"token": grant.refresh, "token_type_hint": "refresh_token", "client_id": grant.client}
     try:
-        wire.post(grant.revoke, form)
-    except wire.SignInRefused as refused:
+        post(grant.revoke, form)
+    except SignInRefused as refused:
         raise ServerUnreachable(f"the server does not take the sign-in back: {refused}", hint="") from refused
 
 
-def _signed(endpoints: SignInEndpoints, told: wire.Issued) -> Signed:
+def _signed(endpoints: SignInEndpoints, told: Issued) -> Signed:
     if not told.refresh_token:
         raise SignInFailed("the server gave nothing to renew the sign-in with")
     grant = OAuthGrant.given(

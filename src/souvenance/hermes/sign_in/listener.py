@@ -61,11 +61,11 @@ class Listener:
         self._visits: queue.SimpleQueue[BrowserReturn | None] = queue.SimpleQueue()
         self._awaited: Callable[[Mapping[str, str]], bool] | None = None
         self._lock = threading.Lock()
-        handler = type("_Bound", (_Handler,), {"listener": self})
+        handler = type("_Bound", (_CallbackHandler,), {"listener": self})
         try:
-            self._server = _Server((HOST, port), handler)
+            self._server = _CallbackServer((HOST, port), handler)
         except OSError:
-            self._server = _Server((HOST, 0), handler)
+            self._server = _CallbackServer((HOST, 0), handler)
         self.host = f"{HOST}:{self._server.server_address[1]}"
         self.redirect = f"http://{self.host}{PATH}"
         self._thread = threading.Thread(
@@ -113,7 +113,7 @@ class Listener:
         self.close()
 
 
-class _Server(ThreadingHTTPServer):
+class _CallbackServer(ThreadingHTTPServer):
     """Browsers open connections that they never use: each has a thread, and none is waited for."""
 
     daemon_threads = True
@@ -122,7 +122,7 @@ class _Server(ThreadingHTTPServer):
         """A browser that went away is no news."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _CallbackHandler(BaseHTTPRequestHandler):
     listener: Listener
     timeout = _READ_SECONDS
     server_version = "souvenance"

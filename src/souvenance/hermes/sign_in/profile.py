@@ -16,9 +16,9 @@ from souvenance.errors import InvalidInput, SouvenanceError
 from souvenance.hermes.config_files import FILE, default_home, honcho_s_own, read_configuration, write_setting
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.oauth_tokens import OAuthGrant, alone, lock_of
-from souvenance.hermes.setup.answers import taken
+from souvenance.hermes.setup.console import taken
 from souvenance.hermes.sign_in import flows
-from souvenance.hermes.sign_in.endpoints import endpoints_of
+from souvenance.hermes.sign_in.authorization_server import endpoints_of
 from souvenance.hermes.sign_in.flows import Code, Signed
 
 How = Literal["browser", "code"]
@@ -59,7 +59,6 @@ def sign_in(
     say: Say,
     how: How = "browser",
     opens: bool = True,
-    source: str = "hermes-cli",
 ) -> Signed:
     """Let somebody sign in to that server. `opens` allows to open a browser; where to go is said anyway.
 
@@ -79,7 +78,7 @@ def sign_in(
     from souvenance.hermes.sign_in.listener import Listener
 
     with Listener() as listener:
-        return flows.by_browser(endpoints, listener, show, **shown(configuration, environment, source))
+        return flows.by_browser(endpoints, listener, show, **shown(configuration, environment, "hermes-cli"))
 
 
 def shown(configuration: Configuration, environment: Mapping[str, str], source: str) -> dict[str, str]:

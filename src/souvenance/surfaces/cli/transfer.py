@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from souvenance.agents.import_batches import ImportTerms
-from souvenance.agents.import_memory import ImportTally, Taking
+from souvenance.agents.import_memory import ImportTally, ImportTerms, Taking
 from souvenance.decoders import settled
 from souvenance.domain.archive_records import (
     FORMAT,

@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Message, Receive, Scope, Send
 
 from souvenance import errors as e
-from souvenance.agents.offline_narrowing import Narrowed
+from souvenance.agents.narrow_tokens import Narrowed
 from souvenance.errors import CapPopInvalid, MethodNotAllowed, Unauthenticated, UnsupportedType
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o

@@ -19,8 +19,7 @@ from starlette.datastructures import Headers
 from souvenance.agents.conversation_scope import ConversationScope, Flags, Namespaces, Observation
 from souvenance.agents.memory_interface import AI, USER
 from souvenance.agents.names import MOST_CHARS, digest, escalated, is_plain, sanitised
-from souvenance.agents.narrow_tokens import Errand
-from souvenance.agents.offline_narrowing import Narrowed
+from souvenance.agents.narrow_tokens import Narrowed, Purpose
 from souvenance.domain.names import ALL
 from souvenance.domain.upstream import ChatSettings
 from souvenance.errors import CapMalformed, CapScopeMismatch, InvalidInput
@@ -175,11 +174,11 @@ class ChatTokens:
         self._own = own
         self._narrowed = Narrowed(now=lambda: int(time.time()), chance=os.urandom)
 
-    def of(self, caller: Admitted, scope: ConversationScope) -> Callable[[Errand], Credentials]:
+    def of(self, caller: Admitted, scope: ConversationScope) -> Callable[[Purpose], Credentials]:
         """A function from a task to its token. It raises CapScopeMismatch, CapMalformed."""
         return lambda task: self._pass(caller, scope, task)
 
-    def _pass(self, caller: Admitted, scope: ConversationScope, task: Errand) -> Credentials:
+    def _pass(self, caller: Admitted, scope: ConversationScope, task: Purpose) -> Credentials:
         source = caller.token if caller.wide else self._own
         if source is None:
             raise CapScopeMismatch("the cap does not reach the assistant, and the door has none")
@@ -192,7 +191,7 @@ class ChatTokens:
             return self._narrowed.of(self._own, what_for, lambda: _wanted(caller, scope, task))
 
 
-def _wanted(caller: Admitted, scope: ConversationScope, task: Errand) -> m.Attenuate:
+def _wanted(caller: Admitted, scope: ConversationScope, task: Purpose) -> m.Attenuate:
     speaks = task == "speak"
     return m.Attenuate(
         sub=scope.user,

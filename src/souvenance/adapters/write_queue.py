@@ -1,0 +1,377 @@
+"""The write queue in a folder: every letter is a sealed file of its own, on the disk when `put` returns.
+
+    queue.key      the key that seals them
+    queue.lock     held by who delivers
+    *.letter        a letter that waits
+    *.refused       a letter that was set aside
+
+The name of a letter tells its place in the order, its id, its lane, the key that sealed it, how often it was
+offered, and which process holds it. So every change is one renaming, and nobody waits for another process to
+put a letter. No file is made before the first `put`, and the cipher is loaded when something is sealed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, convert
+from msgspec.structs import replace
+
+from souvenance.adapters.private_files import (
+    add_private,
+    exists,
+    locked,
+    make_private_folder,
+    names_in,
+    read_private,
+    sweep,
+    sync_folder,
+    translation,
+)
+from souvenance.adapters.processes import is_gone, name_of
+from souvenance.adapters.system_clock import SystemClock
+from souvenance.decoders import settled
+from souvenance.domain import ulid
+from souvenance.domain.encoding import frame
+from souvenance.errors import Misconfigured, SouvenanceError, StorageBusy, StorageUnavailable, Tampered
+from souvenance.patterns import pattern
+from souvenance.ports.clock import Clock
+from souvenance.ports.write_queue import (
+    LONGEST_HOLD_MS,
+    MOST_SET_ASIDE,
+    Letter,
+    WriteQueueStatus,
+    WriteRefused,
+)
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+KEY_FILE = "queue.key"
+LOCK_FILE = "queue.lock"
+WAITING, REFUSED = "letter", "refused"
+
+_KEY_BYTES = 32
+_NONCE_BYTES = 12
+_LANE_BYTES = 16
+_KEY_WAIT_SECONDS = 1.0
+_NAME = pattern(
+    r"(?P<place>\d{12})\.(?P<id>[0-9A-Z]{26})\.(?P<lane>[0-9a-f]{32})\.(?P<key>[0-9a-f]{16})"
+    rf"\.(?P<attempts>\d{{1,9}})\.(?P<holder>[\w]*)\.(?P<state>{WAITING}|{REFUSED})\Z"
+)
+
+_CLOCK = SystemClock()
+_log = logging.getLogger("souvenance.write_queue")
+
+
+class _LetterFile(Struct, frozen=True, order=True):
+    """A letter as the name of its file tells it; in the order of `put`."""
+
+    place: str
+    """Twelve digits."""
+    id: str
+    lane: str
+    """Blinded."""
+    key: str
+    """Which key sealed it."""
+    attempts: int = 0
+    holder: str = ""
+    """The process that holds it back; empty for none."""
+    state: str = WAITING
+
+    @property
+    def name(self) -> str:
+        parts = (self.place, self.id, self.lane, self.key, self.attempts, self.holder, self.state)
+        return ".".join(map(str, parts))
+
+
+class SealedWriteQueue:
+    """The queue of a folder. Any number of threads and processes may have it open, also across a fork."""
+
+    def __init__(self, folder: Path, *, clock: Clock = _CLOCK) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._last_seal: _Seal | None = None
+
+    def put(self, lane: str, body: dict[str, Any], *, held: bool = False) -> str:
+        content = json.dumps([lane, body]).encode()
+        letter_id = ulid.compose(self._clock.now(), os.urandom(ulid.ENTROPY_BYTES))
+        for one in (self._folder.parent, self._folder):  # The outer one is the store's own, made later.
+            make_private_folder(one)
+        seal = self._seal() or self._sealing(_made_key(self._folder))
+        blinded = seal.blinded(lane)
+        places = (int(name[:12]) for name in names_in(self._folder) if name[:12].isdecimal())
+        place = f"{max(places, default=0) + 1:012d}"
+        holder = name_of(os.getpid()).replace(" ", "_") if held else ""
+        entry = _LetterFile(place, letter_id, blinded, seal.name, holder=holder)
+        add_private(self._folder / entry.name, seal.sealed(letter_id, blinded, content))
+        return letter_id
+
+    def held(self, lane: str) -> int:
+        return len(self._held(self._of(lane)))
+
+    def release(self, lane: str) -> None:
+        for entry in self._of(lane):
+            self._release(entry)
+
+    def deliver(self, carrier: Callable[[Letter], None]) -> bool:
+        if not self._entries():
+            return True
+        with _turn(self._folder / LOCK_FILE) as ours:
+            return ours and self._deliver(carrier)
+
+    def standing(self) -> WriteQueueStatus:
+        seal = self._seal()
+        self._release_abandoned()
+        entries = self._entries()
+        refused = sum(entry.state == REFUSED for entry in entries)
+        ours = [entry for entry in entries if seal is not None and entry.key == seal.name]
+        waiting = [entry for entry in ours if entry.state == WAITING]
+        held = len(self._held(waiting))
+        other_key = sum(entry.state == WAITING for entry in entries) - len(waiting)
+        return WriteQueueStatus(len(waiting) - held, held, refused, other_key)
+
+    def close(self) -> None:
+        """Nothing is open between calls."""
+
+    def _entries(self) -> list[_LetterFile]:
+        """The letters of the folder, in order."""
+        found = filter(None, map(_NAME.match, names_in(self._folder)))
+        return sorted(convert(name.groupdict(), settled(_LetterFile), strict=False) for name in found)
+
+    def _waiting(self) -> list[_LetterFile]:
+        seal = self._seal()
+        if seal is None:
+            return []
+        return [entry for entry in self._entries() if entry.state == WAITING and entry.key == seal.name]
+
+    def _of(self, lane: str) -> list[_LetterFile]:
+        seal = self._seal()
+        return [] if seal is None else [one for one in self._waiting() if one.lane == seal.blinded(lane)]
+
+    def _held(self, waiting: list[_LetterFile]) -> list[_LetterFile]:
+        """Those that are held, or stand behind one of their lane that is."""
+        lanes: set[str] = set()
+        found = []
+        for entry in waiting:
+            if entry.holder:
+                lanes.add(entry.lane)
+            if entry.lane in lanes:
+                found.append(entry)
+        return found
+
+    def _release(self, entry: _LetterFile) -> None:
+        if entry.holder:
+            self._change(entry, replace(entry, holder=""))
+
+    def _release_abandoned(self) -> None:
+        """Release what is held by a process that is gone, or was held for too long."""
+        oldest = ulid.floor(self._clock.now() - LONGEST_HOLD_MS)
+        gone: dict[str, bool] = {}
+        for entry in self._entries():
+            if entry.holder and entry.holder not in gone:
+                gone[entry.holder] = is_gone(entry.holder.replace("_", " "))
+            if entry.holder and (gone[entry.holder] or entry.id < oldest):
+                self._release(entry)
+
+    def _change(self, entry: _LetterFile, changed: _LetterFile) -> bool:
+        """Rename a letter; whether it was still there. Raises: StorageUnavailable."""
+        try:
+            os.rename(self._folder / entry.name, self._folder / changed.name)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise translation(f"{self._folder / entry.name} can't be renamed", error) from error
+        return True
+
+    def _deliver(self, carrier: Callable[[Letter], None]) -> bool:
+        sweep(self._folder)
+        self._release_abandoned()
+        stuck: set[str] = set()
+        while offered := self._deliverable(stuck):
+            for entry in offered:
+                if entry.lane not in stuck and not self._offer(entry, carrier):
+                    stuck.add(entry.lane)
+        for entry in [one for one in self._entries() if one.state == REFUSED][:-MOST_SET_ASIDE]:
+            self._remove(entry)
+        return not stuck
+
+    def _deliverable(self, stuck: set[str]) -> list[_LetterFile]:
+        waiting = self._waiting()
+        held = {entry.id for entry in self._held(waiting)}
+        return [entry for entry in waiting if entry.id not in held and entry.lane not in stuck]
+
+    def _offer(self, entry: _LetterFile, carrier: Callable[[Letter], None]) -> bool:
+        """Offer a letter, and do with it what the carrier says; whether its lane may go on."""
+        counted = replace(entry, attempts=entry.attempts + 1)
+        if not self._change(entry, counted):
+            return True
+        sync_folder(self._folder)
+        try:
+            letter = self._opened(entry, self._folder / counted.name)
+        except Tampered:
+            return self._change(counted, replace(counted, state=REFUSED))
+        except StorageUnavailable as error:
+            _log.warning("letter %s waits: %s", entry.id, error.detail)
+            return False
+        try:
+            carrier(letter)
+        except WriteRefused:
+            self._change(counted, replace(counted, state=REFUSED))
+        except SouvenanceError as error:
+            _log.info("letter %s waits for another time: %s", entry.id, error.code)
+            return False
+        except Exception:  # noqa: BLE001 - whatever the carrier raises, the letter waits.
+            _log.exception("letter %s waits for what went wrong to be mended", entry.id)
+            return False
+        else:
+            self._remove(counted)
+        return True
+
+    def _opened(self, entry: _LetterFile, path: Path) -> Letter:
+        """Raises: Tampered, StorageUnavailable."""
+        seal = self._seal()
+        if seal is None:
+            raise StorageUnavailable(f"the key of {self._folder} is gone")
+        try:
+            sealed = path.read_bytes()
+        except OSError as error:
+            raise translation(f"{path} can't be read", error) from error
+        lane, body = json.loads(seal.opened(entry.id, entry.lane, sealed))
+        return Letter(entry.id, lane, ulid.milliseconds(entry.id), body, entry.attempts)
+
+    def _remove(self, entry: _LetterFile) -> None:
+        try:
+            (self._folder / entry.name).unlink(missing_ok=True)
+        except OSError as error:
+            raise translation(f"{self._folder / entry.name} can't be removed", error) from error
+
+    def _seal(self) -> _Seal | None:
+        """What seals with the key of the folder; None if it has none. Raises: StorageUnavailable."""
+        key = _present_key(self._folder)
+        return None if key is None else self._sealing(key)
+
+    def _sealing(self, key: bytes) -> _Seal:
+        if self._last_seal is None or self._last_seal.key != key:
+            self._last_seal = _Seal(key)
+        return self._last_seal
+
+
+def _present_key(folder: Path) -> bytes | None:
+    """The key of the folder; None if there is none, or none that can be read. Raises: StorageUnavailable."""
+    if not exists(folder / KEY_FILE):
+        return None
+    try:
+        key = bytes.fromhex(read_private(folder / KEY_FILE))
+    except ValueError:
+        return None
+    except Misconfigured as error:
+        raise StorageUnavailable(error.detail, hint=error.hint) from error
+    return key if len(key) == _KEY_BYTES else None
+
+
+def _made_key(folder: Path) -> bytes:
+    """A new key; one that can't be read is moved aside. Raises: StorageUnavailable."""
+    path = folder / KEY_FILE
+    if exists(path):
+        with locked(folder, _KEY_WAIT_SECONDS):
+            if _present_key(folder) is None and exists(path):
+                path.rename(path.with_name(f"{KEY_FILE}.broken-{os.urandom(8).hex()}"))
+    add_private(path, f"{os.urandom(_KEY_BYTES).hex()}\n".encode())
+    key = _present_key(folder)
+    if key is None:
+        raise StorageBusy(f"another process changes the key of {folder}")
+    return key
+
+
+class _Seal:
+    """Seals letters with one key; the cipher is loaded when something is sealed or opened.
+
+        envelope = nonce (12) | AES-256-GCM ciphertext and tag
+
+    A letter's id and lane are bound to its envelope; a lane's name is blinded with the key.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self.key = key
+        self.name = blake2b(key=key, digest_size=8, person=b"souvenance key").hexdigest()
+        """What tells the key, and does not give it away."""
+        self._cipher: AESGCM | None = None
+
+    def blinded(self, lane: str) -> str:
+        name = lane.encode("utf-8", "surrogatepass")
+        return blake2b(name, key=self.key, digest_size=_LANE_BYTES, person=b"souvenance lane").hexdigest()
+
+    def sealed(self, letter_id: str, lane: str, content: bytes) -> bytes:
+        nonce = os.urandom(_NONCE_BYTES)
+        return nonce + self._sealer().encrypt(nonce, content, _bound(letter_id, lane))
+
+    def opened(self, letter_id: str, lane: str, sealed: bytes) -> bytes:
+        """Raises: Tampered."""
+        from cryptography.exceptions import InvalidTag
+
+        try:
+            nonce, content = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
+            return self._sealer().decrypt(nonce, content, _bound(letter_id, lane))
+        except (InvalidTag, ValueError):
+            raise Tampered(f"letter {letter_id} does not open: it was altered") from None
+
+    def _sealer(self) -> AESGCM:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        if self._cipher is None:
+            self._cipher = AESGCM(self.key)
+        return self._cipher
+
+
+def _bound(letter_id: str, lane: str) -> bytes:
+    """What is sealed with a letter, so that its envelope opens nowhere else."""
+    return frame("souvenance.write_queue.v1", letter_id, lane)
+
+
+_turns: set[int] = set()
+"""The descriptors by which this process holds the right to deliver."""
+
+
+def _end_turns() -> None:
+    """A child of a fork has its parent's locks too, and would keep them after the parent's end."""
+    while _turns:
+        os.close(_turns.pop())
+
+
+os.register_at_fork(after_in_child=_end_turns)
+
+
+@contextmanager
+def _turn(path: Path) -> Iterator[bool]:
+    """Whether nobody else delivers, in this process or another; until the end nobody else will."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise translation(f"{path} can't be opened", error) from error
+    _turns.add(descriptor)
+    try:
+        yield _locked(descriptor)
+    finally:
+        if descriptor in _turns:
+            _turns.discard(descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise translation(f"{LOCK_FILE} can't be locked", error) from error
+    return True
