@@ -169,7 +169,7 @@ def _search(case: AuthorisedRequest, request: q.Search, where: Where, session: s
     perspective = filters.pop("peer_perspective", None)
     if perspective is not None and not isinstance(perspective, str):
         raise InvalidInput("peer_perspective must name one peer")
-    wanted = predicate(filters, read.FIELDS)
+    wanted = predicate(filters, read.FIELDS) if filters else None
     found = find_messages(
         case.ctx,
         request.query,
