@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -396,10 +396,11 @@ def noted(
     else:
         lines = _newest(ctx, whose, most + _SPARE, further)
     answers = _noted_on(ctx, whose, query, top_k or further, distance) if query else []
-    answered = {view.line.id for view in answers}
-    views = [*answers, *_views(ctx, [line for line in lines if line.id not in answered])]
+    repeating = _Repeating(ctx, whose, [*(line.id for line in lines), *(view.line.id for view in answers)])
+    left_out = repeating.known | {view.line.id for view in answers}
+    views = [*answers, *_views(ctx, [line for line in lines if line.id not in left_out])]
     told: dict[tuple[str, str], View] = {}
-    for view in _not_quoted(ctx, [view for view in views if view.outdated_by is None]):
+    for view in repeating.others(ctx, [view for view in views if view.outdated_by is None]):
         told.setdefault((view.level, gist(view.text)), view)
     return list(told.values())[:most]
 
@@ -413,6 +414,28 @@ def _noted_on(
     return [
         view for view in found if view.trust == Trust.SAID or _distance(query, view.text) <= _MOST_LACKING
     ]
+
+
+class _Repeating:
+    """Which of some conclusions are known to say only what one of their messages has in the same words.
+
+    It is kept in mind until something is erased: neither text changes before.
+    """
+
+    def __init__(self, ctx: RequestContext, whose: Whose, lines: Iterable[str]) -> None:
+        workspace = ctx.scope.workspace
+        observers = None if whose.observers is None else tuple(whose.observers)
+        erased = ctx.tx.marks(workspace).compartments
+        self._key = (_Repeating, workspace, erased, observers, whose.observed)
+        self.known: frozenset[str] = (ctx.tools.memo.get(self._key) or frozenset()).intersection(lines)
+
+    def others(self, ctx: RequestContext, views: Sequence[View]) -> list[View]:
+        """Those of the views that say more than their messages do. Raises: Tampered."""
+        unknown = [view for view in views if view.line.id not in self.known]
+        found = _not_quoted(ctx, unknown)
+        repeating = self.known.union(view.line.id for view in unknown) - {view.line.id for view in found}
+        ctx.tools.memo.keep(self._key, repeating)
+        return found
 
 
 def _not_quoted(ctx: RequestContext, views: Sequence[View]) -> list[View]:

@@ -86,14 +86,14 @@ def quotes(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> tuple[list
     """What answers the question, or, where there is none or nothing answers it, what is central; and how many
     tokens that takes.
 
-    To who did not ask, what is central is told after what answers.
+    To who did not ask, what is central is told after what answers, where that takes less than half.
 
     Raises: NotFound, Tampered.
     """
     chosen = _Chosen(ctx, asked, tokens)
     for one in find(ctx, asked, tokens) if asked.query.strip() else ():
         chosen.take(one.message)
-    if not chosen.full and (asked.unasked or not chosen.any):
+    if not chosen.any or (asked.unasked and not chosen.full and chosen.spent < tokens // 2):
         among = _CENTRAL_BESIDE if chosen.any else _CENTRAL
         for message in takewhile(lambda _: not chosen.full, _central(ctx, asked, among)):
             chosen.take(message, around=0)
