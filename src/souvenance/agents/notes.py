@@ -57,7 +57,8 @@ class AlreadyTold:
     def __init__(self, *texts: str) -> None:
         self._said = "\n".join(map(_plain, texts))
         self._taken: list[str] = []
-        self._terms: dict[str, frozenset[str]] = {}
+        self._terms: list[frozenset[str]] = []
+        """Of the first of what was taken: they are found out when they are asked for."""
 
     def take(self, text: str, part: str | None = None) -> bool:
         """Whether the text is news; then it has been told from now on, or that part of it."""
@@ -70,13 +71,9 @@ class AlreadyTold:
 
     def covers(self, text: str) -> bool:
         """Whether something that was taken has all that the text says, in whatever words around it."""
-        said = self._terms_of(text)
-        return bool(said) and any(said <= self._terms_of(known) for known in self._taken)
-
-    def _terms_of(self, text: str) -> frozenset[str]:
-        if text not in self._terms:
-            self._terms[text] = frozenset(terms(text))
-        return self._terms[text]
+        self._terms += (frozenset(terms(known)) for known in self._taken[len(self._terms) :])
+        said = frozenset(terms(text))
+        return bool(said) and any(map(said.issubset, self._terms))
 
     def __contains__(self, text: str) -> bool:
         """Also true of what has no word."""

@@ -57,11 +57,11 @@ _MARKS = ("<", "[", "_call", "##", "system", "developer")
 _WORDS = (
     *("instruction", "prompt", "directive", "guideline", "guardrail", "system"),
     *("ignore", "disregard", "forget", "user"),
-    *("key", "password", "credentials", "token", "secrets", "seed"),
+    *("@", "http", "www."),
     *("dan", "mode", "bound", "unrestricted", "unfiltered", "jailbroken"),
 )
 """A text without any of these that names no AI matches none of `TO_A_MODEL`."""
-_NAMES_AN_AI = pattern(r"(?<![^\W_])(?:ais?|llms?|language|assistants?|agents?|chat)")
+_NAMES_AN_AI = pattern(r"(?:^|[\W_])(?:ai|llm|language|assistant|agent|chat)")
 _BETWEEN = pattern(r"[\s*_~`\"“”|\\/-]+")
 _PIECE, _OVERLAP = 4_000, 400
 """A long text is looked through in pieces, so that no search keeps other threads waiting for long. No order

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 
 from msgspec import Struct
 
@@ -106,7 +106,7 @@ def find(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> list[Found]:
     looked_at = 2 * limit if asked.unasked else limit
     found = find_messages(ctx, asked.query, _where(asked), looked_at, How(floor=asked.unasked))
     if asked.unasked:
-        found = [one for one in found if ASKS not in signs(one.message.text)][:limit]
+        found = list(islice((one for one in found if ASKS not in signs(one.message.text)), limit))
     if asked.distance is not None:
         terms = words.asked(asked.query)
         found = [one for one in found if _lacking(terms, one.message.text) <= asked.distance]

@@ -129,7 +129,8 @@ def find_messages(
         return _found(ctx, query, where, limit, how)
     sessions = None if where.sessions is None else frozenset(where.sessions)
     key = (find_messages, query, ctx.scope, where.peer, where.perspective, sessions, how)
-    most, found = ctx.known.get(key, (0, []))
+    looked_for: tuple[int, list[Found]] = ctx.known.get(key, (0, []))
+    most, found = looked_for
     if len(found) == most < limit:
         found = _found(ctx, query, where, limit, how)
         ctx.known[key] = limit, found

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
-from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
@@ -156,12 +155,9 @@ class ChatConversation:
             return RecalledForTurn("", before)
         shown = "\0".join((shown, *(text for _, text in before)))
         memory = GatedMemory(self._gate, self.seat, self._passes, capped=True, together=self._gate.call_all)
-        known = memory.known(message)
-        passages = tuple(one for one in known.passages if one.text not in shown)
-        known = replace(known, passages=passages)
-        background = injection.base(
-            known, message, datetime.now().astimezone(), tokens=self._settings.context_tokens
-        )
+        tokens = self._settings.context_tokens
+        known = memory.known(message, shown=shown, room=injection.passage_room(tokens))
+        background = injection.base(known, message, datetime.now().astimezone(), tokens=tokens)
         return RecalledForTurn(background, before)
 
     def _transcript(self) -> list[tuple[str, str]]:
