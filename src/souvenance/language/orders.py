@@ -61,7 +61,8 @@ _WORDS = (
     *("dan", "mode", "bound", "unrestricted", "unfiltered", "jailbroken"),
 )
 """A text without any of these that names no AI matches none of `TO_A_MODEL`."""
-_NAMES_AN_AI = pattern(r"(?:^|[\W_])(?:ai|llm|language|assistant|agent|chat)")
+_AIS = ("ai", "llm", "language", "assistant", "agent", "chat")
+_NAMES_AN_AI = pattern(rf"(?:^|[\W_])(?:{'|'.join(_AIS)})")
 _BETWEEN = pattern(r"[\s*_~`\"“”|\\/-]+")
 _PIECE, _OVERLAP = 4_000, 400
 """A long text is looked through in pieces, so that no search keeps other threads waiting for long. No order
@@ -79,7 +80,7 @@ def _found_in(seen: str, start: int) -> bool:
     piece = seen[start:end]
     if _has_any(piece, _MARKS) and any(look.search(seen, start, end) for look in _LIKE_MARKUP):
         return True
-    if not _has_any(piece, _WORDS) and not _NAMES_AN_AI.search(piece):
+    if not _has_any(piece, _WORDS) and not (_has_any(piece, _AIS) and _NAMES_AN_AI.search(piece)):
         return False
     plain = _BETWEEN.sub(" ", piece)
     return any(look.search(plain) for look in _LIKE_ORDERS)
