@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -396,11 +396,16 @@ def noted(
     else:
         lines = _newest(ctx, whose, most + _SPARE, further)
     answers = _noted_on(ctx, whose, query, top_k or further, distance) if query else []
-    repeating = _Repeating(ctx, whose, [*(line.id for line in lines), *(view.line.id for view in answers)])
-    left_out = repeating.known | {view.line.id for view in answers}
-    views = [*answers, *_views(ctx, [line for line in lines if line.id not in left_out])]
+    answered = _ids(answers)
+    erased = ctx.tx.marks(ctx.scope.workspace).compartments  # Until then neither text changes.
+    key = (noted, ctx.scope.workspace, erased, tuple(whose.observers or ()), whose.observed)
+    repeating = answered.union(line.id for line in lines).intersection(ctx.tools.memo.get(key) or ())
+    others = _views(ctx, [line for line in lines if line.id not in answered | repeating])
+    views = [one for one in (*answers, *others) if one.outdated_by is None and one.line.id not in repeating]
+    more = _not_quoted(ctx, views)
+    ctx.tools.memo.keep(key, repeating.union(_ids(views)).difference(_ids(more)))
     told: dict[tuple[str, str], View] = {}
-    for view in repeating.others(ctx, [view for view in views if view.outdated_by is None]):
+    for view in more:
         told.setdefault((view.level, gist(view.text)), view)
     return list(told.values())[:most]
 
@@ -416,26 +421,8 @@ def _noted_on(
     ]
 
 
-class _Repeating:
-    """Which of some conclusions are known to say only what one of their messages has in the same words.
-
-    It is kept in mind until something is erased: neither text changes before.
-    """
-
-    def __init__(self, ctx: RequestContext, whose: Whose, lines: Iterable[str]) -> None:
-        workspace = ctx.scope.workspace
-        observers = None if whose.observers is None else tuple(whose.observers)
-        erased = ctx.tx.marks(workspace).compartments
-        self._key = (_Repeating, workspace, erased, observers, whose.observed)
-        self.known: frozenset[str] = (ctx.tools.memo.get(self._key) or frozenset()).intersection(lines)
-
-    def others(self, ctx: RequestContext, views: Sequence[View]) -> list[View]:
-        """Those of the views that say more than their messages do. Raises: Tampered."""
-        unknown = [view for view in views if view.line.id not in self.known]
-        found = _not_quoted(ctx, unknown)
-        repeating = self.known.union(view.line.id for view in unknown) - {view.line.id for view in found}
-        ctx.tools.memo.keep(self._key, repeating)
-        return found
+def _ids(views: Sequence[View]) -> frozenset[str]:
+    return frozenset(view.line.id for view in views)
 
 
 def _not_quoted(ctx: RequestContext, views: Sequence[View]) -> list[View]:
