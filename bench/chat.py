@@ -1,7 +1,7 @@
 """What the chat door adds to the time until a model's first word, beside asking the model directly.
 
     python bench/chat.py [--lines 10000] [--people 20] [--embedder none] [--calls 60] [--rounds 5]
-                         [--json FILE]
+                         [--beside DIR] [--json FILE]
 
 Method. A stand-in for a model streams a dozen pieces, one every 5 ms, the first at once. Every round asks
 it in turns, directly and through the door, one call each, so that whatever the machine is doing hits both;
@@ -10,7 +10,8 @@ piece of the answer is there. A figure is the median of the rounds' medians, the
 the largest of them; what is added is taken round by round. The lines are made conversations of some people,
 concluded from before the clock starts; they speak in turn, each asks for words of a line of their own, and
 the door recalls for each and writes each turn when it is over, as it always does. Search is by words, as
-without the extra `embed`; `--embedder auto` adds what comparing meanings takes.
+without the extra `embed`; `--embedder auto` adds what comparing meanings takes. With `--beside` every call is
+asked of another checkout's door too, which may have another package name; its own `bench/chat.py` fills it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -38,6 +39,8 @@ from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, New
 from souvenance.gate.token_verifier import Credentials
 
 MOST_MS = 15.0
+MOST_BESIDE = 1.10
+"""How many times what another checkout adds may be added."""
 UNLIMITED = {"SOUVENANCE_REQUESTS_PER_MINUTE": "1000000000"}
 PIECES = 12
 PAUSE_MS = 5
@@ -163,13 +166,43 @@ class Side:
         return found
 
 
+FILL = """
+import sys, chat, pathlib
+home, lines, people, prefix, embedder = sys.argv[1:]
+settings = {**chat.UNLIMITED, f"{prefix}_EMBEDDER": embedder}
+print(chat.remember(pathlib.Path(home), int(lines), int(people), settings))
+"""
+
+
+@contextmanager
+def other_door(tree: Path, model: int, lines: int, people: int, embedder: str) -> Iterator[Side]:
+    """The way through the door of another checkout."""
+    [package] = (init.parent.name for init in (tree / "src").glob("*/__init__.py"))
+    prefix = package.upper()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(prefix)}
+    environment = {**kept, "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{tree / 'bench'}"}
+    with tempfile.TemporaryDirectory() as folder:
+        home = str(Path(folder) / "home")
+        fill = [sys.executable, "-c", FILL, home, str(lines), str(people), prefix, embedder]
+        owner = subprocess.run(fill, env=environment, check=True, capture_output=True, text=True).stdout
+        settings = {
+            "REQUESTS_PER_MINUTE": UNLIMITED["SOUVENANCE_REQUESTS_PER_MINUTE"],
+            "EMBEDDER": embedder,
+            "CHAT_BASE_URL": f"http://127.0.0.1:{model}/v1",
+        }
+        named = {f"{prefix}_{name}": value for name, value in settings.items()}
+        serve = [sys.executable, "-m", package, "serve", "--port", "0", "--home", home]
+        with serving(serve, PYTHONPATH=environment["PYTHONPATH"], **named) as door:
+            yield Side(door, owner.strip())
+
+
 @contextmanager
 def staged(
-    lines: int, people: int, embedder: str
+    lines: int, people: int, embedder: str, beside: Path | None = None
 ) -> Iterator[tuple[dict[str, Side], Iterator[tuple[str, str]]]]:
-    """Both ways to the model, warmed up, and what is asked."""
+    """The ways to the model, warmed up, and what is asked."""
     settings = {**UNLIMITED, "SOUVENANCE_EMBEDDER": embedder}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         home = Path(folder) / "home"
         owner = remember(home, lines, people, settings)
         serve = [sys.executable, "-m", "souvenance", "serve", "--port", "0", "--home", str(home)]
@@ -178,26 +211,42 @@ def staged(
             serving(serve, SOUVENANCE_CHAT_BASE_URL=f"http://127.0.0.1:{model}/v1", **settings) as door,
         ):
             sides = {"directly": Side(model, None), "through the door": Side(door, owner)}
+            if beside is not None:
+                other = other_door(beside.resolve(), model, lines, people, embedder)
+                sides["through the other door"] = stack.enter_context(other)
             asked = questions(lines, people)
             take_turns(sides, islice(asked, 2 * people))
             yield sides, asked
 
 
 def take_turns(sides: dict[str, Side], asked: Iterable[tuple[str, str]]) -> dict[str, Round]:
-    """Ask both ways in turns; the medians of each."""
+    """Ask all ways in turns; the medians of each."""
     for person, text in asked:
         for side in sides.values():
             side.ask(person, text)
     return {name: side.round() for name, side in sides.items()}
 
 
-def measure(lines: int, people: int, embedder: str, calls: int, rounds: int) -> dict[str, list[Round]]:
+def measure(
+    lines: int, people: int, embedder: str, calls: int, rounds: int, beside: Path | None
+) -> dict[str, list[Round]]:
     found: dict[str, list[Round]] = {}
-    with staged(lines, people, embedder) as (sides, asked):
+    with staged(lines, people, embedder, beside) as (sides, asked):
         for _ in range(rounds):
             for name, round in take_turns(sides, islice(asked, calls)).items():
                 found.setdefault(name, []).append(round)
     return found
+
+
+def _told_beside(added: list[float], found: dict[str, list[Round]]) -> bool:
+    """Tell what is added beside the other checkout; whether it is little enough."""
+    others = zip(found["through the other door"], found["directly"], strict=True)
+    theirs = [through.first - directly.first for through, directly in others]
+    ratios = [one / other for one, other in zip(added, theirs, strict=True)]
+    met = median(ratios) <= MOST_BESIDE
+    told = f"{median(ratios):6.2f}  ({min(ratios):.2f} to {max(ratios):.2f})  at most {MOST_BESIDE:g}"
+    print(f"{'times what the other door adds':>40}  {told}: {'met' if met else 'MISSED'}")
+    return met
 
 
 def main() -> int:
@@ -207,17 +256,18 @@ def main() -> int:
     parser.add_argument("--embedder", default="none")
     parser.add_argument("--calls", type=int, default=60)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--beside", type=Path, metavar="DIR", help="another checkout, to be as quick as")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     machine = Machine()
-    found = measure(asked.lines, asked.people, asked.embedder, asked.calls, asked.rounds)
+    found = measure(asked.lines, asked.people, asked.embedder, asked.calls, asked.rounds, asked.beside)
     print(f"{asked.lines} lines of {asked.people} people and their assistant, embedder {asked.embedder}")
     print(f"median of {asked.rounds} rounds of {asked.calls} calls (least to most)")
     print(machine)
     for name, rounds in found.items():
         first, last, reads = zip(*rounds, strict=True)
         print(
-            f"{name:>20}  first word {median(first):6.2f} ms  ({min(first):.2f} to {max(first):.2f})"
+            f"{name:>24}  first word {median(first):6.2f} ms  ({min(first):.2f} to {max(first):.2f})"
             f"   last word {median(last):6.2f} ms   in {median(reads):.0f} pieces"
         )
     pairs = list(zip(found["through the door"], found["directly"], strict=True))
@@ -228,6 +278,8 @@ def main() -> int:
     streams = min(ours.pieces for ours, _ in pairs) >= PIECES
     shown = f"{min(ours.pieces for ours, _ in pairs):.0f} pieces"
     print(f"{'streaming stays streaming':>40}  {shown} of {PIECES}: {'met' if streams else 'MISSED'}")
+    if asked.beside:
+        met &= _told_beside(added, found)
     if asked.json:
         report = {"rounds": found, "added_ms": added, "most_ms": MOST_MS}
         asked.json.write_text(json.dumps(report, indent=1), encoding="utf-8")

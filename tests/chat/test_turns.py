@@ -9,6 +9,10 @@ import pytest
 from chat.stage import KEY, MODEL, a_stage
 from model.stand_in import Fails, Says, Sends, a_stand_in
 from souvenance.domain.upstream import Upstream
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.conversation import operations as co
+from souvenance.gate.token_verifier import Credentials
 
 
 def chat(client, *messages, **more):
@@ -221,6 +225,24 @@ def test_what_was_recalled_is_before_the_model_as_long_as_the_turn_goes_on(stage
     ]
     chat(client, asked, *since)
     assert stage.model.asked[-1].messages == [told, *since]
+
+
+@pytest.mark.parametrize("tokens, found", [(60, False), (1200, True)])
+def test_what_the_assistant_said_comes_where_the_user_s_own_words_leave_room(home, tokens, found):
+    with a_stage(home, context_tokens=tokens) as stage:
+        front = stage.front()
+        for month in ("May", "June"):
+            said = f"In {month} I planted teal tulips all around the pond behind the house of my aunt."
+            stage.say(front, said, f"Teal tulips of {month} like sun.", user="ann")
+        stage.texts(4)
+        stage.say(front, "When did I plant the teal tulips around the pond?", user="ann")
+        assert "I planted teal tulips" in stage.heard()
+        assert ("like sun" in stage.heard()) == found
+        owner = Credentials(stage.installation.owner_cap)
+        rows = stage.installation.gate.call(o.AUDIT, owner, m.AuditList(limit=100)).rows
+        asked = max(at for at, row in enumerate(rows) if row.operation == o.CHAT.name)
+        searches = [row for row in rows[asked:] if row.operation == co.SEARCH_PEER.name]
+        assert len(searches) == (2 if found else 1), "what would not be shown is not looked for"
 
 
 def test_of_several_answers_the_first_is_remembered(stage, front):

@@ -58,6 +58,7 @@ def test_a_conclusion_in_a_message_s_own_words_is_told_as_that_message(stage, ow
     owner.conclude("is shy")
     told = owner.representation(search_query="bassoon")
     assert told.count("bassoon") == 1
+    assert owner.representation(search_query="bassoon") == told, "however often it is asked"
     assert "] is shy" in told
 
 

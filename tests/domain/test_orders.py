@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
-from souvenance.language.orders import reads_like_orders
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from souvenance.language.orders import MARKUP, TO_A_MODEL, reads_like_orders
 
 TAGGED = "".join(chr(0xE0000 + ord(letter)) for letter in "really ")
 ORDERS = [
@@ -73,3 +77,20 @@ def test_the_commonest_orders_are_known_however_they_are_spelt(text):
 @pytest.mark.parametrize("text", PLAIN)
 def test_what_people_say_every_day_is_no_order(text):
     assert not reads_like_orders(text)
+
+
+PLAIN_LETTERS = st.characters(codec="ascii", exclude_categories=("Cc", "Lu"), exclude_characters='*_~`"|\\/-')
+
+
+@pytest.mark.parametrize("look", TO_A_MODEL)
+@given(data=st.data())
+def test_every_order_that_is_known_is_found(look, data):
+    text = data.draw(st.from_regex(re.compile(look), fullmatch=True, alphabet=PLAIN_LETTERS))
+    assert reads_like_orders(text)
+
+
+@pytest.mark.parametrize("look", MARKUP)
+@given(data=st.data())
+def test_all_markup_that_is_known_is_found(look, data):
+    alphabet = st.characters(codec="ascii", exclude_categories=("Cc", "Lu"))
+    assert reads_like_orders(data.draw(st.from_regex(re.compile(look), fullmatch=True, alphabet=alphabet)))

@@ -12,11 +12,14 @@ from gate.test_gate_audit import FullStore, MuteStore
 from gate.world import KINDS, World, each_kind
 from processes import PATIENCE_SECONDS
 from reference.embedder import ReferenceEmbedder
+from reference.index import ReferenceIndex
 from souvenance.domain.limits import Limits
 from souvenance.domain.proof import Bound
 from souvenance.errors import AuditUnavailable, SouvenanceError, StorageFull
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
+from souvenance.gate.conversation import operations as co
+from souvenance.gate.conversation import requests as q
 from souvenance.gate.token_verifier import Credentials
 
 NOWHERE = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
@@ -159,3 +162,61 @@ def test_the_rest_is_looked_up_while_the_embedder_is_at_work_on_the_questions():
     assert [line.text for line in found[0].lines] == ["The trip to Chengdu is in May"]
     assert len(found[1].lines) == 1
     assert [row.event.operation for row in world.rows()[before:]] == [o.GET.name, o.LIST.name]
+
+
+class CountedIndex(ReferenceIndex):
+    searches = 0
+
+    def search(self, *asked):
+        self.searches += 1
+        return super().search(*asked)
+
+
+@pytest.fixture
+def talk():
+    """A world in which somebody told of herons, and the cap of everybody."""
+    world = World(index=CountedIndex())
+    cap = world.operator()
+    said = [
+        q.NewMessage(content=f"I saw {count} herons at the {place}.", peer_id="ann")
+        for count, place in enumerate(("lake", "pond", "weir", "pier", "marsh", "dam", "brook"), 2)
+    ]
+    world.call(co.ADD_MESSAGES, cap, q.AddMessages(workspace_id="w", session_id="s", messages=said))
+    return world, cap
+
+
+def searching(**more):
+    asked = {"workspace_id": "w", "peer_id": "ann", "query": "Where were the herons?", **more}
+    return co.SEARCH_PEER, q.SearchPeer(**asked)
+
+
+def picturing(**more):
+    asked = {"workspace_id": "w", "peer_id": "ann", "search_query": "Where were the herons?", **more}
+    return co.PEER_CONTEXT, q.PeerContext(**asked)
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [picturing(floor=True, search_top_k=3), searching(limit=5, floor=True)],
+        [searching(limit=2, floor=True), searching(limit=7, floor=True), searching(limit=3, floor=True)],
+        [searching(limit=5), searching(limit=5, floor=True), searching(limit=5, explain=True)],
+        [searching(limit=5), searching(limit=5, filters={"session_id": "t"})],
+    ],
+)
+def test_searches_for_the_same_answer_as_each_would_alone(talk, calls):
+    world, cap = talk
+    assert together(world, cap, *calls) == [world.call(*call[:1], cap, *call[1:]) for call in calls]
+
+
+def test_the_same_messages_are_searched_for_once(talk):
+    world, cap = talk
+
+    def searches(*calls):
+        before = world.tools.index.searches
+        together(world, cap, *calls)
+        return world.tools.index.searches - before
+
+    picture, fewer = picturing(floor=True, search_top_k=3), searching(limit=5, floor=True)
+    assert searches(picture, fewer) == searches(picture)
+    assert searches(fewer, searching(limit=5, query="And the swans?", floor=True)) == 2 * searches(fewer)

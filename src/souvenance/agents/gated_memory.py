@@ -20,6 +20,7 @@ from souvenance.agents.memory_interface import (
     SessionSnapshot,
 )
 from souvenance.agents.narrow_tokens import Purpose
+from souvenance.agents.notes import MOST_OF_A_REMARK
 from souvenance.agents.redaction import redact
 from souvenance.domain import representation
 from souvenance.domain.line import MESSAGE
@@ -79,6 +80,8 @@ _SAID_BY_USER = 5
 _SAID_BY_AI = 3
 _NOTES = 20
 _RECENT_TOKENS = 2_000
+_OVERFULL = 1.25
+"""How much more than fits is enough: some of it may have been told already."""
 
 _T = TypeVar("_T")
 
@@ -134,7 +137,12 @@ class GatedMemory:
         """The session to keep to: what the agent knows of itself is of many people."""
         return self._seat.session if self._guarded and observed == self._seat.ai else None
 
-    def known(self, message: str) -> Known:
+    def known(self, message: str, *, shown: str = "", room: int | None = None) -> Known:
+        """As the protocol says. `shown` is what the model has before it anyway: nothing of it is a passage.
+
+        With `room`, in characters, what the agent said is looked for only if what the user said does not
+        take more than that: it would come last.
+        """
         query = message.strip()[:_MOST_QUERY]
         looks: dict[str, Look[Any]] = {
             **self._summary(),
@@ -143,15 +151,21 @@ class GatedMemory:
         }
         if query:
             looks["said by user"] = self._said(USER, query, _SAID_BY_USER, floor=True)
-            if self._seat.agent != "absent":
-                looks["said by ai"] = self._said(AI, query, _SAID_BY_AI, floor=True)
-        found = self._all(looks)
+        by_ai: dict[str, Look[Any]] = {}
+        if query and self._seat.agent != "absent":
+            by_ai["said by ai"] = self._said(AI, query, _SAID_BY_AI, floor=True)
+        found = self._all(looks if room is not None else {**looks, **by_ai})
         user = found[USER] if _tells(found[USER]) else self._own_portrait(query)
+        if room is not None:
+            told = {one.text for one in (*user.said, *found.get("said by user", ())) if one.text not in shown}
+            if sum(min(len(text), MOST_OF_A_REMARK) for text in told) < _OVERFULL * room:
+                found |= self._all(by_ai)
         searched = [*found.get("said by user", ()), *found.get("said by ai", ())]
         by_text = {(one.session, one.text.strip()): one for one in searched}
         said = _timed(user.said, by_text)
         elsewhere = [one for one in by_text.values() if one.peer == self._seat.user]
-        passages = (*elsewhere, *said, *(one for one in by_text.values() if one not in elsewhere))
+        others = [one for one in by_text.values() if one not in elsewhere]
+        passages = tuple(one for one in (*elsewhere, *said, *others) if one.text not in shown)
         return Known(found.get("summary", ""), user, found.get(AI, Portrait()), passages)
 
     def _own_portrait(self, query: str) -> Portrait:

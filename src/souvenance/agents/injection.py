@@ -48,6 +48,11 @@ _DAY = pattern(r"\s*\(\d{4}-\d\d-\d\d\)|^\[\d{4}-\d\d-\d\d[^\]]*\] ")
 _LABEL_ONLY = pattern(r"- \d{4}-\d\d-\d\d[^:]*$")
 
 
+def passage_room(tokens: int) -> int:
+    """How many characters of what was said fit into a first layer of so many tokens."""
+    return int(_PASSAGES * CHARACTERS_PER_TOKEN * tokens)
+
+
 def base(known: Known, message: str, now: datetime, *, tokens: int, before: str = "") -> str:
     """The first layer, for the current message; empty if nothing is known.
 

@@ -56,7 +56,9 @@ class AlreadyTold:
 
     def __init__(self, *texts: str) -> None:
         self._said = "\n".join(map(_plain, texts))
+        self._taken: list[str] = []
         self._terms: list[frozenset[str]] = []
+        """Of the first of what was taken: they are found out when they are asked for."""
 
     def take(self, text: str, part: str | None = None) -> bool:
         """Whether the text is news; then it has been told from now on, or that part of it."""
@@ -64,13 +66,14 @@ class AlreadyTold:
         if self._has(plain):
             return False
         self._said = f"{self._said}\n{plain if part in (None, text) else _plain(part)}"
-        self._terms.append(frozenset(terms(text if part is None else part)))
+        self._taken.append(text if part is None else part)
         return True
 
     def covers(self, text: str) -> bool:
         """Whether something that was taken has all that the text says, in whatever words around it."""
-        said = set(terms(text))
-        return bool(said) and any(said <= known for known in self._terms)
+        self._terms += (frozenset(terms(known)) for known in self._taken[len(self._terms) :])
+        said = frozenset(terms(text))
+        return bool(said) and any(map(said.issubset, self._terms))
 
     def __contains__(self, text: str) -> bool:
         """Also true of what has no word."""

@@ -50,8 +50,10 @@ def _told(number: int, text: str) -> _Telling | None:
     """The message, if it tells something."""
     said = own_words(text)
     found = signs(said)
+    if ASKS in found or is_courtesy(said):
+        return None
     held = frozenset(terms(said))
-    if ASKS in found or not 0 < len(held) <= _LONGEST or is_courtesy(said):
+    if not 0 < len(held) <= _LONGEST:
         return None
     return _Telling(number, held, SELF in found)
 

@@ -117,7 +117,7 @@ def _passages(lines: Iterable[str]) -> list[QuotedPassage]:
     found: list[QuotedPassage] = []
     for line in lines:
         if stamped := _STAMP.fullmatch(line):
-            at = datetime.strptime(stamped[1], _TIME).replace(tzinfo=UTC)
+            at = datetime.fromisoformat(stamped[1]).replace(tzinfo=UTC)
             found.append(QuotedPassage(stamped[2], to_ms(at), ()))
         elif found and line.startswith(INDENT) and found[-1].quotes:
             *quotes, last = found[-1].quotes

@@ -7,6 +7,7 @@ What a model is shown does not depend on it alone: see `domain.trust` and `domai
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from souvenance.language.characters import skeleton
 from souvenance.patterns import pattern
@@ -19,7 +20,7 @@ _SECRETS = (
 )
 _THE_USER = r"\b(?:the|this|that) user\b(?! (?:interface|experience|guide|manual|table|model|account|name)\b)"
 
-_TO_A_MODEL = (
+TO_A_MODEL = (
     rf"(?:ignore|disregard|forget|override|bypass|discard|pay no attention to) "
     rf"(?:(?:all|any|of|the|your|my|these|those|previous|prior|earlier|above|existing|system|safety) ){{1,5}}"
     rf"{_RULES}\b",
@@ -32,7 +33,7 @@ _TO_A_MODEL = (
     r"you are (?:now|no longer) (?:dan\b|in \w+ mode|bound by|an? (?:unrestricted|unfiltered|jailbroken))",
     rf"if you(?:'re| are) (?:an? |the )?{_AI}\b",
     rf"new rules? (?:for|to) (?:the |every |any )?{_AI}:",
-    rf"{_AI} (?:(?:who|that|which) )?(?:read|see|pars|process|summari[sz])(?:e?s|ing)? this(?: \w+)?,? "
+    rf"\b{_AI} (?:(?:who|that|which) )?(?:read|see|pars|process|summari[sz])(?:e?s|ing)? this(?: \w+)?,? "
     rf"{_MUST}\b",
     rf"(?:the|this|every|any|an) {_AI} (?:reading \w+ )?{_MUST} (?:now |always |never |also |first )*"
     r"(?:call|run|execute|invoke|send|delete|ignore|obey|reply|respond|answer|remember|store|tell|say)\b",
@@ -41,7 +42,7 @@ _TO_A_MODEL = (
     rf"(?:send|forward|post|upload|e ?mail|leak) (?:all|any|every|your) (?:\w+ ){{0,3}}{_SECRETS}"
     r"(?: \w+){0,6} to (?:[^\s@]{1,64}@|https?:|www\.)",
 )
-_MARKUP = (
+MARKUP = (
     r"<\|?/?(?:im_start|im_end|system|endoftext|eot_id|start_header_id|assistant|developer)\b",
     r"\[/?(?:inst|system)\]|<</?sys>>",
     r"</?(?:system(?:[-_ ]\w+)?|instructions?|(?:tool|function)_(?:calls?|results?))>",
@@ -49,8 +50,19 @@ _MARKUP = (
     r"^#{2,} *(?:system|instructions?)\b",
     r"^[ \t>*#-]{0,20}(?:system|developer)(?: (?:prompt|message|note|override))?\**[ \t]*:",
 )
-_LIKE_ORDERS = tuple(map(pattern, _TO_A_MODEL))
-_LIKE_MARKUP = tuple(pattern(look, re.MULTILINE) for look in _MARKUP)
+_LIKE_ORDERS = tuple(map(pattern, TO_A_MODEL))
+_LIKE_MARKUP = tuple(pattern(look, re.MULTILINE) for look in MARKUP)
+_MARKS = ("<", "[", "_call", "##", "system", "developer")
+"""A text without any of these has none of the markup. To look for them takes a fiftieth of the time."""
+_WORDS = (
+    *("instruction", "prompt", "directive", "guideline", "guardrail", "system"),
+    *("ignore", "disregard", "forget", "user"),
+    *("@", "http", "www."),
+    *("dan", "mode", "bound", "unrestricted", "unfiltered", "jailbroken"),
+)
+"""A text without any of these that names no AI matches none of `TO_A_MODEL`."""
+_AIS = ("ai", "llm", "language", "assistant", "agent", "chat")
+_NAMES_AN_AI = pattern(rf"(?:^|[\W_])(?:{'|'.join(_AIS)})")
 _BETWEEN = pattern(r"[\s*_~`\"“”|\\/-]+")
 _PIECE, _OVERLAP = 4_000, 400
 """A long text is looked through in pieces, so that no search keeps other threads waiting for long. No order
@@ -65,7 +77,14 @@ def reads_like_orders(text: str) -> bool:
 
 def _found_in(seen: str, start: int) -> bool:
     end = start + _PIECE + _OVERLAP
-    if any(look.search(seen, start, end) for look in _LIKE_MARKUP):
+    piece = seen[start:end]
+    if _has_any(piece, _MARKS) and any(look.search(seen, start, end) for look in _LIKE_MARKUP):
         return True
-    plain = _BETWEEN.sub(" ", seen[start:end])
+    if not _has_any(piece, _WORDS) and not (_has_any(piece, _AIS) and _NAMES_AN_AI.search(piece)):
+        return False
+    plain = _BETWEEN.sub(" ", piece)
     return any(look.search(plain) for look in _LIKE_ORDERS)
+
+
+def _has_any(text: str, words: Iterable[str]) -> bool:
+    return any(map(text.__contains__, words))

@@ -360,10 +360,16 @@ def noted(
     else:
         lines = _newest(ctx, whose, most + _SPARE, further)
     answers = _noted_on(ctx, whose, query, top_k or further, distance) if query else []
-    answered = {view.line.id for view in answers}
-    views = [*answers, *_views(ctx, [line for line in lines if line.id not in answered])]
+    answered = _ids(answers)
+    erased = ctx.tx.marks(ctx.scope.workspace).compartments  # Until then neither text changes.
+    key = (noted, ctx.scope.workspace, erased, tuple(whose.observers or ()), whose.observed)
+    repeating = answered.union(line.id for line in lines).intersection(ctx.tools.memo.get(key) or ())
+    others = _views(ctx, [line for line in lines if line.id not in answered | repeating])
+    views = [one for one in (*answers, *others) if one.outdated_by is None and one.line.id not in repeating]
+    more = _not_quoted(ctx, views)
+    ctx.tools.memo.keep(key, repeating.union(_ids(views)).difference(_ids(more)))
     told: dict[tuple[str, str], View] = {}
-    for view in _not_quoted(ctx, [view for view in views if view.outdated_by is None]):
+    for view in more:
         told.setdefault((view.level, gist(view.text)), view)
     return list(told.values())[:most]
 
@@ -377,6 +383,10 @@ def _noted_on(
     return [
         view for view in found if view.trust == Trust.SAID or _distance(query, view.text) <= _MOST_LACKING
     ]
+
+
+def _ids(views: Sequence[View]) -> frozenset[str]:
+    return frozenset(view.line.id for view in views)
 
 
 def _not_quoted(ctx: RequestContext, views: Sequence[View]) -> list[View]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 
 from msgspec import Struct
 
@@ -84,14 +84,14 @@ def quotes(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> tuple[list
     """What answers the question, or, where there is none or nothing answers it, what is central; and how many
     tokens that takes.
 
-    To who did not ask, what is central is told after what answers.
+    To who did not ask, what is central is told after what answers, where that takes less than half.
 
     Raises: NotFound, Tampered.
     """
     chosen = _Chosen(ctx, asked, tokens)
     for one in find(ctx, asked, tokens) if asked.query.strip() else ():
         chosen.take(one.message)
-    if not chosen.full and (asked.unasked or not chosen.any):
+    if not chosen.any or (asked.unasked and not chosen.full and chosen.spent < tokens // 2):
         among = _CENTRAL_BESIDE if chosen.any else _CENTRAL
         for message in takewhile(lambda _: not chosen.full, _central(ctx, asked, among)):
             chosen.take(message, around=0)
@@ -104,7 +104,7 @@ def find(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> list[Found]:
     looked_at = 2 * limit if asked.unasked else limit
     found = find_messages(ctx, asked.query, _where(asked), looked_at, How(floor=asked.unasked))
     if asked.unasked:
-        found = [one for one in found if ASKS not in signs(one.message.text)][:limit]
+        found = list(islice((one for one in found if ASKS not in signs(one.message.text)), limit))
     if asked.distance is not None:
         terms = words.asked(asked.query)
         found = [one for one in found if _lacking(terms, one.message.text) <= asked.distance]

@@ -64,7 +64,10 @@ def _met(text: str) -> frozenset[str]:
 
 def likely(text: str) -> list[str]:
     """The languages of most of the text's common words, English first; every one if it has none."""
-    met = _met(text)
+    return _likely(_met(text))
+
+
+def _likely(met: frozenset[str]) -> list[str]:
     if met and met <= STOP_WORDS:
         return [ENGLISH]
     counts = {ENGLISH: len(met & STOP_WORDS)}
@@ -75,7 +78,8 @@ def likely(text: str) -> list[str]:
 
 def language_of(text: str) -> str:
     """The language of most of the text's common words; of a single one, English may have it too ('mine')."""
-    return ENGLISH if text.isascii() and len(_met(text)) < 2 else likely(text)[0]
+    met = _met(text)
+    return ENGLISH if len(met) < 2 and text.isascii() else _likely(met)[0]
 
 
 def is_english(text: str) -> bool:

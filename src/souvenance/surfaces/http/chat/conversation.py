@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from souvenance.agents import injection
 from souvenance.agents.conversation_scope import ConversationScope
@@ -82,12 +81,9 @@ class ChatConversation:
             return RecalledForTurn("", before)
         shown = "\0".join((shown, *(text for _, text in before)))
         memory = GatedMemory(self._gate, self.scope, self._tokens, capped=True, together=self._gate.call_all)
-        known = memory.known(message)
-        passages = tuple(one for one in known.passages if one.text not in shown)
-        known = replace(known, passages=passages)
-        background = injection.base(
-            known, message, datetime.now().astimezone(), tokens=self._settings.context_tokens
-        )
+        tokens = self._settings.context_tokens
+        known = memory.known(message, shown=shown, room=injection.passage_room(tokens))
+        background = injection.base(known, message, datetime.now().astimezone(), tokens=tokens)
         return RecalledForTurn(background, before)
 
     def _transcript(self) -> list[tuple[str, str]]:
