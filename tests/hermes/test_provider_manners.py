@@ -221,14 +221,14 @@ def left_behind(stage, most):
 
 
 def test_objects_leave_nothing_behind(stage):
-    alive, threads, files, memory = left_behind(stage, 300)
+    alive, threads, files, memory = left_behind(stage, 150)
     assert alive == 0
     assert threads <= 2
     assert files <= 2 * MOST_READERS
     assert memory < 16 * 1024 * 1024
 
 
-@pytest.mark.parametrize("trouble, most", [(dead, 1000), (hanging, 200)])
+@pytest.mark.parametrize("trouble, most", [(dead, 300), (hanging, 150)])
 def test_objects_leave_nothing_behind_when_the_server_is_in_trouble_either(theatre, honcho, trouble, most):
     theatre.configure(baseUrl=honcho.url, timeout=30, recallWait=0.01)
     trouble(honcho)
