@@ -33,7 +33,7 @@ from souvenance.adapters.private_files import (
     secret_of,
     write_private,
 )
-from souvenance.adapters.server_lock import announce
+from souvenance.adapters.server_lock import announce, served_at
 from souvenance.adapters.spelling import PackagedSpelling
 from souvenance.adapters.sql.open_store import in_database, in_file
 from souvenance.adapters.sql.store import SqlStore
@@ -61,6 +61,7 @@ from souvenance.ports.store import Store
 from souvenance.ports.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from souvenance.gate.browser_sessions import BrowserSessions
     from souvenance.gate.oauth_state import OAuthState
     from souvenance.gate.replication.repair import Mender
     from souvenance.gate.replication.report import Mended
@@ -89,6 +90,7 @@ class Installation(Struct, frozen=True, eq=False):
     _bell: threading.Event
     _worker: Later[Worker]
     _reception: Later[OAuthState]
+    _browser_sessions: Later[BrowserSessions]
     _store: SqlStore
     _meaning: Meaning
     _model: Model | None = None
@@ -146,6 +148,11 @@ class Installation(Struct, frozen=True, eq=False):
         """Where people and clients sign in."""
         return self._reception()
 
+    @property
+    def browser_sessions(self) -> BrowserSessions:
+        """Where people sign in to the inspector."""
+        return self._browser_sessions()
+
     def observe(self, observer: Observer) -> None:
         """Have every request, and the work behind the requests, watched from now on."""
         self.gate.observe(observer)
@@ -200,6 +207,10 @@ class Installation(Struct, frozen=True, eq=False):
     def announced(self, url: str) -> AbstractContextManager[None]:
         """Let other programs on this machine find the server of this folder meanwhile."""
         return announce(self.settings.home, url)
+
+    def served_at(self) -> str | None:
+        """The address of the server that runs for this folder on this machine, if one does."""
+        return served_at(self.settings.home)
 
     def hurry(self, workspace: str, session: str) -> None:
         """Have a model read now what waits until that session is quiet. Raises: Unavailable."""
@@ -310,6 +321,11 @@ def _furnished(
 
         return OAuthState(gate, store=store, keyring=keyring, clock=clock, entropy=entropy)
 
+    def browser_sessions() -> BrowserSessions:
+        from souvenance.gate.browser_sessions import BrowserSessions
+
+        return BrowserSessions(gate, store=store, keyring=keyring, clock=clock, entropy=entropy)
+
     def worker() -> Worker:
         from souvenance.gate.worker import Worker
 
@@ -318,7 +334,7 @@ def _furnished(
             store=store, clock=clock, tools=tools, secret=secret, report=_report, bell=bell, idle=gate.idle
         )
 
-    later = Later(worker), Later(reception)
+    later = Later(worker), Later(reception), Later(browser_sessions)
     return Installation(
         gate, owner_cap, settings, made, index, bell, *later, sql_store, meaning, tools.model, mender
     )

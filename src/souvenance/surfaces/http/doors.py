@@ -6,14 +6,17 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 from souvenance.domain.upstream import ChatSettings
+from souvenance.gate.browser_sessions import BrowserSessions
 from souvenance.gate.oauth_state import OAuthState
 from souvenance.surfaces.http.door import Door
+from souvenance.surfaces.http.inspector.door import InspectorDoor
 from souvenance.surfaces.http.oauth.door import SignInDoor
 
 
 def doors_of(
     chat: ChatSettings,
     reception: OAuthState,
+    sessions: BrowserSessions,
     *,
     owner_cap: str,
     public_url: str | None,
@@ -23,7 +26,7 @@ def doors_of(
 
     Raises: Misconfigured.
     """
-    doors: list[Door] = [SignInDoor(reception, public_url)]
+    doors: list[Door] = [SignInDoor(reception, public_url), InspectorDoor(sessions, public_url)]
     if find_spec("mcp") is not None:
         from souvenance.surfaces.mcp.door import McpDoor
 

@@ -1,0 +1,286 @@
+"""The pages about memory: home, a person, a session, your notes, a line, and what a message would recall."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from starlette.responses import Response
+
+from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
+from souvenance.errors import Denied, SouvenanceError
+from souvenance.gate import inspection, sign_ins
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.conversation import operations as c
+from souvenance.gate.conversation import requests as q
+from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
+
+_FOUND = 20
+_SHOWN = 50
+_SIGNALS = 6
+
+
+class RankedMessage(Struct, frozen=True):
+    """A message that a search found, its strongest signals, and whether an agent would be given it."""
+
+    message: Any
+    bars: list[tuple[str, float, int]]
+    given: bool
+
+
+def workspace_of(visit: Visit) -> str:
+    """The workspace that a page is about: the one asked for, the token's own, or the default one."""
+    wid = visit.who.wid
+    return visit.path.get("workspace") or visit.query.get("w") or (wid if wid != ALL else DEFAULT_WORKSPACE)
+
+
+async def home(visit: Visit) -> Response:
+    workspace = workspace_of(visit)
+    query = visit.query.get("q", "").strip()
+    people, status, workspaces, found = await asyncio.gather(
+        visit.ask(inspection.PEOPLE, inspection.People(workspace)),
+        visit.ask(o.STATUS, m.Status(), workspace),
+        workspaces_of(visit),
+        _found(visit, workspace, query),
+    )
+    return visit.page(
+        "home.html",
+        workspace=workspace,
+        workspaces=workspaces,
+        people=_or_none(people),
+        status=_or_none(status),
+        query=query,
+        found=found,
+    )
+
+
+async def workspaces_of(visit: Visit) -> list[str]:
+    if visit.who.wid != ALL:
+        return [visit.who.wid]
+    page = await visit.ask(c.LIST_WORKSPACES, q.ListWorkspaces(size=100))
+    named = [] if isinstance(page, SouvenanceError) else [one.id for one in page.items]
+    return sorted({*named, workspace_of(visit)})
+
+
+async def _found(visit: Visit, workspace: str, query: str) -> dict[str, Any]:
+    if not query:
+        return {}
+    search = q.SearchWorkspace(workspace_id=workspace, query=query, limit=_FOUND)
+    notes, messages = await asyncio.gather(
+        visit.ask(o.GET, m.Get(query=query, k=_FOUND)), visit.ask(c.SEARCH_WORKSPACE, search)
+    )
+    return {
+        "notes": [] if isinstance(notes, SouvenanceError) else [one for one in notes.lines if one.matched],
+        "messages": [] if isinstance(messages, SouvenanceError) else messages.messages,
+    }
+
+
+def _or_none(answer: Any | SouvenanceError) -> Any | None:
+    return None if isinstance(answer, SouvenanceError) else answer
+
+
+async def person(visit: Visit) -> Response:
+    workspace, peer = workspace_of(visit), visit.path["peer"]
+    observer = visit.query.get("as") or peer
+    past = q.SessionsOfPeer(workspace_id=workspace, peer_id=peer, size=_SHOWN, reverse=True)
+    about = {"observed_id": peer, "observer_id": observer}
+    facts, sessions, conclusions, let_in = await asyncio.gather(
+        visit.call(inspection.FACTS, inspection.Facts(workspace, peer, observer)),
+        visit.ask(c.SESSIONS_OF_PEER, past),
+        visit.ask(c.LIST_CONCLUSIONS, q.ListConclusions(workspace_id=workspace, filters=about, size=_SHOWN)),
+        _sign_ins(visit),
+    )
+    readers = [one for one in let_in if one.workspace == workspace and (one.everyone or one.peer == peer)]
+    return visit.page(
+        "person.html",
+        workspace=workspace,
+        peer=peer,
+        observer=observer,
+        facts=facts.facts,
+        sessions=_or_none(sessions),
+        conclusions=_or_none(conclusions),
+        readers=readers,
+    )
+
+
+async def _sign_ins(visit: Visit) -> list[Any]:
+    found = await visit.ask(sign_ins.LIST, sign_ins.ListSignIns())
+    return [] if isinstance(found, SouvenanceError) else found.sign_ins
+
+
+async def change_card(visit: Visit) -> Response:
+    """Add, correct or take away one fact: the card is written as a whole."""
+    fields = await visit.form()
+    workspace, peer = workspace_of(visit), visit.path["peer"]
+    observer = fields.get("observer") or peer
+    held = await visit.call(inspection.FACTS, inspection.Facts(workspace, peer, observer))
+    texts = [fact.text for fact in held.facts]
+    before, after = fields.get("before", ""), fields.get("after", "").strip()
+    if before and before not in texts:
+        raise Denied("the card has changed meanwhile", hint="Look at the person again.")
+    kept = [after if text == before else text for text in texts] if before else [*texts, after]
+    card = q.WriteCard(
+        workspace_id=workspace, peer_id=observer, target=peer, peer_card=[text for text in kept if text]
+    )
+    await visit.call(c.WRITE_CARD, card)
+    return redirect(url(workspace, "people", peer, **({} if observer == peer else {"as": observer})))
+
+
+async def forget_conclusion(visit: Visit) -> Response:
+    await visit.form()
+    workspace, peer = workspace_of(visit), visit.path["peer"]
+    gone = q.OfConclusion(workspace_id=workspace, conclusion_id=visit.path["id"])
+    await visit.call(c.DELETE_CONCLUSION, gone)
+    return redirect(url(workspace, "people", peer))
+
+
+async def session(visit: Visit) -> Response:
+    workspace, name = workspace_of(visit), visit.path["session"]
+    number = max(1, int(visit.query.get("page", "1")) if visit.query.get("page", "1").isdigit() else 1)
+    said = q.ListMessages(workspace_id=workspace, session_id=name, page=number, size=_SHOWN)
+    summed_up = q.Summaries(workspace_id=workspace, session_id=name, if_any=True)
+    drawn = q.ListConclusions(workspace_id=workspace, filters={"session_id": name}, size=100)
+    messages, summaries, concluded = await asyncio.gather(
+        visit.call(c.LIST_MESSAGES, said),
+        visit.ask(c.SUMMARIES, summed_up),
+        visit.ask(c.LIST_CONCLUSIONS, drawn),
+    )
+    beside: dict[str, list[Any]] = {}
+    for one in [] if isinstance(concluded, SouvenanceError) else concluded.items:
+        for source in one.source_ids or ():
+            beside.setdefault(source, []).append(one)
+    return visit.page(
+        "session.html",
+        workspace=workspace,
+        session=name,
+        messages=messages,
+        summaries=_or_none(summaries),
+        beside=beside,
+    )
+
+
+async def forget_message(visit: Visit) -> Response:
+    """Shows what goes; with the form's consent, deletes it."""
+    fields = await visit.form()
+    workspace, name, line = workspace_of(visit), visit.path["session"], visit.path["id"]
+    message = q.DeleteMessage(workspace_id=workspace, session_id=name, message_id=line)
+    if fields.get("sure") != "yes":
+        read = q.OfMessage(workspace_id=workspace, session_id=name, message_id=line)
+        found = await visit.call(c.READ_MESSAGE, read)
+        return visit.page("forget_message.html", workspace=workspace, session=name, message=found)
+    await visit.call(c.DELETE_MESSAGE, message)
+    return redirect(url(workspace, "sessions", name))
+
+
+async def forget_session(visit: Visit) -> Response:
+    """Shows what goes; with the form's consent, deletes it."""
+    fields = await visit.form()
+    workspace, name = workspace_of(visit), visit.path["session"]
+    if fields.get("sure") != "yes":
+        newest = q.ListMessages(workspace_id=workspace, session_id=name, size=3, reverse=True)
+        messages = await visit.call(c.LIST_MESSAGES, newest)
+        return visit.page("forget_session.html", workspace=workspace, session=name, messages=messages)
+    await visit.call(c.DELETE_SESSION, q.OfSession(workspace_id=workspace, session_id=name))
+    return redirect(url())
+
+
+async def notes(visit: Visit) -> Response:
+    namespace = visit.query.get("namespace")
+    asked = m.List(
+        namespaces=(namespace,) if namespace else None,
+        cursor=visit.query.get("after"),
+        limit=_SHOWN,
+        texts=visit.may("get"),
+    )
+    found, status = await asyncio.gather(visit.call(o.LIST, asked), visit.ask(o.STATUS, m.Status()))
+    return visit.page("notes.html", found=found, status=_or_none(status), namespace=namespace)
+
+
+async def add_note(visit: Visit) -> Response:
+    fields = await visit.form()
+    put = m.Put(text=fields.get("text", ""), namespace=fields.get("namespace", "").strip() or "personal")
+    stored = await visit.call(o.PUT, put)
+    return redirect(url("lines", stored.id))
+
+
+async def line(visit: Visit) -> Response:
+    found = await visit.call(o.LINE, m.GetLine(visit.path["id"]))
+    return visit.page("line.html", line=found)
+
+
+async def correct_line(visit: Visit) -> Response:
+    fields = await visit.form()
+    text = fields.get("text", "").strip()
+    made = await visit.call(o.INVALIDATE, m.Invalidate(visit.path["id"], text or None))
+    return redirect(url("lines", made.id) if text else url("notes"))
+
+
+async def forget_line(visit: Visit) -> Response:
+    """Shows what goes; with the form's consent, deletes it and gives the receipt."""
+    fields = await visit.form()
+    sure = fields.get("sure") == "yes"
+    answer = await visit.call(o.FORGET, m.Forget(id=visit.path["id"], dry_run=not sure))
+    template = "forgotten.html" if sure else "forget_line.html"
+    return visit.page(template, line=visit.path["id"], answer=answer)
+
+
+async def receipt(visit: Visit) -> Response:
+    """The receipt that a page showed, as a file."""
+    fields = await visit.form()
+    return download(fields.get("receipt", "").encode(), "receipt.jws", "application/jose")
+
+
+async def recall(visit: Visit) -> Response:
+    workspace = workspace_of(visit)
+    peer, query = visit.query.get("peer", "").strip(), visit.query.get("q", "").strip()
+    if not peer or not query:
+        return visit.page("recall.html", workspace=workspace, peer=peer, query=query, ranked=None, text="")
+    search = q.SearchPeer(workspace_id=workspace, peer_id=peer, query=query, limit=_FOUND, explain=True)
+    context = q.PeerContext(workspace_id=workspace, peer_id=peer, search_query=query, floor=True)
+    every, strong, known = await asyncio.gather(
+        visit.call(c.SEARCH_PEER, search),
+        visit.call(c.SEARCH_PEER, replace(search, floor=True)),
+        visit.call(c.PEER_CONTEXT, context),
+    )
+    given = {one.id for one in strong.messages}
+    return visit.page(
+        "recall.html",
+        workspace=workspace,
+        peer=peer,
+        query=query,
+        ranked=[RankedMessage(one, _signal_bars(one.explanation), one.id in given) for one in every.messages],
+        text=known.representation or "",
+    )
+
+
+def _signal_bars(explanation: m.Explanation | None) -> list[tuple[str, float, int]]:
+    """The signals that added most, each with what it added and the length of its bar."""
+    if explanation is None:
+        return []
+    strongest = list(explanation.signals.items())[:_SIGNALS]
+    most = max((abs(signal.added) for _, signal in strongest), default=0) or 1
+    return [(name, signal.added, round(abs(signal.added) / most * 100)) for name, signal in strongest]
+
+
+PAGES = {
+    "/": home,
+    "/inspect/": home,
+    "/inspect/notes": notes,
+    "/inspect/lines/{id}": line,
+    "/inspect/recall": recall,
+    "/inspect/{workspace}/people/{peer}": person,
+    "/inspect/{workspace}/sessions/{session}": session,
+}
+ACTIONS = {
+    "/inspect/notes": add_note,
+    "/inspect/lines/{id}/correct": correct_line,
+    "/inspect/lines/{id}/forget": forget_line,
+    "/inspect/receipt": receipt,
+    "/inspect/{workspace}/people/{peer}/card": change_card,
+    "/inspect/{workspace}/people/{peer}/conclusions/{id}/forget": forget_conclusion,
+    "/inspect/{workspace}/sessions/{session}/forget": forget_session,
+    "/inspect/{workspace}/sessions/{session}/messages/{id}/forget": forget_message,
+}
