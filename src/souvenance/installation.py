@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec import Struct
@@ -316,15 +316,7 @@ def _furnished(
     owner_cap = _owner_cap(settings.owner_cap, keyring, renew)
     bell = threading.Event()
 
-    def reception() -> OAuthState:
-        from souvenance.gate.oauth_state import OAuthState
-
-        return OAuthState(gate, store=store, keyring=keyring, clock=clock, entropy=entropy)
-
-    def browser_sessions() -> BrowserSessions:
-        from souvenance.gate.browser_sessions import BrowserSessions
-
-        return BrowserSessions(gate, store=store, keyring=keyring, clock=clock, entropy=entropy)
+    kept = {"store": store, "keyring": keyring, "clock": clock, "entropy": entropy}
 
     def worker() -> Worker:
         from souvenance.gate.worker import Worker
@@ -334,10 +326,37 @@ def _furnished(
             store=store, clock=clock, tools=tools, secret=secret, report=_report, bell=bell, idle=gate.idle
         )
 
-    later = Later(worker), Later(reception), Later(browser_sessions)
-    return Installation(
-        gate, owner_cap, settings, made, index, bell, *later, sql_store, meaning, tools.model, mender
+    later = (
+        Later(worker),
+        Later(partial(_reception, gate, kept)),
+        Later(partial(_browser_sessions, gate, kept)),
     )
+    return Installation(
+        gate,
+        owner_cap,
+        settings,
+        made,
+        index,
+        bell,
+        Later(worker),
+        *sign_ins,
+        sql_store,
+        meaning,
+        tools.model,
+        mender,
+    )
+
+
+def _reception(gate: Gate, kept: dict[str, Any]) -> OAuthState:
+    from souvenance.gate.oauth_state import OAuthState
+
+    return OAuthState(gate, **kept)
+
+
+def _browser_sessions(gate: Gate, kept: dict[str, Any]) -> BrowserSessions:
+    from souvenance.gate.browser_sessions import BrowserSessions
+
+    return BrowserSessions(gate, **kept)
 
 
 def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:

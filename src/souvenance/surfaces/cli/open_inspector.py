@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 
 from souvenance.errors import Unavailable
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 from souvenance.surfaces.cli.options import REMEMBER, Command, pass_shell
 from souvenance.surfaces.cli.session import Shell
 
@@ -19,6 +21,7 @@ def open_(shell: Shell, printed: bool) -> None:
 
     A server must be running. The link works once, within a minute.
     """
+    shell.call(o.WHOAMI, m.WhoAmI())
     server = shell.server or shell.installation().served_at()
     if server is None:
         raise Unavailable("no server is running for this data folder", hint="Run 'souvenance serve' first.")
