@@ -326,24 +326,9 @@ def _furnished(
             store=store, clock=clock, tools=tools, secret=secret, report=_report, bell=bell, idle=gate.idle
         )
 
-    later = (
-        Later(worker),
-        Later(partial(_reception, gate, kept)),
-        Later(partial(_browser_sessions, gate, kept)),
-    )
+    later = Later(worker), Later(partial(_reception, gate, kept)), Later(partial(_pages, gate, kept))
     return Installation(
-        gate,
-        owner_cap,
-        settings,
-        made,
-        index,
-        bell,
-        Later(worker),
-        *sign_ins,
-        sql_store,
-        meaning,
-        tools.model,
-        mender,
+        gate, owner_cap, settings, made, index, bell, *later, sql_store, meaning, tools.model, mender
     )
 
 
@@ -353,7 +338,7 @@ def _reception(gate: Gate, kept: dict[str, Any]) -> OAuthState:
     return OAuthState(gate, **kept)
 
 
-def _browser_sessions(gate: Gate, kept: dict[str, Any]) -> BrowserSessions:
+def _pages(gate: Gate, kept: dict[str, Any]) -> BrowserSessions:
     from souvenance.gate.browser_sessions import BrowserSessions
 
     return BrowserSessions(gate, **kept)
