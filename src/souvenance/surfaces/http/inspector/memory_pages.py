@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 from starlette.responses import Response
 
+from souvenance.agents import injection
+from souvenance.agents.conversation_scope import ConversationScope
+from souvenance.agents.gated_memory import GatedMemory
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.errors import Denied, SouvenanceError
 from souvenance.gate import inspection, sign_ins
@@ -16,11 +21,14 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.conversation import operations as c
 from souvenance.gate.conversation import requests as q
+from souvenance.gate.gate import Gate
+from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
 
 _FOUND = 20
 _SHOWN = 50
 _SIGNALS = 6
+_TOKENS = 1200
 
 
 class RankedMessage(Struct, frozen=True):
@@ -234,26 +242,44 @@ async def receipt(visit: Visit) -> Response:
 
 
 async def recall(visit: Visit) -> Response:
-    workspace = workspace_of(visit)
-    peer, query = visit.query.get("peer", "").strip(), visit.query.get("q", "").strip()
-    if not peer or not query:
-        return visit.page("recall.html", workspace=workspace, peer=peer, query=query, ranked=None, text="")
-    search = q.SearchPeer(workspace_id=workspace, peer_id=peer, query=query, limit=_FOUND, explain=True)
-    context = q.PeerContext(workspace_id=workspace, peer_id=peer, search_query=query, floor=True)
-    every, strong, known = await asyncio.gather(
+    workspace, query = workspace_of(visit), visit.query
+    asked = {name: query.get(name, "").strip() for name in ("peer", "agent", "q", "tokens")}
+    if not asked["peer"] or not asked["q"]:
+        return visit.page("recall.html", workspace=workspace, asked=asked, ranked=None, text="")
+    tokens = int(asked["tokens"]) if asked["tokens"].isdigit() else _TOKENS
+    search = q.SearchPeer(
+        workspace_id=workspace, peer_id=asked["peer"], query=asked["q"], limit=_FOUND, explain=True
+    )
+    every, strong, text = await asyncio.gather(
         visit.call(c.SEARCH_PEER, search),
         visit.call(c.SEARCH_PEER, replace(search, floor=True)),
-        visit.call(c.PEER_CONTEXT, context),
+        visit.look(partial(_injected, workspace, asked["peer"], asked["agent"], asked["q"], tokens)),
     )
     given = {one.id for one in strong.messages}
     return visit.page(
         "recall.html",
         workspace=workspace,
-        peer=peer,
-        query=query,
+        asked=asked,
         ranked=[RankedMessage(one, _signal_bars(one.explanation), one.id in given) for one in every.messages],
-        text=known.representation or "",
+        text=text,
     )
+
+
+def _injected(
+    workspace: str, peer: str, agent: str, message: str, tokens: int, gate: Gate, credentials: Credentials
+) -> str:
+    """The very text that an agent would find before the message."""
+    scope = ConversationScope(
+        workspace=workspace,
+        session="",
+        user=peer,
+        ai=agent or peer,
+        personal=False,
+        agent="looks" if agent else "absent",
+    )
+    memory = GatedMemory(gate, scope, lambda errand: credentials, capped=True, together=gate.call_all)
+    known = memory.known(message)
+    return injection.base(known, message, datetime.now().astimezone(), tokens=tokens)
 
 
 def _signal_bars(explanation: m.Explanation | None) -> list[tuple[str, float, int]]:

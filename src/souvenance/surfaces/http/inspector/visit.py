@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib import resources
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -27,6 +27,8 @@ from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
 from souvenance.surfaces.http.request_bodies import body_of_anybody
 from souvenance.surfaces.http.request_threads import RequestThreads
+
+_T = TypeVar("_T")
 
 FORM_BYTES = 128 * 1024
 STATIC = "/inspect/static"
@@ -141,6 +143,11 @@ class Visit:
             return await self.call(operation, asked, workspace)
         except (Denied, InvalidInput) as error:
             return error
+
+    async def look(self, work: Callable[[Gate, Credentials], _T]) -> _T:
+        """What comes of several questions to the gate, one after the other. Raises: SouvenanceError."""
+        credentials = Credentials(self._token)
+        return await self._threads.look(self._gate, credentials, lambda: work(self._gate, credentials))
 
     async def form(self) -> dict[str, str]:
         """The fields that were sent. Raises: Denied for a form that this browser was not given."""
