@@ -29,14 +29,17 @@ _FOUND = 20
 _SHOWN = 50
 _SIGNALS = 6
 _TOKENS = 1200
+_BEGINNING = 60
+"""So much of a message is looked for in the text that an agent is given."""
 
 
 class RankedMessage(Struct, frozen=True):
-    """A message that a search found, its strongest signals, and whether an agent would be given it."""
+    """A message that a search found, its strongest signals, and why an agent would not be given it."""
 
     message: Any
     bars: list[tuple[str, float, int]]
-    given: bool
+    left_out: str
+    """Empty if it would be."""
 
 
 def workspace_of(visit: Visit) -> str:
@@ -255,12 +258,15 @@ async def recall(visit: Visit) -> Response:
         visit.call(c.SEARCH_PEER, replace(search, floor=True)),
         visit.look(partial(_injected, workspace, asked["peer"], asked["agent"], asked["q"], tokens)),
     )
-    given = {one.id for one in strong.messages}
+    near = {one.id for one in strong.messages}
     return visit.page(
         "recall.html",
         workspace=workspace,
         asked=asked,
-        ranked=[RankedMessage(one, _signal_bars(one.explanation), one.id in given) for one in every.messages],
+        ranked=[
+            RankedMessage(one, _signal_bars(one.explanation), _left_out(one, near, text))
+            for one in every.messages
+        ],
         text=text,
     )
 
@@ -280,6 +286,12 @@ def _injected(
     memory = GatedMemory(gate, scope, lambda errand: credentials, capped=True, together=gate.call_all)
     known = memory.known(message)
     return injection.base(known, message, datetime.now().astimezone(), tokens=tokens)
+
+
+def _left_out(message: Any, near: set[str], text: str) -> str:
+    if " ".join(message.content.split())[:_BEGINNING] in text:
+        return ""
+    return "told already, or no room" if message.id in near else "weak match"
 
 
 def _signal_bars(explanation: m.Explanation | None) -> list[tuple[str, float, int]]:
