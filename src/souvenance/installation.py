@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec import Struct
@@ -33,7 +33,7 @@ from souvenance.adapters.private_files import (
     secret_of,
     write_private,
 )
-from souvenance.adapters.processes import announce
+from souvenance.adapters.processes import announce, served_at
 from souvenance.adapters.sql.open_store import in_database, in_file
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy, WallClock
@@ -60,6 +60,7 @@ from souvenance.ports.store import Store
 from souvenance.ports.text import Tokenizer
 
 if TYPE_CHECKING:
+    from souvenance.gate.browser_sessions import BrowserSessions
     from souvenance.gate.oauth_state import OAuthState
     from souvenance.gate.replication import Repairer, RepairReport, ReplicationWorker
     from souvenance.gate.worker import Worker
@@ -86,6 +87,7 @@ class Installation(Struct, frozen=True, eq=False):
     _wake: threading.Event
     _worker: Later[Worker]
     _reception: Later[OAuthState]
+    _browser_sessions: Later[BrowserSessions]
     _store: SqlStore
     _meaning: Meaning
     _model: Model | None = None
@@ -143,6 +145,11 @@ class Installation(Struct, frozen=True, eq=False):
         """Where people and clients sign in."""
         return self._reception()
 
+    @property
+    def browser_sessions(self) -> BrowserSessions:
+        """Where people sign in to the inspector."""
+        return self._browser_sessions()
+
     def observe(self, observer: Observer) -> None:
         """Have every request, and the work behind the requests, watched from now on."""
         self.gate.observe(observer)
@@ -197,6 +204,10 @@ class Installation(Struct, frozen=True, eq=False):
     def announced(self, url: str) -> AbstractContextManager[None]:
         """Let other programs on this machine find the server of this folder meanwhile."""
         return announce(self.settings.home, url)
+
+    def served_at(self) -> str | None:
+        """The address of the server that runs for this folder on this machine, if one does."""
+        return served_at(self.settings.home)
 
     def hurry(self, workspace: str, session: str) -> None:
         """Have a model read now what waits until that session is quiet. Raises: Unavailable."""
@@ -302,10 +313,7 @@ def _furnished(
     owner_cap = _owner_cap(settings.owner_cap, keyring, renew)
     wake = threading.Event()
 
-    def reception() -> OAuthState:
-        from souvenance.gate.oauth_state import OAuthState
-
-        return OAuthState(gate, store=store, keyring=keyring, clock=clock, entropy=entropy)
+    kept = {"store": store, "keyring": keyring, "clock": clock, "entropy": entropy}
 
     def worker() -> Worker:
         from souvenance.gate.worker import Worker
@@ -315,10 +323,22 @@ def _furnished(
             store=store, clock=clock, tools=tools, secret=secret, report=_report, wake=wake, idle=gate.idle
         )
 
-    later = Later(worker), Later(reception)
+    later = Later(worker), Later(partial(_reception, gate, kept)), Later(partial(_pages, gate, kept))
     return Installation(
         gate, owner_cap, settings, made, index, wake, *later, sql_store, meaning, tools.model, mender
     )
+
+
+def _reception(gate: Gate, kept: dict[str, Any]) -> OAuthState:
+    from souvenance.gate.oauth_state import OAuthState
+
+    return OAuthState(gate, **kept)
+
+
+def _pages(gate: Gate, kept: dict[str, Any]) -> BrowserSessions:
+    from souvenance.gate.browser_sessions import BrowserSessions
+
+    return BrowserSessions(gate, **kept)
 
 
 def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:

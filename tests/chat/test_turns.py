@@ -11,7 +11,7 @@ from model.stand_in import Fails, Says, Sends, a_stand_in
 from souvenance.domain.upstream import Upstream
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as co
+from souvenance.gate.conversation.messages import SEARCH_PEER
 from souvenance.gate.token_verifier import Credentials
 
 
@@ -241,7 +241,7 @@ def test_what_the_assistant_said_comes_where_the_user_s_own_words_leave_room(hom
         owner = Credentials(stage.installation.owner_cap)
         rows = stage.installation.gate.call(o.AUDIT, owner, m.AuditList(limit=100)).rows
         asked = max(at for at, row in enumerate(rows) if row.operation == o.CHAT.name)
-        searches = [row for row in rows[asked:] if row.operation == co.SEARCH_PEER.name]
+        searches = [row for row in rows[asked:] if row.operation == SEARCH_PEER.name]
         assert len(searches) == (2 if found else 1), "what would not be shown is not looked for"
 
 

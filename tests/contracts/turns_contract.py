@@ -53,6 +53,16 @@ class TurnsContract:
                 message(1, BOB),
             ]
 
+    def test_activity_counts_the_turns_of_each_owner_in_steps_of_time(self, store: Store) -> None:
+        early, late = replace(message(1), created_at=100), replace(message(2), occurred_at=250)
+        append(store, early, late, replace(message(3, BOB), created_at=260), message(None))
+        append(store, replace(message(4, TRAVEL), created_at=299))
+        with store.read() as tx:
+            found = tx.lines.activity(WORKSPACE, None, 200, 50)
+            assert found == [(OWNER, -1, 1, 100), (OWNER, 1, 2, 299), ("bob", 1, 1, 260)]
+            assert tx.lines.activity(WORKSPACE, (TRAVEL.namespace,), 0, 1000) == [(OWNER, 0, 1, 299)]
+            assert tx.lines.activity("elsewhere", None, 0, 50) == []
+
     def test_lines_without_a_turn_are_not_among_them(self, store: Store) -> None:
         append(store, message(1), message(None), sealed_line(IDS[3], session=None, turn=2))
         assert said(store, WHOLE) == [(1, OWNER)]

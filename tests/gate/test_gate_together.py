@@ -18,8 +18,14 @@ from souvenance.domain.proof import Bound
 from souvenance.errors import AuditUnavailable, SouvenanceError, StorageFull
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation import operations as co
-from souvenance.gate.conversation import requests as q
+from souvenance.gate.conversation.context import PEER_CONTEXT, PeerContext
+from souvenance.gate.conversation.messages import (
+    ADD_MESSAGES,
+    SEARCH_PEER,
+    AddMessages,
+    NewMessage,
+    SearchPeer,
+)
 from souvenance.gate.token_verifier import Credentials
 
 NOWHERE = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
@@ -178,21 +184,21 @@ def talk():
     world = World(index=CountedIndex())
     cap = world.operator()
     said = [
-        q.NewMessage(content=f"I saw {count} herons at the {place}.", peer_id="ann")
+        NewMessage(content=f"I saw {count} herons at the {place}.", peer_id="ann")
         for count, place in enumerate(("lake", "pond", "weir", "pier", "marsh", "dam", "brook"), 2)
     ]
-    world.call(co.ADD_MESSAGES, cap, q.AddMessages(workspace_id="w", session_id="s", messages=said))
+    world.call(ADD_MESSAGES, cap, AddMessages(workspace_id="w", session_id="s", messages=said))
     return world, cap
 
 
 def searching(**more):
     asked = {"workspace_id": "w", "peer_id": "ann", "query": "Where were the herons?", **more}
-    return co.SEARCH_PEER, q.SearchPeer(**asked)
+    return SEARCH_PEER, SearchPeer(**asked)
 
 
 def picturing(**more):
     asked = {"workspace_id": "w", "peer_id": "ann", "search_query": "Where were the herons?", **more}
-    return co.PEER_CONTEXT, q.PeerContext(**asked)
+    return PEER_CONTEXT, PeerContext(**asked)
 
 
 @pytest.mark.parametrize(

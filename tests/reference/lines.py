@@ -49,6 +49,20 @@ class MemoryLines:
         found.sort(key=lambda line: (line.id, line.compartment.namespace), reverse=span.newest_first)
         return found[: span.limit]
 
+    def activity(
+        self, workspace: str, namespaces: Collection[str] | None, since: int, step: int
+    ) -> list[tuple[str, int, int, int]]:
+        found: dict[tuple[str, int], list[int]] = {}
+        for compartment, lines in self._state.lines.items():
+            if compartment.workspace == workspace and (
+                namespaces is None or compartment.namespace in namespaces
+            ):
+                for line in lines.values():
+                    if line.turn is not None:
+                        at = line.created_at if line.occurred_at is None else line.occurred_at
+                        found.setdefault((compartment.owner, max(-1, (at - since) // step)), []).append(at)
+        return [(*key, len(times), max(times)) for key, times in sorted(found.items())]
+
     def ids(self, span: TurnSpan) -> list[str]:
         return [line.id for line in self.walk(span)]
 

@@ -165,7 +165,7 @@ def test_a_namespace_that_holds_nothing_is_refused_like_one_that_does(server, ac
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/v1", "/v1/memory", "/v1/memory/lines/", "/nowhere", "/v1/memory/put/", "/health/"]
+    "path", ["/v1", "/v1/memory", "/v1/memory/lines/", "/nowhere", "/v1/memory/put/", "/health/"]
 )
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_an_unknown_path_is_not_found_in_json(server, path, method):

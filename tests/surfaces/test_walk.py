@@ -48,6 +48,7 @@ GUARDED_COMMANDS = {
     "forget": ("-n", "travel", "--yes"),
     "rename": ("ann", "anna"),
     "status": (),
+    "open": ("--print",),
     "mcp": (),
     "doctor": (),
     "reindex": (),

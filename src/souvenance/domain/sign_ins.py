@@ -103,6 +103,8 @@ DEVICE = "device"
 USER_CODE = "user"
 SESSION = "session"
 REQUEST = "request"
+LINK = "link"
+PAGE_SESSION = "page"
 
 REFRESH_PREFIX = "hch-rt-"
 """What a refresh token begins with, as clients of Honcho expect."""
@@ -128,6 +130,8 @@ CODE_MS = 2 * 60 * 1000
 REQUEST_MS = 10 * 60 * 1000
 SESSION_MS = 15 * 60 * 1000
 DEVICE_MS = 15 * 60 * 1000
+LINK_MS = 60 * 1000
+PAGE_SESSION_MS = 12 * 60 * 60 * 1000
 SPENT_KEPT_MS = 30 * 24 * 3600 * 1000
 """For how long it is known that a slip was spent, so that whoever comes with it again is noticed."""
 UNUSED_MS = 24 * 3600 * 1000

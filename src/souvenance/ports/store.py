@@ -249,6 +249,12 @@ class Lines(Protocol):
 
     def count_turns(self, workspace: str, session: str) -> int: ...
 
+    def activity(
+        self, workspace: str, namespaces: Collection[str] | None, since: int, step: int
+    ) -> list[tuple[str, int, int, int]]:
+        """Of each owner of turns: in which step of time after `since` (-1 before it), how many, when last."""
+        ...
+
     def views(self, span: Views) -> list[SealedLine]:
         """Lines about peers, without those that were invalidated."""
         ...

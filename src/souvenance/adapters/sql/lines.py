@@ -154,6 +154,17 @@ class SqlTurns:
         row = self._session.row(_COUNT, (workspace, session))
         return row[0] if row else 0
 
+    def activity(
+        self, workspace: str, namespaces: Collection[str] | None, since: int, step: int
+    ) -> list[tuple[str, int, int, int]]:
+        among = "" if namespaces is None else f" AND namespace IN {marks(namespaces)}"
+        said = "coalesce(occurred_at, created_at)"
+        sql = f"""SELECT owner, CASE WHEN {said} < ? THEN -1 ELSE ({said} - ?) / ? END AS steps,
+            count(*), max({said}) FROM lines WHERE workspace = ? AND turn IS NOT NULL{among}
+            GROUP BY owner, steps ORDER BY owner, steps"""
+        rows = self._session.rows(sql, (since, since, step, workspace, *(namespaces or ())))
+        return [(owner, int(steps), count, newest) for owner, steps, count, newest in rows]
+
     def of_session(self, workspace: str, owner: str, session: str) -> list[LinePlace]:
         rows = self._session.rows(_OF_SESSION, (workspace, owner, session))
         places = [_place_of(row) for row in rows]

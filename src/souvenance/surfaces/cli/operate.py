@@ -91,6 +91,7 @@ def serve(
     doors = doors_of(
         settings.chat,
         installation.reception,
+        installation.browser_sessions,
         owner_cap=installation.owner_cap,
         public_url=settings.public_url,
         key=installation.key,

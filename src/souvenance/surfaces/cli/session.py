@@ -25,6 +25,7 @@ from souvenance.domain.telemetry import SeenSettings
 from souvenance.domain.upstream import ChatSettings
 from souvenance.errors import CapMissing, InvalidInput, Misconfigured, Unavailable
 from souvenance.extras import install
+from souvenance.gate.browser_sessions import BrowserSessions
 from souvenance.gate.messages import Attenuate, CapAnswer, Request, WhoAmI, checked
 from souvenance.gate.oauth_state import OAuthState
 from souvenance.gate.operation import Operation
@@ -162,6 +163,11 @@ class OpenMemory(Protocol):
 
     @property
     def reception(self) -> OAuthState: ...
+
+    @property
+    def browser_sessions(self) -> BrowserSessions: ...
+
+    def served_at(self) -> str | None: ...
 
     def key(self, given: str) -> str: ...
 

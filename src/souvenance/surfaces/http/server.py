@@ -21,10 +21,12 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from souvenance.domain.telemetry import SeenSettings
 from souvenance.domain.upstream import ChatSettings
 from souvenance.errors import HeadersTooLarge, InvalidInput, Misconfigured, SouvenanceError
+from souvenance.gate.browser_sessions import BrowserSessions
 from souvenance.gate.gate import Gate
 from souvenance.gate.oauth_state import OAuthState
 from souvenance.surfaces.http.app import Door, Guarded, make_app
 from souvenance.surfaces.http.host_check import is_loopback
+from souvenance.surfaces.http.inspector.door import InspectorDoor
 from souvenance.surfaces.http.oauth.door import SignInDoor
 from souvenance.surfaces.http.request_threads import HEADERS, encode
 from souvenance.surfaces.http.routes import status_of
@@ -136,6 +138,7 @@ class Behind(Protocol):
 def doors_of(
     chat: ChatSettings,
     sign_ins: OAuthState,
+    sessions: BrowserSessions,
     *,
     owner_cap: str,
     public_url: str | None,
@@ -145,7 +148,7 @@ def doors_of(
 
     Raises: Misconfigured.
     """
-    doors: list[Door] = [SignInDoor(sign_ins, public_url)]
+    doors: list[Door] = [SignInDoor(sign_ins, public_url), InspectorDoor(sessions, public_url)]
     if find_spec("mcp") is not None:
         from souvenance.surfaces.mcp.door import McpDoor
 

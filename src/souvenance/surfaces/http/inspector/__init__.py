@@ -1,0 +1,1 @@
+"""The inspector: pages on which people see what is remembered, correct it and forget it."""

@@ -1,0 +1,162 @@
+"""One visit of the inspector: who came, what they may ask the gate, and how a page is answered."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from importlib import resources
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, quote, urlencode
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import Response
+
+from souvenance.domain.capability import read_unverified
+from souvenance.domain.encoding import b64, frame
+from souvenance.domain.names import ALL
+from souvenance.errors import Denied, InvalidInput
+from souvenance.gate import messages as m
+from souvenance.gate.gate import Gate
+from souvenance.gate.operation import Operation
+from souvenance.gate.token_verifier import Credentials
+from souvenance.gate.tokens import attenuated
+from souvenance.surfaces.http.request_bodies import body_of_anybody
+from souvenance.surfaces.http.request_threads import RequestThreads
+
+_T = TypeVar("_T")
+
+FORM_BYTES = 128 * 1024
+STATIC = "/inspect/static"
+_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "cache-control": "no-store",
+    "content-security-policy": _POLICY,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+_OWN_PAGES = ("same-origin", "none")
+_BAR_HEIGHT = 24
+
+
+def url(*parts: str, **query: Any) -> str:
+    """The path of these parts, with the query that has a value."""
+    path = "/inspect/" + "/".join(quote(part, safe="") for part in parts)
+    asked = {name: value for name, value in query.items() if value not in (None, "")}
+    return f"{path}?{urlencode(asked)}" if asked else path
+
+
+def _day(moment: datetime | None) -> str:
+    return "" if moment is None else f"{moment.astimezone(UTC):%-d %b %Y}"
+
+
+def _minute(moment: datetime | None) -> str:
+    return "" if moment is None else f"{moment.astimezone(UTC):%-d %b %Y, %H:%M} UTC"
+
+
+def _bars(counts: list[int]) -> list[tuple[int, int]]:
+    """The place and height of each bar of a small chart."""
+    most = max([*counts, 1])
+    return [(place, round(count / most * _BAR_HEIGHT)) for place, count in enumerate(counts)]
+
+
+_PAGES = Environment(
+    loader=PackageLoader("souvenance.surfaces.http.inspector"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_PAGES.globals |= {"url": url, "static": STATIC}
+_PAGES.filters |= {"day": _day, "minute": _minute, "bars": _bars}
+
+
+def shown(template: str, code: int = 200, **values: Any) -> Response:
+    html = _PAGES.get_template(template).render(values)
+    return Response(html, code, _HEADERS, "text/html")
+
+
+def redirect(to: str) -> Response:
+    return Response(b"", 303, {**_HEADERS, "location": to})
+
+
+def download(content: bytes, name: str, media: str) -> Response:
+    headers = {**_HEADERS, "content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, 200, headers, media)
+
+
+def static_file(name: str) -> bytes:
+    return resources.files(__package__).joinpath("static", name).read_bytes()
+
+
+class Visit:
+    """What a page knows of the person who looks at it."""
+
+    def __init__(
+        self, request: Request, gate: Gate, threads: RequestThreads, token: str, secret: str
+    ) -> None:
+        self.request = request
+        self._gate = gate
+        self._threads = threads
+        self._token = token
+        self.form_token = b64(sha256(frame("souvenance.inspector.form", secret)).digest())
+        self.who = read_unverified(token)[0][-1]
+        """What the token says of itself. The gate judges it at every call."""
+
+    @property
+    def path(self) -> Mapping[str, str]:
+        return self.request.path_params
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        return self.request.query_params
+
+    def may(self, op: str) -> bool:
+        """Whether the token grants it; the gate decides."""
+        return op in self.who.ops
+
+    async def call(self, operation: Operation, asked: m.Request, workspace: str | None = None) -> Any:
+        """What the gate answers, of one workspace if the token is for all. Raises: SouvenanceError."""
+        credentials = Credentials(self._token_of(workspace))
+        return await self._threads.call(self._gate, operation, credentials, lambda: m.checked(asked))
+
+    def _token_of(self, workspace: str | None) -> str:
+        if workspace is None or self.who.wid != ALL:
+            return self._token
+        narrow = m.Attenuate(wid=workspace)
+        secret = Ed25519PrivateKey.generate()
+        return attenuated(self._token, narrow, jti=self.who.jti, now=self.who.iat, secret=secret).cap
+
+    async def ask(self, operation: Operation, asked: m.Request, workspace: str | None = None) -> Any:
+        """What the gate answers, or why it does not: for a part that a page can do without."""
+        try:
+            return await self.call(operation, asked, workspace)
+        except (Denied, InvalidInput) as error:
+            return error
+
+    async def look(self, work: Callable[[Gate, Credentials], _T]) -> _T:
+        """What comes of several questions to the gate, one after the other. Raises: SouvenanceError."""
+        credentials = Credentials(self._token)
+        return await self._threads.look(self._gate, credentials, lambda: work(self._gate, credentials))
+
+    async def form(self) -> dict[str, str]:
+        """The fields that were sent. Raises: Denied for a form that this browser was not given."""
+        if self.request.headers.get("sec-fetch-site", "same-origin") not in _OWN_PAGES:
+            raise Denied("the form was sent from a page of another site")
+        body = (await body_of_anybody(self.request, FORM_BYTES)).read()
+        fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=200))
+        if not hmac.compare_digest(fields.get("csrf", "").encode(), self.form_token.encode()):
+            raise Denied("the form is too old", hint="Go back, load the page again and repeat what you did.")
+        return fields
+
+    def page(self, template: str, code: int = 200, **values: Any) -> Response:
+        return shown(template, code, visit=self, who=self.who, csrf=self.form_token, **values)

@@ -1,0 +1,164 @@
+"""The inspector lets in whom the token lets in, and nothing that is stored becomes part of a page."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import httpx
+import pytest
+
+from processes import run_souvenance
+from souvenance.domain.names import COMMON_NAMESPACE
+
+PAGES = ("/", "/inspect/notes", "/inspect/recall", "/inspect/audit", "/inspect/access")
+ATTACKS = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><svg onload=alert(1)>',
+    "'><b>bold</b>",
+    "</textarea><script>alert(1)</script>",
+    "</title><script>alert(1)</script>",
+    "javascript:alert(1)",
+    "{{ 7 * 7 }}",
+    "{% raw %}",
+    "&lt;script&gt;",
+    "<!--",
+    "]]>",
+)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_nobody_sees_a_page_without_signing_in(server, path):
+    answer = httpx.get(server.url + path, trust_env=False)
+    assert answer.status_code == 401
+    assert "souvenance open" in answer.text
+    assert "nuts" not in answer.text
+
+
+def test_a_link_signs_in_once(server, link):
+    once = link()
+    assert httpx.get(once, trust_env=False).status_code == 303
+    again = httpx.get(once, trust_env=False)
+    assert again.status_code == 403
+    assert "set-cookie" not in again.headers
+
+
+def test_a_link_needs_a_good_token(server):
+    answer = httpx.post(
+        f"{server.url}/inspect/links", headers={"authorization": "Bearer nonsense"}, trust_env=False
+    )
+    assert answer.status_code == 401
+
+
+def test_the_cookie_is_for_this_site_alone_and_out_of_reach_of_scripts(server, link):
+    cookie = httpx.get(link(), trust_env=False).headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+
+
+def test_a_cookie_brought_from_elsewhere_is_never_signed_in(server, link):
+    """A session is made anew at sign-in, so nobody can plant one that they know."""
+    with httpx.Client(
+        base_url=server.url, trust_env=False, cookies={"souvenance-inspector": "planted"}
+    ) as client:
+        answer = client.get(link())
+        made = re.search(r"souvenance-inspector=([^;]+)", answer.headers["set-cookie"])[1]
+        assert made != "planted"
+    assert (
+        httpx.get(f"{server.url}/", cookies={"souvenance-inspector": "planted"}, trust_env=False).status_code
+        == 401
+    )
+
+
+@pytest.mark.parametrize(
+    "path", ["/inspect/notes", "/inspect/access/tokens", "/inspect/home/people/ann/card", "/inspect/sign-out"]
+)
+@pytest.mark.parametrize("csrf", [None, "", "wrong"])
+def test_a_form_without_its_own_token_changes_nothing(server, visitor, path, csrf):
+    client = visitor()
+    fields = {"text": "planted", "after": "planted", "peer": "eve", "namespaces": "personal"}
+    answer = client.post(path, data={**fields, **({} if csrf is None else {"csrf": csrf})})
+    assert answer.status_code == 403
+    assert client.get("/").status_code == 200
+    assert "planted" not in client.get("/inspect/notes").text
+
+
+def test_a_form_of_another_site_is_refused_whatever_it_holds(server, visitor):
+    client = visitor()
+    csrf = re.search(r'name="csrf" value="([^"]+)"', client.get("/inspect/notes").text)[1]
+    for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
+        answer = client.post("/inspect/notes", data={"text": "planted", "csrf": csrf}, headers=headers)
+        assert answer.status_code == 403
+
+
+def test_no_page_can_be_framed_or_run_a_script_of_its_own(server, visitor):
+    client = visitor()
+    for path in PAGES:
+        headers = client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in policy
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert headers["x-frame-options"] == "DENY"
+        assert headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_stored_text_is_always_text(server, visitor, attack):
+    server.owner.post("/v1/memory/put", json={"text": attack, "namespace": "work"})
+    said = [{"peer_id": "mallory", "content": attack}]
+    server.owner.post("/v3/workspaces/other/sessions/attacks/messages", json={"messages": said})
+    server.owner.put("/v3/workspaces/other/peers/mallory/card", json={"peer_card": [attack]})
+    client = visitor()
+    pages = [
+        client.get("/inspect/notes", params={"namespace": "work"}),
+        client.get("/inspect/other/people/mallory"),
+        client.get("/inspect/other/sessions/attacks"),
+        client.get("/", params={"w": attack, "q": attack}),
+        client.get("/inspect/recall", params={"w": "other", "peer": "mallory", "q": attack}),
+        client.get("/inspect/audit", params={"actor": attack}),
+    ]
+    for page in pages:
+        assert not re.findall(r"<(script|img|b\b|svg onload|iframe)", page.text), page.url
+    assert html.escape(attack) in pages[0].text.replace("&#39;", "&#x27;").replace("&#34;", "&quot;")
+
+
+def test_two_people_in_two_browsers_see_each_their_own(server, visitor):
+    tokens = {
+        name: server.mint(name, ["get", "list", "put"], [COMMON_NAMESPACE], wid="home")
+        for name in ("ann", "ben")
+    }
+    ann, ben = visitor(tokens["ann"]), visitor(tokens["ben"])
+    assert "penicillin" in ann.get("/inspect/home/people/ann").text
+    assert "penicillin" not in ben.get("/inspect/home/people/ben").text
+    assert ben.get("/inspect/home/people/ann").status_code == 403
+    assert ben.get("/inspect/home/sessions/ann-talk").status_code in (403, 404)
+    assert "nuts" not in ann.get("/inspect/notes").text
+    assert ann.get("/inspect/access", params={}).status_code == 200
+    assert "Make a narrow token" not in ann.get("/inspect/access").text
+
+
+def test_every_look_is_in_the_audit_log(server, visitor):
+    client = visitor()
+    before = server.owner.get("/v1/audit/checkpoint").json()["size"]
+    client.get("/inspect/notes")
+    rows = server.owner.get("/v1/audit", params={"first": before}).json()["rows"]
+    assert "memory.list" in [row["operation"] for row in rows]
+
+
+def test_signing_out_ends_the_session_for_good(server, visitor):
+    client = visitor()
+    secret = client.cookies["souvenance-inspector"]
+    csrf = re.search(r'name="csrf" value="([^"]+)"', client.get("/").text)[1]
+    client.post("/inspect/sign-out", data={"csrf": csrf})
+    again = httpx.get(f"{server.url}/", cookies={"souvenance-inspector": secret}, trust_env=False)
+    assert again.status_code == 401
+
+
+def test_open_prints_a_link_and_says_what_to_do_without_a_server(server, home):
+    told = run_souvenance("open", "--print", home=server.home)
+    assert told.stdout.startswith(f"{server.url}/inspect/sign-in?link=")
+    run_souvenance("init", home=home)
+    refused = run_souvenance("open", "--print", home=home, exit_code=9)
+    assert "souvenance serve" in refused.stderr
