@@ -21,7 +21,7 @@ from msgspec import inspect as kinds
 import souvenance
 from souvenance import errors, settings
 from souvenance.commands import command_line
-from souvenance.domain import limits
+from souvenance.domain import limits, relevance
 from souvenance.gate.conversation.responses import Conclusions, Done, Messages, ResponsePage
 from souvenance.gate.operations import EVERY
 from souvenance.hermes.settings_table import KEYS, ProviderSetting
@@ -63,6 +63,11 @@ def _commands(context: click.Context) -> Iterator[tuple[str, str]]:
 
 def commands() -> str:
     return "\n".join(f"### {name}\n\n```text\n{text.strip()}\n```\n" for name, text in every_command())
+
+
+def signals() -> str:
+    rows = [(f"`{one.name}`", f"{one.weight:g}", one.tells) for one in relevance.SIGNALS]
+    return _table(("signal", "weight", "tells"), rows)
 
 
 def codes() -> str:
@@ -418,6 +423,7 @@ MADE = {
     part.__name__: part
     for part in (
         commands,
+        signals,
         codes,
         operations,
         bounds,

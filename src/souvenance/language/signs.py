@@ -13,8 +13,7 @@ ASKS = "asks"
 SELF = "self"
 NUMBER = "number"
 TIME = "time"
-NAME = "name"
-EVERY = (ASKS, SELF, NUMBER, TIME, NAME)
+EVERY = (ASKS, SELF, NUMBER, TIME)
 
 _MOST = 4000
 """How much of a text is looked at."""
@@ -36,7 +35,6 @@ summer winter spring autumn christmas birthday
 _TIMES = frozenset(_CALENDAR.split())
 _TELLING = _SELVES | _NUMBERS | _TIMES
 _YEAR = pattern(r"\b(?:19|20)\d\d\b")
-_NAME = pattern(r" (?<=[a-z,] )[A-Z][a-z]")
 
 
 def signs(text: str) -> list[str]:
@@ -51,6 +49,5 @@ def signs(text: str) -> list[str]:
         not _SELVES.isdisjoint(words),
         digits or not _NUMBERS.isdisjoint(words),
         not _TIMES.isdisjoint(words) or (digits and _YEAR.search(low)),
-        _NAME.search(text),
     )
     return [sign for sign, is_there in zip(EVERY, seen, strict=True) if is_there]

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from souvenance.adapters.index.lazy_numpy import NDArray, np
 from souvenance.domain.change_feed import ID_BYTES, Feed
-from souvenance.domain.relevance import FEW
 
 Coder = Callable[[str], int]
 """From the name of a session to a number that stands for it."""
@@ -54,7 +53,6 @@ class Segment(Struct, frozen=True, eq=False, weakref=True):
     starts: NDArray[np.int64]
     held: NDArray[np.uint32]
     """For each token the lines that hold it."""
-    counts: NDArray[np.uint8]
 
     @property
     def size(self) -> int:
@@ -62,7 +60,7 @@ class Segment(Struct, frozen=True, eq=False, weakref=True):
 
     @property
     def nbytes(self) -> int:
-        return self.lines.nbytes + sum(a.nbytes for a in (self.tokens, self.starts, self.held, self.counts))
+        return self.lines.nbytes + sum(a.nbytes for a in (self.tokens, self.starts, self.held))
 
     def holding(self, tokens: Sequence[int]) -> list[NDArray[np.uint32] | None]:
         """For each token the lines that hold it, dead ones too, or None where none does."""
@@ -95,17 +93,16 @@ class Segment(Struct, frozen=True, eq=False, weakref=True):
             self.tokens[widths > 0],
             np.append(0, np.cumsum(widths[widths > 0])),
             (np.cumsum(kept, dtype=np.uint32) - np.uint32(1))[self.held[places]],
-            self.counts[places],
         )
 
 
-def _segment(lines: SegmentLines, tokens: NDArray[Any], held: NDArray[Any], counts: NDArray[Any]) -> Segment:
+def _segment(lines: SegmentLines, tokens: NDArray[Any], held: NDArray[Any]) -> Segment:
     """A segment of postings that are not sorted yet."""
     tokens, order = _sorted(tokens)
     distinct = np.ones(len(tokens), dtype=bool)
     distinct[1:] = tokens[1:] != tokens[:-1]
     firsts = np.nonzero(distinct)[0]
-    return Segment(lines, tokens[firsts], np.append(firsts, len(tokens)), held[order], counts[order])
+    return Segment(lines, tokens[firsts], np.append(firsts, len(tokens)), held[order])
 
 
 def _sorted(tokens: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
@@ -130,13 +127,12 @@ def _sorted(tokens: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.
 def loaded(feed: Feed, code: Coder, kept: NDArray[np.bool_] | None = None) -> Segment:
     """The lines of a feed, or those of its changes that are kept: each once, and none that disappears."""
     lines = _lines(feed, code)
-    tokens, counts = np.frombuffer(feed.tokens, dtype="<u8"), np.frombuffer(feed.counts, dtype=np.uint8)
-    widths = numbers(feed.count_bytes)
+    tokens, widths = np.frombuffer(feed.tokens, dtype="<u8"), numbers(feed.count_bytes)
     if kept is not None:
         held = np.repeat(kept, widths)
         lines = SegmentLines(*(getattr(lines, part)[kept] for part in SegmentLines.__struct_fields__))
-        tokens, counts, widths = tokens[held], counts[held], widths[kept]
-    return _segment(lines, tokens, np.repeat(np.arange(len(widths), dtype=np.uint32), widths), counts)
+        tokens, widths = tokens[held], widths[kept]
+    return _segment(lines, tokens, np.repeat(np.arange(len(widths), dtype=np.uint32), widths))
 
 
 def _lines(feed: Feed, code: Coder) -> SegmentLines:
@@ -166,34 +162,4 @@ def merged(a: Segment, b: Segment) -> Segment:
         joined((a.lines, b.lines)),
         np.concatenate([np.repeat(one.tokens, np.diff(one.starts)) for one in (a, b)]),
         np.concatenate([a.held, b.held + np.uint32(a.size)]),
-        np.concatenate([a.counts, b.counts]),
     )
-
-
-def richness(segments: Sequence[Segment], counted: Sequence[NDArray[np.bool_]]) -> list[NDArray[np.float64]]:
-    """For the lines of each segment of a compartment, how telling their terms are among the lines that count.
-
-    Of the lines that don't count, nothing is said.
-    """
-    lines = sum(int(some.sum()) for some in counted)
-    places = [np.nonzero(some.take(one.held))[0] for one, some in zip(segments, counted, strict=True)]
-    own = [np.diff(np.searchsorted(some, one.starts)) for one, some in zip(segments, places, strict=True)]
-    found = []
-    for one, some, holding, everywhere in zip(segments, places, own, _everywhere(segments, own), strict=True):
-        telling = np.log(1 + (max(lines, FEW) - everywhere + 0.5) / (everywhere + 0.5))
-        worth = np.repeat(telling, holding) * (one.counts[some] > 0)
-        found.append(np.log1p(np.bincount(one.held[some], weights=worth, minlength=one.size)))
-    return found
-
-
-def _everywhere(segments: Sequence[Segment], own: Sequence[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
-    """For each segment how many postings each of its tokens has in all of them, of so many in each."""
-    found = [holding.copy() for holding in own]
-    for at, few in enumerate(segments):
-        for other, many in enumerate(segments):
-            if (len(few.tokens), at) < (len(many.tokens), other) and len(few.tokens):
-                places = np.minimum(np.searchsorted(many.tokens, few.tokens), len(many.tokens) - 1)
-                same = np.nonzero(many.tokens[places] == few.tokens)[0]
-                found[at][same] += own[other][places[same]]
-                found[other][places[same]] += own[at][same]
-    return found
