@@ -45,8 +45,8 @@ from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import Installation
 from souvenance.ports.index import Hit
 
-SIGNALS = tuple(name for name in r.WEIGHTS if name != r.UPDATE)
-"""All but what is told only once lines are ranked."""
+SIGNALS = tuple(name for name in r.WEIGHTS if name not in (r.UPDATE, r.CROWD))
+"""All but what is told only once lines are ranked, and what is the same for all lines."""
 FOLDS = 5
 METRICS = {
     "locomo": ("turn_frac@10", "turn_frac@10_cat1"),
@@ -56,8 +56,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "meaning, gist, nearby, twice": (r.MEANING, r.GIST, r.NEARBY, r.TWICE),
     "kin, kin_session, twice": (r.KIN, r.KIN_SESSION, r.TWICE),
     "around, session": (r.AROUND, r.SESSION),
-    "moment, count, who": (r.MOMENT, r.COUNT, r.WHO),
-    "asks, self, rich": (r.ASKS, r.SELF, r.RICH),
+    "moment, count": (r.MOMENT, r.COUNT),
+    "asks, self": (r.ASKS, r.SELF),
     "seldom, then": (r.SELDOM, r.THEN),
 }
 

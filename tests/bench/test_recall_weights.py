@@ -32,7 +32,7 @@ def sample(rows, gold=("0:1",), *, dataset="locomo", fold=0, kind="cat1"):
 
 def told_by(name, *, gold=0, fold=0, **kind):
     """The signal of that name tells the right one of four lines; another is there by chance."""
-    rows = [{r.RICH: 0.1 * ((number + fold) % 3)} for number in range(4)]
+    rows = [{r.SELF: 0.1 * ((number + fold) % 3)} for number in range(4)]
     rows[gold][name] = 1.0
     return sample(rows, (f"{gold}:1",), fold=fold, **kind)
 
@@ -40,12 +40,12 @@ def told_by(name, *, gold=0, fold=0, **kind):
 def test_a_signal_that_tells_the_right_line_weighs_more_than_one_that_is_there_by_chance():
     weights = Fit([told_by(r.KIN, gold=at % 4) for at in range(8)], 0.5, 0.3).weights()
     assert weights[r.KIN] > 1
-    assert abs(weights[r.RICH]) < weights[r.KIN]
+    assert abs(weights[r.SELF]) < weights[r.KIN]
 
 
 def test_a_signal_that_is_the_same_everywhere_weighs_nothing():
-    one = sample([{r.KIN: 1.0, r.RICH: 2.0}, {r.RICH: 2.0}])
-    assert Fit([one], 0.5, 0.3).weights()[r.RICH] == 0
+    one = sample([{r.KIN: 1.0, r.SELF: 2.0}, {r.SELF: 2.0}])
+    assert Fit([one], 0.5, 0.3).weights()[r.SELF] == 0
 
 
 def test_what_is_left_out_has_no_weight():

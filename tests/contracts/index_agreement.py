@@ -114,7 +114,7 @@ _ASKED = st.tuples(
     _FEW,
     st.booleans(),
     _FEW,
-    st.builds(Wants, st.booleans(), st.booleans(), st.booleans()),
+    st.builds(Wants, st.booleans(), st.booleans()),
     st.sampled_from([(), ("ann",), ("bob", "ann")]),
     st.lists(_SPANS, max_size=2),
     st.booleans(),

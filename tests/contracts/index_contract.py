@@ -20,7 +20,6 @@ both must agree.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import log1p
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -51,6 +50,7 @@ from contracts.index_talk_contract import TalkContract
 from contracts.threads import in_many_threads
 from souvenance.domain import relevance as r
 from souvenance.domain import ulid
+from souvenance.domain.change_feed import Saying
 from souvenance.domain.names import Compartment
 from souvenance.ports.index import Index, IndexQuery, Inquiry
 from souvenance.ports.store import Store
@@ -86,14 +86,6 @@ class _FindingContract:
         index_lines(store, WORK, {TEA: 1}, {TEA: 255}, {TEA: 0})
         assert set(signal(store, index, about(TEA), r.KIN).values()) == {1.0}
 
-    def test_a_line_tells_how_rare_its_terms_are_in_its_compartment(self, store: Store, index: Index) -> None:
-        index_lines(store, WORK, {TEA: 1, CITY: 3, 5: 0}, {TEA: 1})
-        index_lines(store, TRAVEL, *[{CITY: 1}] * 4)
-        asked = about(TEA, compartments=(WORK, TRAVEL))
-        assert signal(store, index, asked, r.RICH) == pytest.approx(
-            {IDS[0]: log1p(r.idf(2, 2) + r.idf(2, 1)), IDS[1]: log1p(r.idf(2, 2))}
-        )
-
     def test_the_score_is_what_the_signals_add_up_to(self, store: Store, index: Index) -> None:
         index_lines(store, WORK, {TEA: 1, MILK: 2}, {TEA: 1}, {MILK: 3, 5: 1})
         found = hits(store, index, about(TEA, MILK))
@@ -102,7 +94,13 @@ class _FindingContract:
             expect_told(hit)
             assert hit.signals[r.KIN] > 0
 
-    def test_of_equal_scores_the_newest_id_comes_first(self, store: Store, index: Index) -> None:
+    def test_of_equal_scores_what_was_said_last_comes_first(self, store: Store, index: Index) -> None:
+        with store.write() as tx:
+            for line_id, at in ((IDS[0], 5), (IDS[1], 7), (IDS[2], 6)):
+                add(tx, WORK, line_id, {TEA: 1}, Saying(at=at))
+        assert search(store, index, about(TEA)) == [IDS[1], IDS[2], IDS[0]]
+
+    def test_of_equal_scores_and_times_the_newest_id_comes_first(self, store: Store, index: Index) -> None:
         with store.write() as tx:
             for line_id in (IDS[2], IDS[0], IDS[3], IDS[1]):
                 add(tx, WORK, line_id, {TEA: 1})

@@ -31,7 +31,7 @@ from souvenance.ports.store import Store
 
 _DAY = 86_400_000
 _SIGNS = tuple(range(100, 100 + len(signs.EVERY)))
-_KINDS = {r.ASKS, r.SELF, r.MOMENT, r.COUNT, r.WHO}
+_KINDS = {r.ASKS, r.SELF, r.MOMENT, r.COUNT}
 
 
 def _signed(wants: Wants = Wants()) -> Inquiry:  # noqa: B008
@@ -53,7 +53,6 @@ class KindsContract:
             (signs.SELF, {r.SELF}),
             (signs.NUMBER, {r.COUNT}),
             (signs.TIME, {r.MOMENT}),
-            (signs.NAME, {r.WHO}),
         ],
     )
     def test_a_sign_counts_by_itself_or_because_the_question_wants_it(
@@ -67,12 +66,12 @@ class KindsContract:
             assert {signed.signals[name] for name in _KINDS & signed.signals.keys()} <= {1.0}
             return _KINDS & signed.signals.keys()
 
-        assert found(Wants(moment=True, count=True, name=True)) == told
-        assert found(Wants()) == told - {r.COUNT, r.MOMENT, r.WHO}
+        assert found(Wants(moment=True, count=True)) == told
+        assert found(Wants()) == told - {r.COUNT, r.MOMENT}
 
     @pytest.mark.parametrize(
         ("wants", "name"),
-        [(Wants(moment=True), r.MOMENT), (Wants(count=True), r.COUNT), (Wants(name=True), r.WHO)],
+        [(Wants(moment=True), r.MOMENT), (Wants(count=True), r.COUNT)],
     )
     def test_a_question_wants_one_thing_and_not_another(
         self, store: Store, index: Index, wants: Wants, name: str
@@ -88,7 +87,7 @@ class KindsContract:
 
     def test_signs_and_wishes_find_nothing_by_themselves(self, store: Store, index: Index) -> None:
         index_lines(store, WORK, {5: 1, **dict.fromkeys(_SIGNS, 0)})
-        assert search(store, index, _signed(Wants(moment=True, count=True, name=True))) == []
+        assert search(store, index, _signed(Wants(moment=True, count=True))) == []
         assert search(store, index, about(TEA, speakers=("ann",), spans=(TimeSpan(0, _DAY),))) == []
 
     def test_each_compartment_has_its_own_signs(self, store: Store, index: Index) -> None:

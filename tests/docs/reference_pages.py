@@ -22,7 +22,7 @@ from msgspec import inspect as kinds
 import souvenance
 from souvenance import errors, settings
 from souvenance.commands import command_line
-from souvenance.domain import limits
+from souvenance.domain import limits, relevance
 from souvenance.domain import line as domain_line
 from souvenance.gate.conversation.resource import BareListAnswer, Done, ResponsePage
 from souvenance.gate.operations import EVERY
@@ -63,6 +63,11 @@ def _commands(context: click.Context) -> Iterator[tuple[str, str]]:
 
 def commands() -> str:
     return "\n".join(f"### {name}\n\n```text\n{text.strip()}\n```\n" for name, text in every_command())
+
+
+def signals() -> str:
+    rows = [(f"`{one.name}`", f"{one.weight:g}", one.tells) for one in relevance.SIGNALS]
+    return _table(("signal", "weight", "tells"), rows)
 
 
 def codes() -> str:
@@ -423,6 +428,7 @@ MADE = {
     part.__name__: part
     for part in (
         commands,
+        signals,
         codes,
         operations,
         bounds,

@@ -21,7 +21,7 @@ steady = settings(deadline=None, derandomize=True)
     [
         ("When did I move?", Wants(moment=True)),
         ("What date is the wedding?", Wants(moment=True)),
-        ("Which came first, the cat or the dog?", Wants(moment=True, name=True)),
+        ("Which came first, the cat or the dog?", Wants(moment=True)),
         ("How long did the repair take?", Wants(moment=True, count=True)),
         ("How many cats do I have?", Wants(count=True)),
         ("how much was the boat", Wants(count=True)),
@@ -29,18 +29,9 @@ steady = settings(deadline=None, derandomize=True)
         ("What is the total of my bills?", Wants(count=True)),
         ("What's the number of my room?", Wants(count=True)),
         ("How tall is she?", Wants(count=True)),
-        ("Where do I live?", Wants(name=True)),
         ("What am I reading now?", Wants()),
         ("What was the most recent film?", Wants()),
         ("What was my first film?", Wants()),
-        ("Do you know where she lives?", Wants(name=True)),
-        ("Who came?", Wants(name=True)),
-        ("To whom did I write?", Wants(name=True)),
-        ("Whose boat is it?", Wants(name=True)),
-        ("Which film did I see?", Wants(name=True)),
-        ("What is my dog called?", Wants(name=True)),
-        ("What is her name?", Wants(name=True)),
-        ("In what city is the fair?", Wants(name=True)),
         ("What did I cook?", Wants()),
         ("Why did it rain, and how?", Wants()),
         ("The film which I saw", Wants()),
@@ -48,7 +39,7 @@ steady = settings(deadline=None, derandomize=True)
         ("", Wants()),
     ],
 )
-def test_a_question_wants_a_moment_a_number_or_a_name(text, wants):
+def test_a_question_wants_a_moment_or_a_number(text, wants):
     assert questions.read(text, NOW).wants == wants
     assert questions.read(text.upper(), NOW).wants == wants
 

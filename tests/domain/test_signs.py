@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from souvenance.language import signs
-from souvenance.language.signs import ASKS, EVERY, NAME, NUMBER, SELF, TIME
+from souvenance.language.signs import ASKS, EVERY, NUMBER, SELF, TIME
 
 steady = settings(deadline=None, derandomize=True)
 
@@ -50,14 +50,12 @@ SHOWN = {
         "a birthday cake",
         "every weekend",
     ],
-    NAME: ["we met Tom", "from Oslo to Rome", "Well, Ana came", "the Danube"],
 }
 HIDDEN = {
     ASKS: ["It rained.", "Why? Because.", "what now", ""],
     SELF: ["It rained", "the mystery of mynah birds", "meal", "bus", "house", "radii", "is it in"],
     NUMBER: ["boats", "someone else", "a tent", "weight", "often", "ones"],
     TIME: ["it rained", "lastly", "nextdoor", "Maya left", "the marching band", "in 1876", "120190"],
-    NAME: ["Tom left", "it rained. Then it stopped", "a B", "THE DANUBE", "we met tom", ""],
 }
 
 
@@ -106,4 +104,4 @@ def test_a_very_long_text_is_looked_at_in_part(text):
 def test_what_comes_late_in_a_long_text_is_not_looked_for():
     rain = "rain and rain and rain " * 400
     assert signs.signs(rain + "I met Tom two weeks ago.") == []
-    assert signs.signs("I met Tom two weeks ago. " + rain) == [SELF, NUMBER, TIME, NAME]
+    assert signs.signs("I met Tom two weeks ago. " + rain) == [SELF, NUMBER, TIME]

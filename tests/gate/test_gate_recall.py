@@ -290,11 +290,11 @@ DENTISTS = ("My dentist in Graz is Dr Lee", "My dentist is Dr Patel")
 def test_a_line_that_does_not_open_spoils_no_question_that_is_only_ranked_by_it(tmp_path, question):
     world = on_sqlite(tmp_path / "book.db")
     cap = world.issue()
-    first, *_ = told(world, cap, "my hobby did start in May, what a hobby", "I moved", "my hobby is old")
+    *_, best = told(world, cap, "my hobby is old", "I moved", "my hobby did start in May, what a hobby")
     (line,) = world.get(cap, question, k=1)
-    assert line.id == first
-    spoil_all_but(tmp_path / "book.db", [first])
-    assert [line.id for line in world.get(cap, question, k=1)] == [first]
+    assert line.id == best
+    spoil_all_but(tmp_path / "book.db", [best])
+    assert [line.id for line in world.get(cap, question, k=1)] == [best]
     world.store.close()
 
 

@@ -28,7 +28,6 @@ class _Line(Struct):
     said: Saying
     matches: list[float]
     nearness: float = 0.0
-    rich: float = 0.0
 
 
 class ReferenceIndex:
@@ -62,25 +61,29 @@ class ReferenceIndex:
             )
             around = [line, *map(_if_said, (before, before_that, after))]
             whole = [line] if line.said.session is None else sessions[place]
-            found = {
-                r.AROUND: _covered(worth, around),
-                r.SESSION: _covered(worth, whole),
-                r.KIN: (kin := _covered(worth, [line], kin=True)),
-                r.KIN_SESSION: _covered(worth, whole, kin=True),
-                r.MEANING: line.nearness,
-                r.GIST: (gist := max(one.nearness for one in whole)),
-                r.NEARBY: max((one.nearness for one in (before, after) if one is not None), default=0.0),
-                r.RICH: line.rich,
-                r.SELDOM: seldom * _in_time(line.said.at, inquiry.spans),
-                r.THEN: _then(line),
-                r.TWICE: kin * gist,
-                r.SPEAKER: float(line.asked.compartment.owner in inquiry.speakers),
-                r.DURING: _during(line, inquiry),
-                **_signed(line, inquiry),
-            }
-            of_then = found[r.THEN] > 0 or found[r.DURING]
+            measures = r.LineMeasures(
+                lines=len(lines),
+                wants=inquiry.wants,
+                around=_covered(worth, around),
+                session=_covered(worth, whole),
+                kin=_covered(worth, [line], kin=True),
+                kin_session=_covered(worth, whole, kin=True),
+                nearness=line.nearness,
+                gist=max(one.nearness for one in whole),
+                nearby=max((one.nearness for one in (before, after) if one is not None), default=0.0),
+                speaks=float(line.asked.compartment.owner in inquiry.speakers),
+                asks=_has(line, signs.ASKS),
+                of_self=_has(line, signs.SELF),
+                has_number=_has(line, signs.NUMBER),
+                has_time=_has(line, signs.TIME),
+                then=_then(line),
+                during=_during(line, inquiry),
+                in_time=_in_time(line.said.at, inquiry.spans),
+                few_in_time=seldom,
+            )
+            of_then = measures.then > 0 or measures.during
             if any(line.matches) or line.nearness >= r.LEAST_MEANING or of_then or _asks(before):
-                candidates.append((line, found))
+                candidates.append((line, measures))
         return _hits(candidates, inquiry)[:k]
 
     def alike(
@@ -118,18 +121,17 @@ class ReferenceIndex:
         pass
 
 
-def _hits(candidates: Sequence[tuple[_Line, dict[str, float]]], inquiry: Inquiry) -> list[Hit]:
+def _hits(candidates: Sequence[tuple[_Line, r.LineMeasures]], inquiry: Inquiry) -> list[Hit]:
     """The candidates, best first."""
-    nearest = max((found[r.GIST] for _, found in candidates), default=0.0)
-    hits = []
-    for line, found in candidates:
-        if nearest:
-            far = max(0.0, 1 - found[r.GIST] / (r.NEAR_ENOUGH * nearest))
-            found[r.STRAY] = found[r.KIN_SESSION] * far
+    nearest = max((measures.gist for _, measures in candidates), default=0.0)
+    hits: list[Hit] = []
+    for line, measures in candidates:
+        found = r.signals_of(replace(measures, nearest=nearest))
         score = sum(r.WEIGHTS[name] * value for name, value in found.items())
         told = {name: value for name, value in found.items() if value}
         hits.append(Hit(line.asked.compartment, line.id, score, told))
-    hits.sort(key=lambda hit: (hit.score, hit.id, hit.compartment), reverse=True)
+    said = {(line.asked.compartment, line.id): line.said.at for line, _ in candidates}
+    hits.sort(key=lambda hit: (hit.score, said[hit[:2]], hit.id, hit.compartment), reverse=True)
     return _with_ranks(hits) if inquiry.ranks else hits
 
 
@@ -158,9 +160,7 @@ def _if_said(line: _Line | None) -> _Line | None:
 
 def _asks(line: _Line | None) -> bool:
     """Whether it is a question that holds one of the terms."""
-    if line is None or not any(line.matches) or not line.asked.signs:
-        return False
-    return line.asked.signs[signs.EVERY.index(signs.ASKS)] in line.counts
+    return line is not None and any(line.matches) and bool(_has(line, signs.ASKS))
 
 
 def _open(line: _Line, inquiry: Inquiry, within: Collection[str] | None) -> bool:
@@ -191,13 +191,6 @@ def _lines(
         for line_id, packed in _packed(tx, asked, inquiry.space).items():
             if line_id in found:
                 found[line_id].nearness = _near(question, unpack(packed))
-    holding: dict[int, int] = defaultdict(int)
-    for line in found.values():
-        for token in line.counts:
-            holding[token] += 1
-    for line in found.values():
-        told = (r.idf(len(found), holding[token]) for token, count in line.counts.items() if count)
-        line.rich = log1p(sum(told))
     return list(found.values())
 
 
@@ -230,18 +223,9 @@ def _covered(worth: Sequence[float], lines: Sequence[_Line | None], *, kin: bool
     return sum((one * (most if kin else most == 1.0) for one, most in zip(worth, held, strict=True)), 0.0)
 
 
-def _signed(line: _Line, inquiry: Inquiry) -> dict[str, float]:
-    if not line.asked.signs:
-        return {}
-    has = {name: token in line.counts for name, token in zip(signs.EVERY, line.asked.signs, strict=True)}
-    wants = inquiry.wants
-    return {
-        r.ASKS: float(has[signs.ASKS]),
-        r.SELF: float(has[signs.SELF]),
-        r.MOMENT: float(has[signs.TIME] and wants.moment),
-        r.COUNT: float(has[signs.NUMBER] and wants.count),
-        r.WHO: float(has[signs.NAME] and wants.name),
-    }
+def _has(line: _Line, sign: str) -> float:
+    """Whether the line has that sign."""
+    return float(bool(line.asked.signs) and line.asked.signs[signs.EVERY.index(sign)] in line.counts)
 
 
 def _then(line: _Line) -> float:

@@ -32,7 +32,7 @@ from souvenance.language.signs import days, months, signs
 from souvenance.ports.clock import Zone
 from souvenance.ports.store import Transaction
 
-ANALYSIS = f"{words.VERSION}.2"
+ANALYSIS = f"{words.VERSION}.3"
 """Of all that `tokens_of` makes of a line. The second number is that of its marks: it counts with each change
 of those, so that every store makes its tokens anew."""
 

@@ -1,82 +1,20 @@
-"""How well a line answers a question: signals between 0 and about 1, weighed and added up.
+"""How well a line answers a question: signals, most between 0 and about 1, weighed and added up.
 
-Every index computes the same signals and takes the weights from here, so that they agree on every
-score, and an answer can say why it came. What each is worth was measured, not felt: see
-docs/explanation/recall.md.
+A signal is declared here once: its name, its weight, what it tells, and how it follows from what an index
+measures of a line. Every index takes them from here, so that all agree on every score, and an answer can say
+why it came. What each is worth was measured: see docs/explanation/recall.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log
-from typing import Any
+from typing import Any, NamedTuple
 
+from msgspec import Struct
+
+from souvenance.language.questions import Wants
 from souvenance.language.times import TimeSpan
-
-AROUND = "around"
-"""How much of the question's terms the line holds with the two lines before it and the one after it, each by
-how telling it is."""
-SESSION = "session"
-"""The same of its whole session."""
-KIN = "kin"
-"""The same of the line alone, but what is close to a term counts too, for as much as it is close."""
-KIN_SESSION = "kin_session"
-"""The same of its whole session."""
-MEANING = "meaning"
-"""How near the line lies to the question in meaning."""
-GIST = "gist"
-"""How near the nearest line of its session does."""
-NEARBY = "nearby"
-"""How near the nearer of the two lines beside it does."""
-TWICE = "twice"
-"""As `KIN`, by how near its session lies: what terms and meaning both tell is not told twice."""
-STRAY = "stray"
-"""As `KIN_SESSION`, where the session is not half as near in meaning as the nearest, by how far from that."""
-SPEAKER = "speaker"
-"""The question is about one speaker, and it is this one."""
-MOMENT = "moment"
-"""The question asks when, and the line speaks of time."""
-COUNT = "count"
-"""The question asks how many, and the line has a number."""
-WHO = "who"
-"""The question asks for a name or a place, and the line has a name."""
-SELDOM = "seldom"
-"""The line was said in, or soon after, the time that the question speaks of, by how few lines were."""
-THEN = "then"
-"""The line speaks of a day or month that the question speaks of; half, if of a day close to it."""
-DURING = "during"
-"""The question asks by a time alone, and the line is of it: was said then, or speaks of it. Half, if it was
-said close to it, or speaks of a day close to it: it may be about anything."""
-UPDATE = "update"
-"""This line says newer what an older one says too: what it lacked to come before that."""
-ASKS = "asks"
-SELF = "self"
-"""The line's signs: see `souvenance.language.signs`."""
-RICH = "rich"
-"""How much the line tells: its terms, each by how rare it is in its room."""
-
-WEIGHTS: Mapping[str, float] = {
-    AROUND: 3.95,
-    SESSION: 0.7,
-    KIN: 5.2,
-    KIN_SESSION: 0.7,
-    MEANING: 6.55,
-    GIST: 9.1,
-    NEARBY: 2.4,
-    TWICE: -3.1,
-    STRAY: -5.8,
-    SPEAKER: 3.5,
-    MOMENT: 2.2,
-    COUNT: 1.65,
-    WHO: 0.8,
-    SELDOM: 17.15,
-    THEN: 4.05,
-    DURING: 12.0,
-    UPDATE: 1.0,
-    ASKS: -0.4,
-    SELF: 1.2,
-    RICH: 0.4,
-}
 
 LEAST_MEANING = 0.1
 """Meaning that is further away than this says nothing."""
@@ -91,12 +29,12 @@ DOCUMENT = 6.5
 in between."""
 FEW = 20
 """Of fewer lines, how many hold a term says little: it counts as if the rest of so many did not."""
-LEAST_NEARNESS = 0.34
+LEAST_ANSWER = 6.2
 LEAST_COVERAGE = 0.2
-"""What the best line must reach for anything to be worth showing unasked: in meaning, with a little for its
-terms, or where there are no vectors in terms."""
-BY_KIN = 0.1
-"""How much of `KIN` counts as nearness for that."""
+"""What the best line must reach for anything to be worth showing unasked: in how well it answers or, where
+there are no vectors, in terms."""
+BY_CROWD = 0.75
+"""How much better a line must score for it where `CROWD` is 1 more, which is 2.7 times as many lines."""
 FAR_BELOW = 0.4
 """What has less than this of the best score is not shown unasked beside it, unless it would be alone."""
 TIMELY = 0.25
@@ -108,6 +46,165 @@ TOLD_APART = 9
 """To how many digits what a signal adds is told apart where lines are ranked by it."""
 ROUNDED = 6
 """To how many digits meaning is told apart."""
+
+
+class LineMeasures(Struct, frozen=True, eq=False):
+    """What an index measures of a line, or of many at once: then an array has a number for each of them.
+
+    0 stands for what can't be known: there are no vectors, or the question speaks of no time.
+    """
+
+    lines: int
+    """How many lines are looked at."""
+    wants: Wants
+    """What the question asks for."""
+    around: Any = 0.0
+    """How much of the question's terms it holds with the two lines before it and the one after it, each by
+    how telling it is; what is longer than `DOCUMENT` says nothing of the lines beside it."""
+    session: Any = 0.0
+    """The same of its whole session."""
+    kin: Any = 0.0
+    """The same of the line alone, but what is close to a term counts too, for as much as it is close."""
+    kin_session: Any = 0.0
+    """The same of its whole session."""
+    nearness: Any = 0.0
+    """How near it lies to the question in meaning."""
+    gist: Any = 0.0
+    """How near the nearest line of its session does."""
+    nearby: Any = 0.0
+    """How near the nearer of the two lines beside it does."""
+    nearest: float = 0.0
+    """The highest `gist` of all lines that come into question."""
+    speaks: Any = 0.0
+    """1 for a line of whoever the question means."""
+    asks: Any = 0.0
+    of_self: Any = 0.0
+    has_number: Any = 0.0
+    has_time: Any = 0.0
+    """1 for a line with that sign (`souvenance.language.signs`)."""
+    then: Any = 0.0
+    """1 if it speaks of a day or month that the question speaks of, `NEAR_DAY` if of a day close to it."""
+    during: Any = 0.0
+    """1 if a time is all that is asked by, and it is of that time; `CLOSE_BY` if it is close to it."""
+    in_time: Any = 0.0
+    """1 if it was said in a time that the question speaks of; less, the longer before or after."""
+    few_in_time: float = 0.0
+    """How telling such a time is: `seldom`."""
+
+
+class Signal(NamedTuple):
+    """A reason for or against a line."""
+
+    name: str
+    weight: float
+    tells: str
+    value: Callable[[LineMeasures], Any] | None
+    """None for what is told only once lines are ranked."""
+
+
+SIGNALS: list[Signal] = []
+"""All signals, in the order in which they are declared below. To add one is to add a declaration."""
+
+
+def _signal(name: str, weight: float, tells: str, value: Callable[[LineMeasures], Any] | None = None) -> str:
+    SIGNALS.append(Signal(name, weight, tells, value))
+    return name
+
+
+def _astray(line: LineMeasures) -> Any:
+    """How far its session is from being half as near as the nearest, of 1."""
+    far = 1 - line.gist / (NEAR_ENOUGH * line.nearest) if line.nearest else 0.0
+    return far * (far > 0)
+
+
+AROUND = _signal(
+    "around",
+    3.95,
+    "how much of the question's terms the line holds, with the two lines before it and the one after it, "
+    "each term by how rare it is; a line of more than some 660 terms says nothing of the lines beside it",
+    lambda line: line.around,
+)
+SESSION = _signal("session", 0.7, "the same of the whole session", lambda line: line.session)
+KIN = _signal(
+    "kin",
+    5.2,
+    "the same of the line alone, but what is close to a term counts too, by how close",
+    lambda line: line.kin,
+)
+KIN_SESSION = _signal("kin_session", 0.7, "the same of the whole session", lambda line: line.kin_session)
+MEANING = _signal(
+    "meaning",
+    6.55,
+    "how near the line lies to the question (cosine of the vectors)",
+    lambda line: line.nearness,
+)
+GIST = _signal("gist", 9.1, "how near the nearest line of its session does", lambda line: line.gist)
+NEARBY = _signal(
+    "nearby", 2.4, "how near the nearer of the two lines beside it does", lambda line: line.nearby
+)
+TWICE = _signal(
+    "twice",
+    -3.1,
+    "`kin` times `gist`: what terms and meaning both tell is not told twice",
+    lambda line: line.kin * line.gist,
+)
+STRAY = _signal(
+    "stray",
+    -5.8,
+    "as `kin_session`, where the session's `gist` is less than half of the best, by how much it is",
+    lambda line: line.kin_session * _astray(line),
+)
+SPEAKER = _signal(
+    "speaker", 3.5, "the question is about one speaker, and it is this one", lambda line: line.speaks
+)
+MOMENT = _signal(
+    "moment", 2.2, "a time is asked for, and the line has one", lambda line: line.has_time * line.wants.moment
+)
+COUNT = _signal(
+    "count",
+    1.65,
+    "a number is asked for, and the line has one",
+    lambda line: line.has_number * line.wants.count,
+)
+SELDOM = _signal(
+    "seldom",
+    17.15,
+    "the line was said in, or soon after, the time that the question speaks of, by how few lines were",
+    lambda line: line.few_in_time * line.in_time,
+)
+THEN = _signal(
+    "then",
+    4.05,
+    "the line speaks of a day or month that the question speaks of; half, if of a day close to it",
+    lambda line: line.then,
+)
+DURING = _signal(
+    "during",
+    12.0,
+    "a time is all that is asked by, and the line is of it: was said then, or speaks of it; half, if close "
+    "to it",
+    lambda line: line.during,
+)
+UPDATE = _signal(
+    "update", 1.0, "the line says newer what an older one says too: what it lacked to come before that"
+)
+ASKS = _signal("asks", -0.4, "the line ends with a question mark", lambda line: line.asks)
+SELF = _signal("self", 1.2, "the line speaks in the first person", lambda line: line.of_self)
+CROWD = _signal(
+    "crowd",
+    0.0,
+    "how many lines were looked at: the best of many lies near by chance. It ranks nothing, and only counts "
+    "for whether anything is worth showing",
+    lambda line: log(line.lines),
+)
+
+WEIGHTS: Mapping[str, float] = {signal.name: signal.weight for signal in SIGNALS}
+
+
+def signals_of(line: LineMeasures) -> dict[str, Any]:
+    """What each signal is, by its name."""
+    return {signal.name: signal.value(line) for signal in SIGNALS if signal.value is not None}
+
 
 HALF_A_DAY_MS = 43_200_000.0
 
@@ -132,16 +229,25 @@ def seldom(lines: int, in_time: float) -> float:
     return log((lines + 1) / (in_time + 1)) / log(lines + 1) if lines else 0.0
 
 
+def answers(signals: Mapping[str, float]) -> float:
+    """How well a line with these signals answers the question, by how much it was compared with.
+
+    Whose line it is says nothing of that.
+    """
+    score = sum(WEIGHTS[name] * value for name, value in signals.items() if name != SPEAKER)
+    return score - BY_CROWD * signals.get(CROWD, 0.0)
+
+
 def worth_showing(signals: Mapping[str, float], *, by_meaning: bool, by_time: bool = False) -> bool:
     """Whether a line with these signals answers the question well enough to be shown to who did not ask.
 
-    A question that asks by a time alone (`by_time`) is answered by what is of that time.
+    A line that lies far in meaning does not, whatever words it holds. A question that asks by a time alone
+    (`by_time`) is answered by what is of that time.
     """
     if by_time:
         return signals.get(DURING, 0.0) > 0
     if by_meaning:
-        near = signals.get(MEANING, 0.0) + BY_KIN * signals.get(KIN, 0.0)
-        return near >= LEAST_NEARNESS or signals.get(THEN, 0.0) > 0
+        return signals.get(MEANING, 0.0) >= LEAST_MEANING and answers(signals) >= LEAST_ANSWER
     return signals.get(AROUND, 0.0) >= LEAST_COVERAGE or signals.get(THEN, 0.0) > 0
 
 

@@ -26,7 +26,6 @@ _MOMENT = pattern(
     r"|\bfirst\b[^?]*\bor\b|\bthe order\b|什么时候|何时|いつ|언제"
 )
 """How questions ask when something was, how long it took, or what came first."""
-_NAME = pattern(r"^\W*which\b|\b(?:where|who|whom|whose|name|named|called|city|country|place)\b")
 _ASKING = pattern(
     r"^\W*(?:(?:what|which|who|whom|whose|where|when|why|how)(?:\s+(?:many|much|long|often|old|far))?"
     r"|did|do|does|is|are|was|were|can|could|would|has|have|had)\b\s*"
@@ -68,7 +67,6 @@ class Wants(Struct, frozen=True):
 
     moment: bool = False
     count: bool = False
-    name: bool = False
 
 
 class Question(Struct, frozen=True):
@@ -95,7 +93,6 @@ def read(text: str, at: int, offset: int = 0) -> Question:
     wants = Wants(
         moment=_MOMENT.search(low) is not None,
         count=_COUNT.search(low) is not None,
-        name=_NAME.search(low) is not None,
     )
     framing = _terms_of(_FRAMING) | _terms_of(_RECENT if "most recent" in low else "")
     terms = words.asked(text)

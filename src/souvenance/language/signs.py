@@ -22,8 +22,7 @@ ASKS = "asks"
 SELF = "self"
 NUMBER = "number"
 TIME = "time"
-NAME = "name"
-EVERY = (ASKS, SELF, NUMBER, TIME, NAME)
+EVERY = (ASKS, SELF, NUMBER, TIME)
 
 _MOST = 4000
 """How much of a text is looked at."""
@@ -36,7 +35,6 @@ _COUNTED = "dozen hundred twice once"
 _SEVERAL = "day week weekend month year morning evening"
 _CALENDAR = "yesterday today tomorrow tonight last next ago christmas birthday"
 _YEAR = pattern(r"\b(?:19|20)\d\d\b")
-_NAME = pattern(r" (?<=[a-z,] )[A-Z][a-z]")
 
 
 class _SignWords(NamedTuple):
@@ -72,7 +70,6 @@ def signs(text: str) -> list[str]:
         not _SELVES.isdisjoint(words),
         digits or not telling.numbers.isdisjoint(words),
         not telling.times.isdisjoint(words) or (digits and _YEAR.search(low)),
-        _NAME.search(text),
     )
     return [sign for sign, is_there in zip(EVERY, seen, strict=True) if is_there]
 

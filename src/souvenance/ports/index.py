@@ -3,10 +3,10 @@
 Contract, which `contracts.index_contract` checks on every implementation. `search` reads the
 compartments' blinded tokens and vectors through the reading transaction it is given and sees all that this
 sees, and perhaps what was committed since; it may cache, and drops what `marks` declares stale.
-Scores are those of `souvenance.domain.relevance`, up to rounding. Hits come best first; equal scores,
-newest id first; never more than `k`. A line that lacks a mark, or lies outside of `within` or of the
-inquiry's bounds, is as if it were not there: neither its words nor its meaning change what is said of
-another. And no line is found that nothing but its own kind speaks for: a hit shares a term with the
+Scores are those of `souvenance.domain.relevance`, up to rounding. Hits come best first; of equal scores what
+was said last, then the newest id; never more than `k`. A line that lacks a mark, or lies outside of `within`
+or of the inquiry's bounds, is as if it were not there: neither its words nor its meaning change what is said
+of another. And no line is found that nothing but its own kind speaks for: a hit shares a term with the
 question, answers a question that does, lies near it in meaning, or speaks of a day that it speaks of; or,
 where a time is all that the question asks by, was said then. A line whose vector was made for the question
 (`IndexQuery.freshen`) is compared as if the store had it.

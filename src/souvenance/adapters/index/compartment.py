@@ -58,7 +58,6 @@ class Segment(Struct, frozen=True, eq=False, weakref=True):
     starts: NDArray[np.int64]
     held: NDArray[np.uint32]
     """For each token the lines that hold it."""
-    counts: NDArray[np.uint8]
 
     @property
     def size(self) -> int:
@@ -66,7 +65,7 @@ class Segment(Struct, frozen=True, eq=False, weakref=True):
 
     @property
     def nbytes(self) -> int:
-        return self.lines.nbytes + sum(a.nbytes for a in (self.tokens, self.starts, self.held, self.counts))
+        return self.lines.nbytes + sum(a.nbytes for a in (self.tokens, self.starts, self.held))
 
     def holding(self, tokens: Sequence[int]) -> list[NDArray[np.uint32] | None]:
         """For each token the lines that hold it, dead ones too, or None where none does."""
@@ -99,17 +98,16 @@ class Segment(Struct, frozen=True, eq=False, weakref=True):
             self.tokens[widths > 0],
             np.append(0, np.cumsum(widths[widths > 0])),
             (np.cumsum(kept, dtype=np.uint32) - np.uint32(1))[self.held[places]],
-            self.counts[places],
         )
 
 
-def _segment(lines: SegmentLines, tokens: NDArray[Any], held: NDArray[Any], counts: NDArray[Any]) -> Segment:
+def _segment(lines: SegmentLines, tokens: NDArray[Any], held: NDArray[Any]) -> Segment:
     """A segment of postings that are not sorted yet."""
     tokens, order = _sorted(tokens)
     distinct = np.ones(len(tokens), dtype=bool)
     distinct[1:] = tokens[1:] != tokens[:-1]
     firsts = np.nonzero(distinct)[0]
-    return Segment(lines, tokens[firsts], np.append(firsts, len(tokens)), held[order], counts[order])
+    return Segment(lines, tokens[firsts], np.append(firsts, len(tokens)), held[order])
 
 
 def _sorted(tokens: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
@@ -134,13 +132,12 @@ def _sorted(tokens: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.
 def loaded(feed: Feed, code: Coder, kept: NDArray[np.bool_] | None = None) -> Segment:
     """The lines of a feed, or those of its changes that are kept: each once, and none that disappears."""
     lines = _lines(feed, code)
-    tokens, counts = np.frombuffer(feed.tokens, dtype="<u8"), np.frombuffer(feed.counts, dtype=np.uint8)
-    widths = numbers(feed.count_bytes)
+    tokens, widths = np.frombuffer(feed.tokens, dtype="<u8"), numbers(feed.count_bytes)
     if kept is not None:
         held = np.repeat(kept, widths)
         lines = SegmentLines(*(getattr(lines, part)[kept] for part in SegmentLines.__struct_fields__))
-        tokens, counts, widths = tokens[held], counts[held], widths[kept]
-    return _segment(lines, tokens, np.repeat(np.arange(len(widths), dtype=np.uint32), widths), counts)
+        tokens, widths = tokens[held], widths[kept]
+    return _segment(lines, tokens, np.repeat(np.arange(len(widths), dtype=np.uint32), widths))
 
 
 def _lines(feed: Feed, code: Coder) -> SegmentLines:

@@ -347,6 +347,7 @@ class RankedIndex:
             view = IndexView(sight.compartments, segments, looked_into, None if seen is None else seen.view)
             made_of = tuple((ref(index), index.changed(sight.sessions)) for index in compartments)
             seen = self._views[sight] = _Seen(view, made_of, asked)
+            self._views.move_to_end(sight)
             viewed = sum(one.view.size for one in self._views.values())
             while (viewed > self._most_viewed or len(self._views) > _MOST_VIEWS) and len(self._views) > 1:
                 viewed -= self._views.popitem(last=False)[1].view.size
@@ -501,7 +502,8 @@ class _Scoring:
         ]
         if ranked:
             hits = _with_ranks(hits, signals, kept)
-        hits.sort(key=lambda hit: (hit.score, hit.id, hit.compartment), reverse=True)
+        said = dict(zip((hit[:2] for hit in hits), view.lines.times[places].tolist(), strict=True))
+        hits.sort(key=lambda hit: (hit.score, said[hit[:2]], hit.id, hit.compartment), reverse=True)
         return hits[:k]
 
     def _candidates(self) -> Numbers:
@@ -523,7 +525,7 @@ class _Scoring:
         if len(scores) <= k:
             return np.arange(len(scores))
         weight = r.WEIGHTS[r.AROUND]
-        least, most = scores + weight * self._words[lines], scores + weight * signals[r.SESSION]
+        least, most = scores + weight * self._words[lines], scores + weight * signals.get(r.SESSION, 0.0)
         return np.nonzero(most >= np.partition(least, -k)[-k] - _SLACK)[0]
 
     def _around(self, lines: Numbers) -> Array:
@@ -538,43 +540,36 @@ class _Scoring:
 
     def _signals(self, lines: Numbers) -> dict[str, Array]:
         """All but `AROUND`."""
-        view, wants, worth = self._view, self._inquiry.wants, self._worth
-        words, kin = self._words[lines], (worth @ self._near)[lines]
-        held = self._near_session
-        found = {
-            r.SESSION: view.of_session(worth @ (held == 1.0), words, lines),
-            r.KIN: kin,
-            r.KIN_SESSION: view.of_session(worth @ held, kin, lines),
-            r.MEANING: self._nearness[lines],
-            r.GIST: view.in_session(self._nearness, lines),
-            r.RICH: view.rich(self._open)[lines],
-            r.THEN: self._then[lines],
-        }
-        if self._inquiry.spans:
-            in_time = self._in_time(r.slack)
-            few = r.seldom(int(self._open.sum()), float(in_time[self._open].sum()))
-            found[r.SELDOM] = few * in_time[lines]
-        if self._inquiry.by_time:
-            found[r.DURING] = self._during[lines]
-        nearest = found[r.GIST].max()
-        if nearest:
-            far = np.maximum(1 - found[r.GIST] / (r.NEAR_ENOUGH * nearest), 0.0)
-            found[r.STRAY] = found[r.KIN_SESSION] * far
-            found[r.TWICE] = found[r.KIN] * found[r.GIST]
-            near = np.append(self._nearness, 0.0)
-            found[r.NEARBY] = np.maximum(near[view.before[lines]], near[view.after[lines]])
-        if self._signs:
-            sign = {name: bears[lines].astype(np.float64) for name, bears in self._signs.items()}
-            found[r.ASKS], found[r.SELF] = sign[signs.ASKS], sign[signs.SELF]
-            found[r.MOMENT] = sign[signs.TIME] * wants.moment
-            found[r.COUNT] = sign[signs.NUMBER] * wants.count
-            found[r.WHO] = sign[signs.NAME] * wants.name
-        speaks = np.array(
-            [compartment.owner in self._inquiry.speakers for compartment in view.compartments],
-            dtype=np.float64,
+        found = {name: np.asarray(value) for name, value in r.signals_of(self._measures(lines)).items()}
+        return {name: np.broadcast_to(value, lines.shape) for name, value in found.items() if value.any()}
+
+    def _measures(self, lines: Numbers) -> r.LineMeasures:
+        view, worth, held, living = self._view, self._worth, self._near_session, int(self._open.sum())
+        words, kin, near = self._words[lines], (worth @ self._near)[lines], np.append(self._nearness, 0.0)
+        gist = view.in_session(self._nearness, lines)
+        signed = {name: bears[lines].astype(np.float64) for name, bears in self._signs.items()}
+        speaks = np.array([one.owner in self._inquiry.speakers for one in view.compartments], np.float64)
+        timed = self._in_time(r.slack)
+        return r.LineMeasures(
+            lines=living,
+            wants=self._inquiry.wants,
+            session=view.of_session(worth @ (held == 1.0), words, lines),
+            kin=kin,
+            kin_session=view.of_session(worth @ held, kin, lines),
+            nearness=self._nearness[lines],
+            gist=gist,
+            nearby=np.maximum(near[view.before[lines]], near[view.after[lines]]),
+            nearest=float(gist.max()),
+            speaks=speaks[view.compartment[lines]],
+            asks=signed.get(signs.ASKS, 0.0),
+            of_self=signed.get(signs.SELF, 0.0),
+            has_number=signed.get(signs.NUMBER, 0.0),
+            has_time=signed.get(signs.TIME, 0.0),
+            then=self._then[lines],
+            during=self._during[lines] if self._inquiry.by_time else 0.0,
+            in_time=timed[lines],
+            few_in_time=r.seldom(living, float(timed[self._open].sum())) if self._inquiry.spans else 0.0,
         )
-        found[r.SPEAKER] = speaks[view.compartment[lines]]
-        return found
 
     @cached_property
     def _during(self) -> Array:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from itertools import groupby
 from typing import NamedTuple
 from weakref import ref
 
-from souvenance.adapters.index.compartment import FreshVectors, Meanings, SeenLines, Segment, joined, richness
+from souvenance.adapters.index.compartment import FreshVectors, Meanings, SeenLines, Segment, joined
 from souvenance.adapters.index.lazy_numpy import NDArray, np
 from souvenance.domain.names import Compartment
 
@@ -82,7 +81,6 @@ class IndexView:
         self.compartment = np.repeat(
             [compartment for compartment, _ in segments], [segment.size for _, segment in segments]
         )
-        self._rich: OrderedDict[bytes, NDArray[np.float64]] = OrderedDict()
         self._borne: OrderedDict[ByCompartment, list[NDArray[np.bool_]]] = OrderedDict()
         self.long = np.log1p(self.lines.lengths)
         self.apart = self.lines.sessions < 0
@@ -112,7 +110,6 @@ class IndexView:
         """Work out beforehand what is asked again and again."""
         for bounds in list(self.bounds):
             self.bearing(bounds.signs)
-            self.rich(self.within(bounds))
 
     def within(self, bounds: ViewBounds) -> NDArray[np.bool_]:
         """The living lines within these bounds."""
@@ -143,21 +140,6 @@ class IndexView:
             same = (session[apart:] == session[:-apart]) & (turn[apart:] - turn[:-apart] == abs(step))
             here, there = (apart, 0) if step < 0 else (0, apart)
             found[living[here:][: len(same)][same]] = living[there:][: len(same)][same]
-        return found
-
-    def rich(self, counted: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """How telling the terms of each line are in its room, among the lines that count."""
-        key = np.packbits(counted).tobytes()
-        found = self._rich.get(key)
-        if found is None:
-            masks = np.split(counted, self.offsets[1:-1])
-            parts: list[NDArray[np.float64]] = []
-            for _, group in groupby(zip(self.segments, masks, strict=True), key=lambda one: one[0][0]):
-                some = list(group)
-                parts += richness([segment for (_, segment), _ in some], [mask for _, mask in some])
-            found = self._rich[key] = np.concatenate(parts)
-            if len(self._rich) > _MOST_REMEMBERED:
-                self._rich.popitem(last=False)
         return found
 
     def in_session(self, values: NDArray[np.float64], lines: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -21,18 +21,12 @@ from souvenance.domain.content import decode_metadata
 from souvenance.domain.current_facts import CardEntry
 from souvenance.domain.line import CONCLUSIONS
 from souvenance.domain.reasoning_settings import uses_cards
-from souvenance.domain.relevance import SPEAKER, WEIGHTS
+from souvenance.domain.relevance import MEANING, worth_showing
 from souvenance.domain.trust import Trust
 from souvenance.ports.model import Effort, SourceStatement
 
 QUOTES = "quotes"
 """What an answer says that it was made by, where no model made it."""
-LEAST_MATCH = 0.48
-"""How well the best line must match the question for anything to be told. `bench/chat_threshold.py` says how
-it was chosen; it has to be chosen anew when the weights of `souvenance.domain.relevance` are."""
-_BY_WORDS = frozenset(("around", "session", "kin", "kin_session"))
-_BY_MEANING = frozenset(("meaning", "gist", "nearby", "twice"))
-"""The signals that compare a line, and what stands around it, with the question."""
 
 
 class Depth(Struct, frozen=True):
@@ -106,16 +100,18 @@ class QuotedAnswer(Struct, frozen=True):
 
 
 def answer(ctx: RequestContext, question: ChatQuestion) -> QuotedAnswer:
-    """The conclusions and passages that answer best; nothing where none matches it well.
+    """The conclusions and passages that answer best; nothing where none answers it well.
 
     Raises: NotFound, Tampered.
     """
     depth = LEVELS[question.level]
     asked, tokens = _asked(question, depth), depth.passages * _TOKENS_PER_PASSAGE
     found = evidence.find(ctx, asked, tokens)
-    answers = any(_matches(one.signals) for one in found)
     noted = nearest(ctx, _whose(question), question.text, depth.passages)
-    views = [view for view, signals in noted if _matches(signals)]
+    views = [
+        view for (view, _), well in zip(noted, _answer_well([one for _, one in noted]), strict=True) if well
+    ]
+    answers = any(_answer_well([one.signals for one in found]))
     passages = evidence.answering(ctx, asked, found, tokens)[: depth.passages] if answers else []
     told = [representation.conclusion_line(shown(ctx, view)) for view in views]
     quoted = representation.quoted(evidence.shown(ctx, passages))
@@ -123,19 +119,11 @@ def answer(ctx: RequestContext, question: ChatQuestion) -> QuotedAnswer:
     return QuotedAnswer("\n\n".join(filter(None, (*told, quoted))), Gathered(views, messages))
 
 
-def match(signals: Mapping[str, float]) -> float:
-    """How well a line with these signals matches the question: its score beside that of a line which is the
-    same as the question.
-
-    Whose line it is says nothing of that. Where there are no vectors, words are all there is.
-    """
-    compared = _BY_WORDS if _BY_MEANING.isdisjoint(signals) else _BY_WORDS | _BY_MEANING
-    most = sum(weight for name, weight in WEIGHTS.items() if name in compared)
-    return sum(WEIGHTS[name] * value for name, value in signals.items() if name != SPEAKER) / most
-
-
-def _matches(signals: Mapping[str, float]) -> bool:
-    return match(signals) >= LEAST_MATCH
+def _answer_well(found: Sequence[Mapping[str, float]]) -> list[bool]:
+    """Which of what was found, by its signals, answers well enough to be told; where none has a vector, by
+    words."""
+    by_meaning = any(MEANING in signals for signals in found)
+    return [worth_showing(signals, by_meaning=by_meaning) for signals in found]
 
 
 def gather(ctx: RequestContext, question: ChatQuestion) -> Gathered:

@@ -42,7 +42,7 @@ def latest_first(
             _, hit = best.get((line.compartment, line.id), (line, Hit(line.compartment, line.id, 0.0, {})))
             if hit.score <= before.score:
                 best[line.compartment, line.id] = line, ahead(hit, before)
-    return sorted(best.values(), key=lambda one: (one[1].score, one[1].id), reverse=True)[:limit]
+    return sorted(best.values(), key=lambda one: one[1].score, reverse=True)[:limit]
 
 
 def _outdating(
