@@ -20,7 +20,7 @@ def stage():
 def state(caller, *stated):
     answer = caller.ask("POST", "/conclusions", {"conclusions": [{**HELD, **one} for one in stated]})
     assert answer.is_success, answer.text
-    return answer.json(), answer.headers.get("x-souvenance-repeated")
+    return answer.json(), answer.headers.get("idempotency-replayed")
 
 
 def test_with_the_same_key_a_statement_is_kept_once(stage):

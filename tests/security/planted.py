@@ -76,7 +76,6 @@ def plant(ask: Ask, workspace: str, person: str, agent: str) -> None:
                 file=one.text.encode(),
                 filename="notes.txt",
                 media_type="text/plain",
-                parts=(one.text,),
             ),
         )
     say("planted", person, "tool", metadata={"role": "tool"})
