@@ -31,7 +31,13 @@ from recall_data import ABSTENTION, Corpus, Question, locomo, longmemeval
 from recall_metrics import frac_at
 from recall_souvenance import TOP, Filled, Shelf, opened, peer_name
 from souvenance.domain import relevance as r
-from souvenance.gate.conversation.messages import SEARCH_PEER, SEARCH_WORKSPACE, SearchPeer, SearchWorkspace
+from souvenance.gate.conversation.messages import (
+    SEARCH_PEER,
+    SEARCH_WORKSPACE,
+    MessageAnswer,
+    SearchPeer,
+    SearchWorkspace,
+)
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import Installation
 
@@ -158,7 +164,7 @@ def cases(installation: Installation, memory: Memory, filled: Filled) -> Iterato
         yield Case(name, memory.dataset, memory.fold, kind, answer, crowd, gold)
 
 
-def _signals(message: a.Message) -> dict[str, float]:
+def _signals(message: MessageAnswer) -> dict[str, float]:
     told = message.explanation
     return {} if told is None else {name: one.value for name, one in told.signals.items()}
 

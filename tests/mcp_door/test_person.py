@@ -47,5 +47,5 @@ def test_a_cap_speaks_where_it_may():
 
 def test_eyes_are_those_of_others():
     person = person_of(cap(via=["anna", "hermes"]))
-    assert (person.eyes, person.observer) == (("hermes",), "hermes")
+    assert (person.agents, person.observer) == (("hermes",), "hermes")
     assert person_of(cap()).observer == "anna"

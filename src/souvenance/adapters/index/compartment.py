@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from souvenance.adapters.index.lazy_numpy import NDArray, np
 from souvenance.domain.change_feed import ID_BYTES, NONE, Feed
-from souvenance.domain.relevance import FEW, ROUNDED
+from souvenance.domain.relevance import ROUNDED
 from souvenance.domain.seal import SCALE_BYTES
 from souvenance.ports.index import Opened
 from souvenance.ports.store import Vector
@@ -167,37 +167,7 @@ def merged(a: Segment, b: Segment) -> Segment:
         joined((a.lines, b.lines)),
         np.concatenate([np.repeat(one.tokens, np.diff(one.starts)) for one in (a, b)]),
         np.concatenate([a.held, b.held + np.uint32(a.size)]),
-        np.concatenate([a.counts, b.counts]),
     )
-
-
-def richness(segments: Sequence[Segment], counted: Sequence[NDArray[np.bool_]]) -> list[NDArray[np.float64]]:
-    """For the lines of each segment of a compartment, how telling their terms are among the lines that count.
-
-    Of the lines that don't count, nothing is said.
-    """
-    lines = sum(int(some.sum()) for some in counted)
-    places = [np.nonzero(some.take(one.held))[0] for one, some in zip(segments, counted, strict=True)]
-    own = [np.diff(np.searchsorted(some, one.starts)) for one, some in zip(segments, places, strict=True)]
-    found = []
-    for one, some, holding, everywhere in zip(segments, places, own, _everywhere(segments, own), strict=True):
-        telling = np.log(1 + (max(lines, FEW) - everywhere + 0.5) / (everywhere + 0.5))
-        worth = np.repeat(telling, holding) * (one.counts[some] > 0)
-        found.append(np.log1p(np.bincount(one.held[some], weights=worth, minlength=one.size)))
-    return found
-
-
-def _everywhere(segments: Sequence[Segment], own: Sequence[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
-    """For each segment how many postings each of its tokens has in all of them, of so many in each."""
-    found = [holding.copy() for holding in own]
-    for at, few in enumerate(segments):
-        for other, many in enumerate(segments):
-            if (len(few.tokens), at) < (len(many.tokens), other) and len(few.tokens):
-                places = np.minimum(np.searchsorted(many.tokens, few.tokens), len(many.tokens) - 1)
-                same = np.nonzero(many.tokens[places] == few.tokens)[0]
-                found[at][same] += own[other][places[same]]
-                found[other][places[same]] += own[at][same]
-    return found
 
 
 _FIRST_ROWS = 64

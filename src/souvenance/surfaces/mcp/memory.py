@@ -2,7 +2,7 @@
 
 What the person said anywhere, the lines kept for them and the conclusions they hold lie in their own
 compartments, where one question finds them all. What an agent concluded of them and said to them is added
-where the cap has that agent's eyes.
+where the cap may read that agent's view.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _NEAREST = 3
 _MOST_LACKING = 0.67
 """What share of a question's words a conclusion may lack."""
 _MOST_SOURCES = 10
-_MOST_EYES = 4
+_MOST_AGENTS = 4
 _RECENT_TOKENS = 2_000
 _KNOWN = 20
 _NEWEST = 10
@@ -131,33 +131,35 @@ class PersonsMemory:
     async def _matching(self, question: str, limit: int, *, floor: bool) -> list[r.Cited]:
         about = search_terms(question)
         own: m.GetAnswer = await self._asks("read", o.GET, m.Get(question, k=limit, floor=floor))
-        found = [[r.cited_line(one, about) for one in own.lines if one.matched and one.kind != CARD]]
-        for eye in self.person.eyes[:_MOST_EYES]:
-            found += [
-                await self._concluded_by(eye, question, limit, about),
-                await self._said_by(eye, question, limit, about, floor=floor),
+        groups = [[r.cited_line(one, about) for one in own.lines if one.matched and one.kind != CARD]]
+        for agent in self.person.agents[:_MOST_AGENTS]:
+            groups += [
+                await self._concluded_by(agent, question, limit, about),
+                await self._said_by(agent, question, limit, about, floor=floor),
             ]
-        return list(_once(chain.from_iterable(zip_longest(*found))))[:limit]
+        return list(_once(chain.from_iterable(zip_longest(*groups))))[:limit]
 
-    async def _concluded_by(self, eye: str, question: str, limit: int, about: Sequence[str]) -> list[r.Cited]:
+    async def _concluded_by(
+        self, agent: str, question: str, limit: int, about: Sequence[str]
+    ) -> list[r.Cited]:
         request = QueryConclusions(
             workspace_id=self.person.workspace,
             query=question,
             top_k=limit,
             distance=_MOST_LACKING,
-            filters={"observer_id": eye, "observed_id": self.person.name},
+            filters={"observer_id": agent, "observed_id": self.person.name},
         )
         answer: Conclusions | None = await found(self._asks, QUERY_CONCLUSIONS, request)
         concluded = [] if answer is None else answer.conclusions
         return [r.cited_conclusion(one, self.person.name, about) for one in concluded]
 
     async def _said_by(
-        self, eye: str, question: str, limit: int, about: Sequence[str], *, floor: bool
+        self, agent: str, question: str, limit: int, about: Sequence[str], *, floor: bool
     ) -> list[r.Cited]:
         """What the agent said where the person was."""
         request = SearchPeer(
             workspace_id=self.person.workspace,
-            peer_id=eye,
+            peer_id=agent,
             query=question,
             limit=limit,
             filters={"peer_perspective": self.person.name},
@@ -230,7 +232,7 @@ class PersonsMemory:
     async def list_facts(self, cursor: str | None, limit: int) -> r.Listed:
         """Conclusions about the person, newest first: their own, and those of the agents."""
         person, number = self.person, _page(cursor)
-        held_by = [person.name, *person.eyes]
+        held_by = [person.name, *person.agents]
         request = ListConclusions(
             workspace_id=person.workspace,
             filters={"observer_id": {"in": held_by}, "observed_id": person.name},
@@ -260,7 +262,7 @@ class PersonsMemory:
         card, known = AlreadyTold(), AlreadyTold()
         facts: list[str] = []
         told: list[str] = []
-        for observer in (self.person.name, *self.person.eyes[:_MOST_EYES]):
+        for observer in (self.person.name, *self.person.agents[:_MOST_AGENTS]):
             portrait = await self._portrait(observer)
             if portrait is not None:
                 facts += _new(card, r.facts(portrait.peer_card or ()))

@@ -38,14 +38,14 @@ _PEER = re.compile(r"[a-zA-Z0-9_-]{1,512}\Z")
 
 
 class MemoryOwner(Struct, frozen=True):
-    """Whose memory it is, through whose eyes it is looked at too, and where it is written to."""
+    """Whose memory it is, which agents' views of the person belong to it, and where it is written to."""
 
     workspace: str
     name: str
     ops: frozenset[str]
     namespace: str
     """Where what is remembered lies."""
-    eyes: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
     """Agents whose view of the person belongs to this memory."""
     session: str | None = None
     """Where what the person tells is said; None for a cap that can't speak in any."""
@@ -58,7 +58,7 @@ class MemoryOwner(Struct, frozen=True):
     @property
     def observer(self) -> str:
         """Who holds the view that facts about the person are stated in: an agent, if any, as in Hermes."""
-        return self.eyes[0] if self.eyes else self.name
+        return self.agents[0] if self.agents else self.name
 
 
 def person_of(cap: WhoAmIAnswer, *, session: str | None = None, namespace: str | None = None) -> MemoryOwner:
@@ -68,7 +68,7 @@ def person_of(cap: WhoAmIAnswer, *, session: str | None = None, namespace: str |
         name=cap.sub,
         ops=frozenset(cap.ops),
         namespace=namespace or _home(cap.namespaces_allowed),
-        eyes=tuple(eye for eye in cap.via if eye != cap.sub),
+        agents=tuple(agent for agent in cap.via if agent != cap.sub),
         session=session or _session(cap),
     )
 
@@ -117,6 +117,6 @@ def narrower(
         ops=tuple(op for op in TASKS[task] if op in person.ops),
         namespaces_allowed=read if task == "read" else written,
         peers=(person.name,),
-        via=person.eyes,
+        via=person.agents,
         sessions=None if session is None else (session,),
     )

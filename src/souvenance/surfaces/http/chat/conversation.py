@@ -26,6 +26,9 @@ from souvenance.surfaces.http.chat.answers import ModelAnswer
 from souvenance.surfaces.http.chat.identity import Admitted, ChatTokens
 from souvenance.surfaces.http.chat.request_rewriting import Talk
 
+SessionKey = tuple[str, str]
+"""A workspace and a session of it."""
+
 _MOST_MESSAGES = 100
 _MOST_SAID = 200_000
 
@@ -59,8 +62,8 @@ class ChatConversation:
         self._settings = settings
 
     @property
-    def lane(self) -> tuple[str, str]:
-        """What must be written in order."""
+    def key(self) -> SessionKey:
+        """Turns with the same key are written in order."""
         return self.scope.workspace, self.scope.session
 
     @property
@@ -132,9 +135,6 @@ def _pieces(peer: str, text: str) -> list[tuple[str, str]]:
     return [(peer, piece) for piece in found if piece.strip()][: _MOST_MESSAGES // 2]
 
 
-Lane = tuple[str, str]
-"""A workspace and a session of it."""
-
 _MOST_TOLD = 100
 _log = logging.getLogger("souvenance.chat")
 
@@ -166,15 +166,15 @@ class MemoryWarnings:
 class TurnQueue:
     def __init__(self, warnings: MemoryWarnings) -> None:
         self._warnings = warnings
-        self._last: dict[Lane, asyncio.Task[None]] = {}
+        self._last: dict[SessionKey, asyncio.Task[None]] = {}
 
-    def add(self, lane: Lane, write: Callable[[], Awaitable[None]]) -> None:
-        """Write it in the background, after what went before it in its lane."""
-        before = self._last.get(lane)
-        self._last[lane] = asyncio.create_task(self._write(lane, before, write))
+    def add(self, session: SessionKey, write: Callable[[], Awaitable[None]]) -> None:
+        """Write it in the background, after what came before it in its session."""
+        before = self._last.get(session)
+        self._last[session] = asyncio.create_task(self._write(session, before, write))
 
     async def _write(
-        self, lane: Lane, before: asyncio.Task[None] | None, write: Callable[[], Awaitable[None]]
+        self, session: SessionKey, before: asyncio.Task[None] | None, write: Callable[[], Awaitable[None]]
     ) -> None:
         try:
             if before is not None:
@@ -183,12 +183,12 @@ class TurnQueue:
         except Exception as error:  # noqa: BLE001 - whatever memory suffers from, nobody waits for this
             self._warnings.add("a turn was not kept", error)
         finally:
-            if self._last.get(lane) is asyncio.current_task():
-                del self._last[lane]
+            if self._last.get(session) is asyncio.current_task():
+                del self._last[session]
 
-    async def settle(self, lane: Lane) -> None:
-        """Until what was said in the lane so far is written."""
-        if (last := self._last.get(lane)) is not None:
+    async def settle(self, session: SessionKey) -> None:
+        """Wait until what was said in the session so far is written."""
+        if (last := self._last.get(session)) is not None:
             await asyncio.wait({last})
 
     async def flush(self, seconds: float) -> None:
@@ -209,19 +209,19 @@ class OpenTurns:
     """By the conversation in memory, and by what the endpoint is told to go on from."""
 
     def __init__(self) -> None:
-        self._turns: OrderedDict[tuple[Lane, str], OpenTurn] = OrderedDict()
+        self._turns: OrderedDict[tuple[SessionKey, str], OpenTurn] = OrderedDict()
 
-    def joined(self, lane: Lane, talk: Talk, heard: ModelAnswer) -> OpenTurn:
+    def joined(self, session: SessionKey, talk: Talk, heard: ModelAnswer) -> OpenTurn:
         """The turn as far as it has come, with what was said before the tool was called."""
-        begun = self._turns.pop((lane, talk.follows), OpenTurn())
+        begun = self._turns.pop((session, talk.follows), OpenTurn())
         answered = talk.answered(heard.text)
         if talk.asked:
             return OpenTurn(talk.asked, answered)
         return OpenTurn(begun.asked, "\n\n".join(filter(None, (begun.answered, answered))))
 
-    def put(self, lane: Lane, talk: Talk, heard: ModelAnswer, turn: OpenTurn) -> None:
+    def put(self, session: SessionKey, talk: Talk, heard: ModelAnswer, turn: OpenTurn) -> None:
         """Keep the turn for when the tool was heard."""
         for name in filter(None, (heard.id, talk.conversation)):
-            self._turns[lane, name] = turn
+            self._turns[session, name] = turn
         while len(self._turns) > _MOST:
             self._turns.popitem(last=False)

@@ -286,7 +286,7 @@ class _ChatHandler:
         """What memory gives in time to the user's last message, also where a tool was heard since."""
         try:
             async with asyncio.timeout(self._patience):
-                await self._writes.settle(conversation.lane)
+                await self._writes.settle(conversation.key)
                 return await self._threads.look(
                     self._gate,
                     conversation.caller.credentials,
@@ -317,9 +317,9 @@ class _ChatHandler:
         """Have a turn written that came to an answer; one that waits for a tool is not over."""
         if not well or conversation is None or not conversation.writes:
             return
-        turn = self._open_turns.joined(conversation.lane, talk, heard)
+        turn = self._open_turns.joined(conversation.key, talk, heard)
         if heard.calls:
-            self._open_turns.put(conversation.lane, talk, heard, turn)
+            self._open_turns.put(conversation.key, talk, heard, turn)
             return
         if not heard.text.strip():
             return
@@ -332,7 +332,7 @@ class _ChatHandler:
                 lambda: conversation.keep(turn.asked, turn.answered, now),
             )
 
-        self._writes.add(conversation.lane, write)
+        self._writes.add(conversation.key, write)
 
     async def models(self, request: Request) -> Response:
         await self._admitted(request)

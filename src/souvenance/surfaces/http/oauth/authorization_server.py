@@ -1,7 +1,7 @@
 """The authorization server: Authlib's rules of OAuth, over `gate.oauth_state`.
 
 It is made anew for each request, as the URL that this server is known by may differ. Everything that changes
-anything happens in one step of the state, when all of Authlib's checks have passed.
+anything happens in one step of `OAuthState`, when all of Authlib's checks have passed.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _TOLD_BACK = ("client_id", "redirect_uri", "response_type", "grant_type", "scope
 logging.getLogger("authlib").setLevel(logging.INFO)  # At DEBUG it writes tokens to the log.
 
 
-class OAuthAnswer(Struct, frozen=True):
+class CodeContent(Struct, frozen=True):
     """What a code stands for, besides the sign-in."""
 
     redirect_uri: str
@@ -127,7 +127,7 @@ class RegisteredClient(ClientMixin):
         return grant_type in self.client.grants
 
 
-class Held:
+class HeldSlip:
     """A slip that a client came with, as Authlib asks about it."""
 
     code_challenge_method = "S256"
@@ -135,7 +135,7 @@ class Held:
     def __init__(self, slip: Slip) -> None:
         self.slip = slip
         self._sent = (
-            msgspec.json.decode(slip.content, type=settled(OAuthAnswer)) if slip.kind == CODE else None
+            msgspec.json.decode(slip.content, type=settled(CodeContent)) if slip.kind == CODE else None
         )
 
     @property
@@ -221,7 +221,7 @@ class _CodeGrant(AuthorizationCodeGrant):
 
     def save_authorization_code(self, code: str, request: _Request) -> None:
         approval: Approval = request.user
-        sent = OAuthAnswer(
+        sent = CodeContent(
             redirect_uri=request.payload.redirect_uri,
             challenge=request.payload.data["code_challenge"],
             scope=granted(request.payload.scope or "", approval.chosen.access),
@@ -235,14 +235,14 @@ class _CodeGrant(AuthorizationCodeGrant):
             msgspec.json.encode(sent),
         )
 
-    def query_authorization_code(self, code: str, client: RegisteredClient) -> Held | None:
-        held: Held | None = self.server.held(CODE, code)
+    def query_authorization_code(self, code: str, client: RegisteredClient) -> HeldSlip | None:
+        held: HeldSlip | None = self.server.held(CODE, code)
         return held if held is not None and held.check_client(client) else None
 
-    def authenticate_user(self, authorization_code: Held) -> Held:
+    def authenticate_user(self, authorization_code: HeldSlip) -> HeldSlip:
         return authorization_code
 
-    def delete_authorization_code(self, authorization_code: Held) -> None:
+    def delete_authorization_code(self, authorization_code: HeldSlip) -> None:
         """It is spent already, together with the making of the token."""
 
 
@@ -250,27 +250,27 @@ class _RefreshGrant(RefreshTokenGrant):
     TOKEN_ENDPOINT_AUTH_METHODS = AUTH_METHODS
     INCLUDE_NEW_REFRESH_TOKEN = True
 
-    def authenticate_refresh_token(self, refresh_token: str) -> Held | None:
-        held: Held | None = self.server.held(REFRESH, refresh_token)
+    def authenticate_refresh_token(self, refresh_token: str) -> HeldSlip | None:
+        held: HeldSlip | None = self.server.held(REFRESH, refresh_token)
         return held
 
-    def authenticate_user(self, refresh_token: Held) -> Held:
+    def authenticate_user(self, refresh_token: HeldSlip) -> HeldSlip:
         return refresh_token
 
-    def revoke_old_credential(self, refresh_token: Held) -> None:
+    def revoke_old_credential(self, refresh_token: HeldSlip) -> None:
         """It is spent already, together with the making of the token."""
 
 
 class _DeviceGrant(DeviceCodeGrant):
     TOKEN_ENDPOINT_AUTH_METHODS = AUTH_METHODS
 
-    def query_device_credential(self, device_code: str) -> Held:
-        held: Held | None = self.server.held(DEVICE, device_code)
+    def query_device_credential(self, device_code: str) -> HeldSlip:
+        held: HeldSlip | None = self.server.held(DEVICE, device_code)
         if held is None:
             raise InvalidGrantError("Invalid 'device_code' in request.")
         return held
 
-    def validate_device_credential(self, credential: Held) -> Held:
+    def validate_device_credential(self, credential: HeldSlip) -> HeldSlip:
         slip, now = credential.slip, self.server.state.now()
         if slip.until <= now:
             raise ExpiredTokenError()
@@ -320,8 +320,8 @@ class _Revocation(RevocationEndpoint):
             raise InvalidGrantError("The token is another client's.")
 
 
-class Authority(AuthorizationServer):
-    """Raises SouvenanceError besides its own errors, where the state does."""
+class OAuthServer(AuthorizationServer):
+    """Raises SouvenanceError besides its own errors, where `OAuthState` does."""
 
     def __init__(self, state: OAuthState, polls: Polls, issuer: str) -> None:
         super().__init__(scopes_supported=list(SCOPES))
@@ -334,11 +334,11 @@ class Authority(AuthorizationServer):
         self.register_endpoint(_DeviceEndpoint)
         self.register_endpoint(_Revocation)
 
-    def held(self, kind: str, secret: str) -> Held | None:
+    def held(self, kind: str, secret: str) -> HeldSlip | None:
         slip = self.state.slip(kind, secret)
         if slip is None or (slip.signin is None and kind != DEVICE):
             return None
-        return Held(slip)
+        return HeldSlip(slip)
 
     def check_resources(self, request: _Request) -> None:
         """Raises: InvalidTargetError."""
@@ -359,7 +359,7 @@ class Authority(AuthorizationServer):
         self,
         grant_type: str,
         client: RegisteredClient,
-        user: Held | None = None,
+        user: HeldSlip | None = None,
         scope: str | None = None,
         expires_in: int | None = None,
         include_refresh_token: bool = True,

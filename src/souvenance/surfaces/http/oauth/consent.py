@@ -37,7 +37,7 @@ from souvenance.gate.messages import WhoAmIAnswer
 from souvenance.gate.oauth_state import Chosen, OAuthState
 from souvenance.patterns import pattern
 from souvenance.surfaces.http.oauth import metadata, pages
-from souvenance.surfaces.http.oauth.authorization_server import Approval, Authority, Polls, granted
+from souvenance.surfaces.http.oauth.authorization_server import Approval, OAuthServer, Polls, granted
 from souvenance.surfaces.http.oauth.messages import (
     Fields,
     OAuthRequest,
@@ -325,7 +325,7 @@ class ConsentPages:
             return self._decide(browser)
         query = replace(asked, fields=fields_of(asked.query))
         try:
-            grant = self._authority(asked).get_consent_grant(query)
+            grant = self._server(asked).get_consent_grant(query)
         except OAuth2Error as error:
             sent = to_client(error(), asked.issuer) if self._is_trusted(query) else None
             return sent or as_page(error)
@@ -356,8 +356,8 @@ class ConsentPages:
         request = asked.get("request")
         browser.check_form(_CONSENT, request)
         query = replace(asked, method="GET", fields=self._pending(request, Fields))
-        authority = self._authority(asked)
-        grant = authority.get_consent_grant(query)
+        server = self._server(asked)
+        grant = server.get_consent_grant(query)
         client: Client = grant.client.client
         who = self._who(browser)
         if who is None or token is None:
@@ -365,7 +365,7 @@ class ConsentPages:
             return self._ask_who(browser, client.name, _AGAIN, action=here)
 
         def finish(approval: Approval | None) -> Response:
-            answered = authority.create_authorization_response(grant.request, approval, grant)
+            answered = server.create_authorization_response(grant.request, approval, grant)
             return to_client(answered, asked.issuer) or _notice("Done", "You can close this page.")
 
         def deny() -> Response:
@@ -528,8 +528,8 @@ class ConsentPages:
         except msgspec.MsgspecError:
             raise _gone() from None  # It was asked at the other page.
 
-    def _authority(self, asked: OAuthRequest) -> Authority:
-        return Authority(self._state, Polls(), asked.issuer)
+    def _server(self, asked: OAuthRequest) -> OAuthServer:
+        return OAuthServer(self._state, Polls(), asked.issuer)
 
 
 _ELSEWHERE = ConsentDestination(where=pages.ANOTHER_DEVICE, action=metadata.DEVICE_PAGE)

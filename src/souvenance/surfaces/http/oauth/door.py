@@ -18,7 +18,7 @@ from souvenance.errors import SouvenanceError
 from souvenance.gate.gate import Gate
 from souvenance.gate.oauth_state import OAuthState
 from souvenance.surfaces.http.oauth import metadata
-from souvenance.surfaces.http.oauth.authorization_server import Authority, Polls, register
+from souvenance.surfaces.http.oauth.authorization_server import OAuthServer, Polls, register
 from souvenance.surfaces.http.oauth.consent import ConsentPages
 from souvenance.surfaces.http.oauth.messages import OAuthRequest, answer, as_json, as_page, read
 from souvenance.surfaces.http.openapi import Paths
@@ -32,24 +32,24 @@ class Endpoints:
 
     def token(self, asked: OAuthRequest) -> Response:
         """Raises: SouvenanceError, OAuth2Error."""
-        authority = self._authority(asked)
-        authority.check_resources(authority.create_oauth2_request(asked))
-        return answer(authority.create_token_response(asked))
+        server = self._server(asked)
+        server.check_resources(server.create_oauth2_request(asked))
+        return answer(server.create_token_response(asked))
 
     def revoke(self, asked: OAuthRequest) -> Response:
         """Raises: SouvenanceError, OAuth2Error."""
-        return answer(self._authority(asked).create_endpoint_response("revocation", asked))
+        return answer(self._server(asked).create_endpoint_response("revocation", asked))
 
     def device(self, asked: OAuthRequest) -> Response:
         """Raises: SouvenanceError, OAuth2Error."""
-        return answer(self._authority(asked).create_endpoint_response("device_authorization", asked))
+        return answer(self._server(asked).create_endpoint_response("device_authorization", asked))
 
     def register(self, asked: OAuthRequest) -> Response:
         """Raises: SouvenanceError, OAuth2Error."""
         return answer(register(self._state, asked))
 
-    def _authority(self, asked: OAuthRequest) -> Authority:
-        return Authority(self._state, self._polls, asked.issuer)
+    def _server(self, asked: OAuthRequest) -> OAuthServer:
+        return OAuthServer(self._state, self._polls, asked.issuer)
 
 
 _THREADS = 4
