@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from objects.seaweed import ROOT, Seaweed
-from souvenance.adapters.embed.packaged import packaged
+from souvenance.adapters.embed.local import packaged
 
 pytest.register_assert_rewrite("contracts")
 pytest_plugins = ["pace"]

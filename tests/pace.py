@@ -57,7 +57,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_teardown() -> None:
     """Hold the embedder's network once a test has one: the houses of other tests share it."""
-    embedding = sys.modules.get("souvenance.adapters.embed.packaged")
+    embedding = sys.modules.get("souvenance.adapters.embed.local")
     if embedding is not None and not _held:
         _held.extend(embedding.loaded.values())
 

@@ -23,7 +23,7 @@ def main() -> None:
     from souvenance.surfaces.cli.main import run
 
     command_line()
-    sys.exit(run(open_installation, settings_from, Transfers()))
+    sys.exit(run(open_installation, settings_from, DataTransfers()))
 
 
 def command_line() -> click.Group:
@@ -44,7 +44,7 @@ def souvenance_command(args: Any) -> None:
     sys.exit(ended(_hermes_commands(), args.arguments, "hermes souvenance"))
 
 
-class Transfers:
+class DataTransfers:
     """What the commands on data use, loaded when they use it."""
 
     @property
@@ -60,7 +60,7 @@ class Transfers:
 
     def back_up(self, settings: Settings, target: Path, **how: Any) -> KeptStore:
         from souvenance.adapters import backup
-        from souvenance.data_folder import place_of
+        from souvenance.installation import place_of
 
         return backup.back_up(place_of(settings), settings.home, target, **how)
 

@@ -269,7 +269,7 @@ def _endpoint(environment: Mapping[str, str], task: str) -> ModelEndpoint | None
     return ModelEndpoint(url, name, key)
 
 
-class _Listed(Struct, forbid_unknown_fields=True):
+class _UpstreamEntry(Struct, forbid_unknown_fields=True):
     """An endpoint as the file of endpoints tells it."""
 
     base_url: str
@@ -278,8 +278,8 @@ class _Listed(Struct, forbid_unknown_fields=True):
     strip_prefix: bool = False
 
 
-class _List(Struct, forbid_unknown_fields=True):
-    upstream: list[_Listed] = []
+class _UpstreamFile(Struct, forbid_unknown_fields=True):
+    upstream: list[_UpstreamEntry] = []
 
 
 def chat_settings(environment: Mapping[str, str], home: Path) -> ChatSettings:
@@ -338,11 +338,11 @@ def _upstreams(environment: Mapping[str, str], home: Path) -> Iterator[Upstream]
         yield Upstream(one.base_url.rstrip("/"), one.api_key or None, one.prefix, one.strip_prefix)
 
 
-def _listed(path: Path) -> list[_Listed]:
+def _listed(path: Path) -> list[_UpstreamEntry]:
     import tomllib
 
     try:
-        found = convert(tomllib.loads(path.read_text("utf-8")), _List)
+        found = convert(tomllib.loads(path.read_text("utf-8")), _UpstreamFile)
     except OSError as error:
         raise Misconfigured(f"SOUVENANCE_CHAT_FILE can't be read: {error.strerror}") from None
     except (ValueError, ValidationError) as error:

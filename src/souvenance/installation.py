@@ -1,4 +1,4 @@
-"""The composition root: the one place that knows every part."""
+"""The one place that knows every part. It opens a data folder whose store and settings belong together."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec import Struct
+from msgspec.structs import replace
 
 from souvenance.adapters.embed.choice import choose, describe, load
-from souvenance.adapters.embed.packaged import SPACE as ENGLISH_SPACE
+from souvenance.adapters.embed.local import SPACE as ENGLISH_SPACE
 from souvenance.adapters.key_files import ROOT_FILE, KeyFiles
 from souvenance.adapters.late_audit_file import LateFile
 from souvenance.adapters.lazy_loading import (
@@ -26,6 +27,7 @@ from souvenance.adapters.lazy_loading import (
     WebhookSenderWhenAsked,
 )
 from souvenance.adapters.private_files import (
+    check_folder,
     exists,
     locked,
     make_private_folder,
@@ -36,19 +38,19 @@ from souvenance.adapters.private_files import (
 from souvenance.adapters.processes import announce, served_at
 from souvenance.adapters.sql.open_store import in_database, in_file
 from souvenance.adapters.sql.store import SqlStore
+from souvenance.adapters.store_binding import Binding, read_binding, write_binding
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy, WallClock
 from souvenance.adapters.word_lists import PackagedSpelling, PackagedThesaurus
-from souvenance.config import ModelEndpoint, Settings
+from souvenance.config import ModelEndpoint, Settings, without_secrets
 from souvenance.core.embedding_space import Meaning
 from souvenance.core.request_context import Services
 from souvenance.core.store_wrapper import mirrored
 from souvenance.core.vault import Vault
-from souvenance.data_folder import DataFolder, foreign, place_of
 from souvenance.domain import capability, ulid
 from souvenance.domain.capability import HolderKey
 from souvenance.domain.embedding import NONE
 from souvenance.domain.encoding import b64
-from souvenance.errors import Misconfigured, SouvenanceError
+from souvenance.errors import Misconfigured, NotSetUp, SouvenanceError, StoreMismatch
 from souvenance.extras import install
 from souvenance.gate.gate import Gate
 from souvenance.gate.tokens import owner_claims
@@ -64,6 +66,118 @@ if TYPE_CHECKING:
     from souvenance.gate.oauth_state import OAuthState
     from souvenance.gate.replication import Repairer, RepairReport, ReplicationWorker
     from souvenance.gate.worker import Worker
+
+
+_REBIND = "'souvenance init --rebind' makes the folder use what the settings name now"
+_LOST = (
+    "Restore a backup, or make it anew from a bucket with 'souvenance rebuild'. "
+    "'souvenance init --rebind' begins an empty store."
+)
+
+
+def place_of(settings: Settings) -> str:
+    """Where the store is: a data folder, or the address of a database. Raises: Misconfigured."""
+    return str(settings.home) if settings.store is None else secret_of(settings.store)
+
+
+def foreign() -> Misconfigured:
+    """The error for a store of another installation."""
+    return Misconfigured(
+        "the store's lines are sealed with keys that are not in this data folder",
+        hint="Copy root.key and signing.key from the folder that it was made with, or name another store.",
+    )
+
+
+class DataFolder:
+    """The folder of the settings, and what it remembers."""
+
+    def __init__(self, settings: Settings, *, rebuilding: bool = False, rebind: bool = False) -> None:
+        """`rebuilding` expects an empty store, `rebind` another one than before. Raises: Misconfigured."""
+        self._settings = settings
+        self._home = settings.home
+        self._rebind = rebind
+        self._may_be_empty = rebuilding or rebind
+        self._named = Binding(
+            None if settings.store is None else without_secrets(place_of(settings)), settings.objects
+        )
+        # Set-up writes the binding first and the keys second: looked at the other way round, keys without a
+        # binding were copied here, and are not those of a set-up that another process has just begun.
+        self._has_keys = exists(self._home / ROOT_FILE)
+        begun = read_binding(self._home)
+        self._begun = begun is not None
+        self._known = begun if begun is not None and begun.ready else None
+
+    def check(self, *, make: bool) -> None:
+        """Look before anything is made or opened; without `make`, the folder must be set up already.
+
+        Raises: NotSetUp, StoreMismatch, Misconfigured.
+        """
+        if exists(self._home):
+            check_folder(self._home)
+        if self._known is None:
+            self._check_new(make=make)
+        elif not self._rebind:
+            self._check_objects(self._known)
+            self._check_file(self._known)
+
+    def claim(self, store: SqlStore, instance: str) -> None:
+        """See that the open store is this folder's, and remember it.
+
+        Raises: StoreMismatch, Misconfigured.
+        """
+        found = store.instance()
+        if found != instance and self._known is not None and not self._may_be_empty:
+            if self._known.store != self._named.store:
+                raise self._other_store(self._known)
+            if found is None:
+                raise Misconfigured(f"{self._store_name(self._named)} is empty", hint=_LOST)
+        if (store.settle(instance) if found is None else found) != instance:
+            raise foreign()
+        ready = replace(self._named, ready=True)
+        if self._known != ready:
+            write_binding(self._home, ready)
+
+    def _check_new(self, *, make: bool) -> None:
+        has_file = exists(self._settings.database)
+        has_store = has_file or self._named.store is not None
+        if self._has_keys and not has_store and not self._begun and not self._may_be_empty:
+            raise NotSetUp(
+                f"{self._home} has keys and no store",
+                hint=f"If the store is a database, set SOUVENANCE_STORE. {_LOST}",
+            )
+        if not make and not has_file and not (self._has_keys and has_store):
+            raise NotSetUp(f"there is no memory in {self._home} yet")
+        if make and not self._has_keys and not has_file:
+            write_binding(self._home, self._named)
+
+    def _check_objects(self, known: Binding) -> None:
+        if known.objects is not None and known.objects != self._named.objects:
+            named = self._named.objects or "none"
+            raise StoreMismatch(
+                f"the bucket of {self._home} is {known.objects}, and the settings name {named}",
+                hint=f"Set SOUVENANCE_OBJECTS={known.objects}. If you moved it: {_REBIND}.",
+            )
+
+    def _check_file(self, known: Binding) -> None:
+        if self._named.store is not None:
+            return
+        if known.store is not None:
+            raise self._other_store(known)
+        if not exists(self._settings.database) and not self._may_be_empty:
+            raise Misconfigured(f"{self._settings.database} is missing", hint=_LOST)
+
+    def _other_store(self, known: Binding) -> StoreMismatch:
+        right = f"Set SOUVENANCE_STORE to {known.store}" if known.store else "Leave SOUVENANCE_STORE out"
+        return StoreMismatch(
+            f"the store of {self._home} is {self._store_name(known)}, and the settings name "
+            f"{self._store_name(self._named)}",
+            hint=f"{right}, or move the lines with 'souvenance migrate' first. If you moved them already: "
+            f"{_REBIND}.",
+        )
+
+    def _store_name(self, binding: Binding) -> str:
+        return binding.store or str(self._settings.database)
+
 
 _MEGABYTE = 1 << 20
 _DAY = 24 * 3600

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from souvenance.adapters.embed import packaged
+from souvenance.adapters.embed import local
 from souvenance.adapters.word_lists import _THESAURUS_FILE, packed
 from souvenance.language import terms as words
 from souvenance.language.terms.languages import ASKING, STOP_WORDS
@@ -40,7 +40,7 @@ NOTHING_ALIKE = 0.25
 
 def common() -> dict[str, str]:
     """Words and the terms that they are found by, the commonest first."""
-    vocabulary = Path(packaged.__file__).with_name("bert-uncased.txt").read_text("utf-8").split("\n")
+    vocabulary = Path(local.__file__).with_name("bert-uncased.txt").read_text("utf-8").split("\n")
     apart = STOP_WORDS | APART
     spelt = [word for word in vocabulary if re.fullmatch("[a-z]{3,}", word) and word not in apart]
     terms = {word: words.asked(word) for word in spelt}
@@ -49,7 +49,7 @@ def common() -> dict[str, str]:
 
 
 def close(terms: dict[str, str]) -> dict[str, Sequence[tuple[str, int]]]:
-    embedder = packaged.packaged()
+    embedder = local.packaged()
     vectors = np.array([np.frombuffer(one, "<f4") for one in embedder.passages(list(terms))])
     named = list(terms.values())
     found: dict[str, dict[str, float]] = defaultdict(dict)

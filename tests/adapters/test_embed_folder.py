@@ -9,8 +9,7 @@ import pytest
 from adapters import tiny_model
 from contracts.embedder_contract import likeness
 from souvenance.adapters.embed.choice import choose
-from souvenance.adapters.embed.local import wordpieces
-from souvenance.adapters.embed.model_folder import folder
+from souvenance.adapters.embed.local import folder, wordpieces
 from souvenance.domain.embedding import EmbedderSettings
 from souvenance.errors import Misconfigured, Tampered
 

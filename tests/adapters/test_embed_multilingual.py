@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from adapters import tiny_model
 from contracts.embedder_contract import likeness
-from souvenance.adapters.embed.model_folder import folder
+from souvenance.adapters.embed.local import folder
 from souvenance.config import settings_from
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o

@@ -14,9 +14,8 @@ import pytest
 
 from adapters.make_minilm_graph import GRAPH, made
 from contracts.embedder_contract import TEXTS, likeness
-from souvenance.adapters.embed import packaged as module
-from souvenance.adapters.embed.local import MOST_TOKENS, Network, overflows, tokens, wordpieces
-from souvenance.adapters.embed.packaged import packaged
+from souvenance.adapters.embed import local as module
+from souvenance.adapters.embed.local import MOST_TOKENS, Network, overflows, packaged, tokens, wordpieces
 from souvenance.errors import IntegrityError, Misconfigured, Tampered
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "bert-uncased.json").read_text("utf-8"))
@@ -160,7 +159,7 @@ def test_no_code_of_the_weights_package_is_run(tmp_path):
     script = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from souvenance.adapters.embed.packaged import packaged
+from souvenance.adapters.embed.local import packaged
 from souvenance.errors import Tampered
 try:
     packaged().question("hello")
@@ -175,7 +174,7 @@ def test_it_works_on_the_thread_that_asks():
     script = """
 import os
 import numpy, onnxruntime, tokenizers
-from souvenance.adapters.embed.packaged import packaged
+from souvenance.adapters.embed.local import packaged
 before = len(os.listdir("/proc/self/task"))
 packaged().passages(["some words"] * 20)
 print(len(os.listdir("/proc/self/task")) - before)

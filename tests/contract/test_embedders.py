@@ -12,12 +12,10 @@ from adapters import tiny_model
 from adapters.embeddings import endpoint
 from contracts.embedder_contract import TEXTS, EmbedderContract, likeness
 from reference.embedder import ReferenceEmbedder
-from souvenance.adapters.embed import packaged as package
+from souvenance.adapters.embed import local as package
 from souvenance.adapters.embed.endpoint import EndpointEmbedder
 from souvenance.adapters.embed.fastembed_models import FastEmbedder
-from souvenance.adapters.embed.local import wordpieces
-from souvenance.adapters.embed.model_folder import folder
-from souvenance.adapters.embed.packaged import packaged
+from souvenance.adapters.embed.local import folder, packaged, wordpieces
 
 WORDS = sorted({word.strip(".:").lower() for text in TEXTS for word in text.split()} | set("abcdefgh "))
 

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from conversation.world import staged
-from souvenance.adapters.embed.packaged import packaged
+from souvenance.adapters.embed.local import packaged
 from souvenance.core.embedding import embed_some
 from souvenance.gate.conversation.messages import ADD_MESSAGES, SEARCH_PEER
 

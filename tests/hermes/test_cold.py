@@ -21,7 +21,7 @@ _FOR_OTHERS = {
     "httpx",
     "importlib.resources",
     "souvenance.adapters.document_reader",
-    "souvenance.adapters.sql.sign_ins",
+    "souvenance.adapters.sql.directory",
     "souvenance.adapters.token_counts",
     "souvenance.core.replication",
     "souvenance.domain.objects",

@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager, suppress
 import pytest
 
 from contracts.store_scenes import IDS, sealed_line
-from souvenance.adapters.sql.migrations import Migration, migrate, shipped
+from souvenance.adapters.sql.schema import Migration, migrate, shipped
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain.audit import Event

@@ -99,7 +99,7 @@ def test_every_change_is_noted_with_it(store, change):
 
 def test_every_method_that_changes_lines_or_keys_is_among_these():
     """A method that is added to the book must be thought of here."""
-    from souvenance.ports.store import Keys, Lines
+    from souvenance.ports.store import Keys, StoredLines
 
     reading = {
         "get", "get_all", "walk", "ids", "count", "namespaces", "compartments", "turns", "last_turn",
@@ -115,7 +115,7 @@ def test_every_method_that_changes_lines_or_keys_is_among_these():
         "delete",
         "delete_compartment",
     }
-    found = {name for port in (Lines, Keys) for name in vars(port) if not name.startswith("_")}
+    found = {name for port in (StoredLines, Keys) for name in vars(port) if not name.startswith("_")}
     assert found == reading | changing | {"add", "rewrap"}
 
 

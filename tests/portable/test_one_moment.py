@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from portable.moments import check_one_moment, mine
 from souvenance import open_installation, settings_from
 from souvenance.adapters.archive_file import Archives
-from souvenance.commands import Transfers
+from souvenance.commands import DataTransfers
 from souvenance.domain.archive_records import LineRecord, decode
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
@@ -51,7 +51,7 @@ def test_the_command_takes_one_moment_along(home, tmp_path, capsys):
         shell = Shell(
             open_installation,
             lambda environment, home, **_: settings_from(settings, home),
-            Transfers(),
+            DataTransfers(),
             str(home),
         )
         try:

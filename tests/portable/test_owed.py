@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from conversation.world import staged
 from portable.journeys import DIGEST, counts, given, manager, taken
 from portable.moments import mine
-from souvenance.core.archive.completeness import PORTABLE
+from souvenance.core.archive.import_records import PORTABLE
 from souvenance.domain.archive_records import Owed, Particulars, decode_owed, encode
 from souvenance.errors import InvalidInput, NamespaceDenied, NotFound
 from souvenance.gate import archive as p

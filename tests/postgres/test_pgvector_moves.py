@@ -9,7 +9,7 @@ from shutil import copytree
 
 import pytest
 
-from souvenance.adapters.embed.packaged import installed
+from souvenance.adapters.embed.local import installed
 from surfaces.door import souvenance
 
 pytestmark = pytest.mark.skipif(not installed(), reason="no embedder is installed")

@@ -8,8 +8,8 @@ import pytest
 
 from contracts.store_scenes import append, log, sealed_line
 from contracts.threads import in_many_threads
-from souvenance.adapters.sql.migrations import shipped
 from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.adapters.sql.schema import shipped
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.config import settings_from
 from souvenance.errors import Misconfigured

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from souvenance.adapters.embed.packaged import installed
+from souvenance.adapters.embed.local import installed
 from surfaces.door import serving, souvenance
 
 needs_an_embedder = pytest.mark.skipif(not installed(), reason="no embedder is installed")

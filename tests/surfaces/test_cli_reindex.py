@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from souvenance.adapters.embed.packaged import installed
+from souvenance.adapters.embed.local import installed
 from surfaces.door import serving, souvenance
 
 WITH_AN_EMBEDDER = {"SOUVENANCE_EMBEDDER": "packaged"}

@@ -10,7 +10,7 @@ from shutil import copytree
 import pytest
 
 from souvenance import open_installation, settings_from
-from souvenance.adapters.embed.packaged import installed
+from souvenance.adapters.embed.local import installed
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.conversation.messages import (

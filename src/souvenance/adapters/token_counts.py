@@ -55,7 +55,7 @@ class TokenCounter:
             return self._costs
 
 
-class _Table(Struct, frozen=True):
+class _TokenTable(Struct, frozen=True):
     """Ranks by checksum: bucket `b` is `starts[b]` to `starts[b + 1]`, its tails in order."""
 
     starts: array[int]
@@ -73,7 +73,7 @@ class _Table(Struct, frozen=True):
 class _Costs(dict[str, int]):
     """What each piece of text costs, worked out when first asked for and then remembered for a while."""
 
-    def __init__(self, table: _Table) -> None:
+    def __init__(self, table: _TokenTable) -> None:
         super().__init__()
         self._table = table
 
@@ -100,7 +100,7 @@ class _Costs(dict[str, int]):
         return -(-cost * len(piece) // sum(map(len, counted)))
 
 
-def _merged(table: _Table, parts: list[bytes]) -> int:
+def _merged(table: _TokenTable, parts: list[bytes]) -> int:
     """How many parts are left when the pair of lowest rank has been joined as long as there is one."""
     ranks = [table.rank(left + right) for left, right in pairwise(parts)]
     while ranks and (lowest := min(ranks)) != _NEVER:
@@ -114,7 +114,7 @@ def _merged(table: _Table, parts: list[bytes]) -> int:
     return len(parts)
 
 
-def _read_table() -> _Table:
+def _read_table() -> _TokenTable:
     data = _TABLE.read_bytes()
     size = (len(data) - _BUCKETS) // 6
     tails, ranks = array("H"), array("I")
@@ -123,7 +123,7 @@ def _read_table() -> _Table:
     if sys.byteorder == "big":
         tails.byteswap()
         ranks.byteswap()
-    return _Table(array("I", accumulate(data[:_BUCKETS], initial=0)), tails, ranks)
+    return _TokenTable(array("I", accumulate(data[:_BUCKETS], initial=0)), tails, ranks)
 
 
 def _splitter(upper: str, lower: str, letter: str, mark: str, number: str) -> Split:

@@ -35,7 +35,7 @@ from souvenance.domain.objects import (
 from souvenance.errors import StorageUnavailable, Tampered, Unavailable
 from souvenance.ports.clock import Entropy
 from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, MOST_LISTED, REPLACED, ChangeNote, Objects
-from souvenance.ports.store import Keys, Lines, Store, Transaction, TurnSpan, WrappedKey
+from souvenance.ports.store import Keys, Store, StoredLines, Transaction, TurnSpan, WrappedKey
 
 STAMP_BYTES = 8
 
@@ -77,7 +77,7 @@ class _NotingTransaction:
     def __init__(self, tx: Transaction, stamp: str) -> None:
         self._tx = tx
         self._stamp = stamp
-        self.lines = cast("Lines", _NotingLines(tx.lines, self._note))
+        self.lines = cast("StoredLines", _NotingLines(tx.lines, self._note))
         self.keys = cast("Keys", _NotingKeys(tx.keys, self._note))
 
     def __getattr__(self, name: str) -> Any:
@@ -90,7 +90,7 @@ class _NotingTransaction:
 
 
 class _NotingLines:
-    def __init__(self, lines: Lines, note: _Note) -> None:
+    def __init__(self, lines: StoredLines, note: _Note) -> None:
         self._lines = lines
         self._note = note
 

@@ -33,7 +33,7 @@ class _Record(Struct, frozen=True, kw_only=True, tag_field="record", forbid_unkn
     """Base of every record; `record` says which one it is."""
 
 
-class _Entry(_Record, frozen=True, kw_only=True, omit_defaults=True):
+class _EntryRecord(_Record, frozen=True, kw_only=True, omit_defaults=True):
     name: Name
     uid: _Uid
     created_at: Milliseconds
@@ -41,11 +41,11 @@ class _Entry(_Record, frozen=True, kw_only=True, omit_defaults=True):
     configuration: dict[str, Any] = {}
 
 
-class WorkspaceRecord(_Entry, frozen=True, kw_only=True, omit_defaults=True, tag="workspace"):
+class WorkspaceRecord(_EntryRecord, frozen=True, kw_only=True, omit_defaults=True, tag="workspace"):
     """The workspace itself."""
 
 
-class PeerRecord(_Entry, frozen=True, kw_only=True, omit_defaults=True, tag="peer"):
+class PeerRecord(_EntryRecord, frozen=True, kw_only=True, omit_defaults=True, tag="peer"):
     namespace: Namespace = COMMON_NAMESPACE
     former: bool = False
     """Whether it was deleted, and what it said was kept."""
@@ -60,7 +60,7 @@ class Stay(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     configuration: dict[str, Any] = {}
 
 
-class SessionRecord(_Entry, frozen=True, kw_only=True, omit_defaults=True, tag="session"):
+class SessionRecord(_EntryRecord, frozen=True, kw_only=True, omit_defaults=True, tag="session"):
     namespace: Namespace = COMMON_NAMESPACE
     turns: _Count = 0
     """The highest turn that was ever given out."""
@@ -76,11 +76,11 @@ class Pick(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     configuration: dict[str, Any] = {}
 
 
-class ScopeRecord(_Entry, frozen=True, kw_only=True, omit_defaults=True, tag="scope"):
+class ScopeRecord(_EntryRecord, frozen=True, kw_only=True, omit_defaults=True, tag="scope"):
     sessions: list[Pick] = []
 
 
-class WebhookRecord(_Entry, frozen=True, kw_only=True, omit_defaults=True, tag="webhook"):
+class WebhookRecord(_EntryRecord, frozen=True, kw_only=True, omit_defaults=True, tag="webhook"):
     """An address that hears of the workspace's events. The secret that signs them stays behind."""
 
 

@@ -102,7 +102,7 @@ def predicate(filters: Mapping[str, Any] | None, fields: Fields) -> Predicate | 
 
     Raises: InvalidInput, naming the path of what is at fault.
     """
-    return None if filters is None else _Reader(fields).filter(filters, "filters", 0)
+    return None if filters is None else _FilterReader(fields).filter(filters, "filters", 0)
 
 
 def equals(filters: Mapping[str, Any] | None, field: str) -> str | None:
@@ -374,7 +374,7 @@ _KINDS = {
 }
 
 
-class _Reader:
+class _FilterReader:
     """Reads one filter, and counts what it asks for."""
 
     def __init__(self, fields: Fields) -> None:

@@ -12,7 +12,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from souvenance.core.archive import completeness, import_records
+from souvenance.core.archive import import_records
 from souvenance.core.archive.export import give
 from souvenance.core.conversation.compartments import everywhere, reading
 from souvenance.core.request_context import Trace
@@ -109,7 +109,7 @@ def export(authorised: AuthorisedRequest, request: Export) -> Outcome:
 
 
 def begin(authorised: AuthorisedRequest, request: ImportBegin) -> Outcome:
-    complete = completeness.begin(authorised.ctx, request.digest, request.counts)
+    complete = import_records.begin(authorised.ctx, request.digest, request.counts)
     return Outcome(ImportBegun(complete), _noted(authorised, request.digest))
 
 
@@ -132,8 +132,8 @@ def take(authorised: AuthorisedRequest, request: Import) -> Outcome:
 
 
 def finish(authorised: AuthorisedRequest, request: ImportFinish) -> Outcome:
-    completeness.owe_some(authorised.ctx, request.digest, request.first, request.owed)
-    counts = {} if request.more else completeness.finish(authorised.ctx, request.digest)
+    import_records.owe_some(authorised.ctx, request.digest, request.first, request.owed)
+    counts = {} if request.more else import_records.finish(authorised.ctx, request.digest)
     return Outcome(ImportFinished(counts), _noted(authorised, request.digest))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from souvenance.core.archive.completeness import unfinished
+from souvenance.core.archive.import_records import unfinished
 from souvenance.core.browse import class_of, list_lines, read_line, snapshot
 from souvenance.core.conversation.chat import QUOTES
 from souvenance.core.conversation.deduplicate import stock

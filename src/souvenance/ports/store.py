@@ -191,7 +191,7 @@ class Turns(Struct, frozen=True):
     limit: int | None = None
 
 
-class Lines(Protocol):
+class StoredLines(Protocol):
     def append(self, line: SealedLine) -> bool:
         """Store the line; False, and no change, if its room has that id or its session that turn already."""
         ...
@@ -425,7 +425,7 @@ class Transaction(Protocol):
     """Everything that belongs together, read or changed at one moment."""
 
     @property
-    def lines(self) -> Lines: ...
+    def lines(self) -> StoredLines: ...
 
     @property
     def terms(self) -> Terms: ...

@@ -6,8 +6,7 @@ from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 
-from souvenance.adapters.embed.local import keep_quiet
-from souvenance.adapters.embed.packaged import INSTALL, installed, packaged
+from souvenance.adapters.embed.local import INSTALL, installed, keep_quiet, packaged
 from souvenance.adapters.private_files import secret_of
 from souvenance.domain.embedding import AUTO, NONE, EmbedderSettings
 from souvenance.errors import Misconfigured
@@ -40,7 +39,7 @@ def choose(settings: EmbedderSettings) -> Embedder | None:
         case ("endpoint", _):
             return _endpoint(settings)
         case ("folder:", name) if name:
-            from souvenance.adapters.embed.model_folder import folder_named
+            from souvenance.adapters.embed.local import folder_named
 
             return folder_named(name)
         case ("fastembed:", name) if name:

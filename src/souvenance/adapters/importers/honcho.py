@@ -44,13 +44,13 @@ _QUOTED = pattern(r"Quoted(?:, not to be followed)?: “(.*)”", 16)
 """How Souvenance shows a conclusion that is not its peer's own word; 16 is `re.DOTALL`."""
 
 
-class _Entry(Struct):
+class _HonchoEntry(Struct):
     id: str
     metadata: dict[str, Any] | None = None
     configuration: dict[str, Any] | None = None
 
 
-class _Said(Struct):
+class _HonchoMessage(Struct):
     id: str
     content: str
     peer_id: str
@@ -58,7 +58,7 @@ class _Said(Struct):
     metadata: dict[str, Any] | None = None
 
 
-class _Held(Struct):
+class _HonchoConclusion(Struct):
     id: str
     content: str
     observer_id: str
@@ -68,7 +68,7 @@ class _Held(Struct):
     created_at: str | None = None
 
 
-class _Page(Struct):
+class _HonchoPage(Struct):
     items: list[msgspec.Raw]
     pages: int = 1
 
@@ -112,19 +112,19 @@ class Honcho:
         """
         with self._client:
             named = self._workspace
-            found = [] if named is not None else self.listed("/v3/workspaces/list", _Entry)
+            found = [] if named is not None else self.listed("/v3/workspaces/list", _HonchoEntry)
             for one in found if named is None else self._one(named):
                 place = f"workspace {shown(one.id)}"
                 yield ImportedWorkspace(one.id, bag(one.metadata, place), bag(one.configuration, place))
                 yield from _Copy(self, one.id).records()
 
-    def _one(self, name: str) -> Iterator[_Entry]:
+    def _one(self, name: str) -> Iterator[_HonchoEntry]:
         """The workspace of that name, as far as a key of it alone may know. Raises: NotFound."""
         try:
-            found = self.listed("/v3/workspaces/list", _Entry)
+            found = self.listed("/v3/workspaces/list", _HonchoEntry)
             there = next((one for one in found if one.id == name), None)
         except Unauthenticated:
-            there = _Entry(name)  # A workspace's own key may not list workspaces.
+            there = _HonchoEntry(name)  # A workspace's own key may not list workspaces.
         if there is None:
             raise NotFound(f"the source has no workspace {name!r}", hint="Name another, or none for all.")
         yield there
@@ -133,7 +133,7 @@ class Honcho:
         number = pages = 1
         while number <= pages:
             order = {"page": number, "size": _PAGE, "reverse": "true" if "/conclusions/" in path else "false"}
-            page = decoded(self.asked("POST", path, order, {}), _Page, f"page {number} of {path}")
+            page = decoded(self.asked("POST", path, order, {}), _HonchoPage, f"page {number} of {path}")
             for raw in page.items:
                 yield decoded(bytes(raw), kind, f"page {number} of {path}")
             number, pages = number + 1, page.pages if page.items else 0
@@ -169,7 +169,7 @@ class _Copy:
         self._peers: set[str] = set()
 
     def records(self) -> Iterator[Record]:
-        for peer in self._listed("/peers/list", _Entry):
+        for peer in self._listed("/peers/list", _HonchoEntry):
             if not _NAME.fullmatch(peer.id):
                 yield Skipped("peers that stand for scopes")
                 continue
@@ -182,11 +182,11 @@ class _Copy:
                 observed if isinstance(observed, bool) else None,
             )
         sessions: set[str] = set()
-        for session in self._listed("/sessions/list", _Entry):
+        for session in self._listed("/sessions/list", _HonchoEntry):
             sessions.add(session.id)
             yield from self._session(session)
         pairs = {(peer, peer): None for peer in sorted(self._peers)}
-        for held in self._listed("/conclusions/list", _Held):
+        for held in self._listed("/conclusions/list", _HonchoConclusion):
             if not (_NAME.fullmatch(held.observer_id) and _NAME.fullmatch(held.observed_id)):
                 yield Skipped("conclusions of peers that stand for scopes")
                 continue
@@ -195,7 +195,7 @@ class _Copy:
         for observer, observed in pairs:
             yield from self._card(observer, observed)
 
-    def _session(self, session: _Entry) -> Iterator[Record]:
+    def _session(self, session: _HonchoEntry) -> Iterator[Record]:
         base = f"/sessions/{quote(session.id, safe='')}"
         place = f"session {shown(session.id)}"
         members = {}
@@ -207,7 +207,7 @@ class _Copy:
         yield ImportedSession(
             session.id, session.id, members, bag(session.metadata, place), bag(session.configuration, place)
         )
-        for said in self._listed(f"{base}/messages/list", _Said):
+        for said in self._listed(f"{base}/messages/list", _HonchoMessage):
             where = f"{place}, message {shown(said.id)}"
             if not said.content.strip():
                 yield Skipped("empty messages")
@@ -227,9 +227,9 @@ class _Copy:
         number = pages = 1
         while number <= pages:
             query = {"page": number, "size": _PAGE}
-            page = decoded(self._asked("GET", f"{base}/peers", query), _Page, f"peers of {base}")
+            page = decoded(self._asked("GET", f"{base}/peers", query), _HonchoPage, f"peers of {base}")
             for raw in page.items:
-                yield decoded(bytes(raw), _Entry, f"peers of {base}").id
+                yield decoded(bytes(raw), _HonchoEntry, f"peers of {base}").id
             number, pages = number + 1, page.pages if page.items else 0
 
     def _met(self, names: Any) -> Iterator[ImportedPeer]:
@@ -238,7 +238,7 @@ class _Copy:
                 self._peers.add(name)
                 yield ImportedPeer(name, name)
 
-    def _known(self, held: _Held, sessions: set[str]) -> Iterator[Record]:
+    def _known(self, held: _HonchoConclusion, sessions: set[str]) -> Iterator[Record]:
         where = f"conclusion {shown(held.id)}"
         text = clean(held.content)
         quoted = _QUOTED.fullmatch(text)

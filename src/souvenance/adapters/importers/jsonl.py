@@ -31,7 +31,7 @@ _MACHINE = frozenset({"assistant", "ai", "model", "bot"})
 _UNSPOKEN = frozenset({"system", "developer", "tool", "function"})
 
 
-class _Line(Struct):
+class _JsonLine(Struct):
     content: str
     peer: str | None = None
     role: str | None = None
@@ -59,7 +59,7 @@ class Jsonl:
         begun: set[str] = set()
         for number, raw in self._lines():
             place = f"{self._path.name}, line {number}"
-            line = decoded(raw, _Line, place)
+            line = decoded(raw, _JsonLine, place)
             if line.role in _UNSPOKEN:
                 yield Skipped("messages of the system and of tools")
                 continue
@@ -77,7 +77,7 @@ class Jsonl:
                 yield ImportedSession(session, clean(line.session or session), {peer: MemberReasoning()})
             yield self._message(line, peer, session, ids, place)
 
-    def _message(self, line: _Line, peer: str, session: str, ids: Counted, place: str) -> ImportedMessage:
+    def _message(self, line: _JsonLine, peer: str, session: str, ids: Counted, place: str) -> ImportedMessage:
         said = (session, peer, line.content, str(line.created_at))
         known = ids.id_of(*said) if line.id is None else clean(str(line.id))
         mended = {"mended": True} if clean(line.content) != line.content else {}
@@ -92,7 +92,7 @@ class Jsonl:
             mended,
         )
 
-    def _speaker(self, line: _Line, place: str) -> str:
+    def _speaker(self, line: _JsonLine, place: str) -> str:
         if line.peer is not None:
             return name_of(line.peer)
         if line.role in _PERSON:

@@ -83,13 +83,13 @@ def notes(text: str) -> Iterator[MarkdownNote | Skipped]:
     whole = text.replace("\r\n", "\n").replace("\r", "\n")
     for shape in (_FRONT, _COMMENT):
         whole = shape.sub(lambda found: "\n" * found[0].count("\n"), whole)
-    page = _Page()
+    page = _MarkdownPage()
     for number, line in enumerate(whole.split("\n"), 1):
         yield from page.read(line, number)
     yield from page.end()
 
 
-class _Page:
+class _MarkdownPage:
     """How far a page is read: what stands open, and under what."""
 
     def __init__(self) -> None:

@@ -42,7 +42,7 @@ class _Memory(Struct):
     categories: list[str] | None = None
 
 
-class _Page(Struct):
+class _MemoryPage(Struct):
     results: list[_Memory]
     next: str | None = None
 
@@ -89,7 +89,7 @@ class Mem0:
                 if number > 1 or not _is_page(raw):
                     yield decoded(raw, _Memory, f"{name}, memory {number}"), f"{name}, memory {number}"
                     continue
-                page = decoded(raw, _Page, name)
+                page = decoded(raw, _MemoryPage, name)
                 for nth, one in enumerate(page.results, 1):
                     yield one, f"{name}, memory {nth}"
                 if page.next:

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from souvenance.adapters.sql.engine import Engine, SqlRow, SqlSession, noted_form
-from souvenance.adapters.sql.migrations import UNFINISHED, migrate
+from souvenance.adapters.sql.schema import UNFINISHED, migrate
 from souvenance.domain.embedding import SEALED
 from souvenance.errors import Conflict, IntegrityError, Unsupported
 

@@ -91,14 +91,14 @@ class SqliteEngine:
         connection.execute("PRAGMA temp_store = MEMORY")
         return SqliteConnection(connection)
 
-    def read(self, workspace: str = ALL) -> _Reading:
-        return _Reading(self)
+    def read(self, workspace: str = ALL) -> _SqliteReading:
+        return _SqliteReading(self)
 
-    def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Writing:
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> _SqliteWriting:
         locks = (self._line, self._lock) if lasting else (self._lock,)
-        return _Writing(self._writer, locks, self.flush if lasting else None)
+        return _SqliteWriting(self._writer, locks, self.flush if lasting else None)
 
-    def claim(self) -> _Writing:
+    def claim(self) -> _SqliteWriting:
         return self.write(lasting=False)
 
     def take(self) -> SqliteConnection:
@@ -223,7 +223,7 @@ class SqliteConnection:
         self._connection.close()
 
 
-class _Reading:
+class _SqliteReading:
     """One consistent view, on a connection of its own."""
 
     __slots__ = ("_engine", "_session")
@@ -246,7 +246,7 @@ class _Reading:
             raise _translation(error) from error
 
 
-class _Writing:
+class _SqliteWriting:
     """The one writer's transaction: committed at the end, or undone."""
 
     __slots__ = ("_flush", "_locks", "_session")

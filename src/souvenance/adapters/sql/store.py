@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from souvenance.adapters.sql.directory import SqlDirectory
+from souvenance.adapters.sql.directory import SqlDirectory, SqlSignIns
 from souvenance.adapters.sql.engine import COMPARTMENT, Engine, SqlRow, SqlSession, as_bytes, marks
 from souvenance.adapters.sql.lines import SqlLines
-from souvenance.adapters.sql.migrations import migrate
+from souvenance.adapters.sql.schema import migrate
 from souvenance.adapters.sql.terms import SqlReindexing, SqlTerms
 from souvenance.decoders import settled
 from souvenance.domain import merkle
@@ -27,7 +27,6 @@ from souvenance.ports.store import ChangeMarks, Difference, WrappedKey
 
 if TYPE_CHECKING:
     from souvenance.adapters.sql.jobs import SqlJobs
-    from souvenance.adapters.sql.sign_ins import SqlSignIns
 
 _MIRRORED = "mirrored"
 _QUEUED = "workspace, owner, namespace, what, name"
@@ -332,8 +331,6 @@ class SqlTransaction:
 
     @cached_property
     def signins(self) -> SqlSignIns:
-        from souvenance.adapters.sql.sign_ins import SqlSignIns
-
         return SqlSignIns(self._session)
 
     def marks(self, workspace: str) -> ChangeMarks:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec import Struct
 
-from souvenance.core.archive.completeness import PORTABLE
+from souvenance.core.archive.import_records import PORTABLE
 from souvenance.core.archive.records import entry_record, line_record, owed_of
 from souvenance.core.conversation import directory, webhooks
 from souvenance.core.request_context import RequestContext
