@@ -311,7 +311,7 @@ def _search(call: AuthorisedRequest, request: Search, where: Where, session: str
     perspective = filters.pop("peer_perspective", None)
     if perspective is not None and not isinstance(perspective, str):
         raise InvalidInput("peer_perspective must name one peer")
-    wanted = predicate(filters, core.FIELDS)
+    wanted = predicate(filters, core.FIELDS) if filters else None
     found = find_messages(
         call.ctx,
         request.query,
