@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from souvenance.domain.imports import OWN_WORDS, PROVENANCE
+from souvenance.domain.line import MESSAGE
 from souvenance.patterns import pattern
 
 _CHANNELS = """
@@ -34,7 +35,7 @@ def is_carried(kind: str, metadata: Mapping[str, Any]) -> bool:
 
     However the names are spelt: 'toolResult', 'tool-result' and 'Tool Result' are one.
     """
-    if _is_channel(kind):
+    if kind != MESSAGE and _is_channel(kind):
         return True
     if not metadata:
         return False
