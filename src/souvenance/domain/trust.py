@@ -16,7 +16,7 @@ from enum import IntEnum
 from typing import Any
 
 from souvenance.domain.imports import OWN_WORDS, PROVENANCE
-from souvenance.domain.line import CONCLUSIONS
+from souvenance.domain.line import CONCLUSIONS, MESSAGE
 from souvenance.language.orders import reads_like_orders
 from souvenance.language.pasted_text import unpasted
 from souvenance.language.questions import asks
@@ -49,7 +49,7 @@ def is_carried(kind: str, metadata: Mapping[str, Any]) -> bool:
 
     However the names are spelt: 'toolResult', 'tool-result' and 'Tool Result' are one.
     """
-    if _is_channel(kind):
+    if kind != MESSAGE and _is_channel(kind):
         return True
     if not metadata:
         return False

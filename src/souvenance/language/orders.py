@@ -7,13 +7,16 @@ What a model is shown does not depend on it alone: see `domain.trust` and `domai
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from souvenance.language.characters import skeleton
 from souvenance.patterns import pattern
 
-_RULES = "(?:instructions?|prompts?|directives?|guidelines?|guardrails?)"
-_AI = r"(?:ais?|llms?|language models?|assistants?|agents?|chat ?bots?)"
+_RULE_WORDS = ("instruction", "prompt", "directive", "guideline", "guardrail")
+_AI_WORDS = ("ai", "llm", "language model", "assistant", "agent", "chat ?bot")
+_TO_FORGET = ("ignore", "disregard", "forget")
+_UNBOUND = ("unrestricted", "unfiltered", "jailbroken")
+_RULES = f"(?:{'|'.join(_RULE_WORDS)})s?"
+_AI = f"(?:{'|'.join(_AI_WORDS)})s?"
 _MUST = "(?:must|shall|should|will|has to|have to|needs? to|is to|are to)"
 _SECRETS = (
     r"(?:api keys?|passwords?|credentials|private keys?|ssh keys?|access tokens?|secrets|seed phrases?)"
@@ -21,16 +24,16 @@ _SECRETS = (
 _THE_USER = r"\b(?:the|this|that) user\b(?! (?:interface|experience|guide|manual|table|model|account|name)\b)"
 
 TO_A_MODEL = (
-    rf"(?:ignore|disregard|forget|override|bypass|discard|pay no attention to) "
+    rf"(?:{'|'.join(_TO_FORGET)}|override|bypass|discard|pay no attention to) "
     rf"(?:(?:all|any|of|the|your|my|these|those|previous|prior|earlier|above|existing|system|safety) ){{1,5}}"
     rf"{_RULES}\b",
-    r"(?:ignore|disregard|forget) (?:everything|anything|all|what(?:ever)?)"
+    rf"(?:{'|'.join(_TO_FORGET)}) (?:everything|anything|all|what(?:ever)?)"
     r" (?:above|before\b|(?:that )?you(?:'ve been| were| have been| are) (?:told|instructed)(?! about))",
     r"(?:reveal|print|show|repeat|output|leak) (?:me )?(?:the |your )+(?:\w+ )?"
     r"(?:system (?:prompt|message)|instructions)\b",
     rf"(?:new|hidden|secret|important|your (?:new|real|true)) {_RULES}(?: (?:for|to) |:| are\b| is\b)",
     rf"(?:note|notice|message|attention|reminder) (?:to|for) (?:the |any |all |every ){{0,2}}{_AI}\b",
-    r"you are (?:now|no longer) (?:dan\b|in \w+ mode|bound by|an? (?:unrestricted|unfiltered|jailbroken))",
+    rf"you are (?:now|no longer) (?:dan\b|in \w+ mode|bound by|an? (?:{'|'.join(_UNBOUND)}))",
     rf"if you(?:'re| are) (?:an? |the )?{_AI}\b",
     rf"new rules? (?:for|to) (?:the |every |any )?{_AI}:",
     rf"\b{_AI} (?:(?:who|that|which) )?(?:read|see|pars|process|summari[sz])(?:e?s|ing)? this(?: \w+)?,? "
@@ -53,15 +56,9 @@ MARKUP = (
 _LIKE_ORDERS = tuple(map(pattern, TO_A_MODEL))
 _LIKE_MARKUP = tuple(pattern(look, re.MULTILINE) for look in MARKUP)
 _MARKS = ("<", "[", "_call", "##", "system", "developer")
-"""A text without any of these has none of the markup. To look for them takes a fiftieth of the time."""
-_WORDS = (
-    *("instruction", "prompt", "directive", "guideline", "guardrail", "system"),
-    *("ignore", "disregard", "forget", "user"),
-    *("@", "http", "www."),
-    *("dan", "mode", "bound", "unrestricted", "unfiltered", "jailbroken"),
-)
-"""A text without any of these that names no AI matches none of `TO_A_MODEL`."""
-_AIS = ("ai", "llm", "language", "assistant", "agent", "chat")
+_WORDS = (*_RULE_WORDS, *_TO_FORGET, *_UNBOUND, "dan", "mode", "bound", "system", "user", "@", "http", "www.")
+"""Text without marks has no markup, and without words or an AI's name no order: to see that takes no time."""
+_AIS = tuple(word.split()[0] for word in _AI_WORDS)
 _NAMES_AN_AI = pattern(rf"(?:^|[\W_])(?:{'|'.join(_AIS)})")
 _BETWEEN = pattern(r"[\s*_~`\"“”|\\/-]+")
 _PIECE, _OVERLAP = 4_000, 400
@@ -77,14 +74,10 @@ def reads_like_orders(text: str) -> bool:
 
 def _found_in(seen: str, start: int) -> bool:
     end = start + _PIECE + _OVERLAP
-    piece = seen[start:end]
-    if _has_any(piece, _MARKS) and any(look.search(seen, start, end) for look in _LIKE_MARKUP):
+    holds = seen[start:end].__contains__
+    if any(map(holds, _MARKS)) and any(look.search(seen, start, end) for look in _LIKE_MARKUP):
         return True
-    if not _has_any(piece, _WORDS) and not (_has_any(piece, _AIS) and _NAMES_AN_AI.search(piece)):
+    if not any(map(holds, _WORDS)) and not (any(map(holds, _AIS)) and _NAMES_AN_AI.search(seen, start, end)):
         return False
-    plain = _BETWEEN.sub(" ", piece)
+    plain = _BETWEEN.sub(" ", seen[start:end])
     return any(look.search(plain) for look in _LIKE_ORDERS)
-
-
-def _has_any(text: str, words: Iterable[str]) -> bool:
-    return any(map(text.__contains__, words))

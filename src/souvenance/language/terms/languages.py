@@ -70,8 +70,7 @@ def likely(text: str) -> list[str]:
 def _likely(met: frozenset[str]) -> list[str]:
     if met and met <= STOP_WORDS:
         return [ENGLISH]
-    counts = {ENGLISH: len(met & STOP_WORDS)}
-    counts |= {language: len(met & words) for language, words in common().items()}
+    counts = {ENGLISH: len(met & STOP_WORDS)} | {name: len(met & words) for name, words in common().items()}
     most = max(counts.values())
     return [language for language, count in counts.items() if count == most]
 
