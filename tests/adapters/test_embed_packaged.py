@@ -125,7 +125,7 @@ def test_weights_that_are_gone_are_named(tmp_path):
 
 def test_those_who_use_it_at_the_same_time_share_one_network(tmp_path):
     weights = tmp_path / "model.onnx"
-    weights.write_bytes((module._folder() / "model.onnx").read_bytes())
+    weights.write_bytes((module._package_folder() / "model.onnx").read_bytes())
     first, second = packaged(weights), packaged(weights)
     assert first.question("a") == second.question("a")
     assert first._network is second._network
