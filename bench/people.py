@@ -16,9 +16,9 @@ the message before it. `NAME.gold`: `F …` a fact that holds at the end, `N …
 and `Q [peer] question | answer | kind | words;;words`, where kind is a (answerable), p (about the past) or
 x (nothing answers it).
 
-Cards are judged by words: a line is right if it shares more words with a fact that holds than with one that
-does not, false if it is the other way round, and unclear otherwise. `--show` prints every card line and every
-question that a column missed, so that a reader can judge the judge.
+Cards are judged by words: a line is right if it shares more words, its peer's name among them, with a fact
+that holds than with one that does not, false if it is the other way round, and unclear otherwise. `--show`
+prints every card line and every question that a column missed, so that a reader can judge the judge.
 """
 
 from __future__ import annotations
@@ -187,11 +187,12 @@ class Asked:
         request = AskPeer(workspace_id=self._person.name, peer_id=asked.peer, query=asked.text)
         return self.call(ASK_PEER, request).content or ""
 
-    def cards(self) -> Iterator[str]:
+    def cards(self) -> Iterator[tuple[str, str]]:
         for short, peer in self._person.peers.items():
             if short != "a":
                 request = ReadCard(workspace_id=self._person.name, peer_id=peer)
-                yield from self.call(READ_CARD, request).peer_card or ()
+                for line in self.call(READ_CARD, request).peer_card or ():
+                    yield peer, line
 
     def timed(self, way: str, ask: Callable[[Question], Any], asked: Question) -> Any:
         began = time.perf_counter()
@@ -212,8 +213,8 @@ def _words(text: str) -> set[str]:
     return {word for word in re.findall(r"\w+", text.lower()) if len(word) > 2 or word.isdigit()}
 
 
-def judged(line: str, person: Person) -> str:
-    said = _words(line)
+def judged(peer: str, line: str, person: Person) -> str:
+    said = _words(f"{peer} {line}")
     right = max((len(said & _words(fact)) for fact in person.facts), default=0)
     wrong = max((len(said & _words(fact)) for fact in person.non_facts), default=0)
     return "unclear" if right == wrong else "right" if right > wrong else "false"
@@ -234,10 +235,10 @@ def measure(person: Person, tokens: int, show: Callable[[str], None]) -> Counter
             if not person.writes_english():
                 counts["not English, answerable"] = counts["answerable"]
                 counts["not English, search top 5"] = counts["search top 5"]
-            for line in asked.cards():
-                verdict = judged(line, person)
+            for peer, line in asked.cards():
+                verdict = judged(peer, line, person)
                 counts[f"card {verdict}"] += 1
-                show(f"  card [{verdict}] {line}")
+                show(f"  card of {peer} [{verdict}] {line}")
             counts.update({f"ms {way}": spent for way, spent in asked.milliseconds.items()})
             counts.update({f"tokens {way}": told for way, told in asked.tokens.items()})
         finally:

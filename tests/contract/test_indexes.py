@@ -371,3 +371,18 @@ def test_some_sessions_are_searched_as_they_are_now_whatever_was_looked_at_befor
         for sessions in ({"talk-1"}, {"talk-1", "talk-3"}, {"nowhere"}, None):
             inquiry = about(1, 2, 3, sessions=sessions)
             assert hits(store, index, inquiry) == hits(store, RankedIndex(), inquiry)
+
+
+def test_a_session_that_grows_is_found_where_nothing_may_be_cached():
+    store, index = MemoryStore(), RankedIndex(cache_bytes=0)
+    with store.write() as tx:
+        add(tx, WORK, IDS[0], {TEA: 1}, Saying("s", 1, 0))
+        add(tx, TRAVEL, IDS[1], {TEA: 1}, Saying("t", 1, 0))
+    for compartment in (WORK, TRAVEL):
+        search(store, index, about(TEA, compartments=(compartment,)))
+    of_t = about(TEA, sessions=("t",))
+    assert search(store, index, of_t) == []
+    assert search(store, index, about(TEA, compartments=(TRAVEL,), sessions=("s",))) == []
+    with store.write() as tx:
+        add(tx, WORK, IDS[2], {TEA: 1}, Saying("t", 2, 0))
+    assert search(store, index, of_t) == [IDS[2]]

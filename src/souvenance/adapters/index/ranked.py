@@ -540,8 +540,11 @@ class _Scoring:
 
     def _signals(self, lines: Numbers) -> dict[str, Array]:
         """All but `AROUND`."""
-        found = {name: np.asarray(value) for name, value in r.signals_of(self._measures(lines)).items()}
-        return {name: np.broadcast_to(value, lines.shape) for name, value in found.items() if value.any()}
+        return {
+            name: value if isinstance(value, np.ndarray) else np.full(len(lines), value)
+            for name, value in r.signals_of(self._measures(lines)).items()
+            if isinstance(value, np.ndarray) or value
+        }
 
     def _measures(self, lines: Numbers) -> r.LineMeasures:
         view, worth, held, living = self._view, self._worth, self._near_session, int(self._open.sum())
@@ -549,7 +552,11 @@ class _Scoring:
         gist = view.in_session(self._nearness, lines)
         signed = {name: bears[lines].astype(np.float64) for name, bears in self._signs.items()}
         speaks = np.array([one.owner in self._inquiry.speakers for one in view.compartments], np.float64)
-        timed = self._in_time(r.slack)
+        in_time: Array | float = 0.0
+        few_in_time = 0.0
+        if self._inquiry.spans:
+            every = self._in_time(r.slack)
+            in_time, few_in_time = every[lines], r.seldom(living, float(every[self._open].sum()))
         return r.LineMeasures(
             lines=living,
             wants=self._inquiry.wants,
@@ -567,8 +574,8 @@ class _Scoring:
             has_time=signed.get(signs.TIME, 0.0),
             then=self._then[lines],
             during=self._during[lines] if self._inquiry.by_time else 0.0,
-            in_time=timed[lines],
-            few_in_time=r.seldom(living, float(timed[self._open].sum())) if self._inquiry.spans else 0.0,
+            in_time=in_time,
+            few_in_time=few_in_time,
         )
 
     @cached_property
