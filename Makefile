@@ -32,8 +32,8 @@ ENGINES := postgres postgres+s3
 EVERY_OPERATION := surfaces/test_openapi.py
 CROSS_SECTION := conversation/test_deletion.py gate/test_gate_forget.py gate/test_gate_writing.py \
     surfaces/test_http_memory.py $(EVERY_OPERATION) surfaces/test_remote_gate.py \
-    chat/test_isolation.py chat/test_transcripts.py mcp_door/test_person.py signin/test_devices.py
-DOORS := chat conversation front_door gate honcho importers mcp_door portable seen signin surfaces
+    chat/test_isolation.py chat/test_transcripts.py mcp_door/test_person.py oauth/test_devices.py
+DOORS := chat conversation front_door gate honcho importers mcp_door portable telemetry oauth surfaces
 
 .PHONY: pictures serve test suite cross-section test-everywhere check bench debian clients lock clean
 .DELETE_ON_ERROR:

@@ -13,9 +13,9 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
+from oauth.browser import asking, fetching
 from processes import PATIENCE_SECONDS
 from running import running
-from signin.browser import asking, fetching
 from surfaces.door import serving
 
 REFUSED = "chrome-error://chromewebdata/"

@@ -16,7 +16,7 @@ from mcp.shared import auth_utils
 from mcp.shared.auth import OAuthClientMetadata
 
 from mcp_door.served import PATIENCE_SECONDS, run
-from signin.browser import Flow, answered, refreshing
+from oauth.browser import Flow, answered, refreshing
 from souvenance.domain.capability import SIGNED_IN
 from souvenance.domain.sign_ins import ACCESS_SECONDS
 from souvenance.gate import messages as m

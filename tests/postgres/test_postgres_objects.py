@@ -33,8 +33,8 @@ class TestPostgresReplication(ReplicationContract):
 class TestMirroredPostgresStore(
     LinesContract, KeysContract, TurnsContract, CitationsContract, RenewalContract, WorkspacesContract
 ):
-    """What writes lines and keys, where each is noted. All else goes past the notes to the book beneath:
-    what that promises is in `test_postgres_book.py`, and that it goes past in `objects/test_shipments.py`.
+    """What writes lines and keys, where each is noted. All else goes past the notes to the store: what
+    that promises is in `test_postgres_store.py`; that it goes past, in `objects/test_replication_packs.py`.
     """
 
     @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from signin.browser import Place, action, asking, fetching, hidden, refreshing
+from oauth.browser import Place, action, asking, fetching, hidden, refreshing
 from souvenance.domain.sign_ins import form_target, may_redirect
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o

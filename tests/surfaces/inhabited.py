@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import httpx
 
+from oauth.browser import Flow
 from processes import PATIENCE_SECONDS
-from signin.browser import Flow
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
 from souvenance.surfaces.http.routes import ROUTES, Route
 

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from model.stand_in import StandIn, a_stand_in
+from oauth.browser import Flow, fetching, refreshing
 from running import running
-from signin.browser import Flow, fetching, refreshing
 from souvenance.config import settings_from
 from souvenance.domain.upstream import ChatSettings, Upstream
 from souvenance.installation import open_installation

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gate.world import World
+from oauth.browser import CALLBACK, VERIFIER, Place, asking, challenge, fetching
 from reference.store import MemoryStore
-from signin.browser import CALLBACK, VERIFIER, Place, asking, challenge, fetching
 from souvenance.domain.sign_ins import DEVICE_GRANT
 from souvenance.errors import StorageBusy
 

@@ -9,12 +9,12 @@ import pytest
 
 from model.stand_in import a_stand_in
 from processes import PATIENCE_SECONDS, until
-from seen.busy import MODEL_KEY, secrets_of
-from seen.collector import a_collector, attributes
 from souvenance.domain.telemetry import SeenSettings
 from souvenance.surfaces.http.telemetry.logs import Log, logging_to
 from souvenance.surfaces.http.telemetry.observer import observing
 from surfaces.door import serving
+from telemetry.busy import MODEL_KEY, secrets_of
+from telemetry.collector import a_collector, attributes
 
 TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 

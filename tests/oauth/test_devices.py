@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from signin.browser import action, hidden, refreshing
+from oauth.browser import action, hidden, refreshing
 from souvenance.domain.sign_ins import DEVICE_GRANT
 from souvenance.gate.oauth_state import MOST_DEVICES
 

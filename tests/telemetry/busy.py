@@ -12,7 +12,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from model.stand_in import StandIn
-from signin.browser import Flow, fetching
+from oauth.browser import Flow, fetching
 from surfaces.door import PATIENCE_SECONDS, Server
 
 OWNER_LINE = "The spare key lies under the third flowerpot"

@@ -8,8 +8,8 @@ import pytest
 
 from model.stand_in import a_stand_in
 from processes import PATIENCE_SECONDS
-from seen.busy import MODEL_KEY, secrets_of
 from surfaces.door import serving
+from telemetry.busy import MODEL_KEY, secrets_of
 
 FIELDS = {
     "time", "level", "event", "request_id", "door", "operation", "status", "milliseconds", "error",

@@ -1,8 +1,8 @@
 """The write queue under kill -9, on a full disk and under two hosts at once: nothing lost, all in order.
 
-`python test_outbox_kill.py put|deliver|hold FOLDER LIVES SEED` lets a host live and be killed so many
+`python test_write_queue_kill.py put|deliver|hold FOLDER LIVES SEED` lets a host live and be killed so many
 times, and prints what it acknowledged; it loads the package once and forks a child for every life.
-`python test_outbox_kill.py together FOLDER NUMBER` is one of two hosts that live to the end.
+`python test_write_queue_kill.py together FOLDER NUMBER` is one of two hosts that live to the end.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
 
-from signin.browser import ORIGIN, Place, fetching, refreshing
+from oauth.browser import ORIGIN, Place, fetching, refreshing
 from souvenance.domain.sign_ins import UNUSED_MS
 from souvenance.gate.oauth_state import MOST_STRANGERS
 

@@ -10,7 +10,7 @@ import sys
 import httpx
 
 from environments import client_program
-from signin.browser import Flow
+from oauth.browser import Flow
 from surfaces.door import PATIENCE_SECONDS, serving
 
 PLUGIN = """

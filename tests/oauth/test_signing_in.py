@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from signin.browser import ORIGIN, Place, action, answered, asking, fetching, hidden, refreshing
+from oauth.browser import ORIGIN, Place, action, answered, asking, fetching, hidden, refreshing
 from souvenance.domain.capability import SIGNED_IN
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o

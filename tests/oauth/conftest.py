@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from signin.browser import Place
+from oauth.browser import Place
 
 
 @pytest.fixture

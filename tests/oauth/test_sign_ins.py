@@ -7,9 +7,9 @@ from contextlib import ExitStack
 import httpx
 import pytest
 
+from oauth.browser import Flow, fetching, refreshing
 from processes import PATIENCE_SECONDS
 from running import running
-from signin.browser import Flow, fetching, refreshing
 from souvenance.config import settings_from
 from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import make_app

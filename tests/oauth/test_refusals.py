@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from signin.browser import (
+from oauth.browser import (
     CALLBACK,
     ORIGIN,
     VERIFIER,

@@ -9,7 +9,7 @@ from threading import Barrier
 import httpx
 import pytest
 
-from signin.browser import Flow, answered, fetching, refreshing
+from oauth.browser import Flow, answered, fetching, refreshing
 from surfaces.door import PATIENCE_SECONDS, serving
 
 RIVALS = 20
