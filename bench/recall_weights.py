@@ -127,7 +127,7 @@ def _hits(installation: Installation, corpus: Corpus, filled: Filled, question: 
 
     def look(case: AuthorisedRequest, request: SearchWorkspace) -> Outcome:
         compartments = [compartment for owner in owners for compartment in compartments_of(case.ctx, owner)]
-        known = [case.ctx.tools.vault.known(case.ctx.tx, compartment) for compartment in compartments]
+        known = [case.ctx.services.vault.known(case.ctx.tx, compartment) for compartment in compartments]
         asked = understand(case.ctx, request.query, round(1000 * question.at.timestamp()))
         keys = [one for one in known if one is not None]
         found.extend(find(case.ctx, keys, asked, _EVERYTHING, SearchBounds(said=True)))

@@ -93,7 +93,7 @@ class DemoModel:
         self._rules.insert(0, (words, reply))
 
     def turns(self) -> list[Asked]:
-        """The requests of conversations: those that offer tools, unlike the host's own errands."""
+        """The requests of conversations: those that offer tools, unlike the host's own jobs."""
         with self._changed:
             return [one for one in self.asked if one.tools]
 

@@ -404,7 +404,7 @@ def _furnished(
     tokenizer = TokensWhenAsked()
     index = IndexWhenAsked(settings.index_mb * _MEGABYTE)
     meaning = _meaning(settings, clock, patience)
-    tools = Services(
+    services = Services(
         vault=vault,
         index=index,
         entropy=entropy,
@@ -419,8 +419,8 @@ def _furnished(
         zone=WallClock(settings.zone),
         carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),
     )
-    mender = None if carrier is None else _repairer(sql_store, clock, tools, carrier)
-    gate = Gate(store=store, keyring=keyring, clock=clock, tools=tools, late=LateFile(settings.home))
+    mender = None if carrier is None else _repairer(sql_store, clock, services, carrier)
+    gate = Gate(store=store, keyring=keyring, clock=clock, services=services, late=LateFile(settings.home))
     gate.append_late()
     if store.scrub_pending():
         store.scrub()
@@ -434,12 +434,18 @@ def _furnished(
 
         secret = partial(_webhook_secret, settings)
         return Worker(
-            store=store, clock=clock, tools=tools, secret=secret, report=_report, wake=wake, idle=gate.idle
+            store=store,
+            clock=clock,
+            services=services,
+            secret=secret,
+            report=_report,
+            wake=wake,
+            idle=gate.idle,
         )
 
     later = Later(worker), Later(partial(_reception, gate, kept)), Later(partial(_pages, gate, kept))
     return Installation(
-        gate, owner_cap, settings, made, index, wake, *later, sql_store, meaning, tools.model, mender
+        gate, owner_cap, settings, made, index, wake, *later, sql_store, meaning, services.model, mender
     )
 
 
@@ -488,10 +494,10 @@ def _with_objects(
     return store, carrier
 
 
-def _repairer(sql_store: SqlStore, clock: Clock, tools: Services, carrier: ReplicationWorker) -> Repairer:
+def _repairer(sql_store: SqlStore, clock: Clock, services: Services, carrier: ReplicationWorker) -> Repairer:
     from souvenance.gate.replication import Repairer
 
-    return Repairer(store=sql_store, clock=clock, tools=tools, carrier=carrier)
+    return Repairer(store=sql_store, clock=clock, services=services, carrier=carrier)
 
 
 def _in_file(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:

@@ -15,7 +15,7 @@ from souvenance.adapters.sql.store import SqlStore, SqlTransaction
 from souvenance.adapters.sql.terms import SIZE
 from souvenance.domain.directory import MEMBER, PEER
 from souvenance.domain.directory import WORKSPACE as WORKSPACE_ENTRY
-from souvenance.domain.jobs import DERIVE, REASONING, Errand
+from souvenance.domain.jobs import DERIVE, REASONING, Job
 from souvenance.ports.store import Turns, TurnSpan, Views
 
 
@@ -60,7 +60,7 @@ class ExplainingEngine:
 
 
 def claim_and_finish(tx):
-    tx.work.add(Errand(WORKSPACE, DERIVE, "s", "ann"), 1)
+    tx.work.add(Job(WORKSPACE, DERIVE, "s", "ann"), 1)
     (task,) = tx.work.claim("h", now=1, until=2, most=9)
     assert tx.work.finish(task)
 
@@ -136,31 +136,31 @@ QUESTIONS = {
         [BY_ROOM + " AND target=?)", BY_ROOM + " AND id=?)"],
     ),
     "an entry": (
-        lambda tx: tx.register.entry(WORKSPACE, PEER, "ann"),
+        lambda tx: tx.directory.entry(WORKSPACE, PEER, "ann"),
         ["PRIMARY KEY (workspace=? AND kind=? AND name=?)"],
     ),
     "entries by their names": (
-        lambda tx: tx.register.named(WORKSPACE, PEER, ("ann", "bob")),
+        lambda tx: tx.directory.named(WORKSPACE, PEER, ("ann", "bob")),
         ["PRIMARY KEY (workspace=? AND kind=? AND name=?)"],
     ),
     "entries": (
-        lambda tx: tx.register.entries(WORKSPACE, PEER, newest_first=True, limit=9),
+        lambda tx: tx.directory.entries(WORKSPACE, PEER, newest_first=True, limit=9),
         ["entries_by_uid (workspace=? AND kind=?)"],
     ),
     "entries of a namespace": (
-        lambda tx: tx.register.entries(WORKSPACE, PEER, namespaces=("work",), newest_first=True, limit=9),
+        lambda tx: tx.directory.entries(WORKSPACE, PEER, namespaces=("work",), newest_first=True, limit=9),
         ["entries_by_namespace (workspace=? AND kind=? AND namespace=?)"],
     ),
     "how many entries of a namespace": (
-        lambda tx: tx.register.count(WORKSPACE, PEER, ("work",)),
+        lambda tx: tx.directory.count(WORKSPACE, PEER, ("work",)),
         ["entries_by_namespace (workspace=? AND kind=? AND namespace=?)"],
     ),
     "the namespaces of entries": (
-        lambda tx: tx.register.namespaces(WORKSPACE, PEER),
+        lambda tx: tx.directory.namespaces(WORKSPACE, PEER),
         ["entries_by_namespace (workspace=? AND kind=? AND namespace>?)"],
     ),
     "workspaces": (
-        lambda tx: tx.register.entries(None, WORKSPACE_ENTRY, limit=9),
+        lambda tx: tx.directory.entries(None, WORKSPACE_ENTRY, limit=9),
         [
             "COVERING INDEX entries_of_workspaces",
             "ORDER BY",
@@ -169,15 +169,15 @@ QUESTIONS = {
         ],
     ),
     "what holds one": (
-        lambda tx: tx.register.ties(WORKSPACE, MEMBER, held="ann"),
+        lambda tx: tx.directory.ties(WORKSPACE, MEMBER, held="ann"),
         ["memberships_by_held (workspace=? AND kind=? AND held=?)"],
     ),
     "whom one holds": (
-        lambda tx: tx.register.ties(WORKSPACE, MEMBER, holder="s"),
+        lambda tx: tx.directory.ties(WORKSPACE, MEMBER, holder="s"),
         ["PRIMARY KEY (workspace=? AND kind=? AND holder=?)", "ORDER BY"],
     ),
     "the sessions that one is in": (
-        lambda tx: tx.register.sessions_with(WORKSPACE, ("ann",), ("work",)),
+        lambda tx: tx.directory.sessions_with(WORKSPACE, ("ann",), ("work",)),
         [
             "memberships_by_held (workspace=? AND kind=? AND held=?)",
             "PRIMARY KEY (workspace=? AND kind=? AND name=?)",

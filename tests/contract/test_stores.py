@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 import stores
-from contracts.jobs_contract import add, errand, expect_each_once, work_off
+from contracts.jobs_contract import add, expect_each_once, job, work_off
 from contracts.persistent_store_contract import FilesStoreContract
 from contracts.store_contract import StoreContract
 from contracts.store_scenes import (
@@ -83,7 +83,7 @@ class TestSqliteStore(FilesStoreContract):
         assert b"<gone 7f3a9c>" not in stored_bytes()
 
     def test_processes_never_claim_the_same_and_leave_nothing(self, tmp_path, store):
-        add(store, *(errand(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
+        add(store, *(job(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
         with multiprocessing.get_context("spawn").Pool(2) as pool:
             done = pool.starmap(work_off_in_a_process, [(tmp_path / "book.db", holder) for holder in "hi"])
         expect_each_once(done, 60)

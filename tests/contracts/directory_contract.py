@@ -22,18 +22,18 @@ BATCH = Batch(HOME, "Tuesday", bytes(range(32)), 5, 1, 3)
 def enter(store: Store, *entries: Entry) -> None:
     with store.write() as tx:
         for entry in entries:
-            assert tx.register.add(entry)
+            assert tx.directory.add(entry)
 
 
 class EntriesContract:
     def test_an_entry_is_read_back_as_it_was_made(self, store: Store) -> None:
         with store.write() as tx:
-            assert tx.register.entry(HOME, PEER, "ann") is None
-            assert tx.register.add(ANN)
-            assert tx.register.entry(HOME, PEER, "ann") == ANN
+            assert tx.directory.entry(HOME, PEER, "ann") is None
+            assert tx.directory.add(ANN)
+            assert tx.directory.entry(HOME, PEER, "ann") == ANN
         with store.read() as tx:
-            assert tx.register.entry(HOME, PEER, "ann") == ANN
-            assert tx.register.entries(HOME, PEER) == [ANN]
+            assert tx.directory.entry(HOME, PEER, "ann") == ANN
+            assert tx.directory.entries(HOME, PEER) == [ANN]
 
     def test_entries_are_told_by_their_names_together(self, store: Store) -> None:
         named = [replace(ANN, name=f"peer {number:04}", uid=IDS[4]) for number in range(1100)]
@@ -45,73 +45,79 @@ class EntriesContract:
             *named,
         )
         with store.read() as tx:
-            assert tx.register.named(HOME, PEER, ()) == []
-            assert tx.register.named(HOME, PEER, {"nobody", "eve", "kim", "Ann"}) == []
-            assert tx.register.named(HOME, PEER, ["nobody", "peer 0007", "ann", "ann"]) == [ANN, named[7]]
-            assert tx.register.named(HOME, PEER, {one.name for one in named}) == named
-            assert tx.register.entry(HOME, PEER, "nobody") is None
+            assert tx.directory.named(HOME, PEER, ()) == []
+            assert tx.directory.named(HOME, PEER, {"nobody", "eve", "kim", "Ann"}) == []
+            assert tx.directory.named(HOME, PEER, ["nobody", "peer 0007", "ann", "ann"]) == [ANN, named[7]]
+            assert tx.directory.named(HOME, PEER, {one.name for one in named}) == named
+            assert tx.directory.entry(HOME, PEER, "nobody") is None
         enter(store, replace(ANN, name="nobody"))
         with store.write() as tx:
-            tx.register.remove(HOME, PEER, "ann")
-            assert tx.register.named(HOME, PEER, {"nobody", "ann"}) == [replace(ANN, name="nobody")]
+            tx.directory.remove(HOME, PEER, "ann")
+            assert tx.directory.named(HOME, PEER, {"nobody", "ann"}) == [replace(ANN, name="nobody")]
 
     def test_a_name_that_is_taken_is_not_entered_again(self, store: Store) -> None:
         enter(store, ANN)
         with store.write() as tx:
-            assert not tx.register.add(replace(ANN, uid=IDS[4], metadata="{}"))
-            assert tx.register.entry(HOME, PEER, "ann") == ANN
-            assert tx.register.add(replace(ANN, kind=SESSION))
-            assert tx.register.add(replace(ANN, workspace="other", metadata="{}"))
-            assert tx.register.entries(HOME, PEER) == [ANN]
+            assert not tx.directory.add(replace(ANN, uid=IDS[4], metadata="{}"))
+            assert tx.directory.entry(HOME, PEER, "ann") == ANN
+            assert tx.directory.add(replace(ANN, kind=SESSION))
+            assert tx.directory.add(replace(ANN, workspace="other", metadata="{}"))
+            assert tx.directory.entries(HOME, PEER) == [ANN]
 
     @pytest.mark.parametrize("twin", TWINS)
     def test_names_compare_byte_for_byte(self, store: Store, twin: str) -> None:
         enter(store, ANN)
         with store.write() as tx:
-            assert tx.register.entry(HOME, PEER, twin) is None
-            assert not tx.register.remove(HOME, PEER, twin)
-            assert tx.register.add(replace(ANN, name=twin))
-            assert tx.register.add(replace(ANN, workspace=twin))
-            assert tx.register.entry(HOME, PEER, twin) == replace(ANN, name=twin)
-            assert tx.register.entry(twin, PEER, "ann") == replace(ANN, workspace=twin)
-            assert tx.register.count(HOME, PEER) == 2
+            assert tx.directory.entry(HOME, PEER, twin) is None
+            assert not tx.directory.remove(HOME, PEER, twin)
+            assert tx.directory.add(replace(ANN, name=twin))
+            assert tx.directory.add(replace(ANN, workspace=twin))
+            assert tx.directory.entry(HOME, PEER, twin) == replace(ANN, name=twin)
+            assert tx.directory.entry(twin, PEER, "ann") == replace(ANN, workspace=twin)
+            assert tx.directory.count(HOME, PEER) == 2
 
     def test_an_update_replaces_metadata_and_configuration_and_nothing_else(self, store: Store) -> None:
         others = [replace(ANN, name="bob"), replace(ANN, kind=SESSION), replace(ANN, workspace="other")]
         enter(store, ANN, *others)
         with store.write() as tx:
-            assert tx.register.entry(HOME, PEER, "ann") == ANN
-            tx.register.update(Entry(HOME, PEER, "ann", "another uid", 99, '{"new":1}', '{"newer":2}'))
-            tx.register.update(replace(ANN, name="nobody"))
+            assert tx.directory.entry(HOME, PEER, "ann") == ANN
+            tx.directory.update(Entry(HOME, PEER, "ann", "another uid", 99, '{"new":1}', '{"newer":2}'))
+            tx.directory.update(replace(ANN, name="nobody"))
             changed = replace(ANN, metadata='{"new":1}', configuration='{"newer":2}')
-            assert tx.register.entry(HOME, PEER, "ann") == changed
-            assert tx.register.entry(HOME, PEER, "nobody") is None
+            assert tx.directory.entry(HOME, PEER, "ann") == changed
+            assert tx.directory.entry(HOME, PEER, "nobody") is None
         with store.read() as tx:
-            assert tx.register.entries(HOME, PEER) == [changed, others[0]]
-            assert tx.register.entries(HOME, SESSION) == [others[1]]
-            assert tx.register.entries("other", PEER) == [others[2]]
+            assert tx.directory.entries(HOME, PEER) == [changed, others[0]]
+            assert tx.directory.entries(HOME, SESSION) == [others[1]]
+            assert tx.directory.entries("other", PEER) == [others[2]]
 
     def test_a_removed_entry_is_gone_and_its_name_is_free(self, store: Store) -> None:
         enter(store, ANN, replace(ANN, kind=SESSION), replace(ANN, workspace="other"))
         with store.write() as tx:
-            assert tx.register.entry(HOME, PEER, "ann") == ANN
-            assert tx.register.remove(HOME, PEER, "ann")
-            assert not tx.register.remove(HOME, PEER, "ann")
-            assert tx.register.entry(HOME, PEER, "ann") is None
-            assert tx.register.count(HOME, SESSION) == tx.register.count("other", PEER) == 1
-            assert tx.register.add(replace(ANN, uid=IDS[0]))
-            assert tx.register.entry(HOME, PEER, "ann") == replace(ANN, uid=IDS[0])
+            assert tx.directory.entry(HOME, PEER, "ann") == ANN
+            assert tx.directory.remove(HOME, PEER, "ann")
+            assert not tx.directory.remove(HOME, PEER, "ann")
+            assert tx.directory.entry(HOME, PEER, "ann") is None
+            assert tx.directory.count(HOME, SESSION) == tx.directory.count("other", PEER) == 1
+            assert tx.directory.add(replace(ANN, uid=IDS[0]))
+            assert tx.directory.entry(HOME, PEER, "ann") == replace(ANN, uid=IDS[0])
 
     def test_what_was_seen_in_a_write_that_raised_is_not_remembered(self, store: Store) -> None:
         enter(store, ANN)
         bob = replace(ANN, name="bob")
         with suppress(GiveUp), store.write() as tx:
-            tx.register.remove(HOME, PEER, "ann")
-            tx.register.add(bob)
-            assert (tx.register.entry(HOME, PEER, "ann"), tx.register.entry(HOME, PEER, "bob")) == (None, bob)
+            tx.directory.remove(HOME, PEER, "ann")
+            tx.directory.add(bob)
+            assert (tx.directory.entry(HOME, PEER, "ann"), tx.directory.entry(HOME, PEER, "bob")) == (
+                None,
+                bob,
+            )
             raise GiveUp
         with store.write() as tx:
-            assert (tx.register.entry(HOME, PEER, "ann"), tx.register.entry(HOME, PEER, "bob")) == (ANN, None)
+            assert (tx.directory.entry(HOME, PEER, "ann"), tx.directory.entry(HOME, PEER, "bob")) == (
+                ANN,
+                None,
+            )
 
     @pytest.mark.parametrize("newest_first", [False, True])
     def test_entries_come_in_order_of_uid_and_in_pages(self, store: Store, newest_first: bool) -> None:
@@ -121,9 +127,9 @@ class EntriesContract:
         expected = made[::-1] if newest_first else made
         with store.read() as tx:
             for offset, limit in product(range(7), [None, *range(7)]):
-                page = tx.register.entries(HOME, PEER, newest_first=newest_first, offset=offset, limit=limit)
+                page = tx.directory.entries(HOME, PEER, newest_first=newest_first, offset=offset, limit=limit)
                 assert page == expected[offset : None if limit is None else offset + limit]
-            assert tx.register.count(HOME, PEER) == 5
+            assert tx.directory.count(HOME, PEER) == 5
 
     @pytest.mark.parametrize("newest_first", [False, True])
     def test_entries_of_some_namespaces_come_in_one_order_and_in_pages(
@@ -136,9 +142,9 @@ class EntriesContract:
             for asked in (("travel",), ("work", "travel"), ("work", "work"), ("nowhere",), (), set(spaces)):
                 there = [entry for entry in made if entry.namespace in asked]
                 expected = there[::-1] if newest_first else there
-                assert tx.register.count(HOME, PEER, asked) == len(there)
+                assert tx.directory.count(HOME, PEER, asked) == len(there)
                 for offset, limit in product(range(4), [None, *range(4)]):
-                    page = tx.register.entries(
+                    page = tx.directory.entries(
                         HOME, PEER, namespaces=asked, newest_first=newest_first, offset=offset, limit=limit
                     )
                     assert page == expected[offset : None if limit is None else offset + limit]
@@ -148,38 +154,38 @@ class EntriesContract:
         enter(store, *(replace(ANN, name=str(n), namespace=name) for n, name in enumerate(spaces)))
         enter(store, replace(ANN, kind=SESSION, namespace="family"), replace(ANN, workspace="other"))
         with store.write() as tx:
-            assert tx.register.namespaces(HOME, PEER) == ["travel", "work"]
-            assert tx.register.namespaces(HOME, SESSION) == ["family"]
-            assert tx.register.namespaces(HOME, WORKSPACE) == tx.register.namespaces("nowhere", PEER) == []
-            tx.register.remove(HOME, PEER, "1")
-            assert tx.register.namespaces(HOME, PEER) == ["work"]
-            tx.register.add(replace(ANN, name="4", namespace="a"))
-            assert tx.register.namespaces(HOME, PEER) == ["a", "work"]
-            tx.register.remove_workspace(HOME)
-            assert tx.register.namespaces(HOME, PEER) == []
+            assert tx.directory.namespaces(HOME, PEER) == ["travel", "work"]
+            assert tx.directory.namespaces(HOME, SESSION) == ["family"]
+            assert tx.directory.namespaces(HOME, WORKSPACE) == tx.directory.namespaces("nowhere", PEER) == []
+            tx.directory.remove(HOME, PEER, "1")
+            assert tx.directory.namespaces(HOME, PEER) == ["work"]
+            tx.directory.add(replace(ANN, name="4", namespace="a"))
+            assert tx.directory.namespaces(HOME, PEER) == ["a", "work"]
+            tx.directory.remove_workspace(HOME)
+            assert tx.directory.namespaces(HOME, PEER) == []
 
     def test_workspaces_are_told_together_and_alone(self, store: Store) -> None:
         names = ("b", "c", "a")
         made = [Entry(name, WORKSPACE, name, IDS[n], n) for n, name in enumerate(names)]
         enter(store, *made[::-1], ANN)
         with store.read() as tx:
-            assert tx.register.entries(None, WORKSPACE) == made
-            assert tx.register.entries(None, WORKSPACE, newest_first=True, offset=1, limit=1) == [made[1]]
-            assert tx.register.count(None, WORKSPACE) == 3
-            assert tx.register.entries("b", WORKSPACE) == made[:1]
-            assert tx.register.count("b", WORKSPACE) == 1
-            assert tx.register.entries(None, PEER) == [ANN]
-            assert tx.register.count(None, PEER) == 1
+            assert tx.directory.entries(None, WORKSPACE) == made
+            assert tx.directory.entries(None, WORKSPACE, newest_first=True, offset=1, limit=1) == [made[1]]
+            assert tx.directory.count(None, WORKSPACE) == 3
+            assert tx.directory.entries("b", WORKSPACE) == made[:1]
+            assert tx.directory.count("b", WORKSPACE) == 1
+            assert tx.directory.entries(None, PEER) == [ANN]
+            assert tx.directory.count(None, PEER) == 1
 
 
 class TiesContract:
     def test_a_tie_is_read_back_as_it_was_made(self, store: Store) -> None:
         endless = replace(TIE, since=8, until=None)
         with store.write() as tx:
-            tx.register.tie(endless)
-            tx.register.tie(TIE)
+            tx.directory.tie(endless)
+            tx.directory.tie(TIE)
         with store.read() as tx:
-            assert tx.register.ties(HOME, MEMBER) == [TIE, endless]
+            assert tx.directory.ties(HOME, MEMBER) == [TIE, endless]
 
     def test_a_tie_with_the_same_ends_kind_and_beginning_is_replaced(self, store: Store) -> None:
         others = [
@@ -190,13 +196,13 @@ class TiesContract:
         apart = [replace(TIE, kind=PICK), replace(TIE, workspace="other")]
         with store.write() as tx:
             for tie in (TIE, *others, *apart):
-                tx.register.tie(tie)
+                tx.directory.tie(tie)
             changed = replace(TIE, until=None, configuration="{}")
-            tx.register.tie(changed)
+            tx.directory.tie(changed)
         with store.read() as tx:
-            assert tx.register.ties(HOME, MEMBER) == [changed, others[2], others[1], others[0]]
-            assert tx.register.ties(HOME, PICK) == apart[:1]
-            assert tx.register.ties("other", MEMBER) == apart[1:]
+            assert tx.directory.ties(HOME, MEMBER) == [changed, others[2], others[1], others[0]]
+            assert tx.directory.ties(HOME, PICK) == apart[:1]
+            assert tx.directory.ties("other", MEMBER) == apart[1:]
 
     def test_the_sessions_that_peers_are_in_now_are_told_by_namespace(self, store: Store) -> None:
         def session(name: str, namespace: str = "travel", workspace: str = HOME) -> Entry:
@@ -207,17 +213,17 @@ class TiesContract:
         ties = [("a", "ann"), ("b", "ann"), ("of bob", "bob"), ("no session", "ann"), ("gone", "ann")]
         with store.write() as tx:
             for holder, held in ties:
-                tx.register.tie(Tie(HOME, MEMBER, holder, held, 1, None, "{}"))
-            tx.register.tie(Tie(HOME, MEMBER, "left", "ann", 1, 5, "{}"))
-            tx.register.tie(Tie(HOME, MEMBER, "a", "ann", 9, None, "{}"))
-            tx.register.tie(Tie(HOME, PICK, "of bob", "ann", 1, None, "{}"))
+                tx.directory.tie(Tie(HOME, MEMBER, holder, held, 1, None, "{}"))
+            tx.directory.tie(Tie(HOME, MEMBER, "left", "ann", 1, 5, "{}"))
+            tx.directory.tie(Tie(HOME, MEMBER, "a", "ann", 9, None, "{}"))
+            tx.directory.tie(Tie(HOME, PICK, "of bob", "ann", 1, None, "{}"))
         with store.read() as tx:
-            assert tx.register.sessions_with(HOME, {"ann"}) == ["a", "b"]
-            assert tx.register.sessions_with(HOME, {"ann", "bob"}) == ["a", "b", "of bob"]
-            assert tx.register.sessions_with(HOME, {"ann"}, {"health"}) == ["b"]
-            assert tx.register.sessions_with(HOME, {"ann"}, ()) == []
-            assert tx.register.sessions_with(HOME, ()) == []
-            assert tx.register.sessions_with("other", {"ann"}) == []
+            assert tx.directory.sessions_with(HOME, {"ann"}) == ["a", "b"]
+            assert tx.directory.sessions_with(HOME, {"ann", "bob"}) == ["a", "b", "of bob"]
+            assert tx.directory.sessions_with(HOME, {"ann"}, {"health"}) == ["b"]
+            assert tx.directory.sessions_with(HOME, {"ann"}, ()) == []
+            assert tx.directory.sessions_with(HOME, ()) == []
+            assert tx.directory.sessions_with("other", {"ann"}) == []
 
     def test_ties_are_asked_for_by_either_end_or_both(self, store: Store) -> None:
         made = [
@@ -227,9 +233,9 @@ class TiesContract:
         made.sort(key=lambda tie: (tie.since, tie.holder, tie.held))
         with store.write() as tx:
             for tie in made[::-1]:
-                tx.register.tie(tie)
+                tx.directory.tie(tie)
             for holder, held in product((None, "s", "u"), (None, "ann", "Ann")):
-                assert tx.register.ties(HOME, MEMBER, holder=holder, held=held) == [
+                assert tx.directory.ties(HOME, MEMBER, holder=holder, held=held) == [
                     tie for tie in made if holder in (None, tie.holder) and held in (None, tie.held)
                 ]
 
@@ -242,92 +248,92 @@ class TiesContract:
             apart = [replace(TIE, kind=PICK, holder="s"), replace(TIE, workspace="other", holder="s")]
             with store.write() as tx:
                 for tie in (*made, *apart):
-                    tx.register.tie(tie)
-                doomed = len(tx.register.ties(HOME, MEMBER, holder=holder, held=held))
-                assert tx.register.untie(HOME, MEMBER, holder=holder, held=held) == doomed
-                assert tx.register.ties(HOME, MEMBER, holder=holder, held=held) == []
-                assert len(tx.register.ties(HOME, MEMBER)) == len(made) - doomed
-                assert tx.register.ties(HOME, PICK) == apart[:1]
-                assert tx.register.ties("other", MEMBER) == apart[1:]
+                    tx.directory.tie(tie)
+                doomed = len(tx.directory.ties(HOME, MEMBER, holder=holder, held=held))
+                assert tx.directory.untie(HOME, MEMBER, holder=holder, held=held) == doomed
+                assert tx.directory.ties(HOME, MEMBER, holder=holder, held=held) == []
+                assert len(tx.directory.ties(HOME, MEMBER)) == len(made) - doomed
+                assert tx.directory.ties(HOME, PICK) == apart[:1]
+                assert tx.directory.ties("other", MEMBER) == apart[1:]
 
     @pytest.mark.parametrize("twin", TWINS)
     def test_ends_compare_byte_for_byte(self, store: Store, twin: str) -> None:
         plain = replace(TIE, holder="ann")
         with store.write() as tx:
-            tx.register.tie(plain)
-            assert tx.register.ties(HOME, MEMBER, held=twin) == []
-            assert tx.register.ties(HOME, MEMBER, holder=twin) == []
-            assert tx.register.untie(HOME, MEMBER, held=twin) == 0
-            tx.register.tie(replace(plain, held=twin))
-            tx.register.tie(replace(plain, holder=twin))
-            assert tx.register.ties(HOME, MEMBER, held=twin) == [replace(plain, held=twin)]
-            assert tx.register.ties(HOME, MEMBER, holder=twin) == [replace(plain, holder=twin)]
-            assert tx.register.ties(HOME, MEMBER, holder="ann", held="ann") == [plain]
+            tx.directory.tie(plain)
+            assert tx.directory.ties(HOME, MEMBER, held=twin) == []
+            assert tx.directory.ties(HOME, MEMBER, holder=twin) == []
+            assert tx.directory.untie(HOME, MEMBER, held=twin) == 0
+            tx.directory.tie(replace(plain, held=twin))
+            tx.directory.tie(replace(plain, holder=twin))
+            assert tx.directory.ties(HOME, MEMBER, held=twin) == [replace(plain, held=twin)]
+            assert tx.directory.ties(HOME, MEMBER, holder=twin) == [replace(plain, holder=twin)]
+            assert tx.directory.ties(HOME, MEMBER, holder="ann", held="ann") == [plain]
 
 
 class BatchesContract:
     def test_a_batch_is_read_back_as_it_was_kept(self, store: Store) -> None:
         with store.write() as tx:
-            assert tx.register.batch(HOME, "Tuesday", BATCH.digest) is None
-            tx.register.keep_batch(BATCH, 0)
+            assert tx.directory.batch(HOME, "Tuesday", BATCH.digest) is None
+            tx.directory.keep_batch(BATCH, 0)
         with store.read() as tx:
-            assert tx.register.batch(HOME, "Tuesday", BATCH.digest) == BATCH
-            assert tx.register.batch(HOME, "Tuesday", BATCH.digest[:-1]) is None
-            assert tx.register.batch(HOME, "tuesday", BATCH.digest) is None
-            assert tx.register.batch("other", "Tuesday", BATCH.digest) is None
+            assert tx.directory.batch(HOME, "Tuesday", BATCH.digest) == BATCH
+            assert tx.directory.batch(HOME, "Tuesday", BATCH.digest[:-1]) is None
+            assert tx.directory.batch(HOME, "tuesday", BATCH.digest) is None
+            assert tx.directory.batch("other", "Tuesday", BATCH.digest) is None
 
     def test_a_batch_takes_the_place_of_an_earlier_one_with_its_digest(self, store: Store) -> None:
         later = replace(BATCH, at=6, first=4, last=6)
         with store.write() as tx:
-            tx.register.keep_batch(BATCH, 0)
-            tx.register.keep_batch(later, 0)
-            assert tx.register.batch(HOME, "Tuesday", BATCH.digest) == later
+            tx.directory.keep_batch(BATCH, 0)
+            tx.directory.keep_batch(later, 0)
+            assert tx.directory.batch(HOME, "Tuesday", BATCH.digest) == later
 
     def test_with_a_batch_the_older_ones_of_its_session_go(self, store: Store) -> None:
         old = [replace(BATCH, digest=bytes([at]), at=at) for at in range(5)]
         apart = [replace(BATCH, session="Wednesday", at=0), replace(BATCH, workspace="other", at=0)]
         with store.write() as tx:
             for batch in (*old, *apart):
-                tx.register.keep_batch(batch, 0)
-            tx.register.keep_batch(BATCH, 3)
-            found = [tx.register.batch(HOME, "Tuesday", batch.digest) for batch in (*old, BATCH)]
+                tx.directory.keep_batch(batch, 0)
+            tx.directory.keep_batch(BATCH, 3)
+            found = [tx.directory.batch(HOME, "Tuesday", batch.digest) for batch in (*old, BATCH)]
             assert found == [None, None, None, old[3], old[4], BATCH]
             for batch in apart:
-                assert tx.register.batch(batch.workspace, batch.session, batch.digest) == batch
+                assert tx.directory.batch(batch.workspace, batch.session, batch.digest) == batch
 
     def test_a_batch_is_kept_however_old_it_is(self, store: Store) -> None:
         with store.write() as tx:
-            tx.register.keep_batch(BATCH, 100)
-            assert tx.register.batch(HOME, "Tuesday", BATCH.digest) == BATCH
+            tx.directory.keep_batch(BATCH, 100)
+            assert tx.directory.batch(HOME, "Tuesday", BATCH.digest) == BATCH
 
     def test_dropped_batches_are_those_of_one_session(self, store: Store) -> None:
         apart = [replace(BATCH, session="Wednesday"), replace(BATCH, workspace="other")]
         with store.write() as tx:
             for batch in (BATCH, replace(BATCH, digest=b""), *apart):
-                tx.register.keep_batch(batch, 0)
-            tx.register.drop_batches(HOME, "Tuesday")
-            assert tx.register.batch(HOME, "Tuesday", BATCH.digest) is None
-            assert tx.register.batch(HOME, "Tuesday", b"") is None
+                tx.directory.keep_batch(batch, 0)
+            tx.directory.drop_batches(HOME, "Tuesday")
+            assert tx.directory.batch(HOME, "Tuesday", BATCH.digest) is None
+            assert tx.directory.batch(HOME, "Tuesday", b"") is None
             for batch in apart:
-                assert tx.register.batch(batch.workspace, batch.session, batch.digest) == batch
+                assert tx.directory.batch(batch.workspace, batch.session, batch.digest) == batch
 
 
 class RegisterContract(EntriesContract, TiesContract, BatchesContract):
     def test_with_a_workspace_goes_all_it_had_and_nothing_of_another(self, store: Store) -> None:
         with store.write() as tx:
             for workspace in (HOME, "other"):
-                tx.register.add(replace(ANN, workspace=workspace))
-                tx.register.add(Entry(workspace, WORKSPACE, workspace, IDS[0], 1))
-                tx.register.tie(replace(TIE, workspace=workspace))
-                tx.register.keep_batch(replace(BATCH, workspace=workspace), 0)
-            assert tx.register.entry(HOME, PEER, "ann") == ANN
-            tx.register.remove_workspace(HOME)
-            assert tx.register.entry(HOME, PEER, "ann") is None
+                tx.directory.add(replace(ANN, workspace=workspace))
+                tx.directory.add(Entry(workspace, WORKSPACE, workspace, IDS[0], 1))
+                tx.directory.tie(replace(TIE, workspace=workspace))
+                tx.directory.keep_batch(replace(BATCH, workspace=workspace), 0)
+            assert tx.directory.entry(HOME, PEER, "ann") == ANN
+            tx.directory.remove_workspace(HOME)
+            assert tx.directory.entry(HOME, PEER, "ann") is None
         with store.read() as tx:
-            assert tx.register.entries(HOME, PEER) == tx.register.entries(HOME, WORKSPACE) == []
-            assert tx.register.ties(HOME, MEMBER) == []
-            assert tx.register.batch(HOME, "Tuesday", BATCH.digest) is None
-            assert tx.register.entries(None, WORKSPACE) == [Entry("other", WORKSPACE, "other", IDS[0], 1)]
-            assert tx.register.entries("other", PEER) == [replace(ANN, workspace="other")]
-            assert tx.register.ties("other", MEMBER) == [replace(TIE, workspace="other")]
-            assert tx.register.batch("other", "Tuesday", BATCH.digest) == replace(BATCH, workspace="other")
+            assert tx.directory.entries(HOME, PEER) == tx.directory.entries(HOME, WORKSPACE) == []
+            assert tx.directory.ties(HOME, MEMBER) == []
+            assert tx.directory.batch(HOME, "Tuesday", BATCH.digest) is None
+            assert tx.directory.entries(None, WORKSPACE) == [Entry("other", WORKSPACE, "other", IDS[0], 1)]
+            assert tx.directory.entries("other", PEER) == [replace(ANN, workspace="other")]
+            assert tx.directory.ties("other", MEMBER) == [replace(TIE, workspace="other")]
+            assert tx.directory.batch("other", "Tuesday", BATCH.digest) == replace(BATCH, workspace="other")

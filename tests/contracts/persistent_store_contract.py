@@ -20,7 +20,7 @@ from contextlib import suppress
 
 import pytest
 
-from contracts.jobs_contract import NOW, UNTIL, add, errand, expect_each_once, work_off
+from contracts.jobs_contract import NOW, UNTIL, add, expect_each_once, job, work_off
 from contracts.store_contract import StoreContract
 from contracts.store_scenes import (
     COMPARTMENT,
@@ -241,7 +241,7 @@ class PersistentStoreContract(StoreContract):
     def test_two_open_stores_never_claim_the_same_and_leave_nothing(
         self, store: Store, second: Store
     ) -> None:
-        add(store, *(errand(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
+        add(store, *(job(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
         done: list[list[Task]] = [[] for _ in range(4)]
 
         def work(one: Store, thread: int) -> None:
@@ -253,14 +253,14 @@ class PersistentStoreContract(StoreContract):
     def test_numbers_of_work_are_not_given_again_when_the_store_is_opened_again(
         self, store: Store, open_store: Callable[[], Store]
     ) -> None:
-        add(store, errand(0))
+        add(store, job(0))
         with store.write() as tx:
             (first,) = tx.work.claim("h", now=NOW, until=UNTIL, most=1)
             assert tx.work.finish(first)
         store.close()
         again = open_store()
         try:
-            add(again, errand(1))
+            add(again, job(1))
             with again.write() as tx:
                 (second,) = tx.work.claim("h", now=NOW, until=UNTIL, most=1)
                 assert not tx.work.finish(first)
@@ -275,12 +275,12 @@ class PersistentStoreContract(StoreContract):
         for n in range(1, 7):
             with (store, second)[n // 2 % 2].write() as tx:
                 assert tx.lines.last_turn(WORKSPACE, "s") == n - 1
-                assert tx.register.entry(WORKSPACE, PEER, "ann") == (None if n % 2 else ann)
+                assert tx.directory.entry(WORKSPACE, PEER, "ann") == (None if n % 2 else ann)
                 tx.lines.append(sealed_line(IDS[n], session="s", turn=n))
                 if n % 2:
-                    assert tx.register.add(ann)
+                    assert tx.directory.add(ann)
                 else:
-                    assert tx.register.remove(WORKSPACE, PEER, "ann")
+                    assert tx.directory.remove(WORKSPACE, PEER, "ann")
 
     def test_a_scrub_settles_what_is_owed_for_every_open_store(self, store: Store, second: Store) -> None:
         append(store, sealed_line())
@@ -314,11 +314,11 @@ class FilesStoreContract(PersistentStoreContract):
                 _leave_marks(tx, numbered(n, 0), marked, n)
             tx.keys.add(WrappedKey(COMPARTMENT, "seal", 1, marked["wrapped"]))
             tx.lines.append(sealed_line(compartment=TRAVEL, sealed=b"<kept 7f3a9c>"))
-            tx.register.add(Entry(WORKSPACE, PEER, "ann", IDS[0], 1, metadata=marked["entry"].decode()))
-            tx.register.tie(Tie(WORKSPACE, MEMBER, "s", marked["tie"].decode(), 1))
-            tx.register.keep_batch(Batch(WORKSPACE, "s", marked["digest"], 1, 1, 1), 0)
+            tx.directory.add(Entry(WORKSPACE, PEER, "ann", IDS[0], 1, metadata=marked["entry"].decode()))
+            tx.directory.tie(Tie(WORKSPACE, MEMBER, "s", marked["tie"].decode(), 1))
+            tx.directory.keep_batch(Batch(WORKSPACE, "s", marked["digest"], 1, 1, 1), 0)
             for _ in range(2):
-                asked = errand(payload=marked["payload"].decode(), peer=marked["peer"].decode())
+                asked = job(payload=marked["payload"].decode(), peer=marked["peer"].decode())
                 tx.work.add(asked, NOW)
             (task,) = tx.work.claim("h", now=NOW, until=UNTIL, most=1)
             assert tx.work.finish(task)
@@ -333,7 +333,7 @@ class FilesStoreContract(PersistentStoreContract):
             tx.lines.delete_compartment(COMPARTMENT)
             tx.terms.delete_compartment(COMPARTMENT)
             tx.keys.delete_compartment(COMPARTMENT)
-            tx.register.remove_workspace(WORKSPACE)
+            tx.directory.remove_workspace(WORKSPACE)
             tx.work.drop(WORKSPACE)
             tx.owe_scrub()
         assert store.scrub()

@@ -13,7 +13,7 @@ from souvenance.domain.audit import Event
 from souvenance.domain.capability import Revocation
 from souvenance.domain.change_feed import Saying, TermsChange
 from souvenance.domain.directory import MEMBER, PEER, Entry, Tie
-from souvenance.domain.jobs import DERIVE, Errand
+from souvenance.domain.jobs import DERIVE, Job
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import ALL, Compartment
 from souvenance.ports.directory import Batch
@@ -126,11 +126,11 @@ def _fill_talk(tx: Transaction, compartment: Compartment) -> None:
     tx.lines.append(sealed_line(IDS[7], compartment, kind="conclusion", about="bob", likeness=b"like"))
     tx.lines.reinforce(compartment, IDS[7], 1)
     tx.lines.cite(compartment, IDS[7], (IDS[6],))
-    tx.register.add(Entry(compartment.workspace, PEER, compartment.owner, IDS[0], 1))
-    tx.register.tie(Tie(compartment.workspace, MEMBER, session, compartment.owner, 1))
-    tx.register.keep_batch(Batch(compartment.workspace, session, b"digest", 1, 1, 1), 0)
+    tx.directory.add(Entry(compartment.workspace, PEER, compartment.owner, IDS[0], 1))
+    tx.directory.tie(Tie(compartment.workspace, MEMBER, session, compartment.owner, 1))
+    tx.directory.keep_batch(Batch(compartment.workspace, session, b"digest", 1, 1, 1), 0)
     for _ in range(2):
-        tx.work.add(Errand(compartment.workspace, DERIVE, session, compartment.owner, 1, 1), 1)
+        tx.work.add(Job(compartment.workspace, DERIVE, session, compartment.owner, 1, 1), 1)
     for task in tx.work.claim("worker", now=1, until=9, most=1):
         tx.work.finish(task)
     tx.work.claim("worker", now=1, until=9, most=1)
@@ -187,10 +187,10 @@ def _told_of_talk(tx: Transaction, compartment: Compartment) -> tuple[object, ..
         tx.lines.of_session(workspace, owner, session),
         tx.lines.cited(workspace, IDS),
         tx.lines.citing(workspace, IDS),
-        tx.register.entry(workspace, PEER, owner),
-        tx.register.entries(workspace, PEER),
-        tx.register.ties(workspace, MEMBER),
-        tx.register.batch(workspace, session, b"digest"),
+        tx.directory.entry(workspace, PEER, owner),
+        tx.directory.entries(workspace, PEER),
+        tx.directory.ties(workspace, MEMBER),
+        tx.directory.batch(workspace, session, b"digest"),
         tx.work.tallies(workspace, (DERIVE,), 5),
     )
 

@@ -57,7 +57,7 @@ def twin():
         twin = Twin(stage, {"alice": "travel", "bob": "work"})
         world = stage.world
         twin.gate = Gate(
-            store=Forgetful(world.store), keyring=world.keyring, clock=world.clock, tools=world.tools
+            store=Forgetful(world.store), keyring=world.keyring, clock=world.clock, services=world.services
         )
         twin.requests = {
             operation: list(asked(axes, mine=twin.ids["alice"][0], **theirs_in(twin)[-1]))

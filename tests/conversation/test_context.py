@@ -8,7 +8,7 @@ SUMMARY_SHARE = 0.4
 
 
 def counted(stage, text):
-    return stage.world.tools.tokenizer.count(text)
+    return stage.world.services.tokenizer.count(text)
 
 
 def lengths(owner, session="s"):

@@ -204,12 +204,12 @@ def test_what_was_deleted_while_it_was_thought_about_is_not_concluded(stage, own
     with world.store.read("w") as tx:
         tasks = tx.work.owed("w", (DERIVE,), after=0, limit=10)
         passage = read_passage(
-            RequestContext(tx, scope, "souvenance", world.clock.ms, world.tools), tasks, "s", "alice"
+            RequestContext(tx, scope, "souvenance", world.clock.ms, world.services), tasks, "s", "alice"
         )
     DELETIONS[what](owner, said)
     with world.store.write("w") as tx:
         changes = keep_statements(
-            RequestContext(tx, scope, "souvenance", world.clock.ms, world.tools), passage
+            RequestContext(tx, scope, "souvenance", world.clock.ms, world.services), passage
         )
     assert changes.put == []
     stage.rest()
@@ -234,7 +234,7 @@ def test_a_message_deleted_while_its_session_is_summed_up_is_not_in_the_summary(
     stage.worker.work_once()
     world = stage.world
     tokenizer = Interrupted(lambda: owner.told("DELETE", f"/sessions/s/messages/{said[3]['id']}"))
-    tools = replace(world.tools, tokenizer=tokenizer)
+    tools = replace(world.services, tokenizer=tokenizer)
     Worker(store=world.store, clock=world.clock, tools=tools, secret=lambda: b"", report=print).work_once()
     assert len(owner.texts("s")) == 19
     stage.rest()

@@ -27,7 +27,7 @@ def on(day):
 
 def ctx_on(stage, tx, workspace="w"):
     scope = Scope(workspace, "souvenance", frozenset(("default",)), None)
-    return RequestContext(tx, scope, "souvenance", stage.clock.ms, stage.world.tools)
+    return RequestContext(tx, scope, "souvenance", stage.clock.ms, stage.world.services)
 
 
 def dreamt(stage, peer="alice"):

@@ -34,7 +34,11 @@ def spoil(store, sql, *values):
 
 def tidy(world):
     shop = Worker(
-        store=world.store, clock=world.clock, tools=world.tools, secret=lambda: b"", report=lambda told: None
+        store=world.store,
+        clock=world.clock,
+        services=world.services,
+        secret=lambda: b"",
+        report=lambda told: None,
     )
     shop.look_round()
     while shop.tidy():
@@ -77,7 +81,7 @@ def test_a_damaged_vector_costs_its_own_line_and_no_other(world, store, damage):
     world.put(cap, "lunch with Mara")
     tidy(world)
     spoil(store, f"UPDATE vectors SET sealed = {damage} WHERE id = ?", hotel)
-    world.tools.index.forget()
+    world.services.index.forget()
     found = world.get(cap, "lunch with Mara", explain=True)
     assert found[0].text == "lunch with Mara"
     assert found[0].explanation.signals["meaning"].value > 0
@@ -90,7 +94,7 @@ def test_a_damaged_vector_is_made_again(world, store):
     hotel = world.put(cap, "hotel in Chengdu")
     tidy(world)
     spoil(store, "UPDATE vectors SET sealed = zeroblob(60) WHERE id = ?", hotel)
-    world.tools.index.forget()
+    world.services.index.forget()
     world.get(cap, "a place in Chengdu")
     tidy(world)
     found = world.get(cap, "a place in Chengdu", explain=True)

@@ -16,7 +16,7 @@ def quoted(told):
 
 
 def counted(stage, text):
-    return stage.world.tools.tokenizer.count(text)
+    return stage.world.services.tokenizer.count(text)
 
 
 def test_a_message_that_answers_is_quoted_whole_with_its_time_speaker_and_session(owner):

@@ -103,7 +103,7 @@ def test_of_more_than_are_counted_a_status_says_that_it_is_not_all(stage, owner)
     stage.rest()
     with stage.world.store.read() as tx:
         scope = Scope("default", "souvenance", None, None)
-        ctx = RequestContext(tx, scope, "souvenance", stage.clock.ms, stage.world.tools)
+        ctx = RequestContext(tx, scope, "souvenance", stage.clock.ms, stage.world.services)
         counted, whole = stock(ctx, most=2)
         assert (counted.conclusions, whole) == (2, False)
         counted, whole = stock(ctx, most=3)

@@ -53,7 +53,7 @@ def tell(stage, *texts, thought=True, peer="alice"):
         stage.owner.say(f"s{month}", text, peer=peer, created_at=f"2026-{month:02}-10T12:00:00Z")
         if thought:
             stage.rest()
-    embed_some(stage.world.store, stage.world.tools)
+    embed_some(stage.world.store, stage.world.services)
 
 
 @pytest.mark.parametrize("where", WHERE)

@@ -140,7 +140,7 @@ def test_a_write_names_the_namespace_of_its_session_or_none(stage, do, refused, 
     assert refused(operation, one, **fields, namespace="travel") == "namespace_denied"
     with stage.world.store.read() as tx:
         assert {namespace for _, namespace in compartments(stage)} == {"travel"}
-        assert [entry.namespace for entry in tx.register.entries("w", "session")] == ["travel"]
+        assert [entry.namespace for entry in tx.directory.entries("w", "session")] == ["travel"]
 
 
 @pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.name)
@@ -468,7 +468,7 @@ def test_such_a_cap_makes_nothing_else(stage, do, refused):
     codes = {refused(operation, cap, **fields) for operation, fields in attempts}
     assert codes <= {"cap_scope_mismatch", "namespace_denied"}
     with stage.world.store.read() as tx:
-        assert tx.register.entries(None, "workspace") == []
+        assert tx.directory.entries(None, "workspace") == []
         assert tx.lines.compartments() == []
 
 

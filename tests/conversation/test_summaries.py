@@ -19,7 +19,7 @@ def test_a_short_summary_is_made_after_twenty_messages_and_none_before(stage, ow
     short, long = owner.summaries("s")
     assert long is None
     assert (short["message_id"], short["summary_type"]) == (last["id"], "honcho_chat_summary_short")
-    assert short["token_count"] == stage.world.tools.tokenizer.count(short["content"]) > 0
+    assert short["token_count"] == stage.world.services.tokenizer.count(short["content"]) > 0
     assert short["created_at"].endswith("Z")
     assert [f"line {number}\n" in short["content"] + "\n" for number in (1, 20)] == [True, True]
 

@@ -218,8 +218,8 @@ class Stage:
     def __init__(self, world, *, trusted=None):
         self.world = world
         self.clock = world.clock
-        self.webhook_sender = world.tools.webhook_sender
-        self.tokenizer = world.tools.tokenizer
+        self.webhook_sender = world.services.webhook_sender
+        self.tokenizer = world.services.tokenizer
         self.complaints = []
         self.worker = self.another_worker()
         self.owner_cap = world.operator(exp=world.seconds + 365 * 24 * 3600).token
@@ -241,7 +241,7 @@ class Stage:
         return Worker(
             store=world.store,
             clock=world.clock,
-            tools=world.tools,
+            services=world.services,
             secret=lambda: SECRET,
             report=self.complaints.append,
         )

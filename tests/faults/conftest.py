@@ -63,7 +63,7 @@ class CappedStore:
     def open(self):
         self.engine = CappedEngine(self.home / "souvenance.db")
         store, entropy, keyring = SqlStore(self.engine), SystemEntropy(), KeyFiles.create(self.home)
-        tools = Services(
+        services = Services(
             vault=Vault(keyring, entropy),
             index=ReferenceIndex(),
             entropy=entropy,
@@ -71,7 +71,7 @@ class CappedStore:
             reader=Documents(),
             webhook_sender=HttpWebhookSender(),
         )
-        return Gate(store=store, keyring=keyring, clock=SystemClock(), tools=tools), store.close
+        return Gate(store=store, keyring=keyring, clock=SystemClock(), services=services), store.close
 
     def free(self):
         self.engine.cap(100_000)

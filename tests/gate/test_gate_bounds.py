@@ -50,7 +50,7 @@ def told(world, narrowed, inside, outside):
         world.clock.advance(seconds=1)
         for unseen in UNSEEN if outside else ():
             world.put(owner, f"{unseen} {number}", **outside)
-    while embed_some(world.store, world.tools):
+    while embed_some(world.store, world.services):
         continue
     cap = world.issue(**narrowed)
     found = [world.get(cap, question, k=20, explain=True) for question in QUESTIONS]

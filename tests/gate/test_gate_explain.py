@@ -81,7 +81,7 @@ def test_with_an_embedder_an_explanation_names_the_space_that_meanings_were_comp
     cap = world.issue()
     world.put(cap, "hotel in Chengdu")
     assert world.get(cap, "hotel", explain=True)[0].explanation.space == "a-space"
-    assert embed_some(world.store, world.tools)
+    assert embed_some(world.store, world.services)
     assert world.get(cap, "hotel", explain=True)[0].explanation.space == "a-space"
 
 

@@ -45,7 +45,7 @@ def floored(world, cap, query):
 
 
 def embed_all(world):
-    while embed_some(world.store, world.tools):
+    while embed_some(world.store, world.services):
         pass
 
 
@@ -82,7 +82,7 @@ def test_while_another_embedder_has_yet_to_place_the_lines_they_are_shown_for_th
     embed_all(old)
     world = of_another_embedder(old, FarApart("new"))
     assert floored(world, cap, "who is flying to Ljubljana with me?") == [FLIGHT]
-    world.tools.meaning.touch([TRAVEL])
+    world.services.meaning.touch([TRAVEL])
     embed_all(world)
     assert floored(world, cap, "who is flying to Ljubljana with me?") == []
 

@@ -76,7 +76,7 @@ def make(request, tmp_path):
 
     yield one
     for world in made:
-        world.tools.meaning.stop()
+        world.services.meaning.stop()
         world.store.close()
 
 
@@ -85,7 +85,7 @@ def matched(world, cap, query=QUESTION, **fields):
 
 
 def embed_all(world):
-    while embed_some(world.store, world.tools):
+    while embed_some(world.store, world.services):
         pass
 
 
@@ -128,7 +128,7 @@ def test_a_line_that_was_forgotten_is_not_found_by_the_vector_made_for_a_questio
 
 def test_the_vector_of_a_line_is_begun_as_it_is_written_before_anybody_asks(make):
     world = make(Telling())
-    cap, embedder = world.issue(), world.tools.meaning.embedder
+    cap, embedder = world.issue(), world.services.meaning.embedder
     world.put(cap, "the train leaves at nine")
     assert matched(world, cap) == []
     embedder.made.clear()
@@ -141,12 +141,12 @@ def test_the_vector_of_a_line_is_begun_as_it_is_written_before_anybody_asks(make
 
 def test_of_many_lines_at_once_the_rest_is_left_to_the_work_behind_the_requests(make):
     world = make(Telling())
-    cap, embedder = world.issue(), world.tools.meaning.embedder
+    cap, embedder = world.issue(), world.services.meaning.embedder
     world.put(cap, "the train leaves at nine")
     assert matched(world, cap) == []
     for number in range(30):
         world.put(cap, f"remark {number} about the weather")
-    world.tools.meaning.stop()
+    world.services.meaning.stop()
     assert 1 < len(embedder.passages_made) <= 5
 
 
@@ -156,10 +156,10 @@ def test_a_vector_is_made_once_whoever_asks_and_stored_by_the_work_behind_the_re
     world.put(cap, SHARES_NO_WORD)
     assert matched(world, cap) == [SHARES_NO_WORD]
     embed_all(world)
-    assert len(world.tools.meaning.embedder.passages_made) == 1
+    assert len(world.services.meaning.embedder.passages_made) == 1
     assert world.call(o.STATUS, cap, m.Status()).waiting == 0
     assert matched(world, cap) == [SHARES_NO_WORD]
-    assert len(world.tools.meaning.embedder.passages_made) == 1
+    assert len(world.services.meaning.embedder.passages_made) == 1
 
 
 def test_a_question_makes_vectors_of_a_bounded_amount_of_text_and_of_the_newest_first(make):
@@ -169,7 +169,7 @@ def test_a_question_makes_vectors_of_a_bounded_amount_of_text_and_of_the_newest_
         world.put(cap, f"remark {number} about the weather")
     world.put(cap, SHARES_NO_WORD)
     assert matched(world, cap) == [SHARES_NO_WORD]
-    made = world.tools.meaning.embedder.passages_made
+    made = world.services.meaning.embedder.passages_made
     assert SHARES_NO_WORD in made[0]
     assert len(made) < 70
 
@@ -188,7 +188,7 @@ def test_a_question_does_not_wait_long_for_an_embedder_that_is_stuck_and_finds_b
     world.put(cap, SHARES_NO_WORD)
     assert matched(world, cap, "where does Rex sleep?") == [SHARES_NO_WORD]
     assert matched(world, cap) == []
-    world.tools.meaning.embedder.go.set()
+    world.services.meaning.embedder.go.set()
 
 
 def test_an_embedder_that_fails_for_new_lines_leaves_them_to_be_found_by_words(make):
@@ -196,7 +196,7 @@ def test_an_embedder_that_fails_for_new_lines_leaves_them_to_be_found_by_words(m
     cap = world.issue()
     world.put(cap, SHARES_NO_WORD)
     assert matched(world, cap, "where does Rex sleep?") == [SHARES_NO_WORD]
-    assert "out of reach" in world.tools.meaning.trouble
+    assert "out of reach" in world.services.meaning.trouble
 
 
 def test_nobody_else_s_new_line_is_found(make):

@@ -122,7 +122,7 @@ def test_a_worker_that_rests_waits_for_a_idle_when_it_is_called():
     shop = Worker(
         store=world.store,
         clock=world.clock,
-        tools=world.tools,
+        services=world.services,
         secret=bytes,
         report=lambda told: None,
         idle=world.gate.idle,

@@ -26,7 +26,11 @@ class HeardIndex(ReferenceIndex):
 
 def worker(world):
     return Worker(
-        store=world.store, clock=world.clock, tools=world.tools, secret=lambda: b"", report=lambda told: None
+        store=world.store,
+        clock=world.clock,
+        services=world.services,
+        secret=lambda: b"",
+        report=lambda told: None,
     )
 
 
@@ -34,7 +38,7 @@ def test_the_index_is_told_of_a_line_and_keeps_up_where_nothing_is_to_do():
     world = World(index=HeardIndex())
     world.put(world.issue(), "hotel in Chengdu")
     assert not worker(world).work_once()
-    assert world.tools.index.heard == ["alice", KEPT_UP]
+    assert world.services.index.heard == ["alice", KEPT_UP]
 
 
 def test_the_index_is_told_of_vectors_once_they_are_kept():
@@ -43,7 +47,7 @@ def test_the_index_is_told_of_vectors_once_they_are_kept():
     shop = worker(world)
     while shop.work_once():
         pass
-    assert world.tools.index.heard == ["alice", "vectors of alice", KEPT_UP]
+    assert world.services.index.heard == ["alice", "vectors of alice", KEPT_UP]
 
 
 def test_the_index_keeps_up_once_what_follows_from_a_message_is_written():
@@ -56,5 +60,5 @@ def test_the_index_keeps_up_once_what_follows_from_a_message_is_written():
     )
     shop = worker(world)
     while shop.work_once():
-        assert KEPT_UP not in world.tools.index.heard
-    assert world.tools.index.heard == ["bob", "bob", KEPT_UP]
+        assert KEPT_UP not in world.services.index.heard
+    assert world.services.index.heard == ["bob", "bob", KEPT_UP]

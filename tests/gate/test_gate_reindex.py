@@ -41,7 +41,11 @@ def make(request, tmp_path):
 
 def worker(world):
     return Worker(
-        store=world.store, clock=world.clock, tools=world.tools, secret=lambda: b"", report=lambda told: None
+        store=world.store,
+        clock=world.clock,
+        services=world.services,
+        secret=lambda: b"",
+        report=lambda told: None,
     )
 
 
@@ -197,7 +201,7 @@ def test_a_compartment_that_lost_its_keys_holds_nobody_up(make):
     with world.store.write() as tx:
         lost = [key for key in tx.keys.every() if key.compartment == TRAVEL and key.purpose == "seal"]
         tx.keys.rewrap(lost[0]._replace(wrapped=bytes(60)))
-    world.tools.vault.forget()
+    world.services.vault.forget()
     tidy(world)
     assert matched(world, world.issue(), "lunch", namespaces=("work",)) == ["lunch with Mara"]
 

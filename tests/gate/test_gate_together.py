@@ -150,7 +150,7 @@ def test_the_rest_is_looked_up_while_the_embedder_is_at_work_on_the_questions():
     world = World(embedder=embedder)
     cap = world.issue()
     world.put(cap, "The trip to Chengdu is in May")
-    world.tools.meaning.vector("")  # From here on it is loaded.
+    world.services.meaning.vector("")  # From here on it is loaded.
 
     def get(case, request):
         looked_up.append("question")
@@ -219,9 +219,9 @@ def test_the_same_messages_are_searched_for_once(talk):
     world, cap = talk
 
     def searches(*calls):
-        before = world.tools.index.searches
+        before = world.services.index.searches
         together(world, cap, *calls)
-        return world.tools.index.searches - before
+        return world.services.index.searches - before
 
     picture, fewer = picturing(floor=True, search_top_k=3), searching(limit=5, floor=True)
     assert searches(picture, fewer) == searches(picture)

@@ -192,7 +192,7 @@ class World:
         self.clock = clock or FakeClock()
         self.keyring = keyring or MemoryKeyring(self.entropy)
         self.store = MemoryStore() if store is None else store
-        self.tools = Services(
+        self.services = Services(
             vault=Vault(self.keyring, self.entropy),
             index=index or ReferenceIndex(),
             entropy=self.entropy,
@@ -205,7 +205,7 @@ class World:
             zone=zone or UniversalTime(),
             meaning=Meaning(embedder, now=self.clock.now, patience=_PATIENCE_SECONDS),
         )
-        self.gate = Gate(store=self.store, keyring=self.keyring, clock=self.clock, tools=self.tools)
+        self.gate = Gate(store=self.store, keyring=self.keyring, clock=self.clock, services=self.services)
 
     def copied(self, **options):
         """A world of the reference parts in which so far the same has happened, and nothing is shared."""
@@ -317,7 +317,7 @@ def _extent(said):
 def on_sqlite(path, **options):
     """A world on a real file, or where this run keeps its stores, with the index that a house uses."""
     world = World(store=stores.store(path), index=RankedIndex(), **options)
-    stores.attend(path, world.tools)
+    stores.attend(path, world.services)
     return world
 
 

@@ -91,8 +91,8 @@ def test_an_answer_that_lies_here_unread_is_not_the_server_s_silence(far):
 def test_who_gives_the_pass_is_waited_for_like_a_server(far):
     scene, asked = far
 
-    def pass_of(errand):
+    def pass_of(job):
         assert looked_at(scene, asked) == [True]
-        return errand
+        return job
 
     assert asked.awaiting(pass_of)("read") == "read"

@@ -15,8 +15,8 @@ from souvenance.gate.gate import Gate
 @contextmanager
 def thinking_stage(folder, thinker) -> Iterator[Stage]:
     world = on_sqlite(folder / "book.db", webhook_sender=Pigeon(), clock=thinker.clock)
-    world.tools = replace(world.tools, model=thinker.model)
-    world.gate = Gate(store=world.store, keyring=world.keyring, clock=world.clock, tools=world.tools)
+    world.services = replace(world.services, model=thinker.model)
+    world.gate = Gate(store=world.store, keyring=world.keyring, clock=world.clock, services=world.services)
     stage = Stage(world)
     try:
         yield stage

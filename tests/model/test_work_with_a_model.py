@@ -160,7 +160,7 @@ def test_a_dream_spends_nothing(stage, owner, endpoint):
 
 
 def test_without_a_model_nothing_is_different(stage, owner, endpoint):
-    stage.world.tools = replace(stage.world.tools, model=None)
+    stage.world.services = replace(stage.world.services, model=None)
     worker = stage.another_worker()
     owner.say("s", "I live in Lisbon.")
     stage.rest(worker)

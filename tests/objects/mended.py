@@ -13,19 +13,19 @@ from souvenance.ports.object_store import Objects
 
 
 @contextmanager
-def mending(store: SqlStore, objects: Objects, tools: Services) -> Iterator[Repairer]:
+def mending(store: SqlStore, objects: Objects, services: Services) -> Iterator[Repairer]:
     """The book is one that does not note its changes; it is closed at the end."""
     clock, entropy = SystemClock(), SystemEntropy()
     carrier = ReplicationWorker(
         store=store,
-        vault=tools.vault,
+        vault=services.vault,
         entropy=entropy,
         clock=clock,
         objects=objects,
         report=lambda told: None,
     )
     try:
-        yield Repairer(store=store, clock=clock, tools=tools, carrier=carrier)
+        yield Repairer(store=store, clock=clock, services=services, carrier=carrier)
     finally:
         carrier.close()
         store.close()

@@ -45,7 +45,7 @@ def test_peers_that_go_hide_no_others(crowd, gone_at_once):
         with crowd.store.write() as tx:
             for number in range(gone_at_once):
                 name = f"p{number:04}"
-                if name < last.name and tx.register.remove("w", PEER, name):
+                if name < last.name and tx.directory.remove("w", PEER, name):
                     gone.add(name)
 
     found = [record.name for record in pages(crowd, 90, remove)]

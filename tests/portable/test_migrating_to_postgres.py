@@ -14,7 +14,7 @@ from souvenance.adapters.sql.copy_store import copy_store
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
-from souvenance.domain.jobs import DERIVE, Errand
+from souvenance.domain.jobs import DERIVE, Job
 from souvenance.errors import Conflict, Misconfigured
 
 pytestmark = pytest.mark.embedded("it moves the file")
@@ -89,7 +89,7 @@ def test_new_work_gets_a_number_of_its_own(store, url):
     there = SqlStore(PostgresEngine(url))
     try:
         with there.write("w") as tx:
-            tx.work.add(Errand("w", DERIVE, session="new", peer="ann"), 0)
+            tx.work.add(Job("w", DERIVE, session="new", peer="ann"), 0)
     finally:
         there.close()
 

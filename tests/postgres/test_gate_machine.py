@@ -230,8 +230,8 @@ class Gates(RuleBasedStateMachine):
             self.same(lambda one, workspace=workspace: one.logged(workspace))
 
     def mending(self):
-        store, tools = SqlStore(PostgresEngine(self.url)), self.all["postgres+s3"].world.tools
-        return mending(store, self.bucket, tools)
+        store, services = SqlStore(PostgresEngine(self.url)), self.all["postgres+s3"].world.services
+        return mending(store, self.bucket, services)
 
     def teardown(self):
         with self.left:

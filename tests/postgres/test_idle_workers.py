@@ -15,7 +15,7 @@ from processes import PATIENCE_SECONDS, until
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.core.conversation.webhooks import Delivery
-from souvenance.domain.jobs import DELIVER, Errand
+from souvenance.domain.jobs import DELIVER, Job
 from surfaces.door import environment, ordinary_signals, souvenance
 
 SILENCE_SECONDS = 4
@@ -61,7 +61,7 @@ def do_one(url, due):
             return tx.work.next_due() is None
 
     with store.write("w") as tx:
-        tx.work.add(Errand("w", DELIVER, payload=payload), due)
+        tx.work.add(Job("w", DELIVER, payload=payload), due)
     until(is_done)
     store.close()
 

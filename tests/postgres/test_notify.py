@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from contracts.jobs_contract import NOW, add, errand
+from contracts.jobs_contract import NOW, add, job
 from contracts.store_scenes import GiveUp
 from postgres.server import Server
 from souvenance.adapters.sql.postgres import PostgresEngine
@@ -41,10 +41,10 @@ def test_work_is_heard_by_another_process_once_it_is_committed(stores):
     with other.listening(ear):
         assert ear.hears()
         with pytest.raises(GiveUp), store.write("acme") as tx:
-            tx.work.add(errand(), NOW)
+            tx.work.add(job(), NOW)
             raise GiveUp
         assert not ear.hears(0.05)
-        add(store, errand(1), errand(2))
+        add(store, job(1), job(2))
         assert ear.hears()
 
 
@@ -53,7 +53,7 @@ def test_nothing_is_heard_any_more_by_whoever_left(stores):
     ear = Ear()
     with other.listening(ear):
         assert ear.hears()
-    add(store, errand())
+    add(store, job())
     assert not ear.hears(0.05)
 
 
@@ -69,7 +69,7 @@ def test_a_server_that_was_away_is_listened_to_again(tmp_path_factory):
                 pass
             server.start()
             assert ear.hears()
-            add(store, errand())
+            add(store, job())
             assert ear.hears()
     finally:
         store.close()

@@ -364,7 +364,7 @@ def test_vectors_are_made_anew_in_the_other_form_and_back_and_answers_stay_the_s
     for (_, one), (_, other) in zip(told(clear, cap), answers, strict=True):
         assert one.score == pytest.approx(other.score, abs=1e-5)
     assert begin(sealed).vectors == 3
-    sealed.tools.meaning.touch([Compartment("default", "alice", "travel")])
+    sealed.services.meaning.touch([Compartment("default", "alice", "travel")])
     tidy(sealed)
     assert forms(sealed.store) == (3, 0)
     assert told(sealed, cap) == answers

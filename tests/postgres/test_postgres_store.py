@@ -6,7 +6,7 @@ import multiprocessing
 
 import pytest
 
-from contracts.jobs_contract import add, errand, expect_each_once, work_off
+from contracts.jobs_contract import add, expect_each_once, job, work_off
 from contracts.persistent_store_contract import PersistentStoreContract
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
@@ -26,7 +26,7 @@ class TestPostgresStore(PersistentStoreContract):
         return lambda: SqlStore(PostgresEngine(url))
 
     def test_processes_never_claim_the_same_and_leave_nothing(self, url, store):
-        add(store, *(errand(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
+        add(store, *(job(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))
         with multiprocessing.get_context("spawn").Pool(2) as pool:
             done = pool.starmap(work_off_in_a_process, [(url, holder) for holder in "hi"])
         expect_each_once(done, 60)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from contracts.jobs_contract import add, errand
+from contracts.jobs_contract import add, job
 from contracts.store_scenes import COMPARTMENT, ELSEWHERE, IDS, WORKSPACE, append, fill, sealed_line
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
@@ -27,7 +27,7 @@ def filled(url):
             fill(tx, compartment)
         tx.caps.revoke(Revocation(ALL, "jti", "everywhere", 1))
         tx.touch(ALL, caps=True)
-    add(store, errand(0, workspace=WORKSPACE), errand(1, workspace="other"))
+    add(store, job(0, workspace=WORKSPACE), job(1, workspace="other"))
     yield engine
     store.close()
 

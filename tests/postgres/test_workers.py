@@ -21,7 +21,7 @@ from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.core.conversation.webhooks import Delivery
 from souvenance.domain import audit
-from souvenance.domain.jobs import DELIVER, DERIVE, Errand
+from souvenance.domain.jobs import DELIVER, DERIVE, Job
 from surfaces.door import environment, ordinary_signals, souvenance
 
 PATIENCE_SECONDS = 60
@@ -57,9 +57,9 @@ def stopped(process):
 
 
 def to_nobody(n):
-    """An errand that is done at once: the webhook that it names was deleted."""
+    """An job that is done at once: the webhook that it names was deleted."""
     payload = msgspec.json.encode(Delivery(endpoint="gone", body=str(n))).decode()
-    return Errand("w", DELIVER, payload=payload)
+    return Job("w", DELIVER, payload=payload)
 
 
 def claim_and_hang(url, told):
@@ -123,10 +123,10 @@ def test_what_a_killed_process_was_about_to_take_or_write_is_free_at_once(url, s
 
 
 def add_some(store, workspace, count):
-    """Add so many errands, each in a transaction of its own."""
+    """Add so many jobs, each in a transaction of its own."""
     for n in range(count):
         with store.write(workspace) as tx:
-            tx.work.add(Errand(workspace, DERIVE, f"s{n % 3}", "ann", n, n), NOW)
+            tx.work.add(Job(workspace, DERIVE, f"s{n % 3}", "ann", n, n), NOW)
 
 
 def work_off(store, added):

@@ -23,7 +23,7 @@ from souvenance.domain.capability import INSTALLATION, Extent, Revocation, Revok
 from souvenance.domain.change_feed import Saying
 from souvenance.domain.directory import MEMBER, PEER, Entry, Tie
 from souvenance.domain.directory import WORKSPACE as WORKSPACE_ENTRY
-from souvenance.domain.jobs import DERIVE, DREAM, Errand, Task
+from souvenance.domain.jobs import DERIVE, DREAM, Job, Task
 from souvenance.domain.line import PROFILE, TOMBSTONE, SealedLine
 from souvenance.domain.names import ALL, Compartment
 from souvenance.ports.directory import Batch
@@ -106,8 +106,8 @@ batches = st.builds(
     first=times,
     last=times,
 )
-errands = st.builds(
-    Errand,
+jobs = st.builds(
+    Job,
     workspace=mostly_acme,
     kind=st.sampled_from((DERIVE, DERIVE, DERIVE, DREAM)),
     session=st.sampled_from(("s", "s", "t", None)),
@@ -218,9 +218,9 @@ fates = st.lists(st.integers(0, 3), max_size=3)
 last_ones = st.sampled_from(("", *WORKSPACES))
 claims = step("claim", st.sampled_from(HOLDERS), times, times, st.integers(0, 3), last_ones, fates)
 work_steps = st.one_of(
-    step("work.add", errands, times),
-    step("work.add", errands, times),
-    step("work.add", errands, times),
+    step("work.add", jobs, times),
+    step("work.add", jobs, times),
+    step("work.add", jobs, times),
     claims,
     claims,
     claims,
@@ -390,24 +390,24 @@ def told_of_talk(tx):
         "citing": [tx.lines.citing(workspace, IDS[:n]) for workspace, n in product(WORKSPACES, (1, 3))],
         "entries": [
             (
-                tx.register.entries(workspace, kind, newest_first=newest_first),
-                tx.register.entries(workspace, kind, newest_first=newest_first, offset=1, limit=1),
-                tx.register.entries(workspace, kind, namespaces=NAMESPACES, newest_first=newest_first),
-                tx.register.count(workspace, kind),
-                tx.register.count(workspace, kind, NAMESPACES[:1]),
+                tx.directory.entries(workspace, kind, newest_first=newest_first),
+                tx.directory.entries(workspace, kind, newest_first=newest_first, offset=1, limit=1),
+                tx.directory.entries(workspace, kind, namespaces=NAMESPACES, newest_first=newest_first),
+                tx.directory.count(workspace, kind),
+                tx.directory.count(workspace, kind, NAMESPACES[:1]),
             )
             for workspace, kind, newest_first in product(
                 (None, *WORKSPACES), (PEER, WORKSPACE_ENTRY), (False, True)
             )
         ],
-        "entry": [tx.register.entry(*place) for place in product(WORKSPACES, (PEER,), "aA")],
-        "namespaces of entries": [tx.register.namespaces(workspace, PEER) for workspace in WORKSPACES],
+        "entry": [tx.directory.entry(*place) for place in product(WORKSPACES, (PEER,), "aA")],
+        "namespaces of entries": [tx.directory.namespaces(workspace, PEER) for workspace in WORKSPACES],
         "ties": [
-            tx.register.ties(workspace, MEMBER, holder=holder, held=held)
+            tx.directory.ties(workspace, MEMBER, holder=holder, held=held)
             for workspace, holder, held in product(WORKSPACES, (None, "s"), (None, "ann"))
         ],
         "batches": [
-            tx.register.batch(*talk, digest) for talk, digest in product(talks, (b"", b"one", b"two"))
+            tx.directory.batch(*talk, digest) for talk, digest in product(talks, (b"", b"one", b"two"))
         ],
         "due": tx.work.next_due(),
         "tallies": [

@@ -8,7 +8,7 @@ from itertools import takewhile
 from msgspec.structs import asdict, replace
 
 from reference.state import State
-from souvenance.domain.jobs import Errand, Tally, Task
+from souvenance.domain.jobs import Job, Tally, Task
 from souvenance.domain.names import ALL
 
 
@@ -16,9 +16,9 @@ class MemoryWork:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def add(self, errand: Errand, due: int) -> None:
+    def add(self, job: Job, due: int) -> None:
         seq = self._state.increase(ALL, "work")
-        self._state.tasks[seq] = Task(**asdict(errand), seq=seq, due=due)
+        self._state.tasks[seq] = Task(**asdict(job), seq=seq, due=due)
 
     def claim(self, holder: str, *, now: int, until: int, most: int, after: str = "") -> list[Task]:
         def free(task: Task) -> bool:

@@ -128,7 +128,7 @@ def world(tmp_path):
 
 
 def embed(world):
-    while embed_some(world.store, world.tools):
+    while embed_some(world.store, world.services):
         pass
 
 
@@ -148,7 +148,7 @@ def test_a_vector_that_does_not_open_is_named_by_the_doctor_and_by_the_log_befor
     assert examined(world) == []
     Folder(tmp_path).edit("UPDATE vectors SET sealed = zeroblob(60) WHERE id = ?", line)
     assert [line in finding for finding in examined(world)] == [True]
-    world.tools.index.forget()
+    world.services.index.forget()
     assert world.texts(cap, "a hotel") == ["hotel in Chengdu"]
     embed(world)
     assert examined(world) == []

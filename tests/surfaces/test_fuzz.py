@@ -93,8 +93,9 @@ def installation(tmp_path_factory):
     installation = open_installation(settings_from(known, str(tmp_path_factory.mktemp("fuzzed") / "home")))
     complaints = []
     installation.worker._report = complaints.append
-    installation.worker._tools = replace(
-        installation.worker._tools, webhook_sender=NoWebhookSender(installation.worker._tools.webhook_sender)
+    installation.worker._services = replace(
+        installation.worker._services,
+        webhook_sender=NoWebhookSender(installation.worker._services.webhook_sender),
     )
     yield installation
     while installation.worker.work_once():

@@ -15,7 +15,7 @@ import stores
 from processes import PATIENCE_SECONDS, until
 from souvenance import open_installation, settings_from
 from souvenance.core.conversation.webhooks import Delivery
-from souvenance.domain.jobs import DELIVER, Errand
+from souvenance.domain.jobs import DELIVER, Job
 from surfaces.door import environment, ordinary_signals, souvenance
 
 
@@ -76,7 +76,7 @@ def test_its_metrics_tell_of_the_work_it_does(home, worker):
         settings_from({"SOUVENANCE_EMBEDDER": "none", **stores.settings_of(home)}, str(home))
     )
     with installation._store.write("default") as tx:
-        tx.work.add(Errand("default", DELIVER, payload=payload), 0)
+        tx.work.add(Job("default", DELIVER, payload=payload), 0)
     installation.close()
     done = 'souvenance_work_total{kind="deliver",outcome="ok"} 1.0'
     until(lambda: done in worker.get("/metrics").text)

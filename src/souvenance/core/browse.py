@@ -151,7 +151,7 @@ class _Profile:
     def _entry(self, line: Line) -> str:
         said = defuse(line.text)
         happened = line.created_at if line.occurred_at is None else line.occurred_at
-        return f"- {day(self._ctx.tools.local(happened))} [{line.compartment.namespace}] {said}\n"
+        return f"- {day(self._ctx.services.local(happened))} [{line.compartment.namespace}] {said}\n"
 
 
 def class_of(line: Line) -> Trust:

@@ -38,7 +38,7 @@ def freshen(ctx: RequestContext, keys: CompartmentKeys, known: Collection[str]) 
 
     Newest first, as far as the question's share of text goes.
     """
-    compartment, meaning = keys.compartment, ctx.tools.meaning
+    compartment, meaning = keys.compartment, ctx.services.meaning
     lacking = ctx.once(
         (freshen, compartment), lambda: ctx.tx.terms.newest_lacking(compartment, meaning.space, _NEWEST)
     )
@@ -58,16 +58,16 @@ def freshen(ctx: RequestContext, keys: CompartmentKeys, known: Collection[str]) 
     return Fresh(lacking, {line_id: pack(vector) for line_id, vector in vectors if vector is not None})
 
 
-def embed_some(store: Store, tools: Services) -> bool:
+def embed_some(store: Store, services: Services) -> bool:
     """Give some lines of a compartment that is behind their places; whether there was one.
 
     Raises: Unavailable if the store is out of reach.
     """
-    meaning = tools.meaning
+    meaning = services.meaning
     embedder, compartment = meaning.embedder, meaning.next_compartment()
     if embedder is None or compartment is None or not meaning.behind:
         return False
-    lines, texts = _waiting(store, tools, compartment, embedder.space)
+    lines, texts = _waiting(store, services, compartment, embedder.space)
     if not lines:
         meaning.done(compartment)
         return True
@@ -77,19 +77,21 @@ def embed_some(store: Store, tools: Services) -> bool:
         meaning.failed(error)
         return False
     meaning.trouble = ""
-    _keep(store, tools, compartment, embedder, dict(zip((line.id for line in lines), vectors, strict=True)))
+    _keep(
+        store, services, compartment, embedder, dict(zip((line.id for line in lines), vectors, strict=True))
+    )
     return True
 
 
 def _waiting(
-    store: Store, tools: Services, compartment: Compartment, space: str
+    store: Store, services: Services, compartment: Compartment, space: str
 ) -> tuple[list[SealedLine], list[str]]:
     """The next lines without a place, and what they say; those that do not open are passed over."""
     with store.read(compartment.workspace) as tx:
-        keys = tools.vault.left(tx, compartment)
+        keys = services.vault.left(tx, compartment)
         if keys is None:
             return [], []
-        for ids in _batches(tx, tools, compartment, space):
+        for ids in _batches(tx, services, compartment, space):
             lines = tx.lines.get_all(compartment, ids)
             opened = [(line, text) for line in lines if (text := _text(line, keys)) is not None]
             if opened:
@@ -97,9 +99,11 @@ def _waiting(
     return [], []
 
 
-def _batches(tx: Transaction, tools: Services, compartment: Compartment, space: str) -> Iterator[list[str]]:
+def _batches(
+    tx: Transaction, services: Services, compartment: Compartment, space: str
+) -> Iterator[list[str]]:
     """The lines whose places were lost, and then those that never had one, some at a time."""
-    if lost := tools.meaning.take_lost(compartment, _AT_ONCE):
+    if lost := services.meaning.take_lost(compartment, _AT_ONCE):
         yield lost
     beyond = 0
     while lacking := tx.terms.lacking(compartment, space, _AT_ONCE, beyond):
@@ -115,21 +119,21 @@ def _text(line: SealedLine, keys: CompartmentKeys) -> str | None:
 
 
 def _keep(
-    store: Store, tools: Services, compartment: Compartment, embedder: Embedder, vectors: dict[str, bytes]
+    store: Store, services: Services, compartment: Compartment, embedder: Embedder, vectors: dict[str, bytes]
 ) -> None:
     with store.write(compartment.workspace, lasting=False) as tx:
-        keys = tools.vault.left(tx, compartment)
+        keys = services.vault.left(tx, compartment)
         if keys is None:
             return
         if tx.terms.comparing is not None:
             kept = {line_id: pack(vector) for line_id, vector in vectors.items()}
         else:
-            kept = _sealed(tools, keys, embedder.space, vectors)
+            kept = _sealed(services, keys, embedder.space, vectors)
         tx.terms.lie(compartment, embedder.space, list(kept.items()))
-        at, replaced = tools.meaning.replaced(compartment, kept)
+        at, replaced = services.meaning.replaced(compartment, kept)
         if replaced:
             tx.audit.append(compartment.workspace, _replacement(at, compartment, replaced))
-    tools.index.touch(compartment, vectors=True)
+    services.index.touch(compartment, vectors=True)
 
 
 def _replacement(at: int, compartment: Compartment, line_ids: list[str]) -> Event:
@@ -147,7 +151,7 @@ def _replacement(at: int, compartment: Compartment, line_ids: list[str]) -> Even
 
 
 def _sealed(
-    tools: Services, keys: CompartmentKeys, space: str, vectors: dict[str, bytes]
+    services: Services, keys: CompartmentKeys, space: str, vectors: dict[str, bytes]
 ) -> dict[str, bytes]:
     key, epoch = keys.seals[keys.epoch], keys.epoch
     return {
@@ -158,7 +162,7 @@ def _sealed(
             space,
             key=key,
             epoch=epoch,
-            nonce=tools.entropy.take(NONCE_BYTES),
+            nonce=services.entropy.take(NONCE_BYTES),
         )
         for line_id, vector in vectors.items()
     }

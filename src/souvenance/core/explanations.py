@@ -39,7 +39,7 @@ class Reasons(Struct, frozen=True):
 
 def compared_in(ctx: RequestContext, hits: Iterable[Hit]) -> str | None:
     """The space in which the meaning of any of these was compared with the question's."""
-    return ctx.tools.meaning.space if any(MEANING in hit.signals for hit in hits) else None
+    return ctx.services.meaning.space if any(MEANING in hit.signals for hit in hits) else None
 
 
 def explained(hit: Hit, rank: int, space: str | None) -> Reasons:

@@ -61,7 +61,7 @@ def every_compartment(tx: Transaction, workspace: str | None = None) -> list[Com
     )
 
 
-def begin(tx: Transaction, tools: Services, workspace: str | None) -> None:
+def begin(tx: Transaction, services: Services, workspace: str | None) -> None:
     """Note that every compartment, or each of that workspace, is to be made anew.
 
     If such work is under way there, it is gone on with instead.
@@ -71,10 +71,10 @@ def begin(tx: Transaction, tools: Services, workspace: str | None) -> None:
     _catch_up(tx)
     if tx.renewal.next(*within) is None:
         tx.renewal.owe(compartments)
-    tools.meaning.touch(compartments)
+    services.meaning.touch(compartments)
 
 
-def renew_some(store: Store, tools: Services) -> bool:
+def renew_some(store: Store, services: Services) -> bool:
     """Make the tokens of some lines anew; whether there was a compartment to do so in.
 
     Raises: Unavailable if the store is out of reach.
@@ -84,11 +84,11 @@ def renew_some(store: Store, tools: Services) -> bool:
         if debt is None:
             return False
         entries = tx.renewal.lines(debt, _AT_ONCE)
-        keys = tools.vault.left(tx, debt.compartment)
+        keys = services.vault.left(tx, debt.compartment)
         lines = (
             [] if keys is None else tx.lines.get_all(debt.compartment, [line_id for _, line_id in entries])
         )
-    made = [] if keys is None else _made(entries, lines, keys, tools.zone)
+    made = [] if keys is None else _made(entries, lines, keys, services.zone)
     with store.write(debt.compartment.workspace, lasting=False) as tx:
         tx.renewal.renew(debt.compartment, made)
         if len(entries) == _AT_ONCE:

@@ -71,9 +71,9 @@ def remember(ctx: RequestContext, draft: Draft) -> tuple[Line, bool]:
         metadata=draft.metadata or {},
         **shared_fields(GivenFields, draft),
     )
-    check_line(line, chosen_id=draft.id is not None, now=ctx.now, limits=ctx.tools.limits)
+    check_line(line, chosen_id=draft.id is not None, now=ctx.now, limits=ctx.services.limits)
     metadata = content.encode_metadata(line.metadata)
-    keys = ctx.tools.vault.compartment(ctx.tx, line.compartment)
+    keys = ctx.services.vault.compartment(ctx.tx, line.compartment)
     if append(ctx, sealed(ctx, line, keys, metadata), line.text, keys):
         return line, False
     return _first_told(ctx, line, keys), True
@@ -91,14 +91,14 @@ def append(ctx: RequestContext, line: SealedLine, text: str, keys: CompartmentKe
 def index(ctx: RequestContext, line: LinePlace, text: str, keys: CompartmentKeys) -> None:
     """Make the line findable by its text."""
     at = _time_of(line)
-    analysis = ctx.once((Analysis, text, at), lambda: analysed(text, at, ctx.tools.zone))
+    analysis = ctx.once((Analysis, text, at), lambda: analysed(text, at, ctx.services.zone))
     terms = ctx.once((words.blind, keys.blind, text), lambda: words.blind(keys.blind, analysis.terms))
     tokens, counts = _with_marks(line, analysis, terms, keys)
     said = Saying(line.session, line.turn, at)
     ctx.tx.terms.add(line.compartment, line.id, tokens, counts, said)
-    ctx.tools.meaning.touch((line.compartment,))
-    ctx.tools.meaning.written(as_embedded(line.compartment.owner, text))
-    ctx.tools.index.touch(line.compartment)
+    ctx.services.meaning.touch((line.compartment,))
+    ctx.services.meaning.written(as_embedded(line.compartment.owner, text))
+    ctx.services.index.touch(line.compartment)
 
 
 def tokens_of(line: LinePlace, text: str, keys: CompartmentKeys, zone: Zone) -> tuple[bytes, bytes]:
@@ -134,20 +134,20 @@ class Upcoming(Struct, frozen=True):
 
 
 def keys_ahead(
-    tools: Services, tx: Transaction, scope: Scope, texts: Iterable[Upcoming]
+    services: Services, tx: Transaction, scope: Scope, texts: Iterable[Upcoming]
 ) -> dict[tuple[str | None, str | None], CompartmentKeys]:
     """The keys of the compartments that the texts will lie in, where these can be told already."""
     found = {}
     for owner, namespace in {(one.owner, one.namespace) for one in texts}:
         namespaces = None if namespace is None else (namespace,)
-        compartments = tools.vault.compartments(tx, scope.workspace, owner or scope.owner, namespaces)
+        compartments = services.vault.compartments(tx, scope.workspace, owner or scope.owner, namespaces)
         if len(compartments) == 1:
             [found[owner, namespace]] = compartments.values()
     return found
 
 
 def analysed_ahead(
-    tools: Services,
+    services: Services,
     texts: Iterable[Upcoming],
     keys: Mapping[tuple[str | None, str | None], CompartmentKeys],
     now: int,
@@ -159,7 +159,7 @@ def analysed_ahead(
     known: dict[Hashable, Any] = {}
     for one in texts:
         at = now if one.at is None else one.at
-        analysis = known[Analysis, one.text, at] = analysed(one.text, at, tools.zone)
+        analysis = known[Analysis, one.text, at] = analysed(one.text, at, services.zone)
         if (compartment := keys.get((one.owner, one.namespace))) is not None:
             known[words.blind, compartment.blind, one.text] = words.blind(compartment.blind, analysis.terms)
     return known
@@ -199,7 +199,7 @@ def sealed(
     return SealedLine(
         metadata=metadata,
         epoch=keys.epoch,
-        sealed=ctx.tools.vault.seal(line, keys),
+        sealed=ctx.services.vault.seal(line, keys),
         tokens=tokens,
         likeness=likeness,
         **shared_fields(LinePlace, line),

@@ -102,7 +102,7 @@ class RequestContext(Struct, frozen=True, gc=False):
     scope: Scope
     cap: str
     now: int
-    tools: Services
+    services: Services
     known: dict[Hashable, Any] = field(default_factory=dict)
     """What was found out, for this request and those that are asked together with it, in one transaction."""
 
@@ -114,11 +114,11 @@ class RequestContext(Struct, frozen=True, gc=False):
         return found
 
     def fresh_id(self) -> str:
-        return ulid.compose(self.now, self.tools.entropy.take(ulid.ENTROPY_BYTES))
+        return ulid.compose(self.now, self.services.entropy.take(ulid.ENTROPY_BYTES))
 
     def fresh_ids(self, count: int) -> list[str]:
         """Ids that sort in the order given."""
-        return ulid.sequence(self.now, self.tools.entropy.take(ulid.ENTROPY_BYTES), count)
+        return ulid.sequence(self.now, self.services.entropy.take(ulid.ENTROPY_BYTES), count)
 
     def compartment(self, namespace: str) -> Compartment:
         return Compartment(self.scope.workspace, self.scope.owner, namespace)
@@ -126,7 +126,7 @@ class RequestContext(Struct, frozen=True, gc=False):
     def open_compartments(self) -> dict[str, CompartmentKeys]:
         """The keys of every existing room in scope, by namespace."""
         scope = self.scope
-        return self.tools.vault.compartments(self.tx, scope.workspace, scope.owner, scope.namespaces)
+        return self.services.vault.compartments(self.tx, scope.workspace, scope.owner, scope.namespaces)
 
     def find(self, line_id: str) -> tuple[SealedLine, CompartmentKeys]:
         """The line of that id in scope.

@@ -37,13 +37,13 @@ _Vector = Callable[[], bytes | None]
 def understand(ctx: RequestContext, text: str, at: int | None = None) -> Question:
     """The question, as asked now or at that time (in milliseconds)."""
     moment = ctx.now if at is None else at
-    offset = ctx.tools.zone.offset(moment)
+    offset = ctx.services.zone.offset(moment)
     return ctx.once((understand, text, moment), lambda: questions.read(text, moment, offset))
 
 
 def foresee(ctx: RequestContext, text: str) -> None:
     """Let the embedder begin with a question that will be asked once something else is done."""
-    ctx.tools.meaning.expect(questions.as_told(text))
+    ctx.services.meaning.expect(questions.as_told(text))
 
 
 def _days(question: Question) -> tuple[list[str], list[str]]:
@@ -56,10 +56,10 @@ def _days(question: Question) -> tuple[list[str], list[str]]:
     return days, [words.mark("day", day) for day in close]
 
 
-def reading(tools: Services, tx: Transaction, compartment: Compartment) -> Reading | None:
+def reading(services: Services, tx: Transaction, compartment: Compartment) -> Reading | None:
     """How the compartment's vectors are read; None if there is no embedder, or no such room any more."""
-    keys = tools.vault.left(tx, compartment) if tools.meaning.space else None
-    return None if keys is None else Reading(tools.meaning.space, _opening(tools.meaning, keys))
+    keys = services.vault.left(tx, compartment) if services.meaning.space else None
+    return None if keys is None else Reading(services.meaning.space, _opening(services.meaning, keys))
 
 
 def _opening(meaning: Meaning, keys: CompartmentKeys) -> Opened:
@@ -79,7 +79,7 @@ def _as_meant(ctx: RequestContext, question: Question, held: Callable[[str], boo
     """The question with those words spelt right that nobody knows and no line holds."""
     meant = {}
     for word in questions.plain(question.text):
-        other = ctx.once((_as_meant, word), partial(ctx.tools.spelling.meant, word))
+        other = ctx.once((_as_meant, word), partial(ctx.services.spelling.meant, word))
         if other is not None and not held(word):
             meant[word] = other
     return questions.respelt(question, meant) if meant else question
@@ -124,7 +124,7 @@ class _Sought(Struct, frozen=True):
 def _without_vector(ctx: RequestContext, hits: Iterable[Hit]) -> list[Hit]:
     """Those of the hits whose lines have no vector yet, and not one that lies far."""
     apart = [hit for hit in hits if MEANING not in hit.signals]
-    space = ctx.tools.meaning.space
+    space = ctx.services.meaning.space
     lacking = {
         compartment: ctx.tx.terms.lacking(compartment, space, _FAR_BEHIND)
         for compartment in {hit.compartment for hit in apart}
@@ -164,7 +164,7 @@ def _newest_first(
 
     def alike(one: Place, others: Collection[Place]) -> dict[Place, float]:
         inquiry = _inquiry(ctx, compartments, sought, bounds, vector)
-        return ctx.tools.index.alike(ctx.tx, inquiry, one, others, bounds.within)
+        return ctx.services.index.alike(ctx.tx, inquiry, one, others, bounds.within)
 
     return newest_first(ctx, hits, bounds, alike) if sought.question.present else hits
 
@@ -178,10 +178,10 @@ def _inquiry(
 ) -> Inquiry:
     question, terms = sought.question, sought.terms
     kin = (with_kin, *terms)
-    spelt = ctx.once(kin, lambda: with_kin(ctx.tools.thesaurus, terms))
+    spelt = ctx.once(kin, lambda: with_kin(ctx.services.thesaurus, terms))
     days, near_days = _days(question)
     speaker = questions.subject(question, sought.named)
-    meaning = ctx.tools.meaning
+    meaning = ctx.services.meaning
     return Inquiry(
         compartments=[
             IndexQuery(
@@ -240,12 +240,12 @@ def find(
     naming = [term for name in named.values() for term in name]
     sought = _Sought(question, named)
     told = questions.as_told(question.text, questions.subject(question, named))
-    foreign = ctx.tools.meaning.english and not is_english(question.text)
-    vector = cache((lambda: None) if foreign else partial(ctx.tools.meaning.vector, told))
+    foreign = ctx.services.meaning.english and not is_english(question.text)
+    vector = cache((lambda: None) if foreign else partial(ctx.services.meaning.vector, told))
 
     def hits_of(sought: _Sought) -> list[Hit]:
         inquiry = replace(_inquiry(ctx, compartments, sought, bounds, vector), ranks=ranks)
-        return ctx.tools.index.search(ctx.tx, inquiry, max(k, LOOKED_AT), bounds.within)
+        return ctx.services.index.search(ctx.tx, inquiry, max(k, LOOKED_AT), bounds.within)
 
     hits: list[Hit] = []
     if questions.by_time(question, naming):
@@ -254,8 +254,8 @@ def find(
     if not sought.by_time:  # By its words too, where nothing is of its time.
         hits = hits_of(sought)
     if foreign and not floor and 0 < len(hits) < k:
-        near = cache(partial(ctx.tools.meaning.vector, told))
+        near = cache(partial(ctx.services.meaning.vector, told))
         inquiry = _inquiry(ctx, compartments, sought, bounds, near)
-        hits = _behind(hits, ctx.tools.index.search(ctx.tx, inquiry, k, bounds.within))
+        hits = _behind(hits, ctx.services.index.search(ctx.tx, inquiry, k, bounds.within))
     hits = _newest_first(ctx, compartments, hits, sought, bounds, vector)[:k]
     return _worth_showing(ctx, hits, sought, by_meaning=vector() is not None) if floor else hits

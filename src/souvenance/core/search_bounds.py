@@ -81,4 +81,4 @@ def by_words(
         sessions=bounds.sessions,
         said=bounds.said,
     )
-    return ctx.tools.index.search(ctx.tx, inquiry, k, bounds.within)
+    return ctx.services.index.search(ctx.tx, inquiry, k, bounds.within)

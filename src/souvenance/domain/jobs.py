@@ -14,7 +14,7 @@ REASONING = (DERIVE, SUMMARISE, DREAM)
 """The kinds that a queue's status counts; deliveries are not reasoning."""
 
 
-class Errand(Struct, frozen=True):
+class Job(Struct, frozen=True):
     """Something to do: the turns `first` to `last` of a session, as far as `peer` said them."""
 
     workspace: str
@@ -29,8 +29,8 @@ class Errand(Struct, frozen=True):
     """Where what it is about lies, and what comes of it."""
 
 
-class Task(Errand, frozen=True):
-    """An errand on the list: its number there, how often it was tried, and who holds it until when."""
+class Task(Job, frozen=True):
+    """An job on the list: its number there, how often it was tried, and who holds it until when."""
 
     seq: int = 0
     attempts: int = 0

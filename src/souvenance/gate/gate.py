@@ -163,18 +163,24 @@ class _One:
 
 class Gate:
     def __init__(
-        self, *, store: Store, keyring: Keyring, clock: Clock, tools: Services, late: LateRows | None = None
+        self,
+        *,
+        store: Store,
+        keyring: Keyring,
+        clock: Clock,
+        services: Services,
+        late: LateRows | None = None,
     ) -> None:
         self._store = store
         self._keyring = keyring
         self._clock = clock
-        self._tools = tools
+        self._services = services
         self._porter = TokenVerifier(keyring)
         self._late = late
         self.computing: Computing = _One()
         """Where a request computes what it will write. One computes at a time: more would only take the
         interpreter from those that wait for a verdict. A server has it done in turn with its searches."""
-        self._rate = RateLimit(tools.limits.requests_per_minute)
+        self._rate = RateLimit(services.limits.requests_per_minute)
         self.junk = 0
         self.idle = Idle()
         """What is done behind the requests waits for it."""
@@ -188,18 +194,18 @@ class Gate:
 
         self._observer = observer
         self._store = TracedStore(self._store, observer)
-        if self._tools.model is not None:
-            self._tools.model.observe(observer)
+        if self._services.model is not None:
+            self._services.model.observe(observer)
 
     @property
     def reasoner(self) -> str:
         """What answers in words are made by."""
-        model = self._tools.model
+        model = self._services.model
         return QUOTES if model is None else model.name
 
     def thinking(self) -> dict[str, str]:
         """What anybody may know of the model and the embedder: whether there is one, and whether it works."""
-        model, meaning = self._tools.model, self._tools.meaning
+        model, meaning = self._services.model, self._services.meaning
         told = {"embedder": "none"} if meaning.embedder is None else {"embedder": _works(meaning.trouble)}
         if model is None:
             return told
@@ -215,7 +221,7 @@ class Gate:
         from souvenance.gate.health import look
 
         with self._store.read() as tx:
-            return look(tx, self._tools, self._clock.now())
+            return look(tx, self._services, self._clock.now())
 
     def caller(self, credentials: Credentials) -> str | None:
         """Whose token it is, as in `recognised`; None if it is not one of ours."""
@@ -258,7 +264,7 @@ class Gate:
     def _keep_late(self, asked: GateRequest, outcome: str, why: Unavailable) -> None:
         if self._late is None:
             raise why
-        row_id = ulid.compose(asked.now, self._tools.entropy.take(ulid.ENTROPY_BYTES))
+        row_id = ulid.compose(asked.now, self._services.entropy.take(ulid.ENTROPY_BYTES))
         event = _event(asked, outcome, Trace(detail=f"late={row_id}"))
         try:
             self._late.add(LateRow(row_id, asked.log, event))
@@ -284,7 +290,7 @@ class Gate:
 
     @property
     def limits(self) -> Limits:
-        return self._tools.limits
+        return self._services.limits
 
     @contextmanager
     def still(self) -> Iterator[Gate]:
@@ -441,15 +447,15 @@ class Gate:
     def _prepared(self, asked: GateRequest, admitted: Request) -> Request:
         """The request as it is written, with what would take long found out before."""
         operation = asked.operation
-        request = admitted if operation.prepare is None else operation.prepare(self._tools, admitted)
+        request = admitted if operation.prepare is None else operation.prepare(self._services, admitted)
         if operation.texts is not None:
             longest = self.limits.line_bytes
             texts = [one for one in operation.texts(request) if len(one.text) <= longest]
             scope = check_reach(asked.chain.grant, operation.reach(request))
             with self._store.read(asked.chain.grant.workspace) as tx:
-                keys = keys_ahead(self._tools, tx, scope, texts)
+                keys = keys_ahead(self._services, tx, scope, texts)
             asked.together = self.computing(
-                asked.chain.blocks[0].jti, lambda: analysed_ahead(self._tools, texts, keys, asked.now)
+                asked.chain.blocks[0].jti, lambda: analysed_ahead(self._services, texts, keys, asked.now)
             )
         return request
 
@@ -471,7 +477,7 @@ class Gate:
             self._rate.check(asked.chain.blocks[0].jti, asked.now)
             asked.counted = True
         known = {} if asked.together is None else asked.together
-        ctx = RequestContext(tx, scope, grant.jti, asked.now, self._tools, known)
+        ctx = RequestContext(tx, scope, grant.jti, asked.now, self._services, known)
         for question in asked.ahead:
             foresee(ctx, question)
         token = asked.credentials.token or ""
@@ -553,7 +559,7 @@ def _placed(
 
 
 def _is_known(tx: Transaction, workspace: str) -> bool:
-    return tx.register.entry(workspace, WORKSPACE, workspace) is not None
+    return tx.directory.entry(workspace, WORKSPACE, workspace) is not None
 
 
 def _answer(outcome: Outcome | SouvenanceError, row: Row) -> Any | SouvenanceError:

@@ -17,7 +17,7 @@ class AskVitals(m.Request, frozen=True):
 
 class Health(m.Answer, frozen=True):
     work_waiting: int
-    """How many errands of all workspaces are due and nobody does them."""
+    """How many jobs of all workspaces are due and nobody does them."""
     work_oldest_ms: int
     """For how long the first of them has been due; 0 if none is."""
     embedder: bool
@@ -32,9 +32,9 @@ class Health(m.Answer, frozen=True):
     """What of the installation's budget for models is left; None without a model."""
 
 
-def look(tx: Transaction, tools: Services, now: int) -> Health:
+def look(tx: Transaction, services: Services, now: int) -> Health:
     waiting, oldest = tx.work.waiting(now)
-    meaning, model = tools.meaning, tools.model
+    meaning, model = services.meaning, services.model
     standing = None if model is None else model.standing(ALL)
     return Health(
         work_waiting=waiting,
@@ -58,7 +58,7 @@ def budget_left(allowance: Allowance, spent: Spent) -> m.Budget:
 
 
 def _told(authorised: AuthorisedRequest, request: AskVitals) -> Outcome:
-    return Outcome(look(authorised.ctx.tx, authorised.ctx.tools, authorised.ctx.now))
+    return Outcome(look(authorised.ctx.tx, authorised.ctx.services, authorised.ctx.now))
 
 
 METRICS = Operation(

@@ -79,7 +79,7 @@ def people(request: AuthorisedRequest, asked: People) -> Outcome:
         last[owner] = max(newest, last.get(owner, newest))
         if week >= 0:
             weeks[owner][min(week, WEEKS - 1)] += count
-    known = [entry.name for entry in ctx.tx.register.entries(ctx.scope.workspace, PEER)]
+    known = [entry.name for entry in ctx.tx.directory.entries(ctx.scope.workspace, PEER)]
     found = [
         Activity(name, totals[name], to_datetime(last[name]) if name in last else None, weeks[name])
         for name in sorted(known, key=lambda name: (-last.get(name, -1), name))

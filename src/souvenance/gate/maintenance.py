@@ -28,7 +28,7 @@ def rotate(authorised: AuthorisedRequest, request: m.RotateKeys) -> Outcome:
     if request.signing:
         kid = authorised.keyring.rotate_signer()
         return Outcome(m.RotateAnswer(compartments=0, rewrapped=0, kid=kid), Trace((), (), f"kid={kid}"))
-    tx, vault = authorised.ctx.tx, authorised.ctx.tools.vault
+    tx, vault = authorised.ctx.tx, authorised.ctx.services.vault
     authorised.keyring.add_root()
     compartments = sorted({key.compartment for key in tx.keys.every()})
     for compartment in compartments:
@@ -53,8 +53,8 @@ def rotate(authorised: AuthorisedRequest, request: m.RotateKeys) -> Outcome:
 def _carried(authorised: AuthorisedRequest) -> bool:
     """Whether the bucket, if there is one, has the compartment keys as they are wrapped now."""
     try:
-        if authorised.ctx.tools.carry is not None:
-            authorised.ctx.tools.carry()
+        if authorised.ctx.services.carry is not None:
+            authorised.ctx.services.carry()
     except Unavailable:
         return False
     return True
@@ -82,7 +82,7 @@ def _schema_finding(found: Difference) -> str:
 def examine(authorised: AuthorisedRequest, request: m.Examine) -> Outcome:
     tx = authorised.ctx.tx
     compartment = Compartment(request.workspace, request.owner, request.namespace)
-    keys = authorised.ctx.tools.vault.compartments(
+    keys = authorised.ctx.services.vault.compartments(
         tx, compartment.workspace, compartment.owner, (compartment.namespace,)
     ).get(compartment.namespace)
     if keys is None:
@@ -390,34 +390,34 @@ def watch(authorised: AuthorisedRequest, request: m.Reindex) -> Outcome | None:
     """How far it has come; None if there is something to be written."""
     if request.begin:
         return None
-    seen = _left_to_reindex(authorised.ctx.tx, authorised.ctx.tools, request)
-    if seen.old and _is_idle(authorised.ctx.tools, seen):
+    seen = _left_to_reindex(authorised.ctx.tx, authorised.ctx.services, request)
+    if seen.old and _is_idle(authorised.ctx.services, seen):
         return None
-    return Outcome(_reindex_answer(authorised.ctx.tools, seen), _reindex_trace(seen))
+    return Outcome(_reindex_answer(authorised.ctx.services, seen), _reindex_trace(seen))
 
 
 def reindex(authorised: AuthorisedRequest, request: m.Reindex) -> Outcome:
-    tx, tools = authorised.ctx.tx, authorised.ctx.tools
+    tx, services = authorised.ctx.tx, authorised.ctx.services
     if request.begin:
-        begin(tx, tools, request.workspace)
+        begin(tx, services, request.workspace)
     else:
-        drop_some(tx, tools.meaning.space)
-    seen = _left_to_reindex(tx, tools, request)
-    return Outcome(_reindex_answer(tools, seen), _reindex_trace(seen))
+        drop_some(tx, services.meaning.space)
+    seen = _left_to_reindex(tx, services, request)
+    return Outcome(_reindex_answer(services, seen), _reindex_trace(seen))
 
 
-def _left_to_reindex(tx: Transaction, tools: Services, request: m.Reindex) -> Left:
-    return left(tx, tools.meaning, request.workspace)
+def _left_to_reindex(tx: Transaction, services: Services, request: m.Reindex) -> Left:
+    return left(tx, services.meaning, request.workspace)
 
 
-def _reindex_answer(tools: Services, seen: Left) -> m.ReindexAnswer:
-    done = _is_idle(tools, seen) and not seen.old
-    return m.ReindexAnswer(seen.lines, seen.vectors, seen.old, done, tools.meaning.trouble)
+def _reindex_answer(services: Services, seen: Left) -> m.ReindexAnswer:
+    done = _is_idle(services, seen) and not seen.old
+    return m.ReindexAnswer(seen.lines, seen.vectors, seen.old, done, services.meaning.trouble)
 
 
-def _is_idle(tools: Services, seen: Left) -> bool:
+def _is_idle(services: Services, seen: Left) -> bool:
     """Whether all tokens and vectors are made, but for those of lines that can't be read."""
-    return not seen.lines and tools.meaning.next_compartment() is None
+    return not seen.lines and services.meaning.next_compartment() is None
 
 
 def _reindex_trace(seen: Left) -> Trace:

@@ -158,14 +158,14 @@ def status(authorised: AuthorisedRequest, request: m.Status) -> Outcome:
     places = (
         [here[:1] if everything else here] if namespaces is None else [(*here, one) for one in namespaces]
     )
-    meaning, renewal, replication = ctx.tools.meaning, ctx.tx.renewal, ctx.tx.replication
+    meaning, renewal, replication = ctx.services.meaning, ctx.tx.renewal, ctx.tx.replication
     answer = m.StatusAnswer(
         workspace=ctx.scope.workspace,
         owner=ctx.scope.owner,
         namespaces=compartments,
         audit_rows=ctx.tx.audit.tree(ctx.scope.workspace).size if everything else None,
         scrub_pending=authorised.store.scrub_pending(),
-        reasoner=QUOTES if ctx.tools.model is None else ctx.tools.model.name,
+        reasoner=QUOTES if ctx.services.model is None else ctx.services.model.name,
         model=_model(ctx, whole=everything),
         embedder=meaning.description,
         waiting=sum(renewal.lacking(meaning.space, *one) for one in places) if meaning.space else 0,
@@ -180,7 +180,7 @@ def status(authorised: AuthorisedRequest, request: m.Status) -> Outcome:
 
 
 def _vectors(ctx: RequestContext) -> str:
-    if not ctx.tools.meaning.keeps:
+    if not ctx.services.meaning.keeps:
         return NONE
     return SEALED if ctx.tx.terms.comparing is None else PGVECTOR
 
@@ -204,9 +204,9 @@ def _knowledge(authorised: AuthorisedRequest) -> m.KnowledgeStatus | None:
 
 
 def _model(ctx: RequestContext, *, whole: bool) -> m.ModelStatus | None:
-    if ctx.tools.model is None:
+    if ctx.services.model is None:
         return None
-    standing = ctx.tools.model.standing(ctx.scope.workspace)
+    standing = ctx.services.model.standing(ctx.scope.workspace)
     return m.ModelStatus(
         dict(standing.tasks),
         budget_left(standing.allowance, standing.spent) if whole else None,
@@ -348,7 +348,9 @@ def _receipt(
 def _text(authorised: AuthorisedRequest, line: SealedLine) -> str | None:
     ctx = authorised.ctx
     keys = (
-        ctx.tools.vault.left(ctx.tx, line.compartment) if _TEXT_NEEDS in authorised.chain.grant.ops else None
+        ctx.services.vault.left(ctx.tx, line.compartment)
+        if _TEXT_NEEDS in authorised.chain.grant.ops
+        else None
     )
     try:
         return None if keys is None else opened(line, keys).text

@@ -32,9 +32,9 @@ class AuthorisedRequest(Struct, frozen=True, gc=False):
 
     def scrub(self) -> bool:
         """After something was erased: out of memory, and out of the files; False if that must wait."""
-        self.ctx.tools.vault.forget()
-        self.ctx.tools.index.forget()
-        self.ctx.tools.memo.forget()
+        self.ctx.services.vault.forget()
+        self.ctx.services.index.forget()
+        self.ctx.services.memo.forget()
         return self.store.scrub()
 
 

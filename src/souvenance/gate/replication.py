@@ -187,10 +187,10 @@ AT_ONCE = 200
 
 
 class Restorer:
-    def __init__(self, *, store: Store, clock: Clock, tools: Services, carrier: ReplicationWorker) -> None:
+    def __init__(self, *, store: Store, clock: Clock, services: Services, carrier: ReplicationWorker) -> None:
         self._store = store
         self._clock = clock
-        self._tools = tools
+        self._services = services
         self._carrier = carrier
 
     def keys(self, keys: Sequence[str], report: RepairReport) -> None:
@@ -202,7 +202,7 @@ class Restorer:
             if data is None:
                 continue
             try:
-                told = key_told(self._tools.vault, key, data)
+                told = key_told(self._services.vault, key, data)
             except Tampered as error:
                 report.findings.append(error.detail)
                 continue
@@ -284,7 +284,7 @@ class Restorer:
         self, tx: Transaction, compartment: Compartment, report: RepairReport
     ) -> CompartmentKeys | None:
         try:
-            keys = self._tools.vault.known(tx, compartment)
+            keys = self._services.vault.known(tx, compartment)
         except Tampered as error:
             report.findings.append(
                 f"namespace {compartment.namespace!r} of {compartment.owner!r}: {error.detail}"
@@ -307,19 +307,19 @@ class Restorer:
                 self._name(tx, peer, PEER, line)
         if line.turn is not None and session is not None:
             self._name(tx, session, SESSION, line)
-            if not tx.register.ties(compartment.workspace, MEMBER, holder=session, held=compartment.owner):
-                tx.register.tie(Tie(compartment.workspace, MEMBER, session, compartment.owner, line.turn))
+            if not tx.directory.ties(compartment.workspace, MEMBER, holder=session, held=compartment.owner):
+                tx.directory.tie(Tie(compartment.workspace, MEMBER, session, compartment.owner, line.turn))
 
     def _name(self, tx: Transaction, name: str, kind: str, line: SealedLine) -> None:
         workspace = line.compartment.workspace
-        if tx.register.entry(workspace, kind, name) is None:
-            uid = ulid.compose(line.created_at, self._tools.entropy.take(ulid.ENTROPY_BYTES))
+        if tx.directory.entry(workspace, kind, name) is None:
+            uid = ulid.compose(line.created_at, self._services.entropy.take(ulid.ENTROPY_BYTES))
             where = {} if kind == WORKSPACE else {"namespace": line.compartment.namespace}
-            tx.register.add(Entry(workspace, kind, name, uid, line.created_at, **where))
+            tx.directory.add(Entry(workspace, kind, name, uid, line.created_at, **where))
 
     def _ctx(self, tx: Transaction, compartment: Compartment) -> RequestContext:
         scope = Scope(compartment.workspace, ACTOR, frozenset((compartment.namespace,)), None)
-        return RequestContext(tx, scope, ACTOR, self._clock.now(), self._tools)
+        return RequestContext(tx, scope, ACTOR, self._clock.now(), self._services)
 
     def _record(self, tx: Transaction, compartment: Compartment, changes: Changes, **facts: object) -> None:
         trace = changes.trace(**facts)
@@ -369,10 +369,10 @@ def _replace(tx: Transaction, compartment: Compartment, target: str, by: str) ->
 
 class Comparer:
     def __init__(
-        self, *, store: Store, tools: Services, carrier: ReplicationWorker, restorer: Restorer
+        self, *, store: Store, services: Services, carrier: ReplicationWorker, restorer: Restorer
     ) -> None:
         self._store = store
-        self._tools = tools
+        self._services = services
         self._carrier = carrier
         self._restorer = restorer
 
@@ -394,7 +394,7 @@ class Comparer:
     def _unlike(self, both: Sequence[ChangeNote]) -> list[tuple[ChangeNote, bytes, bytes]]:
         """Those that store and bucket tell differently, and what each tells."""
         with self._store.read() as tx:
-            ours = bytes_of(tx, self._tools.vault, both)
+            ours = bytes_of(tx, self._services.vault, both)
         theirs = dict(zip(ours, self._carrier.fetched(ours), strict=True))
         pairs = ((one, ours.get(key_of(one)), theirs.get(key_of(one))) for one in both)
         return [(one, mine, its) for one, mine, its in pairs if mine and its is not None and mine != its]
@@ -402,13 +402,13 @@ class Comparer:
     def _shut(self, compartment: Compartment, names: Sequence[str]) -> set[str]:
         """Those of the lines that do not open in the store."""
         with self._store.read() as tx:
-            keys, lines = self._tools.vault.left(tx, compartment), tx.lines.get_all(compartment, names)
+            keys, lines = self._services.vault.left(tx, compartment), tx.lines.get_all(compartment, names)
         return {line.id for line in lines if keys is None or not opens(line, keys)}
 
     def _settle_key(
         self, one: ChangeNote, ours: bytes, theirs: bytes, lines: Sequence[ChangeNote], report: RepairReport
     ) -> None:
-        key, vault = key_of(one), self._tools.vault
+        key, vault = key_of(one), self._services.vault
         held, found = _key_in(vault, key, ours), _key_in(vault, key, theirs)
         if held is None and found is None:
             report.findings.append(f"the key {key} opens neither in the store nor in the bucket")
@@ -427,7 +427,7 @@ class Comparer:
     def _are_ours(self, compartment: Compartment, lines: Sequence[ChangeNote]) -> bool:
         """Whether lines in the bucket bear the tag of this store's keys, and no other store lies there."""
         with self._store.read() as tx:
-            opener = self._tools.vault.left(tx, compartment)
+            opener = self._services.vault.left(tx, compartment)
         keys = [key_of(one) for one in lines[:AT_ONCE]]
         fetched = zip(keys, self._carrier.fetched(keys), strict=True)
         return opener is not None and any(
@@ -459,12 +459,12 @@ _PATIENCE_SECONDS = 600.0
 
 
 class Repairer:
-    def __init__(self, *, store: Store, clock: Clock, tools: Services, carrier: ReplicationWorker) -> None:
+    def __init__(self, *, store: Store, clock: Clock, services: Services, carrier: ReplicationWorker) -> None:
         """The store is one that does not note its changes: what comes from the bucket is there already."""
         self._store = store
         self.carrier = carrier
-        self._restorer = Restorer(store=store, clock=clock, tools=tools, carrier=carrier)
-        self._comparer = Comparer(store=store, tools=tools, carrier=carrier, restorer=self._restorer)
+        self._restorer = Restorer(store=store, clock=clock, services=services, carrier=carrier)
+        self._comparer = Comparer(store=store, services=services, carrier=carrier, restorer=self._restorer)
 
     def rebuild(self) -> RepairReport:
         """Make an empty store anew from the bucket.

@@ -102,7 +102,7 @@ class Rights:
     def _read(self) -> frozenset[str]:
         """The sessions that a peer is in whom the cap reaches, as they were when that was first asked."""
         scope, peers = self._ctx.scope, self._grant.peers | {self._grant.actor}
-        find = partial(self._ctx.tx.register.sessions_with, scope.workspace, peers, scope.namespaces)
+        find = partial(self._ctx.tx.directory.sessions_with, scope.workspace, peers, scope.namespaces)
         return self._ctx.once((Rights, scope.workspace, peers, scope.namespaces), lambda: frozenset(find()))
 
     def writes(self, session: str, authors: Iterable[str] = ()) -> None:

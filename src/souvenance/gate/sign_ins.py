@@ -216,7 +216,7 @@ def exchange(authorised: AuthorisedRequest, request: Exchange) -> Outcome:
         m.Attenuate(ttl_seconds=ACCESS_SECONDS, ops=ops_of(request.access, authorised.chain.grant.ops)),
         jti=ctx.fresh_id(),
         now=ctx.now // 1000,
-        secret=Ed25519PrivateKey.from_private_bytes(ctx.tools.entropy.take(32)),
+        secret=Ed25519PrivateKey.from_private_bytes(ctx.services.entropy.take(32)),
     )
     signins.use(signin.id, ctx.now)
     if request.refresh is not None:

@@ -21,7 +21,7 @@ def mint(authorised: AuthorisedRequest, request: m.Mint) -> Outcome:
     lineage = authorised.chain.lineage
     if len(lineage) > _LONGEST_LINEAGE:
         raise CapScopeMismatch("this cap is too many steps away from the first one to mint another")
-    secret = Ed25519PrivateKey.from_private_bytes(ctx.tools.entropy.take(32))
+    secret = Ed25519PrivateKey.from_private_bytes(ctx.services.entropy.take(32))
     now = ctx.now // 1000
     claims = Claims(
         iss=parent.iss,
@@ -73,7 +73,7 @@ def attenuate(authorised: AuthorisedRequest, request: m.Attenuate) -> Outcome:
         request,
         jti=authorised.ctx.fresh_id(),
         now=authorised.ctx.now // 1000,
-        secret=Ed25519PrivateKey.from_private_bytes(authorised.ctx.tools.entropy.take(32)),
+        secret=Ed25519PrivateKey.from_private_bytes(authorised.ctx.services.entropy.take(32)),
     )
     return Outcome(answer, Trace((), (), f"jti={answer.jti}"))
 

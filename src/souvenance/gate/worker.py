@@ -44,7 +44,7 @@ MODEL_LEASE_MS = 10 * LEASE_MS
 """For how long work is claimed where a model thinks about it."""
 MOST_AT_ONCE = 50
 MOST_IN_A_STRETCH = 500
-"""How many errands of a session are claimed together where a model reads them."""
+"""How many jobs of a session are claimed together where a model reads them."""
 MOST_TRIES = 8
 MOST_UNUSABLE = 3
 """How often a model is asked about one piece that it answers with what can't be used."""
@@ -63,7 +63,7 @@ _Found = TypeVar("_Found")
 
 
 class _Dream(Struct, frozen=True):
-    """What a dream's errand says."""
+    """What a dream's job says."""
 
     observer: str
 
@@ -78,7 +78,7 @@ class Worker:
         *,
         store: Store,
         clock: Clock,
-        tools: Services,
+        services: Services,
         secret: Callable[[], bytes],
         report: Callable[[str], None],
         wake: threading.Event | None = None,
@@ -86,12 +86,12 @@ class Worker:
     ) -> None:
         self._store = store
         self._clock = clock
-        self._tools = tools
+        self._services = services
         self._secret = secret
         self._report = report
-        self._lease = LEASE_MS if tools.model is None else MODEL_LEASE_MS
-        self._most = MOST_AT_ONCE if tools.model_for(DERIVE) is None else MOST_IN_A_STRETCH
-        self._name = tools.entropy.take(8).hex()
+        self._lease = LEASE_MS if services.model is None else MODEL_LEASE_MS
+        self._most = MOST_AT_ONCE if services.model_for(DERIVE) is None else MOST_IN_A_STRETCH
+        self._name = services.entropy.take(8).hex()
         self._after = ""
         """The workspace that work was last done for: the others come first."""
         self._senders = ThreadPoolExecutor(_SENDERS, "souvenance-webhooks")
@@ -133,9 +133,9 @@ class Worker:
         Raises: Unavailable if the store is out of reach.
         """
         notice(self._store)
-        if self._tools.meaning.embedder is not None:
+        if self._services.meaning.embedder is not None:
             with self._store.read() as tx:
-                self._tools.meaning.touch(every_compartment(tx))
+                self._services.meaning.touch(every_compartment(tx))
 
     def work_once(self) -> bool:
         """Do the next piece of work; whether there was one. Without any, let the index keep up.
@@ -146,7 +146,7 @@ class Worker:
         try:
             found = self._work_once()
             if not found:
-                self._tools.index.keep_up(self._store, partial(reading, self._tools))
+                self._services.index.keep_up(self._store, partial(reading, self._services))
             return found
         finally:
             self.busy = False
@@ -176,7 +176,7 @@ class Worker:
 
         Raises: Unavailable if the store is out of reach.
         """
-        if self._tools.model_for(DERIVE) is None:
+        if self._services.model_for(DERIVE) is None:
             return
         with self._store.write(workspace) as tx:
             tx.work.defer(workspace, session, DERIVE, self._clock.now())
@@ -187,13 +187,13 @@ class Worker:
 
         Raises: Unavailable if the store is out of reach.
         """
-        return renew_some(self._store, self._tools) or embed_some(self._store, self._tools)
+        return renew_some(self._store, self._services) or embed_some(self._store, self._services)
 
     def _rest(self) -> float:
         """For how many seconds there is nothing to do, unless it is woken."""
         if self.paused():
             return _LOOK_SECONDS
-        longest = _HEARING_SECONDS if self.hears and not self._tools.meaning.owes else _LOOK_SECONDS
+        longest = _HEARING_SECONDS if self.hears and not self._services.meaning.owes else _LOOK_SECONDS
         try:
             with self._store.read() as tx:
                 due = tx.work.next_due()
@@ -238,7 +238,7 @@ class Worker:
     def _derive(self, tasks: Sequence[Task]) -> None:
         with self._store.read(tasks[0].workspace) as tx:
             ctx = self._ctx(tx, tasks[0])
-            stretch = None if ctx.tools.model_for(DERIVE) is None else derive.read_for_model(ctx, tasks)
+            stretch = None if ctx.services.model_for(DERIVE) is None else derive.read_for_model(ctx, tasks)
         if stretch is not None:
             found = self._by_model(tasks[0], lambda model: model.revise(stretch.reading))
             if found is not None:
@@ -267,9 +267,9 @@ class Worker:
         if stretch is None:
             self._finish([task], lambda ctx: Changes())
             return
-        told = stretch.earlier, stretch.turns, stretch.most_tokens, self._tools.tokenizer.count
+        told = stretch.earlier, stretch.turns, stretch.most_tokens, self._services.tokenizer.count
         text = None
-        if stretch.turns and self._tools.model_for(SUMMARISE) is not None:
+        if stretch.turns and self._services.model_for(SUMMARISE) is not None:
             text = self._by_model(task, lambda model: model.summarise(*told))
         summary = text or by_quotes(*told)
         self._finish([task], lambda ctx: keep_summary(ctx, stretch, summary))
@@ -279,7 +279,7 @@ class Worker:
 
         Raises: Unavailable.
         """
-        model = self._tools.model_for(task.kind)
+        model = self._services.model_for(task.kind)
         if model is None:
             return None
         try:
@@ -302,12 +302,12 @@ class Worker:
             raise _Lost  # It waited for a webhook sender too long; whoever claims it next delivers it.
         delivery = msgspec.json.decode(task.payload, type=settled(webhooks.Delivery))
         with self._store.read(task.workspace) as tx:
-            entry = tx.register.entry(task.workspace, WEBHOOK, delivery.endpoint)
+            entry = tx.directory.entry(task.workspace, WEBHOOK, delivery.endpoint)
         outcome = "gone"
         if entry is not None:
             body = delivery.body.encode()
             try:
-                self._tools.webhook_sender.deliver(
+                self._services.webhook_sender.deliver(
                     WebhookDelivery(webhooks.url_of(entry), body, sign(self._secret(), body))
                 )
                 outcome = OK
@@ -374,4 +374,4 @@ class Worker:
 
     def _ctx(self, tx: Transaction, task: Task) -> RequestContext:
         scope = Scope(task.workspace, ACTOR, frozenset((task.namespace,)), None)
-        return RequestContext(tx, scope, ACTOR, self._clock.now(), self._tools)
+        return RequestContext(tx, scope, ACTOR, self._clock.now(), self._services)

@@ -13,7 +13,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from souvenance.domain.directory import Entry, Tie
-from souvenance.domain.jobs import Errand, Tally, Task
+from souvenance.domain.jobs import Job, Tally, Task
 
 
 class Batch(Struct, frozen=True):
@@ -97,14 +97,14 @@ class Directory(Protocol):
 
 
 class Work(Protocol):
-    def add(self, errand: Errand, due: int) -> None: ...
+    def add(self, job: Job, due: int) -> None: ...
 
     def claim(self, holder: str, *, now: int, until: int, most: int, after: str = "") -> list[Task]:
-        """Take the errand due longest that nobody holds (or held too long), and those of its kind behind it,
+        """Take the job due longest that nobody holds (or held too long), and those of its kind behind it,
         of the next workspace behind `after` that has any; behind the last one comes the first.
 
-        All are of one workspace, session and kind, in order. An errand of a session waits for every earlier
-        one of that session, unless it goes along with one of its kind; errands without a session wait for
+        All are of one workspace, session and kind, in order. An job of a session waits for every earlier
+        one of that session, unless it goes along with one of its kind; jobs without a session wait for
         none, and come one at a time. The tasks come back with `holder` and `until` set and `attempts`
         increased.
         """
@@ -120,7 +120,7 @@ class Work(Protocol):
         ...
 
     def defer(self, workspace: str, session: str | None, kind: str, due: int) -> int | None:
-        """Have the errands of that kind of the session, or of every session, fall due then, sooner or later,
+        """Have the jobs of that kind of the session, or of every session, fall due then, sooner or later,
         as far as nobody holds or tried them; the first turn among them, None if there are none."""
         ...
 
@@ -129,20 +129,20 @@ class Work(Protocol):
         ...
 
     def next_due(self) -> int | None:
-        """When the earliest errand or lease falls due: the soonest that `claim` may find something."""
+        """When the earliest job or lease falls due: the soonest that `claim` may find something."""
         ...
 
     def waiting(self, now: int) -> tuple[int, int | None]:
-        """How many errands are due and held by nobody, and when the first of them fell due."""
+        """How many jobs are due and held by nobody, and when the first of them fell due."""
         ...
 
     def left(self, workspace: str, session: str | None, kinds: Collection[str], namespace: str) -> bool:
-        """Whether there is an errand of these kinds for the session, or for None, there, held by someone or
+        """Whether there is an job of these kinds for the session, or for None, there, held by someone or
         not."""
         ...
 
     def owed(self, workspace: str, kinds: Collection[str], *, after: int = 0, limit: int) -> list[Task]:
-        """The first errands of these kinds behind that number, in their order, whoever holds them."""
+        """The first jobs of these kinds behind that number, in their order, whoever holds them."""
         ...
 
     def tallies(

@@ -16,7 +16,7 @@ STORE = "store"
 MODEL = "model"
 """A call of a model; its name is the task's."""
 WORK = "work"
-"""A piece of work behind the requests; its name is the kind of errand."""
+"""A piece of work behind the requests; its name is the kind of job."""
 
 LINES = "lines"
 TOKENS = "tokens"

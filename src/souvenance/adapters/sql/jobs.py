@@ -1,7 +1,7 @@
 """The work list in SQL.
 
-An errand that waits for an earlier one of its session is 'blocked'. So that a claim need not pass
-over all that wait, whoever takes an errand off the list frees the next one of its session. Claims go round
+An job that waits for an earlier one of its session is 'blocked'. So that a claim need not pass
+over all that wait, whoever takes an job off the list frees the next one of its session. Claims go round
 the workspaces, so that one with much to do keeps none waiting (see `NextJobs`).
 """
 
@@ -14,7 +14,7 @@ from itertools import takewhile
 from msgspec.structs import replace
 
 from souvenance.adapters.sql.engine import NO_LIMIT, SqlRow, SqlSession, marks
-from souvenance.domain.jobs import Errand, Tally, Task
+from souvenance.domain.jobs import Job, Tally, Task
 
 _PAGE = 20
 _TRUTH = """SELECT MIN(due) FROM (
@@ -131,8 +131,8 @@ class SqlJobs:
         self._session = session
         self._next = NextJobs(session)
 
-    def add(self, errand: Errand, due: int) -> None:
-        one = errand
+    def add(self, job: Job, due: int) -> None:
+        one = job
         values = (one.workspace, one.kind, one.session, one.peer, one.first, one.last, one.units)
         self._session.run(_ADD, (*values, one.payload, one.namespace, due, one.workspace, one.session))
         self._next.add(one.workspace, due)
@@ -184,7 +184,7 @@ class SqlJobs:
         return bool(removed)
 
     def _goes_on(self, workspace: str, session: str | None) -> bool:
-        """Free the next errand of the session; whether someone holds that already, as one of several."""
+        """Free the next job of the session; whether someone holds that already, as one of several."""
         if session is None:
             return False
         freed = self._session.row(_UNBLOCK, (workspace, workspace, session))
@@ -221,7 +221,7 @@ class SqlJobs:
 
     def left(self, workspace: str, session: str | None, kinds: Collection[str], namespace: str) -> bool:
         of, values = ("session IS NULL", []) if session is None else ("session = ?", [session])
-        # Of the errand itself, or SQLite would rather go through all of a kind, in the index of the tallies.
+        # Of the job itself, or SQLite would rather go through all of a kind, in the index of the tallies.
         sql = (
             f"SELECT due FROM jobs WHERE workspace = ? AND {of} AND namespace = ? AND kind IN {marks(kinds)}"
         )

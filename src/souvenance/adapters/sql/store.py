@@ -316,7 +316,7 @@ class SqlTransaction:
         self.keys = SqlKeys(session, self._counters)
         self.caps = SqlCaps(session)
         self.audit = SqlAudit(session)
-        self.register = SqlDirectory(session)
+        self.directory = SqlDirectory(session)
         self.replication = SqlReplication(session, self._counters)
 
     @cached_property

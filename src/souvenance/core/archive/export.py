@@ -120,7 +120,7 @@ def _entries(ctx: RequestContext, kind: str, owner: str | None, place: _Cursor) 
     if owner is not None:
         yield from (one for one in _own(ctx, kind, owner) if (one.uid, one.name) > place.last)
         return
-    register, workspace = ctx.tx.register, ctx.scope.workspace
+    register, workspace = ctx.tx.directory, ctx.scope.workspace
     start, last = max(0, min(place.seen, register.count(workspace, kind)) - _AT_ONCE), place.last
     while True:
         found = register.entries(workspace, kind, offset=start, limit=2 * _AT_ONCE)
@@ -135,7 +135,7 @@ def _entries(ctx: RequestContext, kind: str, owner: str | None, place: _Cursor) 
 
 def _own(ctx: RequestContext, kind: str, owner: str) -> list[Entry]:
     """What a peer may take along of the directory: the workspace's name, its own, and its sessions."""
-    register, workspace = ctx.tx.register, ctx.scope.workspace
+    register, workspace = ctx.tx.directory, ctx.scope.workspace
     match kind:
         case "workspace":
             names: Sequence[str] = (workspace,)
@@ -175,7 +175,7 @@ def _lines(ctx: RequestContext, owner: str | None, place: _Cursor) -> Iterator[t
         if (compartment.owner, compartment.namespace) < start:
             continue
         last = place.last[2] if (compartment.owner, compartment.namespace) == start else ""
-        keys = ctx.tools.vault.known(ctx.tx, compartment)
+        keys = ctx.services.vault.known(ctx.tx, compartment)
         while keys is not None:
             span = TurnSpan(
                 compartment.workspace,

@@ -45,7 +45,7 @@ from souvenance.domain.archive_records import (
 )
 from souvenance.domain.content import check_characters, check_text, encode_metadata
 from souvenance.domain.directory import MEMBER, SESSION, Entry, Tie
-from souvenance.domain.jobs import DERIVE, DREAM, REASONING, SUMMARISE, Errand
+from souvenance.domain.jobs import DERIVE, DREAM, REASONING, SUMMARISE, Job
 from souvenance.domain.line import (
     CARD,
     MESSAGE,
@@ -75,9 +75,9 @@ def owe(ctx: RequestContext, owed: Sequence[Owed]) -> int:
     waits = set(_waiting_jobs(ctx)) if owed else set()
     added = 0
     for one in owed:
-        errand = errand_of(one, ctx.scope.workspace)
-        if errand not in waits and not _is_done(ctx, errand):
-            ctx.tx.work.add(errand, one.due)
+        job = errand_of(one, ctx.scope.workspace)
+        if job not in waits and not _is_done(ctx, job):
+            ctx.tx.work.add(job, one.due)
             added += 1
     return added
 
@@ -98,21 +98,21 @@ def _check_job(ctx: RequestContext, owed: Owed) -> None:
         raise InvalidInput(f"what is owed does not say what to {owed.kind}")
 
 
-def _waiting_jobs(ctx: RequestContext) -> Iterator[Errand]:
+def _waiting_jobs(ctx: RequestContext) -> Iterator[Job]:
     last = 0
     while found := ctx.tx.work.owed(ctx.scope.workspace, PORTABLE, after=last, limit=_JOBS_AT_ONCE):
         last = found[-1].seq
         for task in found:
-            yield Errand(**{name: getattr(task, name) for name in Errand.__struct_fields__})
+            yield Job(**{name: getattr(task, name) for name in Job.__struct_fields__})
 
 
-def _is_done(ctx: RequestContext, errand: Errand) -> bool:
+def _is_done(ctx: RequestContext, job: Job) -> bool:
     """Whether something here follows from what should be reasoned about."""
-    if errand.kind != DERIVE:
+    if job.kind != DERIVE:
         return False
-    span = Turns(errand.workspace, errand.session or "", first=errand.first, last=errand.last)
-    said = [line.id for line in ctx.tx.lines.turns(span) if line.compartment.owner == errand.peer]
-    return bool(ctx.tx.lines.citing(errand.workspace, said))
+    span = Turns(job.workspace, job.session or "", first=job.first, last=job.last)
+    said = [line.id for line in ctx.tx.lines.turns(span) if line.compartment.owner == job.peer]
+    return bool(ctx.tx.lines.citing(job.workspace, said))
 
 
 IMPORT = "import"
@@ -134,11 +134,11 @@ class Expected(Struct, frozen=True):
 
 def begin(ctx: RequestContext, digest: str, counts: Mapping[str, int]) -> bool:
     """Note what an import should bring; whether that was known, and complete, before."""
-    known = ctx.tx.register.entry(ctx.scope.workspace, IMPORT, digest)
+    known = ctx.tx.directory.entry(ctx.scope.workspace, IMPORT, digest)
     if known is not None:
         return _expected(known).complete
     metadata = msgspec.json.encode(Expected(dict(counts))).decode()
-    ctx.tx.register.add(
+    ctx.tx.directory.add(
         Entry(ctx.scope.workspace, IMPORT, digest, ctx.fresh_id(), ctx.now, metadata=metadata)
     )
     return False
@@ -149,7 +149,7 @@ def owe_some(ctx: RequestContext, digest: str, first: int, owed: Sequence[Owed])
 
     Raises: NotFound if the import never began; InvalidInput, NamespaceDenied.
     """
-    known = ctx.tx.register.entry(ctx.scope.workspace, IMPORT, digest)
+    known = ctx.tx.directory.entry(ctx.scope.workspace, IMPORT, digest)
     if known is None:
         raise NotFound("there is no such import")
     expected = _expected(known)
@@ -159,7 +159,7 @@ def owe_some(ctx: RequestContext, digest: str, first: int, owed: Sequence[Owed])
     if fresh:
         owe(ctx, fresh)
         metadata = msgspec.json.encode(replace(expected, owed=expected.owed + len(fresh))).decode()
-        ctx.tx.register.update(replace(known, metadata=metadata))
+        ctx.tx.directory.update(replace(known, metadata=metadata))
 
 
 def finish(ctx: RequestContext, digest: str) -> dict[str, int]:
@@ -167,7 +167,7 @@ def finish(ctx: RequestContext, digest: str) -> dict[str, int]:
 
     Raises: NotFound if it never began, Conflict if there is less here than it should have brought.
     """
-    known = ctx.tx.register.entry(ctx.scope.workspace, IMPORT, digest)
+    known = ctx.tx.directory.entry(ctx.scope.workspace, IMPORT, digest)
     if known is None:
         raise NotFound("there is no such import")
     expected = _expected(known)
@@ -179,13 +179,13 @@ def finish(ctx: RequestContext, digest: str) -> dict[str, int]:
                 hint="Run the import again: it goes on where it ended.",
             )
     metadata = msgspec.json.encode(replace(expected, complete=True)).decode()
-    ctx.tx.register.update(replace(known, metadata=metadata))
+    ctx.tx.directory.update(replace(known, metadata=metadata))
     return found
 
 
 def unfinished(ctx: RequestContext) -> list[str]:
     """The digests of imports into this workspace of which not all is there."""
-    entries = ctx.tx.register.entries(ctx.scope.workspace, IMPORT)
+    entries = ctx.tx.directory.entries(ctx.scope.workspace, IMPORT)
     return [entry.name for entry in entries if not _expected(entry).complete]
 
 
@@ -203,7 +203,7 @@ def _count_sort(ctx: RequestContext, sort: str) -> int:
             key.compartment for key in ctx.tx.keys.every() if key.compartment.workspace == workspace
         }
         return sum(ctx.tx.lines.count(compartment) for compartment in compartments)
-    return sum(ctx.tx.register.count(workspace, kind) for kind in _SORTS.get(sort, (sort,)))
+    return sum(ctx.tx.directory.count(workspace, kind) for kind in _SORTS.get(sort, (sort,)))
 
 
 _SPOKEN = 64 * 1024 * 1024
@@ -263,7 +263,7 @@ class _ComparedRecords:
         ctx, known = self._ctx, {}
         for compartment, ids in by_compartment.items():
             found = ctx.tx.lines.get_all(compartment, ids)
-            keys = ctx.tools.vault.known(ctx.tx, compartment) if found else None
+            keys = ctx.services.vault.known(ctx.tx, compartment) if found else None
             cited = ctx.tx.lines.cited(self._workspace, ids, compartment=compartment)
             for line in found:
                 if keys is None:
@@ -293,7 +293,7 @@ class _ComparedRecords:
             raise NamespaceDenied("the cap does not open every namespace of this request")
         if isinstance(record, WebhookRecord):
             self._check_webhook(record)
-        entry = ctx.tx.register.entry(self._workspace, kind, name)
+        entry = ctx.tx.directory.entry(self._workspace, kind, name)
         ties = ties_of(record, self._workspace)
         here = {(tie.held, tie.since): tie for tie in self._ties(ties)}
         if entry is not None:
@@ -304,7 +304,7 @@ class _ComparedRecords:
                 self._judge(f"{kind} {name}", agrees=agrees)
                 return
         elif self._writes:
-            ctx.tx.register.add(
+            ctx.tx.directory.add(
                 Entry(
                     self._workspace,
                     kind,
@@ -326,7 +326,7 @@ class _ComparedRecords:
             endpoint = msgspec.convert(record.configuration, settled(webhooks.WebhookEndpoint))
         except msgspec.ValidationError as error:
             raise InvalidInput(f"webhook {record.name}: {error}") from None
-        self._ctx.tools.webhook_sender.check(endpoint.url)
+        self._ctx.services.webhook_sender.check(endpoint.url)
         scope = self._ctx.scope
         if scope.namespaces is not None and not scope.namespaces.issuperset(endpoint.namespaces):
             raise NamespaceDenied("the cap does not open every namespace of this request")
@@ -334,10 +334,10 @@ class _ComparedRecords:
     def _ties(self, ties: Sequence[Tie]) -> list[Tie]:
         if not ties:
             return []
-        return self._ctx.tx.register.ties(self._workspace, ties[0].kind, holder=ties[0].holder)
+        return self._ctx.tx.directory.ties(self._workspace, ties[0].kind, holder=ties[0].holder)
 
     def _tie(self, record: EntryRecord, ties: Sequence[Tie]) -> None:
-        register = self._ctx.tx.register
+        register = self._ctx.tx.directory
         for tie in ties:
             names.name(tie.held, "name")
             register.tie(tie)
@@ -369,17 +369,17 @@ class _ComparedRecords:
     def _fits(self, session: str, record: LineRecord) -> bool:
         """Whether a message may lie where its session does; one of a session unknown here makes it."""
         ctx = self._ctx
-        entry = ctx.tx.register.entry(self._workspace, SESSION, session)
+        entry = ctx.tx.directory.entry(self._workspace, SESSION, session)
         if entry is not None or not self._writes:
             return entry is None or entry.namespace == record.namespace
         directory.ensure_session(ctx, session, record.namespace)
-        ctx.tx.register.tie(Tie(self._workspace, MEMBER, session, record.owner, record.turn or 1))
+        ctx.tx.directory.tie(Tie(self._workspace, MEMBER, session, record.owner, record.turn or 1))
         return True
 
     def _append(self, compartment: Compartment, record: LineRecord) -> SealedLine | None:
         """The stored line; None, and no change, if its session has another line in that turn."""
         ctx = self._ctx
-        keys = ctx.tools.vault.compartment(ctx.tx, compartment)
+        keys = ctx.services.vault.compartment(ctx.tx, compartment)
         fields = shared_fields(LineFields, record)
         line = Line(compartment=compartment, text=record.text, metadata={}, **fields)
         mark = likeness(keys.blind, record.session or "", record.text, record.kind) if record.alike else None

@@ -35,7 +35,7 @@ from souvenance.domain.directory import (
     Entry,
     Tie,
 )
-from souvenance.domain.jobs import Errand, Task
+from souvenance.domain.jobs import Job, Task
 from souvenance.domain.line import LineFields, SealedLine, shared_fields
 from souvenance.errors import Tampered
 
@@ -61,7 +61,7 @@ def entry_record(ctx: RequestContext, entry: Entry, owner: str | None = None) ->
         case "peer" | "former":
             return PeerRecord(**told, namespace=entry.namespace, former=entry.kind == FORMER)
         case "session":
-            ties = ctx.tx.register.ties(entry.workspace, MEMBER, holder=entry.name, held=owner)
+            ties = ctx.tx.directory.ties(entry.workspace, MEMBER, holder=entry.name, held=owner)
             return SessionRecord(
                 **told,
                 namespace=entry.namespace,
@@ -103,10 +103,10 @@ def owed_of(task: Task) -> Owed:
     return Owed(particulars=particulars, **{name: getattr(task, name) for name in _OWED})
 
 
-def errand_of(owed: Owed, workspace: str) -> Errand:
+def errand_of(owed: Owed, workspace: str) -> Job:
     """What is to be done, as the work list has it."""
     told = {name: getattr(owed, name) for name in _OWED if name != "due"}
-    return Errand(workspace, payload=msgspec.json.encode(owed.particulars).decode(), **told)
+    return Job(workspace, payload=msgspec.json.encode(owed.particulars).decode(), **told)
 
 
 def kind_of(record: EntryRecord) -> str:

@@ -75,12 +75,12 @@ def outdated_of(
     """
     lines = _lines(ctx, observer, observed, ctx.scope.namespaces).values()
     key = (outdated_of, sessions, *sorted(line.id for line in lines))
-    known: Mapping[str, str] | None = ctx.tools.memo.get(key)
+    known: Mapping[str, str] | None = ctx.services.memo.get(key)
     if known is None:
         opener = Opener(ctx)
         stands = (stand for line in lines for stand in _opened(opener, line).stands)
         known = outdated(stand for stand in stands if sessions is None or stand.session in sessions)
-        ctx.tools.memo.keep(key, known)
+        ctx.services.memo.keep(key, known)
     return known
 
 
@@ -255,7 +255,7 @@ def _write(
     if earlier is not None:
         ctx.tx.lines.delete(earlier.compartment, (earlier.id,))
         changes.lose(earlier.compartment, (earlier.id,))
-    keys = ctx.tools.vault.compartment(ctx.tx, compartment_of(ctx, observer, namespace))
+    keys = ctx.services.vault.compartment(ctx.tx, compartment_of(ctx, observer, namespace))
     text = msgspec.json.encode(kept).decode()
     changes.add(write_line(ctx, keys, ctx.fresh_id(), CARD, text, about=observed))
 

@@ -57,7 +57,7 @@ class Opener:
     def _found(self, line: SealedLine) -> CompartmentKeys:
         if not self._ctx.scope.opens(line.compartment.namespace):
             raise NamespaceDenied("the cap does not open every namespace of this request")
-        keys = self._ctx.tools.vault.known(self._ctx.tx, line.compartment)
+        keys = self._ctx.services.vault.known(self._ctx.tx, line.compartment)
         if keys is None:
             raise Tampered(f"line {line.id} lies in a compartment that has lost its keys")
         self._keys[line.compartment] = keys

@@ -168,7 +168,7 @@ def state(
             raise InvalidInput(
                 "a source lies in another namespace", hint="Name its session, or leave it out."
             )
-        keys = ctx.tools.vault.compartment(ctx.tx, compartment_of(ctx, one.observer, where))
+        keys = ctx.services.vault.compartment(ctx.tx, compartment_of(ctx, one.observer, where))
         mark = None if one.key is None else _mark_of_key(keys.blind, one.observed, one.key)
         there = None if mark is None else ctx.tx.lines.alike(keys.compartment, one.observed, mark)
         if there is not None:
@@ -185,7 +185,7 @@ def state(
             about=one.observed,
             said_at=one.said_at,
             metadata=one.metadata,
-            tokens=ctx.tools.tokenizer.count(one.text),
+            tokens=ctx.services.tokenizer.count(one.text),
             likeness=mark,
         )
         sources = sorted({source.id for source in one.sources})
@@ -313,7 +313,7 @@ def _latest_first(views: Sequence[View]) -> list[View]:
 def _observers(ctx: RequestContext, whose: Whose) -> Collection[str]:
     if whose.observers is not None:
         return whose.observers
-    return [entry.name for entry in ctx.tx.register.entries(ctx.scope.workspace, PEER)]
+    return [entry.name for entry in ctx.tx.directory.entries(ctx.scope.workspace, PEER)]
 
 
 def newest_views(ctx: RequestContext, whose: Whose, most: int) -> list[View]:
@@ -363,11 +363,11 @@ def noted(
     answered = _ids(answers)
     erased = ctx.tx.marks(ctx.scope.workspace).compartments  # Until then neither text changes.
     key = (noted, ctx.scope.workspace, erased, tuple(whose.observers or ()), whose.observed)
-    repeating = answered.union(line.id for line in lines).intersection(ctx.tools.memo.get(key) or ())
+    repeating = answered.union(line.id for line in lines).intersection(ctx.services.memo.get(key) or ())
     others = _views(ctx, [line for line in lines if line.id not in answered | repeating])
     views = [one for one in (*answers, *others) if one.outdated_by is None and one.line.id not in repeating]
     more = _not_quoted(ctx, views)
-    ctx.tools.memo.keep(key, repeating.union(_ids(views)).difference(_ids(more)))
+    ctx.services.memo.keep(key, repeating.union(_ids(views)).difference(_ids(more)))
     told: dict[tuple[str, str], View] = {}
     for view in more:
         told.setdefault((view.level, gist(view.text)), view)

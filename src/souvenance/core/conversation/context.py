@@ -180,7 +180,7 @@ def _observing(ctx: RequestContext, peer: str) -> Callable[[SealedLine], bool]:
     def passes(line: SealedLine) -> bool:
         session = line.session or ""
         if session not in known:
-            stays = ctx.tx.register.ties(ctx.scope.workspace, MEMBER, holder=session, held=peer)
+            stays = ctx.tx.directory.ties(ctx.scope.workspace, MEMBER, holder=session, held=peer)
             known[session] = observed(directory.member_habits(stays[-1] if stays else None), habits)
         return known[session]
 
@@ -195,7 +195,7 @@ def _card(ctx: RequestContext, asked: PictureQuery, session: str | None) -> list
 
 
 def shown(ctx: RequestContext, view: View) -> WrittenConclusion:
-    return WrittenConclusion(view.level, view.text, ctx.tools.local(view.at))
+    return WrittenConclusion(view.level, view.text, ctx.services.local(view.at))
 
 
 def context(
@@ -207,7 +207,7 @@ def context(
 
     Raises: Tampered.
     """
-    count = ctx.tools.tokenizer.count
+    count = ctx.services.tokenizer.count
     budget = MOST_TOKENS if tokens is None else max(0, tokens)
     share = min(PICTURE_TOKENS, int(budget * PICTURE_SHARE))
     seen = None if asked is None else picture(ctx, asked, share, session)

@@ -153,7 +153,7 @@ def keep_statements(ctx: RequestContext, passage: DerivedStretch) -> Changes:
     if not kept:
         return changes
     makes_card = h.makes_cards(*directory.habits(ctx, passage.session))
-    makes_card = makes_card and ctx.tools.model_for(DERIVE) is None  # A model's card is the model's.
+    makes_card = makes_card and ctx.services.model_for(DERIVE) is None  # A model's card is the model's.
     for observer, stays in observers_of(ctx, passage.session, passage.about).items():
         heard = [one for one in kept if was_there(stays, passage.numbers[one.source.id])]
         news: list[Stand] = []
@@ -193,7 +193,7 @@ def _stored(
 ) -> str:
     """The id of the conclusion: of the known one, or of the new one."""
     kind, source = trust.KINDS[Trust.SAID], one.source.id
-    keys = ctx.tools.vault.compartment(ctx.tx, compartment_of(ctx, observer, passage.namespace))
+    keys = ctx.services.vault.compartment(ctx.tx, compartment_of(ctx, observer, passage.namespace))
     mark = likeness(keys.blind, passage.session, one.text, kind)
     known = ctx.tx.lines.alike(keys.compartment, passage.about, mark)
     if known is not None:
@@ -210,7 +210,7 @@ def _stored(
         session=passage.session,
         about=passage.about,
         said_at=one.source.said_at,
-        tokens=ctx.tools.tokenizer.count(one.text),
+        tokens=ctx.services.tokenizer.count(one.text),
         likeness=mark,
     )
     ctx.tx.lines.cite(keys.compartment, line.id, (source,))
@@ -288,7 +288,7 @@ def _lines(ctx: RequestContext, trusts: Mapping[str, Trust], turns: Sequence[Tur
     for turn in turns:
         own = trust.own_words(turn.text) if trusts[turn.id] == Trust.SAID else turn.text
         if trusts[turn.id] > Trust.SUSPECT and own.strip():
-            found.append(replace(turn, text=own.strip(), said_at=ctx.tools.local(turn.said_at)))
+            found.append(replace(turn, text=own.strip(), said_at=ctx.services.local(turn.said_at)))
     return found
 
 
@@ -306,7 +306,7 @@ def _person(ctx: RequestContext, about: str, lines: Sequence[Turn], known: dict[
         about,
         card,
         [
-            KnownFacts(line_id, view.text, ctx.tools.local(view.at), by_hand=not view.sources)
+            KnownFacts(line_id, view.text, ctx.services.local(view.at), by_hand=not view.sources)
             for line_id, view in found.items()
         ],
     )
@@ -347,7 +347,7 @@ class _Hearer:
         self._passage = passage
         self._observer = observer
         self._changes = changes
-        self._keys = ctx.tools.vault.compartment(ctx.tx, compartment_of(ctx, observer, passage.namespace))
+        self._keys = ctx.services.vault.compartment(ctx.tx, compartment_of(ctx, observer, passage.namespace))
         self._said = {turn.id: turn for turn in passage.turns}
         self._news: list[Stand] = []
         self._gone: list[str] = []
@@ -447,7 +447,7 @@ class _Hearer:
             about=self._passage.about,
             said_at=self._said[one.sources[-1]].said_at,
             metadata=TOGETHER if together else "{}",
-            tokens=ctx.tools.tokenizer.count(one.text),
+            tokens=ctx.services.tokenizer.count(one.text),
             likeness=mark,
             supersedes=None if old is None else old.id,
         )

@@ -33,7 +33,7 @@ Stay = tuple[int, int | None]
 
 
 def find(ctx: RequestContext, kind: str, name: str) -> Entry | None:
-    entry = ctx.tx.register.entry(ctx.scope.workspace, kind, name)
+    entry = ctx.tx.directory.entry(ctx.scope.workspace, kind, name)
     hidden = kind == SESSION and entry is not None and not ctx.scope.opens(entry.namespace)
     return None if hidden else entry
 
@@ -66,7 +66,7 @@ def ensure(
         ensure(ctx, WORKSPACE, ctx.scope.workspace)
     uid, workspace = ctx.fresh_id(), ctx.scope.workspace
     entry = Entry(workspace, kind, name, uid, ctx.now, metadata, configuration, namespace)
-    if not ctx.tx.register.add(entry):
+    if not ctx.tx.directory.add(entry):
         raise _denied()
     return entry, True
 
@@ -86,7 +86,7 @@ def namespace_for(ctx: RequestContext, session: str | None, asked: str | None) -
     """
     entry = None
     if session is not None:
-        entry = ctx.tx.register.entry(ctx.scope.workspace, SESSION, session)
+        entry = ctx.tx.directory.entry(ctx.scope.workspace, SESSION, session)
     namespace = (asked or COMMON_NAMESPACE) if entry is None else entry.namespace
     if not ctx.scope.opens(namespace) or (asked is not None and not ctx.scope.opens(asked)):
         raise _denied()
@@ -113,12 +113,12 @@ def namespaces(ctx: RequestContext) -> list[str]:
     scope = ctx.scope
     if scope.namespaces is not None:
         return sorted(scope.namespaces)
-    return ctx.tx.register.namespaces(scope.workspace, SESSION)
+    return ctx.tx.directory.namespaces(scope.workspace, SESSION)
 
 
 def in_reach(ctx: RequestContext, sessions: Iterable[str]) -> frozenset[str]:
     """Those of the sessions that there are and that may be looked into."""
-    found = ctx.tx.register.named(ctx.scope.workspace, SESSION, frozenset(sessions))
+    found = ctx.tx.directory.named(ctx.scope.workspace, SESSION, frozenset(sessions))
     return frozenset(entry.name for entry in found if ctx.scope.opens(entry.namespace))
 
 
@@ -132,7 +132,7 @@ def knows_peer(ctx: RequestContext, peer: Entry) -> bool:
     """Whether the peer came into being, was in a session or has lines where may be looked."""
     if ctx.scope.opens(peer.namespace):
         return True
-    ties = ctx.tx.register.ties(peer.workspace, MEMBER, held=peer.name)
+    ties = ctx.tx.directory.ties(peer.workspace, MEMBER, held=peer.name)
     return bool(in_reach(ctx, (tie.holder for tie in ties)) or compartments_of(ctx, peer.name))
 
 
@@ -144,7 +144,7 @@ def change(ctx: RequestContext, entry: Entry, metadata: str | None, configuratio
         configuration=entry.configuration if configuration is None else configuration,
     )
     if changed != entry:
-        ctx.tx.register.update(changed)
+        ctx.tx.directory.update(changed)
     return changed
 
 
@@ -167,12 +167,12 @@ def habits(ctx: RequestContext, session: str | None) -> tuple[Habits, Habits]:
 
 def stays(ctx: RequestContext, session: str) -> list[Tie]:
     """Every stay of every peer in the session, past ones too."""
-    return ctx.tx.register.ties(ctx.scope.workspace, MEMBER, holder=session)
+    return ctx.tx.directory.ties(ctx.scope.workspace, MEMBER, holder=session)
 
 
 def next_turn(ctx: RequestContext, session: str) -> int:
     """The number of the session's next message: no turn is given out twice, whatever was deleted."""
-    spent = ctx.tx.register.batch(ctx.scope.workspace, session, _SPENT)
+    spent = ctx.tx.directory.batch(ctx.scope.workspace, session, _SPENT)
     last = ctx.tx.lines.last_turn(ctx.scope.workspace, session)
     return max(last, 0 if spent is None else spent.last) + 1
 
@@ -180,7 +180,7 @@ def next_turn(ctx: RequestContext, session: str) -> int:
 def spend_turns(ctx: RequestContext, session: str, last: int) -> None:
     """Remember that the session's turns up to the last one were given out, whatever is there of them."""
     spent = Batch(ctx.scope.workspace, session, _SPENT, _FOREVER, 0, last)
-    ctx.tx.register.keep_batch(spent, 0)
+    ctx.tx.directory.keep_batch(spent, 0)
 
 
 def was_there(stays: Iterable[Stay], turn: int) -> bool:
@@ -217,7 +217,7 @@ def join(ctx: RequestContext, session: str, peers: Mapping[str, MemberReasoning 
         if given is not None:
             tie = replace(tie, configuration=encoded(_with(member_habits(tie), given)))
         if present.get(peer) != tie:
-            ctx.tx.register.tie(tie)
+            ctx.tx.directory.tie(tie)
             present[peer] = tie
     if sum(member_habits(tie).observe_others is True for tie in present.values()) > MOST_OBSERVERS:
         raise InvalidInput(
@@ -231,7 +231,7 @@ def leave(ctx: RequestContext, session: str, peers: Iterable[str]) -> None:
     leaving = [present[peer] for peer in peers if peer in present]
     turn = next_turn(ctx, session) if leaving else 0
     for tie in leaving:
-        ctx.tx.register.tie(replace(tie, until=turn))
+        ctx.tx.directory.tie(replace(tie, until=turn))
 
 
 def set_members(ctx: RequestContext, session: str, peers: Mapping[str, MemberReasoning | None]) -> None:
@@ -269,13 +269,13 @@ def scope_sessions(ctx: RequestContext, scopes: Iterable[str]) -> frozenset[str]
 
 def picks(ctx: RequestContext, scope: str) -> list[Tie]:
     """Which sessions are in the scope, as far as may be looked."""
-    ties = ctx.tx.register.ties(ctx.scope.workspace, PICK, holder=scope)
+    ties = ctx.tx.directory.ties(ctx.scope.workspace, PICK, holder=scope)
     return [tie for tie in ties if find(ctx, SESSION, tie.held) is not None]
 
 
 def pick(ctx: RequestContext, scope: str, session: str) -> None:
     """Put the session into the scope, unless it is in it."""
-    register, workspace = ctx.tx.register, ctx.scope.workspace
+    register, workspace = ctx.tx.directory, ctx.scope.workspace
     if not register.ties(workspace, PICK, holder=scope, held=session):
         register.tie(Tie(workspace, PICK, scope, session, ctx.now))
 

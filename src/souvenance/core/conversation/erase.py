@@ -26,7 +26,7 @@ from souvenance.core.conversation.conclusions import EXPLICIT, KINDS, TOGETHER
 from souvenance.core.conversation.messages import find_message, owe_summaries
 from souvenance.core.request_context import RequestContext
 from souvenance.domain.directory import FORMER, MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry
-from souvenance.domain.jobs import DREAM, Errand
+from souvenance.domain.jobs import DREAM, Job
 from souvenance.domain.line import CARD, LinePlace
 from souvenance.domain.names import SESSIONS, Compartment
 from souvenance.errors import Conflict, NotFound
@@ -93,7 +93,7 @@ def _lines_of(ctx: RequestContext, session: Entry) -> dict[tuple[Compartment, st
 
 def _strike_session(ctx: RequestContext, session: str) -> None:
     """Take the session off the directory."""
-    workspace, register = ctx.scope.workspace, ctx.tx.register
+    workspace, register = ctx.scope.workspace, ctx.tx.directory
     register.untie(workspace, MEMBER, holder=session)
     register.untie(workspace, PICK, held=session)
     register.drop_batches(workspace, session)
@@ -121,7 +121,7 @@ def erase_peer(ctx: RequestContext, peer: str, *, keep_messages: bool) -> Change
     own = [line for line in ctx.tx.lines.walk(span) if not (keep_messages and line.turn is not None)]
     of_it = ctx.tx.lines.views(Views(workspace, _VIEWS, about=peer, namespaces=ctx.scope.namespaces))
     changes = Changes()
-    ties = ctx.tx.register.ties(workspace, MEMBER, held=peer)
+    ties = ctx.tx.directory.ties(workspace, MEMBER, held=peer)
     sessions = directory.in_reach(ctx, (tie.holder for tie in ties))
     erase_lines(ctx, {(line.compartment, line.id): line for line in (*own, *of_it)}.values(), changes)
     if keep_messages:
@@ -135,7 +135,7 @@ def erase_peer(ctx: RequestContext, peer: str, *, keep_messages: bool) -> Change
         changes.namespaces.update(changes.gone_in)
         delete_compartments(ctx, compartments, changes)
         for session in sessions:
-            ctx.tx.register.untie(workspace, MEMBER, holder=session, held=peer)
+            ctx.tx.directory.untie(workspace, MEMBER, holder=session, held=peer)
     _strike_off(ctx, entry, keep_former=keep_messages)
     return changes
 
@@ -161,7 +161,7 @@ def delete_compartments(ctx: RequestContext, compartments: Iterable[Compartment]
 
 def _strike_off(ctx: RequestContext, entry: Entry, *, keep_former: bool = False) -> None:
     """Take the peer off the directory, or leave it to the other namespaces that hold something of it."""
-    register = ctx.tx.register
+    register = ctx.tx.directory
     others = _elsewhere(ctx, entry.name)
     register.remove(entry.workspace, PEER, entry.name)
     if others:
@@ -175,7 +175,7 @@ def _elsewhere(ctx: RequestContext, peer: str) -> set[str]:
     """The namespaces out of reach in which the peer is or was in a session, holds something or is held."""
     if ctx.scope.namespaces is None:
         return set()
-    workspace, register = ctx.scope.workspace, ctx.tx.register
+    workspace, register = ctx.scope.workspace, ctx.tx.directory
     held = [
         line.compartment.namespace
         for span in (Views(workspace, _VIEWS, owner=peer), Views(workspace, _VIEWS, about=peer))
@@ -193,7 +193,7 @@ def erase_workspace(ctx: RequestContext) -> Changes:
 
     Raises: NotFound, Conflict while there are sessions.
     """
-    workspace, register = ctx.scope.workspace, ctx.tx.register
+    workspace, register = ctx.scope.workspace, ctx.tx.directory
     directory.need(ctx, WORKSPACE, workspace)
     if register.count(workspace, SESSION, ctx.scope.namespaces):
         raise Conflict(
@@ -228,7 +228,7 @@ def _is_used_elsewhere(ctx: RequestContext) -> bool:
     if ctx.scope.namespaces is None:
         return False
     workspace, lines = ctx.scope.workspace, ctx.tx.lines
-    return bool(ctx.tx.register.count(workspace, SESSION)) or any(
+    return bool(ctx.tx.directory.count(workspace, SESSION)) or any(
         lines.views(
             Views(workspace, _VIEWS, owner=compartment.owner, limit=1, namespaces=(compartment.namespace,))
         )
@@ -239,7 +239,7 @@ def _is_used_elsewhere(ctx: RequestContext) -> bool:
 
 def erase_scope(ctx: RequestContext, scope: str) -> None:
     """The scope, or, where it has sessions out of reach, only the others in it."""
-    workspace, register = ctx.scope.workspace, ctx.tx.register
+    workspace, register = ctx.scope.workspace, ctx.tx.directory
     picked = {tie.held for tie in register.ties(workspace, PICK, holder=scope)}
     mine = directory.in_reach(ctx, picked)
     if any(register.entry(workspace, SESSION, session) for session in picked - mine):
@@ -361,7 +361,5 @@ def _reasoned_from(ctx: RequestContext, gone: Collection[str]) -> list[LinePlace
 def owe_card(ctx: RequestContext, compartment: Compartment, observed: str) -> None:
     """Have the card of the compartment's owner made anew there, of the conclusions that stand."""
     payload = msgspec.json.encode({"observer": compartment.owner}).decode()
-    job = Errand(
-        compartment.workspace, DREAM, peer=observed, payload=payload, namespace=compartment.namespace
-    )
+    job = Job(compartment.workspace, DREAM, peer=observed, payload=payload, namespace=compartment.namespace)
     ctx.tx.work.add(job, ctx.now)

@@ -128,7 +128,7 @@ def shown(ctx: RequestContext, passages: Iterable[Passage]) -> list[representati
     return [
         representation.QuotedPassage(
             one.first.session or "",
-            ctx.tools.local(said_at(one.first)),
+            ctx.services.local(said_at(one.first)),
             tuple(
                 Quote(message.line.compartment.owner, trust.quoted(_class_of(ctx, message), message.text))
                 for message in one.messages
@@ -266,7 +266,7 @@ class _Chosen:
             yield run
 
     def _is_same_day(self, one: StoredMessage, other: StoredMessage) -> bool:
-        days = {self._ctx.tools.local(said_at(message.line)) // _DAY_MS for message in (one, other)}
+        days = {self._ctx.services.local(said_at(message.line)) // _DAY_MS for message in (one, other)}
         return len(days) == 1
 
 

@@ -24,7 +24,7 @@ from souvenance.domain.content import check_characters, decode_metadata, encode_
 from souvenance.domain.directory import PEER, SESSION, Entry
 from souvenance.domain.encoding import frame
 from souvenance.domain.filters import Column, Field, Predicate
-from souvenance.domain.jobs import DERIVE, SUMMARISE, Errand
+from souvenance.domain.jobs import DERIVE, SUMMARISE, Job
 from souvenance.domain.line import MESSAGE, RELAYED, SealedLine
 from souvenance.domain.trust import Trust, is_carried
 from souvenance.errors import Conflict, NotFound
@@ -85,7 +85,7 @@ def add_messages(
     changes = Changes({entry.namespace})
     authors = list(dict.fromkeys(one.peer for one in said))
     keys = {
-        author: ctx.tools.vault.compartment(ctx.tx, compartment_of(ctx, author, entry.namespace))
+        author: ctx.services.vault.compartment(ctx.tx, compartment_of(ctx, author, entry.namespace))
         for author in authors
     }
     digest = _digest(keys[authors[0]].blind, session, said, key)
@@ -98,7 +98,7 @@ def add_messages(
     for message in stored:
         changes.add(message.line)
     last = first + len(stored) - 1
-    ctx.tx.register.keep_batch(
+    ctx.tx.directory.keep_batch(
         Batch(ctx.scope.workspace, session, digest, ctx.now, first, last), ctx.now - KEY_WINDOW_MS
     )
     _owe_work(ctx, entry, said, first)
@@ -120,7 +120,7 @@ def _store(
     first: int,
 ) -> list[StoredMessage]:
     stored: list[StoredMessage] = []
-    counts = [ctx.tools.tokenizer.count(one.text) for one in said]
+    counts = [ctx.services.tokenizer.count(one.text) for one in said]
     for turn, (one, line_id) in enumerate(zip(said, ctx.fresh_ids(len(said)), strict=True), first):
         kept = write_line(
             ctx,
@@ -161,7 +161,7 @@ def _first_time(
 
     Raises: Conflict if the key stored anything else, or part of what it stored is gone.
     """
-    batch = ctx.tx.register.batch(ctx.scope.workspace, session, digest)
+    batch = ctx.tx.directory.batch(ctx.scope.workspace, session, digest)
     if batch is None or batch.at < ctx.now - (KEY_WINDOW_MS if keyed else RETRY_WINDOW_MS):
         return None
     if not keyed and directory.next_turn(ctx, session) != batch.last + 1:
@@ -195,7 +195,7 @@ def _owe_work(ctx: RequestContext, entry: Entry, said: Sequence[IncomingMessage]
                 reasoned.setdefault(one.wishes, []).append(turn)
         for wishes, turns in reasoned.items():
             ctx.tx.work.add(
-                Errand(
+                Job(
                     workspace=ctx.scope.workspace,
                     kind=DERIVE,
                     session=session,
@@ -214,7 +214,7 @@ def _owe_work(ctx: RequestContext, entry: Entry, said: Sequence[IncomingMessage]
 
 def _wait_for_quiet(ctx: RequestContext, session: str, last: int) -> None:
     """Where a model derives, let it read what is new in one call, when the session is quiet or has grown."""
-    model = ctx.tools.model_for(DERIVE)
+    model = ctx.services.model_for(DERIVE)
     if model is None:
         return
     workspace, pace = ctx.scope.workspace, model.pace
@@ -232,7 +232,7 @@ def owe_summaries(ctx: RequestContext, entry: Entry, first: int, last: int) -> N
         due = last - last % every
         if due >= first:
             ctx.tx.work.add(
-                Errand(
+                Job(
                     workspace=ctx.scope.workspace,
                     kind=SUMMARISE,
                     session=entry.name,
@@ -356,7 +356,7 @@ def clone(ctx: RequestContext, session: str, upto: str | None) -> tuple[Entry, C
     for stay in directory.stays(ctx, session):
         if stay.since < end or stay.until is None:
             until = None if stay.until is None else min(stay.until, end)
-            ctx.tx.register.tie(replace(stay, holder=entry.name, since=min(stay.since, end), until=until))
+            ctx.tx.directory.tie(replace(stay, holder=entry.name, since=min(stay.since, end), until=until))
     changes = Changes({source.namespace})
     opener = Opener(ctx)
     lines = [
@@ -367,7 +367,7 @@ def clone(ctx: RequestContext, session: str, upto: str | None) -> tuple[Entry, C
     for line, line_id in zip(lines, ctx.fresh_ids(len(lines)), strict=True):
         copy = write_line(
             ctx,
-            ctx.tools.vault.compartment(ctx.tx, line.compartment),
+            ctx.services.vault.compartment(ctx.tx, line.compartment),
             line_id,
             line.kind,
             opener.text(line),

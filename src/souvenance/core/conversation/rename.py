@@ -25,7 +25,7 @@ from souvenance.core.request_context import RequestContext, opened
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import names
 from souvenance.domain.directory import FORMER, MEMBER, PEER
-from souvenance.domain.jobs import REASONING, Errand, Task
+from souvenance.domain.jobs import REASONING, Job, Task
 from souvenance.domain.line import CARD, Line, SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.errors import Conflict, InvalidInput, Tampered
@@ -107,7 +107,7 @@ class _Move:
 
     def is_known(self) -> bool:
         """Whether the directory knows the peer, or someone who was deleted and had that name."""
-        register = self._ctx.tx.register
+        register = self._ctx.tx.directory
         return any(register.entry(self._workspace, kind, self._peer) for kind in (PEER, FORMER))
 
     def lines(self, lines: Iterable[SealedLine]) -> None:
@@ -126,7 +126,9 @@ class _Move:
         ctx.tx.terms.remove(compartment, ids)
         ctx.tx.lines.delete(compartment, ids)
         self._changes.lose(compartment, ids)
-        there = ctx.tools.vault.compartment(ctx.tx, compartment._replace(owner=self._now(compartment.owner)))
+        there = ctx.services.vault.compartment(
+            ctx.tx, compartment._replace(owner=self._now(compartment.owner))
+        )
         for line, told in zip(lines, read, strict=True):
             self._line(line, told, keys, there)
             if sources := cited.get(line.id):
@@ -167,7 +169,7 @@ class _Move:
 
     def enter(self) -> None:
         """Let the other name have the peer's entry, if it has none, and its stays in sessions."""
-        register, workspace = self._ctx.tx.register, self._workspace
+        register, workspace = self._ctx.tx.directory, self._workspace
         entry = register.entry(workspace, PEER, self._peer)
         if entry is not None:
             register.add(replace(entry, name=self._name))
@@ -183,17 +185,17 @@ class _Move:
     def leave(self) -> None:
         """Take the name off the directory, and what was still to be done for it over to the other."""
         ctx, workspace = self._ctx, self._workspace
-        ctx.tx.register.untie(workspace, MEMBER, held=self._peer)
-        former = ctx.tx.register.entry(workspace, FORMER, self._peer)
-        if former is not None and ctx.tx.register.entry(workspace, PEER, self._name) is None:
-            ctx.tx.register.add(replace(former, name=self._name))
+        ctx.tx.directory.untie(workspace, MEMBER, held=self._peer)
+        former = ctx.tx.directory.entry(workspace, FORMER, self._peer)
+        if former is not None and ctx.tx.directory.entry(workspace, PEER, self._name) is None:
+            ctx.tx.directory.add(replace(former, name=self._name))
         for kind in (PEER, FORMER):
-            ctx.tx.register.remove(workspace, kind, self._peer)
+            ctx.tx.directory.remove(workspace, kind, self._peer)
         delete_compartments(ctx, compartments_held(ctx, self._peer), self._changes)
         for task in list(self._owed()):
-            told = {field: getattr(task, field) for field in Errand.__struct_fields__}
+            told = {field: getattr(task, field) for field in Job.__struct_fields__}
             payload = self._payload(task.payload)
-            ctx.tx.work.add(Errand(**{**told, "peer": self._now(task.peer), "payload": payload}), task.due)
+            ctx.tx.work.add(Job(**{**told, "peer": self._now(task.peer), "payload": payload}), task.due)
         ctx.tx.owe_scrub()
 
     def _owed(self) -> Iterator[Task]:
@@ -212,7 +214,7 @@ class _Move:
         return msgspec.json.encode({**told, "observer": self._name}).decode()
 
     def _keys(self, compartment: Compartment) -> CompartmentKeys:
-        keys = self._ctx.tools.vault.known(self._ctx.tx, compartment)
+        keys = self._ctx.services.vault.known(self._ctx.tx, compartment)
         if keys is None:
             raise Tampered(f"namespace {compartment.namespace!r} of {compartment.owner!r} has lost its keys")
         return keys

@@ -88,7 +88,7 @@ def ranked(
     ranks: bool = False,
 ) -> list[tuple[SealedLine, Hit]]:
     """The best of the compartments' lines within these bounds that answer the question and pass the test."""
-    known = (ctx.tools.vault.known(ctx.tx, compartment) for compartment in compartments)
+    known = (ctx.services.vault.known(ctx.tx, compartment) for compartment in compartments)
     keys = [one for one in known if one is not None]
     bounds = SearchBounds(marks, sessions, said, shown=test)
     found: list[tuple[SealedLine, Hit]] = []
@@ -218,7 +218,7 @@ def _were_in(ctx: RequestContext, session: str) -> list[str]:
 
 def _anyone(ctx: RequestContext) -> list[str]:
     entries = [
-        entry for kind in (PEER, FORMER) for entry in ctx.tx.register.entries(ctx.scope.workspace, kind)
+        entry for kind in (PEER, FORMER) for entry in ctx.tx.directory.entries(ctx.scope.workspace, kind)
     ]
     return list(dict.fromkeys(entry.name for entry in entries))
 
@@ -232,7 +232,7 @@ def may_find(ctx: RequestContext, where: Where) -> Test:
 
     def witnessed(session: str, turn: int) -> bool:
         if session not in stays:
-            ties = ctx.tx.register.ties(ctx.scope.workspace, MEMBER, holder=session, held=where.perspective)
+            ties = ctx.tx.directory.ties(ctx.scope.workspace, MEMBER, holder=session, held=where.perspective)
             stays[session] = [(tie.since, tie.until) for tie in ties]
         return directory.was_there(stays[session], turn)
 
@@ -273,11 +273,11 @@ def newest_of(ctx: RequestContext, where: Where, limit: int) -> list[SealedLine]
     if where.peer is not None and where.sessions is None:
         return ctx.tx.lines.walk(TurnSpan(workspace, where.peer, directory.namespaces(ctx), limit=limit))
     if where.sessions is None:
-        sessions = ctx.tx.register.entries(
+        sessions = ctx.tx.directory.entries(
             workspace, SESSION, namespaces=ctx.scope.namespaces, newest_first=True, limit=_SESSIONS
         )
     else:
-        named = ctx.tx.register.named(workspace, SESSION, directory.in_reach(ctx, where.sessions))
+        named = ctx.tx.directory.named(workspace, SESSION, directory.in_reach(ctx, where.sessions))
         sessions = sorted(named, key=lambda entry: entry.uid, reverse=True)[:_SESSIONS]
     found = [
         line

@@ -16,7 +16,7 @@ from souvenance.core.conversation.messages import class_of, said_at
 from souvenance.core.request_context import RequestContext
 from souvenance.decoders import settled
 from souvenance.domain.centrality import central
-from souvenance.domain.jobs import Errand, Task
+from souvenance.domain.jobs import Job, Task
 from souvenance.domain.line import SUMMARY
 from souvenance.domain.representation import INDENT, Quote, dated_quote, fitting
 from souvenance.domain.trust import Trust
@@ -36,7 +36,7 @@ class SummaryKind(Struct, frozen=True):
 class SummaryStretch(Struct, frozen=True):
     """What is to be summarised."""
 
-    job: Errand
+    job: Job
     session: str
     long: bool
     first: int
@@ -67,12 +67,12 @@ def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:
         return None
     opener = Opener(ctx)
     turns = [
-        Turn(line.id, line.compartment.owner, text, ctx.tools.local(said_at(line)))
+        Turn(line.id, line.compartment.owner, text, ctx.services.local(said_at(line)))
         for line in lines
         if class_of(ctx, line, text := opener.text(line)) == Trust.SAID
     ]
     before = None if earlier is None else earlier.text
-    job = Errand(
+    job = Job(
         task.workspace,
         task.kind,
         task.session,
@@ -128,7 +128,7 @@ def keep_summary(ctx: RequestContext, stretch: SummaryStretch, text: str) -> Cha
         ):
             ctx.tx.lines.delete(earlier.compartment, (earlier.id,))
             changes.lose(earlier.compartment, (earlier.id,))
-    keys = ctx.tools.vault.compartment(ctx.tx, compartment)
+    keys = ctx.services.vault.compartment(ctx.tx, compartment)
     kept = write_line(
         ctx,
         keys,
@@ -137,7 +137,7 @@ def keep_summary(ctx: RequestContext, stretch: SummaryStretch, text: str) -> Cha
         text,
         session=stretch.session,
         metadata=context.note_of(stretch.upto, stretch.message_id, long=stretch.long),
-        tokens=ctx.tools.tokenizer.count(text),
+        tokens=ctx.services.tokenizer.count(text),
     )
     changes.add(kept)
     return changes

@@ -16,7 +16,7 @@ from souvenance.core.conversation.compartments import everywhere
 from souvenance.core.request_context import RequestContext
 from souvenance.decoders import settled
 from souvenance.domain.directory import WEBHOOK, WORKSPACE, Entry
-from souvenance.domain.jobs import DELIVER, Errand
+from souvenance.domain.jobs import DELIVER, Job
 from souvenance.domain.names import ALL, COMMON_NAMESPACE
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import Conflict, NotFound
@@ -56,7 +56,7 @@ def add_endpoint(ctx: RequestContext, url: str) -> tuple[Entry, bool]:
 
 def endpoints(ctx: RequestContext) -> list[Entry]:
     """Those that hear of any namespace that may be looked into."""
-    entries = ctx.tx.register.entries(ctx.scope.workspace, WEBHOOK)
+    entries = ctx.tx.directory.entries(ctx.scope.workspace, WEBHOOK)
     return [entry for entry in entries if _hears(ctx, entry)]
 
 
@@ -69,7 +69,7 @@ def remove_endpoint(ctx: RequestContext, endpoint: str) -> None:
     entry = directory.find(ctx, WEBHOOK, endpoint)
     if entry is None or not _hears(ctx, entry):
         raise NotFound("there is no such webhook")
-    ctx.tx.register.remove(ctx.scope.workspace, WEBHOOK, endpoint)
+    ctx.tx.directory.remove(ctx.scope.workspace, WEBHOOK, endpoint)
 
 
 def url_of(entry: Entry) -> str:
@@ -89,5 +89,5 @@ def announce(ctx: RequestContext, event: str, **data: Any) -> int:
     body = msgspec.json.encode({**told, "timestamp": to_datetime(ctx.now)}).decode()
     for entry in known:
         payload = msgspec.json.encode(Delivery(entry.name, body)).decode()
-        ctx.tx.work.add(Errand(ctx.scope.workspace, DELIVER, payload=payload), ctx.now)
+        ctx.tx.work.add(Job(ctx.scope.workspace, DELIVER, payload=payload), ctx.now)
     return len(known)

@@ -134,7 +134,7 @@ def _question(call: AuthorisedRequest, request: AskWorkspace) -> chat.ChatQuesti
 
 
 def _answered(call: AuthorisedRequest, request: AskWorkspace) -> Outcome:
-    model = call.ctx.tools.model
+    model = call.ctx.services.model
     if model is None or ANSWER not in model.tasks:
         return _by_quotes(call, request, None if model is None else chat.QUOTES)
     return _by_model(call, request, model)
@@ -175,9 +175,9 @@ def _by_model(call: AuthorisedRequest, request: AskWorkspace, model: Model) -> O
     gathered = [chat.gather(call.ctx, question)]
     inquiry = ModelQuestion(
         question.text,
-        gathered[0].statements(call.ctx.tools.local),
+        gathered[0].statements(call.ctx.services.local),
         question.observed,
-        call.ctx.tools.local(call.ctx.now),
+        call.ctx.services.local(call.ctx.now),
         card=chat.card_lines(call.ctx, question),
         effort=chat.LEVELS[question.level].effort,
         search=lambda words: _searched(call, request, words, gathered),
@@ -235,7 +235,7 @@ def _searched(
         return _looked(again, gathered[-1], Done())
 
     call.again(look)
-    return gathered[-1].statements(call.ctx.tools.local)
+    return gathered[-1].statements(call.ctx.services.local)
 
 
 def _evidence(found: chat.Gathered, question: str, searched: Sequence[str] = ()) -> Evidence:

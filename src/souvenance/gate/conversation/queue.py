@@ -9,7 +9,7 @@ import msgspec
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.compartments import compartments_of, everywhere, reading
 from souvenance.domain.directory import MEMBER, PEER, SESSION
-from souvenance.domain.jobs import DERIVE, DREAM, REASONING, Errand
+from souvenance.domain.jobs import DERIVE, DREAM, REASONING, Job
 from souvenance.domain.reasoning_settings import dreams
 from souvenance.errors import Disabled
 from souvenance.gate.conversation.resource import (
@@ -64,7 +64,7 @@ def _may_read(rights: Rights, request: QueueStatus) -> None:
 def _settled(call: AuthorisedRequest, request: QueueStatus) -> Outcome | None:
     """The status, unless work waits for its session to be quiet: then whoever asks does not wait for that."""
     found = _counted(call, request)
-    waits = found.pending_work_units and call.ctx.tools.model_for(DERIVE) is not None
+    waits = found.pending_work_units and call.ctx.services.model_for(DERIVE) is not None
     return None if waits else Outcome(found, reading(everywhere(call.ctx)))
 
 
@@ -109,7 +109,7 @@ def _counted(call: AuthorisedRequest, request: QueueStatus) -> Queue:
 
 def _sessions_observed(call: AuthorisedRequest, observer: str) -> set[str]:
     """The sessions in which that peer observes the others."""
-    ties = call.ctx.tx.register.ties(call.ctx.scope.workspace, MEMBER, held=observer)
+    ties = call.ctx.tx.directory.ties(call.ctx.scope.workspace, MEMBER, held=observer)
     return {
         tie.holder
         for tie in ties
@@ -131,7 +131,7 @@ def _schedule_dream(call: AuthorisedRequest, request: ScheduleDream) -> Outcome:
         raise Disabled("dreams are disabled here", hint="Set dream.enabled in the configuration.")
     payload = msgspec.json.encode({"observer": request.observer}).decode()
     for namespace in namespaces:
-        job = Errand(
+        job = Job(
             ctx.scope.workspace,
             DREAM,
             session=request.session_id,

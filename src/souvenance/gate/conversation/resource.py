@@ -244,7 +244,7 @@ def list_entries(
     of_every_workspace: bool = False,
 ) -> Outcome:
     """The request's page of everything of a kind that has a name, in the workspace or in all of them."""
-    register, workspace = ctx.tx.register, None if of_every_workspace else ctx.scope.workspace
+    register, workspace = ctx.tx.directory, None if of_every_workspace else ctx.scope.workspace
     namespaces = ctx.scope.namespaces if kind == SESSION else None
     if wanted is None:
         entries = register.entries(

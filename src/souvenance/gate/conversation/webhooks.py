@@ -53,7 +53,7 @@ class WebhookPage(ResponsePage, frozen=True):
 
 
 def _add(call: AuthorisedRequest, request: AddWebhook) -> Outcome:
-    url = call.ctx.tools.webhook_sender.check(request.url)
+    url = call.ctx.services.webhook_sender.check(request.url)
     entry, made = webhooks.add_endpoint(call.ctx, url)
     return Outcome(Opened(Webhook.of(entry), made), names_read(call.ctx))
 

@@ -302,7 +302,7 @@ def _injected(
         personal=False,
         agent="looks" if agent else "absent",
     )
-    memory = GatedMemory(gate, scope, lambda errand: credentials, capped=True, together=gate.call_all)
+    memory = GatedMemory(gate, scope, lambda job: credentials, capped=True, together=gate.call_all)
     known = memory.known(message)
     return injection.base(known, message, datetime.now().astimezone(), tokens=tokens)
 
