@@ -25,7 +25,7 @@ class Elsewhere(Protocol):
         """The book that stands for the file, the same one each time."""
         ...
 
-    def attend(self, path: Path, tools: Services) -> None:
+    def attend(self, path: Path, services: Services) -> None:
         """Look after the test whether all that was kept of that book agrees."""
         ...
 
@@ -59,7 +59,7 @@ def _empty() -> bytes:
         return path.read_bytes()
 
 
-def attend(path: Path, tools: Services) -> None:
+def attend(path: Path, services: Services) -> None:
     """Tell with what the book of that file is worked on, to whoever keeps it elsewhere."""
     if elsewhere is not None:
-        elsewhere.attend(path, tools)
+        elsewhere.attend(path, services)

@@ -44,7 +44,7 @@ class AfterTheLease:
 def worker_on(home):
     """A worker on a data folder that no server has open, after every lease of the dead has run out."""
     store, entropy = stores.store(home / "souvenance.db"), SystemEntropy()
-    tools = Services(
+    services = Services(
         vault=Vault(KeyFiles(home), entropy),
         index=RankedIndex(),
         entropy=entropy,
@@ -53,7 +53,7 @@ def worker_on(home):
         webhook_sender=HttpWebhookSender(),
     )
     try:
-        yield Worker(store=store, clock=AfterTheLease(), tools=tools, secret=bytes, report=pytest.fail)
+        yield Worker(store=store, clock=AfterTheLease(), services=services, secret=bytes, report=pytest.fail)
     finally:
         store.close()
 
@@ -234,8 +234,10 @@ def test_a_message_deleted_while_its_session_is_summed_up_is_not_in_the_summary(
     stage.worker.work_once()
     world = stage.world
     tokenizer = Interrupted(lambda: owner.told("DELETE", f"/sessions/s/messages/{said[3]['id']}"))
-    tools = replace(world.services, tokenizer=tokenizer)
-    Worker(store=world.store, clock=world.clock, tools=tools, secret=lambda: b"", report=print).work_once()
+    services = replace(world.services, tokenizer=tokenizer)
+    Worker(
+        store=world.store, clock=world.clock, services=services, secret=lambda: b"", report=print
+    ).work_once()
     assert len(owner.texts("s")) == 19
     stage.rest()
     told = [one["content"] for one in owner.summaries("s") if one is not None]

@@ -98,9 +98,9 @@ class Everywhere:
         objects = None if place.objects is None else open_objects(place.objects)
         return mirrored(store, SystemEntropy(), objects)
 
-    def attend(self, path: Path, tools: Services) -> None:
+    def attend(self, path: Path, services: Services) -> None:
         if self._on_s3:
-            self._attended.append((path, tools))
+            self._attended.append((path, services))
 
     def open_installation(self, settings: Settings, **options: Any) -> installation.Installation:
         """The house of a data folder that names no database has its own."""
@@ -128,10 +128,10 @@ class Everywhere:
                 del self._places[path]
 
     def _mended(self, left: dict[Path, Place]) -> Iterator[tuple[Path, RepairReport]]:
-        attended = [(path, tools) for path, tools in self._attended if path in left]
+        attended = [(path, services) for path, services in self._attended if path in left]
         self._attended = [one for one in self._attended if one[0] not in left]
-        for path, tools in attended:
-            yield path, _mended_store(left[path], tools)
+        for path, services in attended:
+            yield path, _mended_store(left[path], services)
         for path, place in left.items():
             if place.objects is not None and _can_be_opened(path):
                 yield path, self._mended_installation(path)
@@ -163,20 +163,20 @@ def _can_be_opened(home: Path) -> bool:
     return not (cap.exists() and cap.stat().st_mode & 0o077)
 
 
-def _mended_store(place: Place, tools: Services) -> RepairReport:
+def _mended_store(place: Place, services: Services) -> RepairReport:
     """By one connection for all of it: each that is new learns of every table first."""
     assert place.objects is not None
     store = SqlStore(PostgresEngine(place.store))
-    with mending(store, open_objects(place.objects), tools) as mender:
-        return mender.repair() if _has_its_keys(store, tools) else RepairReport()
+    with mending(store, open_objects(place.objects), services) as mender:
+        return mender.repair() if _has_its_keys(store, services) else RepairReport()
 
 
-def _has_its_keys(store: Store, tools: Services) -> bool:
+def _has_its_keys(store: Store, services: Services) -> bool:
     """Whether every key opens: of a room that a test left without one nothing can be told to a bucket."""
     try:
         with store.read() as tx:
             for key in tx.keys.every():
-                tools.vault.check(key)
+                services.vault.check(key)
     except (WrongKey, Tampered):
         return False
     return True

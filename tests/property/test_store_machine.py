@@ -201,18 +201,18 @@ talk_steps = st.one_of(
     step("lines.uncite", workspaces, some_ids),
 )
 register_steps = st.one_of(
-    step("register.add", entries),
-    step("register.add", entries),
-    step("register.entry", workspaces, st.just(PEER), st.sampled_from(("a", "A"))),
-    step("register.update", entries),
-    step("register.remove", workspaces, st.just(PEER), st.sampled_from(("a", "A"))),
-    step("register.tie", ties),
-    step("register.tie", ties),
-    step("register.untie", workspaces, st.just(MEMBER), **ends),
-    step("register.keep_batch", batches, times),
-    step("register.keep_batch", batches, times),
-    step("register.drop_batches", workspaces, named_sessions),
-    step("register.remove_workspace", workspaces),
+    step("directory.add", entries),
+    step("directory.add", entries),
+    step("directory.entry", workspaces, st.just(PEER), st.sampled_from(("a", "A"))),
+    step("directory.update", entries),
+    step("directory.remove", workspaces, st.just(PEER), st.sampled_from(("a", "A"))),
+    step("directory.tie", ties),
+    step("directory.tie", ties),
+    step("directory.untie", workspaces, st.just(MEMBER), **ends),
+    step("directory.keep_batch", batches, times),
+    step("directory.keep_batch", batches, times),
+    step("directory.drop_batches", workspaces, named_sessions),
+    step("directory.remove_workspace", workspaces),
 )
 fates = st.lists(st.integers(0, 3), max_size=3)
 last_ones = st.sampled_from(("", *WORKSPACES))

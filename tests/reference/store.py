@@ -199,7 +199,7 @@ class _Transaction:
         self.keys = _Keys(state)
         self.caps = _Caps(state)
         self.audit = _Audit(state)
-        self.register = MemoryRegister(state)
+        self.directory = MemoryRegister(state)
         self.work = MemoryWork(state)
         self.renewal = MemoryRenewal(state)
         self.signins = MemorySignIns(state)
