@@ -8,10 +8,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -46,14 +44,12 @@ from souvenance.core.embedding_space import Meaning
 from souvenance.core.request_context import Services
 from souvenance.core.store_wrapper import mirrored
 from souvenance.core.vault import Vault
-from souvenance.domain import capability, ulid
-from souvenance.domain.capability import HolderKey
 from souvenance.domain.embedding import NONE
 from souvenance.domain.encoding import b64
-from souvenance.errors import Misconfigured, NotSetUp, SouvenanceError, StoreMismatch
+from souvenance.errors import Misconfigured, NotSetUp, StoreMismatch
 from souvenance.extras import install
 from souvenance.gate.gate import Gate
-from souvenance.gate.tokens import owner_claims
+from souvenance.owner_token import owner_token
 from souvenance.ports.clock import Clock
 from souvenance.ports.embedder import Embedder
 from souvenance.ports.model import Model
@@ -180,9 +176,6 @@ class DataFolder:
 
 
 _MEGABYTE = 1 << 20
-_DAY = 24 * 3600
-_OWNER_TTL = 365 * _DAY
-_RENEW_BEFORE = 30 * _DAY
 _SETTLING_STEP_SECONDS = 0.01
 _SECRET_BYTES = 32
 _PATIENCE = 10.0
@@ -424,9 +417,8 @@ def _furnished(
     gate.append_late()
     if store.scrub_pending():
         store.scrub()
-    owner_cap = _owner_cap(settings.owner_cap, keyring, renew)
+    owner_cap = owner_token(settings.owner_cap, keyring, renew)
     wake = threading.Event()
-
     kept = {"store": store, "keyring": keyring, "clock": clock, "entropy": entropy}
 
     def worker() -> Worker:
@@ -588,31 +580,3 @@ def _webhook_secret(settings: Settings) -> bytes:
         if not exists(path):
             write_private(path, b64(SystemEntropy().take(_SECRET_BYTES)) + "\n")
     return read_private(path).strip().encode()
-
-
-def _owner_cap(path: Path, keyring: KeyFiles, renew: bool) -> str:
-    """The cap in the file, or a new one if that is missing, ends soon or was signed by an older key."""
-    now = SystemClock().now()
-    kid, key = keyring.signer()
-    if exists(path) and not renew:
-        token = read_private(path).strip()
-        try:
-            claims = capability.authenticate(
-                token, keys=keyring.issuers(kid), audience=keyring.instance
-            ).blocks[0]
-            if capability.key_id(token) == kid and claims.exp > now // 1000 + _RENEW_BEFORE:
-                return token
-        except SouvenanceError:
-            pass  # Not a cap of this installation: replaced below.
-    secret = Ed25519PrivateKey.generate()
-    claims = owner_claims(
-        instance=keyring.instance,
-        jti=ulid.compose(now, SystemEntropy().take(ulid.ENTROPY_BYTES)),
-        now=now // 1000,
-        exp=now // 1000 + _OWNER_TTL,
-        holder=HolderKey.of(secret.public_key()),
-    )
-    token = capability.bearer(capability.sign(claims, key=key, kid=kid), secret)
-    with locked(path.parent):
-        write_private(path, token + "\n")
-    return token
