@@ -124,6 +124,23 @@ def test_stored_text_is_always_text(server, visitor, attack):
     assert html.escape(attack) in pages[0].text.replace("&#39;", "&#x27;").replace("&#34;", "&quot;")
 
 
+@pytest.mark.parametrize("odd", ["²", "9" * 5000, "-1", "1e9", "0", "\x00", "💥"], ids=ascii)
+def test_an_odd_query_makes_no_page_fail(server, visitor, odd):
+    client = visitor()
+    for path, names in (
+        ("/", ("w", "q")),
+        ("/inspect/notes", ("namespace", "after")),
+        ("/inspect/recall", ("w", "peer", "q", "tokens", "agent")),
+        ("/inspect/audit", ("w", "before", "actor")),
+        ("/inspect/home/sessions/ann-talk", ("page",)),
+        ("/inspect/home/people/ann", ("as",)),
+    ):
+        for name in names:
+            answer = client.get(path, params={"peer": "ann", "q": "x", name: odd})
+            assert answer.status_code < 500, (path, name, answer.text)
+            assert "text/html" in answer.headers["content-type"]
+
+
 def test_two_people_in_two_browsers_see_each_their_own(server, visitor):
     tokens = {
         name: server.mint(name, ["get", "list", "put"], [COMMON_NAMESPACE], wid="home")

@@ -16,7 +16,7 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate import sign_ins
 from souvenance.surfaces.http.inspector.memory_pages import workspace_of, workspaces_of
-from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
+from souvenance.surfaces.http.inspector.visit import Visit, download, number, redirect, url
 
 _ROWS = 100
 _LOG_PAGE = 1000
@@ -68,8 +68,7 @@ async def audit(visit: Visit) -> Response:
     """The newest rows that match; `before` pages back."""
     query, workspace = visit.query, workspace_of(visit)
     size = (await visit.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace)).size
-    asked = query.get("before", "")
-    end = min(int(asked), size) if asked.isdigit() else size
+    end = min(number(query.get("before", ""), size), size)
     wanted = {name: query.get(name, "").strip() for name in ("actor", "operation", "outcome")}
     rows: list[Any] = []
     while end > 0 and len(rows) < _ROWS:

@@ -42,12 +42,12 @@ from souvenance.gate.conversation.sessions import DELETE_SESSION, SESSIONS_OF_PE
 from souvenance.gate.conversation.workspaces import LIST_WORKSPACES, ListWorkspaces
 from souvenance.gate.gate import Gate
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
+from souvenance.surfaces.http.inspector.visit import Visit, download, number, redirect, url
 
 _FOUND = 20
 _SHOWN = 50
 _SIGNALS = 6
-_TOKENS = 1200
+_TOKENS, _MOST_TOKENS = 1200, 100_000
 _BEGINNING = 60
 """So much of a message is looked for in the text that an agent is given."""
 
@@ -169,8 +169,8 @@ async def forget_conclusion(visit: Visit) -> Response:
 
 async def session(visit: Visit) -> Response:
     workspace, name = workspace_of(visit), visit.path["session"]
-    number = max(1, int(visit.query.get("page", "1")) if visit.query.get("page", "1").isdigit() else 1)
-    said = ListMessages(workspace_id=workspace, session_id=name, page=number, size=_SHOWN)
+    page = max(1, number(visit.query.get("page", ""), 1))
+    said = ListMessages(workspace_id=workspace, session_id=name, page=page, size=_SHOWN)
     summed_up = Summaries(workspace_id=workspace, session_id=name, if_any=True)
     drawn = ListConclusions(workspace_id=workspace, filters={"session_id": name}, size=100)
     messages, summaries, concluded = await asyncio.gather(
@@ -268,7 +268,7 @@ async def recall(visit: Visit) -> Response:
     asked = {name: query.get(name, "").strip() for name in ("peer", "agent", "q", "tokens")}
     if not asked["peer"] or not asked["q"]:
         return visit.page("recall.html", workspace=workspace, asked=asked, ranked=None, text="")
-    tokens = int(asked["tokens"]) if asked["tokens"].isdigit() else _TOKENS
+    tokens = min(number(asked["tokens"], _TOKENS), _MOST_TOKENS)
     search = SearchPeer(
         workspace_id=workspace, peer_id=asked["peer"], query=asked["q"], limit=_FOUND, explain=True
     )

@@ -24,6 +24,7 @@ from souvenance.gate.gate import Gate
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
+from souvenance.patterns import pattern
 from souvenance.surfaces.http.request_bodies import body_of_anybody
 from souvenance.surfaces.http.request_threads import RequestThreads
 
@@ -46,6 +47,7 @@ _HEADERS = {
 }
 _OWN_PAGES = ("same-origin", "none")
 _BAR_HEIGHT = 24
+_NUMBER = pattern(r"[0-9]{1,9}")
 
 
 def url(*parts: str, **query: Any) -> str:
@@ -53,6 +55,11 @@ def url(*parts: str, **query: Any) -> str:
     path = "/inspect/" + "/".join(quote(part, safe="") for part in parts)
     asked = {name: value for name, value in query.items() if value not in (None, "")}
     return f"{path}?{urlencode(asked)}" if asked else path
+
+
+def number(text: str, otherwise: int) -> int:
+    """The number that a field or a query holds."""
+    return int(text) if _NUMBER.fullmatch(text) else otherwise
 
 
 def _day(moment: datetime | None) -> str:
@@ -153,7 +160,7 @@ class Visit:
         if self.request.headers.get("sec-fetch-site", "same-origin") not in _OWN_PAGES:
             raise Denied("the form was sent from a page of another site")
         body = (await body_of_anybody(self.request, FORM_BYTES)).read()
-        fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=200))
+        fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
         if not hmac.compare_digest(fields.get("csrf", "").encode(), self.form_token.encode()):
             raise Denied("the form is too old", hint="Go back, load the page again and repeat what you did.")
         return fields
