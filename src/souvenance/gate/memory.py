@@ -33,7 +33,7 @@ def explanation(told: Reasons | None) -> m.Explanation | None:
     if told is None:
         return None
     signals = {
-        name: m.Signal(one.value, one.weight, one.added, one.rank) for name, one in told.signals.items()
+        name: m.SignalValue(one.value, one.weight, one.added, one.rank) for name, one in told.signals.items()
     }
     return m.Explanation(told.rank, told.by, signals, told.score, told.space)
 

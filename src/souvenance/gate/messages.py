@@ -74,7 +74,7 @@ class Get(Request, frozen=True):
     """Whether each line says why it came."""
 
 
-class Signal(Answer, frozen=True):
+class SignalValue(Answer, frozen=True):
     """One thing that spoke for a line or against it: what it was, what it weighs, what it added."""
 
     value: float
@@ -91,7 +91,7 @@ class Explanation(Answer, frozen=True):
     rank: int
     by: str
     """'relevance', 'part of a word', or 'newest' for one that nothing else speaks for."""
-    signals: dict[str, Signal]
+    signals: dict[str, SignalValue]
     """By name, what added most first; they add up to the score."""
     score: float | None = None
     space: str | None = None

@@ -155,7 +155,7 @@ def _explained(why: m.Explanation | None) -> str:
     return f"    {why.rank}. {why.by} {why.score:.2f}, {compared}: {signals}"
 
 
-def _signal(one: m.Signal) -> str:
+def _signal(one: m.SignalValue) -> str:
     rank = "" if one.rank is None else f", rank {one.rank}"
     return f"{one.value:.2f} ({one.added:+.2f}{rank})"
 
