@@ -24,7 +24,7 @@ def test_a_message_is_read_at_the_other_door_as_a_line_of_its_author(stage, owne
     [said] = owner.say("s", f"the {RARE}")
     [line] = alice.told("POST", "/v1/memory/get", {"query": RARE})["lines"]
     assert (line["id"], line["text"], line["namespace"]) == (said["id"], f"the {RARE}", "default")
-    assert line["source"]["session"] == "s"
+    assert line["session"] == "s"
 
 
 def test_a_line_put_at_the_other_door_is_no_message_here(stage, owner, alice):

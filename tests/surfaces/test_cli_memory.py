@@ -59,7 +59,7 @@ def test_put_takes_every_option(command, compartment):
         *("--metadata", '{"from": "phone"}', "--occurred-at", "2026-05-25"),
     )
     line = command("--json", "line", chosen).json()
-    assert (line["kind"], line["source"]["session"]) == ("note", "call-7")
+    assert (line["kind"], line["session"]) == ("note", "call-7")
     assert line["metadata"] == {"from": "phone"}
     assert line["occurred_at"] == "2026-05-25T00:00:00Z"
 

@@ -11,7 +11,6 @@ from souvenance.core.browse import class_of, list_lines, read_line, snapshot
 from souvenance.core.conversation.chat import QUOTES
 from souvenance.core.conversation.deduplicate import stock
 from souvenance.core.correct import correct
-from souvenance.core.explanations import Reasons
 from souvenance.core.forget import ForgottenLines, forget_compartments, forget_line, forgettable
 from souvenance.core.recall import Wish, recall
 from souvenance.core.remember import Draft, Upcoming, remember
@@ -26,17 +25,6 @@ from souvenance.errors import BrokenAuditChain, CapOpMismatch, InvalidInput, Tam
 from souvenance.gate import messages as m
 from souvenance.gate.health import budget_left
 from souvenance.gate.operation import AuthorisedRequest, Outcome
-
-
-def explanation(told: Reasons | None) -> m.Explanation | None:
-    """Why a line came, as it is answered; None if nobody asked."""
-    if told is None:
-        return None
-    signals = {
-        name: m.SignalValue(one.value, one.weight, one.added, one.rank) for name, one in told.signals.items()
-    }
-    return m.Explanation(told.rank, told.by, signals, told.score, told.space)
-
 
 _TEXT_NEEDS = "get"
 """The right without which a list has no texts."""
@@ -82,7 +70,7 @@ def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
             trust=one.trust.name.lower(),
             score=one.score,
             matched=one.matched,
-            explanation=explanation(one.explanation),
+            explanation=m.explanation(one.explanation),
         )
         for one in found
     ]

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, MsgspecError, Struct, convert, to_builtins
 
+from souvenance.core.explanations import Reasons
 from souvenance.domain import receipt as receipts
 from souvenance.domain.capability import MAX_TOKEN_CHARS, Confirmation
 from souvenance.domain.embedding import SEALED
@@ -108,6 +109,16 @@ class LineFacts(Answer, GivenFields, frozen=True, kw_only=True):
     occurred_at: datetime | None
     trust: str = ""
     """'said', 'quoted' or 'suspect': whose word it is, and whether it reads like orders to a model."""
+
+
+def explanation(told: Reasons | None) -> Explanation | None:
+    """Why a line came, as it is answered; None if nobody asked."""
+    if told is None:
+        return None
+    signals = {
+        name: SignalValue(one.value, one.weight, one.added, one.rank) for name, one in told.signals.items()
+    }
+    return Explanation(told.rank, told.by, signals, told.score, told.space)
 
 
 class RecalledLine(LineFacts, frozen=True, kw_only=True, omit_defaults=True):

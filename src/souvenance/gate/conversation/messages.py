@@ -45,8 +45,7 @@ from souvenance.gate.conversation.resource import (
     whole_workspace,
 )
 from souvenance.gate.conversation.sessions import Members, OfSession, reads_session, writes_session
-from souvenance.gate.memory import explanation
-from souvenance.gate.messages import Answer, Explanation, Request
+from souvenance.gate.messages import Answer, Explanation, Request, explanation
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 

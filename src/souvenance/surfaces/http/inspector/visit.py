@@ -24,7 +24,6 @@ from souvenance.gate.gate import Gate
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
-from souvenance.patterns import pattern
 from souvenance.surfaces.http.request_bodies import body_of_anybody
 from souvenance.surfaces.http.request_threads import RequestThreads
 
@@ -47,7 +46,7 @@ _HEADERS = {
 }
 _OWN_PAGES = ("same-origin", "none")
 _BAR_HEIGHT = 24
-_NUMBER = pattern(r"[0-9]{1,9}")
+_MOST_DIGITS = 9
 
 
 def url(*parts: str, **query: Any) -> str:
@@ -59,7 +58,7 @@ def url(*parts: str, **query: Any) -> str:
 
 def number(text: str, otherwise: int) -> int:
     """The number that a field or a query holds."""
-    return int(text) if _NUMBER.fullmatch(text) else otherwise
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else otherwise
 
 
 def _day(moment: datetime | None) -> str:
