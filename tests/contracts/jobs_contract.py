@@ -19,7 +19,7 @@ UNTIL = 200
 
 
 def job(n: int = 0, session: str | None = "s", **changes: Any) -> Job:
-    """An job that can be told by its first turn."""
+    """A job that can be told by its first turn."""
     return replace(Job(HOME, DERIVE, session, "ann", n, n), **changes)
 
 

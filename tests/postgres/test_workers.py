@@ -57,7 +57,7 @@ def stopped(process):
 
 
 def to_nobody(n):
-    """An job that is done at once: the webhook that it names was deleted."""
+    """A job that is done at once: the webhook that it names was deleted."""
     payload = msgspec.json.encode(Delivery(endpoint="gone", body=str(n))).decode()
     return Job("w", DELIVER, payload=payload)
 

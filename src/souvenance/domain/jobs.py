@@ -30,7 +30,7 @@ class Job(Struct, frozen=True):
 
 
 class Task(Job, frozen=True):
-    """An job on the list: its number there, how often it was tried, and who holds it until when."""
+    """A job on the list: its number there, how often it was tried, and who holds it until when."""
 
     seq: int = 0
     attempts: int = 0

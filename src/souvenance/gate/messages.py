@@ -9,13 +9,14 @@ from msgspec import Meta, MsgspecError, Struct, convert, to_builtins
 
 from souvenance.core.explanations import Reasons
 from souvenance.domain import receipt as receipts
+from souvenance.domain.audit import Event, Row
 from souvenance.domain.capability import MAX_TOKEN_CHARS, Confirmation
 from souvenance.domain.embedding import SEALED
 from souvenance.domain.limits import LIST_DEFAULT, LIST_MOST, RECALL_DEFAULT, RECALL_MOST
 from souvenance.domain.line import GivenFields
 from souvenance.domain.names import DEFAULT_KIND, DEFAULT_NAMESPACE, Kind, Name, Namespace
 from souvenance.domain.ulid import LineId
-from souvenance.errors import InvalidInput
+from souvenance.errors import BrokenAuditChain, InvalidInput
 
 Moment = Annotated[datetime, Meta(tz=True)]
 Namespaces = Annotated[tuple[Namespace, ...], Meta(max_length=64)]
@@ -314,6 +315,23 @@ class AuditRow(Answer, frozen=True):
     lines: list[str]
     detail: str
     leaf: str
+
+    def row(self, workspace: str) -> Row:
+        """The row as the log is verified with. Raises: BrokenAuditChain."""
+        event = Event(
+            self.at,
+            self.actor,
+            self.cap,
+            self.operation,
+            self.outcome,
+            self.namespaces,
+            self.lines,
+            self.detail,
+        )
+        try:
+            return Row(workspace, self.seq, event, bytes.fromhex(self.leaf))
+        except ValueError:
+            raise BrokenAuditChain(f"audit row {self.seq} has a leaf that is no hash") from None
 
 
 class AuditListAnswer(Answer, frozen=True):

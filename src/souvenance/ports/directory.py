@@ -103,7 +103,7 @@ class Work(Protocol):
         """Take the job due longest that nobody holds (or held too long), and those of its kind behind it,
         of the next workspace behind `after` that has any; behind the last one comes the first.
 
-        All are of one workspace, session and kind, in order. An job of a session waits for every earlier
+        All are of one workspace, session and kind, in order. A job of a session waits for every earlier
         one of that session, unless it goes along with one of its kind; jobs without a session wait for
         none, and come one at a time. The tasks come back with `holder` and `until` set and `attempts`
         increased.
@@ -137,7 +137,7 @@ class Work(Protocol):
         ...
 
     def left(self, workspace: str, session: str | None, kinds: Collection[str], namespace: str) -> bool:
-        """Whether there is an job of these kinds for the session, or for None, there, held by someone or
+        """Whether there is a job of these kinds for the session, or for None, there, held by someone or
         not."""
         ...
 

@@ -1,7 +1,7 @@
 """The work list in SQL.
 
-An job that waits for an earlier one of its session is 'blocked'. So that a claim need not pass
-over all that wait, whoever takes an job off the list frees the next one of its session. Claims go round
+A job that waits for an earlier one of its session is 'blocked'. So that a claim need not pass
+over all that wait, whoever takes a job off the list frees the next one of its session. Claims go round
 the workspaces, so that one with much to do keeps none waiting (see `NextJobs`).
 """
 

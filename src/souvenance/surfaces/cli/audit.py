@@ -12,7 +12,7 @@ import msgspec
 from souvenance.decoders import settled
 from souvenance.domain import merkle
 from souvenance.domain import receipt as receipts
-from souvenance.domain.audit import Checkpoint, Event, Row, verify
+from souvenance.domain.audit import Checkpoint, Row, verify
 from souvenance.domain.names import DEFAULT_WORKSPACE
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import BrokenAuditChain, InvalidInput
@@ -70,7 +70,7 @@ def verify_(shell: Shell, checkpoint: str | None, rows: str | None, receipt: str
         workspace = named or (saved.workspace if saved else DEFAULT_WORKSPACE)
     else:
         workspace = shell.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace=named).workspace
-    every = [_row(workspace, row) for row in found]
+    every = [row.row(workspace) for row in found]
     now = verify(workspace, every, saved)
     if told is not None:
         _confirm(told, every)
@@ -141,7 +141,7 @@ def verify_log(shell: Shell, workspace: str) -> int:
     Raises: BrokenAuditChain.
     """
     rows = list(_rows(shell, 0, None, workspace))
-    return verify(workspace, (_row(workspace, row) for row in rows)).size
+    return verify(workspace, (row.row(workspace) for row in rows)).size
 
 
 def _rows(shell: Shell, first: int, limit: int | None, workspace: str | None = None) -> Iterator[m.AuditRow]:
@@ -163,16 +163,6 @@ def _holds(answer: m.ProofAnswer, seq: int | None, old: int | None) -> bool:
     if seq is not None:
         return merkle.verify_inclusion(bytes.fromhex(answer.leaf or ""), seq, answer.size, path, root)
     return merkle.verify_consistency(old or 0, bytes.fromhex(answer.old_root or ""), answer.size, root, path)
-
-
-def _row(workspace: str, row: m.AuditRow) -> Row:
-    event = Event(
-        row.at, row.actor, row.cap, row.operation, row.outcome, row.namespaces, row.lines, row.detail
-    )
-    try:
-        return Row(workspace, row.seq, event, bytes.fromhex(row.leaf))
-    except ValueError:
-        raise BrokenAuditChain(f"audit row {row.seq} has a leaf that is no hash") from None
 
 
 def _told(row: m.AuditRow) -> str:

@@ -9,7 +9,7 @@ import msgspec
 from starlette.responses import Response
 
 from souvenance.decoders import settled
-from souvenance.domain.audit import Checkpoint, Event, Row, verify
+from souvenance.domain.audit import Checkpoint, Row, verify
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import BrokenAuditChain, InvalidInput, SouvenanceError
 from souvenance.gate import messages as m
@@ -101,8 +101,8 @@ async def verify_audit(visit: Visit) -> Response:
     fields = await visit.form()
     saved, workspace = _saved(fields.get("checkpoint", "")), fields.get("w") or workspace_of(visit)
     now = await visit.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace)
-    rows = await _every(visit, now.workspace, now.size)
     try:
+        rows = await _every(visit, now.workspace, now.size)
         checked, trouble = await asyncio.to_thread(verify, now.workspace, rows, saved), ""
     except BrokenAuditChain as error:
         checked, trouble = None, error.detail
@@ -114,11 +114,9 @@ async def _every(visit: Visit, workspace: str, size: int) -> list[Row]:
     while len(rows) < size:
         asked = m.AuditList(len(rows), min(_LOG_PAGE, size - len(rows)))
         page = await visit.call(o.AUDIT, asked, workspace)
-        for row in page.rows:
-            event = Event(
-                row.at, row.actor, row.cap, row.operation, row.outcome, row.namespaces, row.lines, row.detail
-            )
-            rows.append(Row(workspace, row.seq, event, bytes.fromhex(row.leaf)))
+        if not page.rows:
+            raise BrokenAuditChain(f"audit row {len(rows)} is missing")
+        rows += (row.row(workspace) for row in page.rows)
     return rows
 
 
