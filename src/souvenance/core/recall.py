@@ -24,6 +24,7 @@ from souvenance.domain.line import DIGESTS, Line, SealedLine
 from souvenance.domain.trust import Trust
 from souvenance.language import terms
 from souvenance.language.questions import Question
+from souvenance.pauses import pause
 from souvenance.ports.store import ALL_BEFORE, EVERYTHING, TurnSpan
 
 _SUBSTRING_WINDOW = 500
@@ -118,6 +119,7 @@ def _by_relevance(
     hits = find(ctx, compartments.values(), question, wish.k, bounds, floor=wish.floor, ranks=wish.explain)
     space = compared_in(ctx, hits) if wish.explain else None
     for hit in hits:
+        pause()
         line = ctx.tx.lines.get(hit.compartment, hit.id)
         if line is not None and line.invalidated_by is None and ctx.scope.sees(line.session):
             why = explained(hit, 0, space) if wish.explain else None

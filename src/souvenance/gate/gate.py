@@ -57,6 +57,7 @@ from souvenance.gate.messages import Request
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.gate.rights import Rights
 from souvenance.gate.token_verifier import Credentials, TokenVerifier, home_of
+from souvenance.pauses import never_pause
 from souvenance.ports.clock import Clock
 from souvenance.ports.keyring import Keyring
 from souvenance.ports.observer import LINES, OPERATION, Observer, Watched
@@ -435,14 +436,20 @@ class Gate:
                 found = self._perform(tx, asked, request, reading)
             if found is not None:
                 return found, self._record(asked, found, lasting=False)
-        place, request = _placed(asked, request)
-        with self._store.write(place) as tx:
-            outcome = self._perform(tx, asked, request, asked.operation.work)
-            asked.log = asked.log if place == ALL else place
-            row = _append(tx, asked, outcome)
+        if asked.together is None:
+            outcome, row = self._write(asked, request)
+        else:  # Beside a thread that computes, much text would keep the store three times as long.
+            outcome, row = self.computing(asked.chain.blocks[0].jti, lambda: self._write(asked, request))
         if asked.operation.rings and self.wake is not None:
             self.wake.set()
         return outcome, row
+
+    def _write(self, asked: GateRequest, request: Request | Callable[[], Request]) -> tuple[Outcome, Row]:
+        place, request = _placed(asked, request)
+        with never_pause(), self._store.write(place) as tx:
+            outcome = self._perform(tx, asked, request, asked.operation.work)
+            asked.log = asked.log if place == ALL else place
+            return outcome, _append(tx, asked, outcome)
 
     def _prepared(self, asked: GateRequest, admitted: Request) -> Request:
         """The request as it is written, with what would take long found out before."""

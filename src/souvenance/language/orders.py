@@ -7,9 +7,11 @@ What a model is shown does not depend on it alone: see `domain.trust` and `domai
 from __future__ import annotations
 
 import re
+from hashlib import blake2b
 
 from souvenance.language.characters import skeleton
 from souvenance.patterns import pattern
+from souvenance.pauses import pause
 
 _RULE_WORDS = ("instruction", "prompt", "directive", "guideline", "guardrail")
 _AI_WORDS = ("ai", "llm", "language model", "assistant", "agent", "chat ?bot")
@@ -66,13 +68,26 @@ _PIECE, _OVERLAP = 4_000, 400
 that is known here is longer than what two pieces share."""
 
 
+_MOST_JUDGED = 20_000
+_judged: dict[bytes, bool] = {}
+"""Texts that were judged, by their digest: a line is judged whenever it is found."""
+
+
 def reads_like_orders(text: str) -> bool:
     """Whether a text reads like orders to a model, or poses as its host."""
-    seen = skeleton(text)
-    return any(_found_in(seen, start) for start in range(0, len(seen) or 1, _PIECE))
+    key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    known = _judged.get(key)
+    if known is None:
+        seen = skeleton(text)
+        known = any(_found_in(seen, start) for start in range(0, len(seen) or 1, _PIECE))
+        if len(_judged) >= _MOST_JUDGED:
+            _judged.clear()
+        _judged[key] = known
+    return known
 
 
 def _found_in(seen: str, start: int) -> bool:
+    pause()
     end = start + _PIECE + _OVERLAP
     holds = seen[start:end].__contains__
     if any(map(holds, _MARKS)) and any(look.search(seen, start, end) for look in _LIKE_MARKUP):

@@ -16,6 +16,7 @@ from souvenance.language.terms.folding import folded, lone, pairs, runs, singles
 from souvenance.language.terms.languages import ASKING, STEMMER_VERSION, STOP_WORDS, language_of, stem
 from souvenance.language.terms.tokens import MOST, TokenReader, days, grouped
 from souvenance.patterns import pattern
+from souvenance.pauses import in_stretches
 
 __all__ = ["STOP_WORDS", "VERSION", "asked", "blind", "contained", "mark", "terms", "words"]
 
@@ -87,8 +88,9 @@ def terms(text: str) -> dict[str, int]:
     """How often each search term of a line occurs, up to 255; stop words only where there is nothing else."""
     found = _found(text, asked=False) or words(text)
     counted: dict[str, int] = {}
-    for term in found:
-        counted[term] = counted.get(term, 0) + 1
+    for some in in_stretches(found):
+        for term in some:
+            counted[term] = counted.get(term, 0) + 1
     if len(found) > _MAX_COUNT:
         return {term: min(count, _MAX_COUNT) for term, count in counted.items()}
     return counted
@@ -107,7 +109,9 @@ def asked(question: str) -> list[str]:
 def _found(text: str, *, asked: bool) -> list[str]:
     plain = text if text.isascii() else spaced(text)
     pieces = _pieces(language_of(plain), asked)
-    found = [term for piece in plain.split() for term in pieces[piece]]
+    found: list[str] = []
+    for some in in_stretches(plain.split()):
+        found += [term for piece in some for term in pieces[piece]]
     found += days(found)
     known = set(found)
     return found + [term for term in dict.fromkeys(grouped(plain)) if term not in known]
@@ -124,10 +128,11 @@ def blind(key: bytes, found: Collection[str]) -> array[int]:
         return array("Q")
     fresh = blake2b(key=key, digest_size=8).copy
     tokens: list[bytes] = []
-    for term in found:
-        token = fresh()
-        token.update(term.encode())
-        tokens.append(token.digest())
+    for some in in_stretches(list(found)):
+        for term in some:
+            token = fresh()
+            token.update(term.encode())
+            tokens.append(token.digest())
     return array("Q", b"".join(tokens))
 
 

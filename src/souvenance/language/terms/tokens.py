@@ -80,10 +80,11 @@ def measure(word: str) -> Iterator[str]:
 
 def days(found: Sequence[str]) -> list[str]:
     """A term for each day of the year among a text's terms: '7 May' and 'May 7th' are the same."""
+    months = _months()
     return [
         f"{term} {beside}"
         for at, term in enumerate(found)
-        if term in _months()
+        if term in months
         for beside in found[max(0, at - 1) : at + 2]
         if beside.isdecimal() and len(beside) <= 2 and 1 <= int(beside) <= 31
     ]

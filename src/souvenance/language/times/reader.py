@@ -15,6 +15,7 @@ from souvenance.language.times import almanac
 from souvenance.language.times.expressions import HOUR, WORDS, FramedTime, Time, TimeExpression, days
 from souvenance.language.times.lexicon import TimeLexicon, either, lexicon, numbered, phrases
 from souvenance.patterns import pattern
+from souvenance.pauses import pause
 
 _SURE, _ROUGH, _GUESSED, _VAGUE = 0.9, 0.7, 0.6, 0.4
 _PARTS = {"morning": (5, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 30)}
@@ -65,6 +66,7 @@ class TimeReader:
         met = frozenset(WORDS.of(said.low)) | frozenset(_NUMBER if _DIGITS.of(said.low) else "")
         taken = bytearray(len(said.low))
         for cues, shape, read in self._rules:
+            pause()
             for match in shape.finditer(said.low) if not cues.isdisjoint(met) else ():
                 begin, end = match.span()
                 if 1 in taken[begin:end]:

@@ -114,6 +114,8 @@ def frame(language: str) -> Frame:
     return Frame(language)
 
 
+_NONE = ""
+"""Stands for every language of which no words for times are known."""
 MOST_CHARACTERS = 8_000
 """How much of a text is read."""
 
@@ -130,7 +132,7 @@ def spans(text: str, at: int, offset: int = 0) -> list[TimeSpan]:
                 _span(hit, text, offset)
                 for hit in eastern_times(TimeExpression(text, low, at + offset, TimeLexicon()))
             ]
-        for language in likely(low):
+        for language in dict.fromkeys(one if lexicon(one).months else _NONE for one in likely(low)):
             said = TimeExpression(text, low, at + offset, lexicon(language))
             if hits := [FramedTime(*found) for found in reader(language).read(said)]:
                 return [_span(hit, text, offset) for hit in frame(language).framed(hits, said)]

@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from contextvars import copy_context
 from typing import Any, NoReturn, TypeVar
 
@@ -19,6 +20,7 @@ from souvenance.errors import RateLimited, SouvenanceError, Unauthenticated
 from souvenance.gate.gate import Gate
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
+from souvenance.pauses import may_pause, pause, urgent
 
 _T = TypeVar("_T")
 _Job = Callable[[], None]
@@ -34,7 +36,10 @@ class FairThreads:
     A job runs in the context of whoever submitted it: of which request it is.
     """
 
-    def __init__(self, threads: int, name: str, *, most_waiting: int | None = None) -> None:
+    def __init__(
+        self, threads: int, name: str, *, most_waiting: int | None = None, pauses: bool = True
+    ) -> None:
+        self._pauses = pauses
         self._threads = ThreadPoolExecutor(threads, name)
         self._most = most_waiting
         self._queues: OrderedDict[str, deque[_Job]] = OrderedDict()
@@ -75,7 +80,9 @@ class FairThreads:
             if queue:
                 self._queues[caller] = queue
         self._mine.busy = True
-        job()
+        with may_pause() if self._pauses else nullcontext():
+            pause()
+            job()
 
 
 HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
@@ -101,12 +108,12 @@ class RequestThreads:
 
     Searching is computing, and so is preparing what will be written; threads that compute only take the
     interpreter's lock from each other, so one computes for all. A verdict computes next to nothing and must
-    not wait for a search, so it has threads of its own. Writing waits for the disk: those are more. A
-    question may wait for a model, and nobody who writes should wait for that.
+    not wait for a search, so it has threads of its own, for which the others pause. Writing waits for the
+    disk: those are more. A question may wait for a model, and nobody who writes should wait for that.
     """
 
     def __init__(self, gate: Gate) -> None:
-        self._verdicts = FairThreads(2, "souvenance-verdicts")
+        self._verdicts = FairThreads(2, "souvenance-verdicts", pauses=False)
         self._computing = FairThreads(1, "souvenance-computing", most_waiting=MOST_WAITING)
         self._waiting = FairThreads(8, "souvenance-waiting", most_waiting=MOST_WAITING)
         self._thinking = FairThreads(32, "souvenance-thinking", most_waiting=MOST_WAITING)
@@ -155,7 +162,9 @@ class RequestThreads:
             return _too_many()
 
     async def _judge(self, caller: str, judge: Callable[..., _Piece], *args: Any) -> _Piece:
-        return await asyncio.wrap_future(self._verdicts.submit(caller, judge, *args))
+        """Nobody's tokens are judged as well, and hold up no one."""
+        with nullcontext() if caller == _NOBODY else urgent():
+            return await asyncio.wrap_future(self._verdicts.submit(caller, judge, *args))
 
 
 def _too_many() -> NoReturn:

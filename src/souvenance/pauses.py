@@ -1,0 +1,89 @@
+"""Long computations pause while another thread has urgent work.
+
+All threads share one interpreter. A verdict on a token takes a fraction of a millisecond, but after each of
+its calls into the store it waits for the thread that computes. So that thread pauses until it is done.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import monotonic
+from typing import TypeVar
+
+_T = TypeVar("_T")
+_LONGEST_SECONDS = 0.005
+_STRETCH = 500
+
+_lock = threading.Lock()
+_urgent = 0
+_nothing_urgent = threading.Event()
+_nothing_urgent.set()
+_thread = threading.local()
+
+
+@contextmanager
+def urgent() -> Iterator[None]:
+    """Threads that may pause do so while this lasts."""
+    global _urgent
+    with _lock:
+        _urgent += 1
+        _nothing_urgent.clear()
+    try:
+        yield
+    finally:
+        with _lock:
+            _urgent -= 1
+            if not _urgent:
+                _nothing_urgent.set()
+
+
+class _Pauses:
+    """Those of one thread: at most half of its time, so that much urgent work does not stop it."""
+
+    def __init__(self, longest: float, clock: Callable[[], float]) -> None:
+        self._longest = longest
+        self._clock = clock
+        self._not_before = 0.0
+
+    def pause(self) -> None:
+        began = self._clock()
+        if began >= self._not_before:
+            _nothing_urgent.wait(self._longest)
+            ended = self._clock()
+            self._not_before = ended + (ended - began)
+
+
+@contextmanager
+def may_pause(longest: float = _LONGEST_SECONDS, clock: Callable[[], float] = monotonic) -> Iterator[None]:
+    """Let this thread pause at its calls of `pause`, each time for so many seconds at most."""
+    _thread.pauses = _Pauses(longest, clock)
+    try:
+        yield
+    finally:
+        _thread.pauses = None
+
+
+@contextmanager
+def never_pause() -> Iterator[None]:
+    """For what others wait for, such as the store's lock."""
+    before = getattr(_thread, "pauses", None)
+    _thread.pauses = None
+    try:
+        yield
+    finally:
+        _thread.pauses = before
+
+
+def pause() -> None:
+    """Wait for urgent work of other threads, if there is any and this thread may."""
+    if _urgent and (pauses := getattr(_thread, "pauses", None)) is not None:
+        pauses.pause()
+
+
+def in_stretches(every: Sequence[_T]) -> Iterator[Sequence[_T]]:
+    """All of them, some hundreds at a time, with a pause before each stretch."""
+    for start in range(0, len(every), _STRETCH):
+        pause()
+        yield every[start : start + _STRETCH]
