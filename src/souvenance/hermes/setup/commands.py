@@ -151,7 +151,6 @@ def setup(command_context: CommandContext, /, yes: bool, **options: Any) -> None
             sign_in=signin.sign_in,
         )
     except Abandoned:
-        console.say("\nNothing was changed.")
         raise click.Abort from None
 
 
