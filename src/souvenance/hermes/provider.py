@@ -144,7 +144,6 @@ class Provider:
             session_id=session_id,
             platform=kwargs.get("platform") or "cli",
             home=home,
-            profile=profile,
             directory=self._around.directory(),
             **known,
         )
@@ -567,11 +566,7 @@ _ASKED = ("baseUrl", "apiKey", "peerName", "recallMode", "sessionStrategy")
 _KNOWN = (
     "user_id",
     "user_id_alt",
-    "user_name",
-    "chat_id",
-    "chat_name",
     "chat_type",
-    "thread_id",
     "gateway_session_key",
     "session_title",
 )

@@ -9,8 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from souvenance.agents.memory_interface import AI, USER, ConversationMemory, MemoryNote, RecalledPassage
+from souvenance.agents.gated_memory import GatedMemory
 from souvenance.agents.notes import day, entries, lines, remarks, search_terms
+from souvenance.agents.recalled import AI, USER, MemoryNote, RecalledPassage
 from souvenance.agents.text_budget import CHARACTERS_PER_TOKEN, cut, excerpt
 from souvenance.agents.transcript import clean
 from souvenance.domain.frame import defuse
@@ -128,7 +129,7 @@ def schemas(configuration: Configuration) -> list[dict[str, Any]]:
 
 
 def handle(
-    memory: ConversationMemory,
+    memory: GatedMemory,
     configuration: Configuration,
     name: str,
     args: object,
@@ -156,7 +157,7 @@ def nobody() -> str:
 class _ToolContext(Struct, frozen=True):
     """What every tool works with."""
 
-    memory: ConversationMemory
+    memory: GatedMemory
     configuration: Configuration
     now: datetime
 
