@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -31,10 +33,8 @@ from souvenance.hermes.setup.console import (
     address,
     alias,
     prefix,
-    reads,
     shown,
     taken,
-    writes,
 )
 from souvenance.hermes.setup.host_config import provider_in
 from souvenance.hermes.setup.install import install as place
@@ -119,18 +119,7 @@ def _chosen(profile: Profile) -> str:
 @click.option("--identity", type=click.Choice(IDENTITIES), help="Who talks to this gateway.")
 @click.option("--alias", "alias_", metavar="ID[=PEER]", multiple=True, help="Whose id that is; repeatable.")
 @click.option("--prefix", "prefix_", metavar="TEXT", help="What the names of strangers begin with.")
-@click.option("--recall", type=click.Choice(_RECALL_MODES), help="How memory reaches the model.")
-@click.option("--strategy", metavar="STRATEGY", help="What one session is on the command line.")
-@click.option("--write-frequency", metavar="WHEN", help="When to save: async, turn or session.")
-@click.option("--read", "read_", metavar="NAMES", help="Namespaces that may be read; - for none.")
-@click.option("--write", "write_", metavar="NAME", help="The namespace that is written to; - for none.")
-@click.option(
-    "--context-tokens", type=int, metavar="N", help="Tokens of memory in one turn at most; 0 for no limit."
-)
-@click.option(
-    "--dialectic-cadence", type=int, metavar="N", help="Turns between two questions about the user."
-)
-@click.option("--dialectic-depth", type=int, metavar="N", help="Passes for each such question.")
+@click.option("--set", "set_", metavar="NAME=VALUE", multiple=True, help="Any setting; repeatable.")
 @click.option(
     "--host-model/--no-host-model", default=None, help="Let Hermes' own model read finished conversations."
 )
@@ -156,22 +145,13 @@ def setup(command_context: CommandContext, /, yes: bool, **options: Any) -> None
 
 def _given(command_context: CommandContext, options: Mapping[str, Any]) -> wizard.WizardAnswers:
     """Raises: InvalidInput."""
-    names = {
-        "peer": "peerName",
-        "ai": "aiPeer",
-        "recall": "recallMode",
-        "strategy": "sessionStrategy",
-        "write_frequency": "writeFrequency",
-        "context_tokens": "contextTokens",
-        "dialectic_cadence": "dialecticCadence",
-        "dialectic_depth": "dialecticDepth",
-        "host_model": "hostModel",
-    }
+    names = {"peer": "peerName", "ai": "aiPeer", "host_model": "hostModel"}
     if options["where"] and options["url"]:
         raise click.UsageError(f"--url and --{options['where']} exclude each other")
     settings = {
         name: taken(name, options[option]) for option, name in names.items() if options[option] is not None
     }
+    settings |= map(_setting, options["set_"])
     owner = settings.get("peerName") or command_context.configuration().peer_name or ""
     if not owner and any("=" not in one for one in options["alias_"]):
         raise InvalidInput("--alias ID needs to know your name", hint="Give --peer too, or --alias ID=PEER.")
@@ -181,14 +161,22 @@ def _given(command_context: CommandContext, options: Mapping[str, Any]) -> wizar
         api_key=_api_key(command_context, options),
         sign_in=_HOW.get(options["sign_in"]),
         settings=settings,
-        read=reads(options["read_"]) if options["read_"] else None,
-        write=writes(options["write_"]) or NOTHING if options["write_"] else None,
         mapped=Mapped(
             identity=options["identity"],
             aliases=dict(alias(one, owner) for one in options["alias_"]),
             prefix=None if options["prefix_"] is None else prefix(options["prefix_"] or NOTHING),
         ),
     )
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """NAME=VALUE, where a list or an object is in JSON. Raises: InvalidInput."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise InvalidInput(f"{text!r} is not NAME=VALUE", hint="For example --set contextTokens=800.")
+    with suppress(ValueError):
+        return name, taken(name, json.loads(value))
+    return name, taken(name, value)
 
 
 def _api_key(command_context: CommandContext, options: Mapping[str, Any]) -> str | None:

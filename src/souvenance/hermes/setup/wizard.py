@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from msgspec import Struct, to_builtins
 
-from souvenance.agents.conversation_scope import Namespaces
 from souvenance.errors import InvalidInput, Misconfigured, SouvenanceError
 from souvenance.hermes.config_files import (
     hold_to_be_readable,
@@ -34,7 +33,6 @@ from souvenance.hermes.setup.console import (
     chosen,
     shown,
     taken,
-    writes,
 )
 from souvenance.hermes.setup.host_config import PROVIDER, choose_provider, nested, provider_in, read_settings
 from souvenance.hermes.setup.install import is_placed
@@ -147,9 +145,6 @@ class WizardAnswers(Struct, frozen=True, kw_only=True):
     """How to sign in to the server; None to ask, or for a key."""
     settings: Mapping[str, Any] = {}
     """By the names of the settings."""
-    read: tuple[str, ...] | None = None
-    write: str | None = None
-    """The namespace, or NOTHING; None if it stays as it is."""
     mapped: Mapped = Mapped()
 
 
@@ -264,14 +259,12 @@ class _Wizard:
         peer = given.settings.get("peerName") or answered(
             self.console, "Your name", named, partial(taken, "peerName")
         )
-        wanted |= {**given.settings, "peerName": peer, "aiPeer": self._ai_peer(peer)}
+        wanted |= {"namespaces": self.now.namespaces, **given.settings}
+        wanted |= {"peerName": peer, "aiPeer": self._ai_peer(peer)}
         platforms = gateways(self.profile, self.environment)
         wanted |= ask_identity(self.console, self.now, peer, platforms, given.mapped)
         if local and self.console.interactive and "hostModel" not in given.settings:
             wanted["hostModel"] = self._host_model()
-        now = self.now.namespaces
-        write = now.write if given.write is None else writes(given.write)
-        wanted["namespaces"] = Namespaces(now.read if given.read is None else given.read, write)
         return wanted
 
     def _host_model(self) -> bool:
