@@ -347,7 +347,7 @@ def _remote(url: str, token: Callable[[], str], timeout: float) -> Backend:
     from souvenance.surfaces.http.client import RemoteGate
 
     gate = RemoteGate(url, timeout=timeout, connections=CALLS_AT_ONCE)
-    return _backend(gate, token, url, far=gate, close=gate.close)
+    return _backend(gate, token, url, far=gate, timeout=timeout, close=gate.close)
 
 
 def _embedded(settings: Settings) -> Backend:

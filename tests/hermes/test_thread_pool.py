@@ -55,17 +55,6 @@ def test_what_a_hand_has_begun_is_not_dropped():
     assert task.result(5) == (None, True)
 
 
-def test_who_lets_others_go_first_waits_for_those_only_that_wait():
-    hands, gate = ThreadPool(1, "hand"), threading.Event()
-    busy = hands.give(gate.wait)
-    assert hands.caught_up(0)
-    waiting = hands.give(lambda: 1)
-    assert not hands.caught_up(0.01)
-    gate.set()
-    assert hands.caught_up(5)
-    assert (busy.result(5), waiting.result(5)) == (True, 1)
-
-
 def test_a_thousand_pieces_of_work_take_no_more_threads_than_there_are_hands():
     hands, names = ThreadPool(3, "hand"), set()
     done = 0

@@ -26,7 +26,7 @@ class ThreadPool:
         self._most_waiting = most_waiting
         self._begun: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
         self._waiting: dict[Future[Any], Callable[[], Any]] = {}
-        self._lock = threading.Condition()
+        self._lock = threading.Lock()
         self._threads = 0
         self._free = 0
 
@@ -51,15 +51,9 @@ class ThreadPool:
         """Forget about work that nobody wants any longer; whether no thread had begun with it."""
         with self._lock:
             dropped = self._waiting.pop(task, None) is not None
-            self._lock.notify_all()
         if dropped:
             task.cancel()
         return dropped
-
-    def caught_up(self, seconds: float) -> bool:
-        """Whether no work waits; waited for so long."""
-        with self._lock:
-            return self._lock.wait_for(lambda: not self._waiting, seconds)
 
     def _run(self) -> None:
         while True:
@@ -85,7 +79,6 @@ class ThreadPool:
                     return
                 task = next(iter(self._waiting))
                 work = self._waiting.pop(task)
-                self._lock.notify_all()
 
 
 def _do(task: Future[_T], work: Callable[[], _T]) -> None:

@@ -332,7 +332,7 @@ class _Wizard:
         if before is not None and before.oauth:
             self.console.say("\nThere is a sign-in already; Enter and Enter keep it.")
         while True:
-            means = how or chosen(self.console, "How does it know you?", _MEANS, default)
+            means: _Means = how if how else chosen(self.console, "How does it know you?", _MEANS, default)
             if means == "key":
                 return False
             try:
