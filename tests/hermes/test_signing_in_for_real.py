@@ -157,6 +157,28 @@ class TestCommandLine:
         assert told.returncode == 2
         assert "after their name" in told.stderr
 
+    @pytest.mark.parametrize("where", ["server", "store"])
+    def test_open_links_to_the_pages_of_the_profile_s_memory(self, server, home, environment, where):
+        settings = {"store": str(server.home)}
+        if where == "server":
+            settings = {"baseUrl": server.url, "apiKey": server.owner_cap}
+        write_setting(home, "hermes", settings, environment=environment)
+        told = self.run(server, home, "hermes", "open", "--print")
+        assert told.stdout.startswith(f"{server.url}/inspect/sign-in?link="), told
+        page = httpx.get(
+            told.stdout.strip(),
+            follow_redirects=True,
+            timeout=PATIENCE_SECONDS,
+            trust_env=False,
+            verify=False,
+        )
+        assert page.status_code == 200
+
+    def test_open_without_a_server_says_what_to_run(self, server, home):
+        told = self.run(server, home, "hermes", "open")
+        assert told.returncode == 9, told
+        assert f"souvenance --home {home / 'souvenance'} serve" in told.stderr
+
 
 def test_by_a_code_typed_on_another_device(server, environment):
     shown = []
