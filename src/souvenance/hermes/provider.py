@@ -525,7 +525,7 @@ class Provider:
         return [_field(key, named=named) for key in KEYS if key.name in _ASKED]
 
     def save_config(self, values: Mapping[str, Any], hermes_home: str, **more: Any) -> None:
-        """Raises: Misconfigured."""
+        """Raises: InvalidInput; Misconfigured."""
         home = Path(hermes_home)
         host = self._around.configuration(home, "default")[0].host
         write_setting(home, host, {name: value for name, value in values.items() if value != ""})

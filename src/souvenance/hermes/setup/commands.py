@@ -16,9 +16,9 @@ import click
 import msgspec
 
 from souvenance.errors import InvalidInput
-from souvenance.hermes.config_files import block_of, read_configuration, root_of, write_setting
-from souvenance.hermes.config_reader import Complaint
-from souvenance.hermes.configuration import Configuration, RecallMode
+from souvenance.hermes.config_files import read_configuration, root_of, write_setting
+from souvenance.hermes.config_reader import Complaint, block_of
+from souvenance.hermes.configuration import Configuration, RecallMode, taken
 from souvenance.hermes.identity import agent_peer
 from souvenance.hermes.oauth_tokens import OAuthGrant
 from souvenance.hermes.setup import wizard
@@ -31,7 +31,6 @@ from souvenance.hermes.setup.console import (
     alias,
     prefix,
     shown,
-    taken,
 )
 from souvenance.hermes.setup.host_config import provider_in
 from souvenance.hermes.setup.install import install as place

@@ -13,8 +13,8 @@ import msgspec
 
 from souvenance.agents.conversation_scope import Flags, Observation
 from souvenance.errors import InvalidInput, SouvenanceError
-from souvenance.hermes.configuration import find, nearest_key
-from souvenance.hermes.setting_types import NO_LIMIT, Wrong, did_you_mean
+from souvenance.hermes.configuration import taken
+from souvenance.hermes.setting_types import NO_LIMIT
 
 _T = TypeVar("_T")
 
@@ -26,21 +26,6 @@ PRESETS = {
     "unified": Observation(user=Flags(observe_others=False), ai=Flags(observe_me=False)),
 }
 """What the modes of observation mean."""
-
-
-def taken(name: str, value: Any) -> Any:
-    """What the setting of that name takes the value for. Raises: InvalidInput."""
-    key = find(name)
-    if key is None:
-        raise InvalidInput(f"{name} is not a setting", hint=did_you_mean(nearest_key(name)))
-
-    def tell(part: str, what: str, hint: str) -> None:
-        raise InvalidInput(" ".join(filter(None, (name, part, what))), hint=hint)
-
-    try:
-        return key.kind.read(value, tell)
-    except Wrong as wrong:
-        raise InvalidInput(f"{name} {wrong.what}", hint=wrong.hint) from None
 
 
 def alias(text: str, owner: str) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from souvenance.hermes.config_files import (
     write_setting,
 )
 from souvenance.hermes.config_reader import KEY_VARIABLE, Complaint
-from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configuration
+from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configuration, taken
 from souvenance.hermes.setting_types import NO_LIMIT, peer_name
 from souvenance.hermes.setup.console import (
     Abandoned,
@@ -32,7 +32,6 @@ from souvenance.hermes.setup.console import (
     answered,
     chosen,
     shown,
-    taken,
 )
 from souvenance.hermes.setup.host_config import PROVIDER, choose_provider, nested, provider_in, read_settings
 from souvenance.hermes.setup.install import is_placed

@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from souvenance.errors import InvalidInput, SouvenanceError
 from souvenance.hermes.config_files import FILE, default_home, honcho_s_own, read_configuration, write_setting
-from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.configuration import Configuration, taken
 from souvenance.hermes.oauth_tokens import OAuthGrant, alone, lock_of
-from souvenance.hermes.setup.console import taken
 from souvenance.hermes.sign_in import flows
 from souvenance.hermes.sign_in.authorization_server import endpoints_of
 from souvenance.hermes.sign_in.flows import Code, Signed
