@@ -117,7 +117,7 @@ def blocks_of(values: Mapping[str, Any]) -> dict[str, Any]:
 def block_name(values: Mapping[str, Any], host: str) -> str:
     """The name under which a file has the block of a host, or would have it."""
     blocks, legacy = blocks_of(values), legacy_host(host)
-    return legacy if legacy in blocks and not blocks.get(host) else host
+    return legacy if legacy in blocks and blocks.get(host) is None else host
 
 
 def block_of(values: Mapping[str, Any], host: str) -> dict[str, Any] | None:
