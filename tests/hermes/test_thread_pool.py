@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from souvenance.hermes.thread_pool import ThreadPool
+from souvenance.hermes.profile_runtime import ThreadPool
 
 
 def test_what_comes_of_the_work_is_told():
