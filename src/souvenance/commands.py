@@ -77,6 +77,6 @@ class DataTransfers:
 
 def _hermes_commands() -> click.Group:
     from souvenance.hermes.setup.commands import hermes_group
-    from souvenance.hermes_backends import carry, inspect
+    from souvenance.hermes_backends import carry, inspect, inspector
 
-    return hermes_group(inspect, carry)
+    return hermes_group(inspect, carry, inspector)

@@ -16,7 +16,14 @@ from msgspec.structs import replace
 
 from souvenance.config import HostProgram, ModelEndpoint, ModelSettings, Settings, settings_from
 from souvenance.domain.model_budget import Allowance, Spent
-from souvenance.errors import Misconfigured, NotFound, ServerUnreachable, SouvenanceError, Unsupported
+from souvenance.errors import (
+    Misconfigured,
+    NotFound,
+    ServerUnreachable,
+    SouvenanceError,
+    Unavailable,
+    Unsupported,
+)
 from souvenance.gate.conversation.context import READ_CARD, ReadCard
 from souvenance.hermes.config_reader import HOST_VARIABLE
 from souvenance.hermes.configuration import Configuration
@@ -109,9 +116,7 @@ def open_backend(
         return backend
     url = served_at(configuration.store)
     if url is not None:
-        from souvenance.adapters.private_files import read_private
-
-        owner_cap = read_private(Settings(configuration.store).owner_cap).strip()
+        owner_cap = _owner_cap(configuration)
         backend = _remote(url, lambda: owner_cap, configuration.timeout)
         backend.found = True
         return backend
@@ -121,6 +126,30 @@ def open_backend(
         _log.warning("souvenance: the model can't be used: %s", trouble)
         return _embedded(settings)
     return _embedded(_with_model(configuration, settings, turns))
+
+
+def _owner_cap(configuration: Configuration) -> str:
+    """The owner's token of the store on this machine. Raises: SouvenanceError."""
+    from souvenance.adapters.private_files import read_private
+
+    return read_private(Settings(configuration.store).owner_cap).strip()
+
+
+def inspector(configuration: Configuration) -> tuple[str, str]:
+    """The server whose pages show this memory, and a link that signs in there once.
+
+    Raises: Unavailable if no server runs; SouvenanceError.
+    """
+    from souvenance.adapters.processes import served_at
+    from souvenance.surfaces.cli.open_inspector import link_to
+
+    if configuration.url is not None:
+        return configuration.url, link_to(configuration.url, _token(configuration)())
+    server = served_at(configuration.store)
+    if server is None:
+        hint = f"Run 'souvenance --home {configuration.store} serve' first."
+        raise Unavailable("no server is running for this memory", hint=hint)
+    return server, link_to(server, _owner_cap(configuration))
 
 
 def _settings(configuration: Configuration, environment: Mapping[str, str]) -> tuple[Settings, str]:
@@ -347,7 +376,7 @@ def _remote(url: str, token: Callable[[], str], timeout: float) -> Backend:
     from souvenance.surfaces.http.client import RemoteGate
 
     gate = RemoteGate(url, timeout=timeout, connections=CALLS_AT_ONCE)
-    return _backend(gate, token, url, far=gate, close=gate.close)
+    return _backend(gate, token, url, far=gate, timeout=timeout, close=gate.close)
 
 
 def _embedded(settings: Settings) -> Backend:

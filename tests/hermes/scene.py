@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from souvenance.agents.memory_interface import (
+from souvenance.agents.recalled import (
     USER,
     Known,
     MemoryNote,

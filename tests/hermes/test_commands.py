@@ -168,7 +168,7 @@ class TestTheMap:
 
 class TestSync:
     def test_gives_every_profile_the_memory_of_the_default_one(self, told, configured, home):
-        told("setup", "--yes", "--peer", "ann", "--recall", "tools")
+        told("setup", "--yes", "--peer", "ann", "--set", "recallMode=tools")
         assert "coder: made" in told("sync")
         mine, coder = configured(), configured("coder")
         assert (coder.host, coder.ai_peer) == ("hermes_coder", "coder")

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.hermes.config_files import Configurations, default_home, host_of, read_configuration
+from souvenance.hermes.config_files import Configurations, default_home, read_configuration
+from souvenance.hermes.config_reader import host_of
 
 PLACES = (
     ".hermes/profiles/coder/souvenance.json",

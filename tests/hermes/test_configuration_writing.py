@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from souvenance.errors import Misconfigured, StorageReadOnly
+from souvenance.errors import InvalidInput, Misconfigured, StorageReadOnly
 from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.configuration import KEYS
 
@@ -218,7 +218,7 @@ class TestARefusal:
     def test_of_a_value_that_the_setting_does_not_take(self, home, changes, detail, hint):
         path = put(home / "souvenance.json", {"peerName": "ann"})
         before = path.read_bytes()
-        with pytest.raises(Misconfigured) as refused:
+        with pytest.raises(InvalidInput) as refused:
             write(home, {"saveMessages": False, **changes})
         assert (refused.value.detail, refused.value.hint) == (detail, hint)
         assert path.read_bytes() == before

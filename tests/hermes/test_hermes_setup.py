@@ -50,9 +50,9 @@ class TestSetup:
                 str(tmp_path / "key"),
             ),
             *("--peer", "eve", "--ai", "hal", "--identity", "pooled", "--alias", "7", "--alias", "8=bob"),
-            *("--prefix", "t_", "--recall", "context", "--strategy", "global", "--read", "work,home"),
-            *("--write", "work", "--write-frequency", "session", "--context-tokens", "700"),
-            *("--dialectic-cadence", "4", "--dialectic-depth", "2"),
+            *("--prefix", "t_", "--set", "recallMode=context", "--set", "sessionStrategy=global"),
+            *("--set", 'namespaces=["work", "home"]', "--set", "writeFrequency=session"),
+            *("--set", "contextTokens=700", "--set", "dialecticCadence=4", "--set", "dialecticDepth=2"),
         )
         now = configured()
         assert KEY not in printed
@@ -81,8 +81,10 @@ class TestSetup:
             (["--cloud", "--api-key-env", "NO_SUCH"], 3, "there is no key"),
             (["--alias", "7"], 3, "needs to know your name"),
             (["--alias", "7="], 3, "neither an id nor"),
-            (["--read", "Work!"], 3, "namespace"),
-            (["--strategy", "per-moon"], 3, "per-repo"),
+            (["--set", "namespaces=Work!"], 3, "namespace"),
+            (["--set", "sessionStrategy=per-moon"], 3, "per-repo"),
+            (["--set", "recalMode=tools"], 3, "recallMode"),
+            (["--set", "recallMode"], 3, "not NAME=VALUE"),
         ],
     )
     def test_refuses_before_anything_is_written(self, told, home, arguments, exit_code, why):

@@ -8,7 +8,7 @@ from hermes.honcho_fake import eventually
 from hermes.host_fake import PAYS, TOKENS, Host, HostStage, worked_off
 from model.stand_in import a_stand_in
 from souvenance import hermes_backends
-from souvenance.hermes.setup.status import model_status, model_words
+from souvenance.hermes.setup.status import model_of
 
 TOLD = "I live in Rome."
 NEW = "I moved to Oslo."
@@ -29,8 +29,7 @@ def stage(tmp_path, host):
 def status(stage):
     """What `hermes souvenance status` says of the model."""
     configuration, _ = stage.configuration(stage.home, "default")
-    found = model_status(configuration, hermes_backends.inspect(configuration))
-    return f"{model_words(found)}; {found.trouble}"
+    return "; ".join(model_of(configuration, hermes_backends.inspect(configuration)))
 
 
 def test_conclusions_appear_once_nobody_has_said_anything_for_a_while(stage, host):

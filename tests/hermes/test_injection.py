@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hermes.forgeries import nasty
 from hermes.scene import NOW, configured, said
 from souvenance.agents.injection import base, join
-from souvenance.agents.memory_interface import Known, Portrait
+from souvenance.agents.recalled import Known, Portrait
 from souvenance.agents.text_budget import cut, excerpt
 from souvenance.agents.transcript import clean
 from souvenance.domain.representation import WrittenConclusion, render

@@ -12,7 +12,6 @@ from hermes.scene import configured
 from souvenance.errors import ServerUnreachable, SignInEnded, StorageBusy, StorageFull
 from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.oauth_tokens import OAuthGrant, Upkeep, alone, lock_of
-from souvenance.hermes.sign_in.authorization_server import Unheard
 
 NOW = 1_000_000
 
@@ -43,17 +42,15 @@ class Office:
         self.spent = []
         self.written = []
         self.fails = None
-        """What the exchange raises, after the server has done its part if it is in doubt."""
+        """What the exchange raises."""
         self.full = False
 
     def exchange(self, old, now):
-        if self.fails is not None and not isinstance(self.fails, Unheard):
+        if self.fails is not None:
             raise self.fails
         if old.refresh in self.spent:
             raise SignInEnded("the server does not renew it any more")
         self.spent.append(old.refresh)
-        if self.fails is not None:
-            raise self.fails
         fresh = grant(len(self.spent) + 1, now + 3600)
         return replace(fresh, since=old.since)
 
@@ -98,12 +95,6 @@ def test_a_token_that_ends_within_two_minutes_is_renewed_and_kept():
     assert office.kept == grant(2, NOW + 3600)
 
 
-def test_that_a_token_is_being_spent_is_written_before_it_is_spent():
-    office = Office(grant(1))
-    office.upkeep().token()
-    assert office.written == [replace(grant(1), spending=NOW), grant(2, NOW + 3600)]
-
-
 def test_a_token_is_not_spent_where_what_it_buys_could_not_be_kept():
     office = Office(grant(1))
     office.full = True
@@ -113,7 +104,7 @@ def test_a_token_is_not_spent_where_what_it_buys_could_not_be_kept():
     assert upkeep.trouble == "no space"
 
 
-def test_what_was_bought_and_could_not_be_written_is_used_and_written_later():
+def test_what_was_bought_and_could_not_be_written_is_used():
     office = Office(grant(1))
     upkeep = office.upkeep()
     fresh = office.exchange
@@ -124,11 +115,7 @@ def test_what_was_bought_and_could_not_be_written_is_used_and_written_later():
 
     upkeep._exchange = exchange
     assert upkeep.token() == "hch-at-2"
-    assert office.kept.refresh == "hch-rt-1"
-    office.full = False
-    assert upkeep.token() == "hch-at-2"
-    assert office.kept == grant(2, NOW + 3600)
-    assert (office.spent, upkeep.trouble) == (["hch-rt-1"], "")
+    assert (office.spent, upkeep.trouble) == (["hch-rt-1"], "no space")
 
 
 def test_what_another_process_renewed_is_taken_over():
@@ -219,50 +206,6 @@ def test_whoever_signed_out_is_not_signed_in_by_a_renewal():
     assert (office.spent, office.written) == ([], [])
 
 
-def test_an_answer_that_was_lost_leaves_word_that_the_token_may_be_spent(caplog):
-    office = Office(grant(1))
-    office.fails = Unheard("the connection broke")
-    assert office.upkeep().token() == "hch-at-1"
-    assert office.kept.spending == NOW
-    assert "a renewal was cut off" in office.kept.standing(NOW)
-
-    office.fails = None
-    caplog.clear()
-    with pytest.raises(SignInEnded, match="a renewal was cut off, and its token was spent"):
-        office.upkeep().token()
-    assert "may be spent already" in warnings(caplog)[0]
-    assert "sign in again: souvenance login" in warnings(caplog)[0]
-    assert "sign in again: souvenance login" in office.kept.standing(NOW)
-
-
-def test_a_token_that_was_said_to_be_spent_and_was_not_is_renewed(caplog):
-    office = Office(replace(grant(1), spending=NOW - 5))
-    assert office.upkeep().token() == "hch-at-2"
-    assert office.kept == grant(2, NOW + 3600)
-    assert "may be spent already" in warnings(caplog)[0]
-
-
-def test_that_it_may_be_spent_is_said_once(caplog):
-    office = Office(grant(1))
-    office.exchange = lambda old, now: unheard()
-
-    def unheard():
-        raise Unheard("the connection broke")
-
-    upkeep = office.upkeep()
-    for _ in range(4):
-        upkeep.token()
-        office.now += 61
-    assert len([one for one in warnings(caplog) if "may be spent already" in one]) == 1
-
-
-def test_a_server_that_was_not_reached_leaves_no_doubt():
-    office = Office(grant(1))
-    office.fails = ServerUnreachable("refused")
-    office.upkeep().token()
-    assert office.kept.spending == 0
-
-
 def test_nobody_waits_for_whoever_renews_a_token_that_still_holds():
     office = Office(grant(1, NOW + 60))
     begun, go_on = threading.Event(), threading.Event()
@@ -326,7 +269,6 @@ NAMES = st.text(st.characters(codec="ascii", min_codepoint=33), min_size=1, max_
         revoke=st.one_of(st.just(""), NAMES),
         scope=NAMES,
         since=st.integers(0, 1 << 40),
-        spending=st.integers(0, 1 << 40),
     )
 )
 def test_what_is_kept_is_read_as_it_was(kept):
@@ -338,7 +280,7 @@ def renew(home, ready, spent):
 
     def exchange(old, now):
         spent.append(old.refresh)
-        return replace(old, access="hch-at-2", refresh="hch-rt-2", expires_at=now + 3600, spending=0)
+        return replace(old, access="hch-at-2", refresh="hch-rt-2", expires_at=now + 3600)
 
     upkeep = Upkeep(
         read_configuration(home, environment)[0],

@@ -8,7 +8,7 @@ import pytest
 
 from hermes.scene import configured
 from souvenance.agents.conversation_scope import ConversationScope
-from souvenance.agents.memory_interface import Known, Portrait
+from souvenance.agents.recalled import Known, Portrait
 from souvenance.errors import Unavailable
 from souvenance.hermes.conversation import CachedConversation
 from souvenance.hermes.recall import Recall

@@ -42,7 +42,7 @@ def signed_in(authority, config=None, n=1):
     authority.says("/oauth/token", (200, told))
     with Listener(0) as listener:
         browser = Browser(authority.url)
-        signed = by_browser(endpoints_of(authority.url, {}), listener, browser)
+        signed = by_browser(endpoints_of(authority.url), listener, browser)
         browser.back()
     return signed
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from souvenance.hermes.thread_pool import ThreadPool
+from souvenance.hermes.profile_runtime import ThreadPool
 
 
 def test_what_comes_of_the_work_is_told():
@@ -53,17 +53,6 @@ def test_what_a_hand_has_begun_is_not_dropped():
     assert not hands.drop(task)
     gate.set()
     assert task.result(5) == (None, True)
-
-
-def test_who_lets_others_go_first_waits_for_those_only_that_wait():
-    hands, gate = ThreadPool(1, "hand"), threading.Event()
-    busy = hands.give(gate.wait)
-    assert hands.caught_up(0)
-    waiting = hands.give(lambda: 1)
-    assert not hands.caught_up(0.01)
-    gate.set()
-    assert hands.caught_up(5)
-    assert (busy.result(5), waiting.result(5)) == (True, 1)
 
 
 def test_a_thousand_pieces_of_work_take_no_more_threads_than_there_are_hands():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hermes.forgeries import nasty
 from hermes.scene import NOW, Shelf, configured, said
-from souvenance.agents.memory_interface import MemoryNote
+from souvenance.agents.recalled import MemoryNote
 from souvenance.domain.trust import Trust
 from souvenance.errors import InvalidInput, NamespaceDenied, ServerUnreachable, SouvenanceError
 from souvenance.hermes.setting_types import LEVELS

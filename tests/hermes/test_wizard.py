@@ -143,7 +143,9 @@ class TestEnterAllTheWay:
         assert all(prompt.endswith("]") for prompt in person.asked)
 
     def test_a_second_time_changes_nothing(self, run, home):
-        given = WizardAnswers(settings={"recallMode": "tools"}, read=("work", "home"))
+        given = WizardAnswers(
+            settings={"recallMode": "tools", "namespaces": Namespaces(("work", "home"), "default")}
+        )
         run(Person("Your name=bob; Answer=2; URL="), given)
         before = files_in(home)
         run(person := Person())
@@ -342,24 +344,9 @@ GATEWAYS = {
     "me and others without an id of mine warns": (["Answer=1|2"], (False, {}, ""), "No id leads to ann yet"),
     "others each have their own": (["Answer=1|3; Prefix=telegram_"], (False, {}, "telegram_"), ""),
     "a prefix can be taken away": (["Answer=1|3; Prefix=telegram_", "Prefix=-"], (False, {}, ""), ""),
-    "the three keys can be edited": (
-        ["Answer=1|e; pinUserPeer=perhaps|no; userPeerAliases==|1=ann, 2=bob; runtimePeerPrefix=x_"],
-        (False, {"1": "ann", "2": "bob"}, "x_"),
-        "",
-    ),
-    "and emptied": (
-        ["Answer=1|e; userPeerAliases=1=ann", "Answer=1|e; userPeerAliases=-"],
-        (False, {}, ""),
-        "",
-    ),
     "unpinning leads the user's ids home": (
         ["Answer=1|1", "Answer=1|3; on telegram=7654321"],
         (False, {"7654321": "ann"}, ""),
-        "stays with ann",
-    ),
-    "unpinning by hand is explained": (
-        ["Answer=1|1", "Answer=1|e; pinUserPeer=false"],
-        (False, {}, ""),
         "stays with ann",
     ),
     "unpinning may be meant": (
@@ -414,9 +401,8 @@ class TestNobodyToAsk:
                     "contextTokens": 700,
                     "dialecticCadence": 3,
                     "dialecticDepth": 2,
+                    "namespaces": Namespaces(("work", "home"), None),
                 },
-                read=("work", "home"),
-                write="-",
                 mapped=Mapped(identity="pooled", aliases={"7": "eve"}, prefix="t_"),
             ),
         )

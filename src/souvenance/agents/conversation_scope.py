@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from souvenance.agents.memory_interface import AI, USER
+from souvenance.agents.recalled import AI, USER
 
 Agent = Literal["speaks", "looks", "absent"]
 """What the agent may do in memory: speak and look, look at what it knows, or nothing."""

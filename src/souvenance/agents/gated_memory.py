@@ -10,7 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.agents.conversation_scope import ConversationScope
-from souvenance.agents.memory_interface import (
+from souvenance.agents.narrow_tokens import Purpose
+from souvenance.agents.notes import MOST_OF_A_REMARK
+from souvenance.agents.recalled import (
     AI,
     USER,
     Known,
@@ -19,8 +21,6 @@ from souvenance.agents.memory_interface import (
     RecalledPassage,
     SessionSnapshot,
 )
-from souvenance.agents.narrow_tokens import Purpose
-from souvenance.agents.notes import MOST_OF_A_REMARK
 from souvenance.agents.redaction import redact
 from souvenance.domain import representation
 from souvenance.domain.line import MESSAGE
@@ -105,23 +105,26 @@ class Look(Struct, Generic[_T], frozen=True):
 
 
 class GatedMemory:
-    """`Memory` of one seat."""
+    """The memory of one conversation. `peer` is USER, AI or the name of another peer.
+
+    Every method raises SouvenanceError.
+    """
 
     def __init__(
         self,
         gate: CallableGate,
-        seat: ConversationScope,
-        passes: Callable[[Purpose], Credentials],
+        scope: ConversationScope,
+        tokens: Callable[[Purpose], Credentials],
         *,
         capped: bool,
         together: Together | None = None,
     ) -> None:
         self._gate = gate
-        self._seat = seat
-        self._passes = passes
+        self._scope = scope
+        self._tokens = tokens
         self._capped = capped
         self._together = self._one_by_one if together is None else together
-        self._guarded = not capped and not seat.alone
+        self._guarded = not capped and not scope.alone
         """Whether no gate tells the people of this agent apart, so that it has to be done here."""
 
     def _views(self, peer: str) -> tuple[str, str]:
@@ -129,16 +132,16 @@ class GatedMemory:
 
         Raises: NotFound for anybody else, where no gate tells whose memory is whose.
         """
-        if self._guarded and self._seat.named(peer) not in (self._seat.user, self._seat.ai):
+        if self._guarded and self._scope.named(peer) not in (self._scope.user, self._scope.ai):
             raise NotFound("there is no such peer here")
-        return self._seat.views(peer)
+        return self._scope.views(peer)
 
     def _session_of(self, observed: str) -> str | None:
         """The session to keep to: what the agent knows of itself is of many people."""
-        return self._seat.session if self._guarded and observed == self._seat.ai else None
+        return self._scope.session if self._guarded and observed == self._scope.ai else None
 
     def known(self, message: str, *, shown: str = "", room: int | None = None) -> Known:
-        """As the protocol says. `shown` is what the model has before it anyway: nothing of it is a passage.
+        """What bears on the message, and what is known of its author. No passage is in `shown`.
 
         With `room`, in characters, what the agent said is looked for only if what the user said does not
         take more than that: it would come last.
@@ -152,7 +155,7 @@ class GatedMemory:
         if query:
             looks["said by user"] = self._said(USER, query, _SAID_BY_USER, floor=True)
         by_ai: dict[str, Look[Any]] = {}
-        if query and self._seat.agent != "absent":
+        if query and self._scope.agent != "absent":
             by_ai["said by ai"] = self._said(AI, query, _SAID_BY_AI, floor=True)
         found = self._all(looks if room is not None else {**looks, **by_ai})
         user = found[USER] if _tells(found[USER]) else self._own_portrait(query)
@@ -163,23 +166,24 @@ class GatedMemory:
         searched = [*found.get("said by user", ()), *found.get("said by ai", ())]
         by_text = {(one.session, one.text.strip()): one for one in searched}
         said = _timed(user.said, by_text)
-        elsewhere = [one for one in by_text.values() if one.peer == self._seat.user]
+        elsewhere = [one for one in by_text.values() if one.peer == self._scope.user]
         others = [one for one in by_text.values() if one not in elsewhere]
         passages = tuple(one for one in (*elsewhere, *said, *others) if one.text not in shown)
         return Known(found.get("summary", ""), user, found.get(AI, Portrait()), passages)
 
     def _own_portrait(self, query: str) -> Portrait:
-        user = self._seat.user
-        if not self._has_own(self._seat.observer, user):
+        user = self._scope.user
+        if not self._has_own(self._scope.observer, user):
             return Portrait()
         own: Portrait = self._all({USER: self._view(user, user, query)})[USER]
         return own
 
     def _has_own(self, observer: str, observed: str) -> bool:
         """Whether there is a view of their own of the user, for an agent that has none of them yet."""
-        return observed == self._seat.user != observer and self._seat.observation.user.observe_me
+        return observed == self._scope.user != observer and self._scope.observation.user.observe_me
 
     def ask(self, question: str, level: str, peer: str = USER) -> str:
+        """An answer in words; empty if memory has none."""
         observer, observed = self._views(peer)
         told = self._asked(question, level, observer, observed)
         own = not told and self._has_own(observer, observed)
@@ -188,7 +192,7 @@ class GatedMemory:
     def _asked(self, question: str, level: str, observer: str, observed: str) -> str:
         session = self._session_of(observed)
         asked = AskPeer(
-            workspace_id=self._seat.workspace,
+            workspace_id=self._scope.workspace,
             peer_id=observer,
             query=question,
             target=None if observer == observed else observed,
@@ -199,7 +203,7 @@ class GatedMemory:
         return "" if told is None else told.content or ""
 
     def search(self, query: str, peer: str, limit: int) -> list[RecalledPassage]:
-        whole = self._seat.named(peer) == self._seat.user and self._seat.agent != "absent"
+        whole = self._scope.named(peer) == self._scope.user and self._scope.agent != "absent"
         peers = (USER, AI) if whole else (peer,)
         found = self._all({one: self._said(one, query[:_MOST_QUERY], limit) for one in peers})
         return [passage for some in found.values() for passage in some][:limit]
@@ -215,7 +219,7 @@ class GatedMemory:
     def _card_of(self, peer: str) -> tuple[str, str]:
         """Observer and observed. Raises: Unsupported for the agent's own, where others may share it."""
         observer, observed = self._views(peer)
-        if observed == self._seat.ai and not self._seat.alone:
+        if observed == self._scope.ai and not self._scope.alone:
             raise Unsupported(
                 "the agent's own card is neither told nor written where others may share it",
                 hint="The operator can set pinUserPeer if nobody else speaks with the agent.",
@@ -226,31 +230,32 @@ class GatedMemory:
         def read(found: PeerCard | None) -> list[str]:
             return [] if found is None else found.peer_card or []
 
-        asked = ReadCard(workspace_id=self._seat.workspace, peer_id=observer, target=observed)
+        asked = ReadCard(workspace_id=self._scope.workspace, peer_id=observer, target=observed)
         return Look(READ_CARD, asked, read)
 
     def write_card(self, peer: str, entries: Sequence[str]) -> list[str]:
+        """The card after the write."""
         observer, observed = self._card_of(peer)
         asked = WriteCard(
-            workspace_id=self._seat.workspace,
+            workspace_id=self._scope.workspace,
             peer_id=observer,
             target=observed,
             peer_card=[redact(entry) for entry in entries],
-            namespace=self._seat.written,
+            namespace=self._scope.written,
         )
-        answer: PeerCard = self._gate.call(WRITE_CARD, self._passes("note"), asked)
+        answer: PeerCard = self._gate.call(WRITE_CARD, self._tokens("note"), asked)
         return answer.peer_card or []
 
     def snapshot(self, peer: str) -> SessionSnapshot:
         asked = SessionContext(
-            workspace_id=self._seat.workspace,
-            session_id=self._seat.session,
+            workspace_id=self._scope.workspace,
+            session_id=self._scope.session,
             tokens=_RECENT_TOKENS,
         )
-        itself = self._seat.named(peer) == self._seat.ai
+        itself = self._scope.named(peer) == self._scope.ai
         looks = self._itself() if itself else {peer: self._portrait(peer, "")}
         portrait = next(iter(self._all(looks).values()), Portrait())
-        if self._seat.named(peer) == self._seat.user and not _tells(portrait):
+        if self._scope.named(peer) == self._scope.user and not _tells(portrait):
             portrait = self._own_portrait("")
         context: SessionContextAnswer | None = self._found(CONTEXT, asked)
         if context is None:
@@ -263,65 +268,67 @@ class GatedMemory:
 
         Only what the agent is to know of itself belongs to one: elsewhere it would be everybody's.
         """
-        seat = self._seat
+        scope = self._scope
         observer, observed = self._views(peer)
-        if observed == seat.ai and not seat.personal:
+        if observed == scope.ai and not scope.personal:
             raise Unsupported(
                 "what the agent is to know of itself is not taken from one of many",
                 hint="Say it of the user.",
             )
         stated = NewConclusion(
-            content=redact(text), observer_id=observer, observed_id=observed, session_id=seat.session
+            content=redact(text), observer_id=observer, observed_id=observed, session_id=scope.session
         )
         try:
             return self._conclude(stated)
         except (NotFound, CapScopeMismatch):
-            if observed == seat.ai and not seat.alone:
+            if observed == scope.ai and not scope.alone:
                 self.begin()
                 return self._conclude(stated)
             self._begin_peers()
             return self._conclude(replace(stated, session_id=None))
 
     def _conclude(self, stated: NewConclusion) -> MemoryNote:
-        seat = self._seat
-        asked = AddConclusions(workspace_id=seat.workspace, conclusions=[stated], namespace=seat.written)
-        answer: Conclusions = self._gate.call(ADD_CONCLUSIONS, self._passes("note"), asked)
+        scope = self._scope
+        asked = AddConclusions(workspace_id=scope.workspace, conclusions=[stated], namespace=scope.written)
+        answer: Conclusions = self._gate.call(ADD_CONCLUSIONS, self._tokens("note"), asked)
         return _note(answer.conclusions[0])
 
     def begin(self) -> None:
         """Make the session, for something to be written to it that can't make it by itself."""
-        seat, members = self._seat, members_of(self._seat)
+        scope, members = self._scope, members_of(self._scope)
         if self._capped:
             joining = SetMembers(
-                workspace_id=seat.workspace, session_id=seat.session, peers=members, namespace=seat.written
+                workspace_id=scope.workspace, session_id=scope.session, peers=members, namespace=scope.written
             )
-            self._gate.call(ADD_MEMBERS, self._passes("speak"), joining)
+            self._gate.call(ADD_MEMBERS, self._tokens("speak"), joining)
             return
         self._begin_peers()
-        asked = OpenSession(workspace_id=seat.workspace, id=seat.session, peers=members)
-        self._gate.call(OPEN_SESSION, self._passes("speak"), asked)
+        asked = OpenSession(workspace_id=scope.workspace, id=scope.session, peers=members)
+        self._gate.call(OPEN_SESSION, self._tokens("speak"), asked)
 
     def _begin_peers(self) -> None:
         """Make those who take part, and no session."""
-        credentials, workspace = self._passes("name"), self._seat.workspace
+        credentials, workspace = self._tokens("name"), self._scope.workspace
         if not self._capped:
             self._gate.call(OPEN_WORKSPACE, credentials, OpenWorkspace(id=workspace))
-        for peer in members_of(self._seat):
+        for peer in members_of(self._scope):
             if self._capped:
                 self._gate.call(CHANGE_PEER, credentials, ChangePeer(workspace_id=workspace, peer_id=peer))
             else:
                 self._gate.call(OPEN_PEER, credentials, OpenPeer(workspace_id=workspace, id=peer))
 
     def conclusions(self, peer: str, query: str | None) -> list[MemoryNote]:
+        """Those that answer the query, or else the newest."""
         return [_note(one) for one in self._concluded(peer, query)]
 
     def retract(self, note_id: str) -> None:
         if self._guarded and not any(self._concluded(peer, None, id=note_id) for peer in (USER, AI)):
             raise NotFound("there is no such conclusion")
-        asked = OfConclusion(workspace_id=self._seat.workspace, conclusion_id=note_id)
-        self._gate.call(DELETE_CONCLUSION, self._passes("erase"), asked)
+        asked = OfConclusion(workspace_id=self._scope.workspace, conclusion_id=note_id)
+        self._gate.call(DELETE_CONCLUSION, self._tokens("erase"), asked)
 
     def stated(self, peer: str, query: str) -> list[MemoryNote]:
+        """What somebody stated about the peer, not concluded from messages, and may answer the query."""
         found = self._concluded(peer, query[:_MOST_QUERY])
         return [_note(one) for one in found if not one.source_ids]
 
@@ -330,7 +337,7 @@ class GatedMemory:
         filters = {"observer_id": observer, "observed_id": observed, **more}
         if (session := self._session_of(observed)) is not None:
             filters["session_id"] = session
-        workspace = self._seat.workspace
+        workspace = self._scope.workspace
         if query:
             asked = QueryConclusions(workspace_id=workspace, query=query, top_k=_NOTES, filters=filters)
             found: Conclusions | None = self._found(QUERY_CONCLUSIONS, asked)
@@ -341,8 +348,8 @@ class GatedMemory:
 
     def _summary(self) -> dict[str, Look[str]]:
         """What was said in this conversation, if nobody but the user and the agent took part in it."""
-        seat = self._seat
-        if self._guarded and not seat.personal:
+        scope = self._scope
+        if self._guarded and not scope.personal:
             return {}  # Nobody else can say who took part.
 
         def read(found: SessionSummaries | None) -> str:
@@ -350,10 +357,10 @@ class GatedMemory:
             return "" if newest is None else newest.content
 
         asked = Summaries(
-            workspace_id=seat.workspace,
-            session_id=seat.session,
+            workspace_id=scope.workspace,
+            session_id=scope.session,
             if_any=True,
-            between=[seat.user, seat.ai],
+            between=[scope.user, scope.ai],
         )
         return {"summary": Look(SUMMARIES, asked, read)}
 
@@ -365,11 +372,11 @@ class GatedMemory:
             if found is None:
                 return Portrait()
             view, passages = taken_apart(found.representation or "")
-            said = () if observed == self._seat.ai else tuple(_quoted(passages))
+            said = () if observed == self._scope.ai else tuple(_quoted(passages))
             return Portrait(view, tuple(found.peer_card or ()), said)
 
         asked = PeerContext(
-            workspace_id=self._seat.workspace,
+            workspace_id=self._scope.workspace,
             peer_id=observer,
             target=None if observer == observed else observed,
             search_query=query or None,
@@ -382,17 +389,17 @@ class GatedMemory:
 
     def _itself(self, most: int = _CONCLUSIONS) -> dict[str, Look[Portrait]]:
         """What the agent knows of itself, if it is to know anything."""
-        seat = self._seat
-        if not seat.observation.ai.observe_me or seat.agent == "absent":
+        scope = self._scope
+        if not scope.observation.ai.observe_me or scope.agent == "absent":
             return {}
-        if (session := self._session_of(seat.ai)) is None:
+        if (session := self._session_of(scope.ai)) is None:
             return {AI: self._portrait(AI, "", most)}
 
         def read(found: Representation | None) -> Portrait:
             return Portrait() if found is None else Portrait(taken_apart(found.representation)[0])
 
         asked = Represent(
-            workspace_id=seat.workspace, peer_id=seat.ai, session_id=session, max_conclusions=most
+            workspace_id=scope.workspace, peer_id=scope.ai, session_id=session, max_conclusions=most
         )
         return {AI: Look(REPRESENT, asked, read)}
 
@@ -410,11 +417,11 @@ class GatedMemory:
             return [one for one in said if one.trust >= least and one.peer == name]
 
         asked = SearchPeer(
-            workspace_id=self._seat.workspace,
+            workspace_id=self._scope.workspace,
             peer_id=name,
             query=query,
             limit=limit,
-            filters=None if name == self._seat.user else {"peer_perspective": self._seat.user},
+            filters=None if name == self._scope.user else {"peer_perspective": self._scope.user},
             floor=floor,
         )
         return Look(SEARCH_PEER, asked, read)
@@ -422,13 +429,13 @@ class GatedMemory:
     def _all(self, looks: Mapping[str, Look[Any]]) -> dict[str, Any]:
         """What is made of the answer to each. Raises: SouvenanceError."""
         calls = [(look.operation, look.request) for look in looks.values()]
-        answers = self._together(self._passes("read"), calls)
+        answers = self._together(self._tokens("read"), calls)
         told = zip(looks.items(), answers, strict=True)
         return {name: look.read(self._there(answer)) for (name, look), answer in told}
 
     def _found(self, operation: Operation, request: Request) -> Any:
         """The answer; None if there is nothing. Raises: SouvenanceError."""
-        return self._there(answer_or_error(self._gate, self._passes("read"), operation, request))
+        return self._there(answer_or_error(self._gate, self._tokens("read"), operation, request))
 
     def _there(self, answer: Any) -> Any:
         """The answer; None if what it is about is not there, or not there for this conversation.
@@ -459,12 +466,12 @@ def answer_or_error(
         return error
 
 
-def members_of(seat: ConversationScope) -> dict[str, MemberReasoning]:
+def members_of(scope: ConversationScope) -> dict[str, MemberReasoning]:
     """Who takes part in the session, and what each observes."""
-    user, ai = seat.observation.user, seat.observation.ai
-    found = {seat.user: MemberReasoning(user.observe_me, user.observe_others)}
-    if seat.agent == "speaks":
-        found[seat.ai] = MemberReasoning(ai.observe_me, ai.observe_others)
+    user, ai = scope.observation.user, scope.observation.ai
+    found = {scope.user: MemberReasoning(user.observe_me, user.observe_others)}
+    if scope.agent == "speaks":
+        found[scope.ai] = MemberReasoning(ai.observe_me, ai.observe_others)
     return found
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from souvenance.agents.memory_interface import Known, RecalledPassage
 from souvenance.agents.notes import (
     MOST_OF_A_REMARK,
     AlreadyTold,
@@ -21,6 +20,7 @@ from souvenance.agents.notes import (
     remarks,
     search_terms,
 )
+from souvenance.agents.recalled import Known, RecalledPassage
 from souvenance.agents.text_budget import CHARACTERS_PER_TOKEN, cut, excerpt
 from souvenance.agents.transcript import clean
 from souvenance.domain import timestamps

@@ -14,40 +14,23 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from souvenance.errors import Misconfigured
+from souvenance.errors import InvalidInput, Misconfigured
 from souvenance.hermes.config_reader import (
     HOST_VARIABLE,
     KEPT_IN,
     OFF,
     Complaint,
     Document,
+    block_of,
+    blocks_of,
     host_of,
     interpret,
     legacy_host,
     switched_off,
 )
-from souvenance.hermes.configuration import (
-    KEYS,
-    NOT_NEEDED,
-    Configuration,
-    ProviderSetting,
-    find,
-    nearest_key,
-)
+from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration, find, known, taken
 from souvenance.hermes.files import UNFINISHED, locked, replace_file, unwritable
-from souvenance.hermes.setting_types import Wrong, did_you_mean, said
-
-__all__ = [
-    "FILE",
-    "Complaint",
-    "Configurations",
-    "default_home",
-    "honcho_s_own",
-    "host_of",
-    "read_configuration",
-    "write_grant",
-    "write_setting",
-]
+from souvenance.hermes.setting_types import said
 
 FILE = "souvenance.json"
 
@@ -149,7 +132,7 @@ def _load(path: Path, *, shared: bool = False) -> Document:
 def _with_grants(document: Document) -> Document:
     """The document with the sign-ins that it only refers to."""
     values = _with_grant(document.values)
-    if hosts := _blocks(values):
+    if hosts := blocks_of(values):
         values = {**values, "hosts": {host: _with_grant(block, host) for host, block in hosts.items()}}
     return replace(document, values=values)
 
@@ -178,27 +161,10 @@ def root_of(file: Path | None) -> dict[str, Any]:
         return {}
 
 
-def block_name(values: Mapping[str, Any], host: str) -> str:
-    """The name under which a file has the block of a host, or would have it."""
-    blocks, legacy = _blocks(values), legacy_host(host)
-    return legacy if legacy in blocks and not blocks.get(host) else host
-
-
-def block_of(values: Mapping[str, Any], host: str) -> dict[str, Any] | None:
-    """The block of a host; None if it has none."""
-    block = _blocks(values).get(block_name(values, host))
-    return block if isinstance(block, dict) else None
-
-
 def old_spellings(values: Mapping[str, Any], host: str) -> bool:
     """Whether a setting of the host, or of all hosts, is spelled as it was once."""
     names = (*values, *(block_of(values, host) or ()))
     return any((key := find(name)) is not None and key.name != name for name in names)
-
-
-def _blocks(values: Mapping[str, Any]) -> dict[str, Any]:
-    hosts = values.get("hosts")
-    return hosts if isinstance(hosts, dict) else {}
 
 
 def _told(values: Any, indent: int | None = 2) -> bytes:
@@ -257,11 +223,11 @@ def write_setting(
 
     What Honcho's own files hold is copied, but for sign-ins, which stay there and are referred to.
 
-    Raises: Misconfigured for a value that the setting does not take, or if the file that counts can't be
-    read; StorageUnavailable.
+    Raises: InvalidInput for a value that the setting does not take; Misconfigured if the file that counts
+    can't be read; StorageUnavailable.
     """
     environment = os.environ if environment is None else environment
-    wanted = {_key(name).name: _checked(name, value) for name, value in changes.items()}
+    wanted = {known(name).name: _checked(name, value) for name, value in changes.items()}
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         with locked(default_home(home, environment)):
@@ -315,7 +281,7 @@ def honcho_s_own(configuration: Configuration) -> Path | None:
 
 def _refer_to_grants(values: dict[str, Any], path: Path) -> None:
     """A refresh token that stood in two files would be spent twice."""
-    for level in (values, *_blocks(values).values()):
+    for level in (values, *blocks_of(values).values()):
         if isinstance(level, dict) and isinstance(level.get("oauth"), dict) and level["oauth"]:
             level["oauth"] = {KEPT_IN: os.path.abspath(path)}
             level.pop("apiKey", None)
@@ -327,32 +293,15 @@ def _in_order_of(old: Any, new: Any) -> Any:
     return {**{name: new[name] for name in old if name in new}, **new}
 
 
-def _key(name: str) -> ProviderSetting:
-    key = find(name)
-    if key is None:
-        hint = "It has no use here." if name in NOT_NEEDED else did_you_mean(nearest_key(name))
-        raise Misconfigured(f"{name} is not a setting", hint=hint)
-    return key
-
-
 def _checked(name: str, value: Any) -> Any:
-    """The value as it is written: what a text stands for, if it stands for something else.
-
-    Raises: Misconfigured.
-    """
+    """The value to write: what a text stands for, if it stands for something else. Raises: InvalidInput."""
     if value is None:
         return None
-
-    def refuse(part: str, wrong: str, hint: str) -> None:
-        raise Misconfigured(f"{name}{'.' if part else ''}{part} {wrong}", hint=hint)
-
     try:
         plain = json.loads(_told(value))
-        read = _key(name).kind.read(plain, refuse)
-    except Wrong as wrong:
-        raise Misconfigured(f"{name} {wrong.what}", hint=wrong.hint) from None
     except (TypeError, ValueError, RecursionError):
-        raise Misconfigured(f"{name} must be something that JSON can hold") from None
+        raise InvalidInput(f"{name} must be something that JSON can hold", hint="") from None
+    read = taken(name, plain)
     return read if isinstance(plain, str) and isinstance(read, bool | int | float | str) else plain
 
 

@@ -108,6 +108,24 @@ def legacy_host(host: str) -> str | None:
     return f"{DEFAULT_HOST}.{rest}" if rest != host else None
 
 
+def blocks_of(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The blocks of all hosts, by their names."""
+    hosts = values.get("hosts")
+    return hosts if isinstance(hosts, dict) else {}
+
+
+def block_name(values: Mapping[str, Any], host: str) -> str:
+    """The name under which a file has the block of a host, or would have it."""
+    blocks, legacy = blocks_of(values), legacy_host(host)
+    return legacy if legacy in blocks and blocks.get(host) is None else host
+
+
+def block_of(values: Mapping[str, Any], host: str) -> dict[str, Any] | None:
+    """The block of a host; None if it has none."""
+    block = blocks_of(values).get(block_name(values, host))
+    return block if isinstance(block, dict) else None
+
+
 def switched_off(home: Path, host: str, file: Path | None) -> Configuration:
     """What is in force where a file can't be read."""
     return Configuration(home=home, host=host, file=file, enabled=False, **_named_after(host, home))
@@ -180,8 +198,7 @@ class _DocumentReader:
         """Where settings stand, the nearest first: the host's block, the root, the environment."""
         root = self._document.values
         hosts = self._object("hosts", root.get("hosts"))
-        legacy = legacy_host(host)
-        block = legacy if legacy and hosts.get(host) is None and legacy in hosts else host
+        block = block_name(root, host)
         path = f"hosts.{block}"
         return (
             _Level(f"{path}.", self._object(path, hosts.get(block))),
@@ -362,6 +379,5 @@ def _near(url: str | None) -> bool:
 
 
 def _holds_a_key(values: dict[str, Any]) -> bool:
-    hosts = values.get("hosts")
-    blocks = [one for one in hosts.values() if isinstance(one, dict)] if isinstance(hosts, dict) else []
-    return any(one.get("apiKey") or one.get("oauth") for one in (values, *blocks))
+    levels = (one for one in (values, *blocks_of(values).values()) if isinstance(one, dict))
+    return any(one.get("apiKey") or one.get("oauth") for one in levels)

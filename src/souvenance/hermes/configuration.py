@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.json import encode
 
 from souvenance.agents.conversation_scope import Namespaces, Observation
+from souvenance.errors import InvalidInput
 from souvenance.hermes import setting_types as t
 from souvenance.hermes.setting_types import LEVELS, Level, SettingType, seconds, whole
 from souvenance.hermes.token import Token
@@ -423,3 +424,24 @@ def nearest_key(name: str) -> str | None:
     """The name of the setting that was probably meant."""
     found = t.nearest(name, _SPELLINGS)
     return _SPELLINGS[found].name if found else None
+
+
+def known(name: str) -> ProviderSetting:
+    """The setting of that name. Raises: InvalidInput."""
+    key = find(name)
+    if key is None:
+        hint = "It has no use here." if name in NOT_NEEDED else t.did_you_mean(nearest_key(name))
+        raise InvalidInput(f"{name} is not a setting", hint=hint)
+    return key
+
+
+def taken(name: str, value: Any) -> Any:
+    """What the setting of that name takes the value for. Raises: InvalidInput."""
+
+    def refuse(part: str, wrong: str, hint: str) -> None:
+        raise InvalidInput(f"{name}{'.' if part else ''}{part} {wrong}", hint=hint)
+
+    try:
+        return known(name).kind.read(value, refuse)
+    except t.Wrong as wrong:
+        raise InvalidInput(f"{name} {wrong.what}", hint=wrong.hint) from None

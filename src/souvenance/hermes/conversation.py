@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.agents.conversation_scope import ConversationScope
-from souvenance.agents.memory_interface import Known
+from souvenance.agents.recalled import Known
 from souvenance.agents.transcript import is_trivial
 from souvenance.hermes.configuration import Configuration
 

@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from souvenance.agents.conversation_scope import ConversationScope
 from souvenance.agents.gated_memory import CallableGate, GatedMemory, members_of
-from souvenance.agents.memory_interface import AI, USER
 from souvenance.agents.narrow_tokens import NarrowTokens
+from souvenance.agents.recalled import AI, USER
 from souvenance.agents.redaction import redact
 from souvenance.decoders import settled
 from souvenance.domain.reasoning_settings import Reasoning

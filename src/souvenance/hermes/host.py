@@ -24,15 +24,10 @@ class HostConversation(Struct, frozen=True, kw_only=True):
     session_id: str
     platform: str = "cli"
     home: Path
-    profile: str = "default"
     directory: Path
     user_id: str | None = None
     user_id_alt: str | None = None
-    user_name: str | None = None
-    chat_id: str | None = None
-    chat_name: str | None = None
     chat_type: str | None = None
-    thread_id: str | None = None
     gateway_session_key: str | None = None
     session_title: str | None = None
 

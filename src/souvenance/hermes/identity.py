@@ -13,8 +13,8 @@ from urllib.parse import quote, unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.agents.memory_interface import AI, USER
 from souvenance.agents.names import MOST_CHARS, digest, escalated, is_plain, sanitised
+from souvenance.agents.recalled import AI, USER
 from souvenance.domain.names import own_session
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.host import PERSONAL, HostConversation
@@ -84,7 +84,7 @@ def written_by(conversation: HostConversation, author: str) -> HostConversation:
     if conversation.platform == HTTP:
         key = f"{_CONVENTION}:{quote(author, safe='', errors='surrogateescape')}"
         return replace(conversation, user_id=None, user_id_alt=None, gateway_session_key=key)
-    return replace(conversation, user_id=author, user_id_alt=None, user_name=None)
+    return replace(conversation, user_id=author, user_id_alt=None)
 
 
 def agent_peer(configuration: Configuration) -> str:

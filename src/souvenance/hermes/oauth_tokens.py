@@ -1,10 +1,7 @@
-"""A sign-in that is kept up: its access token is renewed before it ends, by one process for all.
+"""Keeps the access token of a sign-in valid: renews it before it expires, in one process for all.
 
-A refresh token is good once, and a server that sees it twice ends the sign-in. So before it is spent, the
-configuration says that it is being spent: if the answer never arrives, because a process was killed or a
-connection broke, whoever comes next knows that the token may be spent already. There is no way to find out
-but to try it, and nothing to lose by that; it is said before, and if it was spent, that one has to sign in
-again.
+A refresh token works once. A server that sees it twice ends the sign-in. So processes that share a sign-in
+take a lock, and read what is stored before they renew.
 """
 
 from __future__ import annotations
@@ -16,20 +13,30 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from souvenance.decoders import settled
 from souvenance.errors import ServerUnreachable, SignInEnded, SouvenanceError, StorageBusy
 from souvenance.hermes.config_reader import KEPT_IN
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.files import locked
-from souvenance.hermes.sign_in.authorization_server import Issued, SignInRefused, Unheard, issued, plain_url
+from souvenance.hermes.sign_in.authorization_server import (
+    CLIENT,
+    SCOPE,
+    Issued,
+    SignInEndpoints,
+    SignInRefused,
+    issued,
+    plain_url,
+)
 
 _RENEW_BEFORE_SECONDS = 120
 _PAUSE_MS = 60_000
-"""After a renewal that failed; meanwhile the old token is shown."""
+"""After a renewal that failed. Meanwhile the old token is used."""
 _PATIENCE_SECONDS = 20.0
-"""For another process that renews, if the token is over and there is nothing else to show."""
+"""How long to wait for another process that renews an expired token."""
 _SHORTEST_LIFE = 1
 _LONGEST_LIFE = 10 * 365 * 24 * 3600
 _LOCK = ".souvenance-sign-in.lock"
@@ -38,84 +45,69 @@ _NAMES = {
     "expires_at": "expiresAt",
     "client": "clientId",
     "endpoint": "tokenEndpoint",
-    "scope": "scope",
     "revoke": "revocationEndpoint",
     "since": "signedInAt",
-    "spending": "spending",
-    "ended": "ended",
 }
-"""What the configuration calls the parts of a grant."""
+"""What the configuration calls the fields of a grant."""
 _ALWAYS = ("expiresAt", "clientId", "tokenEndpoint", "scope")
 
 _log = logging.getLogger("souvenance.hermes")
 
 
-class OAuthGrant(Struct, frozen=True, kw_only=True):
-    """What a sign-in gave, as the configuration keeps it."""
+class OAuthGrant(Struct, frozen=True, kw_only=True, rename=_NAMES):
+    """The tokens of a sign-in, as the configuration stores them."""
 
     access: str
-    refresh: str
-    expires_at: int
+    refresh: str = ""
+    expires_at: int = 0
     """In seconds."""
     client: str
     endpoint: str
     revoke: str = ""
-    scope: str = "write"
+    scope: str = SCOPE
     since: int = 0
-    """When somebody signed in, in milliseconds: the same as long as it is the same sign-in."""
-    spending: int = 0
-    """When the refresh token was sent, if it is not known what came of it."""
+    """When somebody signed in, in milliseconds. It identifies the sign-in."""
     ended: str = ""
     """Why it can't be renewed any more; empty while it can."""
     more: Mapping[str, Any] = {}
-    """What others keep beside it."""
+    """Fields of other programs."""
 
     @classmethod
     def of(cls, configuration: Configuration) -> OAuthGrant | None:
         """None if the configuration holds none."""
-        kept = configuration.oauth or {}
-        ended = str(kept.get("ended") or "")
+        kept = {name: value for name, value in (configuration.oauth or {}).items() if value is not None}
+        known = cls.__struct_encode_fields__[1:-1]
+        more = {name: value for name, value in kept.items() if name not in (*known, KEPT_IN)}
+        ours = {name: value for name, value in kept.items() if name in known}
         try:
-            return cls(
-                access=configuration.api_key or "",
-                refresh="" if ended else str(kept["refreshToken"]),
-                expires_at=_seconds(kept.get("expiresAt")),
-                client=str(kept["clientId"]),
-                endpoint=str(kept["tokenEndpoint"]),
-                revoke=str(kept.get("revocationEndpoint") or ""),
-                scope=str(kept.get("scope") or "write"),
-                since=_seconds(kept.get("signedInAt")),
-                spending=_seconds(kept.get("spending")),
-                ended=ended,
-                more={name: value for name, value in kept.items() if name not in (*_NAMES.values(), KEPT_IN)},
-            )
-        except (KeyError, TypeError, ValueError, OverflowError):
+            told = {**ours, "access": configuration.api_key or "", "more": more}
+            return msgspec.convert(told, type=settled(cls), strict=False)
+        except msgspec.ValidationError:
             return None
 
     @classmethod
-    def given(
-        cls, told: Issued, *, client: str, endpoint: str, revoke: str, scope: str, now: int
-    ) -> OAuthGrant:
-        """What a new sign-in gave; `now` is in milliseconds."""
+    def given(cls, told: Issued, endpoints: SignInEndpoints, now: int) -> OAuthGrant:
+        """The grant of a new sign-in; `now` is in milliseconds."""
         return cls(
             access=told.access_token,
             refresh=told.refresh_token,
             expires_at=_end(told, now // 1000),
-            client=client,
-            endpoint=endpoint,
-            revoke=revoke,
-            scope=told.scope or scope,
+            client=CLIENT,
+            endpoint=endpoints.token,
+            revoke=endpoints.revoke,
+            scope=told.scope or SCOPE,
             since=now,
         )
 
     def settings(self) -> dict[str, Any]:
-        """As the configuration is to keep it."""
-        kept = {name: getattr(self, part) for part, name in _NAMES.items()}
-        told = {name: value for name, value in kept.items() if value or name in _ALWAYS}
-        return {"apiKey": self.access, "oauth": {**told, **self.more}}
+        """As the configuration stores it."""
+        kept = msgspec.to_builtins(self)
+        access, more = kept.pop("access"), kept.pop("more")
+        shown = {name: value for name, value in kept.items() if value or name in _ALWAYS}
+        return {"apiKey": access, "oauth": {**shown, **more}}
 
     def over(self, now: int) -> bool:
-        """Whether the access token is of no use any more."""
+        """Whether the access token has expired."""
         return self.expires_at <= now
 
     def standing(self, now: int) -> str:
@@ -123,17 +115,9 @@ class OAuthGrant(Struct, frozen=True, kw_only=True):
         if self.ended:
             return f"{self.client}, ended: {self.ended}; sign in again: souvenance login"
         left = self.expires_at - now
-        held = (
-            f"valid for {max(1, round(left / 60))} min"
-            if left > 0
-            else "ran out; it is renewed with the next request"
-        )
-        return f"{self.client}, {held}{'; a renewal was cut off' if self.spending else ''}"
-
-
-def _seconds(value: Any) -> int:
-    """Raises: TypeError, ValueError, OverflowError."""
-    return int(float(value or 0))
+        if left > 0:
+            return f"{self.client}, valid for {max(1, round(left / 60))} min"
+        return f"{self.client}, expired; it is renewed with the next request"
 
 
 def _end(told: Issued, now: int) -> int:
@@ -141,17 +125,13 @@ def _end(told: Issued, now: int) -> int:
 
 
 Exchange = Callable[[OAuthGrant, int], OAuthGrant]
-"""Trades the refresh token of a grant for a new grant.
-
-Raises: SignInEnded; Unheard if the token may be spent nevertheless; ServerUnreachable if it is not.
-"""
+"""Exchanges the refresh token of a grant for a new grant. Raises: SignInEnded; ServerUnreachable."""
 
 
 class Upkeep:
-    """Gives an access token that holds. A refresh token is spent once, whoever shares the configuration.
+    """Gives a valid access token. Threads may share it.
 
-    `now` is in milliseconds; `lock` says by which file processes that share the configuration keep off each
-    other; None if there are none.
+    `now` is in milliseconds. `lock` names the lock file of the processes that share the configuration.
     """
 
     def __init__(
@@ -173,24 +153,19 @@ class Upkeep:
         self._exchange = exchange
         self._lock = threading.Lock()
         self._not_before = 0
-        self._unsaved = False
-        self._doubted = ""
-        """The refresh token of which it was said that it may be spent."""
         self.trouble = ""
         """Why the last renewal failed; empty if it did not."""
 
     def token(self) -> str:
-        """The access token: where it could not be renewed, the one that was, and one warning.
+        """The access token. If it can't be renewed, the old one, with one warning in the log.
 
-        Raises: SignInEnded if there is none that could be shown.
+        Raises: SignInEnded if the sign-in is over.
         """
         grant = self._grant
         if grant is None:
             return self._key
-        if not self._ends(grant) and not self._unsaved:
-            return grant.access
-        # While the old token holds, nobody waits for whoever renews it.
-        if self._lock.acquire(blocking=grant.over(self._seconds)):
+        # While the old token is valid, no thread waits for another one that renews it.
+        if self._ends(grant) and self._lock.acquire(blocking=grant.over(self._seconds)):
             try:
                 self._renew(grant)
             finally:
@@ -208,32 +183,23 @@ class Upkeep:
         return grant.expires_at - _RENEW_BEFORE_SECONDS <= self._seconds
 
     def _renew(self, grant: OAuthGrant) -> None:
-        if self._now() < self._not_before and not self._unsaved and not self._renewed_elsewhere():
+        if self._now() < self._not_before and not self._renewed_elsewhere():
             return
+        over = grant.over(self._seconds)
         try:
-            with alone(self._held_by(), _PATIENCE_SECONDS if grant.over(self._seconds) else 0.0):
-                self._unsaved = self._unsaved and self._save()
-                if self._ends(self._grant or grant):
-                    self._grant = self._renewed(grant)
+            with alone(self._held_by(), _PATIENCE_SECONDS if over else 0.0):
+                self._grant = self._renewed(grant)
         except (SouvenanceError, OSError) as error:
-            if isinstance(error, StorageBusy) and not grant.over(self._seconds):
-                return  # Another process is at it.
+            if isinstance(error, StorageBusy) and not over:
+                return  # Another process renews it.
             self._not_before = self._now() + _PAUSE_MS
-            self._tell(error)
+            self._warn(error)
         else:
             self.trouble = ""
 
     def _renewed_elsewhere(self) -> bool:
-        """Whether the configuration holds a token that is to be looked at before the pause is over."""
         kept = OAuthGrant.of(self._read())
         return kept is not None and not kept.ended and not self._ends(kept)
-
-    def _save(self) -> bool:
-        """Write what could not be written, unless there is another grant by now. False once that is done."""
-        kept = OAuthGrant.of(self._read())
-        if self._grant is not None and kept is not None and kept.spending and kept.since == self._grant.since:
-            self._write(self._grant.settings())
-        return False
 
     def _renewed(self, known: OAuthGrant) -> OAuthGrant:
         """The grant that another process has renewed meanwhile, or else a new one."""
@@ -244,40 +210,22 @@ class Upkeep:
             raise _ended(kept.ended)
         if not self._ends(kept):
             return kept
-        if kept.spending and self._doubted != kept.refresh:
-            self._doubted = kept.refresh
-            _log.warning(
-                "souvenance: a renewal of the sign-in was cut off, and its token may be spent already. It is "
-                "tried once more; if the server then ends the sign-in, sign in again: souvenance login"
-            )
-        self._write(replace(kept, spending=self._seconds).settings())
-        fresh = self._spent(kept)
-        self._grant, self._unsaved = fresh, True
-        self._write(fresh.settings())
-        self._unsaved = False
-        return fresh
-
-    def _spent(self, kept: OAuthGrant) -> OAuthGrant:
-        """A new grant for the old one, or what came of it in the configuration."""
+        self._write(kept.settings())  # If the file can't be written, the refresh token is not used up.
         try:
-            return self._exchange(kept, self._seconds)
+            self._grant = self._exchange(kept, self._seconds)
         except SignInEnded as error:
-            why = "a renewal was cut off, and its token was spent" if kept.spending else error.detail
-            self._grant = replace(kept, refresh="", spending=0, ended=why)
+            self._grant = replace(kept, refresh="", ended=error.detail)
             self._write(self._grant.settings())
-            raise _ended(why) from error
-        except Unheard:
-            raise
-        except ServerUnreachable:
-            self._write(kept.settings())
-            raise
+            raise _ended(error.detail) from error
+        self._write(self._grant.settings())
+        return self._grant
 
-    def _tell(self, error: Exception) -> None:
-        told = error.detail if isinstance(error, SouvenanceError) else str(error)
+    def _warn(self, error: Exception) -> None:
+        detail = error.detail if isinstance(error, SouvenanceError) else str(error)
         again = ". Sign in again: souvenance login" if isinstance(error, SignInEnded) else ""
-        if self.trouble != told:
-            self.trouble = told
-            _log.warning("souvenance: the sign-in could not be renewed: %s%s", told, again)
+        if self.trouble != detail:
+            self.trouble = detail
+            _log.warning("souvenance: the sign-in could not be renewed: %s%s", detail, again)
 
 
 def _ended(why: str) -> SignInEnded:
@@ -285,22 +233,22 @@ def _ended(why: str) -> SignInEnded:
 
 
 def lock_of(folder: Path, theirs: Path | None = None) -> Path:
-    """The lock of all sign-ins of the installation whose default home that is; or, of one that is kept in a
-    file of Honcho's, the lock by which Honcho's own plugin holds others off when it renews that.
+    """The lock of all sign-ins of the installation with that default home; for a sign-in in a file of
+    Honcho's, the lock that Honcho's own plugin uses.
     """
     return folder / _LOCK if theirs is None else theirs.with_name(f"{theirs.name}.lock")
 
 
 def alone(file: Path | None, patience: float = _PATIENCE_SECONDS) -> AbstractContextManager[None]:
-    """Hold off every other process that changes a sign-in of this installation.
+    """Keep other processes from changing a sign-in of this installation.
 
-    Raises: StorageBusy if another one does not come to an end.
+    Raises: StorageBusy if another one holds the lock for longer.
     """
     return nullcontext() if file is None else locked(file, patience)
 
 
 def exchange(grant: OAuthGrant, now: int) -> OAuthGrant:
-    """Trade the refresh token at its endpoint. Raises: as Exchange says."""
+    """Exchange the refresh token at its endpoint. Raises: as Exchange says."""
     form = {"grant_type": "refresh_token", "refresh_token": grant.refresh, "client_id": grant.client}
     try:
         told = issued(grant.endpoint, form)
@@ -315,5 +263,4 @@ def exchange(grant: OAuthGrant, now: int) -> OAuthGrant:
         refresh=told.refresh_token or grant.refresh,
         expires_at=_end(told, now),
         scope=told.scope or grant.scope,
-        spending=0,
     )

@@ -18,6 +18,8 @@ from contextlib import nullcontext
 from contextvars import Context, copy_context
 from functools import partial
 from itertools import islice
+from math import inf
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -36,12 +38,11 @@ from souvenance.errors import (
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
-from souvenance.hermes.backend_health import AwaitedCall, Breaker, FarGate, Watch, WatchedCall
+from souvenance.hermes.backend_health import Breaker, FarGate, TimedGate
 from souvenance.hermes.conversation import CachedConversation
 from souvenance.hermes.delivery import Content, DeliveryThread, QueueDelivery, body_of, lane_of
 from souvenance.hermes.gc_pause import undisturbed
 from souvenance.hermes.state_files import StateFiles
-from souvenance.hermes.thread_pool import ThreadPool
 from souvenance.ports.write_queue import Letter, WriteQueue, WriteQueueStatus, WriteRefused
 
 QUIET_SECONDS = 5.0
@@ -106,8 +107,8 @@ CALLS_AT_ONCE = _LOOKUPS * (1 + _CALLS) + _DIALECTICS + _TOOL_CALLS + 1
 """All that may be asked of a server at one moment, and one letter."""
 _LAST_WRITTEN_SECONDS = 10.0
 """So long at most, the work on a finished session waits for its last turns to be written."""
-_ASIDE_SECONDS = 1.0
-"""For so long at most, what nobody waits for lets those go first who do."""
+_SILENT_SECONDS = 3.0
+"""A server that has not answered a turn's question by then does not answer."""
 _MOST_LIVE = 1_000
 _MOST_LOOKED_AT = 50
 """So many conversations are looked through, at every turn, for what was undone in them since."""
@@ -117,6 +118,84 @@ _GO_ON = "Go on without it: it is tried again by itself. 'hermes souvenance stat
 
 _log = logging.getLogger("souvenance.hermes")
 _T = TypeVar("_T")
+
+
+_IDLE_SECONDS = 10.0
+_MOST_WAITING = 100
+
+
+class ThreadPool:
+    """Where all are busy, work waits its turn, up to so many pieces of it; more is refused.
+
+    No thread keeps the process from ending.
+    """
+
+    def __init__(self, most: int, name: str, *, most_waiting: int = _MOST_WAITING) -> None:
+        self._most = most
+        self._name = name
+        self._most_waiting = most_waiting
+        self._begun: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
+        self._waiting: dict[Future[Any], Callable[[], Any]] = {}
+        self._lock = threading.Lock()
+        self._threads = 0
+        self._free = 0
+
+    def give(self, work: Callable[[], _T]) -> Future[_T] | None:
+        """What will come of the work; None if too much waits already."""
+        task: Future[_T] = Future()
+        with self._lock:
+            if self._free > 0:
+                self._free -= 1
+                self._begun.put((task, work))
+            elif self._threads < self._most:
+                threading.Thread(target=self._run, name=self._name, daemon=True).start()
+                self._threads += 1
+                self._begun.put((task, work))
+            elif len(self._waiting) < self._most_waiting:
+                self._waiting[task] = work
+            else:
+                return None
+        return task
+
+    def drop(self, task: Future[Any]) -> bool:
+        """Forget about work that nobody wants any longer; whether no thread had begun with it."""
+        with self._lock:
+            dropped = self._waiting.pop(task, None) is not None
+        if dropped:
+            task.cancel()
+        return dropped
+
+    def _run(self) -> None:
+        while True:
+            try:
+                task, work = self._begun.get(timeout=_IDLE_SECONDS)
+            except Empty:
+                with self._lock:
+                    if self._free == 0:
+                        continue  # Somebody counts on this thread: the work is on its way.
+                    self._free -= 1
+                    self._threads -= 1
+                    return
+            self._work_off(task, work)
+            del task, work
+
+    def _work_off(self, task: Future[Any], work: Callable[[], Any]) -> None:
+        """Do the work, and then what waits."""
+        while True:
+            _do(task, work)
+            with self._lock:
+                if not self._waiting:
+                    self._free += 1
+                    return
+                task = next(iter(self._waiting))
+                work = self._waiting.pop(task)
+
+
+def _do(task: Future[_T], work: Callable[[], _T]) -> None:
+    try:
+        task.set_result(work())
+    except BaseException as error:  # noqa: BLE001 - whoever waits for the work is told
+        task.set_exception(error)
 
 
 class Backend(Struct):
@@ -131,6 +210,8 @@ class Backend(Struct):
     """Asks several things at one moment, where memory is in this process."""
     far: FarGate | None = None
     """The gate once more, where it is over a network."""
+    timeout: float = inf
+    """In seconds, for one call over the network."""
     found: bool = False
     """Whether it was found rather than configured; then there may be another when it fails."""
     settle: Callable[[float], None] = lambda seconds: None
@@ -178,7 +259,6 @@ class ProfileRuntime:
         self._state_files = state_files
         self._delay: str | None = None
         """Why what is to be written waits, as far as this process knows."""
-        self._watch = Watch(self._overdue)
 
     def loaded(self, seconds: float) -> bool:
         """Whether what it takes to open the backend is loaded; waited for so long."""
@@ -262,30 +342,20 @@ class ProfileRuntime:
     ) -> Future[_T] | None:
         """What memory will answer; None if it is better not asked now.
 
-        An answer that takes longer than the asker's patience counts as a failure. Without one nobody waits,
-        and it may take a model's time.
+        An answer that takes longer than the asker's patience counts as a failure. Without `patience` nobody
+        waits, and it may take a model's time.
         """
-        self._watch.look()
         if not self.breaker.admits():
             return None
         if patience is None:
-            return self._dialectics.give(lambda: self._told_aside(scope, question))
+            return self._dialectics.give(lambda: self._told(scope, question))
         pool = self._own_lookups if self.near else self._lookups
         return pool.give(lambda: self._told(scope, question, patience, in_turn=True))
 
-    def _told_aside(self, scope: ConversationScope, question: Callable[[GatedMemory], _T]) -> _T:
-        """For nobody who waits: where memory is in this process, those who do go first.
-
-        Raises: SouvenanceError.
-        """
-        if self.near:
-            self._own_lookups.caught_up(_ASIDE_SECONDS)
-        return self._told(scope, question)
-
     def give_up(self, answer: Future[Any]) -> None:
         """Nobody wants that answer any longer."""
-        if not any(pool.drop(answer) for pool in (self._own_lookups, self._lookups, self._dialectics)):
-            self._watch.look()
+        for pool in (self._own_lookups, self._lookups, self._dialectics):
+            pool.drop(answer)
 
     def told(self, scope: ConversationScope, question: Callable[[GatedMemory], _T], seconds: float) -> _T:
         """What memory answers, for somebody who waits so long.
@@ -300,8 +370,7 @@ class ProfileRuntime:
         try:
             return answer.result(seconds)
         except TooLate:
-            if not self._tool_calls.drop(answer):
-                self._watch.look()
+            self._tool_calls.drop(answer)
             raise _silent(f"memory did not answer within {seconds:g} s") from None
         except ServerUnreachable as error:
             raise ServerUnreachable(error.detail, hint=_GO_ON) from error
@@ -318,18 +387,21 @@ class ProfileRuntime:
 
         Raises: SouvenanceError.
         """
+        began, gate = time.monotonic(), None
         try:
-            with self._watch.over(None if self.cold(scope) else patience) as asked:
-                memory = self._memory(scope, asked)
-                with nullcontext() if self._answered else undisturbed():
-                    found = question(memory)
+            backend = self.backend()
+            if backend.far is not None:
+                longest = max(patience or 0.0, _SILENT_SECONDS)
+                gate = TimedGate(backend.far, min(longest, backend.timeout) if in_turn else None)
+            with nullcontext() if self._answered else undisturbed():
+                found = question(self._memory(scope, backend, gate))
         except SouvenanceError as error:
             if in_turn or not isinstance(error, Denied):
-                self._failed(error, counted=asked.overdue)
+                self._failed(error)
             raise
-        late = asked.overdue if asked.far else patience is not None and asked.took > patience
-        if in_turn and late and _whom(scope) in self._answered:
-            told = f"slow: an answer took {asked.took:.1f} s, and a turn waits {patience or 0.0:.1f} s"
+        took = time.monotonic() - began if gate is None else gate.slowest
+        if in_turn and patience is not None and took > patience and _whom(scope) in self._answered:
+            told = f"slow: an answer took {took:.1f} s, and a turn waits {patience:.1f} s"
             self.breaker.failed(told, late=True)
         else:
             self.breaker.succeeded(in_time=in_turn)
@@ -338,14 +410,11 @@ class ProfileRuntime:
         self._answered.add(_whom(scope))
         return found
 
-    def _memory(self, scope: ConversationScope, asked: AwaitedCall) -> GatedMemory:
-        backend = self.backend()
-        gate, tokens, capped = backend.gate, backend.tokens.of(scope), backend.tokens.capped
-        if backend.far is None:
-            return GatedMemory(gate, scope, tokens, capped=capped, together=backend.together)
-        asked.far = True
-        gate, tokens = WatchedCall(backend.far, asked), asked.awaiting(tokens)
-        return GatedMemory(gate, scope, tokens, capped=capped, together=partial(self._in_parallel, gate))
+    def _memory(self, scope: ConversationScope, backend: Backend, timed: TimedGate | None) -> GatedMemory:
+        gate = backend.gate if timed is None else timed
+        together = backend.together if timed is None else partial(self._in_parallel, timed)
+        tokens = backend.tokens
+        return GatedMemory(gate, scope, tokens.of(scope), capped=tokens.capped, together=together)
 
     def _in_parallel(
         self, gate: CallableGate, credentials: Credentials, asked: Sequence[tuple[Operation, Request]]
@@ -356,15 +425,10 @@ class ProfileRuntime:
         here = [call() if task is None else None for task, call in zip(given, calls, strict=True)]
         return [own if task is None else task.result() for task, own in zip(given, here, strict=True)]
 
-    def _overdue(self, asked: AwaitedCall) -> None:
-        self.breaker.failed(f"silent: there was no answer within {asked.patience or 0.0:.1f} s")
-
-    def _failed(self, error: SouvenanceError, *, counted: bool = False) -> None:
-        """`counted`: it was a failure already when nobody waited for it any longer."""
+    def _failed(self, error: SouvenanceError) -> None:
         if not isinstance(error, Unavailable | Unauthenticated | Denied | Misconfigured):
             return
-        if not counted:
-            self.breaker.failed(f"{error.code}: {error.detail}")
+        self.breaker.failed(f"{error.code}: {error.detail}")
         with self._lock:
             if self._backend is not None and self._backend.found:
                 self._backend.close()

@@ -144,7 +144,6 @@ class Provider:
             session_id=session_id,
             platform=kwargs.get("platform") or "cli",
             home=home,
-            profile=profile,
             directory=self._around.directory(),
             **known,
         )
@@ -526,7 +525,7 @@ class Provider:
         return [_field(key, named=named) for key in KEYS if key.name in _ASKED]
 
     def save_config(self, values: Mapping[str, Any], hermes_home: str, **more: Any) -> None:
-        """Raises: Misconfigured."""
+        """Raises: InvalidInput; Misconfigured."""
         home = Path(hermes_home)
         host = self._around.configuration(home, "default")[0].host
         write_setting(home, host, {name: value for name, value in values.items() if value != ""})
@@ -567,11 +566,7 @@ _ASKED = ("baseUrl", "apiKey", "peerName", "recallMode", "sessionStrategy")
 _KNOWN = (
     "user_id",
     "user_id_alt",
-    "user_name",
-    "chat_id",
-    "chat_name",
     "chat_type",
-    "thread_id",
     "gateway_session_key",
     "session_title",
 )

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from souvenance.agents import injection
 from souvenance.agents.conversation_scope import ConversationScope
 from souvenance.agents.injection import join
-from souvenance.agents.memory_interface import Known, RecalledPassage
+from souvenance.agents.recalled import Known, RecalledPassage
 from souvenance.agents.redaction import redact
 from souvenance.agents.text_budget import cut
 from souvenance.agents.transcript import clean, is_trivial

@@ -18,8 +18,6 @@ from souvenance.patterns import pattern
 
 Level = Literal["minimal", "low", "medium", "high", "max"]
 LEVELS: tuple[Level, ...] = ("minimal", "low", "medium", "high", "max")
-Panel = Literal["text", "select", "secret", "bool", "number", "json"]
-"""How a form asks for a value, in the words of the host's desktop panel."""
 Tell = Callable[[str, str, str], None]
 """Takes the path of a part of a value that can't be used as it stands, what is wrong with it, and a hint."""
 
@@ -58,7 +56,6 @@ class SettingType(Struct, frozen=True):
     read: Callable[[Any, Tell], Any]
     """The value that is meant, None for the default. Tells of parts that can't be used as they stand.
     Raises: Wrong."""
-    panel: Panel = "text"
     choices: tuple[str, ...] = ()
 
 
@@ -197,7 +194,7 @@ def whole(least: int, most: int = _MUCH, *, clamped: bool = False) -> SettingTyp
             raise _refusal(words, value)
         return int(min(max(number, least), most))
 
-    return SettingType(words, read, "number")
+    return SettingType(words, read)
 
 
 def _limit(value: Any, tell: Tell) -> int:
@@ -216,7 +213,7 @@ def seconds(*, above_zero: bool = False) -> SettingType:
             raise _refusal(words, value)
         return float(number)
 
-    return SettingType(words, read, "number")
+    return SettingType(words, read)
 
 
 def choice(*choices: str, **legacy: str) -> SettingType:
@@ -230,7 +227,7 @@ def choice(*choices: str, **legacy: str) -> SettingType:
             raise Wrong(f"must be {words}, not {said(value)}", did_you_mean(nearest(text, choices)))
         return meant[text]
 
-    return SettingType(words, read, "select", choices)
+    return SettingType(words, read, choices)
 
 
 def _any_of(words: Iterable[str]) -> str:
@@ -347,16 +344,16 @@ _NAMESPACES_WORDS = 'a namespace, a list of them, or an object of "read" (a list
 
 TEXT = SettingType("a string", _line)
 PATH = SettingType("a path", _line)
-SECRET = SettingType("a string", _secret, "secret")
-OBJECT = SettingType("an object", _object, "json")
+SECRET = SettingType("a string", _secret)
+OBJECT = SettingType("an object", _object)
 ADDRESS = SettingType("an http or https address", _address)
 NAME = SettingType("a name", _name)
 PEER = SettingType("a name", _peer)
-FLAG = SettingType("true or false", _flag, "bool")
-LIMIT = SettingType("a whole number, 0 for no limit", _limit, "number")
+FLAG = SettingType("true or false", _flag)
+LIMIT = SettingType("a whole number, 0 for no limit", _limit)
 FREQUENCY = SettingType(_FREQUENCY_WORDS, _frequency)
-PASS_LEVELS = SettingType(_LEVELS_WORDS, _levels, "json")
-ALIASES = SettingType(_ALIASES_WORDS, _aliases, "json")
-SESSIONS = SettingType(_SESSIONS_WORDS, _sessions, "json")
-OBSERVATION = SettingType(_OBSERVATION_WORDS, _observation, "json")
-NAMESPACES = SettingType(_NAMESPACES_WORDS, _namespaces, "json")
+PASS_LEVELS = SettingType(_LEVELS_WORDS, _levels)
+ALIASES = SettingType(_ALIASES_WORDS, _aliases)
+SESSIONS = SettingType(_SESSIONS_WORDS, _sessions)
+OBSERVATION = SettingType(_OBSERVATION_WORDS, _observation)
+NAMESPACES = SettingType(_NAMESPACES_WORDS, _namespaces)

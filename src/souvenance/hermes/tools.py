@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from souvenance.agents.memory_interface import AI, USER, ConversationMemory, MemoryNote, RecalledPassage
+from souvenance.agents.gated_memory import GatedMemory
 from souvenance.agents.notes import day, entries, lines, remarks, search_terms
+from souvenance.agents.recalled import AI, USER, MemoryNote, RecalledPassage
 from souvenance.agents.text_budget import CHARACTERS_PER_TOKEN, cut, excerpt
 from souvenance.agents.transcript import clean
 from souvenance.domain.frame import defuse
@@ -64,6 +65,7 @@ _TRANSCRIPT = (
 )
 
 _Answer = dict[str, Any]
+_T = TypeVar("_T")
 
 
 def schemas(configuration: Configuration) -> list[dict[str, Any]]:
@@ -128,7 +130,7 @@ def schemas(configuration: Configuration) -> list[dict[str, Any]]:
 
 
 def handle(
-    memory: ConversationMemory,
+    memory: GatedMemory,
     configuration: Configuration,
     name: str,
     args: object,
@@ -156,7 +158,7 @@ def nobody() -> str:
 class _ToolContext(Struct, frozen=True):
     """What every tool works with."""
 
-    memory: ConversationMemory
+    memory: GatedMemory
     configuration: Configuration
     now: datetime
 
@@ -164,16 +166,7 @@ class _ToolContext(Struct, frozen=True):
         return f"{self.configuration.tool_names}_{what}"
 
     def fit(self, found: Iterable[str], tokens: int) -> list[str]:
-        """The first of the texts that fit the budget together, the last of them cut if it has to be."""
-        kept: list[str] = []
-        for text in found:
-            part = self.within(text, tokens)
-            if part:
-                kept.append(part)
-                tokens -= _tokens_of(part)
-            if part != text:
-                break
-        return kept
+        return _fitting(found, self.within, tokens)
 
     def within(self, text: str, tokens: int) -> str:
         """The beginning of the text that fits the budget as JSON; empty if none does."""
@@ -197,16 +190,20 @@ class _ToolContext(Struct, frozen=True):
         return {**answer, "text": text} if text else None
 
     def all_fit(self, found: Iterable[_Answer], tokens: int) -> list[_Answer]:
-        """The first of the answers that fit the budget together, the last of them cut if it has to be."""
-        kept: list[_Answer] = []
-        for answer in found:
-            short = self.shortened(answer, tokens)
-            if short is not None:
-                kept.append(short)
-                tokens -= _tokens_of(short)
-            if short != answer:
-                break
-        return kept
+        return _fitting(found, self.shortened, tokens)
+
+
+def _fitting(found: Iterable[_T], shortened: Callable[[_T, int], _T | None], tokens: int) -> list[_T]:
+    """The first of them that fit the budget together, the last one shortened if it has to be."""
+    kept: list[_T] = []
+    for one in found:
+        short = shortened(one, tokens)
+        if short:
+            kept.append(short)
+            tokens -= _tokens_of(short)
+        if short != one:
+            break
+    return kept
 
 
 def _called(ctx: _ToolContext, name: str, args: object) -> _Answer:

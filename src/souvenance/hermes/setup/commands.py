@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import os
+import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
 import click
+import msgspec
 
 from souvenance.errors import InvalidInput
-from souvenance.hermes.config_files import block_of, root_of, write_setting
-from souvenance.hermes.configuration import Configuration, RecallMode
+from souvenance.hermes.config_files import read_configuration, root_of, write_setting
+from souvenance.hermes.config_reader import Complaint, block_of
+from souvenance.hermes.configuration import Configuration, RecallMode, taken
 from souvenance.hermes.identity import agent_peer
 from souvenance.hermes.oauth_tokens import OAuthGrant
 from souvenance.hermes.setup import wizard
-from souvenance.hermes.setup.command_context import (
-    CommandContext,
-    HermesCommand,
-    common_options,
-    pass_command_context,
-    settle,
-)
 from souvenance.hermes.setup.console import (
     NOTHING,
     PRESETS,
@@ -31,28 +30,117 @@ from souvenance.hermes.setup.console import (
     address,
     alias,
     prefix,
-    reads,
     shown,
-    taken,
-    writes,
 )
 from souvenance.hermes.setup.host_config import provider_in
 from souvenance.hermes.setup.install import install as place
 from souvenance.hermes.setup.install import reach
 from souvenance.hermes.setup.install import uninstall as take_away
 from souvenance.hermes.setup.people import IDENTITIES, Carried, Carry, Mapped, left_behind, owner_of
-from souvenance.hermes.setup.profiles import DEFAULT, Profile, find_installation
+from souvenance.hermes.setup.profiles import (
+    DEFAULT,
+    HermesInstallation,
+    Profile,
+    environment_of,
+    find_installation,
+)
 from souvenance.hermes.setup.profiles import sync as synced
 from souvenance.hermes.setup.status import Inspect, lines, report
 from souvenance.hermes.sign_in import profile as signin
 
 _RECALL_MODES = get_args(RecallMode)
 _HOW: Mapping[str | None, signin.How] = {"browser": "browser", "device": "code"}
+Inspector = Callable[[Configuration], tuple[str, str]]
+"""The server whose pages show the memory, and a link that signs in there once. Raises: SouvenanceError."""
+_OTHERS_OPTIONS = ("home", "url", "cap", "workspace", "holder_key")
+"""What the group above takes and these commands have no use for."""
 
 
-def hermes_group(inspect: Inspect | None = None, carry: Carry | None = None) -> click.Group:
-    """All the commands. `inspect` finds out how memory does; without it, status says less. `carry` takes
-    memory along to another name; without it, that can't be asked for."""
+@dataclass
+class CommandContext:
+    """One invocation."""
+
+    home: str | None = None
+    profile: str | None = None
+    json: bool = False
+    inspect: Inspect | None = None
+    carry: Carry | None = None
+    inspector: Inspector | None = None
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+    @property
+    def installation(self) -> HermesInstallation:
+        return find_installation(self.environment, self.home, self.profile)
+
+    @property
+    def surroundings(self) -> dict[str, str]:
+        """The environment as Hermes sees it in this profile."""
+        return environment_of(self.installation.current, self.environment)
+
+    def read(self) -> tuple[Configuration, list[Complaint]]:
+        """The profile's configuration, and what in it does not work."""
+        profile = self.installation.current
+        return read_configuration(profile.home, self.surroundings, profile.name)
+
+    def configuration(self) -> Configuration:
+        return self.read()[0]
+
+    def say(self, text: str) -> None:
+        """Tell how it goes meanwhile; beside the answer, if that is for a program."""
+        click.echo(text, err=self.json)
+
+    def show(self, answer: Any, text: Iterable[str]) -> None:
+        """Print an answer, and end quietly if nobody reads any more."""
+        told = msgspec.json.encode(answer, enc_hook=str).decode() if self.json else "\n".join(text)
+        try:
+            click.echo(told)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise click.exceptions.Exit(0) from None
+
+
+def settle(ctx: click.Context, command_context: CommandContext) -> None:
+    """Take over what the group above was told. Raises: UsageError for what is not for these commands."""
+    above = ctx.parent.obj if ctx.parent is not None else None
+    if isinstance(above, CommandContext):
+        return
+    if any(getattr(above, name, None) for name in _OTHERS_OPTIONS):
+        raise click.UsageError("These commands take their options after their name, such as --home.", ctx)
+    command_context.json = command_context.json or bool(getattr(above, "json", False))
+
+
+def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    if param.name is not None and value not in (None, False):
+        setattr(ctx.ensure_object(CommandContext), param.name, value)
+
+
+class HermesCommand(click.Command):
+    """A command that takes the common options too, but for those that mean nothing to it."""
+
+    def __init__(self, *args: Any, without: Sequence[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.extend(option for option in common_options() if not {*option.opts} & {*without})
+
+
+def common_options() -> list[click.Option]:
+    def option(*names: str, **kwargs: Any) -> click.Option:
+        return click.Option(list(names), expose_value=False, callback=_remember, **kwargs)
+
+    return [
+        option("--home", metavar="DIR", help="Hermes' folder (HERMES_HOME, else ~/.hermes)."),
+        option("--profile", metavar="NAME", help="The profile, if not the active one."),
+        option("--json", is_flag=True, help="Answer in JSON."),
+    ]
+
+
+pass_command_context = click.make_pass_decorator(CommandContext, ensure=True)
+
+
+def hermes_group(
+    inspect: Inspect | None = None, carry: Carry | None = None, inspector: Inspector | None = None
+) -> click.Group:
+    """All the commands. `inspect` finds out how memory is; without it, status says less. `carry` moves memory
+    to another name, `inspector` links to its pages; without them, these commands are refused."""
 
     @click.group("hermes", context_settings={"help_option_names": ["-h", "--help"]})
     @click.pass_context
@@ -60,10 +148,12 @@ def hermes_group(inspect: Inspect | None = None, carry: Carry | None = None) -> 
         """Set up and inspect memory in Hermes Agent."""
         command_context = ctx.ensure_object(CommandContext)
         command_context.inspect, command_context.carry = inspect, carry
+        command_context.inspector = inspector
         settle(ctx, command_context)
 
     hermes.params.extend(common_options())
-    for command in (install, setup, status, enable, disable, mode, peer, tokens, map_, sync, login, logout):
+    everyday = (status, open_, enable, disable, mode, peer, tokens, map_, sync)
+    for command in (install, setup, login, logout, *everyday):
         hermes.add_command(command)
     return hermes
 
@@ -119,18 +209,7 @@ def _chosen(profile: Profile) -> str:
 @click.option("--identity", type=click.Choice(IDENTITIES), help="Who talks to this gateway.")
 @click.option("--alias", "alias_", metavar="ID[=PEER]", multiple=True, help="Whose id that is; repeatable.")
 @click.option("--prefix", "prefix_", metavar="TEXT", help="What the names of strangers begin with.")
-@click.option("--recall", type=click.Choice(_RECALL_MODES), help="How memory reaches the model.")
-@click.option("--strategy", metavar="STRATEGY", help="What one session is on the command line.")
-@click.option("--write-frequency", metavar="WHEN", help="When to save: async, turn or session.")
-@click.option("--read", "read_", metavar="NAMES", help="Namespaces that may be read; - for none.")
-@click.option("--write", "write_", metavar="NAME", help="The namespace that is written to; - for none.")
-@click.option(
-    "--context-tokens", type=int, metavar="N", help="Tokens of memory in one turn at most; 0 for no limit."
-)
-@click.option(
-    "--dialectic-cadence", type=int, metavar="N", help="Turns between two questions about the user."
-)
-@click.option("--dialectic-depth", type=int, metavar="N", help="Passes for each such question.")
+@click.option("--set", "set_", metavar="NAME=VALUE", multiple=True, help="Any setting; repeatable.")
 @click.option(
     "--host-model/--no-host-model", default=None, help="Let Hermes' own model read finished conversations."
 )
@@ -151,28 +230,18 @@ def setup(command_context: CommandContext, /, yes: bool, **options: Any) -> None
             sign_in=signin.sign_in,
         )
     except Abandoned:
-        console.say("\nNothing was changed.")
         raise click.Abort from None
 
 
 def _given(command_context: CommandContext, options: Mapping[str, Any]) -> wizard.WizardAnswers:
     """Raises: InvalidInput."""
-    names = {
-        "peer": "peerName",
-        "ai": "aiPeer",
-        "recall": "recallMode",
-        "strategy": "sessionStrategy",
-        "write_frequency": "writeFrequency",
-        "context_tokens": "contextTokens",
-        "dialectic_cadence": "dialecticCadence",
-        "dialectic_depth": "dialecticDepth",
-        "host_model": "hostModel",
-    }
+    names = {"peer": "peerName", "ai": "aiPeer", "host_model": "hostModel"}
     if options["where"] and options["url"]:
         raise click.UsageError(f"--url and --{options['where']} exclude each other")
     settings = {
         name: taken(name, options[option]) for option, name in names.items() if options[option] is not None
     }
+    settings |= map(_setting, options["set_"])
     owner = settings.get("peerName") or command_context.configuration().peer_name or ""
     if not owner and any("=" not in one for one in options["alias_"]):
         raise InvalidInput("--alias ID needs to know your name", hint="Give --peer too, or --alias ID=PEER.")
@@ -182,14 +251,22 @@ def _given(command_context: CommandContext, options: Mapping[str, Any]) -> wizar
         api_key=_api_key(command_context, options),
         sign_in=_HOW.get(options["sign_in"]),
         settings=settings,
-        read=reads(options["read_"]) if options["read_"] else None,
-        write=writes(options["write_"]) or NOTHING if options["write_"] else None,
         mapped=Mapped(
             identity=options["identity"],
             aliases=dict(alias(one, owner) for one in options["alias_"]),
             prefix=None if options["prefix_"] is None else prefix(options["prefix_"] or NOTHING),
         ),
     )
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """NAME=VALUE, where a list or an object is in JSON. Raises: InvalidInput."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise InvalidInput(f"{text!r} is not NAME=VALUE", hint="For example --set contextTokens=800.")
+    with suppress(ValueError):
+        return name, taken(name, json.loads(value))
+    return name, taken(name, value)
 
 
 def _api_key(command_context: CommandContext, options: Mapping[str, Any]) -> str | None:
@@ -212,6 +289,21 @@ def status(command_context: CommandContext) -> None:
         command_context.installation, command_context.surroundings, Path.cwd(), command_context.inspect
     )
     command_context.show(found, lines(found))
+
+
+@click.command("open", cls=HermesCommand)
+@click.option("--print", "printed", is_flag=True, help="Print the link. Don't open a browser.")
+@pass_command_context
+def open_(command_context: CommandContext, printed: bool) -> None:
+    """Open the pages that show what is remembered, signed in.
+
+    A server must be running. The link works once, within a minute.
+    """
+    if command_context.inspector is None:
+        raise click.UsageError("the pages can't be opened from here")
+    server, link = command_context.inspector(command_context.configuration())
+    opened = not printed and not command_context.json and click.launch(link) == 0
+    command_context.show({"url": link}, [f"opened {address(server)} in your browser" if opened else link])
 
 
 @click.command(cls=HermesCommand)

@@ -13,8 +13,8 @@ import msgspec
 
 from souvenance.agents.conversation_scope import Flags, Observation
 from souvenance.errors import InvalidInput, SouvenanceError
-from souvenance.hermes.configuration import find
-from souvenance.hermes.setting_types import NO_LIMIT, Wrong
+from souvenance.hermes.configuration import taken
+from souvenance.hermes.setting_types import NO_LIMIT
 
 _T = TypeVar("_T")
 
@@ -26,21 +26,6 @@ PRESETS = {
     "unified": Observation(user=Flags(observe_others=False), ai=Flags(observe_me=False)),
 }
 """What the modes of observation mean."""
-
-
-def taken(name: str, value: Any) -> Any:
-    """What the setting of that name takes the value for. Raises: InvalidInput."""
-    key = find(name)
-    if key is None:
-        raise InvalidInput(f"{name} is not a setting", hint="")
-
-    def tell(part: str, what: str, hint: str) -> None:
-        raise InvalidInput(" ".join(filter(None, (name, part, what))), hint=hint)
-
-    try:
-        return key.kind.read(value, tell)
-    except Wrong as wrong:
-        raise InvalidInput(f"{name} {wrong.what}", hint=wrong.hint) from None
 
 
 def alias(text: str, owner: str) -> tuple[str, str]:
@@ -55,8 +40,7 @@ def alias(text: str, owner: str) -> tuple[str, str]:
 
 def aliases(text: str, owner: str) -> dict[str, str]:
     """Several of them, separated by commas."""
-    parts = [] if text == NOTHING else [part.strip() for part in text.split(",")]
-    return dict(alias(part, owner) for part in parts if part)
+    return dict(alias(part, owner) for part in text.split(",") if part.strip())
 
 
 def prefix(text: str) -> str:
@@ -72,21 +56,6 @@ def one_of(meanings: Mapping[str, _T]) -> Callable[[str], _T]:
         return meanings[text.lower()]
 
     return read
-
-
-def yes_or_no(text: str) -> bool:
-    return one_of({"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False})(text)
-
-
-def reads(text: str) -> tuple[str, ...]:
-    """Namespaces to read."""
-    parts = [] if text == NOTHING else [part.strip() for part in text.split(",")]
-    return tuple(taken("namespaces", [part for part in parts if part]).read)
-
-
-def writes(text: str) -> str | None:
-    """The namespace to write to."""
-    return None if text == NOTHING else taken("namespaces", text).write
 
 
 class Abandoned(Exception):
@@ -169,9 +138,8 @@ def chosen(console: Console, question: str, choices: Mapping[str, tuple[_T, str]
 
 def agreed(console: Console, question: str, *, default: bool) -> bool:
     """Raises: Abandoned."""
-    return answered(
-        console, question, "yes" if default else "no", yes_or_no, shown="Y/n" if default else "y/N"
-    )
+    read = one_of({"y": True, "yes": True, "n": False, "no": False})
+    return answered(console, question, "yes" if default else "no", read, shown="Y/n" if default else "y/N")
 
 
 _LIMITS = ("contextTokens", "dialecticMaxChars")

@@ -18,7 +18,6 @@ from souvenance.hermes.setup.console import (
     answered,
     chosen,
     prefix,
-    yes_or_no,
 )
 
 Identity = Literal["just-me", "pooled", "per-user"]
@@ -55,41 +54,30 @@ def ask_identity(
         return _decided(console, now, peer, given)
     if not platforms:
         return {}
-    choices: dict[str, tuple[Identity | Literal["by-hand"], str]] = {
+    choices: dict[str, tuple[Identity, str]] = {
         "1": ("just-me", f"just me: whoever writes is {peer}"),
         "2": (
             "pooled",
             f"me and other people: I am {peer} everywhere, everybody else is somebody of their own",
         ),
         "3": ("per-user", "other people: everybody, I too, is somebody of their own"),
-        "e": ("by-hand", "let me edit the three keys"),
     }
     question = f"Who talks to this gateway ({', '.join(platforms)})?"
     choice = chosen(console, question, choices, identity_in(now))
     if choice == "per-user" and now.pin_user_peer and _stays_pooled(console, now.peer_name or peer):
         choice = "pooled"
-    match choice:
-        case "just-me":
-            return {"pinUserPeer": True}
-        case "pooled":
-            named = _pooled(console, now, peer, _own_ids(console, peer, platforms))
-            return {**named, "runtimePeerPrefix": _prefix(console, now)}
-        case "per-user":
-            return {"pinUserPeer": False, "runtimePeerPrefix": _prefix(console, now)}
-    return _by_hand(console, now, peer)
+    if choice == "just-me":
+        return {"pinUserPeer": True}
+    keys: dict[str, Any] = {"pinUserPeer": False}
+    if choice == "pooled":
+        keys |= _pooled(console, now, peer, _own_ids(console, peer, platforms))
+    return {**keys, "runtimePeerPrefix": _prefix(console, now)}
 
 
 def _decided(console: Console, now: Configuration, peer: str, given: Mapped) -> dict[str, Any]:
-    keys: dict[str, Any] = {}
-    match given.identity:
-        case "just-me":
-            keys["pinUserPeer"] = True
-        case "per-user":
-            keys["pinUserPeer"] = False
-            if now.pin_user_peer and not given.aliases:
-                _explain_unpinning(console, now.peer_name or peer)
-        case "pooled":
-            keys["pinUserPeer"] = False
+    keys: dict[str, Any] = {} if given.identity is None else {"pinUserPeer": given.identity == "just-me"}
+    if given.identity == "per-user" and now.pin_user_peer and not given.aliases:
+        _explain_unpinning(console, now.peer_name or peer)
     if given.identity == "pooled":
         keys |= _pooled(console, now, peer, given.aliases)
     elif given.aliases:
@@ -123,7 +111,7 @@ def _pooled(console: Console, now: Configuration, peer: str, own: Mapping[str, s
     everybody = {**now.user_peer_aliases, **own}
     if peer not in everybody.values():
         console.say(f"No id leads to {peer} yet: until one does, you too are somebody new there.")
-    return {"pinUserPeer": False, "userPeerAliases": everybody}
+    return {"userPeerAliases": everybody}
 
 
 def _prefix(console: Console, now: Configuration) -> str:
@@ -133,25 +121,6 @@ def _prefix(console: Console, now: Configuration) -> str:
         now.runtime_peer_prefix or NOTHING,
         prefix,
     )
-
-
-def _by_hand(console: Console, now: Configuration, peer: str) -> dict[str, Any]:
-    said = ", ".join(f"{runtime_id}={named}" for runtime_id, named in now.user_peer_aliases.items())
-    pinned = answered(console, "pinUserPeer", str(now.pin_user_peer).lower(), yes_or_no)
-    if now.pin_user_peer and not pinned:
-        _explain_unpinning(console, now.peer_name or peer)
-    return {
-        "pinUserPeer": pinned,
-        "userPeerAliases": answered(
-            console,
-            f"userPeerAliases, as ID=PEER, ID=PEER ({NOTHING} for none)",
-            said or NOTHING,
-            lambda text: aliases(text, peer),
-        ),
-        "runtimePeerPrefix": answered(
-            console, f"runtimePeerPrefix ({NOTHING} for none)", now.runtime_peer_prefix or NOTHING, prefix
-        ),
-    }
 
 
 class Carried(Struct, frozen=True):

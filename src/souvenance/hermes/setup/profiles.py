@@ -10,8 +10,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from souvenance.errors import Misconfigured, NotFound
-from souvenance.hermes.config_files import FILE, block_of, read_configuration, root_of, write_setting
-from souvenance.hermes.config_reader import host_of
+from souvenance.hermes.config_files import FILE, read_configuration, root_of, write_setting
+from souvenance.hermes.config_reader import block_of, host_of
 from souvenance.hermes.configuration import Configuration, find
 
 DEFAULT = "default"

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from souvenance.domain.model_budget import Spent
 from souvenance.hermes.backend_health import BackendHealth
-from souvenance.hermes.config_files import block_name, block_of, read_configuration, root_of
+from souvenance.hermes.config_files import read_configuration, root_of
+from souvenance.hermes.config_reader import block_name, block_of
 from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration, ModelChoice
 from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import identify, session_name
@@ -59,50 +60,36 @@ _LEAST_TOKENS = 5_000
 """With less left no call is made: each is booked with the longest reply that it may get."""
 
 
-class ModelReport(Struct, frozen=True, kw_only=True):
-    choice: ModelChoice
-    calls_today: int
-    calls_per_day: int
-    tokens_today: int
-    tokens_per_day: int
-    trouble: str
-    """What went wrong when the model was last asked; empty if nothing did."""
-
-
-def model_status(configuration: Configuration, findings: Findings) -> ModelReport:
+def model_of(configuration: Configuration, findings: Findings) -> tuple[str, str]:
+    """Which model reads finished conversations, in words; and what went wrong when it was last asked."""
     # The server may also be the one that serves the store on this machine.
     choice = configuration.model_choice(configured=findings.model_configured)
     choice = "server" if "://" in findings.told else choice
-    return ModelReport(
-        choice=choice,
-        calls_today=findings.spent.calls_today,
-        calls_per_day=configuration.host_model_calls_per_day,
-        tokens_today=findings.spent.tokens_today,
-        tokens_per_day=configuration.host_model_tokens_per_day,
-        trouble=findings.model_trouble if choice in ("hermes", "settings") else "",
-    )
+    trouble = findings.model_trouble if choice in ("hermes", "settings") else ""
+    return _model(choice, configuration, findings.spent), trouble
 
 
-def model_words(found: ModelReport) -> str:
-    match found.choice:
+def _model(choice: ModelChoice, configuration: Configuration, spent: Spent) -> str:
+    match choice:
         case "server":
             return "the server's own, if it has one; Hermes' model is not used"
         case "settings":
-            spent = f"{found.calls_today:,} calls and {found.tokens_today:,} tokens today"
-            return f"on: the one that model_base_url names, in the background; {spent}"
+            today = f"{spent.calls_today:,} calls and {spent.tokens_today:,} tokens today"
+            return f"on: the one that model_base_url names, in the background; {today}"
         case "declined":
             return "off: you chose quotes only (souvenance hermes setup --host-model switches it on)"
         case "not asked":
             return "off: you were not asked yet, so quotes only (run: hermes memory setup souvenance)"
-    spent = (
-        f"{found.calls_today:,} of {found.calls_per_day:,} calls and "
-        f"{found.tokens_today:,} of {found.tokens_per_day:,} tokens spent today"
+    calls, tokens = configuration.host_model_calls_per_day, configuration.host_model_tokens_per_day
+    today = (
+        f"{spent.calls_today:,} of {calls:,} calls and "
+        f"{spent.tokens_today:,} of {tokens:,} tokens spent today"
     )
-    left = found.tokens_per_day - found.tokens_today
-    if found.calls_today >= found.calls_per_day or left < _LEAST_TOKENS:
-        return f"on: Hermes' own, but today's budget is spent; quotes only until midnight UTC ({spent})"
-    calls = found.calls_per_day - found.calls_today
-    return f"on: Hermes' own, in the background; {spent}, {calls:,} calls and {left:,} tokens left"
+    left = tokens - spent.tokens_today
+    if spent.calls_today >= calls or left < _LEAST_TOKENS:
+        return f"on: Hermes' own, but today's budget is spent; quotes only until midnight UTC ({today})"
+    more = f"{calls - spent.calls_today:,} calls and {left:,} tokens left"
+    return f"on: Hermes' own, in the background; {today}, {more}"
 
 
 _OTHERS: Mapping[Identity, str] = {
@@ -137,7 +124,8 @@ class Report(Findings, frozen=True, kw_only=True):
     store_bytes: int | None
     """None if there is none yet."""
     key: str
-    model: ModelReport
+    model: str
+    """In words."""
     identity: Identity
     session: str | None
     """What is said in this directory belongs to; None if every run has its own."""
@@ -163,8 +151,9 @@ def report(
         findings = inspect(configuration, environment)
         # A sign-in may have been renewed by looking.
         configuration, complaints = read_configuration(profile.home, environment, profile.name)
+    model, trouble = model_of(configuration, findings)
     return Report(
-        **asdict(findings),
+        **asdict(replace(findings, model_trouble=trouble)),
         profile=profile.name,
         home=profile.home,
         host=block_name(root_of(configuration.file), configuration.host),
@@ -178,7 +167,7 @@ def report(
         store=configuration.store,
         store_bytes=_bytes_in(configuration.store),
         key=_key(configuration),
-        model=model_status(configuration, findings),
+        model=model,
         identity=identity_in(configuration),
         session=_session(configuration, directory),
         settings=_settings(configuration),
@@ -288,9 +277,9 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
         yield "answers", " ".join(filter(None, ("yes" if found.reachable else "no:", found.told)))
     elif found.told:
         yield "answers", found.told
-    yield "model", model_words(found.model)
-    if found.model.trouble:
-        yield "trouble", found.model.trouble
+    yield "model", found.model
+    if found.model_trouble:
+        yield "trouble", found.model_trouble
     if found.url:
         yield "key", found.key
     if found.sign_in:

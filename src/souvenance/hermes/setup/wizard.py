@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal
 
 from msgspec import Struct, to_builtins
 
-from souvenance.agents.conversation_scope import Namespaces
 from souvenance.errors import InvalidInput, Misconfigured, SouvenanceError
 from souvenance.hermes.config_files import (
-    default_home,
     hold_to_be_readable,
     old_spellings,
     read_configuration,
@@ -25,8 +21,7 @@ from souvenance.hermes.config_files import (
     write_setting,
 )
 from souvenance.hermes.config_reader import KEY_VARIABLE, Complaint
-from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configuration
-from souvenance.hermes.oauth_tokens import alone, lock_of
+from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configuration, taken
 from souvenance.hermes.setting_types import NO_LIMIT, peer_name
 from souvenance.hermes.setup.console import (
     Abandoned,
@@ -37,108 +32,18 @@ from souvenance.hermes.setup.console import (
     answered,
     chosen,
     shown,
-    taken,
-    writes,
 )
 from souvenance.hermes.setup.host_config import PROVIDER, choose_provider, nested, provider_in, read_settings
 from souvenance.hermes.setup.install import is_placed
 from souvenance.hermes.setup.people import Mapped, ask_identity, is_kept, left_behind, owner_of
 from souvenance.hermes.setup.profiles import DEFAULT, Profile, profile_at
 from souvenance.hermes.setup.status import Inspect
-from souvenance.hermes.sign_in import flows
 from souvenance.hermes.sign_in import profile as signin
 from souvenance.hermes.sign_in.flows import Signed
-from souvenance.hermes.sign_in.profile import CLOUD, How, consented
+from souvenance.hermes.sign_in.profile import CLOUD, How
 
 SignIn = Callable[..., Signed]
 """As `souvenance.hermes.sign_in.profile.sign_in`."""
-
-_Means = Literal["browser", "code", "key"]
-_CHOICES: dict[str, tuple[_Means, str]] = {
-    "1": ("browser", "by signing in, in a browser on this machine"),
-    "2": ("code", "by signing in on another device, with a code"),
-    "3": ("key", "by a key, or not at all"),
-}
-
-
-class WizardSignIn:
-    """One sign-in in the course of a wizard; whoever leaves before it is written has not signed in."""
-
-    def __init__(
-        self,
-        console: Console,
-        now: Configuration,
-        environment: Mapping[str, str],
-        sign_in: SignIn | None,
-    ) -> None:
-        self._console = console
-        self._now = now
-        self._environment = environment
-        self._sign_in = sign_in
-        self._signed: Signed | None = None
-
-    @property
-    def consented(self) -> dict[str, str]:
-        """What was chosen where the sign-in was allowed, by the names of the settings."""
-        return consented(self._signed) if self._signed is not None else {}
-
-    def asked(
-        self, url: str, before: Configuration | None, how: How | None, *, keyed: bool
-    ) -> dict[str, Any] | None:
-        """The settings of a sign-in to that server; None for a key, or what there is.
-
-        `before` is of the same server; `how` and `keyed` are what is decided already.
-        Raises: Abandoned; SouvenanceError if nobody is there to choose another way.
-        """
-        if how is not None and keyed:
-            raise InvalidInput("a sign-in and a key exclude each other", hint="Give one of them.")
-        if self._sign_in is None or keyed or (how is None and not self._console.interactive):
-            return None
-        known = before is not None and bool(before.api_key or before.oauth)
-        default: _Means = "key" if known or url != CLOUD else "browser"
-        if before is not None and before.oauth:
-            self._console.say("\nThere is a sign-in already; Enter and Enter keep it.")
-        while True:
-            wanted = self._chosen(default) if how is None else how
-            if wanted == "key":
-                return None
-            try:
-                return self._entered(url, wanted, self._sign_in)
-            except KeyboardInterrupt:
-                raise Abandoned from None
-            except SouvenanceError as error:
-                if not self._console.interactive or how is not None:
-                    raise
-                self._console.say(f"  {error.code}: {error.detail}. {error.hint}".rstrip())
-                default = "key"
-
-    def _chosen(self, default: _Means) -> _Means:
-        return chosen(self._console, "How does it know you?", _CHOICES, default)
-
-    def _entered(self, url: str, how: How, sign_in: SignIn) -> dict[str, Any]:
-        self._signed = sign_in(url, self._now, self._environment, say=self._console.say, how=how)
-        self._console.say("  Signed in.")
-        settings = self._signed.grant.settings()
-        if workspace := self.consented.get("workspace"):
-            settings["workspace"] = workspace
-        return settings
-
-    def alone(self) -> AbstractContextManager[None]:
-        """Hold off whoever renews the sign-in that is replaced, while the new one is written."""
-        if self._signed is None:
-            return contextlib.nullcontext()
-        return alone(lock_of(default_home(self._now.home, self._environment)))
-
-    def __enter__(self) -> WizardSignIn:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is not None and self._signed is not None:
-            with contextlib.suppress(SouvenanceError):
-                flows.revoke(self._signed.grant)
-
 
 _TURNED_ON_BY: Mapping[str, tuple[str, ...]] = {
     "api_server": ("API_SERVER_ENABLED", "API_SERVER_KEY"),
@@ -220,7 +125,13 @@ Connection = Literal["embedded", "server", "cloud"]
 
 _NAME = "souvenance"
 _NONE = {"baseUrl": "", "apiKey": "", "oauth": {}, "environment": ""}
-"""What is written where nothing is wanted, but something would be inherited."""
+"""What is written to override an inherited value with none."""
+_Means = Literal["browser", "code", "key"]
+_MEANS: dict[str, tuple[_Means, str]] = {
+    "1": ("browser", "by signing in, in a browser on this machine"),
+    "2": ("code", "by signing in on another device, with a code"),
+    "3": ("key", "by a key, or not at all"),
+}
 
 
 class WizardAnswers(Struct, frozen=True, kw_only=True):
@@ -233,9 +144,6 @@ class WizardAnswers(Struct, frozen=True, kw_only=True):
     """How to sign in to the server; None to ask, or for a key."""
     settings: Mapping[str, Any] = {}
     """By the names of the settings."""
-    read: tuple[str, ...] | None = None
-    write: str | None = None
-    """The namespace, or NOTHING; None if it stays as it is."""
     mapped: Mapped = Mapped()
 
 
@@ -251,28 +159,29 @@ def set_up(
 ) -> None:
     """Ask what is not given, write the answers, and make this the memory of the profile.
 
-    `environment` is as Hermes sees it; `activate` makes Hermes use it, and says whether it did not before;
-    without `sign_in` a server is given a key.
-    Raises: Abandoned if nobody answered to the end, and SouvenanceError, both before anything is written: a
-    sign-in that was made until then is taken back.
+    `environment` is as Hermes sees it. `activate` makes Hermes use it, and returns whether that changed
+    anything. Without `sign_in` a server gets a key.
+    Raises: Abandoned if nobody answered to the end, and SouvenanceError. A sign-in is stored at once, all
+    else at the end.
     """
     hold_to_be_readable(profile.home, environment)
-    now, complaints = read_configuration(profile.home, environment, profile.name)
+    before, complaints = read_configuration(profile.home, environment, profile.name)
     for complaint in complaints:
         console.say(f"warning: {complaint}")
     if not console.interactive:
         console.say("No questions asked. Options you leave out keep their values.")
-    signing_in = WizardSignIn(console, now, environment, sign_in)
-    with signing_in:
-        unused = any(one.key == KEY_VARIABLE for one in complaints)
-        wanted = _asked(
-            console, profile, now, environment, given or WizardAnswers(), signing_in, unused_key=unused
-        )
-        with signing_in.alone():
-            _write(console, profile, now, wanted, environment)
+    unused = any(one.key == KEY_VARIABLE for one in complaints)
+    wizard = _Wizard(profile, console, environment, given or WizardAnswers(), sign_in, before, unused)
+    try:
+        wanted = wizard.wanted()
+    except Abandoned:
+        signed_in = wizard.now is not before
+        console.say(f"\n{'You are signed in. Nothing else' if signed_in else 'Nothing'} was changed.")
+        raise
+    wizard.write(wanted)
     after = read_configuration(profile.home, environment, profile.name)[0]
-    signin.release(now, after)
-    for stays in left_behind(now, after, "" if profile.name == DEFAULT else f" --profile {profile.name}"):
+    signin.release(wizard.now, after)
+    for stays in left_behind(before, after, "" if profile.name == DEFAULT else f" --profile {profile.name}"):
         console.say(stays)
     _activate(console, profile, activate)
     _show_next(console, profile, environment, inspect, heard=complaints)
@@ -286,7 +195,7 @@ def post_setup(
     inspect: Inspect | None = None,
     console: Console | None = None,
 ) -> None:
-    """The wizard as the host starts it, with the host's own settings in hand."""
+    """The wizard as Hermes starts it, with Hermes' settings."""
     profile = profile_at(Path(hermes_home))
     console = console or Terminal()
 
@@ -315,7 +224,7 @@ def post_setup(
             sign_in=signin.sign_in,
         )
     except Abandoned:
-        console.say("\nNothing was changed.")
+        return
     except SouvenanceError as error:
         console.say(f"\n{error.code}: {error.detail}")
         if error.hint:
@@ -323,170 +232,185 @@ def post_setup(
 
 
 def activation(profile: Profile) -> Callable[[], bool]:
-    """Naming us in the settings file of Hermes, for when Hermes itself is not there to do it."""
+    """Names us in the settings file of Hermes, where Hermes itself is not there to do it."""
     return lambda: choose_provider(profile.settings, _NAME)
 
 
-def _asked(
-    console: Console,
-    profile: Profile,
-    now: Configuration,
-    environment: Mapping[str, str],
-    given: WizardAnswers,
-    signing_in: WizardSignIn,
-    *,
-    unused_key: bool,
-) -> dict[str, Any]:
-    """Every answer, by the name of its setting."""
-    wanted = _connection(console, now, given, signing_in, unused_key=unused_key)
-    local = wanted.keys() >= _NONE.keys() and not any(wanted.values())
-    known = owner_of(now) if local and is_kept(now) else _user(environment)
-    named = signing_in.consented.get("peerName") or now.peer_name or known
-    peer = given.settings.get("peerName") or answered(console, "Your name", named, partial(taken, "peerName"))
-    wanted |= {**given.settings, "peerName": peer, "aiPeer": _ai_peer(now, peer, given)}
-    wanted |= ask_identity(console, now, peer, gateways(profile, environment), given.mapped)
-    if local and console.interactive and "hostModel" not in given.settings:
-        wanted["hostModel"] = _host_model(console, now)
-    write = now.namespaces.write if given.write is None else writes(given.write)
-    wanted["namespaces"] = Namespaces(now.namespaces.read if given.read is None else given.read, write)
-    return wanted
+@dataclass
+class _Wizard:
+    profile: Profile
+    console: Console
+    environment: Mapping[str, str]
+    given: WizardAnswers
+    sign_in: SignIn | None
+    now: Configuration
+    """What is configured; read again after a sign-in."""
+    unused_key: bool
+    """Whether the environment has a key that is not used, and may be meant for the cloud."""
 
+    def wanted(self) -> dict[str, Any]:
+        """Every answer, by the name of its setting."""
+        given = self.given
+        wanted = self._connection()
+        local = wanted.keys() >= _NONE.keys() and not any(wanted.values())
+        known = owner_of(self.now) if local and is_kept(self.now) else _user(self.environment)
+        named = self.now.peer_name or known
+        peer = given.settings.get("peerName") or answered(
+            self.console, "Your name", named, partial(taken, "peerName")
+        )
+        wanted |= {"namespaces": self.now.namespaces, **given.settings}
+        wanted |= {"peerName": peer, "aiPeer": self._ai_peer(peer)}
+        platforms = gateways(self.profile, self.environment)
+        wanted |= ask_identity(self.console, self.now, peer, platforms, given.mapped)
+        if local and self.console.interactive and "hostModel" not in given.settings:
+            wanted["hostModel"] = self._host_model()
+        return wanted
 
-def _host_model(console: Console, now: Configuration) -> bool:
-    console.say(
-        "\nHermes' own model can read finished conversations in the background and note what they tell about "
-        f"you.\nThat costs about {TOKENS_PER_CONVERSATION:,} tokens a conversation, and never more than "
-        f"{now.host_model_tokens_per_day:,} a day. Without it, memory shows quotes only."
-    )
-    return agreed(console, "Use Hermes' own model", default=now.host_model is not False)
+    def _host_model(self) -> bool:
+        self.console.say(
+            "\nHermes' own model can read finished conversations in the background and note what they tell "
+            f"about you.\nThat costs about {TOKENS_PER_CONVERSATION:,} tokens a conversation, and never more "
+            f"than {self.now.host_model_tokens_per_day:,} a day. Without it, memory shows quotes only."
+        )
+        return agreed(self.console, "Use Hermes' own model", default=self.now.host_model is not False)
+
+    def _ai_peer(self, peer: str) -> str:
+        """Raises: InvalidInput."""
+        name = str(self.given.settings.get("aiPeer") or self.now.ai_peer)
+        if name != peer:
+            return name
+        if "aiPeer" in self.given.settings:
+            raise InvalidInput(f"{name!r} is your own name, and the agent must have another one", hint="")
+        return f"{name}-ai"
+
+    def _connection(self) -> dict[str, Any]:
+        console, now, given = self.console, self.now, self.given
+        present: Connection = "embedded" if now.url is None else "server" if now.base_url else "cloud"
+        where = given.connection or ("server" if given.url else None)
+        if where is None:
+            choices: dict[str, tuple[Connection, str]] = {
+                "1": ("embedded", f"on this machine, in {now.store}: no server, no key"),
+                "2": ("server", "on a server: Souvenance's, or a Honcho of your own"),
+                "3": ("cloud", "in Honcho's cloud"),
+            }
+            where = chosen(console, "Where is memory kept?", choices, present)
+        if where == "embedded":
+            chose = console.interactive or given.connection is not None
+            key = "" if self.unused_key and chose else None
+            return {"baseUrl": None, "apiKey": key, "oauth": None, "environment": None}
+        if where == "cloud":
+            return self._cloud(present)
+        present_url = now.base_url or "http://127.0.0.1:8787"
+        url = given.url or answered(
+            console, "Its URL", present_url, partial(taken, "baseUrl"), shown=address(present_url)
+        )
+        same = now if present == "server" and now.base_url == url else None
+        return {} if self._signed_in(url, same) else {"baseUrl": url, **self._api_key(same, needed=False)}
+
+    def _cloud(self, present: Connection) -> dict[str, Any]:
+        before = self.now if present == "cloud" else None
+        if self._signed_in(CLOUD, before):
+            return {}
+        keys = self._api_key(before, needed=True, unused=self.unused_key)
+        named = self.now.environment or (self.unused_key and "apiKey" not in keys)
+        return {"baseUrl": None, "environment": "production" if named else None, **keys}
+
+    def _signed_in(self, url: str, before: Configuration | None) -> bool:
+        """Whether somebody signed in to that server now. The sign-in is then stored.
+
+        `before` is what is configured, if it is of the same server.
+        Raises: Abandoned; SouvenanceError if nobody is there to choose another way.
+        """
+        how, keyed = self.given.sign_in, self.given.api_key is not None
+        if how is not None and keyed:
+            raise InvalidInput("a sign-in and a key exclude each other", hint="Give one of them.")
+        if self.sign_in is None or keyed or (how is None and not self.console.interactive):
+            return False
+        known = before is not None and bool(before.api_key or before.oauth)
+        default: _Means = "key" if known or url != CLOUD else "browser"
+        if before is not None and before.oauth:
+            self.console.say("\nThere is a sign-in already; Enter and Enter keep it.")
+        while True:
+            means: _Means = how if how else chosen(self.console, "How does it know you?", _MEANS, default)
+            if means == "key":
+                return False
+            try:
+                signed = self.sign_in(url, self.now, self.environment, say=self.console.say, how=means)
+                self.now = signin.keep(self.profile.home, self.environment, url, signed)[1]
+            except KeyboardInterrupt:
+                raise Abandoned from None
+            except SouvenanceError as error:
+                if not self.console.interactive or how is not None:
+                    raise
+                self.console.say(f"  {error.code}: {error.detail}. {error.hint}".rstrip())
+                default = "key"
+            else:
+                self.console.say("  Signed in.")
+                return True
+
+    def _api_key(
+        self, before: Configuration | None, *, needed: bool, unused: bool = False
+    ) -> dict[str, str | None]:
+        """The key to send; nothing to keep the present one, or to use the one in the environment.
+
+        `before` is what is configured, if it is of the same server.
+        """
+        console = self.console
+        kept = unused or (before is not None and bool(before.api_key or before.oauth))
+        if self.given.api_key is not None:
+            return {"apiKey": self.given.api_key, "oauth": None}
+        if not console.interactive:
+            if needed and not kept:
+                raise InvalidInput("Honcho's cloud needs a key", hint="Give --api-key-file or --api-key-env.")
+            return {} if kept else {"apiKey": None, "oauth": None}
+        enter = "needed" if needed else "Enter for none"
+        if kept:
+            enter = f"Enter takes {KEY_VARIABLE}" if unused else "Enter keeps the present one"
+        while True:
+            try:
+                key = taken("apiKey", console.ask_secret(f"Its key, which is not shown ({enter})"))
+            except SouvenanceError as error:
+                console.say(f"  {error.detail}")
+                continue
+            if key:
+                return {"apiKey": key, "oauth": None}
+            if kept:
+                return {}
+            if not needed:
+                return {"apiKey": None, "oauth": None}
+            console.say("  Honcho's cloud needs a key; its dashboard makes one")
+
+    def write(self, wanted: Mapping[str, Any]) -> None:
+        """Write the answers that change something."""
+        now, home = self.now, self.profile.home
+        changes = {
+            name: 0 if value == NO_LIMIT else to_builtins(value)
+            for name, value in wanted.items()
+            if now.value(name) != value or (not now.enabled and name in (*_NONE, "namespaces"))
+        }
+        if not now.enabled:
+            changes["enabled"] = True
+        if not changes and not old_spellings(root_of(now.file), now.host):
+            self.console.say(f"\nAll of that is already so{f', in {now.file}' if now.file else ''}.")
+            return
+        file = write_setting(home, now.host, changes, environment=self.environment)
+        after, _ = read_configuration(home, self.environment, self.profile.name)
+        inherited = {
+            name: _NONE[name]
+            for name, value in changes.items()
+            if value is None and (after.value(name) or not after.enabled)
+        }
+        if inherited:
+            file = write_setting(home, now.host, inherited, environment=self.environment)
+        self.console.say(f"\nWritten to {file}, for {now.host}:")
+        for name, value in changes.items():
+            self.console.say(f"  {name}: {shown(name, value)}")
 
 
 def _user(environment: Mapping[str, str]) -> str:
-    """The name that the user has on this machine, as far as it can be one here."""
+    """The login name on this machine, if it can be a peer's name."""
     login = environment.get("USER") or environment.get("LOGNAME") or environment.get("USERNAME") or ""
     return peer_name(login) if any(map(str.isascii, filter(str.isalnum, login))) else "owner"
-
-
-def _ai_peer(now: Configuration, peer: str, given: WizardAnswers) -> str:
-    """Raises: InvalidInput."""
-    name = str(given.settings.get("aiPeer") or now.ai_peer)
-    if name != peer:
-        return name
-    if "aiPeer" in given.settings:
-        raise InvalidInput(f"{name!r} is your own name, and the agent must have another one", hint="")
-    return f"{name}-ai"
-
-
-def _connection(
-    console: Console,
-    now: Configuration,
-    given: WizardAnswers,
-    signing_in: WizardSignIn,
-    *,
-    unused_key: bool,
-) -> dict[str, Any]:
-    """`unused_key`: whether the environment has a key that is not used, and may be meant for the cloud."""
-    chose = console.interactive or given.connection is not None
-    present: Connection = "embedded" if now.url is None else "server" if now.base_url else "cloud"
-    where = given.connection or ("server" if given.url else None)
-    if where is None:
-        choices: dict[str, tuple[Connection, str]] = {
-            "1": ("embedded", f"on this machine, in {now.store}: no server, no key"),
-            "2": ("server", "on a server: Souvenance's, or a Honcho of your own"),
-            "3": ("cloud", "in Honcho's cloud"),
-        }
-        where = chosen(console, "Where is memory kept?", choices, present)
-    if where == "embedded":
-        key = "" if unused_key and chose else None
-        return {"baseUrl": None, "apiKey": key, "oauth": None, "environment": None}
-    if where == "cloud":
-        before = now if present == "cloud" else None
-        keys = signing_in.asked(signin.CLOUD, before, given.sign_in, keyed=given.api_key is not None)
-        keys = keys or _api_key(console, before, given, needed=True, unused=unused_key)
-        named = now.environment or (unused_key and "apiKey" not in keys)
-        return {"baseUrl": None, "environment": "production" if named else None, **keys}
-    present_url = now.base_url or "http://127.0.0.1:8787"
-    url = given.url or answered(
-        console, "Its URL", present_url, partial(taken, "baseUrl"), shown=address(present_url)
-    )
-    same = now if present == "server" and now.base_url == url else None
-    keys = signing_in.asked(url, same, given.sign_in, keyed=given.api_key is not None)
-    return {"baseUrl": url, **(keys or _api_key(console, same, given, needed=False))}
-
-
-def _api_key(
-    console: Console,
-    before: Configuration | None,
-    given: WizardAnswers,
-    *,
-    needed: bool,
-    unused: bool = False,
-) -> dict[str, str | None]:
-    """The key to send; nothing to keep what there was, or to use the one of the environment.
-
-    `before` is of the same server as now.
-    """
-    kept = unused or (before is not None and bool(before.api_key or before.oauth))
-    if given.api_key is not None:
-        return {"apiKey": given.api_key, "oauth": None}
-    if not console.interactive:
-        if needed and not kept:
-            raise InvalidInput("Honcho's cloud needs a key", hint="Give --api-key-file or --api-key-env.")
-        return {} if kept else {"apiKey": None, "oauth": None}
-    question = "Its key, which is not shown ({})".format(
-        f"Enter takes {KEY_VARIABLE}"
-        if unused
-        else "Enter keeps what there is"
-        if kept
-        else "needed"
-        if needed
-        else "Enter for none"
-    )
-    while True:
-        try:
-            key = taken("apiKey", console.ask_secret(question))
-        except SouvenanceError as error:
-            console.say(f"  {error.detail}")
-            continue
-        if key:
-            return {"apiKey": key, "oauth": None}
-        if kept:
-            return {}
-        if not needed:
-            return {"apiKey": None, "oauth": None}
-        console.say("  Honcho's cloud needs a key; it is made at its dashboard")
-
-
-def _write(
-    console: Console,
-    profile: Profile,
-    now: Configuration,
-    wanted: Mapping[str, Any],
-    environment: Mapping[str, str],
-) -> None:
-    """Write what is not already so."""
-    changes = {
-        name: 0 if value == NO_LIMIT else to_builtins(value)
-        for name, value in wanted.items()
-        if now.value(name) != value or (not now.enabled and name in (*_NONE, "namespaces"))
-    }
-    if not now.enabled:
-        changes["enabled"] = True
-    if not changes and not old_spellings(root_of(now.file), now.host):
-        console.say(f"\nAll of that is already so{f', in {now.file}' if now.file else ''}.")
-        return
-    file = write_setting(profile.home, now.host, changes, environment=environment)
-    after, _ = read_configuration(profile.home, environment, profile.name)
-    inherited = {
-        name: _NONE[name]
-        for name, value in changes.items()
-        if value is None and (after.value(name) or not after.enabled)
-    }
-    if inherited:
-        file = write_setting(profile.home, now.host, inherited, environment=environment)
-    console.say(f"\nWritten to {file}, for {now.host}:")
-    for name, value in changes.items():
-        console.say(f"  {name}: {shown(name, value)}")
 
 
 def _activate(console: Console, profile: Profile, activate: Callable[[], bool]) -> None:

@@ -68,7 +68,7 @@ class _Try:
 
         try:
             with self._listener:
-                endpoints = endpoints_of(server, self._environment)
+                endpoints = endpoints_of(server)
                 shown = signin.shown(self._configuration, self._environment, SOURCE)
                 signed = flows.by_browser(endpoints, self._listener, show, **shown)
             signin.keep(self._home, self._environment, server, signed)

@@ -1,4 +1,4 @@
-"""The two ways to sign in: with a browser on this machine, or by a code that is typed on another."""
+"""Two ways to sign in: with a browser on this machine, or with a code that is typed on another device."""
 
 from __future__ import annotations
 
@@ -14,22 +14,18 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import Struct
 
-from souvenance.decoders import settled
-from souvenance.errors import (
-    ServerUnreachable,
-    SignInDenied,
-    SignInExpired,
-    SignInFailed,
-    SouvenanceError,
-    Unsupported,
-)
+from souvenance.decoders import UNREADABLE, settled
+from souvenance.errors import ServerUnreachable, SignInDenied, SignInExpired, SignInFailed, Unsupported
 from souvenance.hermes.oauth_tokens import OAuthGrant
 from souvenance.hermes.sign_in.authorization_server import (
+    CLIENT,
+    SCOPE,
     Issued,
     SignInEndpoints,
     SignInRefused,
     issued,
     post,
+    printable,
 )
 
 if TYPE_CHECKING:
@@ -37,70 +33,7 @@ if TYPE_CHECKING:
 
 
 LIFE_SECONDS = 600
-"""For how long an answer is waited for."""
-
-
-class Attempt(Struct, frozen=True, kw_only=True):
-    """Its state is told by nobody but whoever was sent by this attempt; its verifier never leaves us."""
-
-    endpoints: SignInEndpoints
-    redirect: str
-    ends_at: float
-    """On the clock of this machine's uptime."""
-    state: str
-    verifier: str
-
-    @classmethod
-    def begun(
-        cls, endpoints: SignInEndpoints, redirect: str, now: Callable[[], float] = time.monotonic
-    ) -> Attempt:
-        return cls(
-            endpoints=endpoints,
-            redirect=redirect,
-            ends_at=now() + LIFE_SECONDS,
-            state=secrets.token_urlsafe(32),
-            verifier=secrets.token_urlsafe(64),
-        )
-
-    def url(self, **shown: str) -> str:
-        """Where to send the browser; `shown` is what the page may say of who asks."""
-        digest = hashlib.sha256(self.verifier.encode()).digest()
-        asked = {
-            "response_type": "code",
-            "client_id": self.endpoints.client,
-            "redirect_uri": self.redirect,
-            "scope": self.endpoints.scope,
-            "state": self.state,
-            "code_challenge": urlsafe_b64encode(digest).rstrip(b"=").decode(),
-            "code_challenge_method": "S256",
-            **{name: value for name, value in shown.items() if value},
-        }
-        joint = "&" if "?" in self.endpoints.authorize else "?"
-        return f"{self.endpoints.authorize}{joint}{urlencode(asked)}"
-
-    def is_answered_by(self, answer: Mapping[str, str]) -> bool:
-        """Whether somebody answers who was sent by this attempt."""
-        return hmac.compare_digest(answer.get("state", "").encode(), self.state.encode())
-
-    def code(self, answer: Mapping[str, str], now: Callable[[], float] = time.monotonic) -> str:
-        """The code that the answer brings. Raises: SignInFailed, SignInDenied and SignInExpired among it."""
-        if not self.is_answered_by(answer):
-            raise SignInFailed("the answer is not to this sign-in")
-        if now() >= self.ends_at:
-            raise SignInExpired("the answer came too late")
-        issuer = answer.get("iss", "")
-        expected = self.endpoints.issuer
-        if expected and issuer != expected and (issuer or self.endpoints.names_itself):
-            raise SignInFailed("the answer is of another server than was asked")
-        if error := answer.get("error"):
-            told = "".join(one if one.isprintable() else "?" for one in error[:100])
-            if error == "access_denied":
-                raise SignInDenied("the sign-in was not allowed")
-            raise SignInFailed(f"the server refused the sign-in: {told}")
-        if not answer.get("code"):
-            raise SignInFailed("the answer brings no code")
-        return answer["code"]
-
+"""How long to wait for the browser's answer."""
 
 _DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 _SLOWER_SECONDS = 5.0
@@ -109,11 +42,11 @@ _LONGEST_CODE_SECONDS = 3600.0
 
 
 class Signed(Struct, frozen=True):
-    """Who signed in has this."""
+    """The result of a sign-in."""
 
     grant: OAuthGrant
     config: Mapping[str, Any]
-    """What was chosen where the sign-in was allowed, as the server says; nothing of it is checked yet."""
+    """What the person chose on the consent page, as the server says, not checked yet."""
 
 
 class Code(Struct, frozen=True):
@@ -127,41 +60,79 @@ class Code(Struct, frozen=True):
     interval: float = _SLOWER_SECONDS
 
 
+class Attempt:
+    """One sign-in with a browser. The page gets the state, the token endpoint the verifier."""
+
+    def __init__(self, endpoints: SignInEndpoints, redirect: str) -> None:
+        self._endpoints = endpoints
+        self._redirect = redirect
+        self.state = secrets.token_urlsafe(32)
+        self.verifier = secrets.token_urlsafe(64)
+
+    def url(self, **shown: str) -> str:
+        """The page to open; `shown` is what it may say about the program that asks."""
+        digest = hashlib.sha256(self.verifier.encode()).digest()
+        asked = {
+            "response_type": "code",
+            "client_id": CLIENT,
+            "redirect_uri": self._redirect,
+            "scope": SCOPE,
+            "state": self.state,
+            "code_challenge": urlsafe_b64encode(digest).rstrip(b"=").decode(),
+            "code_challenge_method": "S256",
+            **{name: value for name, value in shown.items() if value},
+        }
+        joint = "&" if "?" in self._endpoints.authorize else "?"
+        return f"{self._endpoints.authorize}{joint}{urlencode(asked)}"
+
+    def is_answered_by(self, answer: Mapping[str, str]) -> bool:
+        return hmac.compare_digest(answer.get("state", "").encode(), self.state.encode())
+
+    def code(self, answer: Mapping[str, str]) -> str:
+        """The code in the answer. Raises: SignInFailed, SignInDenied."""
+        if not self.is_answered_by(answer):
+            raise SignInFailed("the answer is not to this sign-in")
+        issuer, expected = answer.get("iss", ""), self._endpoints.issuer
+        if expected and issuer != expected and (issuer or self._endpoints.names_itself):
+            raise SignInFailed("the answer is from another server")
+        if error := answer.get("error"):
+            if error == "access_denied":
+                raise SignInDenied("the sign-in was not allowed")
+            raise SignInFailed(f"the server refused the sign-in: {printable(error)}")
+        if not answer.get("code"):
+            raise SignInFailed("the answer has no code")
+        return answer["code"]
+
+    def redeemed(self, answer: Mapping[str, str]) -> Signed:
+        """The grant for the code in the answer. Raises: SignInFailed, SignInDenied; ServerUnreachable."""
+        form = {
+            "grant_type": "authorization_code",
+            "client_id": CLIENT,
+            "code": self.code(answer),
+            "redirect_uri": self._redirect,
+            "code_verifier": self.verifier,
+        }
+        try:
+            return _signed(self._endpoints, issued(self._endpoints.token, form))
+        except SignInRefused as refused:
+            raise SignInFailed(f"the server does not take the answer: {refused}") from refused
+
+
 def by_browser(
     endpoints: SignInEndpoints, listener: Listener, show: Callable[[str], object], **shown: str
 ) -> Signed:
-    """Send somebody to the server's own page, and wait for the answer that the browser brings back.
+    """Show somebody the server's page, and wait for the answer that the browser brings.
 
-    `show` gets the URL to go to; `shown` is what the page may say of who asks.
-    Raises: SignInFailed, SignInDenied and SignInExpired among it; ServerUnreachable.
+    `show` gets the URL of the page; `shown` is what the page may say about the program that asks.
+    Raises: SignInFailed, SignInDenied, SignInExpired; ServerUnreachable.
     """
-    attempt = Attempt.begun(endpoints, listener.redirect)
+    attempt = Attempt(endpoints, listener.redirect)
     listener.expect(attempt.is_answered_by)
     show(attempt.url(**shown))
-    visit = listener.wait(LIFE_SECONDS)
-    if visit is None:
+    answer = listener.wait(LIFE_SECONDS)
+    if answer is None:
         raise SignInExpired(f"no answer came within {LIFE_SECONDS // 60} minutes")
-    try:
-        signed = _redeemed(attempt, visit.answer)
-    except SouvenanceError as error:
-        visit.tell(False, f"{error.detail[:1].upper()}{error.detail[1:]}. {error.hint}".strip())
-        raise
-    visit.tell(True, "You can close this tab.")
-    return signed
-
-
-def _redeemed(attempt: Attempt, answer: Mapping[str, str]) -> Signed:
-    form = {
-        "grant_type": "authorization_code",
-        "client_id": attempt.endpoints.client,
-        "code": attempt.code(answer),
-        "redirect_uri": attempt.redirect,
-        "code_verifier": attempt.verifier,
-    }
-    try:
-        return _signed(attempt.endpoints, issued(attempt.endpoints.token, form))
-    except SignInRefused as refused:
-        raise SignInFailed(f"the server does not take the answer: {refused}") from refused
+    return attempt.redeemed(answer)
 
 
 def by_code(
@@ -171,15 +142,15 @@ def by_code(
     wait: Callable[[float], object] = time.sleep,
     now: Callable[[], float] = time.monotonic,
 ) -> Signed:
-    """Show a code, and ask until somebody allowed it on another device.
+    """Show a code, and ask until somebody has typed it on another device.
 
-    Raises: Unsupported if the server has no such way; SignInFailed, SignInDenied and SignInExpired among it;
+    Raises: Unsupported if the server gives no codes; SignInFailed, SignInDenied, SignInExpired;
     ServerUnreachable.
     """
     code = _code(endpoints)
     end = now() + min(code.expires_in, _LONGEST_CODE_SECONDS)
     show(code)
-    form = {"grant_type": _DEVICE_GRANT, "device_code": code.device_code, "client_id": endpoints.client}
+    form = {"grant_type": _DEVICE_GRANT, "device_code": code.device_code, "client_id": CLIENT}
     pause = max(1.0, code.interval)
     while True:
         wait(pause)
@@ -188,13 +159,13 @@ def by_code(
         try:
             return _signed(endpoints, issued(endpoints.token, form))
         except SignInRefused as refused:
-            pause += _more_patience(refused)
+            pause += _longer_pause(refused)
         except ServerUnreachable:
             pause = min(pause * 2, _LONGEST_PAUSE)
 
 
-def _more_patience(refused: SignInRefused) -> float:
-    """By how much to ask less often; raises if there is nothing more to wait for."""
+def _longer_pause(refused: SignInRefused) -> float:
+    """By how many seconds to lengthen the pause; raises if there is nothing more to wait for."""
     if refused.error == "authorization_pending":
         return 0.0
     if refused.error == "slow_down":
@@ -213,11 +184,11 @@ def _code(endpoints: SignInEndpoints) -> Code:
             hint="Sign in with a browser on this machine, or use a key.",
         )
     try:
-        _, content = post(endpoints.device, {"client_id": endpoints.client, "scope": endpoints.scope})
-        code = msgspec.json.decode(content, type=settled(Code), strict=False)
+        answer = post(endpoints.device, {"client_id": CLIENT, "scope": SCOPE})
+        code = msgspec.json.decode(answer.content, type=settled(Code), strict=False)
     except SignInRefused as refused:
         raise SignInFailed(f"the server gives no code: {refused}") from refused
-    except (msgspec.MsgspecError, ValueError) as error:
+    except UNREADABLE as error:
         raise SignInFailed("the server gives no code that can be read") from error
     pages = [code.verification_uri, code.verification_uri_complete or code.verification_uri]
     plain = all(page.startswith(("https://", "http://")) and page.isprintable() for page in pages)
@@ -227,25 +198,18 @@ def _code(endpoints: SignInEndpoints) -> Code:
 
 
 def revoke(grant: OAuthGrant) -> None:
-    """Take the grant back at the server. Raises: Unsupported if it has no way to; ServerUnreachable."""
+    """Revoke the grant at the server. Raises: Unsupported if it can't; ServerUnreachable."""
     if not grant.revoke:
-        raise Unsupported("the server has no way to take a sign-in back", hint="")
+        raise Unsupported("the server can't revoke a sign-in", hint="")
     form = {"token": grant.refresh, "token_type_hint": "refresh_token", "client_id": grant.client}
     try:
         post(grant.revoke, form)
     except SignInRefused as refused:
-        raise ServerUnreachable(f"the server does not take the sign-in back: {refused}", hint="") from refused
+        raise ServerUnreachable(f"the server did not revoke the sign-in: {refused}", hint="") from refused
 
 
 def _signed(endpoints: SignInEndpoints, told: Issued) -> Signed:
     if not told.refresh_token:
-        raise SignInFailed("the server gave nothing to renew the sign-in with")
-    grant = OAuthGrant.given(
-        told,
-        client=endpoints.client,
-        endpoint=endpoints.token,
-        revoke=endpoints.revoke,
-        scope=endpoints.scope,
-        now=time.time_ns() // 1_000_000,
-    )
+        raise SignInFailed("the server gave no refresh token")
+    grant = OAuthGrant.given(told, endpoints, time.time_ns() // 1_000_000)
     return Signed(grant, told.config if isinstance(told.config, dict) else {})

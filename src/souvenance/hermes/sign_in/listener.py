@@ -1,24 +1,21 @@
-"""The listener on this machine that a browser brings the answer of a sign-in to."""
+"""The local web server that receives a browser's answer at the end of a sign-in."""
 
 from __future__ import annotations
 
 import queue
 import threading
 from collections.abc import Callable, Mapping
-from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 HOST = "127.0.0.1"
-"""An address and no name, which a browser could take for another one."""
+"""An address, because a browser could resolve a name to another machine."""
 PORT = 8765
 PATH = "/callback"
 
-_ANSWER_SECONDS = 30.0
 _READ_SECONDS = 10.0
-_WRITE_SECONDS = 5.0
 _MOST_FIELDS = 20
 _POLL_SECONDS = 0.05
 _HEADERS = {
@@ -29,36 +26,17 @@ _HEADERS = {
     "x-content-type-options": "nosniff",
     "connection": "close",
 }
-
-
-class BrowserReturn:
-    """Somebody's browser with the answer, waiting to be told how it ended."""
-
-    def __init__(self, answer: Mapping[str, str]) -> None:
-        self.answer = answer
-        self._told: queue.SimpleQueue[tuple[bool, str]] = queue.SimpleQueue()
-        self._written = threading.Event()
-
-    def tell(self, done: bool, words: str) -> None:
-        """Say it, and wait a moment for it to be written."""
-        self._told.put((done, words))
-        self._written.wait(_WRITE_SECONDS)
-
-    def outcome(self) -> tuple[bool, str]:
-        try:
-            return self._told.get(timeout=_ANSWER_SECONDS)
-        except queue.Empty:
-            return False, "See where you came from."
-
-    def written(self) -> None:
-        self._written.set()
+_PAGE = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>{0}</title><style>body{{font:1.1rem/1.5 '
+    "system-ui,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1rem}}</style><h1>{0}</h1><p>{1}</p>"
+)
 
 
 class Listener:
-    """Listens on port 8765 of this machine, or where that is taken, on any that is free."""
+    """Listens on port 8765 of this machine, or on any free port if that one is taken."""
 
     def __init__(self, port: int = PORT) -> None:
-        self._visits: queue.SimpleQueue[BrowserReturn | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[Mapping[str, str] | None] = queue.SimpleQueue()
         self._awaited: Callable[[Mapping[str, str]], bool] | None = None
         self._lock = threading.Lock()
         handler = type("_Bound", (_CallbackHandler,), {"listener": self})
@@ -74,30 +52,28 @@ class Listener:
         self._thread.start()
 
     def expect(self, awaited: Callable[[Mapping[str, str]], bool]) -> None:
-        """Let in the first visit with such an answer, and no other."""
+        """Accept the first answer for which `awaited` is true, and no other."""
         with self._lock:
             self._awaited = awaited
 
-    def wait(self, seconds: float) -> BrowserReturn | None:
-        """The visit that is expected; None if it did not come, or is given up."""
+    def wait(self, seconds: float) -> Mapping[str, str] | None:
+        """The expected answer; None if it did not come in time, or `give_up` was called."""
         try:
-            return self._visits.get(timeout=seconds)
+            return self._answers.get(timeout=seconds)
         except queue.Empty:
             return None
 
-    def take(self, answer: Mapping[str, str]) -> BrowserReturn | None:
-        """The visit with that answer, if it is expected."""
+    def take(self, answer: Mapping[str, str]) -> bool:
+        """Whether that is the expected answer."""
         with self._lock:
             if self._awaited is None or not self._awaited(answer):
-                return None
+                return False
             self._awaited = None
-        visit = BrowserReturn(answer)
-        self._visits.put(visit)
-        return visit
+        self._answers.put(answer)
+        return True
 
     def give_up(self) -> None:
-        """Let whoever waits go."""
-        self._visits.put(None)
+        self._answers.put(None)
 
     def close(self) -> None:
         self._server.shutdown()
@@ -114,12 +90,10 @@ class Listener:
 
 
 class _CallbackServer(ThreadingHTTPServer):
-    """Browsers open connections that they never use: each has a thread, and none is waited for."""
-
-    daemon_threads = True
+    """A thread for each connection: browsers open some that they never use."""
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that went away is no news."""
+        """A browser that closed its connection is no error."""
 
 
 class _CallbackHandler(BaseHTTPRequestHandler):
@@ -131,26 +105,21 @@ class _CallbackHandler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
         if parts.path != PATH or self.headers.get("host") != self.listener.host:
-            self._answer(404, "Nothing here", "This is where the answer of a sign-in arrives.")
+            self._answer(404, "Nothing here", "This address receives the answer of a sign-in.")
             return
         try:
             answer = dict(parse_qsl(parts.query, max_num_fields=_MOST_FIELDS))
         except ValueError:
             answer = {}
-        visit = self.listener.take(answer)
-        if visit is None:
+        if not self.listener.take(answer):
             self._answer(400, "Not this sign-in", "This answer belongs to no sign-in that waits here.")
-            return
-        done, words = visit.outcome()
-        try:
-            self._answer(
-                200 if done else 400, "You are signed in" if done else "You are not signed in", words
-            )
-        finally:
-            visit.written()
+        elif "code" in answer:
+            self._answer(200, "You can close this tab", "Go back to Hermes to see that you are signed in.")
+        else:
+            self._answer(400, "You are not signed in", "Go back to Hermes to see why.")
 
     def _answer(self, status: int, title: str, words: str) -> None:
-        body = _page(title, words).encode()
+        body = _PAGE.format(title, words).encode()
         self.send_response(status)
         for name, value in _HEADERS.items():
             self.send_header(name, value)
@@ -159,12 +128,4 @@ class _CallbackHandler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *arguments: Any) -> None:
-        """What comes here holds a code, and is for no log."""
-
-
-def _page(title: str, words: str) -> str:
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>'
-        f"{escape(title)}</title><style>body{{font:1.1rem/1.5 system-ui,sans-serif;max-width:32rem;"
-        f"margin:20vh auto;padding:0 1rem}}</style><h1>{escape(title)}</h1><p>{escape(words)}</p>"
-    )
+        """Nothing is logged: the requests hold codes."""

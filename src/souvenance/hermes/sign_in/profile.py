@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from souvenance.errors import InvalidInput, SouvenanceError
 from souvenance.hermes.config_files import FILE, default_home, honcho_s_own, read_configuration, write_setting
-from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.configuration import Configuration, taken
 from souvenance.hermes.oauth_tokens import OAuthGrant, alone, lock_of
-from souvenance.hermes.setup.console import taken
 from souvenance.hermes.sign_in import flows
 from souvenance.hermes.sign_in.authorization_server import endpoints_of
 from souvenance.hermes.sign_in.flows import Code, Signed
@@ -64,7 +63,7 @@ def sign_in(
 
     Raises: SouvenanceError. Nothing is kept yet.
     """
-    endpoints = endpoints_of(url, environment)
+    endpoints = endpoints_of(url)
     if how == "code":
         return flows.by_code(endpoints, lambda code: _show_code(say, code))
 
@@ -196,7 +195,7 @@ def sign_out(home: Path, environment: Mapping[str, str]) -> Gone:
         if theirs is not None:
             trouble = f"the sign-in is Honcho's own, and stays in {theirs}"
         else:
-            trouble = _revoked(grant, before, environment) if grant is not None and grant.refresh else ""
+            trouble = _revoked(grant, before) if grant is not None and grant.refresh else ""
         file = write_setting(home, before.host, {"apiKey": None, "oauth": None}, environment=environment)
         after = read_configuration(home, environment)[0]
         inherited: dict[str, Any] = {"oauth": {}} if after.oauth else {}
@@ -207,11 +206,11 @@ def sign_out(home: Path, environment: Mapping[str, str]) -> Gone:
     return Gone(True, file, trouble)
 
 
-def _revoked(grant: OAuthGrant, configuration: Configuration, environment: Mapping[str, str]) -> str:
+def _revoked(grant: OAuthGrant, configuration: Configuration) -> str:
     """Why the server still knows the grant; nothing if it does not."""
     try:
         if not grant.revoke and configuration.url:
-            endpoints = endpoints_of(configuration.url, environment)
+            endpoints = endpoints_of(configuration.url)
             same = endpoints.token == grant.endpoint
             grant = replace(grant, revoke=endpoints.revoke if same else "")
         flows.revoke(grant)

@@ -25,12 +25,12 @@ def open_(shell: Shell, printed: bool) -> None:
     server = shell.server or shell.installation().served_at()
     if server is None:
         raise Unavailable("no server is running for this data folder", hint="Run 'souvenance serve' first.")
-    link = _link(server, shell.token())
+    link = link_to(server, shell.token())
     opened = not printed and not shell.json and click.launch(link) == 0
     shell.show({"url": link}, lambda: f"opened {server} in your browser" if opened else link)
 
 
-def _link(server: str, token: str) -> str:
+def link_to(server: str, token: str) -> str:
     """A link that signs in with this token. Raises: Unavailable."""
     import httpx
 

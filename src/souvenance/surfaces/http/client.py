@@ -21,7 +21,6 @@ import httpx
 import msgspec
 
 from souvenance import errors as e
-from souvenance.agents.awaited_answers import Awaited
 from souvenance.domain.proof import Bound, bound_headers
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
@@ -103,14 +102,13 @@ class RemoteGate:
         request: Request,
         *,
         timeout: float | None = None,
-        awaited: Awaited | None = None,
     ) -> Any:
-        """The gate's answer; `awaited` is told meanwhile whose turn it is. Raises: SouvenanceError."""
+        """The gate's answer. Raises: SouvenanceError."""
         writer = _writer(operation.name)
         sent = writer.written(request)
         headers = {**sent.headers, **_proving(credentials), **self._headers}
         again = not operation.writes and not credentials.proof
-        answer = self._exchange(sent, headers, timeout, awaited or Awaited(), again=again)
+        answer = self._exchange(sent, headers, timeout, again=again)
         if not 200 <= answer.status < 300:
             raise raised(writer.route, answer, with_cap=credentials.token not in (None, "", NO_KEY))
         try:
@@ -126,7 +124,6 @@ class RemoteGate:
         sent: EncodedRequest,
         headers: Mapping[str, str],
         timeout: float | None,
-        awaited: Awaited,
         *,
         again: bool,
     ) -> RawAnswer:
@@ -136,82 +133,54 @@ class RemoteGate:
         """
         seconds = self._timeout if timeout is None else timeout
         end = time.monotonic() + seconds
-        course = _Course(awaited)
+        course = _Course()
         try:
-            with self._connections.one(seconds) as connection:
+            with self._connections.one(seconds) as transport:
                 request = httpx.Request(
                     sent.method,
                     f"{self._address}{sent.path}",
                     content=sent.body,
                     headers=headers,
                     extensions={
-                        "trace": partial(course.goes_on, connection),
+                        "trace": course.goes_on,
                         "timeout": self._timeouts(seconds),
                     },
                 )
-                with closing(connection.transport.handle_request(request)) as response:
+                with closing(transport.handle_request(request)) as response:
                     return RawAnswer(response.status_code, response.headers, _bounded(response, end))
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OverflowError) as error:
             kept = not course.connected
             if again and kept and isinstance(error, httpx.RemoteProtocolError | httpx.NetworkError):
-                return self._exchange(sent, headers, timeout, awaited, again=False)
+                return self._exchange(sent, headers, timeout, again=False)
             told = str(error) or type(error).__name__
             raise e.ServerUnreachable(f"no answer from the server: {told}") from error
         except RuntimeError as error:
             if not self._connections.closed:
                 raise
             raise e.ServerUnreachable("the way to the server was closed") from error
-        finally:
-            awaited.ends()
 
     def _timeouts(self, seconds: float) -> dict[str, float]:
         connecting = seconds if self._connect_timeout is None else min(seconds, self._connect_timeout)
         return {"connect": connecting, "read": seconds, "write": seconds, "pool": seconds}
 
 
-class _Connection:
-    """A transport of one connection, and where that comes in.
-
-    A client around it would take as long again as all the rest: for cookies, redirects and addresses.
-    """
-
-    def __init__(self, transport: httpx.HTTPTransport) -> None:
-        self.transport = transport
-        self.stream: Any = None
-
-    def arrived(self) -> bool:
-        """Whether something lies here that was not read."""
-        return self.stream is not None and bool(self.stream.get_extra_info("is_readable"))
-
-
 _CONNECTING = ("connect_tcp", "start_tls")
-_READING = ("receive_response_headers", "receive_response_body")
 
 
 class _Course:
-    """The course of one exchange: at whose turn it is, and whether it took a new connection."""
+    """Whether an exchange took a new connection."""
 
-    def __init__(self, awaited: Awaited) -> None:
-        self._awaited = awaited
+    def __init__(self) -> None:
         self.connected = False
 
-    def goes_on(self, connection: _Connection, step: str, about: Mapping[str, Any]) -> None:
-        """As httpcore tells of it: each step begins and then completes or fails."""
-        step, _, point = step.rpartition(".")
-        what = step.rpartition(".")[2]
-        if what in _CONNECTING:
-            self.connected = True
-            connection.stream = about["return_value"] if point == "complete" else None
-        elif what not in _READING:
-            return
-        if point == "started":
-            self._awaited.begins(time.monotonic(), connection.arrived)
-        else:
-            self._awaited.ends()
+    def goes_on(self, step: str, about: Mapping[str, Any]) -> None:
+        """httpcore calls it with every step, as `connection.connect_tcp.started`."""
+        self.connected |= step.split(".")[-2] in _CONNECTING
 
 
 class _Connections:
-    """Connections to one server, the one used last first.
+    """Connections to one server, the one used last first. Each is a transport without a client around it,
+    which would take as long again as all the rest: for cookies, redirects and addresses.
 
     A transport of many connections looks through all of them, under a lock, before and after every call.
     """
@@ -219,13 +188,13 @@ class _Connections:
     def __init__(self, make: Callable[[], httpx.HTTPTransport], most: int) -> None:
         """Raises: what `make` raises."""
         self._make = make
-        self._free: deque[tuple[_Connection, float]] = deque([(_Connection(make()), time.monotonic())])
+        self._free: deque[tuple[httpx.HTTPTransport, float]] = deque([(make(), time.monotonic())])
         self._places = threading.Semaphore(most)
         self._lock = threading.Lock()
         self.closed = False
 
     @contextmanager
-    def one(self, seconds: float) -> Iterator[_Connection]:
+    def one(self, seconds: float) -> Iterator[httpx.HTTPTransport]:
         """Raises: ServerUnreachable if none is free for so long, RuntimeError when they are closed."""
         if not self._places.acquire(timeout=seconds):
             raise e.ServerUnreachable("no answer from the server: too much is asked of it at once")
@@ -245,17 +214,17 @@ class _Connections:
             free = list(self._free)
             self._free.clear()
         for connection, _ in free:
-            connection.transport.close()
+            connection.close()
 
-    def _taken(self) -> _Connection:
+    def _taken(self) -> httpx.HTTPTransport:
         with self._lock:
             if self.closed:
                 raise RuntimeError("the connections are closed")
             if self._free:
                 return self._free.pop()[0]
-        return _Connection(self._make())
+        return self._make()
 
-    def _give_back(self, connection: _Connection) -> None:
+    def _give_back(self, connection: httpx.HTTPTransport) -> None:
         """Keep it for the next call, and those no longer that nobody needed for a while."""
         now, unused = time.monotonic(), []
         with self._lock:
@@ -263,7 +232,7 @@ class _Connections:
             while self._free and (self.closed or now - self._free[0][1] > _KEPT_SECONDS):
                 unused.append(self._free.popleft()[0])
         for one in unused:
-            one.transport.close()
+            one.close()
 
 
 def _transport(base: httpx.URL, authorities: Callable[[], ssl.SSLContext]) -> httpx.HTTPTransport:

@@ -17,9 +17,9 @@ from msgspec import Struct
 from starlette.datastructures import Headers
 
 from souvenance.agents.conversation_scope import ConversationScope, Flags, Namespaces, Observation
-from souvenance.agents.memory_interface import AI, USER
 from souvenance.agents.names import MOST_CHARS, digest, escalated, is_plain, sanitised
 from souvenance.agents.narrow_tokens import Narrowed, Purpose
+from souvenance.agents.recalled import AI, USER
 from souvenance.domain.names import ALL
 from souvenance.domain.upstream import ChatSettings
 from souvenance.errors import CapMalformed, CapScopeMismatch, InvalidInput
