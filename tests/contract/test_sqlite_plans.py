@@ -169,11 +169,11 @@ QUESTIONS = {
         ],
     ),
     "what holds one": (
-        lambda tx: tx.directory.ties(WORKSPACE, MEMBER, held="ann"),
+        lambda tx: tx.directory.memberships(WORKSPACE, MEMBER, held="ann"),
         ["memberships_by_held (workspace=? AND kind=? AND held=?)"],
     ),
     "whom one holds": (
-        lambda tx: tx.directory.ties(WORKSPACE, MEMBER, holder="s"),
+        lambda tx: tx.directory.memberships(WORKSPACE, MEMBER, holder="s"),
         ["PRIMARY KEY (workspace=? AND kind=? AND holder=?)", "ORDER BY"],
     ),
     "the sessions that one is in": (

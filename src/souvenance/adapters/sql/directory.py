@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from souvenance.adapters.sql.engine import NO_LIMIT, SqlRow, SqlSession, as_bytes, listed, marks
-from souvenance.domain.directory import MEMBER, SESSION, WORKSPACE, Entry, Tie
+from souvenance.domain.directory import MEMBER, SESSION, WORKSPACE, Entry, Membership
 from souvenance.domain.sign_ins import SPENT_KEPT_MS, UNUSED_MS, Client, SignIn, Slip
 from souvenance.ports.directory import Batch
 
@@ -25,10 +25,10 @@ _ADD = f"""INSERT INTO entries ({_COLUMNS})
 _NEXT_NAMESPACE = f"""SELECT namespace FROM entries
     WHERE {_KIND} AND namespace > ? ORDER BY namespace LIMIT 1"""
 _UPDATE = f"UPDATE entries SET metadata = ?, configuration = ? WHERE {_NAMED}"
-_TIE = """INSERT INTO memberships (workspace, kind, holder, held, since, until, configuration)
+_ADD_MEMBERSHIP = """INSERT INTO memberships (workspace, kind, holder, held, since, until, configuration)
     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, kind, holder, held, since)
     DO UPDATE SET until = excluded.until, configuration = excluded.configuration"""
-_TIES = "SELECT workspace, kind, holder, held, since, until, configuration FROM memberships"
+_MEMBERSHIPS = "SELECT workspace, kind, holder, held, since, until, configuration FROM memberships"
 _BATCH = """SELECT workspace, session, digest, at, first_turn, last_turn FROM batches
     WHERE workspace = ? AND session = ? AND digest = ?"""
 _FORGET_BATCHES = "DELETE FROM batches WHERE workspace = ? AND session = ? AND at < ?"
@@ -142,19 +142,19 @@ class SqlDirectory:
             self._namespaces[asked] = found
         return self._namespaces[asked]
 
-    def tie(self, tie: Tie) -> None:
-        one = tie
+    def add_membership(self, membership: Membership) -> None:
+        one = membership
         self._session.run(
-            _TIE,
+            _ADD_MEMBERSHIP,
             (one.workspace, one.kind, one.holder, one.held, one.since, one.until, one.configuration),
         )
 
-    def ties(
+    def memberships(
         self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
-    ) -> list[Tie]:
+    ) -> list[Membership]:
         where, values = _ends(workspace, kind, holder, held)
-        sql = f"{_TIES} WHERE {where} ORDER BY since, holder, held"
-        return [Tie(*row) for row in self._session.rows(sql, values)]
+        sql = f"{_MEMBERSHIPS} WHERE {where} ORDER BY since, holder, held"
+        return [Membership(*row) for row in self._session.rows(sql, values)]
 
     def sessions_with(
         self, workspace: str, peers: Collection[str], namespaces: Collection[str] | None = None
@@ -169,7 +169,9 @@ class SqlDirectory:
             found.update(row[0] for row in self._session.rows(f"{sql} {_IN_ORDER}", values))
         return sorted(found)
 
-    def untie(self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None) -> int:
+    def remove_memberships(
+        self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
+    ) -> int:
         where, values = _ends(workspace, kind, holder, held)
         return self._session.run(f"DELETE FROM memberships WHERE {where}", values)
 
