@@ -201,7 +201,8 @@ QUESTIONS = {
     "a task, claimed and finished": (
         lambda tx: claim_and_finish(tx),
         [
-            "next_jobs USING PRIMARY KEY (workspace>?",
+            "jobs_free (workspace>?",
+            "jobs_held (workspace>?",
             "jobs_free (workspace=? AND due<?)",
             "jobs_held (workspace=? AND until<?)",
             "ORDER BY",
@@ -212,7 +213,7 @@ QUESTIONS = {
     ),
     "when a workspace has something due": (
         lambda tx: tx.work.next_due(),
-        ["next_jobs", "ORDER BY"],
+        ["jobs_free", "jobs_held"],
     ),
 }
 

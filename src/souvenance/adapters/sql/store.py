@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cached_property
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -375,32 +374,6 @@ def _unknown(found: Difference) -> SchemaUnknown:
     )
 
 
-class _Opened:
-    """A transaction over an engine's session."""
-
-    __slots__ = ("_engine", "_managed")
-
-    def __init__(self, managed: AbstractContextManager[SqlSession], engine: Engine) -> None:
-        self._managed = managed
-        self._engine = engine
-
-    def __enter__(self) -> SqlTransaction:
-        session = self._managed.__enter__()
-        tx: SqlTransaction | None = session.attached
-        if tx is None or not session.unchanged or tx.uses == _MOST_USES:
-            tx = session.attached = SqlTransaction(session, self._engine)
-        tx.uses += 1
-        return tx
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._managed.__exit__(kind, error, trace)
-
-
 class SqlStore:
     def __init__(self, engine: Engine) -> None:
         """Raises: Misconfigured if the store belongs to another version."""
@@ -410,14 +383,23 @@ class SqlStore:
             migrate(engine)
             otherwise.pop_all()
 
-    def read(self, workspace: str = ALL) -> _Opened:
-        return _Opened(self._engine.read(workspace), self._engine)
+    def read(self, workspace: str = ALL) -> AbstractContextManager[SqlTransaction]:
+        return self._transaction(self._engine.read(workspace))
 
-    def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Opened:
-        return _Opened(self._engine.write(workspace, lasting=lasting), self._engine)
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[SqlTransaction]:
+        return self._transaction(self._engine.write(workspace, lasting=lasting))
 
-    def claim(self) -> _Opened:
-        return _Opened(self._engine.claim(), self._engine)
+    def claim(self) -> AbstractContextManager[SqlTransaction]:
+        return self._transaction(self._engine.claim())
+
+    @contextmanager
+    def _transaction(self, opened: AbstractContextManager[SqlSession]) -> Iterator[SqlTransaction]:
+        with opened as session:
+            tx: SqlTransaction | None = session.attached
+            if tx is None or not session.unchanged or tx.uses == _MOST_USES:
+                tx = session.attached = SqlTransaction(session, self._engine)
+            tx.uses += 1
+            yield tx
 
     def listening(self, heard: Callable[[], None]) -> AbstractContextManager[bool]:
         """Call back meanwhile when another process may have added work; whether the database can tell."""
