@@ -33,8 +33,7 @@ from souvenance.adapters.private_files import (
     write_private,
 )
 from souvenance.adapters.processes import announce, served_at
-from souvenance.adapters.sql.open_store import in_database, in_file
-from souvenance.adapters.sql.store import SqlStore
+from souvenance.adapters.sql.store import SqlStore, in_database, in_file
 from souvenance.adapters.store_binding import Binding, read_binding, write_binding
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy, WallClock
 from souvenance.adapters.token_counts import TokenCounter

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,13 +16,15 @@ from souvenance.adapters.sql.directory import SqlDirectory, SqlSignIns
 from souvenance.adapters.sql.engine import COMPARTMENT, Engine, SqlRow, SqlSession, as_bytes, marks
 from souvenance.adapters.sql.lines import SqlLines
 from souvenance.adapters.sql.schema import migrate
+from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.terms import SqlReindexing, SqlTerms
 from souvenance.decoders import settled
 from souvenance.domain import merkle
 from souvenance.domain.audit import GENESIS, Event, Row, leaf_of
 from souvenance.domain.capability import Revocation, Revoker
 from souvenance.domain.names import ALL, Compartment
-from souvenance.errors import BrokenAuditChain, SchemaUnknown
+from souvenance.errors import BrokenAuditChain, Misconfigured, SchemaUnknown
+from souvenance.extras import install
 from souvenance.ports.object_store import ChangeNote
 from souvenance.ports.store import ChangeMarks, Difference, WrappedKey
 
@@ -435,3 +439,29 @@ class SqlStore:
 
     def close(self) -> None:
         self._engine.close()
+
+
+def in_file(path: Path) -> Engine:
+    """Make the file before SQLite does, so that it and the files beside it are the owner's alone.
+
+    One that is there is not touched: to close it would drop the locks of whoever has it open in this process.
+
+    Raises: as `SqliteEngine`.
+    """
+    with suppress(OSError):  # It is there, or SQLite says why it can't be made, and that is translated.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    return SqliteEngine(path)
+
+
+def in_database(address: str, *, vectors: str | None = None) -> Engine:
+    """`vectors` says how they are to be kept, if any will be made.
+
+    Raises: Misconfigured, also if what speaks to PostgreSQL is not installed; as `PostgresEngine`."""
+    try:
+        from souvenance.adapters.sql.postgres import PostgresEngine
+    except ImportError:
+        raise Misconfigured(
+            "a store in PostgreSQL needs psycopg, which is not installed",
+            hint=f"Run: {install('postgres')}",
+        ) from None
+    return PostgresEngine(address, vectors=vectors)
