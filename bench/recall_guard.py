@@ -13,7 +13,7 @@ first ten lines answers, by `relevance.answers`. What a threshold costs is told 
 among the first ten.
 
 The threshold is the highest that loses two points at most in each of the four kinds of memory; so for several
-values of `relevance.BY_CROWD`. `held out` is chosen on all conversations but a fifth and told of that
+values of `BY_LINES_SEARCHED`. `held out` is chosen on all conversations but a fifth and told of that
 fifth, and `chosen on the other` on one dataset and told of the other. Nothing is fitted to `bench/people`.
 """
 
@@ -157,8 +157,8 @@ def cases(installation: Installation, memory: Memory, filled: Filled) -> Iterato
         found = installation.gate.call(operation, Credentials(installation.owner_cap), request).messages
         turns = [filled.turns[message.id] for message in found]
         told = [_signals(message) for message in found]
-        crowd = max((signals.get(r.CROWD, 0.0) for signals in told), default=0.0)
-        answer = max((r.answers(signals) for signals in told), default=0.0) + r.BY_CROWD * crowd
+        crowd = max((signals.get(r.LINES_SEARCHED, 0.0) for signals in told), default=0.0)
+        answer = max((r.answers(signals) for signals in told), default=0.0) + r.BY_LINES_SEARCHED * crowd
         gold = 100 * frac_at(turns, question.gold_turns, TOP) if kind == ANSWERED else 0.0
         name = f"{memory.size} {memory.dataset}"
         yield Case(name, memory.dataset, memory.fold, kind, answer, crowd, gold)
@@ -238,16 +238,18 @@ def report(some: Sequence[Case]) -> dict[str, dict[str, float]]:
     rows = {}
     product = r.LEAST_ANSWER
     for step in range(-6, 7):
-        rows[f"curve {step}"] = print_row("the curve", some, product + step / 2, r.BY_CROWD)
+        rows[f"curve {step}"] = print_row("the curve", some, product + step / 2, r.BY_LINES_SEARCHED)
     for by_crowd in CROWDS:
         name = f"by crowd {by_crowd}"
         rows[name] = print_row(f"{name}, chosen on all", some, chosen(some, by_crowd), by_crowd)
         rows[f"{name}, held out"] = print_row(f"{name}, held out", held_out(some, by_crowd), 0.0, by_crowd)
     for dataset in ("locomo", "longmemeval"):
-        at = chosen([one for one in some if one.dataset != dataset], r.BY_CROWD)
+        at = chosen([one for one in some if one.dataset != dataset], r.BY_LINES_SEARCHED)
         own = [one for one in some if one.dataset == dataset]
-        rows[f"{dataset}, chosen on the other"] = print_row(f"{dataset}, on the other", own, at, r.BY_CROWD)
-    rows["product"] = print_row("the product's", some, product, r.BY_CROWD)
+        rows[f"{dataset}, chosen on the other"] = print_row(
+            f"{dataset}, on the other", own, at, r.BY_LINES_SEARCHED
+        )
+    rows["product"] = print_row("the product's", some, product, r.BY_LINES_SEARCHED)
     return rows
 
 

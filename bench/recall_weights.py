@@ -45,7 +45,7 @@ from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import Installation
 from souvenance.ports.index import Hit
 
-SIGNALS = tuple(name for name in r.WEIGHTS if name not in (r.UPDATE, r.CROWD))
+SIGNALS = tuple(name for name in r.WEIGHTS if name not in (r.REPLACES_OLDER, r.LINES_SEARCHED))
 """All but what is told only once lines are ranked, and what is the same for all lines."""
 FOLDS = 5
 METRICS = {
@@ -53,12 +53,12 @@ METRICS = {
     "longmemeval": ("session_all@5", "session_all@10", "turn_all@5", "turn_all@10"),
 }
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "meaning, gist, nearby, twice": (r.MEANING, r.GIST, r.NEARBY, r.TWICE),
-    "kin, kin_session, twice": (r.KIN, r.KIN_SESSION, r.TWICE),
-    "around, session": (r.AROUND, r.SESSION),
-    "moment, count": (r.MOMENT, r.COUNT),
-    "asks, self": (r.ASKS, r.SELF),
-    "seldom, then": (r.SELDOM, r.THEN),
+    "all of meaning": (r.MEANING, r.MEANING_IN_SESSION, r.MEANING_NEARBY, r.WORDS_AND_MEANING),
+    "all of similar words": (r.SIMILAR_WORDS, r.SIMILAR_WORDS_IN_SESSION, r.WORDS_AND_MEANING),
+    "all of words": (r.WORDS_AROUND, r.WORDS_IN_SESSION),
+    "gives time, gives number": (r.GIVES_TIME, r.GIVES_NUMBER),
+    "is question, first person": (r.IS_QUESTION, r.FIRST_PERSON),
+    "said then, mentions date": (r.SAID_THEN, r.MENTIONS_DATE),
 }
 
 _DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -297,7 +297,7 @@ class Folds:
 def ablations() -> Iterator[tuple[str, Sequence[str]]]:
     """The rows of the table, each with the signals that it has."""
     yield "all", SIGNALS
-    yield "words alone", (r.KIN,)
+    yield "words alone", (r.SIMILAR_WORDS,)
     yield "meaning alone", (r.MEANING,)
     for name, left_out in {**GROUPS, **{one: (one,) for one in SIGNALS}}.items():
         yield f"without {name}", [one for one in SIGNALS if one not in left_out]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from souvenance.adapters.document_reader import Documents
 from souvenance.adapters.embed.choice import choose, describe, load
 from souvenance.adapters.embed.local import SPACE as ENGLISH_SPACE
 from souvenance.adapters.key_files import ROOT_FILE, KeyFiles
@@ -20,8 +21,6 @@ from souvenance.adapters.late_audit_file import LateFile
 from souvenance.adapters.lazy_loading import (
     IndexWhenAsked,
     Later,
-    ReaderWhenAsked,
-    TokensWhenAsked,
     WebhookSenderWhenAsked,
 )
 from souvenance.adapters.private_files import (
@@ -34,10 +33,10 @@ from souvenance.adapters.private_files import (
     write_private,
 )
 from souvenance.adapters.processes import announce, served_at
-from souvenance.adapters.sql.open_store import in_database, in_file
-from souvenance.adapters.sql.store import SqlStore
+from souvenance.adapters.sql.store import SqlStore, in_database, in_file
 from souvenance.adapters.store_binding import Binding, read_binding, write_binding
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy, WallClock
+from souvenance.adapters.token_counts import TokenCounter
 from souvenance.adapters.word_lists import PackagedSpelling, PackagedThesaurus
 from souvenance.config import ModelEndpoint, Settings, without_secrets
 from souvenance.core.embedding_space import Meaning
@@ -394,7 +393,7 @@ def _furnished(
     clock = SystemClock()
     vault = Vault(keyring, entropy)
     store, carrier = _with_objects(settings, sql_store, vault, rebuilding=rebuilding)
-    tokenizer = TokensWhenAsked()
+    tokenizer = TokenCounter()
     index = IndexWhenAsked(settings.index_mb * _MEGABYTE)
     meaning = _meaning(settings, clock, patience)
     services = Services(
@@ -402,7 +401,7 @@ def _furnished(
         index=index,
         entropy=entropy,
         tokenizer=tokenizer,
-        reader=ReaderWhenAsked(),
+        reader=Documents(),
         webhook_sender=WebhookSenderWhenAsked(allow_private=settings.webhook_private),
         limits=settings.limits,
         thesaurus=PackagedThesaurus(),

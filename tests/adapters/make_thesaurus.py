@@ -9,6 +9,8 @@ first. Words of one term count as one, by their closest.
 from __future__ import annotations
 
 import re
+import sys
+from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from souvenance.adapters.embed import local
-from souvenance.adapters.word_lists import _THESAURUS_FILE, packed
+from souvenance.adapters.word_lists import _HEAD, _THESAURUS_FILE
 from souvenance.language import terms as words
 from souvenance.language.terms.languages import ASKING, STOP_WORDS
 
@@ -36,6 +38,20 @@ MOST_KIN = 12
 LEAST_NEARNESS = 0.5
 NOTHING_ALIKE = 0.25
 """How near the vectors of two words lie that have nothing to do with each other."""
+
+
+def packed(similar: dict[str, Sequence[tuple[str, int]]]) -> bytes:
+    """The file of a thesaurus with the similar terms of each term, in hundredths, the closest first."""
+    terms = sorted({*similar, *(term for found in similar.values() for term, _ in found)})
+    places = {term: place for place, term in enumerate(terms)}
+    names = "\n".join(terms).encode()
+    pairs = [pair for term in terms for pair in similar.get(term, ())]
+    numbers = array("H", [places[term] for term, _ in pairs])
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    counts = bytes(len(similar.get(term, ())) for term in terms)
+    head = _HEAD.pack(len(terms), len(names))
+    return head + names + counts + numbers.tobytes() + bytes(closeness for _, closeness in pairs)
 
 
 def common() -> dict[str, str]:

@@ -4,7 +4,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from contracts.threads import often_interrupted
-from souvenance.adapters.lazy_loading import Later, TokensWhenAsked
+from souvenance.adapters.lazy_loading import Later
 
 THREADS = 16
 
@@ -30,7 +30,3 @@ def test_whichever_threads_ask_it_is_made_once():
         found = [one.result() for one in [pool.submit(ask) for _ in range(THREADS)]]
     assert len(made) == 1
     assert set(found) == set(made)
-
-
-def test_the_tokenizer_counts_as_the_one_it_loads():
-    assert TokensWhenAsked().count("How many tokens are these?") == 6

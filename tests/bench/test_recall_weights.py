@@ -32,32 +32,32 @@ def sample(rows, gold=("0:1",), *, dataset="locomo", fold=0, kind="cat1"):
 
 def told_by(name, *, gold=0, fold=0, **kind):
     """The signal of that name tells the right one of four lines; another is there by chance."""
-    rows = [{r.SELF: 0.1 * ((number + fold) % 3)} for number in range(4)]
+    rows = [{r.FIRST_PERSON: 0.1 * ((number + fold) % 3)} for number in range(4)]
     rows[gold][name] = 1.0
     return sample(rows, (f"{gold}:1",), fold=fold, **kind)
 
 
 def test_a_signal_that_tells_the_right_line_weighs_more_than_one_that_is_there_by_chance():
-    weights = Fit([told_by(r.KIN, gold=at % 4) for at in range(8)], 0.5, 0.3).weights()
-    assert weights[r.KIN] > 1
-    assert abs(weights[r.SELF]) < weights[r.KIN]
+    weights = Fit([told_by(r.SIMILAR_WORDS, gold=at % 4) for at in range(8)], 0.5, 0.3).weights()
+    assert weights[r.SIMILAR_WORDS] > 1
+    assert abs(weights[r.FIRST_PERSON]) < weights[r.SIMILAR_WORDS]
 
 
 def test_a_signal_that_is_the_same_everywhere_weighs_nothing():
-    one = sample([{r.KIN: 1.0, r.SELF: 2.0}, {r.SELF: 2.0}])
-    assert Fit([one], 0.5, 0.3).weights()[r.SELF] == 0
+    one = sample([{r.SIMILAR_WORDS: 1.0, r.FIRST_PERSON: 2.0}, {r.FIRST_PERSON: 2.0}])
+    assert Fit([one], 0.5, 0.3).weights()[r.FIRST_PERSON] == 0
 
 
 def test_what_is_left_out_has_no_weight():
-    known = [told_by(r.KIN), told_by(r.MEANING, gold=1)]
+    known = [told_by(r.SIMILAR_WORDS), told_by(r.MEANING, gold=1)]
     assert set(Fit(known, 0.5, 0.3).weights([r.MEANING])) == {r.MEANING}
 
 
 def test_the_share_says_which_dataset_is_listened_to():
-    against = sample([{}, {r.KIN: 1.0}], dataset="longmemeval")
-    known = [sample([{r.KIN: 1.0}, {}])] * 9 + [against]
-    assert Fit(known, 0.1, 0.3).weights()[r.KIN] > 0
-    assert Fit(known, 0.9, 0.3).weights()[r.KIN] < 0
+    against = sample([{}, {r.SIMILAR_WORDS: 1.0}], dataset="longmemeval")
+    known = [sample([{r.SIMILAR_WORDS: 1.0}, {}])] * 9 + [against]
+    assert Fit(known, 0.1, 0.3).weights()[r.SIMILAR_WORDS] > 0
+    assert Fit(known, 0.9, 0.3).weights()[r.SIMILAR_WORDS] < 0
 
 
 @given(
@@ -68,7 +68,7 @@ def test_the_share_says_which_dataset_is_listened_to():
     )
 )
 def test_no_other_weights_make_the_right_lines_likelier(questions):
-    names = (r.KIN, r.MEANING, r.SPEAKER)
+    names = (r.SIMILAR_WORDS, r.MEANING, r.SPEAKER)
     known = [sample([dict(zip(names, row, strict=True)) for row in rows]) for rows in questions]
     ridge = 0.3
     best = Fit(known, 0.5, ridge).weights(names)
@@ -89,7 +89,7 @@ def test_no_other_weights_make_the_right_lines_likelier(questions):
 
 
 def test_of_equal_scores_the_newest_line_comes_first():
-    assert ranked(sample([{}, {r.KIN: 1.0}, {}]), {r.KIN: 1.0}) == ["1:1", "0:1", "2:1"]
+    assert ranked(sample([{}, {r.SIMILAR_WORDS: 1.0}, {}]), {r.SIMILAR_WORDS: 1.0}) == ["1:1", "0:1", "2:1"]
 
 
 def test_a_turn_of_several_messages_is_counted_once():
@@ -98,8 +98,8 @@ def test_a_turn_of_several_messages_is_counted_once():
 
 
 def test_each_dataset_is_judged_by_its_own_measures():
-    rows = [{r.KIN: 1.0}] + [{r.MEANING: 1.0}] * 7
-    first, seventh = {r.KIN: 1.0}, {r.MEANING: 1.0}
+    rows = [{r.SIMILAR_WORDS: 1.0}] + [{r.MEANING: 1.0}] * 7
+    first, seventh = {r.SIMILAR_WORDS: 1.0}, {r.MEANING: 1.0}
     assert judged(sample(rows), ranked(sample(rows), first)) == {
         "turn_frac@10": 100,
         "turn_frac@10_cat1": 100,
@@ -114,16 +114,16 @@ def test_each_dataset_is_judged_by_its_own_measures():
 
 
 def test_a_sample_is_judged_by_weights_that_were_fitted_without_it():
-    misleading = sample([{}, *[{r.KIN: 1.0}] * 10], fold=1)
-    known = [told_by(r.KIN, gold=at % 4) for at in range(4)] + [misleading] * 9
-    assert measured(known, {r.KIN: 1.0})["locomo turn_frac@10"] == pytest.approx(100 * 4 / 13)
+    misleading = sample([{}, *[{r.SIMILAR_WORDS: 1.0}] * 10], fold=1)
+    known = [told_by(r.SIMILAR_WORDS, gold=at % 4) for at in range(4)] + [misleading] * 9
+    assert measured(known, {r.SIMILAR_WORDS: 1.0})["locomo turn_frac@10"] == pytest.approx(100 * 4 / 13)
     held_out = [weights for held, weights in Folds(known, 0.5, 0.3).weights(SIGNALS) if held[0].fold == 1]
-    assert held_out[0][r.KIN] > 0
+    assert held_out[0][r.SIMILAR_WORDS] > 0
 
 
 def test_without_a_second_fold_nothing_can_be_held_out():
     with pytest.raises(ValueError, match="nothing is left"):
-        Folds([told_by(r.KIN)], 0.5, 0.3)
+        Folds([told_by(r.SIMILAR_WORDS)], 0.5, 0.3)
 
 
 def test_every_signal_is_left_out_once_by_itself():
@@ -142,8 +142,8 @@ def test_what_is_kept_is_asked_for_every_line_with_its_signals(tmp_path):
     [found] = samples("locomo", [beside, corpus], tmp_path)
     assert (found.fold, found.turns, found.sessions) == (1, ["D1:2", "D1:1"], ["D1", "D1"])
     [asks, tells] = ({name: row[at] for at, name in enumerate(SIGNALS)} for row in found.signals)
-    assert (asks[r.KIN], asks[r.ASKS], asks[r.SPEAKER]) == (1, 1, 0)
-    assert (tells[r.KIN], tells[r.ASKS], tells[r.SPEAKER]) == (1, 0, 1)
+    assert (asks[r.SIMILAR_WORDS], asks[r.IS_QUESTION], asks[r.SPEAKER]) == (1, 1, 0)
+    assert (tells[r.SIMILAR_WORDS], tells[r.IS_QUESTION], tells[r.SPEAKER]) == (1, 0, 1)
 
 
 def test_the_program_says_what_it_lacks(tmp_path):

@@ -169,11 +169,11 @@ QUESTIONS = {
         ],
     ),
     "what holds one": (
-        lambda tx: tx.directory.ties(WORKSPACE, MEMBER, held="ann"),
+        lambda tx: tx.directory.memberships(WORKSPACE, MEMBER, held="ann"),
         ["memberships_by_held (workspace=? AND kind=? AND held=?)"],
     ),
     "whom one holds": (
-        lambda tx: tx.directory.ties(WORKSPACE, MEMBER, holder="s"),
+        lambda tx: tx.directory.memberships(WORKSPACE, MEMBER, holder="s"),
         ["PRIMARY KEY (workspace=? AND kind=? AND holder=?)", "ORDER BY"],
     ),
     "the sessions that one is in": (
@@ -201,7 +201,8 @@ QUESTIONS = {
     "a task, claimed and finished": (
         lambda tx: claim_and_finish(tx),
         [
-            "next_jobs USING PRIMARY KEY (workspace>?",
+            "jobs_free (workspace>?",
+            "jobs_held (workspace>?",
             "jobs_free (workspace=? AND due<?)",
             "jobs_held (workspace=? AND until<?)",
             "ORDER BY",
@@ -212,7 +213,7 @@ QUESTIONS = {
     ),
     "when a workspace has something due": (
         lambda tx: tx.work.next_due(),
-        ["next_jobs", "ORDER BY"],
+        ["jobs_free", "jobs_held"],
     ),
 }
 

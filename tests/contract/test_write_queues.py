@@ -13,7 +13,7 @@ import pytest
 from contracts.write_queue_contract import Hand, WriteQueueContract, put
 from processes import PATIENCE_SECONDS
 from reference.write_queue import MemoryWriteQueue
-from souvenance.adapters.write_queue import KEY_FILE, LOCK_FILE, WAITING, SealedWriteQueue
+from souvenance.adapters.write_queue import KEY_FILE, WAITING, SealedWriteQueue
 from souvenance.errors import StorageFull, StorageReadOnly, StorageUnavailable
 from souvenance.ports.write_queue import WriteQueueStatus, WriteRefused
 
@@ -85,7 +85,7 @@ def test_the_folder_and_its_files_are_their_owners_alone(folder, write_queue, ha
     finally:
         os.umask(usual)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert {path.name for path in folder.iterdir()} >= {KEY_FILE, LOCK_FILE}
+    assert {path.name for path in folder.iterdir()} >= {KEY_FILE}
     assert letters(folder)
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
 

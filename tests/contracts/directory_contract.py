@@ -9,13 +9,13 @@ import pytest
 from msgspec.structs import replace
 
 from contracts.store_scenes import IDS, TWINS, GiveUp
-from souvenance.domain.directory import MEMBER, PEER, PICK, SESSION, WORKSPACE, Entry, Tie
+from souvenance.domain.directory import MEMBER, PEER, PICK, SESSION, WORKSPACE, Entry, Membership
 from souvenance.ports.directory import Batch
 from souvenance.ports.store import Store
 
 HOME = "acme"
 ANN = Entry(HOME, PEER, "ann", IDS[3], 1, '{"naïve":"日本"}', '{"a":[1,null]}', "travel")
-TIE = Tie(HOME, MEMBER, "Tuesday", "ann", 4, 7, '{"a":1}')
+MEMBERSHIP = Membership(HOME, MEMBER, "Tuesday", "ann", 4, 7, '{"a":1}')
 BATCH = Batch(HOME, "Tuesday", bytes(range(32)), 5, 1, 3)
 
 
@@ -180,29 +180,29 @@ class EntriesContract:
 
 class TiesContract:
     def test_a_tie_is_read_back_as_it_was_made(self, store: Store) -> None:
-        endless = replace(TIE, since=8, until=None)
+        endless = replace(MEMBERSHIP, since=8, until=None)
         with store.write() as tx:
-            tx.directory.tie(endless)
-            tx.directory.tie(TIE)
+            tx.directory.add_membership(endless)
+            tx.directory.add_membership(MEMBERSHIP)
         with store.read() as tx:
-            assert tx.directory.ties(HOME, MEMBER) == [TIE, endless]
+            assert tx.directory.memberships(HOME, MEMBER) == [MEMBERSHIP, endless]
 
     def test_a_tie_with_the_same_ends_kind_and_beginning_is_replaced(self, store: Store) -> None:
         others = [
-            replace(TIE, since=5),
-            replace(TIE, holder="Wednesday"),
-            replace(TIE, held="bob"),
+            replace(MEMBERSHIP, since=5),
+            replace(MEMBERSHIP, holder="Wednesday"),
+            replace(MEMBERSHIP, held="bob"),
         ]
-        apart = [replace(TIE, kind=PICK), replace(TIE, workspace="other")]
+        apart = [replace(MEMBERSHIP, kind=PICK), replace(MEMBERSHIP, workspace="other")]
         with store.write() as tx:
-            for tie in (TIE, *others, *apart):
-                tx.directory.tie(tie)
-            changed = replace(TIE, until=None, configuration="{}")
-            tx.directory.tie(changed)
+            for membership in (MEMBERSHIP, *others, *apart):
+                tx.directory.add_membership(membership)
+            changed = replace(MEMBERSHIP, until=None, configuration="{}")
+            tx.directory.add_membership(changed)
         with store.read() as tx:
-            assert tx.directory.ties(HOME, MEMBER) == [changed, others[2], others[1], others[0]]
-            assert tx.directory.ties(HOME, PICK) == apart[:1]
-            assert tx.directory.ties("other", MEMBER) == apart[1:]
+            assert tx.directory.memberships(HOME, MEMBER) == [changed, others[2], others[1], others[0]]
+            assert tx.directory.memberships(HOME, PICK) == apart[:1]
+            assert tx.directory.memberships("other", MEMBER) == apart[1:]
 
     def test_the_sessions_that_peers_are_in_now_are_told_by_namespace(self, store: Store) -> None:
         def session(name: str, namespace: str = "travel", workspace: str = HOME) -> Entry:
@@ -210,13 +210,13 @@ class TiesContract:
 
         enter(store, session("a"), session("b", "health"), session("left"), session("of bob"))
         enter(store, session("a", workspace="other"), replace(session("no session"), kind=PEER))
-        ties = [("a", "ann"), ("b", "ann"), ("of bob", "bob"), ("no session", "ann"), ("gone", "ann")]
+        memberships = [("a", "ann"), ("b", "ann"), ("of bob", "bob"), ("no session", "ann"), ("gone", "ann")]
         with store.write() as tx:
-            for holder, held in ties:
-                tx.directory.tie(Tie(HOME, MEMBER, holder, held, 1, None, "{}"))
-            tx.directory.tie(Tie(HOME, MEMBER, "left", "ann", 1, 5, "{}"))
-            tx.directory.tie(Tie(HOME, MEMBER, "a", "ann", 9, None, "{}"))
-            tx.directory.tie(Tie(HOME, PICK, "of bob", "ann", 1, None, "{}"))
+            for holder, held in memberships:
+                tx.directory.add_membership(Membership(HOME, MEMBER, holder, held, 1, None, "{}"))
+            tx.directory.add_membership(Membership(HOME, MEMBER, "left", "ann", 1, 5, "{}"))
+            tx.directory.add_membership(Membership(HOME, MEMBER, "a", "ann", 9, None, "{}"))
+            tx.directory.add_membership(Membership(HOME, PICK, "of bob", "ann", 1, None, "{}"))
         with store.read() as tx:
             assert tx.directory.sessions_with(HOME, {"ann"}) == ["a", "b"]
             assert tx.directory.sessions_with(HOME, {"ann", "bob"}) == ["a", "b", "of bob"]
@@ -227,48 +227,53 @@ class TiesContract:
 
     def test_ties_are_asked_for_by_either_end_or_both(self, store: Store) -> None:
         made = [
-            replace(TIE, since=since, holder=holder, held=held)
+            replace(MEMBERSHIP, since=since, holder=holder, held=held)
             for since, holder, held in product((1, 2), ("s", "S", "t"), ("ann", "bob"))
         ]
-        made.sort(key=lambda tie: (tie.since, tie.holder, tie.held))
+        made.sort(key=lambda membership: (membership.since, membership.holder, membership.held))
         with store.write() as tx:
-            for tie in made[::-1]:
-                tx.directory.tie(tie)
+            for membership in made[::-1]:
+                tx.directory.add_membership(membership)
             for holder, held in product((None, "s", "u"), (None, "ann", "Ann")):
-                assert tx.directory.ties(HOME, MEMBER, holder=holder, held=held) == [
-                    tie for tie in made if holder in (None, tie.holder) and held in (None, tie.held)
+                assert tx.directory.memberships(HOME, MEMBER, holder=holder, held=held) == [
+                    membership
+                    for membership in made
+                    if holder in (None, membership.holder) and held in (None, membership.held)
                 ]
 
     def test_what_is_untied_is_as_if_it_had_never_been(self, store: Store) -> None:
         for holder, held in product((None, "s", "u"), (None, "ann", "Ann")):
             made = [
-                replace(TIE, since=since, holder=one, held=other)
+                replace(MEMBERSHIP, since=since, holder=one, held=other)
                 for since, one, other in product((1, 2), ("s", "t"), ("ann", "bob"))
             ]
-            apart = [replace(TIE, kind=PICK, holder="s"), replace(TIE, workspace="other", holder="s")]
+            apart = [
+                replace(MEMBERSHIP, kind=PICK, holder="s"),
+                replace(MEMBERSHIP, workspace="other", holder="s"),
+            ]
             with store.write() as tx:
-                for tie in (*made, *apart):
-                    tx.directory.tie(tie)
-                doomed = len(tx.directory.ties(HOME, MEMBER, holder=holder, held=held))
-                assert tx.directory.untie(HOME, MEMBER, holder=holder, held=held) == doomed
-                assert tx.directory.ties(HOME, MEMBER, holder=holder, held=held) == []
-                assert len(tx.directory.ties(HOME, MEMBER)) == len(made) - doomed
-                assert tx.directory.ties(HOME, PICK) == apart[:1]
-                assert tx.directory.ties("other", MEMBER) == apart[1:]
+                for membership in (*made, *apart):
+                    tx.directory.add_membership(membership)
+                doomed = len(tx.directory.memberships(HOME, MEMBER, holder=holder, held=held))
+                assert tx.directory.remove_memberships(HOME, MEMBER, holder=holder, held=held) == doomed
+                assert tx.directory.memberships(HOME, MEMBER, holder=holder, held=held) == []
+                assert len(tx.directory.memberships(HOME, MEMBER)) == len(made) - doomed
+                assert tx.directory.memberships(HOME, PICK) == apart[:1]
+                assert tx.directory.memberships("other", MEMBER) == apart[1:]
 
     @pytest.mark.parametrize("twin", TWINS)
     def test_ends_compare_byte_for_byte(self, store: Store, twin: str) -> None:
-        plain = replace(TIE, holder="ann")
+        plain = replace(MEMBERSHIP, holder="ann")
         with store.write() as tx:
-            tx.directory.tie(plain)
-            assert tx.directory.ties(HOME, MEMBER, held=twin) == []
-            assert tx.directory.ties(HOME, MEMBER, holder=twin) == []
-            assert tx.directory.untie(HOME, MEMBER, held=twin) == 0
-            tx.directory.tie(replace(plain, held=twin))
-            tx.directory.tie(replace(plain, holder=twin))
-            assert tx.directory.ties(HOME, MEMBER, held=twin) == [replace(plain, held=twin)]
-            assert tx.directory.ties(HOME, MEMBER, holder=twin) == [replace(plain, holder=twin)]
-            assert tx.directory.ties(HOME, MEMBER, holder="ann", held="ann") == [plain]
+            tx.directory.add_membership(plain)
+            assert tx.directory.memberships(HOME, MEMBER, held=twin) == []
+            assert tx.directory.memberships(HOME, MEMBER, holder=twin) == []
+            assert tx.directory.remove_memberships(HOME, MEMBER, held=twin) == 0
+            tx.directory.add_membership(replace(plain, held=twin))
+            tx.directory.add_membership(replace(plain, holder=twin))
+            assert tx.directory.memberships(HOME, MEMBER, held=twin) == [replace(plain, held=twin)]
+            assert tx.directory.memberships(HOME, MEMBER, holder=twin) == [replace(plain, holder=twin)]
+            assert tx.directory.memberships(HOME, MEMBER, holder="ann", held="ann") == [plain]
 
 
 class BatchesContract:
@@ -324,16 +329,16 @@ class RegisterContract(EntriesContract, TiesContract, BatchesContract):
             for workspace in (HOME, "other"):
                 tx.directory.add(replace(ANN, workspace=workspace))
                 tx.directory.add(Entry(workspace, WORKSPACE, workspace, IDS[0], 1))
-                tx.directory.tie(replace(TIE, workspace=workspace))
+                tx.directory.add_membership(replace(MEMBERSHIP, workspace=workspace))
                 tx.directory.keep_batch(replace(BATCH, workspace=workspace), 0)
             assert tx.directory.entry(HOME, PEER, "ann") == ANN
             tx.directory.remove_workspace(HOME)
             assert tx.directory.entry(HOME, PEER, "ann") is None
         with store.read() as tx:
             assert tx.directory.entries(HOME, PEER) == tx.directory.entries(HOME, WORKSPACE) == []
-            assert tx.directory.ties(HOME, MEMBER) == []
+            assert tx.directory.memberships(HOME, MEMBER) == []
             assert tx.directory.batch(HOME, "Tuesday", BATCH.digest) is None
             assert tx.directory.entries(None, WORKSPACE) == [Entry("other", WORKSPACE, "other", IDS[0], 1)]
             assert tx.directory.entries("other", PEER) == [replace(ANN, workspace="other")]
-            assert tx.directory.ties("other", MEMBER) == [replace(TIE, workspace="other")]
+            assert tx.directory.memberships("other", MEMBER) == [replace(MEMBERSHIP, workspace="other")]
             assert tx.directory.batch("other", "Tuesday", BATCH.digest) == replace(BATCH, workspace="other")

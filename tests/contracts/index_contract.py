@@ -72,19 +72,19 @@ class _FindingContract:
     def test_a_rare_term_tells_more_than_a_common_one(self, store: Store, index: Index) -> None:
         index_lines(store, WORK, {CITY: 1}, {TEA: 1}, {TEA: 1}, {TEA: 1})
         assert search(store, index, about(TEA, CITY))[0] == IDS[0]
-        told = signal(store, index, about(TEA, CITY), r.KIN)
+        told = signal(store, index, about(TEA, CITY), r.SIMILAR_WORDS)
         tea, city = r.idf(4, 3), r.idf(4, 1)
         assert told[IDS[0]] == pytest.approx(city / (tea + city))
         assert told[IDS[1]] == pytest.approx(tea / (tea + city))
 
     def test_a_term_that_nobody_holds_is_missed(self, store: Store, index: Index) -> None:
         index_lines(store, WORK, {TEA: 1})
-        assert signal(store, index, about(TEA), r.KIN) == {IDS[0]: 1.0}
-        assert signal(store, index, about(TEA, CITY), r.KIN)[IDS[0]] < 0.5
+        assert signal(store, index, about(TEA), r.SIMILAR_WORDS) == {IDS[0]: 1.0}
+        assert signal(store, index, about(TEA, CITY), r.SIMILAR_WORDS)[IDS[0]] < 0.5
 
     def test_a_term_counts_once_however_often_a_line_holds_it(self, store: Store, index: Index) -> None:
         index_lines(store, WORK, {TEA: 1}, {TEA: 255}, {TEA: 0})
-        assert set(signal(store, index, about(TEA), r.KIN).values()) == {1.0}
+        assert set(signal(store, index, about(TEA), r.SIMILAR_WORDS).values()) == {1.0}
 
     def test_the_score_is_what_the_signals_add_up_to(self, store: Store, index: Index) -> None:
         index_lines(store, WORK, {TEA: 1, MILK: 2}, {TEA: 1}, {MILK: 3, 5: 1})
@@ -92,7 +92,7 @@ class _FindingContract:
         assert len(found) == 3
         for hit in found:
             expect_told(hit)
-            assert hit.signals[r.KIN] > 0
+            assert hit.signals[r.SIMILAR_WORDS] > 0
 
     def test_of_equal_scores_what_was_said_last_comes_first(self, store: Store, index: Index) -> None:
         with store.write() as tx:
@@ -143,7 +143,7 @@ class _RoomsContract:
         inquiry = Inquiry([IndexQuery(WORK, [TEA]), IndexQuery(TRAVEL, [MILK])], [0], [1.0])
         found = hits(store, index, inquiry)
         assert [(hit.compartment, hit.id) for hit in found] == [(TRAVEL, IDS[1]), (WORK, IDS[0])]
-        assert [hit.signals[r.KIN] for hit in found] == [1.0, 1.0]
+        assert [hit.signals[r.SIMILAR_WORDS] for hit in found] == [1.0, 1.0]
 
     def test_compartments_are_ranked_together(self, store: Store, index: Index) -> None:
         index_lines(store, WORK, {TEA: 1}, {TEA: 1, MILK: 1, CITY: 1})
@@ -159,7 +159,7 @@ class _RoomsContract:
         found = hits(store, index, about(TEA, CITY, compartments=(WORK, TRAVEL)))
         tea, city = r.idf(8, 7), r.idf(8, 1)
         assert found[0][:2] == (WORK, IDS[1])
-        assert found[0].signals[r.KIN] == pytest.approx(city / (tea + city))
+        assert found[0].signals[r.SIMILAR_WORDS] == pytest.approx(city / (tea + city))
 
     def test_a_compartment_that_was_not_asked_about_is_not_found(self, store: Store, index: Index) -> None:
         for compartment in (TRAVEL, BOB, WORK._replace(workspace="other")):

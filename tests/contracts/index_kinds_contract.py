@@ -31,7 +31,7 @@ from souvenance.ports.store import Store
 
 _DAY = 86_400_000
 _SIGNS = tuple(range(100, 100 + len(signs.EVERY)))
-_KINDS = {r.ASKS, r.SELF, r.MOMENT, r.COUNT}
+_KINDS = {r.IS_QUESTION, r.FIRST_PERSON, r.GIVES_TIME, r.GIVES_NUMBER}
 
 
 def _signed(wants: Wants = Wants()) -> Inquiry:  # noqa: B008
@@ -49,10 +49,10 @@ class KindsContract:
     @pytest.mark.parametrize(
         ("sign", "told"),
         [
-            (signs.ASKS, {r.ASKS}),
-            (signs.SELF, {r.SELF}),
-            (signs.NUMBER, {r.COUNT}),
-            (signs.TIME, {r.MOMENT}),
+            (signs.ASKS, {r.IS_QUESTION}),
+            (signs.SELF, {r.FIRST_PERSON}),
+            (signs.NUMBER, {r.GIVES_NUMBER}),
+            (signs.TIME, {r.GIVES_TIME}),
         ],
     )
     def test_a_sign_counts_by_itself_or_because_the_question_wants_it(
@@ -67,18 +67,18 @@ class KindsContract:
             return _KINDS & signed.signals.keys()
 
         assert found(Wants(moment=True, count=True)) == told
-        assert found(Wants()) == told - {r.COUNT, r.MOMENT}
+        assert found(Wants()) == told - {r.GIVES_NUMBER, r.GIVES_TIME}
 
     @pytest.mark.parametrize(
         ("wants", "name"),
-        [(Wants(moment=True), r.MOMENT), (Wants(count=True), r.COUNT)],
+        [(Wants(moment=True), r.GIVES_TIME), (Wants(count=True), r.GIVES_NUMBER)],
     )
     def test_a_question_wants_one_thing_and_not_another(
         self, store: Store, index: Index, wants: Wants, name: str
     ) -> None:
         index_lines(store, WORK, {TEA: 1, **dict.fromkeys(_SIGNS, 0)})
         (hit,) = hits(store, index, _signed(wants))
-        assert _KINDS & hit.signals.keys() == {r.ASKS, r.SELF, name}
+        assert _KINDS & hit.signals.keys() == {r.IS_QUESTION, r.FIRST_PERSON, name}
 
     def test_a_line_that_asks_comes_behind_one_that_tells(self, store: Store, index: Index) -> None:
         asks, tells = (_SIGNS[signs.EVERY.index(sign)] for sign in (signs.ASKS, signs.SELF))
@@ -98,7 +98,7 @@ class KindsContract:
             hit.compartment: hit.signals.keys() & _KINDS
             for hit in hits(store, index, Inquiry(asked, [0], [1.0]))
         }
-        assert found == {WORK: {r.ASKS}, TRAVEL: set()}
+        assert found == {WORK: {r.IS_QUESTION}, TRAVEL: set()}
 
     def test_a_line_that_speaks_of_a_day_that_is_asked_about_is_found_by_it(
         self, store: Store, index: Index
@@ -107,7 +107,8 @@ class KindsContract:
         index_lines(store, BOB, {5: 1, 7: 0}, {5: 1, 8: 0})
         asked = [IndexQuery(WORK, [TEA], days=[7, 8]), IndexQuery(BOB, [TEA], days=[8, 9])]
         found = {
-            hit[:2]: hit.signals.get(r.THEN, 0.0) for hit in hits(store, index, Inquiry(asked, [0], [1.0]))
+            hit[:2]: hit.signals.get(r.MENTIONS_DATE, 0.0)
+            for hit in hits(store, index, Inquiry(asked, [0], [1.0]))
         }
         assert found == {(WORK, IDS[0]): 1.0, (WORK, IDS[1]): 1.0, (WORK, IDS[2]): 0.0, (BOB, IDS[1]): 1.0}
         of_no_terms = Inquiry([IndexQuery(WORK, [], days=[9])], [], [])
@@ -133,7 +134,7 @@ class KindsContract:
     ) -> None:
         span = TimeSpan(10 * _DAY, 12 * _DAY)
         _spoken(store, 10, 11, 12, 9, 13, 0, 100)
-        told = signal(store, index, about(TEA, spans=(span,)), r.SELDOM)
+        told = signal(store, index, about(TEA, spans=(span,)), r.SAID_THEN)
         early, late = (_DAY / side for side in r.slack(span))
         when = [1.0, 1.0, 1.0, exp(-early), exp(-late), exp(-10 * early), exp(-88 * late)]
         few = r.seldom(len(when), sum(when))
@@ -149,7 +150,7 @@ class KindsContract:
         assert search(store, index, untold) == []
         by_time = replace(untold, by_time=True)
         assert search(store, index, by_time) == [IDS[0], IDS[2]]
-        assert signal(store, index, by_time, r.DURING) == {IDS[0]: 1.0, IDS[2]: r.CLOSE_BY}
+        assert signal(store, index, by_time, r.MATCHES_TIME) == {IDS[0]: 1.0, IDS[2]: r.CLOSE_BY}
         with_words = replace(about(TEA, spans=(span,)), by_time=True)
         assert search(store, index, with_words)[:2] == [IDS[0], IDS[2]]
         assert len(search(store, index, with_words)) == 4
@@ -157,22 +158,22 @@ class KindsContract:
     def test_a_time_says_the_less_the_more_lines_are_of_it(self, store: Store, index: Index) -> None:
         _spoken(store, 0, 10, 10, 100)
         few, all_of_them = (about(TEA, spans=(TimeSpan(0, days * _DAY),)) for days in (1, 101))
-        assert 0 < signal(store, index, few, r.SELDOM)[IDS[0]] < 1
-        assert set(signal(store, index, all_of_them, r.SELDOM).values()) == {0.0}
+        assert 0 < signal(store, index, few, r.SAID_THEN)[IDS[0]] < 1
+        assert set(signal(store, index, all_of_them, r.SAID_THEN).values()) == {0.0}
 
     def test_only_lines_that_may_be_found_make_a_time_common(self, store: Store, index: Index) -> None:
         _spoken(store, 0, 10, 10, 100)
         with store.read() as tx:
             found = index.search(tx, about(TEA, spans=(TimeSpan(0, _DAY),)), 10, within=(IDS[0], IDS[3]))
-        told = {hit.id: hit.signals.get(r.SELDOM, 0.0) for hit in found}
+        told = {hit.id: hit.signals.get(r.SAID_THEN, 0.0) for hit in found}
         assert told == pytest.approx({IDS[0]: r.seldom(2, 1.0), IDS[3]: 0.0}, abs=1e-9)
 
     def test_of_several_times_the_best_counts(self, store: Store, index: Index) -> None:
         _spoken(store, 10, 50, 90)
         spans = (TimeSpan(10 * _DAY, 11 * _DAY), TimeSpan(90 * _DAY, 91 * _DAY))
-        told = signal(store, index, about(TEA, spans=spans), r.SELDOM)
+        told = signal(store, index, about(TEA, spans=spans), r.SAID_THEN)
         assert told[IDS[0]] == told[IDS[2]] > told[IDS[1]]
-        assert set(signal(store, index, about(TEA), r.SELDOM).values()) == {0.0}
+        assert set(signal(store, index, about(TEA), r.SAID_THEN).values()) == {0.0}
 
     def test_a_hit_tells_its_rank_under_each_of_its_signals_if_it_is_asked(
         self, store: Store, index: Index
@@ -180,9 +181,9 @@ class KindsContract:
         _spoken(store, 5, 20, 11, 10)
         inquiry = about(TEA, spans=(TimeSpan(10 * _DAY, 11 * _DAY),), ranks=True)
         found = {hit.id: hit for hit in hits(store, index, inquiry, 4)}
-        assert [found[one].ranks[r.SELDOM] for one in (IDS[3], IDS[2], IDS[0], IDS[1])] == [1, 1, 3, 4]
+        assert [found[one].ranks[r.SAID_THEN] for one in (IDS[3], IDS[2], IDS[0], IDS[1])] == [1, 1, 3, 4]
         assert all(hit.ranks.keys() == hit.signals.keys() for hit in found.values())
-        assert {hit.ranks[r.KIN] for hit in found.values()} == {1}
+        assert {hit.ranks[r.SIMILAR_WORDS] for hit in found.values()} == {1}
         assert all(hit.ranks == {} for hit in hits(store, index, about(TEA)))
 
     def test_times_may_lie_before_all_reckoning(self, store: Store, index: Index) -> None:

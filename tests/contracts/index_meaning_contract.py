@@ -144,11 +144,11 @@ class MeaningContract:
                 add(tx, WORK, line_id, {TEA: 1}, Saying(f"day {day % 4}", day))
         steps = (64, 32, 16, 0, 8)
         lie(store, {line_id: packed(step, 0) for line_id, step in zip(IDS, steps, strict=False)})
-        told = signal(store, index, meaning(TO_EAST, TEA), r.STRAY)
+        told = signal(store, index, meaning(TO_EAST, TEA), r.OFF_TOPIC_SESSION)
         assert told == {IDS[0]: 0.0, IDS[1]: 0.0, IDS[2]: 0.5, IDS[3]: 1.0, IDS[4]: 0.0}
-        of_two_terms = signal(store, index, meaning(TO_EAST, TEA, 7), r.STRAY)
+        of_two_terms = signal(store, index, meaning(TO_EAST, TEA, 7), r.OFF_TOPIC_SESSION)
         assert 0 < of_two_terms[IDS[3]] == 2 * of_two_terms[IDS[2]] < 0.5
-        assert set(signal(store, index, about(TEA), r.STRAY).values()) == {0.0}
+        assert set(signal(store, index, about(TEA), r.OFF_TOPIC_SESSION).values()) == {0.0}
 
     def test_the_nearer_of_the_lines_beside_it_speaks_for_a_line(self, store: Store, index: Index) -> None:
         talk(store, *[(WORK, {TEA: 1})] * 4)
@@ -156,11 +156,11 @@ class MeaningContract:
             add(tx, WORK, IDS[4], {TEA: 1}, Saying("elsewhere", 4))
         steps = (64, 16, 32, 0, 0)
         lie(store, {line_id: packed(step, 0) for line_id, step in zip(IDS, steps, strict=False)})
-        told = signal(store, index, meaning(TO_EAST, TEA), r.NEARBY)
+        told = signal(store, index, meaning(TO_EAST, TEA), r.MEANING_NEARBY)
         assert told == {IDS[0]: 0.25, IDS[1]: 1.0, IDS[2]: 0.25, IDS[3]: 0.5, IDS[4]: 0.0}
         without = [line_id for line_id in IDS if line_id != IDS[0]]
         found = hits(store, index, meaning(TO_EAST, TEA), within=without)
-        assert {hit.id: hit.signals[r.NEARBY] for hit in found if hit.id == IDS[1]} == {IDS[1]: 0.5}
+        assert {hit.id: hit.signals[r.MEANING_NEARBY] for hit in found if hit.id == IDS[1]} == {IDS[1]: 0.5}
 
     def test_what_terms_and_meaning_both_tell_is_not_told_twice(self, store: Store, index: Index) -> None:
         with store.write() as tx:
@@ -168,10 +168,10 @@ class MeaningContract:
                 add(tx, WORK, line_id, {TEA: 1} if day < 3 else {5: 1}, Saying(f"day {day % 3}", day))
         steps = (32, 16, 0, 64)
         lie(store, {line_id: packed(step, 0) for line_id, step in zip(IDS, steps, strict=False)})
-        told = signal(store, index, meaning(TO_EAST, TEA), r.TWICE)
+        told = signal(store, index, meaning(TO_EAST, TEA), r.WORDS_AND_MEANING)
         assert told == {IDS[0]: 1.0, IDS[1]: 0.25, IDS[2]: 0.0, IDS[3]: 0.0}
-        assert r.WEIGHTS[r.TWICE] < 0
-        assert set(signal(store, index, about(TEA), r.TWICE).values()) == {0.0}
+        assert r.WEIGHTS[r.WORDS_AND_MEANING] < 0
+        assert set(signal(store, index, about(TEA), r.WORDS_AND_MEANING).values()) == {0.0}
 
     def test_what_lies_too_far_or_on_the_other_side_finds_nothing(self, store: Store, index: Index) -> None:
         index_lines(store, WORK, *[{5: 1}] * 4)
@@ -197,14 +197,14 @@ class MeaningContract:
         lie(store, {IDS[0]: packed(32, 0), IDS[2]: packed(5, 0), IDS[5]: packed(4, 0)})
         lie(store, {IDS[1]: packed(16, 0)}, BOB)
         inquiry = meaning(TO_EAST, TEA, compartments=(WORK, BOB))
-        assert signal(store, index, inquiry, r.GIST) == {
+        assert signal(store, index, inquiry, r.MEANING_IN_SESSION) == {
             **dict.fromkeys((IDS[0], IDS[1], IDS[3]), 0.5),
             IDS[5]: 4 / 64,
             IDS[6]: 0.0,
         }
         with store.write() as tx:
             tx.terms.remove(WORK, (IDS[0],))
-        assert signal(store, index, inquiry, r.GIST)[IDS[3]] == 0.25
+        assert signal(store, index, inquiry, r.MEANING_IN_SESSION)[IDS[3]] == 0.25
 
     def test_a_vector_counts_as_soon_as_it_is_given_and_until_it_is_replaced(
         self, store: Store, index: Index

@@ -46,7 +46,7 @@ from contracts.store_scenes import (
 from contracts.threads import in_many_threads
 from souvenance.domain import audit
 from souvenance.domain.change_feed import Saying
-from souvenance.domain.directory import MEMBER, PEER, Entry, Tie
+from souvenance.domain.directory import MEMBER, PEER, Entry, Membership
 from souvenance.domain.jobs import Task
 from souvenance.errors import StorageUnavailable
 from souvenance.ports.directory import Batch
@@ -54,7 +54,7 @@ from souvenance.ports.store import Store, Transaction, WrappedKey
 
 _MARKED = (
     *("sealed", "metadata", "about", "likeness", "tokens", "said", "vector", "left", "wrapped"),
-    *("entry", "tie", "digest", "payload", "peer"),
+    *("entry", "membership", "digest", "payload", "peer"),
 )
 """What is marked in the store that is looked for when all of it was deleted."""
 
@@ -315,7 +315,7 @@ class FilesStoreContract(PersistentStoreContract):
             tx.keys.add(WrappedKey(COMPARTMENT, "seal", 1, marked["wrapped"]))
             tx.lines.append(sealed_line(compartment=TRAVEL, sealed=b"<kept 7f3a9c>"))
             tx.directory.add(Entry(WORKSPACE, PEER, "ann", IDS[0], 1, metadata=marked["entry"].decode()))
-            tx.directory.tie(Tie(WORKSPACE, MEMBER, "s", marked["tie"].decode(), 1))
+            tx.directory.add_membership(Membership(WORKSPACE, MEMBER, "s", marked["membership"].decode(), 1))
             tx.directory.keep_batch(Batch(WORKSPACE, "s", marked["digest"], 1, 1, 1), 0)
             for _ in range(2):
                 asked = job(payload=marked["payload"].decode(), peer=marked["peer"].decode())

@@ -12,7 +12,7 @@ from souvenance.domain import audit, ulid
 from souvenance.domain.audit import Event
 from souvenance.domain.capability import Revocation
 from souvenance.domain.change_feed import Saying, TermsChange
-from souvenance.domain.directory import MEMBER, PEER, Entry, Tie
+from souvenance.domain.directory import MEMBER, PEER, Entry, Membership
 from souvenance.domain.jobs import DERIVE, Job
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import ALL, Compartment
@@ -127,7 +127,7 @@ def _fill_talk(tx: Transaction, compartment: Compartment) -> None:
     tx.lines.reinforce(compartment, IDS[7], 1)
     tx.lines.cite(compartment, IDS[7], (IDS[6],))
     tx.directory.add(Entry(compartment.workspace, PEER, compartment.owner, IDS[0], 1))
-    tx.directory.tie(Tie(compartment.workspace, MEMBER, session, compartment.owner, 1))
+    tx.directory.add_membership(Membership(compartment.workspace, MEMBER, session, compartment.owner, 1))
     tx.directory.keep_batch(Batch(compartment.workspace, session, b"digest", 1, 1, 1), 0)
     for _ in range(2):
         tx.work.add(Job(compartment.workspace, DERIVE, session, compartment.owner, 1, 1), 1)
@@ -189,7 +189,7 @@ def _told_of_talk(tx: Transaction, compartment: Compartment) -> tuple[object, ..
         tx.lines.citing(workspace, IDS),
         tx.directory.entry(workspace, PEER, owner),
         tx.directory.entries(workspace, PEER),
-        tx.directory.ties(workspace, MEMBER),
+        tx.directory.memberships(workspace, MEMBER),
         tx.directory.batch(workspace, session, b"digest"),
         tx.work.tallies(workspace, (DERIVE,), 5),
     )

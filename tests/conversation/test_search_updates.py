@@ -124,7 +124,7 @@ def test_whenever_they_came_to_be_known_what_was_said_last_comes_first(stage):
 def test_a_question_about_how_it_was_is_not_told_how_it_is(stage, asked):
     tell(stage, *BAND)
     for one in stage.owner.told("POST", "/search", {"query": asked, "explain": True}):
-        assert "update" not in one["explanation"]["signals"]
+        assert "replaces_older" not in one["explanation"]["signals"]
 
 
 def test_the_newer_line_says_that_it_takes_the_place_of_the_older(stage):
@@ -132,8 +132,8 @@ def test_the_newer_line_says_that_it_takes_the_place_of_the_older(stage):
     now, before = stage.owner.told("POST", "/search", {"query": "Where do I live?", "explain": True})
     assert (now["content"], now["explanation"]["rank"]) == (HOME[1], 1)
     assert now["explanation"]["score"] > before["explanation"]["score"] - 1e-9
-    assert now["explanation"]["signals"]["update"]["rank"] is None
-    assert "update" not in before["explanation"]["signals"]
+    assert now["explanation"]["signals"]["replaces_older"]["rank"] is None
+    assert "replaces_older" not in before["explanation"]["signals"]
     added = sum(signal["added"] for signal in now["explanation"]["signals"].values())
     assert added == pytest.approx(now["explanation"]["score"], abs=1e-4)
 
@@ -162,7 +162,7 @@ def test_a_newer_line_that_tells_something_else_of_the_same_person_stays_where_i
     tell(stage, "My sister is a nurse", "My sister is in Paris this week", thought=False)
     asked = {"query": "What is my sister's job?", "explain": True}
     for one in stage.owner.told("POST", "/search", asked):
-        assert "update" not in one["explanation"]["signals"]
+        assert "replaces_older" not in one["explanation"]["signals"]
 
 
 def calls_of_a_search(folder, likings):
@@ -188,7 +188,7 @@ def test_what_another_says_of_themselves_outdates_nothing(stage):
     stage.owner.say("s", ("alice", BAND[0]), created_at="2026-01-10T12:00:00Z")
     stage.owner.say("t", ("bob", BAND[1]), created_at="2026-02-10T12:00:00Z")
     for one in stage.owner.told("POST", "/search", {"query": "What is my favourite band?", "explain": True}):
-        assert "update" not in one["explanation"]["signals"]
+        assert "replaces_older" not in one["explanation"]["signals"]
 
 
 def test_what_a_message_tells_beside_what_is_asked_brings_nothing_along(stage):

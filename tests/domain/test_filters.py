@@ -20,8 +20,6 @@ from souvenance.domain.filters import equals, predicate
         {"AND": [{}, {}]},
         {"OR": [{}]},
         {"OR": [{"id": "a"}, {}]},
-        {"NOT": [{"id": []}]},
-        {"NOT": [{"OR": []}]},
         {"metadata": {}},
         {"metadata": {"type": "*"}},
         {"metadata": {"type": {"in": ["a", "*"]}}},

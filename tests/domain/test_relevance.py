@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from souvenance.domain import relevance
-from souvenance.language import signs
 from souvenance.language.times import EARLIEST, LATEST, TimeSpan
 
 DAY = 86_400_000
@@ -24,14 +23,10 @@ def test_every_signal_is_declared_once_and_says_what_it_tells():
     assert all(signal.tells for signal in relevance.SIGNALS)
 
 
-def test_a_sign_that_counts_by_itself_is_a_signal_of_the_same_name():
-    assert set(relevance.WEIGHTS) & set(signs.EVERY) == {signs.ASKS, signs.SELF}
-
-
 def test_only_asking_being_far_and_what_is_told_twice_speak_against_a_line():
     against = {name for name, weight in relevance.WEIGHTS.items() if weight < 0}
-    assert against == {relevance.ASKS, relevance.STRAY, relevance.TWICE}
-    assert {name for name, weight in relevance.WEIGHTS.items() if not weight} == {relevance.CROWD}
+    assert against == {relevance.IS_QUESTION, relevance.OFF_TOPIC_SESSION, relevance.WORDS_AND_MEANING}
+    assert {name for name, weight in relevance.WEIGHTS.items() if not weight} == {relevance.LINES_SEARCHED}
 
 
 @steady
@@ -92,36 +87,42 @@ def test_what_nothing_speaks_for_is_not_worth_showing(by_meaning):
 
 
 def test_what_is_near_in_meaning_and_holds_the_terms_is_worth_showing_and_one_of_these_is_not_enough():
-    terms = dict.fromkeys((relevance.AROUND, relevance.KIN), 0.6) | {relevance.CROWD: 5.5}
-    near = dict.fromkeys((relevance.MEANING, relevance.GIST), 0.5) | {relevance.CROWD: 5.5}
+    terms = dict.fromkeys((relevance.WORDS_AROUND, relevance.SIMILAR_WORDS), 0.6) | {
+        relevance.LINES_SEARCHED: 5.5
+    }
+    near = dict.fromkeys((relevance.MEANING, relevance.MEANING_IN_SESSION), 0.5) | {
+        relevance.LINES_SEARCHED: 5.5
+    }
     assert relevance.worth_showing(terms | near, by_meaning=True)
     assert not relevance.worth_showing(terms, by_meaning=True)
     assert not relevance.worth_showing(near, by_meaning=True)
 
 
 def test_the_best_of_many_lines_must_answer_better_to_be_worth_showing():
-    signals = {relevance.KIN: 1.0, relevance.MEANING: 0.5}
-    assert relevance.worth_showing(signals | {relevance.CROWD: 2.0}, by_meaning=True)
-    assert not relevance.worth_showing(signals | {relevance.CROWD: 8.0}, by_meaning=True)
+    signals = {relevance.SIMILAR_WORDS: 1.0, relevance.MEANING: 0.5}
+    assert relevance.worth_showing(signals | {relevance.LINES_SEARCHED: 2.0}, by_meaning=True)
+    assert not relevance.worth_showing(signals | {relevance.LINES_SEARCHED: 8.0}, by_meaning=True)
 
 
 def test_whose_line_it_is_does_not_make_it_worth_showing():
-    signals = {relevance.KIN: 0.5, relevance.MEANING: 0.4}
+    signals = {relevance.SIMILAR_WORDS: 0.5, relevance.MEANING: 0.4}
     assert relevance.answers(signals | {relevance.SPEAKER: 1.0}) == relevance.answers(signals)
 
 
 def test_without_vectors_a_line_with_enough_of_the_terms_or_of_the_day_is_worth_showing():
     much, little = relevance.LEAST_COVERAGE, relevance.LEAST_COVERAGE - 0.001
-    assert relevance.worth_showing({relevance.AROUND: much}, by_meaning=False)
-    assert not relevance.worth_showing({relevance.AROUND: little, relevance.MEANING: 1.0}, by_meaning=False)
-    assert relevance.worth_showing({relevance.THEN: 1.0}, by_meaning=False)
+    assert relevance.worth_showing({relevance.WORDS_AROUND: much}, by_meaning=False)
+    assert not relevance.worth_showing(
+        {relevance.WORDS_AROUND: little, relevance.MEANING: 1.0}, by_meaning=False
+    )
+    assert relevance.worth_showing({relevance.MENTIONS_DATE: 1.0}, by_meaning=False)
 
 
 @pytest.mark.parametrize("by_meaning", [True, False])
 def test_where_a_time_is_all_that_is_asked_by_only_what_is_of_it_is_worth_showing(by_meaning):
-    near = {relevance.MEANING: 1.0, relevance.AROUND: 1.0}
+    near = {relevance.MEANING: 1.0, relevance.WORDS_AROUND: 1.0}
     assert not relevance.worth_showing(near, by_meaning=by_meaning, by_time=True)
-    assert relevance.worth_showing({relevance.DURING: 1.0}, by_meaning=by_meaning, by_time=True)
+    assert relevance.worth_showing({relevance.MATCHES_TIME: 1.0}, by_meaning=by_meaning, by_time=True)
 
 
 @steady

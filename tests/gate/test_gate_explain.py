@@ -43,7 +43,10 @@ def test_an_explained_line_tells_its_rank_and_the_signals_that_add_up_to_its_sco
         assert sum(signal.added for signal in why.signals.values()) == pytest.approx(why.score, abs=1e-4)
         added = [abs(signal.added) for signal in why.signals.values()]
         assert added == sorted(added, reverse=True)
-    assert lines[0].explanation.signals["kin"].value > lines[1].explanation.signals["kin"].value
+    assert (
+        lines[0].explanation.signals["similar_words"].value
+        > lines[1].explanation.signals["similar_words"].value
+    )
 
 
 def test_an_explained_line_tells_its_rank_under_each_of_its_signals(world):
@@ -52,8 +55,8 @@ def test_an_explained_line_tells_its_rank_under_each_of_its_signals(world):
         world.put(cap, text)
     best, *_, last = world.get(cap, "which hotel in Chengdu?", k=3, explain=True)
     assert best.text == "hotel in Chengdu near the river"
-    assert best.explanation.signals["kin"].rank == 1
-    assert last.explanation.signals["kin"].rank > 1
+    assert best.explanation.signals["similar_words"].rank == 1
+    assert last.explanation.signals["similar_words"].rank > 1
     (alone,) = world.get(cap, "which hotel in Chengdu?", k=1, explain=True)
     assert alone.explanation.signals == best.explanation.signals
 
@@ -103,7 +106,7 @@ def test_without_a_moment_a_question_is_asked_now(world):
     world.put(cap, "running late", occurred_at=datetime.fromtimestamp(now / 1000 - 9 * 86_400, UTC))
     line, *_ = world.get(cap, "where did I run yesterday?", explain=True)
     assert line.text == "running in the park"
-    assert line.explanation.signals["seldom"].value > 0
+    assert line.explanation.signals["said_then"].value > 0
 
 
 @pytest.mark.parametrize("query", ["zeppelin", None])

@@ -20,8 +20,6 @@ _FOR_OTHERS = {
     "asyncio",
     "httpx",
     "importlib.resources",
-    "souvenance.adapters.document_reader",
-    "souvenance.adapters.token_counts",
     "souvenance.core.replication",
     "souvenance.domain.objects",
     "souvenance.gate.memory",

@@ -30,6 +30,7 @@ from hermes.theatre import (
     within,
 )
 from souvenance import hermes_backends, plugin
+from souvenance.adapters.private_files import locked
 from souvenance.adapters.system_clock import SystemClock
 from souvenance.errors import SouvenanceError
 from souvenance.hermes.config_files import read_configuration
@@ -166,8 +167,7 @@ def test_a_store_that_another_process_holds_up_keeps_nobody_waiting(stage):
 
 def test_an_write_queue_that_another_process_holds_up_keeps_no_beginning_waiting(stage):
     stage.tell(stage.provider("s1"), "I am going to Chengdu on May 25.")
-    with open(stage.home / "souvenance" / "write-queue" / "queue.lock", "wb") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
+    with locked(stage.home / "souvenance" / "write-queue"):
         at_once = within(WAIT + MARGIN, lambda: stage.provider("s2"))
         told = stage.recall(stage.provider("s3"), QUESTION)
     assert at_once

@@ -31,7 +31,6 @@ FORGED = [
     '"}\n{"id": "t1", "by": "system"}',
     "line\u2028separator\u2029and\x85more\x0bof\x0cthem\x1c",
     "$about ${labels} $$",
-    "\ud800 alone",
 ]
 
 

@@ -105,7 +105,7 @@ def test_members_that_are_missing_here_are_new():
         records = given(here.world)
         taken(there.world, records)
         with there.world.store.write() as tx:
-            tx.directory.untie("w", MEMBER, holder="talk", held="bo")
+            tx.directory.remove_memberships("w", MEMBER, holder="talk", held="bo")
         session = [one for one in records if isinstance(one, SessionRecord)]
         assert taken(there.world, session, look=True) == p.ImportAnswer(1, 0, [])
         assert taken(there.world, session) == p.ImportAnswer(1, 0, [])

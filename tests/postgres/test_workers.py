@@ -184,7 +184,6 @@ class Watched:
     def end_leases(self):
         """Let the time of all who hold work be over."""
         assert self._ask("UPDATE jobs SET until = 0 WHERE holder IS NOT NULL RETURNING seq")
-        assert self._ask("UPDATE next_jobs SET due = 0 WHERE due IS NOT NULL RETURNING workspace")
 
     def _ask(self, statement):
         with self._server.connected(self._database) as connection:

@@ -21,7 +21,7 @@ from souvenance.domain import audit, ulid
 from souvenance.domain.audit import Event
 from souvenance.domain.capability import INSTALLATION, Extent, Revocation, Revoker
 from souvenance.domain.change_feed import Saying
-from souvenance.domain.directory import MEMBER, PEER, Entry, Tie
+from souvenance.domain.directory import MEMBER, PEER, Entry, Membership
 from souvenance.domain.directory import WORKSPACE as WORKSPACE_ENTRY
 from souvenance.domain.jobs import DERIVE, DREAM, Job, Task
 from souvenance.domain.line import PROFILE, TOMBSTONE, SealedLine
@@ -88,7 +88,7 @@ entries = st.builds(
     namespace=st.sampled_from(NAMESPACES),
 )
 ties = st.builds(
-    Tie,
+    Membership,
     workspace=workspaces,
     kind=st.sampled_from((MEMBER, "pick")),
     holder=named_sessions,
@@ -206,9 +206,9 @@ register_steps = st.one_of(
     step("directory.entry", workspaces, st.just(PEER), st.sampled_from(("a", "A"))),
     step("directory.update", entries),
     step("directory.remove", workspaces, st.just(PEER), st.sampled_from(("a", "A"))),
-    step("directory.tie", ties),
-    step("directory.tie", ties),
-    step("directory.untie", workspaces, st.just(MEMBER), **ends),
+    step("directory.add_membership", ties),
+    step("directory.add_membership", ties),
+    step("directory.remove_memberships", workspaces, st.just(MEMBER), **ends),
     step("directory.keep_batch", batches, times),
     step("directory.keep_batch", batches, times),
     step("directory.drop_batches", workspaces, named_sessions),
@@ -403,7 +403,7 @@ def told_of_talk(tx):
         "entry": [tx.directory.entry(*place) for place in product(WORKSPACES, (PEER,), "aA")],
         "namespaces of entries": [tx.directory.namespaces(workspace, PEER) for workspace in WORKSPACES],
         "ties": [
-            tx.directory.ties(workspace, MEMBER, holder=holder, held=held)
+            tx.directory.memberships(workspace, MEMBER, holder=holder, held=held)
             for workspace, holder, held in product(WORKSPACES, (None, "s"), (None, "ann"))
         ],
         "batches": [

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from msgspec.structs import replace
 
 from reference.state import State
-from souvenance.domain.directory import MEMBER, SESSION, Entry, Tie
+from souvenance.domain.directory import MEMBER, SESSION, Entry, Membership
 from souvenance.ports.directory import Batch
 
 
@@ -65,37 +65,43 @@ class MemoryRegister:
     def namespaces(self, workspace: str, kind: str) -> list[str]:
         return sorted({entry.namespace for entry in self.entries(workspace, kind)})
 
-    def tie(self, tie: Tie) -> None:
-        self._state.ties[tie.workspace, tie.kind, tie.holder, tie.held, tie.since] = tie
+    def add_membership(self, membership: Membership) -> None:
+        self._state.memberships[
+            membership.workspace, membership.kind, membership.holder, membership.held, membership.since
+        ] = membership
 
-    def ties(
+    def memberships(
         self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
-    ) -> list[Tie]:
+    ) -> list[Membership]:
         found = [
-            tie
-            for tie in self._state.ties.values()
-            if (tie.workspace, tie.kind) == (workspace, kind)
-            and holder in (None, tie.holder)
-            and held in (None, tie.held)
+            membership
+            for membership in self._state.memberships.values()
+            if (membership.workspace, membership.kind) == (workspace, kind)
+            and holder in (None, membership.holder)
+            and held in (None, membership.held)
         ]
-        return sorted(found, key=lambda tie: (tie.since, tie.holder, tie.held))
+        return sorted(found, key=lambda membership: (membership.since, membership.holder, membership.held))
 
     def sessions_with(
         self, workspace: str, peers: Collection[str], namespaces: Collection[str] | None = None
     ) -> list[str]:
         joined = {
-            tie.holder
+            membership.holder
             for peer in peers
-            for tie in self.ties(workspace, MEMBER, held=peer)
-            if tie.until is None
+            for membership in self.memberships(workspace, MEMBER, held=peer)
+            if membership.until is None
         }
         found = self.named(workspace, SESSION, joined)
         return [entry.name for entry in found if namespaces is None or entry.namespace in namespaces]
 
-    def untie(self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None) -> int:
-        doomed = self.ties(workspace, kind, holder=holder, held=held)
-        for tie in doomed:
-            del self._state.ties[tie.workspace, tie.kind, tie.holder, tie.held, tie.since]
+    def remove_memberships(
+        self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
+    ) -> int:
+        doomed = self.memberships(workspace, kind, holder=holder, held=held)
+        for membership in doomed:
+            del self._state.memberships[
+                membership.workspace, membership.kind, membership.holder, membership.held, membership.since
+            ]
         return len(doomed)
 
     def batch(self, workspace: str, session: str, digest: bytes) -> Batch | None:
@@ -117,5 +123,5 @@ class MemoryRegister:
     def remove_workspace(self, workspace: str) -> None:
         state = self._state
         state.entries = {place: one for place, one in state.entries.items() if place[0] != workspace}
-        state.ties = {place: one for place, one in state.ties.items() if place[0] != workspace}
+        state.memberships = {place: one for place, one in state.memberships.items() if place[0] != workspace}
         state.batches = {place: one for place, one in state.batches.items() if place[0] != workspace}

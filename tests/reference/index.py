@@ -64,24 +64,24 @@ class ReferenceIndex:
             measures = r.LineMeasures(
                 lines=len(lines),
                 wants=inquiry.wants,
-                around=_covered(worth, around),
-                session=_covered(worth, whole),
-                kin=_covered(worth, [line], kin=True),
-                kin_session=_covered(worth, whole, kin=True),
-                nearness=line.nearness,
-                gist=max(one.nearness for one in whole),
-                nearby=max((one.nearness for one in (before, after) if one is not None), default=0.0),
-                speaks=float(line.asked.compartment.owner in inquiry.speakers),
-                asks=_has(line, signs.ASKS),
-                of_self=_has(line, signs.SELF),
+                words_around=_covered(worth, around),
+                words_in_session=_covered(worth, whole),
+                similar_words=_covered(worth, [line], kin=True),
+                similar_words_in_session=_covered(worth, whole, kin=True),
+                meaning=line.nearness,
+                meaning_in_session=max(one.nearness for one in whole),
+                meaning_nearby=max((one.nearness for one in (before, after) if one is not None), default=0.0),
+                speaker=float(line.asked.compartment.owner in inquiry.speakers),
+                is_question=_has(line, signs.ASKS),
+                first_person=_has(line, signs.SELF),
                 has_number=_has(line, signs.NUMBER),
                 has_time=_has(line, signs.TIME),
-                then=_then(line),
-                during=_during(line, inquiry),
+                mentions_date=_then(line),
+                matches_time=_during(line, inquiry),
                 in_time=_in_time(line.said.at, inquiry.spans),
                 few_in_time=seldom,
             )
-            of_then = measures.then > 0 or measures.during
+            of_then = measures.mentions_date > 0 or measures.matches_time
             if any(line.matches) or line.nearness >= r.LEAST_MEANING or of_then or _asks(before):
                 candidates.append((line, measures))
         return _hits(candidates, inquiry)[:k]
@@ -123,10 +123,10 @@ class ReferenceIndex:
 
 def _hits(candidates: Sequence[tuple[_Line, r.LineMeasures]], inquiry: Inquiry) -> list[Hit]:
     """The candidates, best first."""
-    nearest = max((measures.gist for _, measures in candidates), default=0.0)
+    best = max((measures.meaning_in_session for _, measures in candidates), default=0.0)
     hits: list[Hit] = []
     for line, measures in candidates:
-        found = r.signals_of(replace(measures, nearest=nearest))
+        found = r.signals_of(replace(measures, best_meaning=best))
         score = sum(r.WEIGHTS[name] * value for name, value in found.items())
         told = {name: value for name, value in found.items() if value}
         hits.append(Hit(line.asked.compartment, line.id, score, told))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from souvenance.domain.audit import Row
 from souvenance.domain.capability import Revocation, Revoker
 from souvenance.domain.change_feed import TermsChange
-from souvenance.domain.directory import Entry, Tie
+from souvenance.domain.directory import Entry, Membership
 from souvenance.domain.jobs import Task
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import Compartment
@@ -33,7 +33,7 @@ class State:
     audit: dict[str, list[Row]] = field(default_factory=dict)
     counters: dict[tuple[str, str], int] = field(default_factory=dict)
     entries: dict[tuple[str, str, str], Entry] = field(default_factory=dict)
-    ties: dict[tuple[str, str, str, str, int], Tie] = field(default_factory=dict)
+    memberships: dict[tuple[str, str, str, str, int], Membership] = field(default_factory=dict)
     batches: dict[tuple[str, str, bytes], Batch] = field(default_factory=dict)
     tasks: dict[int, Task] = field(default_factory=dict)
     clients: dict[str, Client] = field(default_factory=dict)

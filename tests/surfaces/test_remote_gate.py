@@ -201,7 +201,7 @@ def test_an_explanation_is_the_same_from_afar(local, remote, owner, world):
     )
     here, there = (gate.call(SEARCH_SESSION, owner, searched) for gate in (local, remote))
     assert there == here
-    assert there.messages[0].explanation.signals["kin"].added > 0
+    assert there.messages[0].explanation.signals["similar_words"].added > 0
     here, there = (
         gate.call(own.GET, owner, m.Get("Chengdu", at=at, explain=True)) for gate in (local, remote)
     )

@@ -27,8 +27,8 @@ from souvenance.adapters.private_files import (
 )
 from souvenance.adapters.sql.copy_store import Report, copy_store, snapshot
 from souvenance.adapters.sql.engine import Engine
-from souvenance.adapters.sql.open_store import in_database, in_file
 from souvenance.adapters.sql.schema import migrate
+from souvenance.adapters.sql.store import in_database, in_file
 from souvenance.adapters.store_binding import Binding, read_binding, write_binding
 from souvenance.domain.archive_records import BACKUP, FORMAT, Manifest
 from souvenance.domain.embedding import AUTO, SEALED

@@ -15,7 +15,6 @@ from __future__ import annotations
 import codecs
 import os
 import re
-import subprocess
 import sys
 from importlib.util import find_spec
 from io import BytesIO
@@ -26,6 +25,7 @@ from typing import NamedTuple
 import msgspec
 
 from souvenance.errors import FileTooLarge, InvalidInput, Unavailable, UnsupportedType
+from souvenance.patterns import pattern
 
 _NO_TEXT = 3
 _AT_ONCE = BoundedSemaphore(2)
@@ -45,6 +45,8 @@ def read_text(data: bytes, bounds: PdfLimits) -> str:
 
     Raises: InvalidInput, UnsupportedType, Unavailable.
     """
+    import subprocess  # Few processes ever read a PDF.
+
     if find_spec("pypdf") is None:
         raise UnsupportedType("PDF files are not read, for pypdf is not installed here")
     command = [sys.executable, "-P", "-m", __name__, *map(str, bounds)]
@@ -130,8 +132,7 @@ def _main(bounds: PdfLimits) -> int:
 
 
 MOST_BYTES = 5 * 1024 * 1024
-
-_PDF_BOUNDS = PdfLimits()
+_PDF_LIMITS = PdfLimits()
 
 _UNDECLARED = {"", "application/octet-stream", "binary/octet-stream", "application/unknown"}
 _TEXT_TYPES = {
@@ -161,19 +162,19 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_CHARSET = re.compile(r""";\s*charset\s*=\s*"?([\w.:-]+)""", re.IGNORECASE)
-_KNOWN_CHARSET = re.compile(
+_CHARSET = pattern(r""";\s*charset\s*=\s*"?([\w.:-]+)""", re.IGNORECASE)
+_KNOWN_CHARSET = pattern(
     r"us-ascii|utf-?(8|16|32)([-_]?[bl]e)?|iso-?8859-\d{1,2}|latin-?1|(windows-|cp)12\d\d|koi8-[ru]|macintosh"
     r"|shift[-_]jis|euc-(jp|kr)|gb2312|gbk|gb18030|big5",
     re.IGNORECASE,
 )
-_CONTROL = re.compile(r"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
+_CONTROL = pattern(r"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 
 
 class Documents:
-    """A `Reader`."""
+    """A `DocumentReader`."""
 
-    def __init__(self, pdf_bounds: PdfLimits = _PDF_BOUNDS) -> None:
+    def __init__(self, pdf_bounds: PdfLimits = _PDF_LIMITS) -> None:
         self._pdf_bounds = pdf_bounds
 
     def read(self, data: bytes, media_type: str, filename: str | None) -> str:

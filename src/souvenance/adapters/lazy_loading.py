@@ -10,7 +10,6 @@ from typing import Generic, TypeVar
 from souvenance.domain.names import Compartment
 from souvenance.ports.index import Hit, Index, Inquiry, Place, Readings
 from souvenance.ports.store import Store, Transaction
-from souvenance.ports.text import DocumentReader, Tokenizer
 from souvenance.ports.webhook_sender import WebhookDelivery, WebhookSender
 
 _T = TypeVar("_T")
@@ -75,32 +74,6 @@ class IndexWhenAsked:
     def forget(self) -> None:
         if self._index is not None:
             self._index.forget()
-
-
-class TokensWhenAsked:
-    """The tokenizer: of what is short enough in any case, nothing is counted."""
-
-    def count(self, text: str) -> int:
-        return self._tokens.count(text)
-
-    @cached_property
-    def _tokens(self) -> Tokenizer:
-        from souvenance.adapters.token_counts import TokenCounter
-
-        return TokenCounter()
-
-
-class ReaderWhenAsked:
-    """The reader of files: a conversation has few."""
-
-    def read(self, data: bytes, media_type: str, filename: str | None) -> str:
-        return self._reader.read(data, media_type, filename)
-
-    @cached_property
-    def _reader(self) -> DocumentReader:
-        from souvenance.adapters.document_reader import Documents
-
-        return Documents()
 
 
 class WebhookSenderWhenAsked:

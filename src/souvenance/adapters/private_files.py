@@ -181,11 +181,27 @@ def locked(folder: Path, patience: float | None = None) -> Iterator[None]:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise translation(f"{folder} can't be opened", error) from error
+    _locks.add(descriptor)
     try:
         _take(descriptor, folder, patience)
         yield
     finally:
-        os.close(descriptor)
+        if descriptor in _locks:
+            _locks.discard(descriptor)
+            os.close(descriptor)
+
+
+_locks: set[int] = set()
+"""The descriptors by which this process holds folders."""
+
+
+def _end_locks() -> None:
+    """A child of a fork has its parent's locks too, and would keep them after the parent's end."""
+    while _locks:
+        os.close(_locks.pop())
+
+
+os.register_at_fork(after_in_child=_end_locks)
 
 
 def _take(descriptor: int, folder: Path, patience: float | None) -> None:

@@ -1,7 +1,6 @@
 """The write queue in a folder: every letter is a sealed file of its own, on the disk when `put` returns.
 
     queue.key      the key that seals them
-    queue.lock     held by who delivers
     *.letter        a letter that waits
     *.refused       a letter that was set aside
 
@@ -12,12 +11,10 @@ put a letter. No file is made before the first `put`, and the cipher is loaded w
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,7 +53,6 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 KEY_FILE = "queue.key"
-LOCK_FILE = "queue.lock"
 WAITING, REFUSED = "letter", "refused"
 
 _KEY_BYTES = 32
@@ -125,8 +121,11 @@ class SealedWriteQueue:
     def deliver(self, carrier: Callable[[Letter], None]) -> bool:
         if not self._entries():
             return True
-        with _turn(self._folder / LOCK_FILE) as ours:
-            return ours and self._deliver(carrier)
+        try:
+            with locked(self._folder, patience=0):
+                return self._deliver(carrier)
+        except StorageBusy:
+            return False
 
     def standing(self) -> WriteQueueStatus:
         seal = self._seal()
@@ -335,43 +334,3 @@ class _Seal:
 def _bound(letter_id: str, lane: str) -> bytes:
     """What is sealed with a letter, so that its envelope opens nowhere else."""
     return frame("souvenance.write_queue.v1", letter_id, lane)
-
-
-_turns: set[int] = set()
-"""The descriptors by which this process holds the right to deliver."""
-
-
-def _end_turns() -> None:
-    """A child of a fork has its parent's locks too, and would keep them after the parent's end."""
-    while _turns:
-        os.close(_turns.pop())
-
-
-os.register_at_fork(after_in_child=_end_turns)
-
-
-@contextmanager
-def _turn(path: Path) -> Iterator[bool]:
-    """Whether nobody else delivers, in this process or another; until the end nobody else will."""
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise translation(f"{path} can't be opened", error) from error
-    _turns.add(descriptor)
-    try:
-        yield _locked(descriptor)
-    finally:
-        if descriptor in _turns:
-            _turns.discard(descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
-            os.close(descriptor)
-
-
-def _locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError as error:
-        raise translation(f"{LOCK_FILE} can't be locked", error) from error
-    return True

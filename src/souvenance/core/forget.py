@@ -89,7 +89,7 @@ def forget_compartments(ctx: RequestContext) -> ForgottenLines:
     epochs = [key.epoch for key in ctx.tx.keys.of(scope.workspace, scope.owner, namespaces)]
     changes = Changes()
     if compartments:
-        ties = ctx.tx.directory.ties(scope.workspace, MEMBER, held=scope.owner)
+        ties = ctx.tx.directory.memberships(scope.workspace, MEMBER, held=scope.owner)
         erase_resting(ctx, said, dict.fromkeys(tie.holder for tie in ties), changes)
     lines = keys = 0
     for compartment in compartments:

@@ -15,7 +15,7 @@ from souvenance.core.search_bounds import SearchBounds, Spelt, by_words, with_ki
 from souvenance.core.supersession import LOOKED_AT, newest_first
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain.names import Compartment
-from souvenance.domain.relevance import DURING, FAR_BELOW, MEANING, worth_showing
+from souvenance.domain.relevance import FAR_BELOW, MATCHES_TIME, MEANING, worth_showing
 from souvenance.errors import Tampered
 from souvenance.language import questions, signs
 from souvenance.language import terms as words
@@ -250,7 +250,7 @@ def find(
     hits: list[Hit] = []
     if questions.by_time(question, naming):
         hits = hits_of(replace(sought, by_time=True))
-        sought = replace(sought, by_time=any(DURING in hit.signals for hit in hits))
+        sought = replace(sought, by_time=any(MATCHES_TIME in hit.signals for hit in hits))
     if not sought.by_time:  # By its words too, where nothing is of its time.
         hits = hits_of(sought)
     if foreign and not floor and 0 < len(hits) < k:

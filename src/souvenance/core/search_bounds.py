@@ -55,7 +55,7 @@ class Spelt(Struct, frozen=True):
 def with_kin(thesaurus: Thesaurus, terms: Sequence[str]) -> Spelt:
     spelt, groups, closeness = list(terms), list(range(len(terms))), [1.0] * len(terms)
     for at, term in enumerate(terms):
-        for kin, close in thesaurus.kin(term):
+        for kin, close in thesaurus.similar(term):
             if kin not in terms:
                 spelt.append(kin)
                 groups.append(at)

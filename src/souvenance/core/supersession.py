@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from souvenance.core.request_context import RequestContext
 from souvenance.core.search_bounds import SearchBounds
 from souvenance.domain.line import SealedLine
-from souvenance.domain.relevance import UPDATE
+from souvenance.domain.relevance import REPLACES_OLDER
 from souvenance.ports.index import Hit, Place
 
 LOOKED_AT = 10
@@ -49,8 +49,8 @@ def newest_first(ctx: RequestContext, hits: Sequence[Hit], bounds: SearchBounds,
 def ahead(hit: Hit, other: Hit) -> Hit:
     """The hit, as good as the other and a little better."""
     score = other.score + _AHEAD
-    lacked = score - hit.score + hit.signals.get(UPDATE, 0.0)
-    return hit._replace(score=score, signals={**hit.signals, UPDATE: lacked})
+    lacked = score - hit.score + hit.signals.get(REPLACES_OLDER, 0.0)
+    return hit._replace(score=score, signals={**hit.signals, REPLACES_OLDER: lacked})
 
 
 def _times(ctx: RequestContext, hits: Sequence[Hit], bounds: SearchBounds) -> dict[Place, int]:

@@ -19,10 +19,10 @@ SCOPE = "scope"
 WEBHOOK = "webhook"
 
 MEMBER = "member"
-"""A tie of a peer (held) to a session (holder); `since` and `until` are turns of the session."""
+"""The membership of a peer (held) in a session (holder); `since` and `until` are turns of the session."""
 
 PICK = "pick"
-"""A tie of a session (held) to a scope (holder); `since` is when it was picked."""
+"""The membership of a session (held) in a scope (holder); `since` is when it was picked."""
 
 
 class Entry(Struct, frozen=True):
@@ -41,7 +41,7 @@ class Entry(Struct, frozen=True):
     namespace: str = COMMON_NAMESPACE
 
 
-class Tie(Struct, frozen=True):
+class Membership(Struct, frozen=True):
     """That one belongs to another, from some point on and perhaps up to one (exclusive)."""
 
     workspace: str

@@ -263,17 +263,12 @@ def _never(_: object) -> bool:
     return False
 
 
-def _is_one_of(values: Iterable[object]) -> Test:
-    wanted = frozenset(values)
-    return wanted.__contains__ if wanted else _never
-
-
 def _seen(view: _View, test: Test) -> Test:
     return lambda value: test(view(value))
 
 
 def _at_key(key: str, test: Test | None) -> Test | None:
-    return test if test is None or test is _never else lambda row: test(row.get(key))
+    return None if test is None else lambda row: test(row.get(key))
 
 
 def _equal_to(plain: object) -> Test:
@@ -289,11 +284,9 @@ _ABSENT = object()
 
 def _holds(inner: Mapping[str, Test]) -> Test:
     """Whether a stored object has these keys, with values that pass."""
-    if len(inner) == 1:
-        [(name, only)] = inner.items()
-        return lambda value: isinstance(value, dict) and only(value.get(name, _ABSENT))
-    items = tuple(inner.items())
-    return lambda value: isinstance(value, dict) and all(test(value.get(key, _ABSENT)) for key, test in items)
+    return lambda value: (
+        isinstance(value, dict) and all(test(value.get(key, _ABSENT)) for key, test in inner.items())
+    )
 
 
 def _token(scalar: object) -> tuple[bool, object]:
@@ -319,41 +312,21 @@ def _lists(scalars: Iterable[object], nested: list[Test]) -> Test:
 
 def _all(parts: Iterable[Test | None]) -> Test | None:
     tests = [part for part in parts if part is not None]
-    if _never in tests:
-        return _never
     if len(tests) < 2:
         return tests[0] if tests else None
-
-    def joined(row: object) -> bool:
-        for test in tests:  # noqa: SIM110 - a generator costs more than the tests
-            if not test(row):
-                return False
-        return True
-
-    return joined
+    return lambda row: all(test(row) for test in tests)
 
 
 def _any(parts: list[Test | None]) -> Test | None:
     tests = [part for part in parts if part is not None]
-    if len(tests) < len(parts):
-        return None
-    if len(tests) < 2:
-        return tests[0] if tests else _never
-
-    def joined(row: object) -> bool:
-        for test in tests:  # noqa: SIM110 - as above
-            if test(row):
-                return True
-        return False
-
-    return joined
+    return None if len(tests) < len(parts) else lambda row: any(test(row) for test in tests)
 
 
 def _none(parts: list[Test | None]) -> Test | None:
+    if not parts:
+        return None
     found = _any(parts)
-    if found is None:
-        return _never
-    return None if found is _never else lambda row: not found(row)
+    return _never if found is None else lambda row: not found(row)
 
 
 _JOINS = {"AND": _all, "OR": _any, "NOT": _none}
@@ -458,7 +431,7 @@ class _FilterReader:
     def _operator(self, op: str, operand: object, at: str, read: Read) -> Test | None:
         if op == "in":
             members = self._members(operand, at, read)
-            return None if members is None else _is_one_of(members)
+            return None if members is None else frozenset(members).__contains__
         if operand is None:
             return _known
         if op == "ne":
@@ -526,7 +499,7 @@ class _FilterReader:
         wanted: dict[_View, list[Any]] = {}
         for view, member in members:
             wanted.setdefault(view, []).append(member)
-        return _any([_seen(view, _is_one_of(found)) for view, found in wanted.items()])
+        return _any([_seen(view, frozenset(found).__contains__) for view, found in wanted.items()])
 
     def _containing(self, plain: object, at: str, depth: int) -> Test:
         """Whether a stored JSON value contains this one, as jsonb's `@>` has it inside an object."""

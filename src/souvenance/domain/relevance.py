@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import log
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -21,7 +22,7 @@ LEAST_MEANING = 0.1
 
 NEAR_DAY = 0.5
 CLOSE_BY = 0.5
-"""How much of `DURING` a line has that is only close to the time."""
+"""How much of `MATCHES_TIME` a line has that is only close to the time."""
 NEAR_ENOUGH = 0.5
 """Terms stand where they are meant if their session is this near, beside the nearest."""
 DOCUMENT = 6.5
@@ -33,8 +34,8 @@ LEAST_ANSWER = 6.2
 LEAST_COVERAGE = 0.2
 """What the best line must reach for anything to be worth showing unasked: in how well it answers or, where
 there are no vectors, in terms."""
-BY_CROWD = 0.75
-"""How much better a line must score for it where `CROWD` is 1 more, which is 2.7 times as many lines."""
+BY_LINES_SEARCHED = 0.75
+"""How much more a line must score where `LINES_SEARCHED` is 1 more, that is 2.7 times as many lines."""
 FAR_BELOW = 0.4
 """What has less than this of the best score is not shown unasked beside it, unless it would be alone."""
 TIMELY = 0.25
@@ -51,45 +52,45 @@ ROUNDED = 6
 class LineMeasures(Struct, frozen=True, eq=False):
     """What an index measures of a line, or of many at once: then an array has a number for each of them.
 
-    0 stands for what can't be known: there are no vectors, or the question speaks of no time.
+    0 stands for what can't be known: there are no vectors, or the question names no time.
     """
 
     lines: int
-    """How many lines are looked at."""
+    """How many lines are searched."""
     wants: Wants
     """What the question asks for."""
-    around: Any = 0.0
-    """How much of the question's terms it holds with the two lines before it and the one after it, each by
-    how telling it is; what is longer than `DOCUMENT` says nothing of the lines beside it."""
-    session: Any = 0.0
-    """The same of its whole session."""
-    kin: Any = 0.0
-    """The same of the line alone, but what is close to a term counts too, for as much as it is close."""
-    kin_session: Any = 0.0
-    """The same of its whole session."""
-    nearness: Any = 0.0
-    """How near it lies to the question in meaning."""
-    gist: Any = 0.0
-    """How near the nearest line of its session does."""
-    nearby: Any = 0.0
-    """How near the nearer of the two lines beside it does."""
-    nearest: float = 0.0
-    """The highest `gist` of all lines that come into question."""
-    speaks: Any = 0.0
-    """1 for a line of whoever the question means."""
-    asks: Any = 0.0
-    of_self: Any = 0.0
+    words_around: Any = 0.0
+    """The share of the question's terms in the line, the two lines before it and the one after it. A rare
+    term counts more. A neighbour longer than `DOCUMENT` does not count."""
+    words_in_session: Any = 0.0
+    """The same share in the whole session."""
+    similar_words: Any = 0.0
+    """The same share in the line alone. A similar term counts too, by how similar it is."""
+    similar_words_in_session: Any = 0.0
+    """The same, in the whole session."""
+    meaning: Any = 0.0
+    """How near the line's vector is to the question's."""
+    meaning_in_session: Any = 0.0
+    """The highest `meaning` in its session."""
+    meaning_nearby: Any = 0.0
+    """The higher `meaning` of the two lines beside it."""
+    best_meaning: float = 0.0
+    """The highest `meaning_in_session` of all candidates."""
+    speaker: Any = 0.0
+    """1 if the question is about the person who said the line."""
+    is_question: Any = 0.0
+    first_person: Any = 0.0
     has_number: Any = 0.0
     has_time: Any = 0.0
     """1 for a line with that sign (`souvenance.language.signs`)."""
-    then: Any = 0.0
-    """1 if it speaks of a day or month that the question speaks of, `NEAR_DAY` if of a day close to it."""
-    during: Any = 0.0
-    """1 if a time is all that is asked by, and it is of that time; `CLOSE_BY` if it is close to it."""
+    mentions_date: Any = 0.0
+    """1 if the line mentions a day or month that the question names, `NEAR_DAY` for a day close to it."""
+    matches_time: Any = 0.0
+    """1 if the question names nothing but a time and the line is of that time; `CLOSE_BY` if close to it."""
     in_time: Any = 0.0
-    """1 if it was said in a time that the question speaks of; less, the longer before or after."""
+    """1 if the line was said in a time that the question names; less, the longer before or after."""
     few_in_time: float = 0.0
-    """How telling such a time is: `seldom`."""
+    """How few lines are of such a time: `seldom`."""
 
 
 class Signal(NamedTuple):
@@ -99,7 +100,7 @@ class Signal(NamedTuple):
     weight: float
     tells: str
     value: Callable[[LineMeasures], Any] | None
-    """None for what is told only once lines are ranked."""
+    """None for what is known only after ranking."""
 
 
 SIGNALS: list[Signal] = []
@@ -107,94 +108,87 @@ SIGNALS: list[Signal] = []
 
 
 def _signal(name: str, weight: float, tells: str, value: Callable[[LineMeasures], Any] | None = None) -> str:
+    """Declare a signal. Without `value` it is the measure of the same name."""
+    if value is None and name in LineMeasures.__struct_fields__:
+        value = attrgetter(name)
     SIGNALS.append(Signal(name, weight, tells, value))
     return name
 
 
-def _astray(line: LineMeasures) -> Any:
-    """How far its session is from being half as near as the nearest, of 1."""
-    far = 1 - line.gist / (NEAR_ENOUGH * line.nearest) if line.nearest else 0.0
+def _off_topic(line: LineMeasures) -> Any:
+    """0 if its session is at least half as near in meaning as the best, up to 1 if it is far."""
+    far = 1 - line.meaning_in_session / (NEAR_ENOUGH * line.best_meaning) if line.best_meaning else 0.0
     return far * (far > 0)
 
 
-AROUND = _signal(
-    "around",
+WORDS_AROUND = _signal(
+    "words_around",
     3.95,
-    "how much of the question's terms the line holds, with the two lines before it and the one after it, "
-    "each term by how rare it is; a line of more than some 660 terms says nothing of the lines beside it",
-    lambda line: line.around,
+    "the share of the question's terms in the line, the two lines before it and the one after it; a rare "
+    "term counts more; a neighbour of more than some 660 terms does not count",
 )
-SESSION = _signal("session", 0.7, "the same of the whole session", lambda line: line.session)
-KIN = _signal(
-    "kin",
+WORDS_IN_SESSION = _signal("words_in_session", 0.7, "the same share in the whole session")
+SIMILAR_WORDS = _signal(
+    "similar_words",
     5.2,
-    "the same of the line alone, but what is close to a term counts too, by how close",
-    lambda line: line.kin,
+    "the same share in the line alone, where a similar term counts too, by how similar it is",
 )
-KIN_SESSION = _signal("kin_session", 0.7, "the same of the whole session", lambda line: line.kin_session)
-MEANING = _signal(
-    "meaning",
-    6.55,
-    "how near the line lies to the question (cosine of the vectors)",
-    lambda line: line.nearness,
-)
-GIST = _signal("gist", 9.1, "how near the nearest line of its session does", lambda line: line.gist)
-NEARBY = _signal(
-    "nearby", 2.4, "how near the nearer of the two lines beside it does", lambda line: line.nearby
-)
-TWICE = _signal(
-    "twice",
+SIMILAR_WORDS_IN_SESSION = _signal("similar_words_in_session", 0.7, "the same, in the whole session")
+MEANING = _signal("meaning", 6.55, "how near the line is to the question in meaning (cosine of the vectors)")
+MEANING_IN_SESSION = _signal("meaning_in_session", 9.1, "the highest `meaning` in the line's session")
+MEANING_NEARBY = _signal("meaning_nearby", 2.4, "the higher `meaning` of the two lines beside it")
+WORDS_AND_MEANING = _signal(
+    "words_and_meaning",
     -3.1,
-    "`kin` times `gist`: what terms and meaning both tell is not told twice",
-    lambda line: line.kin * line.gist,
+    "`similar_words` times `meaning_in_session`: what both show counts once",
+    lambda line: line.similar_words * line.meaning_in_session,
 )
-STRAY = _signal(
-    "stray",
+OFF_TOPIC_SESSION = _signal(
+    "off_topic_session",
     -5.8,
-    "as `kin_session`, where the session's `gist` is less than half of the best, by how much it is",
-    lambda line: line.kin_session * _astray(line),
+    "`similar_words_in_session` of a session whose `meaning_in_session` is less than half of the best; the "
+    "further below, the more",
+    lambda line: line.similar_words_in_session * _off_topic(line),
 )
-SPEAKER = _signal(
-    "speaker", 3.5, "the question is about one speaker, and it is this one", lambda line: line.speaks
+SPEAKER = _signal("speaker", 3.5, "the question is about one person, and that person said the line")
+GIVES_TIME = _signal(
+    "gives_time",
+    2.2,
+    "the question asks for a time, and the line has one",
+    lambda line: line.has_time * line.wants.moment,
 )
-MOMENT = _signal(
-    "moment", 2.2, "a time is asked for, and the line has one", lambda line: line.has_time * line.wants.moment
-)
-COUNT = _signal(
-    "count",
+GIVES_NUMBER = _signal(
+    "gives_number",
     1.65,
-    "a number is asked for, and the line has one",
+    "the question asks for a number, and the line has one",
     lambda line: line.has_number * line.wants.count,
 )
-SELDOM = _signal(
-    "seldom",
+SAID_THEN = _signal(
+    "said_then",
     17.15,
-    "the line was said in, or soon after, the time that the question speaks of, by how few lines were",
+    "the line was said in, or soon after, the time that the question names; the fewer such lines, the more",
     lambda line: line.few_in_time * line.in_time,
 )
-THEN = _signal(
-    "then",
+MENTIONS_DATE = _signal(
+    "mentions_date",
     4.05,
-    "the line speaks of a day or month that the question speaks of; half, if of a day close to it",
-    lambda line: line.then,
+    "the line mentions a day or month that the question names; half for a day close to it",
 )
-DURING = _signal(
-    "during",
+MATCHES_TIME = _signal(
+    "matches_time",
     12.0,
-    "a time is all that is asked by, and the line is of it: was said then, or speaks of it; half, if close "
-    "to it",
-    lambda line: line.during,
+    "the question names nothing but a time, and the line was said then or mentions it; half if close to it",
 )
-UPDATE = _signal(
-    "update", 1.0, "the line says newer what an older one says too: what it lacked to come before that"
+REPLACES_OLDER = _signal(
+    "replaces_older", 1.0, "the line is newer than one that says the same: the points it needs to come first"
 )
-ASKS = _signal("asks", -0.4, "the line ends with a question mark", lambda line: line.asks)
-SELF = _signal("self", 1.2, "the line speaks in the first person", lambda line: line.of_self)
-CROWD = _signal(
-    "crowd",
+IS_QUESTION = _signal("is_question", -0.4, "the line ends with a question mark")
+FIRST_PERSON = _signal("first_person", 1.2, "the line is in the first person")
+LINES_SEARCHED = _signal(
+    "lines_searched",
     0.0,
-    "how many lines were looked at: the best of many lies near by chance. It ranks nothing, and only counts "
-    "for whether anything is worth showing",
+    "the logarithm of the number of lines searched. It does not change the order: it raises the score that a "
+    "line needs to be shown with `floor`, since the best of many is near by chance",
     lambda line: log(line.lines),
 )
 
@@ -235,7 +229,7 @@ def answers(signals: Mapping[str, float]) -> float:
     Whose line it is says nothing of that.
     """
     score = sum(WEIGHTS[name] * value for name, value in signals.items() if name != SPEAKER)
-    return score - BY_CROWD * signals.get(CROWD, 0.0)
+    return score - BY_LINES_SEARCHED * signals.get(LINES_SEARCHED, 0.0)
 
 
 def worth_showing(signals: Mapping[str, float], *, by_meaning: bool, by_time: bool = False) -> bool:
@@ -245,10 +239,10 @@ def worth_showing(signals: Mapping[str, float], *, by_meaning: bool, by_time: bo
     (`by_time`) is answered by what is of that time.
     """
     if by_time:
-        return signals.get(DURING, 0.0) > 0
+        return signals.get(MATCHES_TIME, 0.0) > 0
     if by_meaning:
         return signals.get(MEANING, 0.0) >= LEAST_MEANING and answers(signals) >= LEAST_ANSWER
-    return signals.get(AROUND, 0.0) >= LEAST_COVERAGE or signals.get(THEN, 0.0) > 0
+    return signals.get(WORDS_AROUND, 0.0) >= LEAST_COVERAGE or signals.get(MENTIONS_DATE, 0.0) > 0
 
 
 def slack(span: TimeSpan) -> tuple[float, float]:

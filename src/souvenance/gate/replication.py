@@ -36,7 +36,7 @@ from souvenance.core.request_context import RequestContext, Services
 from souvenance.core.vault import CompartmentKeys, Vault
 from souvenance.domain import ulid
 from souvenance.domain.audit import OK, Event
-from souvenance.domain.directory import MEMBER, PEER, SESSION, WORKSPACE, Entry, Tie
+from souvenance.domain.directory import MEMBER, PEER, SESSION, WORKSPACE, Entry, Membership
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import SESSIONS, Compartment
 from souvenance.domain.objects import (
@@ -307,8 +307,12 @@ class Restorer:
                 self._name(tx, peer, PEER, line)
         if line.turn is not None and session is not None:
             self._name(tx, session, SESSION, line)
-            if not tx.directory.ties(compartment.workspace, MEMBER, holder=session, held=compartment.owner):
-                tx.directory.tie(Tie(compartment.workspace, MEMBER, session, compartment.owner, line.turn))
+            if not tx.directory.memberships(
+                compartment.workspace, MEMBER, holder=session, held=compartment.owner
+            ):
+                tx.directory.add_membership(
+                    Membership(compartment.workspace, MEMBER, session, compartment.owner, line.turn)
+                )
 
     def _name(self, tx: Transaction, name: str, kind: str, line: SealedLine) -> None:
         workspace = line.compartment.workspace

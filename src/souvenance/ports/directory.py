@@ -12,7 +12,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from souvenance.domain.directory import Entry, Tie
+from souvenance.domain.directory import Entry, Membership
 from souvenance.domain.jobs import Job, Tally, Task
 
 
@@ -63,14 +63,14 @@ class Directory(Protocol):
         """Those of the entries of that kind, in order of name."""
         ...
 
-    def tie(self, tie: Tie) -> None:
-        """Add the tie, or replace `until` and `configuration` of the one of its ends, kind and `since`."""
+    def add_membership(self, membership: Membership) -> None:
+        """Add it, or replace `until` and `configuration` of the one with its ends, kind and `since`."""
         ...
 
-    def ties(
+    def memberships(
         self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
-    ) -> list[Tie]:
-        """The ties with these ends, in order of (since, holder, held)."""
+    ) -> list[Membership]:
+        """The memberships with these ends, in order of (since, holder, held)."""
         ...
 
     def sessions_with(
@@ -79,8 +79,10 @@ class Directory(Protocol):
         """The sessions that any of these peers is in now, in order of name: of these namespaces, or any."""
         ...
 
-    def untie(self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None) -> int:
-        """Remove the ties with these ends, as if they had never been; how many there were."""
+    def remove_memberships(
+        self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
+    ) -> int:
+        """Remove the memberships with these ends, as if they had never been; how many there were."""
         ...
 
     def batch(self, workspace: str, session: str, digest: bytes) -> Batch | None: ...
@@ -92,7 +94,7 @@ class Directory(Protocol):
     def drop_batches(self, workspace: str, session: str) -> None: ...
 
     def remove_workspace(self, workspace: str) -> None:
-        """Every entry, tie and batch of the workspace."""
+        """Every entry, membership and batch of the workspace."""
         ...
 
 

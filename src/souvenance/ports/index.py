@@ -87,7 +87,7 @@ class Inquiry(Struct, frozen=True):
     groups: Sequence[int]
     """For each token the number of the question's term that it stands for."""
     closeness: Sequence[float]
-    """For each token how near it is to that term: 1 for the term itself, less for its kin."""
+    """For each token how near it is to that term: 1 for the term itself, less for a similar one."""
     vector: Callable[[], bytes | None] = lambda: None
     space: str = ""
     """Tells where the question lies, and may take its time for that; and in which space. None if meaning is

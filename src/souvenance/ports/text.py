@@ -49,14 +49,15 @@ class NoSpelling:
 class Thesaurus(Protocol):
     """Which search terms are close to one another, so that 'pet' finds what was said of a dog.
 
-    It knows terms as `souvenance.language.terms` makes them, in languages of its choice. Others have no kin.
+    It knows terms as `souvenance.language.terms` makes them, in languages of its choice. Other terms have no
+    similar ones.
     """
 
-    def kin(self, term: str) -> Sequence[tuple[str, float]]:
+    def similar(self, term: str) -> Sequence[tuple[str, float]]:
         """Other terms, each with how close it is: above 0 and below 1, the closest first."""
         ...
 
 
 class NoThesaurus:
-    def kin(self, term: str) -> Sequence[tuple[str, float]]:
+    def similar(self, term: str) -> Sequence[tuple[str, float]]:
         return ()

@@ -22,7 +22,6 @@ from souvenance.adapters.embed.local import packed
 from souvenance.decoders import settled
 from souvenance.domain.upstream import below, is_address
 from souvenance.errors import Misconfigured, Unavailable
-from souvenance.version import __version__
 
 if TYPE_CHECKING:
     import httpx
@@ -63,7 +62,7 @@ _CUTS = (8000, 2000, 500)
 _MOST_BYTES_EACH = 128 * 1024
 _FOR_NOW = {408, 409, 425, 429}
 _TOO_MUCH = {400, 413, 422}
-_HERE = ("localhost", "127.0.0.1", "::1")
+_JSON = {"content-type": "application/json"}
 
 
 class _Embedding(Struct):
@@ -197,17 +196,21 @@ class EndpointEmbedder:
         """The body of the answer. Raises: _EndpointRefused, Unavailable."""
         import httpx
 
+        from souvenance.adapters.http_client import bounded
+
         end = time.monotonic() + seconds
         timeout = httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
         url = below(self._url, "/embeddings")
         try:
-            with self._connected().stream("POST", url, content=content, timeout=timeout) as response:
+            with self._connected().stream(
+                "POST", url, content=content, headers=_JSON, timeout=timeout
+            ) as response:
                 status = response.status_code
                 if status >= 500 or status in _FOR_NOW:
                     raise Unavailable(f"the embeddings endpoint answered {status}")
                 if status != 200:
                     raise _EndpointRefused(status)
-                return b"".join(_bounded(response, end, most))
+                return b"".join(bounded(response, most, end, _broken))
         except httpx.TimeoutException:
             raise Unavailable("the embeddings endpoint did not answer in time") from None
         except httpx.HTTPError as error:
@@ -215,46 +218,16 @@ class EndpointEmbedder:
             raise Unavailable(f"the embeddings endpoint can't be reached: {told}") from error
 
     def _connected(self) -> httpx.Client:
+        from souvenance.adapters.http_client import client
+
         with self._lock:
             if self._client is None:
-                self._client = _client(self._url, self._key)
+                self._client = client(self._url, self._key)
             return self._client
 
 
-def _client(url: str, key: str | None) -> httpx.Client:
-    """Raises: Misconfigured if the environment spoils it."""
-    import ssl
-
-    import httpx
-
-    headers = {"user-agent": f"souvenance/{__version__}", "content-type": "application/json"}
-    if key is not None:
-        headers["authorization"] = f"Bearer {key}"
-    secure = url.startswith("https:")
-    try:
-        return httpx.Client(
-            headers=headers,
-            follow_redirects=False,
-            trust_env=urlsplit(url).hostname not in _HERE,
-            verify=httpx.create_ssl_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-        )
-    except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
-        raise Misconfigured(
-            f"the environment's proxy or certificates can't be used: {error}",
-            hint="Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR.",
-        ) from error
-
-
-def _bounded(response: httpx.Response, end: float, most: int) -> Iterator[bytes]:
-    """The chunks of a body that is no larger and takes no longer than it may."""
-    size = 0
-    for chunk in response.iter_bytes():
-        size += len(chunk)
-        if size > most:
-            raise Unavailable("the embeddings endpoint's answer is too long")
-        if time.monotonic() > end:
-            raise Unavailable("the embeddings endpoint's answer does not come to an end")
-        yield chunk
+def _broken(reason: str) -> Unavailable:
+    return Unavailable(f"the embeddings endpoint failed: {reason}")
 
 
 def _misconfigured(refused: _EndpointRefused) -> Misconfigured:

@@ -44,9 +44,6 @@ from souvenance.extras import install
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
 
 MOST_TOKENS = 128
 """Of a text, with the mark at its beginning and the mark at its end."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import quote
 
@@ -15,6 +14,7 @@ import httpx
 import msgspec
 from msgspec import Struct
 
+from souvenance.adapters.http_client import client
 from souvenance.adapters.importers.source_files import bag, clean, decoded, moment, shown
 from souvenance.domain.imports import (
     Card,
@@ -29,7 +29,7 @@ from souvenance.domain.imports import (
 )
 from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.domain.retry_after import seconds_to_wait
-from souvenance.errors import ImportUnreadable, NotFound, ServerUnreachable, Unauthenticated
+from souvenance.errors import ImportUnreadable, Misconfigured, NotFound, ServerUnreachable, Unauthenticated
 from souvenance.patterns import pattern
 
 KIND = "honcho"
@@ -92,15 +92,10 @@ class Honcho:
         """Raises: ImportUnreadable if that is no URL."""
         try:
             base = httpx.URL(url.rstrip("/"))
-            self._client = httpx.Client(
-                base_url=base.copy_with(userinfo=b"") if wanted.key else base,
-                headers={"authorization": f"Bearer {wanted.key}"} if wanted.key else {},
-                timeout=_TIMEOUT_SECONDS,
-                trust_env=not _is_here(base.host),
-                verify=base.scheme == "https",
-                follow_redirects=False,
-            )
-        except (httpx.InvalidURL, ValueError, OSError, ImportError) as error:
+            if wanted.key:
+                base = base.copy_with(userinfo=b"")
+            self._client = client(str(base), wanted.key, base_url=base, timeout=_TIMEOUT_SECONDS)
+        except (httpx.InvalidURL, ValueError, Misconfigured) as error:
             raise ImportUnreadable(f"no server has that address: {error}") from None
         self._workspace = wanted.workspace
         self._rest = rest
@@ -269,14 +264,6 @@ class _Copy:
 
     def _asked(self, method: str, path: str, query: Mapping[str, Any]) -> bytes:
         return self._server.asked(method, f"{self._base}{path}", query)
-
-
-def _is_here(host: str) -> bool:
-    """Whether the host is this machine, whose requests are nothing for a proxy to see."""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _bounded(answer: httpx.Response, path: str) -> bytes:

@@ -440,7 +440,7 @@ class _Scoring:
         np.add.at(self._words, held, self._worth[terms])
 
     def _read(self) -> tuple[Numbers, Numbers]:
-        """Enter for each term the lines and sessions that hold it or its kin, what is nearest last.
+        """Enter for each term the lines and sessions that hold it or a similar one, what is nearest last.
 
         Each line with each term that it holds itself.
         """
@@ -478,7 +478,7 @@ class _Scoring:
         promising = self._promising(signals, _score(signals, len(lines)), lines, some)
         lines = lines[promising]
         signals = {name: values[promising] for name, values in signals.items()}
-        signals[r.AROUND] = self._around(lines)
+        signals[r.WORDS_AROUND] = self._around(lines)
         scores = _score(signals, len(lines)).round(_TOLD_APART)
         kept = np.arange(len(lines))
         if len(lines) > k:
@@ -524,8 +524,11 @@ class _Scoring:
         """
         if len(scores) <= k:
             return np.arange(len(scores))
-        weight = r.WEIGHTS[r.AROUND]
-        least, most = scores + weight * self._words[lines], scores + weight * signals.get(r.SESSION, 0.0)
+        weight = r.WEIGHTS[r.WORDS_AROUND]
+        least, most = (
+            scores + weight * self._words[lines],
+            scores + weight * signals.get(r.WORDS_IN_SESSION, 0.0),
+        )
         return np.nonzero(most >= np.partition(least, -k)[-k] - _SLACK)[0]
 
     def _around(self, lines: Numbers) -> Array:
@@ -539,7 +542,7 @@ class _Scoring:
         return around
 
     def _signals(self, lines: Numbers) -> dict[str, Array]:
-        """All but `AROUND`."""
+        """All but `WORDS_AROUND`."""
         return {
             name: value if isinstance(value, np.ndarray) else np.full(len(lines), value)
             for name, value in r.signals_of(self._measures(lines)).items()
@@ -548,8 +551,8 @@ class _Scoring:
 
     def _measures(self, lines: Numbers) -> r.LineMeasures:
         view, worth, held, living = self._view, self._worth, self._near_session, int(self._open.sum())
-        words, kin, near = self._words[lines], (worth @ self._near)[lines], np.append(self._nearness, 0.0)
-        gist = view.in_session(self._nearness, lines)
+        words, similar, near = self._words[lines], (worth @ self._near)[lines], np.append(self._nearness, 0.0)
+        meaning = view.in_session(self._nearness, lines)
         signed = {name: bears[lines].astype(np.float64) for name, bears in self._signs.items()}
         speaks = np.array([one.owner in self._inquiry.speakers for one in view.compartments], np.float64)
         in_time: Array | float = 0.0
@@ -560,20 +563,20 @@ class _Scoring:
         return r.LineMeasures(
             lines=living,
             wants=self._inquiry.wants,
-            session=view.of_session(worth @ (held == 1.0), words, lines),
-            kin=kin,
-            kin_session=view.of_session(worth @ held, kin, lines),
-            nearness=self._nearness[lines],
-            gist=gist,
-            nearby=np.maximum(near[view.before[lines]], near[view.after[lines]]),
-            nearest=float(gist.max()),
-            speaks=speaks[view.compartment[lines]],
-            asks=signed.get(signs.ASKS, 0.0),
-            of_self=signed.get(signs.SELF, 0.0),
+            words_in_session=view.of_session(worth @ (held == 1.0), words, lines),
+            similar_words=similar,
+            similar_words_in_session=view.of_session(worth @ held, similar, lines),
+            meaning=self._nearness[lines],
+            meaning_in_session=meaning,
+            meaning_nearby=np.maximum(near[view.before[lines]], near[view.after[lines]]),
+            best_meaning=float(meaning.max()),
+            speaker=speaks[view.compartment[lines]],
+            is_question=signed.get(signs.ASKS, 0.0),
+            first_person=signed.get(signs.SELF, 0.0),
             has_number=signed.get(signs.NUMBER, 0.0),
             has_time=signed.get(signs.TIME, 0.0),
-            then=self._then[lines],
-            during=self._during[lines] if self._inquiry.by_time else 0.0,
+            mentions_date=self._then[lines],
+            matches_time=self._during[lines] if self._inquiry.by_time else 0.0,
             in_time=in_time,
             few_in_time=few_in_time,
         )

@@ -13,9 +13,10 @@ from souvenance.adapters.model.calls import Asking
 from souvenance.adapters.model.endpoint import Call, Message, Prompt, WireReply
 from souvenance.adapters.model.grounding import Embed, Ground, GroundingSource
 from souvenance.adapters.model.prompt_files import day, fenced, prompt, quote
-from souvenance.adapters.model.replies import fault, in_words, is_data, is_refusal, parsed, visible
+from souvenance.adapters.model.replies import fault, in_words, is_data, is_refusal, parsed
 from souvenance.decoders import settled
 from souvenance.errors import ModelUnusable
+from souvenance.language.characters import visible
 from souvenance.language.forms import clauses
 from souvenance.patterns import pattern
 from souvenance.ports.model import ModelQuestion, SourceStatement, Telling, Told

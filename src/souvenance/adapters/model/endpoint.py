@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import ssl
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,12 +14,11 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from souvenance.adapters.http_client import bounded, client
 from souvenance.decoders import settled
 from souvenance.domain.retry_after import seconds_to_wait
 from souvenance.domain.telemetry import onward
 from souvenance.domain.upstream import below
-from souvenance.errors import Misconfigured
-from souvenance.version import __version__
 
 Message = Mapping[str, Any]
 
@@ -301,7 +299,9 @@ class Endpoint:
         self._open: set[Any] = set()
         self._stopped = False
         self._transport = transport
-        self._client = _client(self.url, key, transport)
+        self._client = client(
+            self.url, key, limits=httpx.Limits(max_keepalive_connections=0), transport=transport
+        )
 
     @property
     def trouble(self) -> str:
@@ -358,14 +358,14 @@ class Endpoint:
                 "POST",
                 below(self.url, "/chat/completions"),
                 content=msgspec.json.encode(body),
-                headers=onward(),
+                headers={"content-type": "application/json", **onward()},
                 timeout=httpx.Timeout(self._timeout, connect=min(_CONNECT_SECONDS, self._timeout)),
                 extensions={"trace": lambda step, about: self._note(step, about, mine)},
             ) as response:
-                end = time.monotonic() + self._timeout
+                chunks = bounded(response, _MOST_BYTES, time.monotonic() + self._timeout, _broken)
                 if response.status_code != 200:
-                    raise _refusal(response, _bounded(response, end))
-                yield _bounded(response, end)
+                    raise _refusal(response, chunks)
+                yield chunks
         except httpx.HTTPError as error:
             failed = Failed(_words(error), spent=not isinstance(error, _UNSENT))
             self._failed(failed)
@@ -406,38 +406,8 @@ class Endpoint:
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
-def _client(url: str, key: str | None, transport: httpx.BaseTransport | None) -> httpx.Client:
-    headers = {"user-agent": f"souvenance/{__version__}", "content-type": "application/json"}
-    if key is not None:
-        headers["authorization"] = f"Bearer {key}"
-    secure = url.startswith("https:")
-    here = httpx.URL(url).host in ("localhost", "127.0.0.1", "::1")
-    try:
-        return httpx.Client(
-            headers=headers,
-            follow_redirects=False,
-            trust_env=not here,
-            verify=httpx.create_ssl_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-            limits=httpx.Limits(max_keepalive_connections=0),
-            transport=transport,
-        )
-    except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
-        raise Misconfigured(
-            f"the environment's proxy or certificates can't be used: {error}",
-            hint="Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR.",
-        ) from error
-
-
-def _bounded(response: httpx.Response, end: float) -> Iterator[bytes]:
-    """The chunks of a body, as long as it is no larger and takes no longer than it may."""
-    size = 0
-    for chunk in response.iter_bytes():
-        size += len(chunk)
-        if size > _MOST_BYTES:
-            raise Failed(f"the reply has more than {_MOST_BYTES} bytes", spent=True)
-        if time.monotonic() > end:
-            raise Failed("the reply does not come to an end", spent=True)
-        yield chunk
+def _broken(reason: str) -> Failed:
+    return Failed(reason, spent=True)
 
 
 def _told(chunks: Iterator[bytes]) -> Iterator[bytes]:

@@ -48,7 +48,7 @@ def fenced(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def quote(value: Any) -> str:
     """One value as JSON in one line that holds no mark of anybody's."""
-    text = msgspec.json.encode(_storable(value)).decode().translate(_ESCAPED)
+    text = msgspec.json.encode(value).decode().translate(_ESCAPED)
     for mark in _TEMPLATE_MARKS:
         if mark in text:
             text = text.replace(mark, mark.replace("[", "\\u005b"))
@@ -61,16 +61,3 @@ def day(moment: int) -> str:
         return to_datetime(moment).strftime("%Y-%m-%d (%A)")
     except (OverflowError, ValueError):
         return ""
-
-
-def _storable(value: Any) -> Any:
-    """The value without what no encoding has."""
-    match value:
-        case str():
-            return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        case Mapping():
-            return {key: _storable(one) for key, one in value.items()}
-        case list() | tuple():
-            return [_storable(one) for one in value]
-        case _:
-            return value

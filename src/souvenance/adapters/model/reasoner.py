@@ -14,9 +14,10 @@ from souvenance.adapters.model.chat import Answering
 from souvenance.adapters.model.endpoint import Endpoint, Prompt
 from souvenance.adapters.model.grounding import Embed, Ground, GroundingSource
 from souvenance.adapters.model.prompt_files import day, fenced, prompt
-from souvenance.adapters.model.replies import in_words, visible
+from souvenance.adapters.model.replies import in_words
 from souvenance.domain.model_budget import Spent
 from souvenance.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable
+from souvenance.language.characters import visible
 from souvenance.language.forms import sentences
 from souvenance.ports.model import (
     ANSWER,

@@ -23,17 +23,10 @@ _REFUSAL = pattern(
     re.IGNORECASE,
 )
 _FENCE = pattern(r"\A```\w*\n?|\n?```\Z")
-_UNSEEN = pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
-"""Control characters, and those that turn the direction of what follows."""
 _T = TypeVar("_T")
 
 CUT_OFF = "the model's reply was cut off"
 """What is told of a reply that was longer than it might be."""
-
-
-def visible(text: str) -> str:
-    """The text without characters that nobody sees and that change what others show of it."""
-    return _UNSEEN.sub("", text)
 
 
 def said(reply: WireReply) -> str:

@@ -11,8 +11,9 @@ from souvenance.adapters.model.calls import Asking
 from souvenance.adapters.model.endpoint import Prompt
 from souvenance.adapters.model.grounding import SHARE, Embed, Ground, GroundingSource
 from souvenance.adapters.model.prompt_files import day, fenced, prompt, quote
-from souvenance.adapters.model.replies import CUT_OFF, visible
+from souvenance.adapters.model.replies import CUT_OFF
 from souvenance.errors import ModelUnusable
+from souvenance.language.characters import visible
 from souvenance.language.forms import denies
 from souvenance.ports.model import Kind, KnownFacts, ModelPerson, ModelReading, Revision, Turn
 

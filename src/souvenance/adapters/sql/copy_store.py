@@ -1,8 +1,8 @@
 """Copying a store from one database to another, table by table, as it was at one moment.
 
 What is copied is read in one transaction of the source, in pages and in the order of each table's primary
-key. A copy that was interrupted is gone on with; until it is whole and verified, the target can't be opened
-as a store, because it claims a migration that no version knows.
+key. After an interruption, tables that are the same already are not copied again. Until the copy is whole and
+verified, the target can't be opened as a store, because it claims a migration that no version knows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from souvenance.adapters.sql.engine import Engine, SqlRow, SqlSession, noted_form
+from souvenance.adapters.sql.engine import Engine, SqlRow, SqlSession, marks, noted_form
 from souvenance.adapters.sql.schema import UNFINISHED, migrate
 from souvenance.domain.embedding import SEALED
 from souvenance.errors import Conflict, IntegrityError, Unsupported
@@ -157,64 +157,44 @@ def _shared(here: Mapping[str, CopiedTable], target: Engine, *, vectors: bool) -
 
 
 def _copied(session: SqlSession, target: Engine, table: CopiedTable, report: Report) -> int:
-    """Copy the table, or what is missing of it, and hold the copy against it; its number of rows."""
+    """Copy the table, unless it was copied before, and compare the copy with it; its number of rows."""
     total = _count(session, table)
-    with target.read() as there:
-        begun = _count(there, table)
-        last = _last(there, table)
-    _append(session, target, table, last, CopyStep(table.name, begun, total), report)
-    same = _same(session, target, table)
-    if begun and not same:
+    if not _same(session, target, table):
         with target.write(lasting=False) as there:
             there.run(f"DELETE FROM {table.name}")
-        _append(session, target, table, None, CopyStep(table.name, 0, total), report)
-        same = _same(session, target, table)
-    if not same:
-        raise IntegrityError(
-            f"the copy of the table {table.name!r} differs from it", hint="Empty the target and try again."
-        )
+        done = 0
+        for rows in _pages(session, table):
+            with target.write(lasting=False) as there:
+                _insert(there, table, rows)
+            done += len(rows)
+            report(CopyStep(table.name, done, total))
+        if not _same(session, target, table):
+            raise IntegrityError(
+                f"the copy of the table {table.name!r} differs from it",
+                hint="Empty the target and try again.",
+            )
     return total
 
 
-def _append(
-    session: SqlSession,
-    target: Engine,
-    table: CopiedTable,
-    last: SqlRow | None,
-    step: CopyStep,
-    report: Report,
-) -> None:
-    for rows in _pages(session, table, last):
-        with target.write(lasting=False) as there:
-            _insert(there, table, rows)
-        step = step._replace(done=step.done + len(rows))
-        report(step)
-
-
-def _pages(session: SqlSession, table: CopiedTable, last: SqlRow | None = None) -> Iterator[list[SqlRow]]:
-    """The rows behind `last` in the order of the key."""
+def _pages(session: SqlSession, table: CopiedTable) -> Iterator[list[SqlRow]]:
+    """The rows in the order of the key."""
     columns, key = ", ".join(table.columns), ", ".join(table.key)
     places = [table.columns.index(column) for column in table.key]
-    while True:
-        where = "" if last is None else f"WHERE ({key}) > ({', '.join('?' * len(table.key))})"
-        rows = session.rows(
-            f"SELECT {columns} FROM {table.name} {where} ORDER BY {key} LIMIT ?", (*(last or ()), PAGE)
-        )
-        if rows:
-            yield rows
-        if len(rows) < PAGE:
-            return
-        last = tuple(rows[-1][place] for place in places)
+    where, last = "", ()
+    while rows := session.rows(
+        f"SELECT {columns} FROM {table.name} {where} ORDER BY {key} LIMIT ?", (*last, PAGE)
+    ):
+        yield rows
+        where, last = f"WHERE ({key}) > {marks(table.key)}", tuple(rows[-1][place] for place in places)
 
 
 def _insert(session: SqlSession, table: CopiedTable, rows: list[SqlRow]) -> None:
     columns = ", ".join(table.columns)
-    marks = f"({', '.join('?' * len(table.columns))})"
     at_once = max(1, _MOST_VALUES // len(table.columns))
     for first in range(0, len(rows), at_once):
         some = rows[first : first + at_once]
         session.run(
-            f"INSERT INTO {table.name} ({columns}) VALUES {', '.join([marks] * len(some))}",
+            f"INSERT INTO {table.name} ({columns}) VALUES {', '.join([marks(table.columns)] * len(some))}",
             [value for row in some for value in row],
         )
 
@@ -233,11 +213,6 @@ def _digest(rows: list[SqlRow]) -> bytes:
 def _count(session: SqlSession, table: CopiedTable) -> int:
     row = session.row(f"SELECT COUNT(*) FROM {table.name}")
     return 0 if row is None else int(row[0])
-
-
-def _last(session: SqlSession, table: CopiedTable) -> SqlRow | None:
-    order = ", ".join(f"{column} DESC" for column in table.key)
-    return session.row(f"SELECT {', '.join(table.key)} FROM {table.name} ORDER BY {order} LIMIT 1")
 
 
 def _fingerprint(session: SqlSession) -> str:

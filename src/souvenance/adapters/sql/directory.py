@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import TypeVar
 
 import msgspec
+from msgspec.structs import asdict, astuple, replace
 
 from souvenance.adapters.sql.engine import NO_LIMIT, SqlRow, SqlSession, as_bytes, listed, marks
-from souvenance.domain.directory import MEMBER, SESSION, WORKSPACE, Entry, Tie
+from souvenance.domain.directory import MEMBER, SESSION, WORKSPACE, Entry, Membership
 from souvenance.domain.sign_ins import SPENT_KEPT_MS, UNUSED_MS, Client, SignIn, Slip
 from souvenance.ports.directory import Batch
 
@@ -25,10 +27,10 @@ _ADD = f"""INSERT INTO entries ({_COLUMNS})
 _NEXT_NAMESPACE = f"""SELECT namespace FROM entries
     WHERE {_KIND} AND namespace > ? ORDER BY namespace LIMIT 1"""
 _UPDATE = f"UPDATE entries SET metadata = ?, configuration = ? WHERE {_NAMED}"
-_TIE = """INSERT INTO memberships (workspace, kind, holder, held, since, until, configuration)
+_ADD_MEMBERSHIP = """INSERT INTO memberships (workspace, kind, holder, held, since, until, configuration)
     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, kind, holder, held, since)
     DO UPDATE SET until = excluded.until, configuration = excluded.configuration"""
-_TIES = "SELECT workspace, kind, holder, held, since, until, configuration FROM memberships"
+_MEMBERSHIPS = "SELECT workspace, kind, holder, held, since, until, configuration FROM memberships"
 _BATCH = """SELECT workspace, session, digest, at, first_turn, last_turn FROM batches
     WHERE workspace = ? AND session = ? AND digest = ?"""
 _FORGET_BATCHES = "DELETE FROM batches WHERE workspace = ? AND session = ? AND at < ?"
@@ -66,25 +68,9 @@ class SqlDirectory:
         return [entry for entry in found if entry is not None]
 
     def add(self, entry: Entry) -> bool:
-        one = entry
-        self._seen.pop((one.workspace, one.kind, one.name), None)
+        self._seen.pop((entry.workspace, entry.kind, entry.name), None)
         self._namespaces.clear()
-        return (
-            self._session.run(
-                _ADD,
-                (
-                    one.workspace,
-                    one.kind,
-                    one.name,
-                    one.uid,
-                    one.created_at,
-                    one.metadata,
-                    one.configuration,
-                    one.namespace,
-                ),
-            )
-            == 1
-        )
+        return self._session.run(_ADD, astuple(entry)) == 1
 
     def update(self, entry: Entry) -> None:
         place = (entry.workspace, entry.kind, entry.name)
@@ -142,19 +128,15 @@ class SqlDirectory:
             self._namespaces[asked] = found
         return self._namespaces[asked]
 
-    def tie(self, tie: Tie) -> None:
-        one = tie
-        self._session.run(
-            _TIE,
-            (one.workspace, one.kind, one.holder, one.held, one.since, one.until, one.configuration),
-        )
+    def add_membership(self, membership: Membership) -> None:
+        self._session.run(_ADD_MEMBERSHIP, astuple(membership))
 
-    def ties(
+    def memberships(
         self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
-    ) -> list[Tie]:
+    ) -> list[Membership]:
         where, values = _ends(workspace, kind, holder, held)
-        sql = f"{_TIES} WHERE {where} ORDER BY since, holder, held"
-        return [Tie(*row) for row in self._session.rows(sql, values)]
+        sql = f"{_MEMBERSHIPS} WHERE {where} ORDER BY since, holder, held"
+        return [Membership(*row) for row in self._session.rows(sql, values)]
 
     def sessions_with(
         self, workspace: str, peers: Collection[str], namespaces: Collection[str] | None = None
@@ -169,7 +151,9 @@ class SqlDirectory:
             found.update(row[0] for row in self._session.rows(f"{sql} {_IN_ORDER}", values))
         return sorted(found)
 
-    def untie(self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None) -> int:
+    def remove_memberships(
+        self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
+    ) -> int:
         where, values = _ends(workspace, kind, holder, held)
         return self._session.run(f"DELETE FROM memberships WHERE {where}", values)
 
@@ -178,9 +162,8 @@ class SqlDirectory:
         return None if row is None else Batch(row[0], row[1], as_bytes(row[2]), *row[3:])
 
     def keep_batch(self, batch: Batch, forget_before: int) -> None:
-        one = batch
-        self._session.run(_FORGET_BATCHES, (one.workspace, one.session, forget_before))
-        self._session.run(_KEEP_BATCH, (one.workspace, one.session, one.digest, one.at, one.first, one.last))
+        self._session.run(_FORGET_BATCHES, (batch.workspace, batch.session, forget_before))
+        self._session.run(_KEEP_BATCH, astuple(batch))
 
     def drop_batches(self, workspace: str, session: str) -> None:
         self._session.run("DELETE FROM batches WHERE workspace = ? AND session = ?", (workspace, session))
@@ -219,21 +202,18 @@ def _ends(workspace: str, kind: str, holder: str | None, held: str | None) -> tu
     return where, values
 
 
-_ADD_CLIENT = """INSERT INTO signin_clients (id, name, redirects, grants, auth, secret, created_at, used_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
-_CLIENT = """SELECT id, name, redirects, grants, auth, secret, created_at, used_at
-    FROM signin_clients WHERE id = ?"""
-_ADD_SIGN_IN = """INSERT INTO signins
-    (id, client, workspace, peer, access, jti, sealed, created_at, until, used_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_SELECT = """SELECT id, client, workspace, peer, access, jti, sealed, created_at, until, used_at
-    FROM signins"""
-_KEEP = """INSERT INTO signin_slips (kind, hash, client, signin, until, spent_at, content)
+_Kept = TypeVar("_Kept", bound=msgspec.Struct)
+
+_CLIENT, _SIGN_IN, _SLIP_FIELDS = (", ".join(one.__struct_fields__) for one in (Client, SignIn, Slip))
+"""Each field of these is a column of its name."""
+_LISTS = ("redirects", "grants")
+_ADD_CLIENT = f"INSERT INTO signin_clients ({_CLIENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_SIGN_IN = f"INSERT INTO signins ({_SIGN_IN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_KEEP = f"""INSERT INTO signin_slips ({_SLIP_FIELDS})
     VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (kind, hash) DO UPDATE SET client = excluded.client, signin = excluded.signin,
     until = excluded.until, spent_at = excluded.spent_at, content = excluded.content"""
-_SLIP = """SELECT kind, hash, client, signin, until, spent_at, content
-    FROM signin_slips WHERE kind = ? AND hash = ?"""
+_SLIP = f"SELECT {_SLIP_FIELDS} FROM signin_slips WHERE kind = ? AND hash = ?"
 _SPEND = "UPDATE signin_slips SET spent_at = ? WHERE kind = ? AND hash = ? AND spent_at IS NULL"
 _OVER = "SELECT id FROM signins WHERE until <= ? OR (used_at IS NULL AND created_at <= ?)"
 _SWEEP = """DELETE FROM signin_slips
@@ -245,26 +225,16 @@ class SqlSignIns:
         self._session = session
 
     def add_client(self, client: Client) -> None:
-        lists = (msgspec.json.encode(part).decode() for part in (client.redirects, client.grants))
-        self._session.run(
-            _ADD_CLIENT,
-            (client.id, client.name, *lists, client.auth, client.secret, client.created_at, client.used_at),
-        )
+        lists = {name: msgspec.json.encode(getattr(client, name)).decode() for name in _LISTS}
+        self._session.run(_ADD_CLIENT, tuple({**asdict(client), **lists}.values()))
 
     def client(self, client_id: str) -> Client | None:
-        row = self._session.row(_CLIENT, (client_id,))
+        row = self._session.row(f"SELECT {_CLIENT} FROM signin_clients WHERE id = ?", (client_id,))
         if row is None:
             return None
-        return Client(
-            id=row[0],
-            name=row[1],
-            redirects=msgspec.json.decode(row[2], type=tuple[str, ...]),
-            grants=msgspec.json.decode(row[3], type=tuple[str, ...]),
-            auth=row[4],
-            secret=None if row[5] is None else as_bytes(row[5]),
-            created_at=row[6],
-            used_at=row[7],
-        )
+        found = _read(Client, row)
+        lists = {name: msgspec.json.decode(getattr(found, name), type=tuple[str, ...]) for name in _LISTS}
+        return replace(found, **lists, secret=None if found.secret is None else as_bytes(found.secret))
 
     def use_client(self, client_id: str, now: int) -> None:
         self._session.run(
@@ -275,17 +245,20 @@ class SqlSignIns:
         return self._count("SELECT COUNT(*) FROM signin_clients WHERE used_at IS NULL")
 
     def add(self, signin: SignIn) -> None:
-        self._session.run(_ADD_SIGN_IN, msgspec.structs.astuple(signin))
+        self._session.run(_ADD_SIGN_IN, astuple(signin))
 
     def get(self, signin_id: str) -> SignIn | None:
-        return _signin(self._session.row(f"{_SELECT} WHERE id = ?", (signin_id,)))
+        return next(iter(self._sign_ins("WHERE id = ?", signin_id)), None)
 
     def of_cap(self, jti: str) -> SignIn | None:
-        return _signin(self._session.row(f"{_SELECT} WHERE jti = ?", (jti,)))
+        return next(iter(self._sign_ins("WHERE jti = ?", jti)), None)
 
     def every(self) -> list[SignIn]:
-        rows = self._session.rows(f"{_SELECT} ORDER BY id")
-        return [found for row in rows if (found := _signin(row)) is not None]
+        return self._sign_ins("ORDER BY id")
+
+    def _sign_ins(self, which: str, *values: str) -> list[SignIn]:
+        rows = self._session.rows(f"SELECT {_SIGN_IN} FROM signins {which}", values)
+        return [_read(SignIn, row, "sealed") for row in rows]
 
     def use(self, signin_id: str, now: int) -> None:
         self._session.run("UPDATE signins SET used_at = ? WHERE id = ?", (now, signin_id))
@@ -298,21 +271,11 @@ class SqlSignIns:
         self._session.run("DELETE FROM signins WHERE id = ?", (signin_id,))
 
     def keep(self, slip: Slip) -> None:
-        self._session.run(_KEEP, msgspec.structs.astuple(slip))
+        self._session.run(_KEEP, astuple(slip))
 
     def slip(self, kind: str, hashed: bytes) -> Slip | None:
         row = self._session.row(_SLIP, (kind, hashed))
-        if row is None:
-            return None
-        return Slip(
-            kind=row[0],
-            hash=as_bytes(row[1]),
-            client=row[2],
-            signin=row[3],
-            until=row[4],
-            spent_at=row[5],
-            content=as_bytes(row[6]),
-        )
+        return None if row is None else _read(Slip, row, "hash", "content")
 
     def spend(self, kind: str, hashed: bytes, now: int) -> bool:
         return self._session.run(_SPEND, (now, kind, hashed)) == 1
@@ -339,18 +302,7 @@ class SqlSignIns:
         return 0 if found is None else int(found[0])
 
 
-def _signin(row: SqlRow | None) -> SignIn | None:
-    if row is None:
-        return None
-    return SignIn(
-        id=row[0],
-        client=row[1],
-        workspace=row[2],
-        peer=row[3],
-        access=row[4],
-        jti=row[5],
-        sealed=as_bytes(row[6]),
-        created_at=row[7],
-        until=row[8],
-        used_at=row[9],
-    )
+def _read(kind: type[_Kept], row: SqlRow, *blobs: str) -> _Kept:
+    """What a row of all its fields says; what stands in place of bytes and is none is empty."""
+    found = dict(zip(kind.__struct_fields__, row, strict=True))
+    return kind(**{**found, **{name: as_bytes(found[name]) for name in blobs}})

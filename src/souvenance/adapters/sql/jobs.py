@@ -1,8 +1,8 @@
 """The work list in SQL.
 
 A job that waits for an earlier one of its session is 'blocked'. So that a claim need not pass
-over all that wait, whoever takes a job off the list frees the next one of its session. Claims go round
-the workspaces, so that one with much to do keeps none waiting (see `NextJobs`).
+over all that wait, taking a job off the list frees the next one of its session. Claims go round the
+workspaces, so that one with much to do keeps none waiting.
 """
 
 from __future__ import annotations
@@ -13,82 +13,8 @@ from itertools import takewhile
 
 from msgspec.structs import replace
 
-from souvenance.adapters.sql.engine import NO_LIMIT, SqlRow, SqlSession, marks
+from souvenance.adapters.sql.engine import SqlRow, SqlSession, marks
 from souvenance.domain.jobs import Job, Tally, Task
-
-_PAGE = 20
-_TRUTH = """SELECT MIN(due) FROM (
-    SELECT MIN(due) AS due FROM jobs WHERE workspace = ? AND blocked = 0 AND holder IS NULL
-    UNION ALL
-    SELECT MIN(until) FROM jobs WHERE workspace = ? AND blocked = 0 AND holder IS NOT NULL) AS times"""
-_RECKON = f"""INSERT INTO next_jobs (workspace, due) VALUES (?, ({_TRUTH}))
-    ON CONFLICT (workspace) DO UPDATE SET due = excluded.due
-    WHERE next_jobs.due <> excluded.due OR (next_jobs.due IS NULL) <> (excluded.due IS NULL)"""
-_NO_LATER = """INSERT INTO next_jobs (workspace, due) VALUES (?, ?)
-    ON CONFLICT (workspace) DO UPDATE SET due = excluded.due
-    WHERE next_jobs.due IS NULL OR next_jobs.due > excluded.due"""
-_NEXT = "SELECT workspace FROM next_jobs WHERE workspace > ? AND due <= ?{upto} ORDER BY workspace LIMIT 1"
-_LATER_NAMES, _EARLIER_NAMES = (_NEXT.format(upto=upto) for upto in ("", " AND workspace <= ?"))
-_IN_TIME = """SELECT due, workspace FROM next_jobs WHERE due IS NOT NULL AND (due, workspace) > (?, ?)
-    ORDER BY due, workspace LIMIT ?"""
-
-
-class NextJobs:
-    """When each workspace has work that can be claimed, so that a claim need not look into all of them.
-
-    What the table says of a workspace is never later than the truth. Whoever adds work or puts it back writes
-    the workspace, and so is alone there; whoever claims is not, and makes that later only behind a lock on
-    the row, before it looks.
-    """
-
-    def __init__(self, session: SqlSession) -> None:
-        self._session = session
-        self._added: dict[str, int] = {}
-        """Until when the agenda is known to name a workspace, by what was added."""
-
-    def add(self, workspace: str, due: int) -> None:
-        """Note that something may be claimed there from then on."""
-        if self._added.get(workspace, due + 1) > due:
-            self._session.run(_NO_LATER, (workspace, due))
-            self._added[workspace] = due
-
-    def reckon(self, workspace: str) -> None:
-        """Note when the workspace has anything to be claimed, however that changed."""
-        self._added.pop(workspace, None)
-        self._session.run(_RECKON, (workspace, workspace, workspace))
-
-    def remove(self, workspace: str) -> None:
-        self._added.pop(workspace, None)
-        self._session.run("DELETE FROM next_jobs WHERE workspace = ?", (workspace,))
-
-    def is_due(self, now: int) -> bool:
-        return self._session.row("SELECT 1 FROM next_jobs WHERE due <= ? LIMIT 1", (now,)) is not None
-
-    def round(self, after: str, now: int) -> Iterator[tuple[str, bool]]:
-        """The workspaces that may have something due, beginning behind that one, and whether each may be
-        reckoned: first those that nobody else is at."""
-        seen: set[str] = set()
-        for taking in dict.fromkeys((self._session.taking, "")):
-            for sql, last, upto in ((_LATER_NAMES, after, ()), (_EARLIER_NAMES, "", (after,))):
-                while row := self._session.row(sql + taking, (last, now, *upto)):
-                    (last,) = row
-                    if last not in seen:
-                        seen.add(last)
-                        yield last, taking == self._session.taking
-
-    def first(self) -> int | None:
-        """When the first workspace has anything to be claimed: what is noted too early is looked up."""
-        found: int | None = None
-        noted, workspace = -NO_LIMIT, ""
-        while page := self._session.rows(_IN_TIME, (noted, workspace, _PAGE)):
-            for noted, workspace in page:
-                if found is not None and noted >= found:
-                    return found
-                truth = self._session.row(_TRUTH, (workspace, workspace))
-                if truth is not None and truth[0] is not None:
-                    found = truth[0] if found is None else min(found, truth[0])
-        return found
-
 
 _NOBODY = ""
 """In the table of what was done, no session or no peer: a key has no empty columns."""
@@ -104,14 +30,23 @@ _FREE = f"""{_TASK} WHERE workspace = ? AND blocked = 0 AND holder IS NULL AND d
     ORDER BY due, seq LIMIT 1"""
 _EXPIRED = f"""{_TASK} WHERE workspace = ? AND blocked = 0 AND holder IS NOT NULL AND until <= ? AND due <= ?
     ORDER BY due, seq LIMIT 1"""
+_CLAIMABLE = {
+    "due": "blocked = 0 AND holder IS NULL",
+    "until": "blocked = 0 AND holder IS NOT NULL",
+}
+"""What may be claimed, and the column that says from when on: jobs that nobody holds, and leases."""
+_NEXT_WORKSPACES = [
+    f"SELECT workspace FROM jobs WHERE {which} AND {when} <= ? AND workspace > ? ORDER BY workspace LIMIT 1"
+    for when, which in _CLAIMABLE.items()
+]
+_FIRST_TIMES = [f"SELECT MIN({when}) FROM jobs WHERE {which}" for when, which in _CLAIMABLE.items()]
 _BEHIND = f"""{_TASK} WHERE workspace = ? AND session = ? AND kind = ? AND seq > ? ORDER BY seq LIMIT ?"""
 _HOLD = """UPDATE jobs SET holder = ?, until = ?, attempts = attempts + 1
     WHERE workspace = ? AND seq = ?"""
 _HELD = "workspace = ? AND seq = ? AND holder = ?"
 _FINISH = f"DELETE FROM jobs WHERE {_HELD} RETURNING session, peer, kind, namespace, units"
 _UNBLOCK = """UPDATE jobs SET blocked = 0
-    WHERE workspace = ? AND seq = (SELECT MIN(seq) FROM jobs WHERE workspace = ? AND session = ?)
-    RETURNING holder"""
+    WHERE workspace = ? AND seq = (SELECT MIN(seq) FROM jobs WHERE workspace = ? AND session = ?)"""
 _UNBLOCK_ALL = """UPDATE jobs SET blocked = 0 WHERE workspace = ? AND blocked = 1 AND seq =
     (SELECT MIN(w.seq) FROM jobs w WHERE w.workspace = jobs.workspace AND w.session = jobs.session)"""
 _COUNT = """INSERT INTO finished_jobs (workspace, session, peer, kind, namespace, units)
@@ -129,27 +64,38 @@ _WAITING = "SELECT COUNT(*), MIN(due) FROM jobs WHERE due <= ? AND (holder IS NU
 class SqlJobs:
     def __init__(self, session: SqlSession) -> None:
         self._session = session
-        self._next = NextJobs(session)
 
     def add(self, job: Job, due: int) -> None:
         one = job
         values = (one.workspace, one.kind, one.session, one.peer, one.first, one.last, one.units)
         self._session.run(_ADD, (*values, one.payload, one.namespace, due, one.workspace, one.session))
-        self._next.add(one.workspace, due)
 
     def claim(self, holder: str, *, now: int, until: int, most: int, after: str = "") -> list[Task]:
-        for workspace, reckons in self._next.round(after, now) if most > 0 else ():
+        for workspace in self._round(after, now) if most > 0 else ():
             head = self._head(workspace, now)
-            taken = [] if head is None else [head, *self._behind(head, now, most - 1)]
-            for task in taken:
-                self._session.run(_HOLD, (holder, until, workspace, task.seq))
-            if reckons:
-                self._next.reckon(workspace)
-            if taken:
+            if head is not None:
+                taken = [head, *self._behind(head, now, most - 1)]
+                for task in taken:
+                    self._session.run(_HOLD, (holder, until, workspace, task.seq))
                 return [
                     replace(task, holder=holder, until=until, attempts=task.attempts + 1) for task in taken
                 ]
         return []
+
+    def _round(self, after: str, now: int) -> Iterator[str]:
+        """The workspaces that have something to claim: those behind that one, then the others."""
+        last = after
+        while (found := self._next_workspace(last, now)) is not None:
+            yield found
+            last = found
+        last = ""
+        while (found := self._next_workspace(last, now)) is not None and found <= after:
+            yield found
+            last = found
+
+    def _next_workspace(self, after: str, now: int) -> str | None:
+        rows = (self._session.row(sql, (now, after)) for sql in _NEXT_WORKSPACES)
+        return min((row[0] for row in rows if row is not None), default=None)
 
     def _head(self, workspace: str, now: int) -> Task | None:
         taking = self._session.taking
@@ -179,22 +125,12 @@ class SqlJobs:
         for session, peer, kind, namespace, units in removed:
             done = (task.workspace, session or _NOBODY, peer or _NOBODY, kind, namespace, units)
             self._session.run(_COUNT, done)
-            if not self._goes_on(task.workspace, session):
-                self._next.reckon(task.workspace)
+            if session is not None:
+                self._session.run(_UNBLOCK, (task.workspace, task.workspace, session))
         return bool(removed)
 
-    def _goes_on(self, workspace: str, session: str | None) -> bool:
-        """Free the next job of the session; whether someone holds that already, as one of several."""
-        if session is None:
-            return False
-        freed = self._session.row(_UNBLOCK, (workspace, workspace, session))
-        return freed is not None and freed[0] is not None
-
     def postpone(self, task: Task, due: int) -> bool:
-        back = self._session.run(_POSTPONE, (due, task.workspace, task.seq, task.holder)) == 1
-        if back:
-            self._next.reckon(task.workspace)
-        return back
+        return self._session.run(_POSTPONE, (due, task.workspace, task.seq, task.holder)) == 1
 
     def defer(self, workspace: str, session: str | None, kind: str, due: int) -> int | None:
         where, values = "workspace = ? AND kind = ? AND holder IS NULL AND attempts = 0", [workspace, kind]
@@ -205,15 +141,15 @@ class SqlJobs:
         if row is None or row[0] is None:
             return None
         self._session.run(f"UPDATE jobs SET due = ? WHERE {where}", (due, *values))
-        self._next.reckon(workspace)
         first: int = row[0]
         return first
 
     def is_due(self, now: int) -> bool:
-        return self._next.is_due(now)
+        return self._next_workspace("", now) is not None
 
     def next_due(self) -> int | None:
-        return self._next.first()
+        rows = (self._session.row(sql) for sql in _FIRST_TIMES)
+        return min((row[0] for row in rows if row is not None and row[0] is not None), default=None)
 
     def waiting(self, now: int) -> tuple[int, int | None]:
         row = self._session.row(_WAITING, (now, now))
@@ -271,7 +207,3 @@ class SqlJobs:
             self._session.run(f"DELETE FROM {table} WHERE {where}", values)
         if namespaces is not None:
             self._session.run(_UNBLOCK_ALL, (workspace,))
-        if session is None and namespaces is None:
-            self._next.remove(workspace)
-        else:
-            self._next.reckon(workspace)

@@ -12,8 +12,8 @@ import os
 import select
 import threading
 from collections import deque
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, ClassVar
@@ -155,7 +155,7 @@ class PostgresEngine:
         self._indexed: set[int] = set()
         with ExitStack() as otherwise:
             otherwise.callback(self.close)
-            with self._spare() as session:
+            with self._session("SELECT 1") as session:
                 self._check(session)
             otherwise.pop_all()
 
@@ -169,15 +169,37 @@ class PostgresEngine:
                 f"the store's database is encoded in {encoding}", hint="Make one with ENCODING 'UTF8'."
             )
 
-    def read(self, workspace: str = ALL) -> _Transacting:
-        return _Transacting(self, workspace, _READ, ())
+    def read(self, workspace: str = ALL) -> AbstractContextManager[PostgresSession]:
+        return self._session("; ".join((_READ, *self._begin_with(workspace))))
 
-    def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Transacting:
-        return _Transacting(self, workspace, _WRITE, _locks(workspace), lasting=lasting)
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[PostgresSession]:
+        return self._writing(workspace, _locks(workspace), lasting=lasting)
 
-    def claim(self) -> _Transacting:
+    def claim(self) -> AbstractContextManager[PostgresSession]:
         """Without the locks of writers: the rows that are claimed are taken one by one."""
-        return _Transacting(self, ALL, _WRITE, (), lasting=False)
+        return self._writing(ALL, (), lasting=False)
+
+    def _writing(
+        self, workspace: str, locks: Sequence[str], *, lasting: bool
+    ) -> AbstractContextManager[PostgresSession]:
+        last = () if lasting else (_NEED_NOT_LAST,)
+        return self._session("; ".join((_WRITE, *last, *self._begin_with(workspace), *locks)), commits=True)
+
+    @contextmanager
+    def _session(self, script: str, *, commits: bool = False) -> Iterator[PostgresSession]:
+        """A session that begins with the script. Its transaction is committed at the end, or undone."""
+        session = self._begin(script)
+        try:
+            yield session
+            if commits:
+                session.commit()
+        except psycopg.Error as error:
+            raise translation(error) from error
+        finally:
+            session.undo()
+            session.attached = None
+            self._keep(session)
+            self._free.release()
 
     def fortify(self, session: SqlSession) -> None:
         self._compares = pgvector.settle(session, self._asked) == PGVECTOR
@@ -205,7 +227,7 @@ class PostgresEngine:
         What was deleted stays in the server's log, and in its free pages until something is written there. To
         clean an HNSW index takes long, so that is left for when it pays.
         """
-        with self._spare() as session:
+        with self._session("SELECT 1") as session:
             tables = {table for (table,) in session.rows(postgres_schema.TABLES)}
             at_leisure = {"vectors"} if self._compares else set()
             try:
@@ -222,7 +244,7 @@ class PostgresEngine:
         while self._idle:
             self._idle.pop().connection.close()
 
-    def begin(self, script: str) -> PostgresSession:
+    def _begin(self, script: str) -> PostgresSession:
         """A session in a transaction that began so; a connection that broke while it was idle is replaced."""
         if not self._free.acquire(timeout=self._patience):
             raise StorageBusy("all connections to the database are in use")
@@ -245,18 +267,10 @@ class PostgresEngine:
                 raise translation(error) from error
             return session
 
-    def end(self, session: PostgresSession) -> None:
-        """Take the session back."""
-        self._keep(session)
-        self._free.release()
-
-    def begin_with(self, workspace: str) -> list[str]:
+    def _begin_with(self, workspace: str) -> list[str]:
         """What every transaction of that workspace begins with."""
         role = [] if self._role is None else [f"SET LOCAL ROLE {self._role}"]
         return [*role, f"SELECT set_config('{postgres_schema.SETTING}', {_quoted(workspace)}, true)"]
-
-    def _spare(self) -> _Spare:
-        return _Spare(self)
 
     def _take(self) -> tuple[bool, PostgresSession]:
         """A session, and whether it was there before."""
@@ -328,65 +342,6 @@ class PostgresSession:
             self.connection.execute("ROLLBACK")
         except psycopg.Error:
             self.connection.close()
-
-
-class _Transacting:
-    """One transaction: of a reader, undone at the end; of a writer, committed, or undone if it raised."""
-
-    __slots__ = ("_engine", "_lasting", "_locks", "_opening", "_session", "_workspace")
-
-    def __init__(
-        self,
-        engine: PostgresEngine,
-        workspace: str,
-        opening: str,
-        locks: tuple[str, ...],
-        *,
-        lasting: bool = True,
-    ) -> None:
-        self._engine = engine
-        self._workspace = workspace
-        self._opening = opening
-        self._locks = locks
-        self._lasting = lasting
-
-    def __enter__(self) -> PostgresSession:
-        last = () if self._lasting else (_NEED_NOT_LAST,)
-        said = self._engine.begin_with(self._workspace)
-        self._session = self._engine.begin("; ".join((self._opening, *last, *said, *self._locks)))
-        return self._session
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        session = self._session
-        try:
-            if error is None and self._opening is _WRITE:
-                session.commit()
-        except psycopg.Error as failed:
-            error = failed
-        finally:
-            session.undo()
-            session.attached = None
-            self._engine.end(session)
-        if isinstance(error, psycopg.Error):
-            raise translation(error) from error
-
-
-class _Spare:
-    """A session outside any transaction."""
-
-    __slots__ = ("_engine", "_session")
-
-    def __init__(self, engine: PostgresEngine) -> None:
-        self._engine = engine
-
-    def __enter__(self) -> PostgresSession:
-        self._session = self._engine.begin("SELECT 1")
-        return self._session
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        self._engine.end(self._session)
-        if isinstance(error, psycopg.Error):
-            raise translation(error) from error
 
 
 def _locks(workspace: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
@@ -91,17 +91,40 @@ class SqliteEngine:
         connection.execute("PRAGMA temp_store = MEMORY")
         return SqliteConnection(connection)
 
-    def read(self, workspace: str = ALL) -> _SqliteReading:
-        return _SqliteReading(self)
+    @contextmanager
+    def read(self, workspace: str = ALL) -> Iterator[SqliteConnection]:
+        """One consistent view, on a connection of its own."""
+        with translated():
+            session = self._take()
+            session.execute("BEGIN")
+            try:
+                yield session
+            finally:
+                session.execute("ROLLBACK")
+                self._give_back(session)
 
-    def write(self, workspace: str = ALL, *, lasting: bool = True) -> _SqliteWriting:
-        locks = (self._line, self._lock) if lasting else (self._lock,)
-        return _SqliteWriting(self._writer, locks, self.flush if lasting else None)
+    @contextmanager
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> Iterator[SqliteConnection]:
+        """The one writer's transaction: committed at the end, or undone."""
+        session = self._writer
+        with translated(), _held((self._line, self._lock) if lasting else (self._lock,)):
+            session.execute("BEGIN IMMEDIATE")
+            try:
+                session.look()
+                yield session
+                session.execute("COMMIT")
+            except BaseException:
+                session.distrust()
+                if session.in_transaction:
+                    session.execute("ROLLBACK")
+                raise
+        if lasting:
+            self.flush()
 
-    def claim(self) -> _SqliteWriting:
+    def claim(self) -> AbstractContextManager[SqliteConnection]:
         return self.write(lasting=False)
 
-    def take(self) -> SqliteConnection:
+    def _take(self) -> SqliteConnection:
         """A session for reading, to be given back."""
         with self._entrance:
             try:
@@ -109,7 +132,7 @@ class SqliteEngine:
             except IndexError:
                 return self._connect()
 
-    def give_back(self, session: SqliteConnection) -> None:
+    def _give_back(self, session: SqliteConnection) -> None:
         if len(self._idle) < _MOST_IDLE:
             self._idle.append(session)
         else:
@@ -223,82 +246,15 @@ class SqliteConnection:
         self._connection.close()
 
 
-class _SqliteReading:
-    """One consistent view, on a connection of its own."""
-
-    __slots__ = ("_engine", "_session")
-
-    def __init__(self, engine: SqliteEngine) -> None:
-        self._engine = engine
-
-    def __enter__(self) -> SqliteConnection:
-        with translated():
-            self._session = self._engine.take()
-            self._session.execute("BEGIN")
-        return self._session
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        try:
-            self._session.execute("ROLLBACK")
-        finally:
-            self._engine.give_back(self._session)
-        if isinstance(error, sqlite3.Error):
-            raise _translation(error) from error
-
-
-class _SqliteWriting:
-    """The one writer's transaction: committed at the end, or undone."""
-
-    __slots__ = ("_flush", "_locks", "_session")
-
-    def __init__(
-        self, session: SqliteConnection, locks: Sequence[threading.Lock], flush: Callable[[], None] | None
-    ) -> None:
-        """`flush` makes what was committed last."""
-        self._session = session
-        self._locks = locks
-        self._flush = flush
-
-    def __enter__(self) -> SqliteConnection:
-        self._acquire()
-        try:
-            self._session.execute("BEGIN IMMEDIATE")
-            self._session.look()
-        except sqlite3.Error as error:
-            self._release()
-            raise _translation(error) from error
-        return self._session
-
-    def _acquire(self) -> None:
-        """Raises: StorageBusy."""
-        for number, lock in enumerate(self._locks):
+@contextmanager
+def _held(locks: Sequence[threading.Lock]) -> Iterator[None]:
+    """Raises: StorageBusy."""
+    with ExitStack() as stack:
+        for lock in locks:
             if not lock.acquire(timeout=BUSY_SECONDS):
-                for held in self._locks[:number]:
-                    held.release()
                 raise StorageBusy("the store is busy")
-
-    def _release(self) -> None:
-        for lock in self._locks:
-            lock.release()
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        try:
-            if error is None:
-                self._session.execute("COMMIT")
-        except sqlite3.Error as failed:
-            error = failed
-        finally:
-            if error is not None:
-                self._session.distrust()
-            try:
-                if self._session.in_transaction:
-                    self._session.execute("ROLLBACK")
-            finally:
-                self._release()
-        if isinstance(error, sqlite3.Error):
-            raise _translation(error) from error
-        if error is None and self._flush is not None:
-            self._flush()
+            stack.callback(lock.release)
+        yield
 
 
 def _is_undecodable(error: sqlite3.OperationalError) -> bool:

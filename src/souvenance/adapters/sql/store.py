@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager, ExitStack
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cached_property
-from types import TracebackType
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,13 +16,15 @@ from souvenance.adapters.sql.directory import SqlDirectory, SqlSignIns
 from souvenance.adapters.sql.engine import COMPARTMENT, Engine, SqlRow, SqlSession, as_bytes, marks
 from souvenance.adapters.sql.lines import SqlLines
 from souvenance.adapters.sql.schema import migrate
+from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.terms import SqlReindexing, SqlTerms
 from souvenance.decoders import settled
 from souvenance.domain import merkle
 from souvenance.domain.audit import GENESIS, Event, Row, leaf_of
 from souvenance.domain.capability import Revocation, Revoker
 from souvenance.domain.names import ALL, Compartment
-from souvenance.errors import BrokenAuditChain, SchemaUnknown
+from souvenance.errors import BrokenAuditChain, Misconfigured, SchemaUnknown
+from souvenance.extras import install
 from souvenance.ports.object_store import ChangeNote
 from souvenance.ports.store import ChangeMarks, Difference, WrappedKey
 
@@ -375,32 +378,6 @@ def _unknown(found: Difference) -> SchemaUnknown:
     )
 
 
-class _Opened:
-    """A transaction over an engine's session."""
-
-    __slots__ = ("_engine", "_managed")
-
-    def __init__(self, managed: AbstractContextManager[SqlSession], engine: Engine) -> None:
-        self._managed = managed
-        self._engine = engine
-
-    def __enter__(self) -> SqlTransaction:
-        session = self._managed.__enter__()
-        tx: SqlTransaction | None = session.attached
-        if tx is None or not session.unchanged or tx.uses == _MOST_USES:
-            tx = session.attached = SqlTransaction(session, self._engine)
-        tx.uses += 1
-        return tx
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._managed.__exit__(kind, error, trace)
-
-
 class SqlStore:
     def __init__(self, engine: Engine) -> None:
         """Raises: Misconfigured if the store belongs to another version."""
@@ -410,14 +387,23 @@ class SqlStore:
             migrate(engine)
             otherwise.pop_all()
 
-    def read(self, workspace: str = ALL) -> _Opened:
-        return _Opened(self._engine.read(workspace), self._engine)
+    def read(self, workspace: str = ALL) -> AbstractContextManager[SqlTransaction]:
+        return self._transaction(self._engine.read(workspace))
 
-    def write(self, workspace: str = ALL, *, lasting: bool = True) -> _Opened:
-        return _Opened(self._engine.write(workspace, lasting=lasting), self._engine)
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[SqlTransaction]:
+        return self._transaction(self._engine.write(workspace, lasting=lasting))
 
-    def claim(self) -> _Opened:
-        return _Opened(self._engine.claim(), self._engine)
+    def claim(self) -> AbstractContextManager[SqlTransaction]:
+        return self._transaction(self._engine.claim())
+
+    @contextmanager
+    def _transaction(self, opened: AbstractContextManager[SqlSession]) -> Iterator[SqlTransaction]:
+        with opened as session:
+            tx: SqlTransaction | None = session.attached
+            if tx is None or not session.unchanged or tx.uses == _MOST_USES:
+                tx = session.attached = SqlTransaction(session, self._engine)
+            tx.uses += 1
+            yield tx
 
     def listening(self, heard: Callable[[], None]) -> AbstractContextManager[bool]:
         """Call back meanwhile when another process may have added work; whether the database can tell."""
@@ -453,3 +439,29 @@ class SqlStore:
 
     def close(self) -> None:
         self._engine.close()
+
+
+def in_file(path: Path) -> Engine:
+    """Make the file before SQLite does, so that it and the files beside it are the owner's alone.
+
+    One that is there is not touched: to close it would drop the locks of whoever has it open in this process.
+
+    Raises: as `SqliteEngine`.
+    """
+    with suppress(OSError):  # It is there, or SQLite says why it can't be made, and that is translated.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    return SqliteEngine(path)
+
+
+def in_database(address: str, *, vectors: str | None = None) -> Engine:
+    """`vectors` says how they are to be kept, if any will be made.
+
+    Raises: Misconfigured, also if what speaks to PostgreSQL is not installed; as `PostgresEngine`."""
+    try:
+        from souvenance.adapters.sql.postgres import PostgresEngine
+    except ImportError:
+        raise Misconfigured(
+            "a store in PostgreSQL needs psycopg, which is not installed",
+            hint=f"Run: {install('postgres')}",
+        ) from None
+    return PostgresEngine(address, vectors=vectors)

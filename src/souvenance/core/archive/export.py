@@ -142,7 +142,7 @@ def _own(ctx: RequestContext, kind: str, owner: str) -> list[Entry]:
         case "peer" | "former":
             names = (owner,)
         case "session":
-            names = [tie.holder for tie in register.ties(workspace, MEMBER, held=owner)]
+            names = [tie.holder for tie in register.memberships(workspace, MEMBER, held=owner)]
         case _:
             return []
     return sorted(register.named(workspace, kind, names), key=lambda entry: (entry.uid, entry.name))

@@ -44,7 +44,7 @@ from souvenance.domain.archive_records import (
     WorkspaceRecord,
 )
 from souvenance.domain.content import check_characters, check_text, encode_metadata
-from souvenance.domain.directory import MEMBER, SESSION, Entry, Tie
+from souvenance.domain.directory import MEMBER, SESSION, Entry, Membership
 from souvenance.domain.jobs import DERIVE, DREAM, REASONING, SUMMARISE, Job
 from souvenance.domain.line import (
     CARD,
@@ -331,16 +331,16 @@ class _ComparedRecords:
         if scope.namespaces is not None and not scope.namespaces.issuperset(endpoint.namespaces):
             raise NamespaceDenied("the cap does not open every namespace of this request")
 
-    def _ties(self, ties: Sequence[Tie]) -> list[Tie]:
+    def _ties(self, ties: Sequence[Membership]) -> list[Membership]:
         if not ties:
             return []
-        return self._ctx.tx.directory.ties(self._workspace, ties[0].kind, holder=ties[0].holder)
+        return self._ctx.tx.directory.memberships(self._workspace, ties[0].kind, holder=ties[0].holder)
 
-    def _tie(self, record: EntryRecord, ties: Sequence[Tie]) -> None:
+    def _tie(self, record: EntryRecord, ties: Sequence[Membership]) -> None:
         register = self._ctx.tx.directory
         for tie in ties:
             names.name(tie.held, "name")
-            register.tie(tie)
+            register.add_membership(tie)
         if isinstance(record, SessionRecord):
             self._changes.namespaces.add(record.namespace)
             if record.turns > directory.next_turn(self._ctx, record.name) - 1:
@@ -373,7 +373,9 @@ class _ComparedRecords:
         if entry is not None or not self._writes:
             return entry is None or entry.namespace == record.namespace
         directory.ensure_session(ctx, session, record.namespace)
-        ctx.tx.directory.tie(Tie(self._workspace, MEMBER, session, record.owner, record.turn or 1))
+        ctx.tx.directory.add_membership(
+            Membership(self._workspace, MEMBER, session, record.owner, record.turn or 1)
+        )
         return True
 
     def _append(self, compartment: Compartment, record: LineRecord) -> SealedLine | None:

@@ -33,7 +33,7 @@ from souvenance.domain.directory import (
     WEBHOOK,
     WORKSPACE,
     Entry,
-    Tie,
+    Membership,
 )
 from souvenance.domain.jobs import Job, Task
 from souvenance.domain.line import LineFields, SealedLine, shared_fields
@@ -61,7 +61,7 @@ def entry_record(ctx: RequestContext, entry: Entry, owner: str | None = None) ->
         case "peer" | "former":
             return PeerRecord(**told, namespace=entry.namespace, former=entry.kind == FORMER)
         case "session":
-            ties = ctx.tx.directory.ties(entry.workspace, MEMBER, holder=entry.name, held=owner)
+            ties = ctx.tx.directory.memberships(entry.workspace, MEMBER, holder=entry.name, held=owner)
             return SessionRecord(
                 **told,
                 namespace=entry.namespace,
@@ -124,16 +124,20 @@ def kind_of(record: EntryRecord) -> str:
             return WEBHOOK
 
 
-def ties_of(record: EntryRecord, workspace: str) -> list[Tie]:
+def ties_of(record: EntryRecord, workspace: str) -> list[Membership]:
     match record:
         case SessionRecord():
             return [
-                Tie(workspace, MEMBER, record.name, one.peer, one.since, one.until, text(one.configuration))
+                Membership(
+                    workspace, MEMBER, record.name, one.peer, one.since, one.until, text(one.configuration)
+                )
                 for one in record.members
             ]
         case ScopeRecord():
             return [
-                Tie(workspace, PICK, record.name, one.session, one.since, one.until, text(one.configuration))
+                Membership(
+                    workspace, PICK, record.name, one.session, one.since, one.until, text(one.configuration)
+                )
                 for one in record.sessions
             ]
         case _:
@@ -145,18 +149,18 @@ def text(value: Mapping[str, Any]) -> str:
     return msgspec.json.encode(value, order="sorted").decode()
 
 
-def same(one: Tie, other: Tie) -> bool:
+def same(one: Membership, other: Membership) -> bool:
     """Whether they say the same, in whatever order their configuration is written."""
     return one.until == other.until and _stay(one).configuration == _stay(other).configuration
 
 
-def _stay(tie: Tie) -> Stay:
+def _stay(tie: Membership) -> Stay:
     return Stay(
         peer=tie.held, since=tie.since, until=tie.until, configuration=_object(tie.configuration, tie.held)
     )
 
 
-def _pick(tie: Tie) -> Pick:
+def _pick(tie: Membership) -> Pick:
     return Pick(
         session=tie.held, since=tie.since, until=tie.until, configuration=_object(tie.configuration, tie.held)
     )

@@ -180,7 +180,7 @@ def _observing(ctx: RequestContext, peer: str) -> Callable[[SealedLine], bool]:
     def passes(line: SealedLine) -> bool:
         session = line.session or ""
         if session not in known:
-            stays = ctx.tx.directory.ties(ctx.scope.workspace, MEMBER, holder=session, held=peer)
+            stays = ctx.tx.directory.memberships(ctx.scope.workspace, MEMBER, holder=session, held=peer)
             known[session] = observed(directory.member_habits(stays[-1] if stays else None), habits)
         return known[session]
 

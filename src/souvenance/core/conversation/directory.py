@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from souvenance.core.conversation.compartments import compartments_of
 from souvenance.core.request_context import RequestContext
 from souvenance.decoders import settled
-from souvenance.domain.directory import MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry, Tie
+from souvenance.domain.directory import MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry, Membership
 from souvenance.domain.names import COMMON_NAMESPACE
 from souvenance.domain.reasoning_settings import MOST_OBSERVERS, Habits, MemberReasoning, PeerHabits, reads
 from souvenance.errors import Conflict, InvalidInput, NamespaceDenied, NotFound
@@ -132,7 +132,7 @@ def knows_peer(ctx: RequestContext, peer: Entry) -> bool:
     """Whether the peer came into being, was in a session or has lines where may be looked."""
     if ctx.scope.opens(peer.namespace):
         return True
-    ties = ctx.tx.directory.ties(peer.workspace, MEMBER, held=peer.name)
+    ties = ctx.tx.directory.memberships(peer.workspace, MEMBER, held=peer.name)
     return bool(in_reach(ctx, (tie.holder for tie in ties)) or compartments_of(ctx, peer.name))
 
 
@@ -165,9 +165,9 @@ def habits(ctx: RequestContext, session: str | None) -> tuple[Habits, Habits]:
     )
 
 
-def stays(ctx: RequestContext, session: str) -> list[Tie]:
+def stays(ctx: RequestContext, session: str) -> list[Membership]:
     """Every stay of every peer in the session, past ones too."""
-    return ctx.tx.directory.ties(ctx.scope.workspace, MEMBER, holder=session)
+    return ctx.tx.directory.memberships(ctx.scope.workspace, MEMBER, holder=session)
 
 
 def next_turn(ctx: RequestContext, session: str) -> int:
@@ -187,12 +187,12 @@ def was_there(stays: Iterable[Stay], turn: int) -> bool:
     return any(since <= turn and (until is None or turn < until) for since, until in stays)
 
 
-def members(ctx: RequestContext, session: str) -> dict[str, Tie]:
+def members(ctx: RequestContext, session: str) -> dict[str, Membership]:
     """The present stay of each peer that is in the session."""
     return {tie.held: tie for tie in stays(ctx, session) if tie.until is None}
 
 
-def member_habits(tie: Tie | None) -> MemberReasoning:
+def member_habits(tie: Membership | None) -> MemberReasoning:
     return MemberReasoning() if tie is None else _decoded(tie.configuration, MemberReasoning)
 
 
@@ -213,11 +213,11 @@ def join(ctx: RequestContext, session: str, peers: Mapping[str, MemberReasoning 
     namespace = need(ctx, SESSION, session).namespace
     for peer, given in peers.items():
         ensure(ctx, PEER, peer, namespace=namespace)
-        tie = present.get(peer) or Tie(ctx.scope.workspace, MEMBER, session, peer, turn)
+        tie = present.get(peer) or Membership(ctx.scope.workspace, MEMBER, session, peer, turn)
         if given is not None:
             tie = replace(tie, configuration=encoded(_with(member_habits(tie), given)))
         if present.get(peer) != tie:
-            ctx.tx.directory.tie(tie)
+            ctx.tx.directory.add_membership(tie)
             present[peer] = tie
     if sum(member_habits(tie).observe_others is True for tie in present.values()) > MOST_OBSERVERS:
         raise InvalidInput(
@@ -231,7 +231,7 @@ def leave(ctx: RequestContext, session: str, peers: Iterable[str]) -> None:
     leaving = [present[peer] for peer in peers if peer in present]
     turn = next_turn(ctx, session) if leaving else 0
     for tie in leaving:
-        ctx.tx.directory.tie(replace(tie, until=turn))
+        ctx.tx.directory.add_membership(replace(tie, until=turn))
 
 
 def set_members(ctx: RequestContext, session: str, peers: Mapping[str, MemberReasoning | None]) -> None:
@@ -267,17 +267,17 @@ def scope_sessions(ctx: RequestContext, scopes: Iterable[str]) -> frozenset[str]
     return frozenset(found)
 
 
-def picks(ctx: RequestContext, scope: str) -> list[Tie]:
+def picks(ctx: RequestContext, scope: str) -> list[Membership]:
     """Which sessions are in the scope, as far as may be looked."""
-    ties = ctx.tx.directory.ties(ctx.scope.workspace, PICK, holder=scope)
+    ties = ctx.tx.directory.memberships(ctx.scope.workspace, PICK, holder=scope)
     return [tie for tie in ties if find(ctx, SESSION, tie.held) is not None]
 
 
 def pick(ctx: RequestContext, scope: str, session: str) -> None:
     """Put the session into the scope, unless it is in it."""
     register, workspace = ctx.tx.directory, ctx.scope.workspace
-    if not register.ties(workspace, PICK, holder=scope, held=session):
-        register.tie(Tie(workspace, PICK, scope, session, ctx.now))
+    if not register.memberships(workspace, PICK, holder=scope, held=session):
+        register.add_membership(Membership(workspace, PICK, scope, session, ctx.now))
 
 
 def encoded(value: Struct) -> str:

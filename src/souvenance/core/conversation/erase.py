@@ -94,8 +94,8 @@ def _lines_of(ctx: RequestContext, session: Entry) -> dict[tuple[Compartment, st
 def _strike_session(ctx: RequestContext, session: str) -> None:
     """Take the session off the directory."""
     workspace, register = ctx.scope.workspace, ctx.tx.directory
-    register.untie(workspace, MEMBER, holder=session)
-    register.untie(workspace, PICK, held=session)
+    register.remove_memberships(workspace, MEMBER, holder=session)
+    register.remove_memberships(workspace, PICK, held=session)
     register.drop_batches(workspace, session)
     register.remove(workspace, SESSION, session)
     ctx.tx.work.drop(workspace, session)
@@ -121,7 +121,7 @@ def erase_peer(ctx: RequestContext, peer: str, *, keep_messages: bool) -> Change
     own = [line for line in ctx.tx.lines.walk(span) if not (keep_messages and line.turn is not None)]
     of_it = ctx.tx.lines.views(Views(workspace, _VIEWS, about=peer, namespaces=ctx.scope.namespaces))
     changes = Changes()
-    ties = ctx.tx.directory.ties(workspace, MEMBER, held=peer)
+    ties = ctx.tx.directory.memberships(workspace, MEMBER, held=peer)
     sessions = directory.in_reach(ctx, (tie.holder for tie in ties))
     erase_lines(ctx, {(line.compartment, line.id): line for line in (*own, *of_it)}.values(), changes)
     if keep_messages:
@@ -135,7 +135,7 @@ def erase_peer(ctx: RequestContext, peer: str, *, keep_messages: bool) -> Change
         changes.namespaces.update(changes.gone_in)
         delete_compartments(ctx, compartments, changes)
         for session in sessions:
-            ctx.tx.directory.untie(workspace, MEMBER, holder=session, held=peer)
+            ctx.tx.directory.remove_memberships(workspace, MEMBER, holder=session, held=peer)
     _strike_off(ctx, entry, keep_former=keep_messages)
     return changes
 
@@ -182,7 +182,8 @@ def _elsewhere(ctx: RequestContext, peer: str) -> set[str]:
         for line in ctx.tx.lines.views(span)
     ]
     entries = [
-        register.entry(workspace, SESSION, tie.holder) for tie in register.ties(workspace, MEMBER, held=peer)
+        register.entry(workspace, SESSION, tie.holder)
+        for tie in register.memberships(workspace, MEMBER, held=peer)
     ]
     found = {*held, *(entry.namespace for entry in entries if entry is not None)}
     return {namespace for namespace in found if not ctx.scope.opens(namespace)}
@@ -240,13 +241,13 @@ def _is_used_elsewhere(ctx: RequestContext) -> bool:
 def erase_scope(ctx: RequestContext, scope: str) -> None:
     """The scope, or, where it has sessions out of reach, only the others in it."""
     workspace, register = ctx.scope.workspace, ctx.tx.directory
-    picked = {tie.held for tie in register.ties(workspace, PICK, holder=scope)}
+    picked = {tie.held for tie in register.memberships(workspace, PICK, holder=scope)}
     mine = directory.in_reach(ctx, picked)
     if any(register.entry(workspace, SESSION, session) for session in picked - mine):
         for session in mine:
-            register.untie(workspace, PICK, holder=scope, held=session)
+            register.remove_memberships(workspace, PICK, holder=scope, held=session)
     else:
-        register.untie(workspace, PICK, holder=scope)
+        register.remove_memberships(workspace, PICK, holder=scope)
         register.remove(workspace, SCOPE, scope)
 
 

@@ -356,7 +356,9 @@ def clone(ctx: RequestContext, session: str, upto: str | None) -> tuple[Entry, C
     for stay in directory.stays(ctx, session):
         if stay.since < end or stay.until is None:
             until = None if stay.until is None else min(stay.until, end)
-            ctx.tx.directory.tie(replace(stay, holder=entry.name, since=min(stay.since, end), until=until))
+            ctx.tx.directory.add_membership(
+                replace(stay, holder=entry.name, since=min(stay.since, end), until=until)
+            )
     changes = Changes({source.namespace})
     opener = Opener(ctx)
     lines = [

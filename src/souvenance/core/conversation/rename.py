@@ -173,19 +173,19 @@ class _Move:
         entry = register.entry(workspace, PEER, self._peer)
         if entry is not None:
             register.add(replace(entry, name=self._name))
-        there = register.ties(workspace, MEMBER, held=self._name)
+        there = register.memberships(workspace, MEMBER, held=self._name)
         known = {(tie.holder, tie.since) for tie in there}
         present = {tie.holder: tie.since for tie in there if tie.until is None}
-        for tie in register.ties(workspace, MEMBER, held=self._peer):
+        for tie in register.memberships(workspace, MEMBER, held=self._peer):
             until = present.get(tie.holder) if tie.until is None else tie.until
             covered = until is not None and until <= tie.since
             if not covered and (tie.holder, tie.since) not in known:
-                register.tie(replace(tie, held=self._name, until=until))
+                register.add_membership(replace(tie, held=self._name, until=until))
 
     def leave(self) -> None:
         """Take the name off the directory, and what was still to be done for it over to the other."""
         ctx, workspace = self._ctx, self._workspace
-        ctx.tx.directory.untie(workspace, MEMBER, held=self._peer)
+        ctx.tx.directory.remove_memberships(workspace, MEMBER, held=self._peer)
         former = ctx.tx.directory.entry(workspace, FORMER, self._peer)
         if former is not None and ctx.tx.directory.entry(workspace, PEER, self._name) is None:
             ctx.tx.directory.add(replace(former, name=self._name))

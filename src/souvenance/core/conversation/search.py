@@ -232,7 +232,9 @@ def may_find(ctx: RequestContext, where: Where) -> Test:
 
     def witnessed(session: str, turn: int) -> bool:
         if session not in stays:
-            ties = ctx.tx.directory.ties(ctx.scope.workspace, MEMBER, holder=session, held=where.perspective)
+            ties = ctx.tx.directory.memberships(
+                ctx.scope.workspace, MEMBER, holder=session, held=where.perspective
+            )
             stays[session] = [(tie.since, tie.until) for tie in ties]
         return directory.was_there(stays[session], turn)
 

@@ -109,7 +109,7 @@ def _counted(call: AuthorisedRequest, request: QueueStatus) -> Queue:
 
 def _sessions_observed(call: AuthorisedRequest, observer: str) -> set[str]:
     """The sessions in which that peer observes the others."""
-    ties = call.ctx.tx.directory.ties(call.ctx.scope.workspace, MEMBER, held=observer)
+    ties = call.ctx.tx.directory.memberships(call.ctx.scope.workspace, MEMBER, held=observer)
     return {
         tie.holder
         for tie in ties

@@ -124,7 +124,9 @@ def _remove_session(call: AuthorisedRequest, request: RemoveFromScope) -> Outcom
     ctx = call.ctx
     directory.need(ctx, SCOPE, request.scope_id)
     if directory.find(ctx, SESSION, request.session_id) is not None:
-        ctx.tx.directory.untie(ctx.scope.workspace, PICK, holder=request.scope_id, held=request.session_id)
+        ctx.tx.directory.remove_memberships(
+            ctx.scope.workspace, PICK, holder=request.scope_id, held=request.session_id
+        )
     return Outcome(Done(), names_read(ctx))
 
 

@@ -184,7 +184,7 @@ def _list(call: AuthorisedRequest, request: ListSessions) -> Outcome:
 
 
 def _list_of_peer(call: AuthorisedRequest, request: SessionsOfPeer) -> Outcome:
-    ties = call.ctx.tx.directory.ties(call.ctx.scope.workspace, MEMBER, held=request.peer_id)
+    ties = call.ctx.tx.directory.memberships(call.ctx.scope.workspace, MEMBER, held=request.peer_id)
     sessions = sessions_named(call.ctx, (tie.holder for tie in ties if tie.until is None))
     by_age = sorted(sessions, key=lambda entry: entry.uid)
     wanted = filter_of(SESSION, request.filters)

@@ -261,11 +261,6 @@ CREATE TABLE finished_jobs (
     PRIMARY KEY (workspace, session, peer, kind, namespace)
 ){clustered};
 
-CREATE TABLE next_jobs (
-    workspace TEXT NOT NULL PRIMARY KEY,
-    due BIGINT
-){clustered};
-
 CREATE TABLE replication_queue (
     workspace TEXT NOT NULL,
     owner TEXT NOT NULL,
