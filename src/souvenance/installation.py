@@ -224,7 +224,7 @@ class Installation(Struct, frozen=True, eq=False):
         workers = [threading.Thread(target=work, name="souvenance-worker", daemon=True)]
         if self._repairer is not None:
             carrying = threading.Thread(
-                target=self._repairer.carrier.run, args=(stopped,), name="souvenance-replication", daemon=True
+                target=self._repairer.worker.run, args=(stopped,), name="souvenance-replication", daemon=True
             )
             workers.append(carrying)
         self.gate.wake = self._wake
@@ -283,7 +283,7 @@ class Installation(Struct, frozen=True, eq=False):
     def carry(self, seconds: float) -> None:
         """Take to the bucket what waits for it. Raises: StorageUnavailable if that takes longer."""
         if self._repairer is not None:
-            self._repairer.carrier.carry_all(seconds, eager=False)
+            self._repairer.worker.carry_all(seconds, eager=False)
 
     def repair(self, *, deep: bool = False) -> RepairReport:
         """Give store and bucket each what it lacks of the other; `deep` reads every object, too.
@@ -337,7 +337,7 @@ class Installation(Struct, frozen=True, eq=False):
     def close(self) -> None:
         self._meaning.stop()
         if self._repairer is not None:
-            self._repairer.carrier.close()
+            self._repairer.worker.close()
         self._store.close()
 
 
@@ -393,7 +393,7 @@ def _furnished(
     entropy = SystemEntropy()
     clock = SystemClock()
     vault = Vault(keyring, entropy)
-    store, carrier = _with_objects(settings, sql_store, vault, rebuilding=rebuilding)
+    store, uploads = _with_objects(settings, sql_store, vault, rebuilding=rebuilding)
     tokenizer = TokensWhenAsked()
     index = IndexWhenAsked(settings.index_mb * _MEGABYTE)
     meaning = _meaning(settings, clock, patience)
@@ -410,9 +410,9 @@ def _furnished(
         model=_model(settings, tokenizer, clock, meaning.embedder),
         meaning=meaning,
         zone=WallClock(settings.zone),
-        carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),
+        carry=None if uploads is None else lambda: uploads.carry_all(_CARRYING_SECONDS),
     )
-    mender = None if carrier is None else _repairer(sql_store, clock, services, carrier)
+    repairer = None if uploads is None else _repairer(sql_store, clock, services, uploads)
     gate = Gate(store=store, keyring=keyring, clock=clock, services=services, late=LateFile(settings.home))
     gate.append_late()
     if store.scrub_pending():
@@ -437,7 +437,7 @@ def _furnished(
 
     later = Later(worker), Later(partial(_reception, gate, kept)), Later(partial(_pages, gate, kept))
     return Installation(
-        gate, owner_cap, settings, made, index, wake, *later, sql_store, meaning, services.model, mender
+        gate, owner_cap, settings, made, index, wake, *later, sql_store, meaning, services.model, repairer
     )
 
 
@@ -480,16 +480,16 @@ def _with_objects(
 
     objects = open_objects(settings.objects)
     store = mirrored(sql_store, entropy, None if rebuilding else objects)
-    carrier = ReplicationWorker(
+    worker = ReplicationWorker(
         store=sql_store, vault=vault, entropy=entropy, clock=SystemClock(), objects=objects, report=_report
     )
-    return store, carrier
+    return store, worker
 
 
-def _repairer(sql_store: SqlStore, clock: Clock, services: Services, carrier: ReplicationWorker) -> Repairer:
+def _repairer(sql_store: SqlStore, clock: Clock, services: Services, worker: ReplicationWorker) -> Repairer:
     from souvenance.gate.replication import Repairer
 
-    return Repairer(store=sql_store, clock=clock, services=services, carrier=carrier)
+    return Repairer(store=sql_store, clock=clock, services=services, worker=worker)
 
 
 def _in_file(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:

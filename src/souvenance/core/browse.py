@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.core.request_context import RequestContext, opened
+from souvenance.core.request_context import RequestContext, opened, said_at
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import trust, ulid
 from souvenance.domain.frame import defuse
@@ -150,8 +150,7 @@ class _Profile:
 
     def _entry(self, line: Line) -> str:
         said = defuse(line.text)
-        happened = line.created_at if line.occurred_at is None else line.occurred_at
-        return f"- {day(self._ctx.services.local(happened))} [{line.compartment.namespace}] {said}\n"
+        return f"- {day(self._ctx.services.local(said_at(line)))} [{line.compartment.namespace}] {said}\n"
 
 
 def class_of(line: Line) -> Trust:

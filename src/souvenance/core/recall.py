@@ -13,10 +13,9 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.core.explanations import NEWEST, PART, Reasons, compared_in, explained
+from souvenance.core.explanations import NEWEST, PART, Explanation, compared_in, explained, unranked
 from souvenance.core.request_context import RequestContext, opened
-from souvenance.core.search import find, understand
-from souvenance.core.search_bounds import SearchBounds
+from souvenance.core.search import SearchBounds, find, understand
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import trust, ulid
 from souvenance.domain.limits import RECALL_MOST
@@ -51,7 +50,7 @@ class Recalled(Struct, frozen=True):
     trust: Trust
     score: float | None
     matched: bool
-    explanation: Reasons | None = None
+    explanation: Explanation | None = None
     """Why it came, if that was asked for."""
 
 
@@ -81,7 +80,7 @@ def _place(one: Recalled) -> int:
     return (1 if one.trust == Trust.SUSPECT else 0) if one.matched else 2
 
 
-def _recalled(line: Line, score: float | None, why: Reasons | None, *, matched: bool) -> Recalled:
+def _recalled(line: Line, score: float | None, why: Explanation | None, *, matched: bool) -> Recalled:
     return Recalled(line, trust.of_line(line.kind, line.metadata, line.text), score, matched, why)
 
 
@@ -99,7 +98,7 @@ def _candidates(
         yield from _by_relevance(ctx, wish, compartments, span, question)
     if not wish.floor:
         yield from _by_substring(ctx, wish, compartments, span, question.terms)
-        why = Reasons(0, NEWEST) if wish.explain else None
+        why = unranked(NEWEST) if wish.explain else None
         for line in _memories(ctx, _widened(span, wish.k + _MOST_DIGESTS)):
             yield _recalled(opened(line, compartments[line.compartment.namespace]), None, why, matched=False)
 
@@ -141,7 +140,7 @@ def _by_substring(
         if held := terms.contained(needles, line.text):
             holding.append((held, line))
     holding.sort(key=lambda pair: pair[0], reverse=True)
-    why = Reasons(0, PART, 0.0) if wish.explain else None
+    why = unranked(PART, score=0.0) if wish.explain else None
     for _, line in holding:
         yield _recalled(line, 0.0, why, matched=True)
 

@@ -8,8 +8,7 @@ carried by the next run.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from types import TracebackType
+from contextlib import contextmanager
 from typing import Any, cast
 
 from msgspec import Struct
@@ -49,26 +48,10 @@ class MirroredStore(WrappedStore):
         super().__init__(store)
         self._entropy = entropy
 
-    def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[Transaction]:
-        return _NotingWrite(
-            self._store.write(workspace, lasting=lasting), self._entropy.take(STAMP_BYTES).hex()
-        )
-
-
-class _NotingWrite:
-    __slots__ = ("_managed", "_stamp")
-
-    def __init__(self, managed: AbstractContextManager[Transaction], stamp: str) -> None:
-        self._managed = managed
-        self._stamp = stamp
-
-    def __enter__(self) -> Transaction:
-        return cast("Transaction", _NotingTransaction(self._managed.__enter__(), self._stamp))
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._managed.__exit__(kind, error, trace)
+    @contextmanager
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> Iterator[Transaction]:
+        with self._store.write(workspace, lasting=lasting) as tx:
+            yield cast("Transaction", _NotingTransaction(tx, self._entropy.take(STAMP_BYTES).hex()))
 
 
 class _NotingTransaction:

@@ -25,6 +25,8 @@ from souvenance.ports.text import DocumentReader, NoSpelling, NoThesaurus, Spell
 from souvenance.ports.webhook_sender import WebhookSender
 
 _MOST = 512
+QUOTES = "quotes"
+"""What an answer says that it was made by, where no model made it."""
 
 
 class Memo:
@@ -90,6 +92,11 @@ class Services(Struct, frozen=True):
         """The moment as clocks on the wall show it, in milliseconds as if that were UTC."""
         return at + self.zone.offset(at)
 
+    @property
+    def reasoner(self) -> str:
+        """What answers in words are made by."""
+        return QUOTES if self.model is None else self.model.name
+
     def model_for(self, task: str) -> Model | None:
         """The model that does that task; None if rules do it."""
         return self.model if self.model is not None and task in self.model.tasks else None
@@ -149,6 +156,11 @@ class RequestContext(Struct, frozen=True, gc=False):
         if not found:
             raise NotFound("there is no such line")
         return found
+
+
+def said_at(line: LinePlace) -> int:
+    """When the line was said or happened."""
+    return line.created_at if line.occurred_at is None else line.occurred_at
 
 
 def opened(line: SealedLine, keys: CompartmentKeys) -> Line:

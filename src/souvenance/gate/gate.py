@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import msgspec
 from msgspec import Struct
 
-from souvenance.core.conversation.chat import QUOTES
 from souvenance.core.remember import analysed_ahead, keys_ahead
 from souvenance.core.request_context import RequestContext, Services, Trace
 from souvenance.core.search import foresee
@@ -200,8 +199,7 @@ class Gate:
     @property
     def reasoner(self) -> str:
         """What answers in words are made by."""
-        model = self._services.model
-        return QUOTES if model is None else model.name
+        return self._services.reasoner
 
     def thinking(self) -> dict[str, str]:
         """What anybody may know of the model and the embedder: whether there is one, and whether it works."""

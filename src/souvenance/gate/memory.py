@@ -8,7 +8,6 @@ import msgspec
 
 from souvenance.core.archive.import_records import unfinished
 from souvenance.core.browse import class_of, list_lines, read_line, snapshot
-from souvenance.core.conversation.chat import QUOTES
 from souvenance.core.conversation.deduplicate import stock
 from souvenance.core.correct import correct
 from souvenance.core.forget import ForgottenLines, forget_compartments, forget_line, forgettable
@@ -70,7 +69,7 @@ def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
             trust=one.trust.name.lower(),
             score=one.score,
             matched=one.matched,
-            explanation=m.explanation(one.explanation),
+            explanation=one.explanation,
         )
         for one in found
     ]
@@ -153,7 +152,7 @@ def status(authorised: AuthorisedRequest, request: m.Status) -> Outcome:
         namespaces=compartments,
         audit_rows=ctx.tx.audit.tree(ctx.scope.workspace).size if everything else None,
         scrub_pending=authorised.store.scrub_pending(),
-        reasoner=QUOTES if ctx.services.model is None else ctx.services.model.name,
+        reasoner=ctx.services.reasoner,
         model=_model(ctx, whole=everything),
         embedder=meaning.description,
         waiting=sum(renewal.lacking(meaning.space, *one) for one in places) if meaning.space else 0,

@@ -30,7 +30,7 @@ from souvenance.core.conversation import directory, webhooks
 from souvenance.core.conversation.cards import is_card
 from souvenance.core.conversation.compartments import Changes
 from souvenance.core.conversation.conclusions import likeness
-from souvenance.core.conversation.context import is_note
+from souvenance.core.conversation.summarise import is_note
 from souvenance.core.remember import append, sealed
 from souvenance.core.request_context import RequestContext
 from souvenance.decoders import settled

@@ -8,7 +8,8 @@ after that is added to it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 
@@ -18,9 +19,14 @@ from msgspec.structs import replace
 
 from souvenance.core.conversation.compartments import Changes, Opener, compartment_of, write_line
 from souvenance.core.request_context import RequestContext
+from souvenance.core.search import LOOKED_AT, Test, ahead
 from souvenance.decoders import settled
 from souvenance.domain.current_facts import CardEntry, Stand, holding, label_of, one_at_a_time, outdated
 from souvenance.domain.line import CARD, SealedLine
+from souvenance.errors import Tampered
+from souvenance.language import terms as words
+from souvenance.language.facts import words_for
+from souvenance.ports.index import Hit
 from souvenance.ports.store import Views
 
 MOST_ENTRIES = 40
@@ -284,3 +290,77 @@ def is_card(text: str) -> bool:
     except msgspec.MsgspecError:
         return False
     return True
+
+
+def latest_first(
+    ctx: RequestContext,
+    found: Sequence[tuple[SealedLine, Hit]],
+    terms: Collection[str],
+    test: Test,
+    limit: int,
+) -> list[tuple[SealedLine, Hit]]:
+    """The found messages, best first; before one that is no longer so, the message that says what is so now.
+
+    Which one replaces which is known from the facts of the cards. Only messages that the search may return
+    have a part in it.
+    """
+    best = {(line.compartment, line.id): (line, hit) for line, hit in found}
+    looked_at: dict[str, set[str]] = defaultdict(set)
+    for line, _ in found[:LOOKED_AT]:
+        looked_at[line.compartment.owner].add(line.id)
+    for owner, messages in looked_at.items():
+        for stale, line in _outdating(ctx, owner, messages, terms, test):
+            _, before = best[stale.compartment, stale.id]
+            _, hit = best.get((line.compartment, line.id), (line, Hit(line.compartment, line.id, 0.0, {})))
+            if hit.score <= before.score:
+                best[line.compartment, line.id] = line, ahead(hit, before)
+    return sorted(best.values(), key=lambda one: one[1].score, reverse=True)[:limit]
+
+
+def _outdating(
+    ctx: RequestContext,
+    owner: str,
+    found: Collection[str],
+    terms: Collection[str],
+    test: Test,
+) -> Iterator[tuple[SealedLine, SealedLine]]:
+    """Those of the found messages that are outdated, each with the message that says what is so now."""
+    by_namespace = _stated_by(ctx, owner, found)
+    said = (
+        ctx.tx.lines.get_all(compartment_of(ctx, owner, namespace), {stand.said for stand in stands})
+        for namespace, stands in by_namespace.items()
+    )
+    shown = {
+        line.id: line for line in chain.from_iterable(said) if line.invalidated_by is None and test(line)
+    }
+    stands = [stand for stand in chain.from_iterable(by_namespace.values()) if stand.said in shown]
+    latest = {stand.source: stand.said for stand in sorted(stands, key=lambda stand: stand.when)}
+    old = outdated(stands)
+    for stand in stands:
+        if stand.said in found and stand.source in old and _is_asked(stand, terms):
+            now = latest[old[stand.source]]
+            if now != stand.said:
+                yield shown[stand.said], shown[now]
+
+
+def _stated_by(ctx: RequestContext, owner: str, found: Collection[str]) -> dict[str, list[Stand]]:
+    """The facts of the peer's own cards, by namespace, of the labels that these messages state a value of.
+
+    Of cards that can't be read, nothing: a search does without.
+    """
+    try:
+        known = stands_of(ctx, owner, owner)
+    except Tampered:
+        return {}
+    stated = {label_of(one.text) for some in known.values() for one in some if one.said in found}
+    labels = set(filter(one_at_a_time, stated))
+    return {
+        namespace: [stand for stand in stands if label_of(stand.text) in labels]
+        for namespace, stands in known.items()
+    }
+
+
+def _is_asked(stand: Stand, terms: Collection[str]) -> bool:
+    """Whether the question has a word in which such facts are stated."""
+    label = stand.text.partition(": ")[0]
+    return not words.terms(f"{label} {words_for(label)}").keys().isdisjoint(terms)

@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.cards import outdated_of
 from souvenance.core.conversation.compartments import Opener, compartment_of, compartments_of, write_line
-from souvenance.core.conversation.search import ranked
-from souvenance.core.request_context import RequestContext
-from souvenance.core.search import understand
+from souvenance.core.request_context import RequestContext, said_at
+from souvenance.core.search import Test, lacking_share, ranked, understand
 from souvenance.domain import trust
 from souvenance.domain.content import check_text, decode_metadata
 from souvenance.domain.directory import PEER, SESSION
@@ -22,6 +21,7 @@ from souvenance.domain.encoding import frame
 from souvenance.domain.filters import Column, Field, Predicate
 from souvenance.domain.line import CONCLUSIONS, SealedLine
 from souvenance.domain.names import Compartment
+from souvenance.domain.representation import WrittenConclusion
 from souvenance.domain.trust import Trust
 from souvenance.errors import InvalidInput, NotFound
 from souvenance.language import terms
@@ -83,7 +83,7 @@ class View(Struct, frozen=True):
     @property
     def at(self) -> int:
         """When what it rests on was said."""
-        return self.line.created_at if self.line.occurred_at is None else self.line.occurred_at
+        return said_at(self.line)
 
 
 class Whose(Struct, frozen=True):
@@ -115,6 +115,11 @@ class Whose(Struct, frozen=True):
             and (self.observed is None or line.about == self.observed)
             and (self.sessions is None or line.session in self.sessions)
         )
+
+
+def written(ctx: RequestContext, view: View) -> WrittenConclusion:
+    """The conclusion as it is written down."""
+    return WrittenConclusion(view.level, view.text, ctx.services.local(view.at))
 
 
 def likeness(blind: bytes, session: str, text: str, kind: str = CONCLUSIONS["explicit"]) -> bytes:
@@ -256,7 +261,7 @@ def query_views(
     opener, outdating = Opener(ctx), _Outdating(ctx, _common_sessions(whose))
 
     def passes(line: SealedLine) -> bool:
-        if distance is not None and _distance(query, opener.text(line)) > distance:
+        if distance is not None and lacking_share(query, opener.text(line)) > distance:
             return False
         return wanted is None or wanted(_Row(ctx, opener, outdating, line))
 
@@ -285,7 +290,7 @@ def nearest(
 
 
 def _answering(
-    ctx: RequestContext, whose: Whose, question: Question, passes: Callable[[SealedLine], bool], limit: int
+    ctx: RequestContext, whose: Whose, question: Question, passes: Test, limit: int
 ) -> list[tuple[SealedLine, Hit]]:
     """The best of these conclusions. Others in the same compartments have no part in it."""
     return ranked(
@@ -381,7 +386,7 @@ def _noted_on(
     kinds = [*whose.kinds, trust.KINDS[Trust.QUOTED]] if asks(query) else whose.kinds
     found = query_views(ctx, (replace(whose, kinds=kinds),), query, limit, distance=distance)
     return [
-        view for view in found if view.trust == Trust.SAID or _distance(query, view.text) <= _MOST_LACKING
+        view for view in found if view.trust == Trust.SAID or lacking_share(query, view.text) <= _MOST_LACKING
     ]
 
 
@@ -555,9 +560,3 @@ _COLUMNS: dict[str, Callable[[SealedLine], Any]] = {
     "created_at": lambda line: line.created_at,
     "times_derived": lambda line: line.times,
 }
-
-
-def _distance(query: str, text: str) -> float:
-    asked = terms.asked(query)
-    held = terms.terms(text)
-    return 1 - sum(term in held for term in asked) / len(asked) if asked else 0.0

@@ -30,8 +30,7 @@ from souvenance.core.conversation.conclusions import (
     query_views,
 )
 from souvenance.core.conversation.directory import Stay, was_there
-from souvenance.core.conversation.messages import said_at
-from souvenance.core.request_context import RequestContext
+from souvenance.core.request_context import RequestContext, said_at
 from souvenance.decoders import settled
 from souvenance.domain import reasoning_settings as h
 from souvenance.domain import trust

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.compartments import Changes, Opener, compartment_of, write_line
-from souvenance.core.request_context import RequestContext
+from souvenance.core.request_context import RequestContext, said_at
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import reasoning_settings as h
 from souvenance.domain import trust
@@ -262,10 +262,6 @@ FIELDS = {
     "created_at": Field(Column.TIME),
     "metadata": Field(Column.METADATA),
 }
-
-
-def said_at(line: SealedLine) -> int:
-    return line.created_at if line.occurred_at is None else line.occurred_at
 
 
 def class_of(ctx: RequestContext, line: SealedLine, text: str) -> Trust:

@@ -15,8 +15,9 @@ from souvenance.core.conversation import messages as core
 from souvenance.core.conversation.compartments import everywhere, reading
 from souvenance.core.conversation.messages import IncomingMessage, StoredMessage, TargetSession, add_messages
 from souvenance.core.conversation.search import How, Where, find_messages
+from souvenance.core.explanations import Explanation
 from souvenance.core.remember import Upcoming
-from souvenance.core.request_context import RequestContext, Services, Trace
+from souvenance.core.request_context import RequestContext, Services, Trace, said_at
 from souvenance.domain.chunking import chunks
 from souvenance.domain.content import decode_metadata
 from souvenance.domain.directory import SESSION
@@ -45,7 +46,7 @@ from souvenance.gate.conversation.resource import (
     whole_workspace,
 )
 from souvenance.gate.conversation.sessions import Members, OfSession, reads_session, writes_session
-from souvenance.gate.messages import Answer, Explanation, Request, explanation
+from souvenance.gate.messages import Answer, Request
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 
@@ -162,7 +163,7 @@ class MessageAnswer(Answer, frozen=True, omit_defaults=True):
             line.compartment.owner,
             line.session or "",
             dict(decode_metadata(line.metadata)),
-            to_datetime(core.said_at(line)),
+            to_datetime(said_at(line)),
             line.compartment.workspace,
             line.tokens or 0,
             why,
@@ -319,7 +320,7 @@ def _search(call: AuthorisedRequest, request: Search, where: Where, session: str
         request.limit,
         How(moment_ms(request.at, "at"), request.floor, request.explain),
     )
-    messages = [MessageAnswer.of(one.message, explanation(one.explanation)) for one in found]
+    messages = [MessageAnswer.of(one.message, one.explanation) for one in found]
     return Outcome(Messages(messages), _trace(call.ctx, [one.message for one in found], session))
 
 
