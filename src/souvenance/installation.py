@@ -193,7 +193,7 @@ class Installation(Struct, frozen=True, eq=False):
     _index: IndexWhenAsked
     _wake: threading.Event
     _worker: Later[Worker]
-    _reception: Later[OAuthState]
+    _sign_ins: Later[OAuthState]
     _browser_sessions: Later[BrowserSessions]
     _store: SqlStore
     _meaning: Meaning
@@ -248,9 +248,9 @@ class Installation(Struct, frozen=True, eq=False):
         return self._worker()
 
     @property
-    def reception(self) -> OAuthState:
+    def sign_ins(self) -> OAuthState:
         """Where people and clients sign in."""
-        return self._reception()
+        return self._sign_ins()
 
     @property
     def browser_sessions(self) -> BrowserSessions:
@@ -366,7 +366,7 @@ def open_installation(
     with ExitStack() as otherwise:
         otherwise.callback(sql_store.close)
         folder.claim(sql_store, keyring.instance)
-        installation = _furnished(
+        installation = _assembled(
             settings,
             made,
             keyring,
@@ -379,7 +379,7 @@ def open_installation(
     return installation
 
 
-def _furnished(
+def _assembled(
     settings: Settings,
     made: bool,
     keyring: KeyFiles,
@@ -435,19 +435,19 @@ def _furnished(
             idle=gate.idle,
         )
 
-    later = Later(worker), Later(partial(_reception, gate, kept)), Later(partial(_pages, gate, kept))
+    later = Later(worker), Later(partial(_oauth_state, gate, kept)), Later(partial(_browser_sessions, gate, kept))
     return Installation(
         gate, owner_cap, settings, made, index, wake, *later, sql_store, meaning, services.model, repairer
     )
 
 
-def _reception(gate: Gate, kept: dict[str, Any]) -> OAuthState:
+def _oauth_state(gate: Gate, kept: dict[str, Any]) -> OAuthState:
     from souvenance.gate.oauth_state import OAuthState
 
     return OAuthState(gate, **kept)
 
 
-def _pages(gate: Gate, kept: dict[str, Any]) -> BrowserSessions:
+def _browser_sessions(gate: Gate, kept: dict[str, Any]) -> BrowserSessions:
     from souvenance.gate.browser_sessions import BrowserSessions
 
     return BrowserSessions(gate, **kept)

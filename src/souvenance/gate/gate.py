@@ -214,7 +214,7 @@ class Gate:
         with self._store.claim() as tx:
             tx.work.next_due()
 
-    def vitals(self) -> Health:
+    def health(self) -> Health:
         """How the installation is, in numbers, for whoever may see them. Raises: Unavailable."""
         from souvenance.gate.health import look
 

@@ -120,10 +120,10 @@ def _entries(ctx: RequestContext, kind: str, owner: str | None, place: _Cursor) 
     if owner is not None:
         yield from (one for one in _own(ctx, kind, owner) if (one.uid, one.name) > place.last)
         return
-    register, workspace = ctx.tx.directory, ctx.scope.workspace
-    start, last = max(0, min(place.seen, register.count(workspace, kind)) - _AT_ONCE), place.last
+    stored, workspace = ctx.tx.directory, ctx.scope.workspace
+    start, last = max(0, min(place.seen, stored.count(workspace, kind)) - _AT_ONCE), place.last
     while True:
-        found = register.entries(workspace, kind, offset=start, limit=2 * _AT_ONCE)
+        found = stored.entries(workspace, kind, offset=start, limit=2 * _AT_ONCE)
         if start > 0 and (not found or (found[0].uid, found[0].name) > last):
             start = max(0, start - 2 * _AT_ONCE)  # Some before it went meanwhile.
             continue
@@ -135,17 +135,17 @@ def _entries(ctx: RequestContext, kind: str, owner: str | None, place: _Cursor) 
 
 def _own(ctx: RequestContext, kind: str, owner: str) -> list[Entry]:
     """What a peer may take along of the directory: the workspace's name, its own, and its sessions."""
-    register, workspace = ctx.tx.directory, ctx.scope.workspace
+    stored, workspace = ctx.tx.directory, ctx.scope.workspace
     match kind:
         case "workspace":
             names: Sequence[str] = (workspace,)
         case "peer" | "former":
             names = (owner,)
         case "session":
-            names = [tie.holder for tie in register.ties(workspace, MEMBER, held=owner)]
+            names = [tie.holder for tie in stored.ties(workspace, MEMBER, held=owner)]
         case _:
             return []
-    return sorted(register.named(workspace, kind, names), key=lambda entry: (entry.uid, entry.name))
+    return sorted(stored.named(workspace, kind, names), key=lambda entry: (entry.uid, entry.name))
 
 
 def _is_open(ctx: RequestContext, entry: Entry) -> bool:

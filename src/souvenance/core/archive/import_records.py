@@ -337,10 +337,10 @@ class _ComparedRecords:
         return self._ctx.tx.directory.ties(self._workspace, ties[0].kind, holder=ties[0].holder)
 
     def _tie(self, record: EntryRecord, ties: Sequence[Tie]) -> None:
-        register = self._ctx.tx.directory
+        stored = self._ctx.tx.directory
         for tie in ties:
             names.name(tie.held, "name")
-            register.tie(tie)
+            stored.tie(tie)
         if isinstance(record, SessionRecord):
             self._changes.namespaces.add(record.namespace)
             if record.turns > directory.next_turn(self._ctx, record.name) - 1:

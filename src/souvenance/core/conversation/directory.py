@@ -275,9 +275,9 @@ def picks(ctx: RequestContext, scope: str) -> list[Tie]:
 
 def pick(ctx: RequestContext, scope: str, session: str) -> None:
     """Put the session into the scope, unless it is in it."""
-    register, workspace = ctx.tx.directory, ctx.scope.workspace
-    if not register.ties(workspace, PICK, holder=scope, held=session):
-        register.tie(Tie(workspace, PICK, scope, session, ctx.now))
+    stored, workspace = ctx.tx.directory, ctx.scope.workspace
+    if not stored.ties(workspace, PICK, holder=scope, held=session):
+        stored.tie(Tie(workspace, PICK, scope, session, ctx.now))
 
 
 def encoded(value: Struct) -> str:

@@ -9,7 +9,7 @@ them. A line put by hand, whose id its maker may choose, is no ground of anythin
 id of a message or a conclusion.
 
 Only what lies in open namespaces goes. A peer, a scope or a workspace that others hold something of
-stays on the register for them; a peer that does is no longer listed here.
+stays in the directory for them; a peer that does is no longer listed here.
 """
 
 from __future__ import annotations
@@ -93,11 +93,11 @@ def _lines_of(ctx: RequestContext, session: Entry) -> dict[tuple[Compartment, st
 
 def _strike_session(ctx: RequestContext, session: str) -> None:
     """Take the session off the directory."""
-    workspace, register = ctx.scope.workspace, ctx.tx.directory
-    register.untie(workspace, MEMBER, holder=session)
-    register.untie(workspace, PICK, held=session)
-    register.drop_batches(workspace, session)
-    register.remove(workspace, SESSION, session)
+    workspace, stored = ctx.scope.workspace, ctx.tx.directory
+    stored.untie(workspace, MEMBER, holder=session)
+    stored.untie(workspace, PICK, held=session)
+    stored.drop_batches(workspace, session)
+    stored.remove(workspace, SESSION, session)
     ctx.tx.work.drop(workspace, session)
 
 
@@ -161,28 +161,28 @@ def delete_compartments(ctx: RequestContext, compartments: Iterable[Compartment]
 
 def _strike_off(ctx: RequestContext, entry: Entry, *, keep_former: bool = False) -> None:
     """Take the peer off the directory, or leave it to the other namespaces that hold something of it."""
-    register = ctx.tx.directory
+    stored = ctx.tx.directory
     others = _elsewhere(ctx, entry.name)
-    register.remove(entry.workspace, PEER, entry.name)
+    stored.remove(entry.workspace, PEER, entry.name)
     if others:
         namespace = min(others) if ctx.scope.opens(entry.namespace) else entry.namespace
-        register.add(replace(entry, namespace=namespace))
+        stored.add(replace(entry, namespace=namespace))
     elif not keep_former:
-        register.remove(entry.workspace, FORMER, entry.name)
+        stored.remove(entry.workspace, FORMER, entry.name)
 
 
 def _elsewhere(ctx: RequestContext, peer: str) -> set[str]:
     """The namespaces out of reach in which the peer is or was in a session, holds something or is held."""
     if ctx.scope.namespaces is None:
         return set()
-    workspace, register = ctx.scope.workspace, ctx.tx.directory
+    workspace, stored = ctx.scope.workspace, ctx.tx.directory
     held = [
         line.compartment.namespace
         for span in (Views(workspace, _VIEWS, owner=peer), Views(workspace, _VIEWS, about=peer))
         for line in ctx.tx.lines.views(span)
     ]
     entries = [
-        register.entry(workspace, SESSION, tie.holder) for tie in register.ties(workspace, MEMBER, held=peer)
+        stored.entry(workspace, SESSION, tie.holder) for tie in stored.ties(workspace, MEMBER, held=peer)
     ]
     found = {*held, *(entry.namespace for entry in entries if entry is not None)}
     return {namespace for namespace in found if not ctx.scope.opens(namespace)}
@@ -193,9 +193,9 @@ def erase_workspace(ctx: RequestContext) -> Changes:
 
     Raises: NotFound, Conflict while there are sessions.
     """
-    workspace, register = ctx.scope.workspace, ctx.tx.directory
+    workspace, stored = ctx.scope.workspace, ctx.tx.directory
     directory.need(ctx, WORKSPACE, workspace)
-    if register.count(workspace, SESSION, ctx.scope.namespaces):
+    if stored.count(workspace, SESSION, ctx.scope.namespaces):
         raise Conflict(
             "the workspace still has sessions", hint="Delete its sessions first; nothing was changed."
         )
@@ -214,10 +214,10 @@ def erase_workspace(ctx: RequestContext) -> Changes:
     )
     ctx.tx.work.drop(workspace, namespaces=ctx.scope.namespaces)
     if _is_used_elsewhere(ctx):
-        for entry in register.entries(workspace, PEER, namespaces=ctx.scope.namespaces):
+        for entry in stored.entries(workspace, PEER, namespaces=ctx.scope.namespaces):
             _strike_off(ctx, entry)
     else:
-        register.remove_workspace(workspace)
+        stored.remove_workspace(workspace)
         ctx.tx.work.drop(workspace)
     ctx.tx.owe_scrub()
     return changes
@@ -239,15 +239,15 @@ def _is_used_elsewhere(ctx: RequestContext) -> bool:
 
 def erase_scope(ctx: RequestContext, scope: str) -> None:
     """The scope, or, where it has sessions out of reach, only the others in it."""
-    workspace, register = ctx.scope.workspace, ctx.tx.directory
-    picked = {tie.held for tie in register.ties(workspace, PICK, holder=scope)}
+    workspace, stored = ctx.scope.workspace, ctx.tx.directory
+    picked = {tie.held for tie in stored.ties(workspace, PICK, holder=scope)}
     mine = directory.in_reach(ctx, picked)
-    if any(register.entry(workspace, SESSION, session) for session in picked - mine):
+    if any(stored.entry(workspace, SESSION, session) for session in picked - mine):
         for session in mine:
-            register.untie(workspace, PICK, holder=scope, held=session)
+            stored.untie(workspace, PICK, holder=scope, held=session)
     else:
-        register.untie(workspace, PICK, holder=scope)
-        register.remove(workspace, SCOPE, scope)
+        stored.untie(workspace, PICK, holder=scope)
+        stored.remove(workspace, SCOPE, scope)
 
 
 def erase_lines(ctx: RequestContext, lines: Iterable[LinePlace], changes: Changes) -> None:

@@ -107,8 +107,8 @@ class _Move:
 
     def is_known(self) -> bool:
         """Whether the directory knows the peer, or someone who was deleted and had that name."""
-        register = self._ctx.tx.directory
-        return any(register.entry(self._workspace, kind, self._peer) for kind in (PEER, FORMER))
+        stored = self._ctx.tx.directory
+        return any(stored.entry(self._workspace, kind, self._peer) for kind in (PEER, FORMER))
 
     def lines(self, lines: Iterable[SealedLine]) -> None:
         """Seal them anew where they belong now."""
@@ -169,18 +169,18 @@ class _Move:
 
     def enter(self) -> None:
         """Let the other name have the peer's entry, if it has none, and its stays in sessions."""
-        register, workspace = self._ctx.tx.directory, self._workspace
-        entry = register.entry(workspace, PEER, self._peer)
+        stored, workspace = self._ctx.tx.directory, self._workspace
+        entry = stored.entry(workspace, PEER, self._peer)
         if entry is not None:
-            register.add(replace(entry, name=self._name))
-        there = register.ties(workspace, MEMBER, held=self._name)
+            stored.add(replace(entry, name=self._name))
+        there = stored.ties(workspace, MEMBER, held=self._name)
         known = {(tie.holder, tie.since) for tie in there}
         present = {tie.holder: tie.since for tie in there if tie.until is None}
-        for tie in register.ties(workspace, MEMBER, held=self._peer):
+        for tie in stored.ties(workspace, MEMBER, held=self._peer):
             until = present.get(tie.holder) if tie.until is None else tie.until
             covered = until is not None and until <= tie.since
             if not covered and (tie.holder, tie.since) not in known:
-                register.tie(replace(tie, held=self._name, until=until))
+                stored.tie(replace(tie, held=self._name, until=until))
 
     def leave(self) -> None:
         """Take the name off the directory, and what was still to be done for it over to the other."""

@@ -148,17 +148,17 @@ def _knows_every_peer(ctx: RequestContext) -> bool:
     namespaces = ctx.scope.namespaces
     if namespaces is None:
         return True
-    register, workspace = ctx.tx.directory, ctx.scope.workspace
-    return register.count(workspace, PEER) == register.count(workspace, PEER, namespaces)
+    stored, workspace = ctx.tx.directory, ctx.scope.workspace
+    return stored.count(workspace, PEER) == stored.count(workspace, PEER, namespaces)
 
 
 def _with_scopes(ctx: RequestContext, request: ListPeers) -> list[Entry]:
     """Peers, unless only scopes are asked for, and then scopes, as peer lists show them."""
-    register, workspace = ctx.tx.directory, ctx.scope.workspace
-    peers = [] if request.kind == "scope" else register.entries(workspace, PEER)
+    stored, workspace = ctx.tx.directory, ctx.scope.workspace
+    peers = [] if request.kind == "scope" else stored.entries(workspace, PEER)
     scopes = [
         Entry(workspace, PEER, f"scope.{scope.name}", scope.uid, scope.created_at, scope.metadata)
-        for scope in register.entries(workspace, SCOPE)
+        for scope in stored.entries(workspace, SCOPE)
     ]
     return [*(entry for entry in peers if directory.knows_peer(ctx, entry)), *scopes]
 

@@ -21,7 +21,7 @@ from souvenance.domain.encoding import unb64
 from souvenance.domain.imports import ImportReader, Wanted
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.proof import Bound
-from souvenance.domain.telemetry import SeenSettings
+from souvenance.domain.telemetry import TelemetrySettings
 from souvenance.domain.upstream import ChatSettings
 from souvenance.errors import CapMissing, InvalidInput, Misconfigured, Unavailable
 from souvenance.extras import install
@@ -138,7 +138,7 @@ class CommandSettings(Protocol):
     def public_url(self) -> str | None: ...
 
     @property
-    def seen(self) -> SeenSettings: ...
+    def telemetry(self) -> TelemetrySettings: ...
 
     @property
     def url(self) -> str | None: ...
@@ -162,7 +162,7 @@ class OpenMemory(Protocol):
     def made(self) -> bool: ...
 
     @property
-    def reception(self) -> OAuthState: ...
+    def sign_ins(self) -> OAuthState: ...
 
     @property
     def browser_sessions(self) -> BrowserSessions: ...

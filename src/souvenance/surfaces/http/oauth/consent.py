@@ -20,6 +20,7 @@ from souvenance.domain.encoding import b64, frame
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.sign_ins import (
     BUILT_IN,
+    DEVICE,
     PRESETS,
     READ,
     REQUEST_MS,
@@ -34,7 +35,8 @@ from souvenance.domain.sign_ins import (
 )
 from souvenance.errors import Denied, InvalidInput, NotFound, SouvenanceError, Unauthenticated
 from souvenance.gate.messages import WhoAmIAnswer
-from souvenance.gate.oauth_state import Chosen, OAuthState
+from souvenance.gate.oauth_state import OAuthState
+from souvenance.gate.sign_ins import Allow, Chosen
 from souvenance.patterns import pattern
 from souvenance.surfaces.http.oauth import metadata, pages
 from souvenance.surfaces.http.oauth.authorization_server import Approval, OAuthServer, Polls, granted
@@ -417,8 +419,16 @@ class ConsentPages:
         asked_for = slip.content.decode()
 
         def allow(chosen: Chosen) -> Response:
-            scope = granted(asked_for, chosen.access).encode()
-            self._state.allow_device(token, request, slip, chosen, pending.typed, scope)
+            allowed = Allow(
+                client=slip.client,
+                request=hash_of(request),
+                kind=DEVICE,
+                slip=slip.hash,
+                content=granted(asked_for, chosen.access).encode(),
+                typed=pending.typed,
+                chosen=chosen,
+            )
+            self._state.allow(token, allowed)
             return _notice("Connected", f"{client.name} goes on by itself. You can close this page.")
 
         def deny() -> Response:

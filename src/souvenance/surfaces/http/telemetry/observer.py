@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from souvenance.domain import ulid
-from souvenance.domain.telemetry import CURRENT, HEADER, SeenSettings, is_plain
+from souvenance.domain.telemetry import CURRENT, HEADER, TelemetrySettings, is_plain
 from souvenance.errors import Misconfigured, SouvenanceError
 from souvenance.extras import install
 from souvenance.surfaces.http.routes import Route
@@ -210,11 +210,11 @@ def _renamed(headers: _Headers) -> list[tuple[bytes, bytes]]:
     return [(_UPSTREAM if name == _HEADER else name, value) for name, value in headers]
 
 
-_logger = logging.getLogger("souvenance.seen")
+_logger = logging.getLogger("souvenance.telemetry")
 
 
 @contextmanager
-def observing(asked: SeenSettings, log: Log) -> Iterator[TelemetryObserver | None]:
+def observing(asked: TelemetrySettings, log: Log) -> Iterator[TelemetryObserver | None]:
     """What sees the server meanwhile; None if nothing is asked for.
 
     Raises: Misconfigured.

@@ -14,7 +14,7 @@ from starlette.routing import Route as WebRoute
 
 from souvenance.errors import HostRefused, SouvenanceError, StorageBusy, StorageUnavailable, Unavailable
 from souvenance.gate.gate import Gate
-from souvenance.gate.health import METRICS, AskVitals
+from souvenance.gate.health import METRICS, AskHealth
 from souvenance.surfaces.http.host_check import check_host, from_here
 from souvenance.surfaces.http.request_threads import HEADERS, RequestThreads, credentials_of, json_answer
 from souvenance.surfaces.http.telemetry.observer import TelemetryObserver
@@ -111,8 +111,8 @@ class _HealthRoutes:
         async def answer(request: Request) -> Response:
             """Raises: SouvenanceError."""
             if not _is_local(request):
-                await self._threads.call(self._gate, METRICS, credentials_of(request, b""), AskVitals)
-            health = await self._store.ask(self._gate.vitals)
+                await self._threads.call(self._gate, METRICS, credentials_of(request, b""), AskHealth)
+            health = await self._store.ask(self._gate.health)
             told = metrics.told(health, store=await self._store.trouble() is None)
             return Response(told, 200, {**HEADERS, "content-type": metrics.content_type})
 
