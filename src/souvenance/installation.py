@@ -435,7 +435,11 @@ def _assembled(
             idle=gate.idle,
         )
 
-    later = Later(worker), Later(partial(_oauth_state, gate, kept)), Later(partial(_browser_sessions, gate, kept))
+    later = (
+        Later(worker),
+        Later(partial(_oauth_state, gate, kept)),
+        Later(partial(_browser_sessions, gate, kept)),
+    )
     return Installation(
         gate, owner_cap, settings, made, index, wake, *later, sql_store, meaning, services.model, repairer
     )

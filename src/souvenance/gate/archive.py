@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from souvenance.core.archive import import_records
-from souvenance.core.archive.export import give
+from souvenance.core.archive.records import give
 from souvenance.core.conversation.compartments import everywhere, reading
 from souvenance.core.request_context import Trace
 from souvenance.domain.archive_records import Digest, LineRecord, Owed, Record

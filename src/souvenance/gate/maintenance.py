@@ -13,7 +13,7 @@ from souvenance.core.vault import CompartmentKeys, rewrap
 from souvenance.decoders import settled
 from souvenance.domain.audit import OK, Event, Row
 from souvenance.domain.capability import Grant
-from souvenance.domain.names import ALL, COMMON_NAMESPACE, Compartment
+from souvenance.domain.names import ALL, Compartment
 from souvenance.domain.receipt import Detail, GoneRun, gone_places
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import IntegrityError, InvalidInput, NotFound, Tampered, Unavailable
@@ -134,7 +134,7 @@ def _index_findings(authorised: AuthorisedRequest, keys: CompartmentKeys, ids: s
 def reconcile(authorised: AuthorisedRequest, request: m.Reconcile) -> Outcome:
     told = _told(authorised.ctx.tx, request.workspace)
     findings = [*_lost(authorised.ctx.tx, told), *_unexplained(authorised.ctx.tx, request.workspace, told)]
-    answer = m.ReconcileAnswer(len(told.left), findings)
+    answer = m.ExamineAnswer(len(told.left), findings)
     return Outcome(answer, Trace((), (), f"findings={len(findings)}"))
 
 
@@ -257,12 +257,12 @@ def _retell_forgotten(told: _LoggedChanges, workspace: str, event: Event) -> Non
 
 
 class _Run(Struct, array_like=True):
-    """Lines put one after the other in one place; the first version's rows name no namespace."""
+    """Lines put one after the other in one place."""
 
     owner: str
     session: str | None
     count: int
-    namespace: str = COMMON_NAMESPACE
+    namespace: str
 
 
 class _Changes(Struct):
@@ -273,18 +273,15 @@ class _Changes(Struct):
     gone_session: str | None = None
     gone_owner: str | None = None
     gone_workspace: bool = False
-    gone_in: frozenset[str] | None = None
+    gone_in: frozenset[str] = frozenset()
     epoch: int = 0
     replaced: list[tuple[str, str, str, str]] = []
     """Owner, namespace, line and what replaced it, of lines that came as replaced ones."""
 
     def takes(self, compartment: Compartment) -> bool:
         """Whether the compartment went with its owner or with its workspace."""
-        by_default = {ALL} if self.gone_workspace else {COMMON_NAMESPACE}
-        within = by_default if self.gone_in is None else self.gone_in
-        return (self.gone_workspace or compartment.owner == self.gone_owner) and not within.isdisjoint(
-            (ALL, compartment.namespace)
-        )
+        gone = self.gone_workspace or compartment.owner == self.gone_owner
+        return gone and not self.gone_in.isdisjoint((ALL, compartment.namespace))
 
 
 def _retell_changes(told: _LoggedChanges, workspace: str, event: Event) -> None:

@@ -476,11 +476,6 @@ class Reconcile(Request, frozen=True):
     workspace: str
 
 
-class ReconcileAnswer(Answer, frozen=True):
-    lines: int
-    findings: list[str]
-
-
 class Reindex(Request, frozen=True):
     """Make again what lines are found by, everywhere or in one workspace. It is done behind the request:
     asked without `begin`, it says how far that has come."""

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from souvenance.core.archive.records import (
     EntryRecord,
     entry_record,
-    errand_of,
+    job_of,
     kind_of,
     line_record,
     same,
@@ -60,8 +60,6 @@ from souvenance.domain.names import SESSIONS, Compartment
 from souvenance.errors import Conflict, InvalidInput, NamespaceDenied, NotFound, Tampered
 from souvenance.ports.store import Turns
 
-PORTABLE = REASONING
-"""The kinds of work that go along; what webhooks have not been told is for the store that it happened in."""
 _JOBS_AT_ONCE = 500
 
 
@@ -75,7 +73,7 @@ def owe(ctx: RequestContext, owed: Sequence[Owed]) -> int:
     waits = set(_waiting_jobs(ctx)) if owed else set()
     added = 0
     for one in owed:
-        job = errand_of(one, ctx.scope.workspace)
+        job = job_of(one, ctx.scope.workspace)
         if job not in waits and not _is_done(ctx, job):
             ctx.tx.work.add(job, one.due)
             added += 1
@@ -100,7 +98,7 @@ def _check_job(ctx: RequestContext, owed: Owed) -> None:
 
 def _waiting_jobs(ctx: RequestContext) -> Iterator[Job]:
     last = 0
-    while found := ctx.tx.work.owed(ctx.scope.workspace, PORTABLE, after=last, limit=_JOBS_AT_ONCE):
+    while found := ctx.tx.work.owed(ctx.scope.workspace, REASONING, after=last, limit=_JOBS_AT_ONCE):
         last = found[-1].seq
         for task in found:
             yield Job(**{name: getattr(task, name) for name in Job.__struct_fields__})

@@ -37,7 +37,7 @@ class Census(Struct, frozen=True):
     """Of all conclusions, those that are not their peer's own word."""
     reasoned: int = 0
     """Of all conclusions, those that were reasoned further from others."""
-    entries: int = 0
+    card_lines: int = 0
     """How many lines the cards have."""
 
     def plus(self, other: Census) -> Census:
@@ -150,5 +150,5 @@ def _census(ctx: RequestContext, compartment: Compartment, about: str, lines: Se
         outdated=count_outdated(ctx, lines),
         quoted=sum(of_conclusion(line.kind) != Trust.SAID for line in lines),
         reasoned=sum(line.kind not in EXPLICIT for line in lines),
-        entries=count_entries(ctx, compartment.owner, about, compartment.namespace),
+        card_lines=count_entries(ctx, compartment.owner, about, compartment.namespace),
     )

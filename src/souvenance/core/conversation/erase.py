@@ -149,14 +149,19 @@ def compartments_held(ctx: RequestContext, owner: str) -> list[Compartment]:
     return [Compartment(workspace, owner, namespace) for namespace in found]
 
 
-def delete_compartments(ctx: RequestContext, compartments: Iterable[Compartment], changes: Changes) -> None:
+def delete_compartments(
+    ctx: RequestContext, compartments: Iterable[Compartment], changes: Changes
+) -> tuple[int, int]:
+    """Delete everything in these compartments; how many lines and keys there were."""
+    lines = keys = 0
     for compartment in compartments:
-        keys = ctx.tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
-        changes.epoch = max([changes.epoch, *(key.epoch for key in keys)])
-        ctx.tx.lines.delete_compartment(compartment)
+        held = ctx.tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
+        changes.epoch = max([changes.epoch, *(key.epoch for key in held)])
+        lines += ctx.tx.lines.delete_compartment(compartment)
         ctx.tx.terms.delete_compartment(compartment)
-        ctx.tx.keys.delete_compartment(compartment)
+        keys += ctx.tx.keys.delete_compartment(compartment)
     ctx.tx.touch(ctx.scope.workspace, compartments=True)
+    return lines, keys
 
 
 def _strike_off(ctx: RequestContext, entry: Entry, *, keep_former: bool = False) -> None:

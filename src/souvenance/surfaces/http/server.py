@@ -190,7 +190,12 @@ def serve(
 
 
 def tell(
-    gate: Gate, address: Address, behind: Behind, telemetry: TelemetrySettings, *, greet: Callable[[str], None]
+    gate: Gate,
+    address: Address,
+    behind: Behind,
+    telemetry: TelemetrySettings,
+    *,
+    greet: Callable[[str], None],
 ) -> None:
     """Work until interrupted, and tell meanwhile at that address how it goes, and nothing of memory.
 
