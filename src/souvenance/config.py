@@ -86,7 +86,7 @@ class Settings(Struct, frozen=True):
     embedder: EmbedderSettings = EmbedderSettings()
     chat: ChatSettings = ChatSettings()
     public_url: str | None = None
-    """The origin that clients know this server by; None for whatever each request calls it."""
+    """The origin that clients know this server by; None for the one that each request names."""
     objects: str | None = None
     """The bucket or folder where lines are kept a second time; None for none."""
     telemetry: TelemetrySettings = TelemetrySettings()
@@ -97,7 +97,7 @@ class Settings(Struct, frozen=True):
     index_mb: int = 256
     """How much of the search index a process keeps in memory."""
     zone: tzinfo | None = None
-    """Where people live whose days are spoken of; None for where this machine is, as `TZ` tells."""
+    """Where people live whose days are spoken of; None for the zone of this machine."""
     host: HostProgram | None = None
     """The program that this runs in; None for one that has no turns."""
     url: str | None = None
@@ -270,7 +270,7 @@ def _endpoint(environment: Mapping[str, str], task: str) -> ModelEndpoint | None
 
 
 class _UpstreamEntry(Struct, forbid_unknown_fields=True):
-    """An endpoint as the file of endpoints tells it."""
+    """An endpoint in the file of endpoints."""
 
     base_url: str
     prefix: str = ""

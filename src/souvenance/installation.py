@@ -206,7 +206,7 @@ class Installation(Struct, frozen=True, eq=False):
 
         It begins when a request leaves some, at the latest after so many seconds. What is heavy to import is
         imported first, by this thread alone. Where the work may begin later, a host waits for its first
-        answer: then what the embedder runs on is left to whoever loads that, which is one thread.
+        answer: then what the embedder runs on is left to the one thread that loads it.
         """
         self._index.load()
         if not after:
@@ -350,11 +350,11 @@ def open_installation(
     rebuilding: bool = False,
     rebind: bool = False,
 ) -> Installation:
-    """Open the data folder, and make whatever of it is missing; without `make`, only if it was set up.
+    """Open the data folder, and make what of it is missing; without `make`, only if it was set up.
 
     The first question waits up to `patience` seconds until the embedder is loaded. `rebuilding` says that an
     empty store is to be filled from a bucket that has lines. `rebind` says that the folder belongs to the
-    store of the settings from now on, whatever it belonged to.
+    store of the settings from now on, also if it belonged to another.
 
     Raises: SouvenanceError; NotSetUp, StoreMismatch.
     """

@@ -185,7 +185,7 @@ class LineRead(Struct, frozen=True):
 
 
 def read_line(ctx: RequestContext, line_id: str) -> LineRead:
-    """One line, whatever became of it.
+    """One line, also if it was replaced.
 
     Raises: InvalidInput, NotFound, Tampered.
     """
@@ -282,7 +282,7 @@ def snapshot(ctx: RequestContext) -> tuple[str, list[str]]:
 
 
 class _Profile:
-    """What a snapshot tells, within its limit."""
+    """The rows of a snapshot, within its limit."""
 
     def __init__(self, ctx: RequestContext) -> None:
         self._ctx = ctx

@@ -154,7 +154,7 @@ def analysed_ahead(
 ) -> dict[Hashable, Any]:
     """What a request context should know of texts that are about to be stored.
 
-    To find it out takes long, and whoever has the store for writing should not.
+    This takes long, so it is done before the store is locked for writing.
     """
     known: dict[Hashable, Any] = {}
     for one in texts:

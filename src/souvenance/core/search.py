@@ -50,7 +50,7 @@ class SearchBounds(Struct, frozen=True):
     said: bool = False
     within: Collection[str] | None = None
     shown: Test = lambda line: True
-    """Whether a line may be shown, as far as an index can't tell: what may not tells nothing either."""
+    """Whether a line may be shown, where the index does not know. One that may not has no part in ranking."""
 
 
 _NONE = SearchBounds()

@@ -133,7 +133,7 @@ class GateRequest(Struct, gc=False):
     credentials: Credentials
     now: int
     log: str
-    """The workspace whose log tells of it."""
+    """The workspace whose log has its row."""
     namespaces: Sequence[str] = ()
     """What the request reaches for, as soon as that is known."""
     together: dict[Hashable, Any] | None = None
@@ -215,7 +215,7 @@ class Gate:
             tx.work.next_due()
 
     def health(self) -> Health:
-        """How the installation is, in numbers, for whoever may see them. Raises: Unavailable."""
+        """The state of the installation in numbers. Raises: Unavailable."""
         from souvenance.gate.health import look
 
         with self._store.read() as tx:
@@ -317,7 +317,7 @@ class Gate:
     ) -> Any:
         """The answer to one request; `request` may be a function that reads it once the cap is admitted.
 
-        Raises: SouvenanceError; whatever the cap allowed or refused is in the audit log by then.
+        Raises: SouvenanceError; what the cap allowed or refused is in the audit log by then.
         """
         with self.idle.broken():
             if self._observer is None:

@@ -86,7 +86,7 @@ def examine(authorised: AuthorisedRequest, request: m.Examine) -> Outcome:
         tx, compartment.workspace, compartment.owner, (compartment.namespace,)
     ).get(compartment.namespace)
     if keys is None:
-        raise NotFound("there is no such room")
+        raise NotFound("there is no such compartment")
     findings: list[str] = []
     lines = tx.lines.walk(
         TurnSpan(
@@ -214,7 +214,7 @@ def _told(tx: Transaction, workspace: str) -> _LoggedChanges:
 
 
 def forgotten(tx: Transaction, workspace: str) -> Callable[[Compartment, str], bool]:
-    """Whether a line was put and is forgotten, as far as the log tells."""
+    """Whether a line was put and is forgotten, by the log."""
     return _told(tx, workspace).is_forgotten
 
 
@@ -266,7 +266,7 @@ class _Run(Struct, array_like=True):
 
 
 class _Changes(Struct):
-    """What the log tells of a conversation's changes, as `Changes.trace` wrote it."""
+    """What the log says of a conversation's changes, as `Changes.trace` wrote it."""
 
     put: list[_Run] = []
     gone: tuple[GoneRun, ...] = ()

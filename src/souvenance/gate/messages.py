@@ -126,7 +126,7 @@ class List(Request, frozen=True):
 
 
 class ListedLine(LineFacts, frozen=True, kw_only=True, omit_defaults=True):
-    """`trust` is told if the text is."""
+    """`trust` is there if the text is."""
 
     supersedes: str | None
     invalidated_by: str | None

@@ -107,14 +107,14 @@ class OAuthState:
         return secret
 
     def signed_in(self, secret: str) -> str | None:
-        """The cap of whoever has that session, if it is not over."""
+        """The cap of the person with that session, if it is not over."""
         slip = self.slip(SESSION, secret)
         if slip is None or slip.until <= self._clock.now():
             return None
         try:
             return open_session(self._keyring, slip.hash, slip.content)
         except IntegrityError:
-            return None  # It was sealed under a root key that is gone: whoever it is signs in again.
+            return None  # It was sealed under a root key that is gone: the person signs in again.
 
     def sign_out(self, secret: str) -> None:
         if self.slip(SESSION, secret) is not None:

@@ -4,7 +4,7 @@ The worker uploads what the store noted, in a thread of its own. A bucket that d
 for a while, longer each time; the notes wait in the store.
 
 Repair gives each side what it lacks, and rebuilds an empty store. What the store has and the bucket lacks is
-noted, and carried. What the bucket has and the store lacks was either forgotten, as the audit log then tells,
+noted, and carried. What the bucket has and the store lacks was either forgotten, as the audit log then says,
 and goes from the bucket; or the store lost it, and it comes back. Looked at deeply, what both have is
 compared, too.
 """
@@ -363,7 +363,7 @@ class Repairer:
             tx.lines.delete(compartment, [line.id])
             tx.terms.remove(compartment, [line.id])
         if not append(ctx, line, text, opener):
-            self._find(f"line {line.id} is told twice, or its turn is taken")
+            self._find(f"line {line.id} is there twice, or its turn is taken")
             return
         tx.lines.cite(compartment, line.id, found.sources)
         if held is not None and held.invalidated_by is not None:
@@ -410,7 +410,7 @@ class Repairer:
                     self._find(error.detail)
 
     def _enter(self, tx: Transaction, line: SealedLine) -> None:
-        """Enter in the directory who and what the line tells of, as far as it is not there."""
+        """Enter in the directory whom and what the line names, if it is not there."""
         compartment, session = line.compartment, line.session
         if line.turn is None and line.about is None:
             return

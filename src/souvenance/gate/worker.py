@@ -53,9 +53,9 @@ _LONGEST_ASKED_MS = 60 * 60 * 1000
 _LOOK_SECONDS = 1.0
 """How often it looks for work that nobody rings for."""
 _HEARING_SECONDS = 30.0
-"""How often it looks where every process tells of new work: in case that one was lost."""
+"""How often it looks where processes announce new work: in case that an announcement was lost."""
 _LULL_SECONDS, _LULL_TIMES = 0.1, 5
-"""Called after a rest, it begins once nobody has asked for so long, and after so many times whoever asks."""
+"""Woken after a rest, it begins once no request came for so long, and in any case after so many times."""
 _SENDERS = 4
 
 
@@ -103,7 +103,7 @@ class Worker:
         self.busy = False
         """Whether a piece of work is under way."""
         self.observer: Observer | None = None
-        """Who is told of each piece of work."""
+        """Sees each piece of work."""
         self.paused: Callable[[], bool] = lambda: False
         """While this is true, no piece of work is begun; lines are still indexed."""
 
@@ -299,7 +299,7 @@ class Worker:
 
     def _deliver(self, task: Task) -> None:
         if task.until is not None and task.until <= self._clock.now():
-            raise _Lost  # It waited for a webhook sender too long; whoever claims it next delivers it.
+            raise _Lost  # It waited for a webhook sender too long; the next that claims it delivers it.
         delivery = msgspec.json.decode(task.payload, type=settled(webhooks.Delivery))
         with self._store.read(task.workspace) as tx:
             entry = tx.directory.entry(task.workspace, WEBHOOK, delivery.endpoint)

@@ -155,7 +155,7 @@ def text(value: Mapping[str, Any]) -> str:
 
 
 def same(one: Tie, other: Tie) -> bool:
-    """Whether they say the same, in whatever order their configuration is written."""
+    """Whether they say the same. The order of their configuration does not matter."""
     return one.until == other.until and _stay(one).configuration == _stay(other).configuration
 
 

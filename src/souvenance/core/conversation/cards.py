@@ -1,8 +1,8 @@
 """Cards: the few key facts that an observer keeps of a peer, in each namespace one line that is replaced
 as a whole.
 
-Beside what the card says, the line keeps every fact that was said, with its conclusion and its time; so what
-holds is told anew whenever one comes or goes. What a person wrote by hand stays, and only what is learned
+Beside what the card says, the line keeps every fact that was said, with its conclusion and its time; so the
+card is made anew whenever one comes or goes. What a person wrote by hand stays, and only what is learned
 after that is added to it.
 """
 

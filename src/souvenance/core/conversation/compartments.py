@@ -68,7 +68,7 @@ _MOST_TOLD = 20
 
 
 def reading(namespaces: Sequence[str], lines: Sequence[str] = ()) -> Trace:
-    """Where was looked and what was read, as the audit log tells it: by id, or, if that is long, how many."""
+    """Where was looked and what was read, for the audit log: the ids, or, if they are many, how many."""
     detail = f'{{"lines":{len(lines)}}}' if len(lines) > _MOST_TOLD else ""
     return Trace(namespaces, lines[:_MOST_TOLD], detail)
 
@@ -110,7 +110,7 @@ def write_line(
 
 
 class Changes(Struct):
-    """What a request or a piece of work did to lines, as the audit log tells it and the doctor retells it."""
+    """What a request or a job did to lines. It goes into the audit log, and the doctor reads it there."""
 
     namespaces: set[str] = field(default_factory=set)
     """Where something was done."""
@@ -164,8 +164,8 @@ class Changes(Struct):
 
 
 def is_of_conversation(line: LinePlace) -> bool:
-    """Whether the log tells of which session the line is, and it goes with that; of one put by hand it does
-    not, wherever it came from."""
+    """Whether the log names the session of the line, and the line goes with that session. For a line put by
+    hand it does not."""
     return line.turn is not None or line.about is not None or line.compartment.owner == SESSIONS
 
 

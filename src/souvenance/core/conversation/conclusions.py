@@ -34,7 +34,7 @@ EXPLICIT = frozenset(trust.KINDS.values())
 KINDS = EXPLICIT | frozenset(CONCLUSIONS.values())
 LEVELS = {**dict.fromkeys(EXPLICIT, "explicit"), **{kind: level for level, kind in CONCLUSIONS.items()}}
 _SPARE = 20
-"""How many more lines are looked at than are told, to tell others in the place of what is outdated."""
+"""How many more lines are read than are returned: others take the place of outdated ones."""
 
 FIELDS = {
     "id": Field(Column.TEXT),
@@ -60,11 +60,11 @@ _MOST_LACKING = 0.5
 """What share of the query's terms a quotation may lack."""
 
 _TELL_OF_ALL = frozenset((CONCLUSIONS["deductive"], CONCLUSIONS["inductive"]))
-"""What tells in one text what several conclusions say: it is outdated with any of them."""
+"""One text that says what several conclusions say: it is outdated with any of them."""
 
 
 class View(Struct, frozen=True):
-    """One conclusion as it is read; what is not its peer's own word is told as a quotation."""
+    """One conclusion as it is read; what is not its peer's own word is marked as a quotation."""
 
     line: SealedLine
     text: str
@@ -353,7 +353,7 @@ def noted(
     the newest, in this order and at most so many together.
 
     What only repeats its message's own words is left out, for the message itself is quoted; and so is what is
-    no longer so. What was noted in several sessions is told once.
+    no longer so. What was noted in several sessions comes once.
 
     Raises: Tampered.
     """

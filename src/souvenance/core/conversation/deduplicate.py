@@ -71,7 +71,7 @@ def _duplicates(lines: Iterable[SealedLine]) -> Iterator[list[SealedLine]]:
 def _merge(
     ctx: RequestContext, compartment: Compartment, lines: Iterable[SealedLine], changes: Changes
 ) -> dict[str, str]:
-    """The conclusions that went, each with that which tells it now."""
+    """The conclusions that went, each with the one that says the same now."""
     now: dict[str, str] = {}
     for kept, *others in _duplicates(lines):
         ids = [line.id for line in others]

@@ -98,7 +98,7 @@ def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about
         try:
             turn = _turn(line, opener)
         except Tampered:
-            continue  # Whoever reads the line is told, and so is the doctor; the others still count.
+            continue  # A reader of the line gets the error, and the doctor finds it; the others still count.
         (before if number < first else turns).append(turn)
         trusts[line.id] = trust.of_message(line.kind, decode_metadata(line.metadata), turn.text)
         if asked is not None:
@@ -457,7 +457,7 @@ class _Hearer:
         return line.id
 
     def _session(self, one: Revision, old: SealedLine | None) -> str | None:
-        """The session of the conclusion; none if it tells what was said in another one, too."""
+        """The session of the conclusion; none if it also rests on what was said in another one."""
         elsewhere = one.needs_known and old is not None and old.session != self._stretch.session
         return None if elsewhere else self._stretch.session
 

@@ -1,6 +1,6 @@
 """The directory: workspaces, peers, sessions and scopes, found or made by name, and who is in a session.
 
-A session lies in one namespace, from when it was made. Who does not open that finds no such session.
+A session lies in one namespace, from when it was made. A token that does not open it finds no such session.
 Peers, scopes and webhooks are the workspace's; what of them lies in sessions is seen as far as those are.
 """
 
@@ -171,14 +171,14 @@ def stays(ctx: RequestContext, session: str) -> list[Tie]:
 
 
 def next_turn(ctx: RequestContext, session: str) -> int:
-    """The number of the session's next message: no turn is given out twice, whatever was deleted."""
+    """The number of the session's next message: no turn is given out twice, also after a deletion."""
     spent = ctx.tx.directory.batch(ctx.scope.workspace, session, _SPENT)
     last = ctx.tx.lines.last_turn(ctx.scope.workspace, session)
     return max(last, 0 if spent is None else spent.last) + 1
 
 
 def spend_turns(ctx: RequestContext, session: str, last: int) -> None:
-    """Remember that the session's turns up to the last one were given out, whatever is there of them."""
+    """Remember that the session's turns up to the last one were given out, also of deleted messages."""
     spent = Batch(ctx.scope.workspace, session, _SPENT, _FOREVER, 0, last)
     ctx.tx.directory.keep_batch(spent, 0)
 

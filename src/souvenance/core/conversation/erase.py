@@ -4,7 +4,7 @@ Readers find nothing from the commit on; the scrub that follows takes the bytes 
 files. What rests on an erased line and on others too stays, and no longer names it.
 
 What was concluded rests on messages, and goes with the last of them, or with any if it follows from all of
-them together. What was reasoned further tells of several conclusions in one text, so it goes with any of
+them together. What was reasoned further says in one text what several conclusions say, so it goes with any of
 them. A line put by hand, whose id its maker may choose, is no ground of anything, even if it goes under the
 id of a message or a conclusion.
 
@@ -256,7 +256,7 @@ def erase_scope(ctx: RequestContext, scope: str) -> None:
 
 
 def erase_lines(ctx: RequestContext, lines: Iterable[LinePlace], changes: Changes) -> None:
-    """The lines, whatever rests on nothing else any more, their entries on cards and summaries of them."""
+    """The lines, what rests on nothing else any more, their entries on cards and summaries of them."""
     going = list(lines)
     _unsay(ctx, {line.session for line in going if line.turn is not None and line.session}, changes)
     struck: dict[tuple[Compartment, str], set[str]] = defaultdict(set)
@@ -315,7 +315,7 @@ def erase_resting(
 def _unsay(ctx: RequestContext, sessions: Iterable[str], changes: Changes) -> None:
     """Make ready for messages of the sessions to go: their turns are spent, and summaries tell of them.
 
-    A summary tells in one text what several said: it goes as a whole, and is made again without them.
+    A summary says in one text what several said: it goes as a whole, and is made again without them.
     """
     for session in sessions:
         entry = directory.find(ctx, SESSION, session)

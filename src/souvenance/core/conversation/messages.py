@@ -1,7 +1,7 @@
 """Messages: what is said in a session becomes lines, in order, once, with the work that they call for.
 
 Turns are given out inside the one writing transaction, so a session has no gap, no duplicate and
-no reordering, whoever writes to it at the same time.
+no reordering, also if several write to it at the same time.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class TargetSession(Struct, frozen=True):
     session: str
     namespace: str | None = None
     members: Mapping[str, h.MemberReasoning] | None = None
-    """Who else is let in, and with which habits whoever was never there before comes in."""
+    """Who else is let in. The habits hold for those who were never in the session before."""
 
 
 def add_messages(
@@ -144,7 +144,7 @@ def _kind(one: IncomingMessage) -> str:
 
 
 def _digest(blind: bytes, session: str, said: Sequence[IncomingMessage], key: str | None) -> bytes:
-    """What makes a batch known again: keyed, because a bare hash of few words tells them."""
+    """What makes a batch known again: keyed, because a bare hash of few words can be guessed."""
     told = blake2b(key=blind, digest_size=16)
     if key is not None:
         told.update(frame("key", session, key))

@@ -2,7 +2,7 @@
 
 A seal binds whose a line is, so every line is opened and sealed anew, with the id, turn and time that it
 had. What was said and put goes in parts, each whole by itself; what was concluded goes with the cards made of
-it, in the last part, which also takes along whatever came meanwhile. Until then the peer is there under both
+it, in the last part, which also takes along what came meanwhile. Until then the peer is there under both
 names. If the other name is somebody's already, both become one.
 """
 

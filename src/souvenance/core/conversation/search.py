@@ -267,7 +267,7 @@ class EvidenceQuery(Struct, frozen=True):
     """Whose view of whom is asked for, and about what."""
 
     observer: str | None
-    """None for whoever may look into the whole workspace."""
+    """None for a token of the whole workspace."""
     observed: str | None
     sessions: Collection[str] | None = None
     query: str = ""
@@ -300,7 +300,7 @@ def quotes(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> tuple[list
     """What answers the question, or, where there is none or nothing answers it, what is central; and how many
     tokens that takes.
 
-    To who did not ask, what is central is told after what answers, where that takes less than half.
+    If nobody asked to see it, what is central follows what answers, where that takes less than half.
 
     Raises: NotFound, Tampered.
     """

@@ -61,7 +61,7 @@ class SummaryStretch(Struct, frozen=True):
     message_id: str
     earlier: str | None
     turns: list[Turn]
-    """What was said, without what was only carried or reads like orders to whoever reads the summary."""
+    """What was said, without what was only carried or reads like orders to a model."""
     read: list[str]
     """Every message of the stretch."""
 

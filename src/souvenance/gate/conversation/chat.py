@@ -169,7 +169,7 @@ class Gathered(Struct, frozen=True):
     messages: list[StoredMessage]
 
     def statements(self, local: Callable[[int], int]) -> list[SourceStatement]:
-        """`local` tells what clocks on the wall showed when it was said."""
+        """`local` gives the local time of a moment."""
         told = [
             SourceStatement(
                 view.line.id,
@@ -241,7 +241,7 @@ def _by_quotes(call: AuthorisedRequest, request: AskWorkspace, by: str | None) -
 
 
 def _quotes(call: AuthorisedRequest, request: AskWorkspace) -> QuotedAnswer:
-    """The answer by quotations to what the person asked, whatever an agent asks beside that."""
+    """The answer by quotations to what the person asked, without what an agent adds to the question."""
     question = _question(call, request)
     _, wrote = taken_apart(question.text)
     return _answer(call.ctx, replace(question, text=wrote))

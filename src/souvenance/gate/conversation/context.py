@@ -1,4 +1,4 @@
-"""Context: what an agent is told of a peer and of a session: representation, card, summaries, messages."""
+"""Context: what an agent reads of a peer and of a session: representation, card, summaries, messages."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ MOST_TOKENS = 100_000
 SUMMARY_SHARE = 0.4
 MOST_CONCLUSIONS = 100
 PICTURE_TOKENS = 1_200
-"""How much a representation tells where no budget is named."""
+"""How long a representation is, in tokens, where no budget is named."""
 PICTURE_SHARE = 0.6
 """What share of a context's budget the picture of a peer may take."""
 CONCLUSIONS_SHARE = 0.3
@@ -212,7 +212,7 @@ class _Seen(Struct, frozen=True):
 
     @property
     def most(self) -> int:
-        """How many conclusions, and how many messages that a search finds, are told at most."""
+        """How many conclusions, and how many found messages, it has at most."""
         return self.request.max_conclusions or MOST_CONCLUSIONS
 
 

@@ -74,7 +74,7 @@ class AddMessages(WorkspaceRequest, frozen=True, kw_only=True):
     idempotency_key: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
     namespace: Namespace | None = None
     members: Members | None = None
-    """Who is let in beside those who speak; the habits hold for whoever was never in the session."""
+    """Who is let in beside those who speak. The habits hold for those who were never in the session."""
 
 
 class AddFile(WorkspaceRequest, frozen=True, kw_only=True):

@@ -108,7 +108,7 @@ class NamedAnswer(Answer, frozen=True):
 
 
 class BareListAnswer(Answer, frozen=True):
-    """Base of an answer that is one list, its first field; `repeated` tells what of it was there already."""
+    """Base of an answer that is one list, its first field; `repeated` says what of it was there already."""
 
 
 class Opened(Answer, frozen=True):
@@ -182,7 +182,7 @@ def found_by_name(
 
 
 def names_read(ctx: RequestContext, *entries: Entry) -> Trace:
-    """What the log tells of names that were looked up: where the sessions lie, or, without any, may lie."""
+    """What the log says of names that were looked up: where the sessions lie, or, without any, may lie."""
     namespaces = {entry.namespace for entry in entries if entry.kind == SESSION}
     return reading(sorted(namespaces) or everywhere(ctx))
 

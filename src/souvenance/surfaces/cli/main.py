@@ -46,7 +46,7 @@ def exit_of(kind: type[e.SouvenanceError]) -> int:
 
 
 _CLIENT = "httpx"
-"""What speaks to servers; whoever keeps memory on this machine alone needs none."""
+"""What speaks to servers. A memory on this machine alone does not need it."""
 
 
 class Root(Group):

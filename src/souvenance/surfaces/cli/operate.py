@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 8787
 _VECTORS = {
     SEALED: "sealed like the text",
-    PGVECTOR: "in the clear in pgvector: whoever reads the database can tell much of the text",
+    PGVECTOR: "unencrypted in pgvector: a reader of the database can tell much of the text",
     NONE: "not kept",
 }
 

@@ -212,7 +212,7 @@ class Shell:
 
     @contextmanager
     def still(self) -> Iterator[None]:
-        """Meanwhile the data folder is asked about one moment, whatever others write."""
+        """Meanwhile the data folder is read as it is at one moment, also if others write."""
         with self.installation().gate.still() as gate:
             self._caller = gate
             try:

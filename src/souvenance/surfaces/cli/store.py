@@ -43,7 +43,7 @@ def backup(
     )
     if not recipient and not without_keys:
         click.echo(
-            f"WARNING: {file} holds the root key: whoever has this file can read every line."
+            f"WARNING: {file} holds the root key: anyone with this file can read every line."
             " Keep it like the key, or encrypt it with --recipient.",
             err=True,
         )

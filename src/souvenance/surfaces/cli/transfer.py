@@ -157,7 +157,7 @@ def _moment(shell: Shell) -> AbstractContextManager[None]:
 def _later(owner: str | None) -> str:
     if owner is not None:
         return "what follows from them is not in it"
-    return "whoever imports it does so"
+    return "the import does so"
 
 
 def _counted(counts: dict[str, int]) -> str:

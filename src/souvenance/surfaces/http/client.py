@@ -105,7 +105,7 @@ class RemoteGate:
         timeout: float | None = None,
         awaited: Awaited | None = None,
     ) -> Any:
-        """The gate's answer; `awaited` is told meanwhile whose turn it is. Raises: SouvenanceError."""
+        """The gate's answer. `awaited` knows meanwhile whose turn it is. Raises: SouvenanceError."""
         writer = _writer(operation.name)
         sent = writer.written(request)
         headers = {**sent.headers, **_proving(credentials), **self._headers}
@@ -196,7 +196,7 @@ class _Course:
         self.connected = False
 
     def goes_on(self, connection: _Connection, step: str, about: Mapping[str, Any]) -> None:
-        """As httpcore tells of it: each step begins and then completes or fails."""
+        """As httpcore reports it: each step begins and then completes or fails."""
         step, _, point = step.rpartition(".")
         what = step.rpartition(".")[2]
         if what in _CONNECTING:

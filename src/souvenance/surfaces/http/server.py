@@ -127,7 +127,7 @@ class Behind(Protocol):
         ...
 
     def observe(self, observer: Any) -> None:
-        """Show that work to whoever sees the server."""
+        """Show that work to the observer."""
         ...
 
     def announced(self, url: str) -> AbstractContextManager[None]:

@@ -116,7 +116,7 @@ class Transport:
         """Run it, in one task from the first request to the end of all."""
         try:
             manager = await asyncio.to_thread(_manager, self._body_bytes)
-        except Exception as error:  # noqa: BLE001 - whoever asks gets it
+        except Exception as error:  # noqa: BLE001 - the request gets it
             made.set_exception(error)
             return
         async with manager.run():

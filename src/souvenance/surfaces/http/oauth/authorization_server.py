@@ -151,7 +151,7 @@ class HeldSlip:
         return "" if self._sent is None else self._sent.redirect_uri
 
     def get_scope(self) -> str:
-        """What a client may ask for again; whoever may write may also ask for less."""
+        """What a client may ask for again. One that may write may also ask for less."""
         return f"{READ} {WRITE}" if WRITE in self.scope.split() else self.scope
 
     def check_client(self, client: RegisteredClient) -> bool:

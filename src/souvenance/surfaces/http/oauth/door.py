@@ -64,7 +64,7 @@ Answers = Callable[[OAuthRequest], Response]
 
 
 class SignInDoor:
-    """`public_url` is the origin that this server is known by; without it, whatever each request calls it."""
+    """`public_url` is the origin that this server is known by; without it, each request says so."""
 
     def __init__(self, state: OAuthState, public_url: str | None = None) -> None:
         self._public_url = public_url

@@ -1,6 +1,6 @@
 """The pages of sign-in: plain HTML forms with one stylesheet inside, no script and nothing fetched.
 
-Whatever comes from outside is escaped. Where it is shown it is also put on one line, cut, kept apart from
+All text from outside is escaped. Where it is shown it is also put on one line, cut, kept apart from
 the text around it, and every character that can't be seen becomes one that can.
 """
 

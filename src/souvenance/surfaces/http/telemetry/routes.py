@@ -1,4 +1,4 @@
-"""The routes of whoever looks after a server: whether it is up, whether it is ready, and what it counts."""
+"""The routes of an operator: whether the server is up, whether it is ready, and what it counts."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class StoreHealth:
             self._probe()
         except SouvenanceError as error:
             found = error
-        except Exception:  # noqa: BLE001 - whatever it is, the store is not there for requests
+        except Exception:  # noqa: BLE001 - after any error the store is not there for requests
             found = StorageUnavailable("the store failed")
         self._trouble, self._looked_at = found, time.monotonic()
 
@@ -79,7 +79,7 @@ def health_routes(gate: Gate, threads: RequestThreads, observer: TelemetryObserv
     handlers = _HealthRoutes(gate, threads)
     found = [WebRoute("/health", handlers.health), WebRoute("/ready", handlers.ready)]
     if observer is not None and observer.metrics is not None:
-        found.append(WebRoute("/metrics", handlers.tells(observer.metrics)))
+        found.append(WebRoute("/metrics", handlers.metrics(observer.metrics)))
     return found
 
 
@@ -107,7 +107,7 @@ class _HealthRoutes:
             raise kind(trouble.detail, hint=trouble.hint)
         return json_answer(200, {"status": "ready"})
 
-    def tells(self, metrics: Metrics) -> Callable[[Request], Awaitable[Response]]:
+    def metrics(self, metrics: Metrics) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             """Raises: SouvenanceError."""
             if not _is_local(request):
