@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from souvenance.core.embedding_space import Meaning
 from souvenance.core.vault import CompartmentKeys, Vault
 from souvenance.domain import content, ulid
+from souvenance.domain.audit import OK, Event
 from souvenance.domain.limits import Limits
 from souvenance.domain.line import Line, LinePlace, SealedLine, shared_fields
 from souvenance.domain.names import Compartment
@@ -25,6 +26,8 @@ from souvenance.ports.text import DocumentReader, NoSpelling, NoThesaurus, Spell
 from souvenance.ports.webhook_sender import WebhookSender
 
 _MOST = 512
+ACTOR = "souvenance"
+"""In whose name work is done that no request asked for."""
 QUOTES = "quotes"
 """What an answer says that it was made by, where no model made it."""
 
@@ -156,6 +159,19 @@ class RequestContext(Struct, frozen=True, gc=False):
         if not found:
             raise NotFound("there is no such line")
         return found
+
+
+def own_context(
+    tx: Transaction, services: Services, workspace: str, namespace: str, now: int
+) -> RequestContext:
+    """The context of work that no request asked for, in one namespace."""
+    scope = Scope(workspace, ACTOR, frozenset((namespace,)), None)
+    return RequestContext(tx, scope, ACTOR, now, services)
+
+
+def own_event(at: int, operation: str, trace: Trace, outcome: str = OK) -> Event:
+    """What the log says of work that no request asked for."""
+    return Event(at, ACTOR, ACTOR, operation, outcome, trace.namespaces, trace.lines, trace.detail)
 
 
 def said_at(line: LinePlace) -> int:

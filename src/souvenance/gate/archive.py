@@ -126,8 +126,7 @@ def peek(authorised: AuthorisedRequest, request: Import) -> Outcome | None:
 
 def take(authorised: AuthorisedRequest, request: Import) -> Outcome:
     found, changes = import_records.take(authorised.ctx, request.records)
-    told = {"same": found.same, "conflicts": len(found.conflicts)}
-    trace = changes.trace(**told, **({"replaced": found.replaced} if found.replaced else {}))
+    trace = changes.trace(same=found.same, conflicts=len(found.conflicts))
     return Outcome(ImportAnswer(found.new, found.same, found.conflicts), trace)
 
 

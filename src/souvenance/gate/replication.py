@@ -20,7 +20,6 @@ from typing import TypeVar
 from msgspec import Struct, field
 
 from souvenance.core.conversation.compartments import Changes
-from souvenance.core.embedding import ACTOR
 from souvenance.core.remember import append
 from souvenance.core.replication import (
     STAMP_BYTES,
@@ -32,10 +31,9 @@ from souvenance.core.replication import (
     pages,
     ship_some,
 )
-from souvenance.core.request_context import RequestContext, Services
+from souvenance.core.request_context import RequestContext, Services, own_context, own_event
 from souvenance.core.vault import CompartmentKeys, Vault
 from souvenance.domain import ulid
-from souvenance.domain.audit import OK, Event
 from souvenance.domain.directory import MEMBER, PEER, SESSION, WORKSPACE, Entry, Tie
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import SESSIONS, Compartment
@@ -47,7 +45,6 @@ from souvenance.domain.objects import (
     unpacked,
     unpacked_key,
 )
-from souvenance.domain.policy import Scope
 from souvenance.errors import Conflict, IntegrityError, SouvenanceError, StorageUnavailable, Tampered
 from souvenance.gate.maintenance import forgotten
 from souvenance.ports.clock import Clock, Entropy
@@ -340,7 +337,8 @@ class Repairer:
                 opener = self._opener(tx, compartment)
                 if opener is None:
                     return
-                changes, ctx = Changes(), self._ctx(tx, compartment)
+                changes, now = Changes(), self._clock.now()
+                ctx = own_context(tx, self._services, compartment.workspace, compartment.namespace, now)
                 for found in self._read(opener, some, fetched):
                     if isinstance(found, LineObject):
                         self._restore_line(ctx, opener, found, changes)
@@ -386,7 +384,7 @@ class Repairer:
                         elif tx.lines.get(compartment, found.target) is None:
                             orphans.append(ChangeNote(compartment, REPLACED, found.target))
                 if done:
-                    self._record(tx, compartment, Changes({compartment.namespace}), replaced=done)
+                    self._record(tx, compartment, Changes({compartment.namespace}, replaced=done))
         self.worker.note(orphans)
 
     def _opener(self, tx: Transaction, compartment: Compartment) -> CompartmentKeys | None:
@@ -430,25 +428,9 @@ class Repairer:
             where = {} if kind == WORKSPACE else {"namespace": line.compartment.namespace}
             tx.directory.add(Entry(workspace, kind, name, uid, line.created_at, **where))
 
-    def _ctx(self, tx: Transaction, compartment: Compartment) -> RequestContext:
-        scope = Scope(compartment.workspace, ACTOR, frozenset((compartment.namespace,)), None)
-        return RequestContext(tx, scope, ACTOR, self._clock.now(), self._services)
-
-    def _record(self, tx: Transaction, compartment: Compartment, changes: Changes, **facts: object) -> None:
-        trace = changes.trace(**facts)
-        tx.audit.append(
-            compartment.workspace,
-            Event(
-                at=self._clock.now(),
-                actor=ACTOR,
-                cap=ACTOR,
-                operation="objects.restore",
-                outcome=OK,
-                namespaces=trace.namespaces,
-                lines=trace.lines,
-                detail=trace.detail,
-            ),
-        )
+    def _record(self, tx: Transaction, compartment: Compartment, changes: Changes) -> None:
+        event = own_event(self._clock.now(), "objects.restore", changes.trace())
+        tx.audit.append(compartment.workspace, event)
 
     def _compare(self, compartment: Compartment, both: Sequence[ChangeNote]) -> None:
         """Look at what both have of the compartment; the keys first, for without them nothing opens.

@@ -21,15 +21,14 @@ from souvenance.core.conversation import derive, webhooks
 from souvenance.core.conversation.compartments import Changes
 from souvenance.core.conversation.deduplicate import dream
 from souvenance.core.conversation.summarise import by_quotes, keep_summary, read_stretch
-from souvenance.core.embedding import ACTOR, embed_some
+from souvenance.core.embedding import embed_some
 from souvenance.core.reindex import every_compartment, notice, renew_some
-from souvenance.core.request_context import RequestContext, Services
+from souvenance.core.request_context import RequestContext, Services, own_context, own_event
 from souvenance.core.search import reading
 from souvenance.decoders import settled
-from souvenance.domain.audit import OK, Event
+from souvenance.domain.audit import OK
 from souvenance.domain.directory import WEBHOOK
 from souvenance.domain.jobs import DELIVER, DERIVE, DREAM, REASONING, SUMMARISE, Task
-from souvenance.domain.policy import Scope
 from souvenance.domain.webhooks import retry_after_ms, sign
 from souvenance.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable, SouvenanceError, Unavailable
 from souvenance.gate.gate import Idle
@@ -222,18 +221,12 @@ class Worker:
                 self._finish(tasks, lambda ctx: Changes(), outcome=code)
 
     def _do(self, tasks: Sequence[Task]) -> None:
-        match tasks[0].kind:
-            case kind if kind == DERIVE:
-                self._derive(tasks)
-            case kind if kind == SUMMARISE:
-                for task in tasks:
-                    self._summarise(task)
-            case kind if kind == DREAM:
-                for task in tasks:
-                    self._dream(task)
-            case _:
-                for task in tasks:
-                    self._deliver(task)
+        if tasks[0].kind == DERIVE:
+            self._derive(tasks)
+            return
+        work = {SUMMARISE: self._summarise, DREAM: self._dream, DELIVER: self._deliver}[tasks[0].kind]
+        for task in tasks:
+            work(task)
 
     def _derive(self, tasks: Sequence[Task]) -> None:
         with self._store.read(tasks[0].workspace) as tx:
@@ -332,20 +325,8 @@ class Worker:
             changes = keep(ctx)
             if tasks[0].kind != DELIVER:
                 changes.namespaces.add(tasks[0].namespace)
-            trace = changes.trace()
-            tx.audit.append(
-                tasks[0].workspace,
-                Event(
-                    at=ctx.now,
-                    actor=ACTOR,
-                    cap=ctx.cap,
-                    operation=f"work.{tasks[0].kind}",
-                    outcome=outcome,
-                    namespaces=trace.namespaces,
-                    lines=trace.lines,
-                    detail=trace.detail,
-                ),
-            )
+            event = own_event(ctx.now, f"work.{tasks[0].kind}", changes.trace(), outcome)
+            tx.audit.append(tasks[0].workspace, event)
             if tasks[0].kind != DELIVER:
                 self._announce(ctx, tasks[0])
 
@@ -373,5 +354,4 @@ class Worker:
             self._report(f"the work waits for its lease to end: {error.detail}")
 
     def _ctx(self, tx: Transaction, task: Task) -> RequestContext:
-        scope = Scope(task.workspace, ACTOR, frozenset((task.namespace,)), None)
-        return RequestContext(tx, scope, ACTOR, self._clock.now(), self._services)
+        return own_context(tx, self._services, task.workspace, task.namespace, self._clock.now())

@@ -147,9 +147,7 @@ def owe_some(ctx: RequestContext, digest: str, first: int, owed: Sequence[Owed])
 
     Raises: NotFound if the import never began; InvalidInput, NamespaceDenied.
     """
-    known = ctx.tx.directory.entry(ctx.scope.workspace, IMPORT, digest)
-    if known is None:
-        raise NotFound("there is no such import")
+    known = _begun(ctx, digest)
     expected = _expected(known)
     if first > expected.owed:
         raise InvalidInput(f"the work before number {first} did not come yet")
@@ -165,9 +163,7 @@ def finish(ctx: RequestContext, digest: str) -> dict[str, int]:
 
     Raises: NotFound if it never began, Conflict if there is less here than it should have brought.
     """
-    known = ctx.tx.directory.entry(ctx.scope.workspace, IMPORT, digest)
-    if known is None:
-        raise NotFound("there is no such import")
+    known = _begun(ctx, digest)
     expected = _expected(known)
     found = {sort: _count_sort(ctx, sort) for sort in sorted({*expected.counts, _LINE_SORT})}
     for sort, count in expected.counts.items():
@@ -185,6 +181,13 @@ def unfinished(ctx: RequestContext) -> list[str]:
     """The digests of imports into this workspace of which not all is there."""
     entries = ctx.tx.directory.entries(ctx.scope.workspace, IMPORT)
     return [entry.name for entry in entries if not _expected(entry).complete]
+
+
+def _begun(ctx: RequestContext, digest: str) -> Entry:
+    known = ctx.tx.directory.entry(ctx.scope.workspace, IMPORT, digest)
+    if known is None:
+        raise NotFound("there is no such import")
+    return known
 
 
 def _expected(entry: Entry) -> Expected:
@@ -213,8 +216,6 @@ class Taken(Struct):
     new: int = 0
     same: int = 0
     conflicts: list[str] = []
-    replaced: list[tuple[str, str, str, str]] = []
-    """Owner and namespace of lines that came as replaced ones, with their ids and those of what did so."""
 
 
 def look(ctx: RequestContext, records: Sequence[Record]) -> Taken:
@@ -387,7 +388,7 @@ class _ComparedRecords:
             return None
         if record.invalidated_by is not None:
             ctx.tx.lines.invalidate(compartment, record.id, record.invalidated_by)
-            self.taken.replaced.append(
+            self._changes.replaced.append(
                 (compartment.owner, compartment.namespace, record.id, record.invalidated_by)
             )
         if record.cites:

@@ -100,132 +100,94 @@ def stands_of(ctx: RequestContext, observer: str, observed: str) -> dict[str, li
     return {namespace: _opened(opener, line).stands for namespace, line in lines.items()}
 
 
-def stands_in(ctx: RequestContext, observer: str, observed: str, namespace: str) -> list[Stand]:
-    """The facts that were said of a peer in that namespace.
+class Card:
+    """The card that an observer has of a peer in one namespace. Raises, all of it: Tampered."""
 
-    Raises: Tampered.
-    """
-    return list(_kept(ctx, observer, observed, namespace).stands)
+    def __init__(self, ctx: RequestContext, observer: str, observed: str, namespace: str) -> None:
+        self._ctx = ctx
+        self._observer = observer
+        self._observed = observed
+        self._namespace = namespace
 
+    @property
+    def stands(self) -> list[Stand]:
+        """The facts that were said of the peer."""
+        return list(self._read().stands)
 
-def write_card(
-    ctx: RequestContext,
-    observer: str,
-    observed: str,
-    namespace: str,
-    entries: Sequence[CardEntry],
-    changes: Changes,
-) -> None:
-    """Put these entries in place of what the card of that namespace said."""
-    before = _kept(ctx, observer, observed, namespace)
-    overruled = sorted({stand.said for stand in before.stands})
-    after = replace(before, entries=list(entries), overruled=overruled)
-    _write(ctx, observer, observed, namespace, after, changes)
+    @property
+    def size(self) -> int:
+        """How many lines it has."""
+        return len(self._read().entries or ())
 
+    def write(self, entries: Sequence[CardEntry], changes: Changes) -> None:
+        """Put these entries in place of what it said."""
+        before = self._read()
+        overruled = sorted({stand.said for stand in before.stands})
+        self._write(replace(before, entries=list(entries), overruled=overruled), changes)
 
-def add_news(
-    ctx: RequestContext,
-    observer: str,
-    observed: str,
-    namespace: str,
-    news: Sequence[Stand],
-    changes: Changes,
-    *,
-    makes_card: bool,
-) -> None:
-    """Note what was said and, where cards are made, put it on the card.
+    def add_news(self, news: Sequence[Stand], changes: Changes, *, makes_card: bool) -> None:
+        """Note what was said and, where cards are made, put it on the card."""
+        before = self._read()
+        after = replace(before, stands=_newest((*before.stands, *news)))
+        self._change(before, _remade(after) if makes_card else after, changes)
 
-    Raises: Tampered.
-    """
-    before = _kept(ctx, observer, observed, namespace)
-    after = replace(before, stands=_newest((*before.stands, *news)))
-    if makes_card:
-        after = _remade(after)
-    if after != before:
-        _write(ctx, observer, observed, namespace, after, changes)
+    def strike(self, sources: Collection[str], changes: Changes, *, messages: Collection[str] = ()) -> bool:
+        """Take out what came from these conclusions, or was said in these messages; whether there was any.
 
+        What that had replaced holds again.
+        """
+        before = self._read()
+        gone, unsaid = set(sources), set(messages)
+        after = replace(
+            before,
+            stands=[one for one in before.stands if one.source not in gone and one.said not in unsaid],
+            overruled=[message for message in before.overruled if message not in unsaid],
+        )
+        return self._change(before, after if before.entries is None else _remade(after), changes)
 
-def strike(
-    ctx: RequestContext,
-    observer: str,
-    observed: str,
-    namespace: str,
-    sources: Collection[str],
-    changes: Changes,
-    *,
-    messages: Collection[str] = (),
-) -> bool:
-    """Take out what came from these conclusions, or was said in these messages; whether there was any.
+    def remake(self, stands: Iterable[Stand], changes: Changes) -> None:
+        """Make the card anew of these facts and what was written by hand."""
+        before = self._read()
+        self._change(before, _remade(replace(before, stands=_newest(stands))), changes)
 
-    What that had replaced holds again.
+    def take_over(self, lines: Sequence[SealedLine], changes: Changes) -> None:
+        """Make what these other cards keep part of this one."""
+        opener = Opener(self._ctx)
+        given = [_opened(opener, line) for line in lines]
+        for line in lines:
+            self._delete(line, changes)
+        every = [self._read(), *given]
+        made = [kept.entries for kept in every if kept.entries is not None]
+        together = _Kept(
+            list(dict.fromkeys(chain.from_iterable(made))) if made else None,
+            _newest(stand for kept in every for stand in kept.stands),
+            sorted({message for kept in every for message in kept.overruled}),
+        )
+        self._write(_remade(together) if len(made) > 1 else together, changes)
 
-    Raises: Tampered.
-    """
-    before = _kept(ctx, observer, observed, namespace)
-    gone, unsaid = set(sources), set(messages)
-    after = replace(
-        before,
-        stands=[one for one in before.stands if one.source not in gone and one.said not in unsaid],
-        overruled=[message for message in before.overruled if message not in unsaid],
-    )
-    if before.entries is not None:
-        after = _remade(after)
-    if after != before:
-        _write(ctx, observer, observed, namespace, after, changes)
-    return after != before
+    def _line(self) -> SealedLine | None:
+        return _lines(self._ctx, self._observer, self._observed, (self._namespace,)).get(self._namespace)
 
+    def _read(self) -> _Kept:
+        line = self._line()
+        return _Kept() if line is None else _opened(Opener(self._ctx), line)
 
-def remake(
-    ctx: RequestContext,
-    observer: str,
-    observed: str,
-    namespace: str,
-    stands: Iterable[Stand],
-    changes: Changes,
-) -> None:
-    """Make the card anew of these facts and what was written by hand.
+    def _change(self, before: _Kept, after: _Kept, changes: Changes) -> bool:
+        if after != before:
+            self._write(after, changes)
+        return after != before
 
-    Raises: Tampered.
-    """
-    before = _kept(ctx, observer, observed, namespace)
-    after = _remade(replace(before, stands=_newest(stands)))
-    if after != before:
-        _write(ctx, observer, observed, namespace, after, changes)
+    def _write(self, kept: _Kept, changes: Changes) -> None:
+        ctx, earlier = self._ctx, self._line()
+        if earlier is not None:
+            self._delete(earlier, changes)
+        keys = ctx.services.vault.compartment(ctx.tx, compartment_of(ctx, self._observer, self._namespace))
+        text = msgspec.json.encode(kept).decode()
+        changes.add(write_line(ctx, keys, ctx.fresh_id(), CARD, text, about=self._observed))
 
-
-def hand_over(
-    ctx: RequestContext,
-    lines: Sequence[SealedLine],
-    observer: str,
-    observed: str,
-    namespace: str,
-    changes: Changes,
-) -> None:
-    """Make what these cards keep part of the one that the observer has of that peer.
-
-    Raises: Tampered.
-    """
-    opener = Opener(ctx)
-    given = [_opened(opener, line) for line in lines]
-    for line in lines:
-        ctx.tx.lines.delete(line.compartment, (line.id,))
+    def _delete(self, line: SealedLine, changes: Changes) -> None:
+        self._ctx.tx.lines.delete(line.compartment, (line.id,))
         changes.lose(line.compartment, (line.id,))
-    every = [_kept(ctx, observer, observed, namespace), *given]
-    made = [kept.entries for kept in every if kept.entries is not None]
-    together = _Kept(
-        list(dict.fromkeys(chain.from_iterable(made))) if made else None,
-        _newest(stand for kept in every for stand in kept.stands),
-        sorted({message for kept in every for message in kept.overruled}),
-    )
-    _write(ctx, observer, observed, namespace, _remade(together) if len(made) > 1 else together, changes)
-
-
-def count_entries(ctx: RequestContext, observer: str, observed: str, namespace: str) -> int:
-    """How many lines the card of one namespace has.
-
-    Raises: Tampered.
-    """
-    return len(_kept(ctx, observer, observed, namespace).entries or ())
 
 
 def _newest(stands: Iterable[Stand]) -> list[Stand]:
@@ -252,23 +214,6 @@ def _fitted(by_hand: Sequence[CardEntry], stands: Iterable[Stand]) -> list[CardE
     )
     said = holding(open_ones, max(0, MOST_ENTRIES - len(by_hand)))
     return [*by_hand, *(CardEntry(stand.text, stand.source, stand.at) for stand in said)]
-
-
-def _write(
-    ctx: RequestContext, observer: str, observed: str, namespace: str, kept: _Kept, changes: Changes
-) -> None:
-    earlier = _lines(ctx, observer, observed, (namespace,)).get(namespace)
-    if earlier is not None:
-        ctx.tx.lines.delete(earlier.compartment, (earlier.id,))
-        changes.lose(earlier.compartment, (earlier.id,))
-    keys = ctx.services.vault.compartment(ctx.tx, compartment_of(ctx, observer, namespace))
-    text = msgspec.json.encode(kept).decode()
-    changes.add(write_line(ctx, keys, ctx.fresh_id(), CARD, text, about=observed))
-
-
-def _kept(ctx: RequestContext, observer: str, observed: str, namespace: str) -> _Kept:
-    line = _lines(ctx, observer, observed, (namespace,)).get(namespace)
-    return _Kept() if line is None else _opened(Opener(ctx), line)
 
 
 def _lines(

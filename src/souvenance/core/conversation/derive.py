@@ -163,9 +163,8 @@ def keep_statements(ctx: RequestContext, passage: DerivedStretch) -> Changes:
                 for line in one.lines
             ]
         if news:
-            cards.add_news(
-                ctx, observer, passage.about, passage.namespace, news, changes, makes_card=makes_card
-            )
+            card = cards.Card(ctx, observer, passage.about, passage.namespace)
+            card.add_news(news, changes, makes_card=makes_card)
     return changes
 
 
@@ -370,11 +369,11 @@ class _Hearer:
 
     def tell_card(self, *, makes_card: bool) -> None:
         """Take off the card what no longer stands, and put on it what is new."""
-        ends = self._observer, self._passage.about, self._passage.namespace
+        card = cards.Card(self._ctx, self._observer, self._passage.about, self._passage.namespace)
         if self._gone:
-            cards.strike(self._ctx, *ends, self._gone, self._changes, messages=())
+            card.strike(self._gone, self._changes)
         if self._news:
-            cards.add_news(self._ctx, *ends, self._news, self._changes, makes_card=makes_card)
+            card.add_news(self._news, self._changes, makes_card=makes_card)
 
     def _trust(self, one: Revision) -> Trust:
         """The class of what is said: the lowest of its sources, and lower if it reads like an order."""

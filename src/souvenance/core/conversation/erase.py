@@ -282,9 +282,8 @@ def erase_lines(ctx: RequestContext, lines: Iterable[LinePlace], changes: Change
         going = [*_resting_on(ctx, said, struck), *reasoned]
         anew.update((line.compartment, line.about or "") for line in reasoned)
     for (compartment, observed), sources in struck.items():
-        if cards.strike(
-            ctx, compartment.owner, observed, compartment.namespace, sources, changes, messages=unsaid
-        ):
+        card = cards.Card(ctx, compartment.owner, observed, compartment.namespace)
+        if card.strike(sources, changes, messages=unsaid):
             anew.add((compartment, observed))
     for compartment, observed in sorted(anew):
         owe_card(ctx, compartment, observed)
@@ -306,7 +305,8 @@ def erase_resting(
     weakened: dict[tuple[Compartment, str], set[str]] = defaultdict(set)
     resting = _resting_on(ctx, unsaid, weakened)
     for compartment, observed in weakened:
-        cards.strike(ctx, compartment.owner, observed, compartment.namespace, (), changes, messages=unsaid)
+        card = cards.Card(ctx, compartment.owner, observed, compartment.namespace)
+        card.strike((), changes, messages=unsaid)
     held = ctx.tx.lines.views(Views(workspace, KINDS, owner, namespaces=ctx.scope.namespaces))
     reasoned = _reasoned_from(ctx, {line.id for line in held}.intersection(gone))
     erase_lines(ctx, [*resting, *(line for line in reasoned if line.compartment.owner != owner)], changes)

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.core.conversation import cards
+from souvenance.core.conversation.cards import Card
 from souvenance.core.conversation.compartments import Changes
 from souvenance.core.conversation.conclusions import KINDS, likeness
 from souvenance.core.conversation.erase import compartments_held, delete_compartments
@@ -44,8 +44,6 @@ class RenameReport(Struct, frozen=True):
     cursor: str | None
     """The line behind which the next part begins; None if nothing is left."""
     changes: Changes
-    replaced: list[tuple[str, str, str, str]]
-    """Owner and namespace of lines that something had replaced, with their ids and those of what did so."""
 
 
 def rename_some(ctx: RequestContext, peer: str, name: str, after: str | None, most: int) -> RenameReport:
@@ -82,11 +80,10 @@ class _Move:
         self._peer = peer
         self._name = name
         self._changes = Changes()
-        self._replaced: list[tuple[str, str, str, str]] = []
         self._count = 0
 
     def told(self, cursor: str | None) -> RenameReport:
-        return RenameReport(self._count, cursor, self._changes, self._replaced)
+        return RenameReport(self._count, cursor, self._changes)
 
     def own(self, after: str | None, most: int) -> list[SealedLine]:
         """The peer's own lines, oldest first."""
@@ -149,7 +146,7 @@ class _Move:
             )
         if by is not None:
             ctx.tx.lines.invalidate(there.compartment, line.id, by)
-            self._replaced.append((there.compartment.owner, there.compartment.namespace, line.id, by))
+            self._changes.replaced.append((there.compartment.owner, there.compartment.namespace, line.id, by))
         self._changes.add(kept)
         self._count += 1
 
@@ -165,7 +162,7 @@ class _Move:
             by_place[place].append(line)
             self._count += 1
         for (observer, observed, namespace), own in by_place.items():
-            cards.hand_over(self._ctx, own, observer, observed, namespace, self._changes)
+            Card(self._ctx, observer, observed, namespace).take_over(own, self._changes)
 
     def enter(self) -> None:
         """Let the other name have the peer's entry, if it has none, and its stays in sessions."""

@@ -376,7 +376,7 @@ def _write_card(call: AuthorisedRequest, request: WriteCard) -> Outcome:
     if call.rights.reaches(target):
         directory.ensure(call.ctx, PEER, target, namespace=namespace)
     entries = [CardEntry(check_text(text, "peer_card")) for text in request.peer_card]
-    cards.write_card(call.ctx, request.peer_id, target, namespace, entries, changes)
+    cards.Card(call.ctx, request.peer_id, target, namespace).write(entries, changes)
     return Outcome(PeerCard(list(request.peer_card)), changes.trace())
 
 

@@ -170,13 +170,10 @@ def _delete(call: AuthorisedRequest, request: DeletePeer) -> Outcome:
 
 def _rename(call: AuthorisedRequest, request: RenamePeer) -> Outcome:
     done = rename_some(call.ctx, request.peer_id, request.name, request.after, request.limit)
-    facts: dict[str, object] = {"renamed": (request.peer_id, request.name)}
-    if done.replaced:
-        facts["replaced"] = done.replaced
-    answer = Renamed(done.lines, done.cursor)
+    answer, renamed = Renamed(done.lines, done.cursor), (request.peer_id, request.name)
     if done.cursor is not None:
-        return Outcome(answer, done.changes.trace(**facts))
-    return erased(call, done.changes, answer, **facts)
+        return Outcome(answer, done.changes.trace(renamed=renamed))
+    return erased(call, done.changes, answer, renamed=renamed)
 
 
 OPEN_PEER = operation(
