@@ -21,7 +21,7 @@ from souvenance.errors import NotFound, Tampered
 from souvenance.ports.clock import Entropy, UniversalTime, Zone
 from souvenance.ports.index import Index
 from souvenance.ports.model import Model
-from souvenance.ports.store import Transaction
+from souvenance.ports.store import EVERYTHING, Transaction, TurnSpan
 from souvenance.ports.text import DocumentReader, NoSpelling, NoThesaurus, Spelling, Thesaurus, Tokenizer
 from souvenance.ports.webhook_sender import WebhookSender
 
@@ -172,6 +172,19 @@ def own_context(
 def own_event(at: int, operation: str, trace: Trace, outcome: str = OK) -> Event:
     """What the log says of work that no request asked for."""
     return Event(at, ACTOR, ACTOR, operation, outcome, trace.namespaces, trace.lines, trace.detail)
+
+
+def whole_history(compartment: Compartment, after: str = "", limit: int = EVERYTHING) -> TurnSpan:
+    """Every line of the compartment behind that id, replaced ones too, oldest first."""
+    return TurnSpan(
+        compartment.workspace,
+        compartment.owner,
+        (compartment.namespace,),
+        after=(after, compartment.namespace) if after else None,
+        history=True,
+        newest_first=False,
+        limit=limit,
+    )
 
 
 def said_at(line: LinePlace) -> int:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import groupby
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -319,11 +319,11 @@ class Gate:
 
         Raises: SouvenanceError; what the cap allowed or refused is in the audit log by then.
         """
-        with self.idle.broken():
-            if self._observer is None:
-                return self._call(operation, credentials, request)
-            with self._observer.watch(OPERATION, operation.name) as watched:
-                return self._call(operation, credentials, request, watched)
+        with self.idle.broken(), self._watch(operation) as watched:
+            return self._call(operation, credentials, request, watched)
+
+    def _watch(self, operation: Operation) -> AbstractContextManager[Watched | None]:
+        return nullcontext() if self._observer is None else self._observer.watch(OPERATION, operation.name)
 
     def call_all(
         self, credentials: Credentials, calls: Sequence[tuple[Operation, Request]]
@@ -363,11 +363,10 @@ class Gate:
 
     def _looked_up(self, tx: Transaction, asked: GateRequest, request: Request) -> Outcome | SouvenanceError:
         try:
-            if self._observer is None:
-                return self._perform(tx, asked, request, asked.operation.work)
-            with self._observer.watch(OPERATION, asked.operation.name) as watched:
+            with self._watch(asked.operation) as watched:
                 found = self._perform(tx, asked, request, asked.operation.work)
-                watched.count(LINES, len(found.trace.lines))
+                if watched is not None:
+                    watched.count(LINES, len(found.trace.lines))
                 return found
         except Unavailable:
             raise
@@ -393,7 +392,7 @@ class Gate:
         operation: Operation,
         credentials: Credentials,
         request: Request | Callable[[], Request],
-        watched: Watched | None = None,
+        watched: Watched | None,
     ) -> Any:
         chain = self._authenticated(credentials)
         asked = GateRequest(operation, chain, credentials, self._clock.now(), home_of(chain.grant))

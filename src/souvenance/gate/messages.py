@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
 from msgspec import Meta, MsgspecError, Struct, convert, to_builtins
+from msgspec.structs import astuple
 
 from souvenance.core.explanations import Explanation as Explanation
 from souvenance.core.explanations import SignalValue as SignalValue
@@ -278,25 +280,16 @@ class AuditRow(Answer, frozen=True):
     cap: str
     operation: str
     outcome: str
-    namespaces: list[str]
-    lines: list[str]
+    namespaces: Sequence[str]
+    lines: Sequence[str]
     detail: str
     leaf: str
 
     def row(self, workspace: str) -> Row:
         """The row as the log is verified with. Raises: BrokenAuditChain."""
-        event = Event(
-            self.at,
-            self.actor,
-            self.cap,
-            self.operation,
-            self.outcome,
-            self.namespaces,
-            self.lines,
-            self.detail,
-        )
+        _, *event, _ = astuple(self)
         try:
-            return Row(workspace, self.seq, event, bytes.fromhex(self.leaf))
+            return Row(workspace, self.seq, Event(*event), bytes.fromhex(self.leaf))
         except ValueError:
             raise BrokenAuditChain(f"audit row {self.seq} has a leaf that is no hash") from None
 

@@ -28,7 +28,7 @@ from souvenance.core.archive.records import (
 )
 from souvenance.core.conversation import directory, webhooks
 from souvenance.core.conversation.cards import is_card
-from souvenance.core.conversation.compartments import Changes
+from souvenance.core.conversation.compartments import Changes, denied
 from souvenance.core.conversation.conclusions import likeness
 from souvenance.core.conversation.summarise import is_note
 from souvenance.core.remember import append, sealed
@@ -57,7 +57,7 @@ from souvenance.domain.line import (
     shared_fields,
 )
 from souvenance.domain.names import SESSIONS, Compartment
-from souvenance.errors import Conflict, InvalidInput, NamespaceDenied, NotFound, Tampered
+from souvenance.errors import Conflict, InvalidInput, NotFound, Tampered
 from souvenance.ports.store import Turns
 
 _JOBS_AT_ONCE = 500
@@ -82,7 +82,7 @@ def owe(ctx: RequestContext, owed: Sequence[Owed]) -> int:
 
 def _check_job(ctx: RequestContext, owed: Owed) -> None:
     if not ctx.scope.opens(owed.namespace):
-        raise NamespaceDenied("the cap does not open every namespace of this request")
+        raise denied()
     told = owed.particulars
     for name, field in ((owed.session, "session"), (owed.peer, "peer"), (told.observer, "observer")):
         if name is not None:
@@ -274,7 +274,7 @@ class _ComparedRecords:
         if record.owner != SESSIONS:
             names.actor(record.owner, "owner")
         if not self._ctx.scope.opens(record.namespace):
-            raise NamespaceDenied("the cap does not open every namespace of this request")
+            raise denied()
         return Compartment(self._workspace, record.owner, record.namespace)
 
     def _judge(self, what: str, *, agrees: bool) -> None:
@@ -289,7 +289,7 @@ class _ComparedRecords:
         for one in (record.metadata, record.configuration):
             encode_metadata(one)
         if isinstance(record, SessionRecord) and not ctx.scope.opens(record.namespace):
-            raise NamespaceDenied("the cap does not open every namespace of this request")
+            raise denied()
         if isinstance(record, WebhookRecord):
             self._check_webhook(record)
         entry = ctx.tx.directory.entry(self._workspace, kind, name)
@@ -328,7 +328,7 @@ class _ComparedRecords:
         self._ctx.services.webhook_sender.check(endpoint.url)
         scope = self._ctx.scope
         if scope.namespaces is not None and not scope.namespaces.issuperset(endpoint.namespaces):
-            raise NamespaceDenied("the cap does not open every namespace of this request")
+            raise denied()
 
     def _ties(self, ties: Sequence[Tie]) -> list[Tie]:
         if not ties:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from souvenance.core.conversation import directory, webhooks
-from souvenance.core.request_context import RequestContext
+from souvenance.core.request_context import RequestContext, whole_history
 from souvenance.decoders import settled
 from souvenance.domain.archive_records import (
     LineRecord,
@@ -46,7 +46,6 @@ from souvenance.domain.jobs import REASONING, Job, Task
 from souvenance.domain.line import LineFields, SealedLine, shared_fields
 from souvenance.domain.names import Compartment
 from souvenance.errors import InvalidInput, Tampered
-from souvenance.ports.store import TurnSpan
 
 _OWED = ("kind", "due", "session", "peer", "first", "last", "units", "namespace")
 EntryRecord = WorkspaceRecord | PeerRecord | SessionRecord | ScopeRecord | WebhookRecord
@@ -332,16 +331,7 @@ def _lines(ctx: RequestContext, owner: str | None, place: _Cursor) -> Iterator[t
         last = place.last[2] if (compartment.owner, compartment.namespace) == start else ""
         keys = ctx.services.vault.known(ctx.tx, compartment)
         while keys is not None:
-            span = TurnSpan(
-                compartment.workspace,
-                compartment.owner,
-                (compartment.namespace,),
-                after=(last, compartment.namespace),
-                history=True,
-                newest_first=False,
-                limit=_AT_ONCE,
-            )
-            found = ctx.tx.lines.walk(span)
+            found = ctx.tx.lines.walk(whole_history(compartment, last, _AT_ONCE))
             cited = ctx.tx.lines.cited(
                 compartment.workspace, [line.id for line in found], compartment=compartment
             )

@@ -21,6 +21,11 @@ from souvenance.domain.receipt import gone_runs
 from souvenance.errors import NamespaceDenied, Tampered
 
 
+def denied() -> NamespaceDenied:
+    """The refusal of a request that names a namespace which the cap does not open."""
+    return NamespaceDenied("the cap does not open every namespace of this request")
+
+
 def compartment_of(ctx: RequestContext, owner: str, namespace: str) -> Compartment:
     return Compartment(ctx.scope.workspace, owner, namespace)
 
@@ -56,7 +61,7 @@ class Opener:
 
     def _found(self, line: SealedLine) -> CompartmentKeys:
         if not self._ctx.scope.opens(line.compartment.namespace):
-            raise NamespaceDenied("the cap does not open every namespace of this request")
+            raise denied()
         keys = self._ctx.services.vault.known(self._ctx.tx, line.compartment)
         if keys is None:
             raise Tampered(f"line {line.id} lies in a compartment that has lost its keys")

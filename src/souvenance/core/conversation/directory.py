@@ -13,13 +13,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.core.conversation.compartments import compartments_of
+from souvenance.core.conversation.compartments import compartments_of, denied
 from souvenance.core.request_context import RequestContext
 from souvenance.decoders import settled
 from souvenance.domain.directory import MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry, Tie
 from souvenance.domain.names import COMMON_NAMESPACE
 from souvenance.domain.reasoning_settings import MOST_OBSERVERS, Habits, MemberReasoning, PeerHabits, reads
-from souvenance.errors import Conflict, InvalidInput, NamespaceDenied, NotFound
+from souvenance.errors import Conflict, InvalidInput, NotFound
 from souvenance.ports.directory import Batch
 
 _Kind = TypeVar("_Kind", bound=Struct)
@@ -67,7 +67,7 @@ def ensure(
     uid, workspace = ctx.fresh_id(), ctx.scope.workspace
     entry = Entry(workspace, kind, name, uid, ctx.now, metadata, configuration, namespace)
     if not ctx.tx.directory.add(entry):
-        raise _denied()
+        raise denied()
     return entry, True
 
 
@@ -89,17 +89,13 @@ def namespace_for(ctx: RequestContext, session: str | None, asked: str | None) -
         entry = ctx.tx.directory.entry(ctx.scope.workspace, SESSION, session)
     namespace = (asked or COMMON_NAMESPACE) if entry is None else entry.namespace
     if not ctx.scope.opens(namespace) or (asked is not None and not ctx.scope.opens(asked)):
-        raise _denied()
+        raise denied()
     if asked not in (None, namespace):
         raise Conflict(
             "the session lies in another namespace",
             hint="A session keeps its namespace: leave namespace out, or name another session.",
         )
     return namespace
-
-
-def _denied() -> NamespaceDenied:
-    return NamespaceDenied("the cap does not open every namespace of this request")
 
 
 def home(ctx: RequestContext) -> str:

@@ -102,7 +102,6 @@ class RemoteGate:
         credentials: Credentials,
         request: Request,
         *,
-        timeout: float | None = None,
         awaited: Awaited | None = None,
     ) -> Any:
         """The gate's answer. `awaited` knows meanwhile whose turn it is. Raises: SouvenanceError."""
@@ -110,7 +109,7 @@ class RemoteGate:
         sent = writer.written(request)
         headers = {**sent.headers, **_proving(credentials), **self._headers}
         again = not operation.writes and not credentials.proof
-        answer = self._exchange(sent, headers, timeout, awaited or Awaited(), again=again)
+        answer = self._exchange(sent, headers, awaited or Awaited(), again=again)
         if not 200 <= answer.status < 300:
             raise raised(writer.route, answer, with_cap=credentials.token not in (None, "", NO_KEY))
         try:
@@ -125,7 +124,6 @@ class RemoteGate:
         self,
         sent: EncodedRequest,
         headers: Mapping[str, str],
-        timeout: float | None,
         awaited: Awaited,
         *,
         again: bool,
@@ -134,7 +132,7 @@ class RemoteGate:
 
         `again` allows a second try if the server closed a kept connection the moment it was used again.
         """
-        seconds = self._timeout if timeout is None else timeout
+        seconds = self._timeout
         end = time.monotonic() + seconds
         course = _Course(awaited)
         try:
@@ -154,7 +152,7 @@ class RemoteGate:
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OverflowError) as error:
             kept = not course.connected
             if again and kept and isinstance(error, httpx.RemoteProtocolError | httpx.NetworkError):
-                return self._exchange(sent, headers, timeout, awaited, again=False)
+                return self._exchange(sent, headers, awaited, again=False)
             told = str(error) or type(error).__name__
             raise e.ServerUnreachable(f"no answer from the server: {told}") from error
         except RuntimeError as error:
