@@ -147,25 +147,19 @@ class Changes(Struct):
         self.replaced.extend(other.replaced)
 
     def trace(self, **facts: object) -> Trace:
-        detail: dict[str, object] = dict(facts)
-        if self.put:
-            detail["put"] = _runs(self.put)
-        if self.gone:
-            detail["gone"] = gone_runs(self.gone)
-        if self.gone_session is not None:
-            detail["gone_session"] = self.gone_session
-        if self.gone_owner is not None:
-            detail["gone_owner"] = self.gone_owner
-        if self.gone_workspace:
-            detail["gone_workspace"] = True
-        if self.gone_in:
-            detail["gone_in"] = self.gone_in
-        if self.epoch:
-            detail["epoch"] = self.epoch
-        if self.replaced:
-            detail["replaced"] = self.replaced
-        told = msgspec.json.encode(detail, order="sorted").decode() if detail else ""
-        return Trace(sorted(self.namespaces), [line.id for line in self.put], told)
+        changed = {
+            "put": _runs(self.put),
+            "gone": gone_runs(self.gone),
+            "gone_session": self.gone_session,
+            "gone_owner": self.gone_owner,
+            "gone_workspace": self.gone_workspace,
+            "gone_in": self.gone_in,
+            "epoch": self.epoch,
+            "replaced": self.replaced,
+        }
+        detail = {**facts, **{name: one for name, one in changed.items() if one}}
+        text = msgspec.json.encode(detail, order="sorted").decode() if detail else ""
+        return Trace(sorted(self.namespaces), [line.id for line in self.put], text)
 
 
 def is_of_conversation(line: LinePlace) -> bool:
