@@ -24,7 +24,6 @@ Paths = Mapping[str, Mapping[str, Any]]
 JSON = "application/json"
 TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"type": "integer"}
-URL: Schema = {"type": "string", "format": "uri"}
 
 Shape = Callable[[list[str]], Schema]
 """What a refusal looks like that has one of these codes."""
