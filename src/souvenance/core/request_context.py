@@ -134,7 +134,7 @@ class RequestContext(Struct, frozen=True, gc=False):
         return Compartment(self.scope.workspace, self.scope.owner, namespace)
 
     def open_compartments(self) -> dict[str, CompartmentKeys]:
-        """The keys of every existing room in scope, by namespace."""
+        """The keys of every existing compartment in scope, by namespace."""
         scope = self.scope
         return self.services.vault.compartments(self.tx, scope.workspace, scope.owner, scope.namespaces)
 

@@ -124,7 +124,7 @@ def mirrored(store: Store, entropy: Entropy, objects: Objects | None) -> Store:
         empty = objects is not None and not noting and not tx.keys.every()
     if objects is None and not noting:
         return store
-    from souvenance.core.replication import (  # Few books have a bucket.
+    from souvenance.core.replication import (  # Few stores have a bucket.
         STAMP_BYTES,
         MirroredStore,
     )

@@ -271,7 +271,7 @@ def noted(
     if frequent:
         every = _lines(ctx, whose)
         often = sorted((line for line in every if line.times > 1), key=lambda line: -line.times)
-        lines = _with_compartment_for_explicit([*often[:further], *every[: most + _SPARE]], further)
+        lines = _with_room_for_explicit([*often[:further], *every[: most + _SPARE]], further)
     else:
         lines = _newest(ctx, whose, most + _SPARE, further)
     answers = _noted_on(ctx, whose, query, top_k or further, distance) if query else []
@@ -336,7 +336,7 @@ def _newest(ctx: RequestContext, whose: Whose, explicit: int, further: int) -> l
     return sorted(lines, key=lambda line: line.id, reverse=True)
 
 
-def _with_compartment_for_explicit(lines: Sequence[SealedLine], further: int) -> list[SealedLine]:
+def _with_room_for_explicit(lines: Sequence[SealedLine], further: int) -> list[SealedLine]:
     """Each line once; of what was reasoned further, no more than so many."""
     kept: list[SealedLine] = []
     for line in dict.fromkeys(lines):

@@ -46,7 +46,7 @@ _NEVER = 1 << 62
 AROUND = 2
 """How many messages on either side of a found one are quoted with it."""
 _NEIGHBOURS_SHARE = 4
-"""A found message's neighbours may take a fourth of the budget: no reply, however long, takes the compartment
+"""A found message's neighbours may take a fourth of the budget: no reply, however long, takes the place
 of other found messages."""
 _TOKENS_PER_FOUND = 40
 """A short message with its share of a time, a session and a name; so a budget says how many to look for."""
