@@ -125,7 +125,7 @@ def analysed(text: str, at: int, zone: Zone) -> Analysis:
 
 
 class Upcoming(Struct, frozen=True):
-    """A text that is about to be stored: when it was said, and in which compartment, as far as that is known."""
+    """A text that is about to be stored: when it was said, and where it goes, as far as that is known."""
 
     text: str
     at: int | None = None

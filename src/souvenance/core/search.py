@@ -85,7 +85,7 @@ def _days(question: Question) -> tuple[list[str], list[str]]:
 
 
 def reading(services: Services, tx: Transaction, compartment: Compartment) -> Reading | None:
-    """How the compartment's vectors are read; None if there is no embedder, or no such compartment any more."""
+    """How the compartment's vectors are read; None without an embedder, or if it is gone."""
     keys = services.vault.left(tx, compartment) if services.meaning.space else None
     return None if keys is None else Reading(services.meaning.space, _opening(services.meaning, keys))
 

@@ -183,14 +183,14 @@ def _represent(call: AuthorisedRequest, request: Represent) -> Outcome:
     target = request.target or request.peer_id
     limits = call.rights.looks(request.peer_id, target)
     sessions = sessions_asked(call, request.session_id, request.filters, request.scope)
-    found = _picture(call.ctx, _Seen(request, request.peer_id, target, narrowed(sessions, limits)))
+    found = _picture(call.ctx, _Perspective(request, request.peer_id, target, narrowed(sessions, limits)))
     return Outcome(Representation(found.text), _trace(call, found))
 
 
 def _peer_context(call: AuthorisedRequest, request: PeerContext) -> Outcome:
     target = request.target or request.peer_id
     limits = call.rights.looks(request.peer_id, target)
-    found = _picture(call.ctx, _Seen(request, request.peer_id, target, limits, unasked=request.floor))
+    found = _picture(call.ctx, _Perspective(request, request.peer_id, target, limits, unasked=request.floor))
     answer = PeerContextAnswer(request.peer_id, target, found.text, found.card)
     return Outcome(answer, _trace(call, found))
 
@@ -199,7 +199,7 @@ def _trace(call: AuthorisedRequest, found: _Picture) -> Trace:
     return reading(everywhere(call.ctx), found.lines)
 
 
-class _Seen(Struct, frozen=True):
+class _Perspective(Struct, frozen=True):
     """Whose view of whom is asked for."""
 
     request: Represent | PeerContext | SessionContext
@@ -228,7 +228,7 @@ class _Picture(Struct, frozen=True):
 
 
 def _picture(
-    ctx: RequestContext, asked: _Seen, tokens: int = PICTURE_TOKENS, session: str | None = None
+    ctx: RequestContext, asked: _Perspective, tokens: int = PICTURE_TOKENS, session: str | None = None
 ) -> _Picture:
     """Conclusions that were noted, then quoted messages, together within the budget; and the card beside it.
 
@@ -247,7 +247,7 @@ def _picture(
     return _Picture(text, _shown_card(ctx, asked, session), lines, tokens - left)
 
 
-def _noted(ctx: RequestContext, asked: _Seen) -> list[View]:
+def _noted(ctx: RequestContext, asked: _Perspective) -> list[View]:
     kinds = (CONCLUSIONS["explicit"],) if asked.sessions is not None else tuple(CONCLUSIONS.values())
     return noted(
         ctx,
@@ -284,7 +284,7 @@ class _Conclusions:
         return spent
 
 
-def _evidence(ctx: RequestContext, asked: _Seen) -> search.EvidenceQuery:
+def _evidence(ctx: RequestContext, asked: _Perspective) -> search.EvidenceQuery:
     query = asked.request.search_query or ""
     most = min(asked.request.search_top_k or asked.most, asked.most)
     return search.EvidenceQuery(
@@ -315,7 +315,7 @@ def _observing(ctx: RequestContext, peer: str) -> Test:
     return passes
 
 
-def _shown_card(ctx: RequestContext, asked: _Seen, session: str | None) -> list[str] | None:
+def _shown_card(ctx: RequestContext, asked: _Perspective, session: str | None) -> list[str] | None:
     if asked.sessions is not None or not uses_cards(*directory.habits(ctx, session)):
         return None
     return _card(ctx, asked.observer, asked.observed)
@@ -450,7 +450,7 @@ def _newest(ctx: RequestContext, session: str, first: int, budget: int) -> list[
     return fitting(lines, lambda line: line.tokens or 0, budget)
 
 
-def _asked(call: AuthorisedRequest, request: SessionContext) -> _Seen | None:
+def _asked(call: AuthorisedRequest, request: SessionContext) -> _Perspective | None:
     """Whose picture of whom belongs to the context, and how far it may look.
 
     Raises: InvalidInput, NotFound, CapScopeMismatch.
@@ -477,7 +477,7 @@ def _asked(call: AuthorisedRequest, request: SessionContext) -> _Seen | None:
     limits = (
         rights.sessions if rights.opens(request.session_id) else rights.looks(observer, request.peer_target)
     )
-    return _Seen(request, observer, request.peer_target, narrowed(sessions, limits))
+    return _Perspective(request, observer, request.peer_target, narrowed(sessions, limits))
 
 
 def _summaries(call: AuthorisedRequest, request: Summaries) -> Outcome:
