@@ -420,29 +420,21 @@ def _assembled(
     owner_cap = owner_token(settings.owner_cap, keyring, renew)
     wake = threading.Event()
     kept = {"store": store, "keyring": keyring, "clock": clock, "entropy": entropy}
-
-    def worker() -> Worker:
-        from souvenance.gate.worker import Worker
-
-        secret = partial(_webhook_secret, settings)
-        return Worker(
-            store=store,
-            clock=clock,
-            services=services,
-            secret=secret,
-            report=_report,
-            wake=wake,
-            idle=gate.idle,
-        )
-
+    worker = {"store": store, "clock": clock, "services": services, "wake": wake, "idle": gate.idle}
     later = (
-        Later(worker),
+        Later(partial(_worker, settings, worker)),
         Later(partial(_oauth_state, gate, kept)),
         Later(partial(_browser_sessions, gate, kept)),
     )
     return Installation(
         gate, owner_cap, settings, made, index, wake, *later, sql_store, meaning, services.model, repairer
     )
+
+
+def _worker(settings: Settings, parts: dict[str, Any]) -> Worker:
+    from souvenance.gate.worker import Worker
+
+    return Worker(**parts, secret=partial(_webhook_secret, settings), report=_report)
 
 
 def _oauth_state(gate: Gate, kept: dict[str, Any]) -> OAuthState:
