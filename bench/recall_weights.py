@@ -36,8 +36,7 @@ from recall_data import Corpus, Question, locomo, longmemeval
 from recall_metrics import all_at, by_session, distinct, frac_at
 from recall_souvenance import MOST, Filled, opened, peer_name, work_off
 from souvenance.core.conversation.compartments import compartments_of
-from souvenance.core.search import find, understand
-from souvenance.core.search_bounds import SearchBounds
+from souvenance.core.search import SearchBounds, find, understand
 from souvenance.domain import relevance as r
 from souvenance.gate.conversation.messages import SEARCH_WORKSPACE, Messages, SearchWorkspace
 from souvenance.gate.operation import AuthorisedRequest, Outcome

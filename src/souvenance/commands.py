@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """`souvenance …`."""
-    from souvenance.config import settings_from
     from souvenance.installation import open_installation
     from souvenance.surfaces.cli.main import run
 
     command_line()
-    sys.exit(run(open_installation, settings_from, DataTransfers()))
+    sys.exit(run(open_installation, DataTransfers()))
 
 
 def command_line() -> click.Group:

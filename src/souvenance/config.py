@@ -15,7 +15,7 @@ from souvenance.domain.embedding import AUTO, PGVECTOR, EmbedderSettings
 from souvenance.domain.limits import Limits
 from souvenance.domain.model_budget import Allowance
 from souvenance.domain.names import namespace
-from souvenance.domain.telemetry import TEXT, SeenSettings
+from souvenance.domain.telemetry import TEXT, TelemetrySettings
 from souvenance.domain.upstream import ChatSettings, Upstream, is_address
 from souvenance.errors import InvalidInput, Misconfigured
 from souvenance.patterns import pattern
@@ -86,10 +86,10 @@ class Settings(Struct, frozen=True):
     embedder: EmbedderSettings = EmbedderSettings()
     chat: ChatSettings = ChatSettings()
     public_url: str | None = None
-    """The origin that clients know this server by; None for whatever each request calls it."""
+    """The origin that clients know this server by; None for the one that each request names."""
     objects: str | None = None
     """The bucket or folder where lines are kept a second time; None for none."""
-    seen: SeenSettings = SeenSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     store: str | None = None
     """The address of a PostgreSQL database, or `@` and its file; None for the file in the data folder."""
     vectors: str = AUTO
@@ -97,7 +97,7 @@ class Settings(Struct, frozen=True):
     index_mb: int = 256
     """How much of the search index a process keeps in memory."""
     zone: tzinfo | None = None
-    """Where people live whose days are spoken of; None for where this machine is, as `TZ` tells."""
+    """Where people live whose days are spoken of; None for the zone of this machine."""
     host: HostProgram | None = None
     """The program that this runs in; None for one that has no turns."""
     url: str | None = None
@@ -186,7 +186,7 @@ def _settings(values: Mapping[str, str], home: Path, found: Mapping[str, Given])
         chat=chat_settings(values, home),
         public_url=_origin("SOUVENANCE_PUBLIC_URL", text("public_url")),
         objects=text("objects"),
-        seen=_seen(values),
+        telemetry=_telemetry(values),
         store=_store(text("store")),
         vectors=_vectors(text("vectors"), text("store")),
         index_mb=int(text("index_mb") or SETTINGS["index_mb"].default),
@@ -215,7 +215,7 @@ def _vectors(told: str | None, store: str | None) -> str:
     return told or AUTO
 
 
-def _seen(environment: Mapping[str, str]) -> SeenSettings:
+def _telemetry(environment: Mapping[str, str]) -> TelemetrySettings:
     """Traces are asked for as of any program: by OpenTelemetry's own variables."""
     endpoint = any(
         environment.get(f"OTEL_EXPORTER_OTLP_{which}ENDPOINT", "").strip() for which in ("", "TRACES_")
@@ -225,7 +225,7 @@ def _seen(environment: Mapping[str, str]) -> SeenSettings:
         or environment.get("OTEL_TRACES_EXPORTER", "").strip().lower() == "none"
     )
     metrics = environment.get("SOUVENANCE_METRICS") == "1"
-    return SeenSettings(environment.get("SOUVENANCE_LOG") or TEXT, metrics, traces=endpoint and not off)
+    return TelemetrySettings(environment.get("SOUVENANCE_LOG") or TEXT, metrics, traces=endpoint and not off)
 
 
 def model_settings(environment: Mapping[str, str]) -> ModelSettings:
@@ -270,7 +270,7 @@ def _endpoint(environment: Mapping[str, str], task: str) -> ModelEndpoint | None
 
 
 class _UpstreamEntry(Struct, forbid_unknown_fields=True):
-    """An endpoint as the file of endpoints tells it."""
+    """An endpoint in the file of endpoints."""
 
     base_url: str
     prefix: str = ""

@@ -192,7 +192,7 @@ class Installation(Struct, frozen=True, eq=False):
     _index: IndexWhenAsked
     _wake: threading.Event
     _worker: Later[Worker]
-    _reception: Later[OAuthState]
+    _sign_ins: Later[OAuthState]
     _browser_sessions: Later[BrowserSessions]
     _store: SqlStore
     _meaning: Meaning
@@ -205,7 +205,7 @@ class Installation(Struct, frozen=True, eq=False):
 
         It begins when a request leaves some, at the latest after so many seconds. What is heavy to import is
         imported first, by this thread alone. Where the work may begin later, a host waits for its first
-        answer: then what the embedder runs on is left to whoever loads that, which is one thread.
+        answer: then what the embedder runs on is left to the one thread that loads it.
         """
         self._index.load()
         if not after:
@@ -223,7 +223,7 @@ class Installation(Struct, frozen=True, eq=False):
         workers = [threading.Thread(target=work, name="souvenance-worker", daemon=True)]
         if self._repairer is not None:
             carrying = threading.Thread(
-                target=self._repairer.carrier.run, args=(stopped,), name="souvenance-replication", daemon=True
+                target=self._repairer.worker.run, args=(stopped,), name="souvenance-replication", daemon=True
             )
             workers.append(carrying)
         self.gate.wake = self._wake
@@ -247,9 +247,9 @@ class Installation(Struct, frozen=True, eq=False):
         return self._worker()
 
     @property
-    def reception(self) -> OAuthState:
+    def sign_ins(self) -> OAuthState:
         """Where people and clients sign in."""
-        return self._reception()
+        return self._sign_ins()
 
     @property
     def browser_sessions(self) -> BrowserSessions:
@@ -282,7 +282,7 @@ class Installation(Struct, frozen=True, eq=False):
     def carry(self, seconds: float) -> None:
         """Take to the bucket what waits for it. Raises: StorageUnavailable if that takes longer."""
         if self._repairer is not None:
-            self._repairer.carrier.carry_all(seconds, eager=False)
+            self._repairer.worker.carry_all(seconds, eager=False)
 
     def repair(self, *, deep: bool = False) -> RepairReport:
         """Give store and bucket each what it lacks of the other; `deep` reads every object, too.
@@ -336,7 +336,7 @@ class Installation(Struct, frozen=True, eq=False):
     def close(self) -> None:
         self._meaning.stop()
         if self._repairer is not None:
-            self._repairer.carrier.close()
+            self._repairer.worker.close()
         self._store.close()
 
 
@@ -349,11 +349,11 @@ def open_installation(
     rebuilding: bool = False,
     rebind: bool = False,
 ) -> Installation:
-    """Open the data folder, and make whatever of it is missing; without `make`, only if it was set up.
+    """Open the data folder, and make what of it is missing; without `make`, only if it was set up.
 
     The first question waits up to `patience` seconds until the embedder is loaded. `rebuilding` says that an
     empty store is to be filled from a bucket that has lines. `rebind` says that the folder belongs to the
-    store of the settings from now on, whatever it belonged to.
+    store of the settings from now on, also if it belonged to another.
 
     Raises: SouvenanceError; NotSetUp, StoreMismatch.
     """
@@ -365,7 +365,7 @@ def open_installation(
     with ExitStack() as otherwise:
         otherwise.callback(sql_store.close)
         folder.claim(sql_store, keyring.instance)
-        installation = _furnished(
+        installation = _assembled(
             settings,
             made,
             keyring,
@@ -378,7 +378,7 @@ def open_installation(
     return installation
 
 
-def _furnished(
+def _assembled(
     settings: Settings,
     made: bool,
     keyring: KeyFiles,
@@ -392,7 +392,7 @@ def _furnished(
     entropy = SystemEntropy()
     clock = SystemClock()
     vault = Vault(keyring, entropy)
-    store, carrier = _with_objects(settings, sql_store, vault, rebuilding=rebuilding)
+    store, uploads = _with_objects(settings, sql_store, vault, rebuilding=rebuilding)
     tokenizer = TokenCounter()
     index = IndexWhenAsked(settings.index_mb * _MEGABYTE)
     meaning = _meaning(settings, clock, patience)
@@ -409,9 +409,9 @@ def _furnished(
         model=_model(settings, tokenizer, clock, meaning.embedder),
         meaning=meaning,
         zone=WallClock(settings.zone),
-        carry=None if carrier is None else lambda: carrier.carry_all(_CARRYING_SECONDS),
+        carry=None if uploads is None else lambda: uploads.carry_all(_CARRYING_SECONDS),
     )
-    mender = None if carrier is None else _repairer(sql_store, clock, services, carrier)
+    repairer = None if uploads is None else _repairer(sql_store, clock, services, uploads)
     gate = Gate(store=store, keyring=keyring, clock=clock, services=services, late=LateFile(settings.home))
     gate.append_late()
     if store.scrub_pending():
@@ -419,34 +419,30 @@ def _furnished(
     owner_cap = owner_token(settings.owner_cap, keyring, renew)
     wake = threading.Event()
     kept = {"store": store, "keyring": keyring, "clock": clock, "entropy": entropy}
-
-    def worker() -> Worker:
-        from souvenance.gate.worker import Worker
-
-        secret = partial(_webhook_secret, settings)
-        return Worker(
-            store=store,
-            clock=clock,
-            services=services,
-            secret=secret,
-            report=_report,
-            wake=wake,
-            idle=gate.idle,
-        )
-
-    later = Later(worker), Later(partial(_reception, gate, kept)), Later(partial(_pages, gate, kept))
+    worker = {"store": store, "clock": clock, "services": services, "wake": wake, "idle": gate.idle}
+    later = (
+        Later(partial(_worker, settings, worker)),
+        Later(partial(_oauth_state, gate, kept)),
+        Later(partial(_browser_sessions, gate, kept)),
+    )
     return Installation(
-        gate, owner_cap, settings, made, index, wake, *later, sql_store, meaning, services.model, mender
+        gate, owner_cap, settings, made, index, wake, *later, sql_store, meaning, services.model, repairer
     )
 
 
-def _reception(gate: Gate, kept: dict[str, Any]) -> OAuthState:
+def _worker(settings: Settings, parts: dict[str, Any]) -> Worker:
+    from souvenance.gate.worker import Worker
+
+    return Worker(**parts, secret=partial(_webhook_secret, settings), report=_report)
+
+
+def _oauth_state(gate: Gate, kept: dict[str, Any]) -> OAuthState:
     from souvenance.gate.oauth_state import OAuthState
 
     return OAuthState(gate, **kept)
 
 
-def _pages(gate: Gate, kept: dict[str, Any]) -> BrowserSessions:
+def _browser_sessions(gate: Gate, kept: dict[str, Any]) -> BrowserSessions:
     from souvenance.gate.browser_sessions import BrowserSessions
 
     return BrowserSessions(gate, **kept)
@@ -479,16 +475,16 @@ def _with_objects(
 
     objects = open_objects(settings.objects)
     store = mirrored(sql_store, entropy, None if rebuilding else objects)
-    carrier = ReplicationWorker(
+    worker = ReplicationWorker(
         store=sql_store, vault=vault, entropy=entropy, clock=SystemClock(), objects=objects, report=_report
     )
-    return store, carrier
+    return store, worker
 
 
-def _repairer(sql_store: SqlStore, clock: Clock, services: Services, carrier: ReplicationWorker) -> Repairer:
+def _repairer(sql_store: SqlStore, clock: Clock, services: Services, worker: ReplicationWorker) -> Repairer:
     from souvenance.gate.replication import Repairer
 
-    return Repairer(store=sql_store, clock=clock, services=services, carrier=carrier)
+    return Repairer(store=sql_store, clock=clock, services=services, worker=worker)
 
 
 def _in_file(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:

@@ -66,7 +66,7 @@ def test_trouble_costs_the_wait_at_most_then_nothing_and_passes(theatre, honcho,
 def test_an_answer_that_breaks_takes_nothing_else_from_a_turn(stage, monkeypatch):
     stage.provider("before").sync_turn("I go to Chengdu on May 25.", "")
     assert delivered(stage)
-    monkeypatch.setitem(sys.modules, "souvenance.core.conversation.chat", None)
+    monkeypatch.setitem(sys.modules, "souvenance.gate.conversation.chat", None)
     provider = stage.provider()
     for turn in range(1, 6):
         assert "May 25" in stage.recall(provider, QUESTION, turn)

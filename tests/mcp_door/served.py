@@ -97,7 +97,7 @@ class Hosted:
 def hosted(home: Path, wrapped: Callable[[Any], Any] = lambda app: app) -> Iterator[Hosted]:
     """The house behind a server of this process, on a free port."""
     installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
-    app = wrapped(make_app(installation.gate, doors=[SignInDoor(installation.reception), McpDoor()]))
+    app = wrapped(make_app(installation.gate, doors=[SignInDoor(installation.sign_ins), McpDoor()]))
     with installation.working(), running(app) as url:
         yield Hosted(installation, url)
     installation.close()

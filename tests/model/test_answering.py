@@ -10,8 +10,8 @@ import pytest
 
 from model.stand_in import Fails, Says, Sends
 from model.world import NOON, Thinker, inquiry, whole
-from souvenance.core.conversation.chat import LEVELS
 from souvenance.errors import ModelUnavailable, ModelUnusable, NotFound
+from souvenance.gate.conversation.chat import LEVELS
 from souvenance.ports.model import CardEntry, Effort, SourceStatement
 
 LISBON = "ann lives in Lisbon"

@@ -156,7 +156,7 @@ def test_the_command_line_lists_and_ends_them_here_and_at_a_server(home):
         installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
         stack.callback(installation.close)
         url = stack.enter_context(
-            running(make_app(installation.gate, doors=[SignInDoor(installation.reception)]))
+            running(make_app(installation.gate, doors=[SignInDoor(installation.sign_ins)]))
         )
         place = Visited(installation, url, stack)
         place.sign_in()

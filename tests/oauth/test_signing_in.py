@@ -188,7 +188,7 @@ def test_where_this_machine_is_trusted_nobody_can_sign_out():
     ("hint", "proposed"),
     [
         ("bob", "bob"),
-        ('"><script>', "&quot;&gt;&lt;script&gt;"),
+        ('"><script>', "&#34;&gt;&lt;script&gt;"),
         ("", "owner"),
         ("x" * 200, "x" * 200),
         ("x" * 201, "owner"),

@@ -25,7 +25,7 @@ def mending(store: SqlStore, objects: Objects, services: Services) -> Iterator[R
         report=lambda told: None,
     )
     try:
-        yield Repairer(store=store, clock=clock, services=services, carrier=carrier)
+        yield Repairer(store=store, clock=clock, services=services, worker=carrier)
     finally:
         carrier.close()
         store.close()

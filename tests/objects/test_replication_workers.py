@@ -51,7 +51,7 @@ def test_carriers_that_get_in_each_others_way_leave_what_the_store_says(home, tm
             busy(installations[0], 40)
             installations[1].installation.repair()
             busy(installations[2], 10)
-        installations[0].installation._repairer.carrier.carry_all(60)
+        installations[0].installation._repairer.worker.carry_all(60)
         agree(installations[0], open_objects(url))
 
 
@@ -67,7 +67,7 @@ def test_a_bucket_that_fails_again_and_again_ends_up_with_what_the_store_says(
             with me.installation.working():
                 busy(me, 20)
             proxy.faults.clear()
-            me.installation._repairer.carrier.carry_all(60)
+            me.installation._repairer.worker.carry_all(60)
             agree(me, open_objects(f"s3://{BUCKET}/{prefix}?endpoint={seaweed.url}"))
     finally:
         proxy.stop()

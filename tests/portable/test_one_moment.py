@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from portable.moments import check_one_moment, mine
-from souvenance import open_installation, settings_from
+from souvenance import open_installation
 from souvenance.adapters.archive_file import Archives
 from souvenance.commands import DataTransfers
 from souvenance.domain.archive_records import LineRecord, decode
@@ -43,17 +43,14 @@ class Interrupted(Archives):
             yield archive
 
 
-def test_the_command_takes_one_moment_along(home, tmp_path, capsys):
+def test_the_command_takes_one_moment_along(home, tmp_path, monkeypatch):
     settings = {"SOUVENANCE_EMBEDDER": "none", **settings_of(home)}
     with mine(home, **settings) as me:
         before = {me.call(o.PUT, m.Put(f"Line {number}.")).id for number in range(MANY)}
         me.say("I am Ann.")
-        shell = Shell(
-            open_installation,
-            lambda environment, home, **_: settings_from(settings, home),
-            DataTransfers(),
-            str(home),
-        )
+        for name, value in settings.items():
+            monkeypatch.setenv(name, value)
+        shell = Shell(open_installation, DataTransfers(), str(home))
         try:
             export_archive(
                 shell,

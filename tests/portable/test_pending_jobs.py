@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from conversation.world import staged
 from portable.journeys import DIGEST, counts, given, manager, taken
 from portable.moments import mine
-from souvenance.core.archive.import_records import PORTABLE
 from souvenance.domain.archive_records import Owed, Particulars, decode_owed, encode
+from souvenance.domain.jobs import REASONING
 from souvenance.errors import InvalidInput, NamespaceDenied, NotFound
 from souvenance.gate import archive as p
 from stores import settings_of
@@ -47,7 +47,7 @@ def owed(stage, cap=None, *, owner=None, limit=2):
 def listed(stage):
     """The work that waits, without its numbers."""
     with stage.world.store.read() as tx:
-        return [replace(task, seq=0) for task in tx.work.owed("w", PORTABLE, limit=100)]
+        return [replace(task, seq=0) for task in tx.work.owed("w", REASONING, limit=100)]
 
 
 def brought(stage, records, work, *, at_once=1, digest=DIGEST):
@@ -158,11 +158,11 @@ def test_the_command_line_takes_it_along_and_brings_it_in_once(home, tmp_path):
     with mine(home, **settings_of(home)) as me:
         me.say(*SAID)
         with me.installation._store.read() as tx:
-            waiting = tx.work.owed("default", PORTABLE, limit=100)
+            waiting = tx.work.owed("default", REASONING, limit=100)
     told = souvenance("export", str(archive), home=home).out
-    assert "were still to be reasoned about: whoever imports it does so" in told
+    assert "were still to be reasoned about: the import does so" in told
     for _ in range(2):
         souvenance("import", str(archive), home=other)
         with mine(other, **settings_of(other)) as there, there.installation._store.read() as tx:
-            found = tx.work.owed("default", PORTABLE, limit=100)
+            found = tx.work.owed("default", REASONING, limit=100)
         assert [replace(one, seq=0) for one in found] == [replace(one, seq=0) for one in waiting] != []

@@ -222,7 +222,7 @@ class Gates(RuleBasedStateMachine):
     @rule()
     def carry(self):
         with self.mending() as mender:
-            mender.carrier.carry_all(PATIENCE_SECONDS)
+            mender.worker.carry_all(PATIENCE_SECONDS)
 
     @invariant()
     def all_log_the_same(self):

@@ -38,7 +38,7 @@ def shown(*arguments: str, **more):
 def test_a_file_in_the_data_folder_sets_what_it_names(home, file):
     file('index_mb = 7\nmetrics = true\nembedder = "none"\nchat_base_url = "http://host/v1"\nline_bytes = 9')
     found = settings_from({}, str(home))
-    assert (found.index_mb, found.seen.metrics, found.embedder.choice) == (7, True, "none")
+    assert (found.index_mb, found.telemetry.metrics, found.embedder.choice) == (7, True, "none")
     assert (found.chat.upstreams[0].url, found.limits.line_bytes) == ("http://host/v1", 9)
 
 
@@ -168,5 +168,5 @@ def test_the_defaults_that_are_shown_are_those_that_hold(home):
     found, told = settings_from({}, str(home)), settings_from(numbers, str(home))
     assert told.index_mb == found.index_mb
     assert (told.limits, told.chat) == (found.limits, found.chat)
-    assert (told.model, told.seen) == (found.model, found.seen)
-    assert SETTINGS["log"].default == found.seen.log
+    assert (told.model, told.telemetry) == (found.model, found.telemetry)
+    assert SETTINGS["log"].default == found.telemetry.log

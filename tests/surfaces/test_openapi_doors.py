@@ -88,7 +88,7 @@ def doors(tmp_path_factory) -> Iterator[Doors]:
     )
     with a_stand_in() as model:
         chat = ChatDoor(ChatSettings((Upstream(model.url),)), cap=installation.owner_cap)
-        every = [SignInDoor(installation.reception), McpDoor(), chat]
+        every = [SignInDoor(installation.sign_ins), McpDoor(), chat]
         routes = {
             (method, re.sub(r":\w+\}", "}", route.path))
             for door in every

@@ -113,10 +113,10 @@ def test_a_setting_that_means_nothing_is_refused(name, value):
 
 def test_traces_are_asked_for_by_the_standard_variables():
     asked = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
-    assert not settings_from({}).seen.traces
-    assert settings_from(asked).seen.traces
+    assert not settings_from({}).telemetry.traces
+    assert settings_from(asked).telemetry.traces
     assert settings_from(
         {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:4318/v1/traces"}
-    ).seen.traces
-    assert not settings_from({**asked, "OTEL_SDK_DISABLED": "true"}).seen.traces
-    assert not settings_from({**asked, "OTEL_TRACES_EXPORTER": "none"}).seen.traces
+    ).telemetry.traces
+    assert not settings_from({**asked, "OTEL_SDK_DISABLED": "true"}).telemetry.traces
+    assert not settings_from({**asked, "OTEL_TRACES_EXPORTER": "none"}).telemetry.traces

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from model.stand_in import Fails, a_stand_in
-from souvenance.domain.telemetry import SeenSettings
+from souvenance.domain.telemetry import TelemetrySettings
 from souvenance.errors import Misconfigured
 from souvenance.surfaces.http.telemetry.logs import Log
 from souvenance.surfaces.http.telemetry.observer import observing
@@ -217,7 +217,7 @@ def test_what_is_not_installed_is_a_clear_error(monkeypatch):
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     monkeypatch.delitem(sys.modules, "souvenance.surfaces.http.telemetry.metrics", raising=False)
     with ExitStack() as stack, pytest.raises(Misconfigured, match="prometheus-client"):
-        stack.enter_context(observing(SeenSettings(metrics=True), Log("text")))
+        stack.enter_context(observing(TelemetrySettings(metrics=True), Log("text")))
 
 
 def test_a_scrapers_cap_is_minted_as_the_page_says(server):

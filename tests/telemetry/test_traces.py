@@ -9,7 +9,7 @@ import pytest
 
 from model.stand_in import a_stand_in
 from processes import PATIENCE_SECONDS, until
-from souvenance.domain.telemetry import SeenSettings
+from souvenance.domain.telemetry import TelemetrySettings
 from souvenance.surfaces.http.telemetry.logs import Log, logging_to
 from souvenance.surfaces.http.telemetry.observer import observing
 from surfaces.door import serving
@@ -135,6 +135,6 @@ def test_without_the_packages_it_says_so_and_serves(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
     monkeypatch.delitem(sys.modules, "souvenance.surfaces.http.telemetry.tracing", raising=False)
     log = Log("text")
-    with logging_to(log), observing(SeenSettings(traces=True), log) as observer:
+    with logging_to(log), observing(TelemetrySettings(traces=True), log) as observer:
         assert observer is None
     assert "pip install 'souvenance[traces]'" in capsys.readouterr().err

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from souvenance.core.embedding_space import as_embedded
-from souvenance.core.request_context import RequestContext, Services
+from souvenance.core.request_context import RequestContext, Services, Trace, own_event
 from souvenance.core.vault import CompartmentKeys
-from souvenance.domain.audit import Event
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.domain.seal import NONCE_BYTES, pack, seal_vector
@@ -20,9 +19,6 @@ from souvenance.errors import SouvenanceError, Tampered
 from souvenance.ports.embedder import Embedder
 from souvenance.ports.index import Fresh
 from souvenance.ports.store import Store, Transaction
-
-ACTOR = "souvenance"
-"""In whose name work is done that no request asked for."""
 
 _AT_ONCE = 64
 _NEWEST = 64
@@ -132,22 +128,10 @@ def _keep(
         tx.terms.lie(compartment, embedder.space, list(kept.items()))
         at, replaced = services.meaning.replaced(compartment, kept)
         if replaced:
-            tx.audit.append(compartment.workspace, _replacement(at, compartment, replaced))
+            trace = Trace((compartment.namespace,), replaced, f"owner={compartment.owner}")
+            event = own_event(at, "index.vector_replaced", trace, Tampered.code)
+            tx.audit.append(compartment.workspace, event)
     services.index.touch(compartment, vectors=True)
-
-
-def _replacement(at: int, compartment: Compartment, line_ids: list[str]) -> Event:
-    """What the log says of vectors that did not open, in the transaction that replaces them."""
-    return Event(
-        at=at,
-        actor=ACTOR,
-        cap=ACTOR,
-        operation="index.vector_replaced",
-        outcome=Tampered.code,
-        namespaces=(compartment.namespace,),
-        lines=line_ids,
-        detail=f"owner={compartment.owner}",
-    )
 
 
 def _sealed(

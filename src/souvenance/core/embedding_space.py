@@ -57,7 +57,7 @@ class Meaning:
     ) -> None:
         """`english` says that the embedder knows English alone.
 
-        Without an embedder, `without` is told in its place, and `keeps` says whether vectors that one made
+        Without an embedder, `without` is its description, and `keeps` says whether vectors that one made
         are kept until there is one again.
         """
         self.keeps = keeps
@@ -115,7 +115,7 @@ class Meaning:
         return self._kept(embedder, text) if found is None else found
 
     def expect(self, question: str) -> None:
-        """Begin to find out where the question lies: whoever asks for it soon finds it done, or waits."""
+        """Begin to embed the question. The next call of `vector` finds it done, or waits for it."""
         embedder, text = self._embedder, question[:_LONGEST_TEXT]
         if embedder is None or not self._loaded.is_set():
             return
@@ -209,7 +209,7 @@ class Meaning:
         return [self._made.get(key) for key in keys]
 
     def _make(self, embedder: Embedder, texts: Mapping[bytes, str]) -> None:
-        """Make vectors, for the question that waits and for whoever stores them later."""
+        """Make vectors, for the question that waits and for the worker that stores them later."""
         try:
             made = embedder.passages(list(texts.values()))
         except SouvenanceError as error:
@@ -307,11 +307,11 @@ class Meaning:
 
     @property
     def behind(self) -> bool:
-        """Whether there is something to do now: a room left, and an embedder that is not left alone."""
+        """Whether there is something to do now: a compartment left, and an embedder that does not rest."""
         return self._now() >= self._rests_until and self.next_compartment() is not None
 
     def next_compartment(self) -> Compartment | None:
-        """The next room that may have such lines."""
+        """The next compartment that may have such lines."""
         now = self._now()
         with self._lock:
             return next(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -15,26 +15,34 @@ PART = "part of a word"
 NEWEST = "newest"
 
 
-class SignalShare(Struct, frozen=True):
-    """One signal of `souvenance.domain.relevance`: its value, its weight, what it added, and its rank."""
+class SignalValue(Struct, frozen=True):
+    """One signal of `souvenance.domain.relevance`: its value, what it weighs and what it added."""
 
     value: float
     weight: float
     added: float
     rank: int | None
-    """Its line's place under this signal alone, among all that came into question; None for what is told
-    only once these are ranked."""
+    """The line's place by this signal alone, among all candidates; equal lines share it. Null for a signal
+    that is added after they are ranked."""
 
 
-class Reasons(Struct, frozen=True):
+class Explanation(Struct, frozen=True):
+    """Why a line was found."""
+
     rank: int
     """Its place among what was found, from 1."""
     by: str
-    """What spoke for it: its relevance, a part of one of its words, or only that it is new."""
-    score: float | None = None
-    signals: Mapping[str, SignalShare] = {}
-    space: str | None = None
-    """Where meanings were compared; None if the search was by words alone."""
+    """'relevance', 'part of a word', or 'newest' for one that nothing else speaks for."""
+    signals: dict[str, SignalValue]
+    """By name, what added most first; they add up to the score."""
+    score: float | None
+    space: str | None
+    """The embedder's space in which meanings were compared; null if the search was by words alone."""
+
+
+def unranked(by: str, rank: int = 0, score: float | None = None) -> Explanation:
+    """Of a line that no signal speaks for."""
+    return Explanation(rank, by, {}, score, None)
 
 
 def compared_in(ctx: RequestContext, hits: Iterable[Hit]) -> str | None:
@@ -42,12 +50,12 @@ def compared_in(ctx: RequestContext, hits: Iterable[Hit]) -> str | None:
     return ctx.services.meaning.space if any(MEANING in hit.signals for hit in hits) else None
 
 
-def explained(hit: Hit, rank: int, space: str | None) -> Reasons:
+def explained(hit: Hit, rank: int, space: str | None) -> Explanation:
     signals = {
-        name: SignalShare(
+        name: SignalValue(
             round(value, 6), WEIGHTS[name], round(WEIGHTS[name] * value, 6), hit.ranks.get(name)
         )
         for name, value in hit.signals.items()
     }
-    told = sorted(signals.items(), key=lambda pair: abs(pair[1].added), reverse=True)
-    return Reasons(rank, RELEVANCE, round(hit.score, 6), dict(told), space)
+    by_share = sorted(signals.items(), key=lambda pair: abs(pair[1].added), reverse=True)
+    return Explanation(rank, RELEVANCE, dict(by_share), round(hit.score, 6), space)

@@ -1,7 +1,7 @@
 """Rebuilds the search index a little at a time, while everything else goes on.
 
-Each step is small and leaves a note of how far it came, so that whatever ends the process loses nothing, and
-whoever goes on, in this process or another, goes on from there.
+Each step is small and leaves a note of how far it came, so that nothing is lost if
+the process ends, and this process or another continues from there.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from souvenance.core.embedding_space import as_embedded
-from souvenance.core.request_context import RequestContext, Services, opened
+from souvenance.core.request_context import RequestContext, Services, opened, said_at
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import content
 from souvenance.domain.change_feed import Saying
@@ -90,7 +90,7 @@ def append(ctx: RequestContext, line: SealedLine, text: str, keys: CompartmentKe
 
 def index(ctx: RequestContext, line: LinePlace, text: str, keys: CompartmentKeys) -> None:
     """Make the line findable by its text."""
-    at = _time_of(line)
+    at = said_at(line)
     analysis = ctx.once((Analysis, text, at), lambda: analysed(text, at, ctx.services.zone))
     terms = ctx.once((words.blind, keys.blind, text), lambda: words.blind(keys.blind, analysis.terms))
     tokens, counts = _with_marks(line, analysis, terms, keys)
@@ -103,7 +103,7 @@ def index(ctx: RequestContext, line: LinePlace, text: str, keys: CompartmentKeys
 
 def tokens_of(line: LinePlace, text: str, keys: CompartmentKeys, zone: Zone) -> tuple[bytes, bytes]:
     """The blinded tokens of the line's terms and marks, and how often each occurs; a mark does 0 times."""
-    analysis = analysed(text, _time_of(line), zone)
+    analysis = analysed(text, said_at(line), zone)
     return _with_marks(line, analysis, words.blind(keys.blind, analysis.terms), keys)
 
 
@@ -125,7 +125,7 @@ def analysed(text: str, at: int, zone: Zone) -> Analysis:
 
 
 class Upcoming(Struct, frozen=True):
-    """A text that is about to be stored: when it was said, and in which room, as far as that is known."""
+    """A text that is about to be stored: when it was said, and where it goes, as far as that is known."""
 
     text: str
     at: int | None = None
@@ -154,7 +154,7 @@ def analysed_ahead(
 ) -> dict[Hashable, Any]:
     """What a request context should know of texts that are about to be stored.
 
-    To find it out takes long, and whoever has the store for writing should not.
+    This takes long, so it is done before the store is locked for writing.
     """
     known: dict[Hashable, Any] = {}
     for one in texts:
@@ -163,10 +163,6 @@ def analysed_ahead(
         if (compartment := keys.get((one.owner, one.namespace))) is not None:
             known[words.blind, compartment.blind, one.text] = words.blind(compartment.blind, analysis.terms)
     return known
-
-
-def _time_of(line: LinePlace) -> int:
-    return line.created_at if line.occurred_at is None else line.occurred_at
 
 
 def _with_marks(

@@ -8,12 +8,12 @@ carried by the next run.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from types import TracebackType
+from contextlib import contextmanager
 from typing import Any, cast
 
 from msgspec import Struct
 
+from souvenance.core.request_context import whole_history
 from souvenance.core.store_wrapper import WrappedStore
 from souvenance.core.vault import CompartmentKeys, Vault
 from souvenance.domain.line import SealedLine
@@ -35,7 +35,7 @@ from souvenance.domain.objects import (
 from souvenance.errors import StorageUnavailable, Tampered, Unavailable
 from souvenance.ports.clock import Entropy
 from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, MOST_LISTED, REPLACED, ChangeNote, Objects
-from souvenance.ports.store import Keys, Store, StoredLines, Transaction, TurnSpan, WrappedKey
+from souvenance.ports.store import Keys, Store, StoredLines, Transaction, WrappedKey
 
 STAMP_BYTES = 8
 
@@ -49,26 +49,10 @@ class MirroredStore(WrappedStore):
         super().__init__(store)
         self._entropy = entropy
 
-    def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[Transaction]:
-        return _NotingWrite(
-            self._store.write(workspace, lasting=lasting), self._entropy.take(STAMP_BYTES).hex()
-        )
-
-
-class _NotingWrite:
-    __slots__ = ("_managed", "_stamp")
-
-    def __init__(self, managed: AbstractContextManager[Transaction], stamp: str) -> None:
-        self._managed = managed
-        self._stamp = stamp
-
-    def __enter__(self) -> Transaction:
-        return cast("Transaction", _NotingTransaction(self._managed.__enter__(), self._stamp))
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._managed.__exit__(kind, error, trace)
+    @contextmanager
+    def write(self, workspace: str = ALL, *, lasting: bool = True) -> Iterator[Transaction]:
+        with self._store.write(workspace, lasting=lasting) as tx:
+            yield cast("Transaction", _NotingTransaction(tx, self._entropy.take(STAMP_BYTES).hex()))
 
 
 class _NotingTransaction:
@@ -353,16 +337,7 @@ def objects_of(tx: Transaction, compartment: Compartment, keys: Iterable[str]) -
 
 def expected(tx: Transaction, compartment: Compartment, after: str) -> tuple[list[ChangeNote], str | None]:
     """Some of what the bucket should have of the compartment, and the id to go on after; None at the end."""
-    span = TurnSpan(
-        compartment.workspace,
-        compartment.owner,
-        (compartment.namespace,),
-        after=(after, compartment.namespace) if after else None,
-        history=True,
-        newest_first=False,
-        limit=MOST_LISTED,
-    )
-    found = tx.lines.walk(span)
+    found = tx.lines.walk(whole_history(compartment, after, MOST_LISTED))
     told = [ChangeNote(compartment, LINE, line.id) for line in found]
     told += [ChangeNote(compartment, REPLACED, line.id) for line in found if line.invalidated_by is not None]
     if not after:
@@ -372,6 +347,6 @@ def expected(tx: Transaction, compartment: Compartment, after: str) -> tuple[lis
 
 
 def key_of(replication: ChangeNote) -> str:
-    """The key of what was noted, which is not a whole room."""
+    """The key of what was noted, which is not a whole compartment."""
     make = {LINE: line_key, REPLACED: replaced_key, KEY: compartment_key}[replication.what]
     return make(replication.compartment, replication.name)

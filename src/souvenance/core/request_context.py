@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from souvenance.core.embedding_space import Meaning
 from souvenance.core.vault import CompartmentKeys, Vault
 from souvenance.domain import content, ulid
+from souvenance.domain.audit import OK, Event
 from souvenance.domain.limits import Limits
 from souvenance.domain.line import Line, LinePlace, SealedLine, shared_fields
 from souvenance.domain.names import Compartment
@@ -20,11 +21,15 @@ from souvenance.errors import NotFound, Tampered
 from souvenance.ports.clock import Entropy, UniversalTime, Zone
 from souvenance.ports.index import Index
 from souvenance.ports.model import Model
-from souvenance.ports.store import Transaction
+from souvenance.ports.store import EVERYTHING, Transaction, TurnSpan
 from souvenance.ports.text import DocumentReader, NoSpelling, NoThesaurus, Spelling, Thesaurus, Tokenizer
 from souvenance.ports.webhook_sender import WebhookSender
 
 _MOST = 512
+ACTOR = "souvenance"
+"""In whose name work is done that no request asked for."""
+QUOTES = "quotes"
+"""What an answer says that it was made by, where no model made it."""
 
 
 class Memo:
@@ -90,6 +95,11 @@ class Services(Struct, frozen=True):
         """The moment as clocks on the wall show it, in milliseconds as if that were UTC."""
         return at + self.zone.offset(at)
 
+    @property
+    def reasoner(self) -> str:
+        """What answers in words are made by."""
+        return QUOTES if self.model is None else self.model.name
+
     def model_for(self, task: str) -> Model | None:
         """The model that does that task; None if rules do it."""
         return self.model if self.model is not None and task in self.model.tasks else None
@@ -124,7 +134,7 @@ class RequestContext(Struct, frozen=True, gc=False):
         return Compartment(self.scope.workspace, self.scope.owner, namespace)
 
     def open_compartments(self) -> dict[str, CompartmentKeys]:
-        """The keys of every existing room in scope, by namespace."""
+        """The keys of every existing compartment in scope, by namespace."""
         scope = self.scope
         return self.services.vault.compartments(self.tx, scope.workspace, scope.owner, scope.namespaces)
 
@@ -149,6 +159,37 @@ class RequestContext(Struct, frozen=True, gc=False):
         if not found:
             raise NotFound("there is no such line")
         return found
+
+
+def own_context(
+    tx: Transaction, services: Services, workspace: str, namespace: str, now: int
+) -> RequestContext:
+    """The context of work that no request asked for, in one namespace."""
+    scope = Scope(workspace, ACTOR, frozenset((namespace,)), None)
+    return RequestContext(tx, scope, ACTOR, now, services)
+
+
+def own_event(at: int, operation: str, trace: Trace, outcome: str = OK) -> Event:
+    """What the log says of work that no request asked for."""
+    return Event(at, ACTOR, ACTOR, operation, outcome, trace.namespaces, trace.lines, trace.detail)
+
+
+def whole_history(compartment: Compartment, after: str = "", limit: int = EVERYTHING) -> TurnSpan:
+    """Every line of the compartment behind that id, replaced ones too, oldest first."""
+    return TurnSpan(
+        compartment.workspace,
+        compartment.owner,
+        (compartment.namespace,),
+        after=(after, compartment.namespace) if after else None,
+        history=True,
+        newest_first=False,
+        limit=limit,
+    )
+
+
+def said_at(line: LinePlace) -> int:
+    """When the line was said or happened."""
+    return line.created_at if line.occurred_at is None else line.occurred_at
 
 
 def opened(line: SealedLine, keys: CompartmentKeys) -> Line:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
 
@@ -10,12 +11,11 @@ from msgspec.structs import replace
 
 from souvenance.core.embedding import freshen
 from souvenance.core.embedding_space import Meaning
-from souvenance.core.request_context import RequestContext, Services
-from souvenance.core.search_bounds import SearchBounds, Spelt, by_words, with_kin
-from souvenance.core.supersession import LOOKED_AT, newest_first
+from souvenance.core.request_context import RequestContext, Services, said_at
 from souvenance.core.vault import CompartmentKeys
+from souvenance.domain.line import SealedLine
 from souvenance.domain.names import Compartment
-from souvenance.domain.relevance import FAR_BELOW, MATCHES_TIME, MEANING, worth_showing
+from souvenance.domain.relevance import FAR_BELOW, MATCHES_TIME, MEANING, REPLACES_OLDER, worth_showing
 from souvenance.errors import Tampered
 from souvenance.language import questions, signs
 from souvenance.language import terms as words
@@ -24,14 +24,36 @@ from souvenance.language.terms.languages import is_english
 from souvenance.language.times import TimeSpan
 from souvenance.ports.index import Hit, IndexQuery, Inquiry, Opened, Place, Reading
 from souvenance.ports.store import Transaction
+from souvenance.ports.text import Thesaurus
 
 _SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
 _FAR_BEHIND = 1_000
 """A compartment that lacks so many vectors is being given new ones: which of its lines lack one is not
 asked."""
-_NONE = SearchBounds()
+LOOKED_AT = 10
+"""How many of the best lines may take each other's places."""
+_ALIKE = 0.6
+"""How far from what is usual to being the same two lines must have come in meaning."""
+_APART_MS = 86_400_000
+"""What was said within a day of each other belongs together: neither replaces the other."""
+_AHEAD = 1e-6
 
 _Vector = Callable[[], bytes | None]
+Test = Callable[[SealedLine], bool]
+
+
+class SearchBounds(Struct, frozen=True):
+    """Lines beyond these have no part in an answer, not even in how telling a word is."""
+
+    marks: Sequence[str] = ()
+    sessions: Collection[str] | None = None
+    said: bool = False
+    within: Collection[str] | None = None
+    shown: Test = lambda line: True
+    """Whether a line may be shown, where the index does not know. One that may not has no part in ranking."""
+
+
+_NONE = SearchBounds()
 
 
 def understand(ctx: RequestContext, text: str, at: int | None = None) -> Question:
@@ -39,6 +61,12 @@ def understand(ctx: RequestContext, text: str, at: int | None = None) -> Questio
     moment = ctx.now if at is None else at
     offset = ctx.services.zone.offset(moment)
     return ctx.once((understand, text, moment), lambda: questions.read(text, moment, offset))
+
+
+def lacking_share(query: str, text: str) -> float:
+    """What share of the question's terms the text lacks."""
+    asked, held = words.asked(query), words.terms(text)
+    return 1 - sum(term in held for term in asked) / len(asked) if asked else 0.0
 
 
 def foresee(ctx: RequestContext, text: str) -> None:
@@ -57,7 +85,7 @@ def _days(question: Question) -> tuple[list[str], list[str]]:
 
 
 def reading(services: Services, tx: Transaction, compartment: Compartment) -> Reading | None:
-    """How the compartment's vectors are read; None if there is no embedder, or no such room any more."""
+    """How the compartment's vectors are read; None without an embedder, or if it is gone."""
     keys = services.vault.left(tx, compartment) if services.meaning.space else None
     return None if keys is None else Reading(services.meaning.space, _opening(services.meaning, keys))
 
@@ -90,8 +118,19 @@ def _held(
 ) -> bool:
     """Whether any line within these bounds holds the word."""
     terms = words.asked(word)
-    alone = Spelt(terms, range(len(terms)), [1.0] * len(terms))
-    return bool(by_words(ctx, compartments, alone, 1, bounds))
+    inquiry = Inquiry(
+        compartments=[
+            IndexQuery(
+                keys.compartment, words.blind(keys.blind, terms), words.blind(keys.blind, bounds.marks)
+            )
+            for keys in compartments
+        ],
+        groups=range(len(terms)),
+        closeness=[1.0] * len(terms),
+        sessions=bounds.sessions,
+        said=bounds.said,
+    )
+    return bool(ctx.services.index.search(ctx.tx, inquiry, 1, bounds.within))
 
 
 def _beside(named: Mapping[str, Collection[str]], terms: Iterable[str]) -> list[str]:
@@ -152,23 +191,6 @@ def _worth_showing(
     )
 
 
-def _newest_first(
-    ctx: RequestContext,
-    compartments: Sequence[CompartmentKeys],
-    hits: list[Hit],
-    sought: _Sought,
-    bounds: SearchBounds,
-    vector: _Vector,
-) -> list[Hit]:
-    """The hits; where a question asks how something is, the newest that tells it first."""
-
-    def alike(one: Place, others: Collection[Place]) -> dict[Place, float]:
-        inquiry = _inquiry(ctx, compartments, sought, bounds, vector)
-        return ctx.services.index.alike(ctx.tx, inquiry, one, others, bounds.within)
-
-    return newest_first(ctx, hits, bounds, alike) if sought.question.present else hits
-
-
 def _inquiry(
     ctx: RequestContext,
     compartments: Sequence[CompartmentKeys],
@@ -177,8 +199,8 @@ def _inquiry(
     vector: _Vector,
 ) -> Inquiry:
     question, terms = sought.question, sought.terms
-    kin = (with_kin, *terms)
-    spelt = ctx.once(kin, lambda: with_kin(ctx.services.thesaurus, terms))
+    kin = (_with_kin, *terms)
+    spelt = ctx.once(kin, lambda: _with_kin(ctx.services.thesaurus, terms))
     days, near_days = _days(question)
     speaker = questions.subject(question, sought.named)
     meaning = ctx.services.meaning
@@ -257,5 +279,117 @@ def find(
         near = cache(partial(ctx.services.meaning.vector, told))
         inquiry = _inquiry(ctx, compartments, sought, bounds, near)
         hits = _behind(hits, ctx.services.index.search(ctx.tx, inquiry, k, bounds.within))
-    hits = _newest_first(ctx, compartments, hits, sought, bounds, vector)[:k]
+    if question.present:
+        hits = _newest_first(ctx, hits, bounds, lambda: _inquiry(ctx, compartments, sought, bounds, vector))
+    hits = hits[:k]
     return _worth_showing(ctx, hits, sought, by_meaning=vector() is not None) if floor else hits
+
+
+def ranked(
+    ctx: RequestContext,
+    compartments: Iterable[Compartment],
+    question: Question,
+    test: Test,
+    limit: int,
+    *,
+    marks: Sequence[str] = (),
+    sessions: Collection[str] | None = None,
+    said: bool = False,
+    floor: bool = False,
+    ranks: bool = False,
+) -> list[tuple[SealedLine, Hit]]:
+    """The best of the compartments' lines within these bounds that answer the question and pass the test."""
+    known = (ctx.services.vault.known(ctx.tx, compartment) for compartment in compartments)
+    keys = [one for one in known if one is not None]
+    bounds = SearchBounds(marks, sessions, said, shown=test)
+    found: list[tuple[SealedLine, Hit]] = []
+    seen, k = 0, limit * 2
+    while True:
+        hits = find(ctx, keys, question, k, bounds, floor=floor, ranks=ranks)
+        likely = seen + limit - len(found)
+        for some in filter(None, (hits[seen:likely], hits[likely:])):
+            lines = _fetched(ctx, some)
+            for hit in some:
+                line = lines.get((hit.compartment, hit.id))
+                if line is not None and line.invalidated_by is None and test(line):
+                    found.append((line, hit))
+                    if len(found) == limit:
+                        return found
+        if len(hits) < k:
+            return found
+        seen, k = len(hits), k * 4
+
+
+def _fetched(ctx: RequestContext, hits: Sequence[Hit]) -> dict[Place, SealedLine]:
+    by_compartment: dict[Compartment, list[str]] = defaultdict(list)
+    for hit in hits:
+        by_compartment[hit.compartment].append(hit.id)
+    return {
+        (compartment, line.id): line
+        for compartment, ids in by_compartment.items()
+        for line in ctx.tx.lines.get_all(compartment, ids)
+    }
+
+
+class _Spelt(Struct, frozen=True):
+    """Terms and what is close to them: of each the number of its term, and how close it is to that."""
+
+    terms: Sequence[str]
+    groups: Sequence[int]
+    closeness: Sequence[float]
+
+
+def _with_kin(thesaurus: Thesaurus, terms: Sequence[str]) -> _Spelt:
+    spelt, groups, closeness = list(terms), list(range(len(terms))), [1.0] * len(terms)
+    for at, term in enumerate(terms):
+        for kin, close in thesaurus.similar(term):
+            if kin not in terms:
+                spelt.append(kin)
+                groups.append(at)
+                closeness.append(close)
+    return _Spelt(spelt, groups, closeness)
+
+
+def _newest_first(
+    ctx: RequestContext, hits: list[Hit], bounds: SearchBounds, inquiry: Callable[[], Inquiry]
+) -> list[Hit]:
+    """The hits, best first; before the best one the newest line of its speaker that says nearly the same.
+
+    What was said before stays right behind it. How near two lines lie is known from their vectors alone, so
+    this works in every language that the embedder knows, and not without an embedder.
+    """
+    times = _times(ctx, hits[:LOOKED_AT], bounds)
+    best = next((hit for hit in hits[:LOOKED_AT] if hit[:2] in times), None)
+    if best is None:
+        return hits
+    newer = [
+        hit
+        for hit in hits[:LOOKED_AT]
+        if hit.compartment.owner == best.compartment.owner
+        and times.get(hit[:2], 0) - times[best[:2]] >= _APART_MS
+    ]
+    if not newer:
+        return hits
+    places = [hit[:2] for hit in newer]
+    near = ctx.services.index.alike(ctx.tx, inquiry(), best[:2], places, bounds.within)
+    same = [hit for hit in newer if near.get(hit[:2], 0.0) >= _ALIKE]
+    if not same:
+        return hits
+    newest = max(same, key=lambda hit: (times[hit[:2]], hit.id))
+    return [ahead(newest, hits[0]), *(hit for hit in hits if hit is not newest)]
+
+
+def ahead(hit: Hit, other: Hit) -> Hit:
+    """The hit, as good as the other and a little better."""
+    score = other.score + _AHEAD
+    lacked = score - hit.score + hit.signals.get(REPLACES_OLDER, 0.0)
+    return hit._replace(score=score, signals={**hit.signals, REPLACES_OLDER: lacked})
+
+
+def _times(ctx: RequestContext, hits: Sequence[Hit], bounds: SearchBounds) -> dict[Place, int]:
+    """When each of the lines was said or happened, of those that may be shown."""
+    return {
+        place: said_at(line)
+        for place, line in _fetched(ctx, hits).items()
+        if line.invalidated_by is None and bounds.shown(line)
+    }

@@ -65,7 +65,7 @@ class SnapshotStore(WrappedStore):
 
 
 class TracedStore(WrappedStore):
-    """The store itself, but that an observer is told of each transaction."""
+    """The store, with an observer that sees each transaction."""
 
     def __init__(self, store: Store, observer: Observer) -> None:
         super().__init__(store)
@@ -115,7 +115,7 @@ class _Watching:
 
 
 def mirrored(store: Store, entropy: Entropy, objects: Objects | None) -> Store:
-    """The store, noting its changes if it ever was told to; given a bucket, it is, and notes all it has.
+    """The store. It notes its changes once it was given a bucket; a new bucket gets a note of all it has.
 
     Raises: Misconfigured if the store is empty and new to the bucket, and the bucket is not; Unavailable.
     """
@@ -124,7 +124,7 @@ def mirrored(store: Store, entropy: Entropy, objects: Objects | None) -> Store:
         empty = objects is not None and not noting and not tx.keys.every()
     if objects is None and not noting:
         return store
-    from souvenance.core.replication import (  # Few books have a bucket.
+    from souvenance.core.replication import (  # Few stores have a bucket.
         STAMP_BYTES,
         MirroredStore,
     )

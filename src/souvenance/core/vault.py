@@ -44,7 +44,7 @@ class CompartmentKeys(Struct, frozen=True):
         """Raises: Tampered."""
         key = self.seals.get(line.epoch)
         if key is None:
-            raise Tampered(f"line {line.id} names a key epoch that its room never had")
+            raise Tampered(f"line {line.id} names a key epoch that its compartment never had")
         return open_sealed(line, key=key)
 
     def open_vector(self, line_id: str, sealed: bytes, space: str) -> bytes:

@@ -14,7 +14,7 @@ TEXT, JSON, OFF = "text", "json", "off"
 LOGS = (TEXT, JSON, OFF)
 
 
-class SeenSettings(Struct, frozen=True):
+class TelemetrySettings(Struct, frozen=True):
     log: str = TEXT
     """How the server logs: in lines for people, as one JSON object per line, or not at all."""
     metrics: bool = False

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from souvenance.core.archive import import_records
-from souvenance.core.archive.export import give
+from souvenance.core.archive.records import give
 from souvenance.core.conversation.compartments import everywhere, reading
 from souvenance.core.request_context import Trace
 from souvenance.domain.archive_records import Digest, LineRecord, Owed, Record
@@ -126,8 +126,7 @@ def peek(authorised: AuthorisedRequest, request: Import) -> Outcome | None:
 
 def take(authorised: AuthorisedRequest, request: Import) -> Outcome:
     found, changes = import_records.take(authorised.ctx, request.records)
-    told = {"same": found.same, "conflicts": len(found.conflicts)}
-    trace = changes.trace(**told, **({"replaced": found.replaced} if found.replaced else {}))
+    trace = changes.trace(same=found.same, conflicts=len(found.conflicts))
     return Outcome(ImportAnswer(found.new, found.same, found.conflicts), trace)
 
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import groupby
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import msgspec
 from msgspec import Struct
 
-from souvenance.core.conversation.chat import QUOTES
 from souvenance.core.remember import analysed_ahead, keys_ahead
 from souvenance.core.request_context import RequestContext, Services, Trace
 from souvenance.core.search import foresee
@@ -135,7 +134,7 @@ class GateRequest(Struct, gc=False):
     credentials: Credentials
     now: int
     log: str
-    """The workspace whose log tells of it."""
+    """The workspace whose log has its row."""
     namespaces: Sequence[str] = ()
     """What the request reaches for, as soon as that is known."""
     together: dict[Hashable, Any] | None = None
@@ -176,7 +175,7 @@ class Gate:
         self._keyring = keyring
         self._clock = clock
         self._services = services
-        self._porter = TokenVerifier(keyring)
+        self._verifier = TokenVerifier(keyring)
         self._late = late
         self.computing: Computing = _One()
         """Where a request computes what it will write. One computes at a time: more would only take the
@@ -201,8 +200,7 @@ class Gate:
     @property
     def reasoner(self) -> str:
         """What answers in words are made by."""
-        model = self._services.model
-        return QUOTES if model is None else model.name
+        return self._services.reasoner
 
     def thinking(self) -> dict[str, str]:
         """What anybody may know of the model and the embedder: whether there is one, and whether it works."""
@@ -217,8 +215,8 @@ class Gate:
         with self._store.claim() as tx:
             tx.work.next_due()
 
-    def vitals(self) -> Health:
-        """How the installation is, in numbers, for whoever may see them. Raises: Unavailable."""
+    def health(self) -> Health:
+        """The state of the installation in numbers. Raises: Unavailable."""
         from souvenance.gate.health import look
 
         with self._store.read() as tx:
@@ -227,7 +225,7 @@ class Gate:
     def caller(self, credentials: Credentials) -> str | None:
         """Whose token it is, as in `recognised`; None if it is not one of ours."""
         try:
-            return self._porter.authenticate(credentials.token).blocks[0].jti
+            return self._verifier.authenticate(credentials.token).blocks[0].jti
         except Unauthenticated:
             return None
 
@@ -250,7 +248,7 @@ class Gate:
         chain = self._authenticated(credentials)
         asked = GateRequest(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
         try:
-            self._porter.check_late(credentials, chain, asked.now)
+            self._verifier.check_late(credentials, chain, asked.now)
             check_need(chain.grant, operation.need)
             check_reach(chain.grant, operation.reach(request))
             self._rate.check(chain.blocks[0].jti, asked.now)
@@ -320,13 +318,13 @@ class Gate:
     ) -> Any:
         """The answer to one request; `request` may be a function that reads it once the cap is admitted.
 
-        Raises: SouvenanceError; whatever the cap allowed or refused is in the audit log by then.
+        Raises: SouvenanceError; what the cap allowed or refused is in the audit log by then.
         """
-        with self.idle.broken():
-            if self._observer is None:
-                return self._call(operation, credentials, request)
-            with self._observer.watch(OPERATION, operation.name) as watched:
-                return self._call(operation, credentials, request, watched)
+        with self.idle.broken(), self._watch(operation) as watched:
+            return self._call(operation, credentials, request, watched)
+
+    def _watch(self, operation: Operation) -> AbstractContextManager[Watched | None]:
+        return nullcontext() if self._observer is None else self._observer.watch(OPERATION, operation.name)
 
     def call_all(
         self, credentials: Credentials, calls: Sequence[tuple[Operation, Request]]
@@ -366,11 +364,10 @@ class Gate:
 
     def _looked_up(self, tx: Transaction, asked: GateRequest, request: Request) -> Outcome | SouvenanceError:
         try:
-            if self._observer is None:
-                return self._perform(tx, asked, request, asked.operation.work)
-            with self._observer.watch(OPERATION, asked.operation.name) as watched:
+            with self._watch(asked.operation) as watched:
                 found = self._perform(tx, asked, request, asked.operation.work)
-                watched.count(LINES, len(found.trace.lines))
+                if watched is not None:
+                    watched.count(LINES, len(found.trace.lines))
                 return found
         except Unavailable:
             raise
@@ -386,7 +383,7 @@ class Gate:
 
     def _authenticated(self, credentials: Credentials) -> Chain:
         try:
-            return self._porter.authenticate(credentials.token)
+            return self._verifier.authenticate(credentials.token)
         except Unauthenticated:
             self.junk += 1
             raise
@@ -396,7 +393,7 @@ class Gate:
         operation: Operation,
         credentials: Credentials,
         request: Request | Callable[[], Request],
-        watched: Watched | None = None,
+        watched: Watched | None,
     ) -> Any:
         chain = self._authenticated(credentials)
         asked = GateRequest(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
@@ -416,9 +413,9 @@ class Gate:
 
     def _burn_proof(self, asked: GateRequest) -> None:
         with self._store.write(asked.log) as tx:
-            self._porter.check_alive(tx, asked.chain, asked.now)
-            shown = self._porter.burn(tx, asked.credentials, asked.chain.grant, asked.now)
-        self._porter.spend(shown, asked.now)
+            self._verifier.check_alive(tx, asked.chain, asked.now)
+            shown = self._verifier.burn(tx, asked.credentials, asked.chain.grant, asked.now)
+        self._verifier.spend(shown, asked.now)
 
     def _transact(self, asked: GateRequest, request: Request | Callable[[], Request]) -> tuple[Outcome, Row]:
         workspace = asked.chain.grant.workspace
@@ -474,7 +471,7 @@ class Gate:
         work: Callable[[AuthorisedRequest, Any], _Found],
     ) -> _Found:
         grant, operation = asked.chain.grant, asked.operation
-        self._porter.check_alive(tx, asked.chain, asked.now)
+        self._verifier.check_alive(tx, asked.chain, asked.now)
         check_need(grant, operation.need)
         message = request() if callable(request) else request
         reach = operation.reach(message)

@@ -11,7 +11,7 @@ from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.ports.store import Transaction
 
 
-class AskVitals(m.Request, frozen=True):
+class AskHealth(m.Request, frozen=True):
     pass
 
 
@@ -57,11 +57,11 @@ def budget_left(allowance: Allowance, spent: Spent) -> m.Budget:
     )
 
 
-def _told(authorised: AuthorisedRequest, request: AskVitals) -> Outcome:
+def _told(authorised: AuthorisedRequest, request: AskHealth) -> Outcome:
     return Outcome(look(authorised.ctx.tx, authorised.ctx.services, authorised.ctx.now))
 
 
 METRICS = Operation(
-    "metrics", Need("audit", data_class="config", operator=True), AskVitals, Health, _told, verdict=True
+    "metrics", Need("audit", data_class="config", operator=True), AskHealth, Health, _told, verdict=True
 )
 """What a scraper's cap is judged by: of data class `config`, so that it opens no memory and no audit log."""

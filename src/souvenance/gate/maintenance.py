@@ -6,20 +6,21 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from souvenance.core.reindex import Left, begin, drop_some, left
-from souvenance.core.request_context import Services, Trace, opened
+from souvenance.core.request_context import Services, Trace, opened, whole_history
 from souvenance.core.vault import CompartmentKeys, rewrap
 from souvenance.decoders import settled
 from souvenance.domain.audit import OK, Event, Row
 from souvenance.domain.capability import Grant
-from souvenance.domain.names import ALL, COMMON_NAMESPACE, Compartment
+from souvenance.domain.names import ALL, Compartment
 from souvenance.domain.receipt import Detail, GoneRun, gone_places
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import IntegrityError, InvalidInput, NotFound, Tampered, Unavailable
 from souvenance.gate import messages as m
 from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.ports.store import EVERYTHING, Difference, Transaction, TurnSpan
+from souvenance.ports.store import Difference, Transaction
 
 _PAGE = 1000
 
@@ -86,18 +87,9 @@ def examine(authorised: AuthorisedRequest, request: m.Examine) -> Outcome:
         tx, compartment.workspace, compartment.owner, (compartment.namespace,)
     ).get(compartment.namespace)
     if keys is None:
-        raise NotFound("there is no such room")
+        raise NotFound("there is no such compartment")
     findings: list[str] = []
-    lines = tx.lines.walk(
-        TurnSpan(
-            compartment.workspace,
-            compartment.owner,
-            (compartment.namespace,),
-            history=True,
-            newest_first=False,
-            limit=EVERYTHING,
-        )
-    )
+    lines = tx.lines.walk(whole_history(compartment))
     here = {line.id: line for line in lines}
     for line in lines:
         try:
@@ -134,7 +126,7 @@ def _index_findings(authorised: AuthorisedRequest, keys: CompartmentKeys, ids: s
 def reconcile(authorised: AuthorisedRequest, request: m.Reconcile) -> Outcome:
     told = _told(authorised.ctx.tx, request.workspace)
     findings = [*_lost(authorised.ctx.tx, told), *_unexplained(authorised.ctx.tx, request.workspace, told)]
-    answer = m.ReconcileAnswer(len(told.left), findings)
+    answer = m.ExamineAnswer(len(told.left), findings)
     return Outcome(answer, Trace((), (), f"findings={len(findings)}"))
 
 
@@ -156,15 +148,7 @@ def _unexplained(tx: Transaction, workspace: str, told: _LoggedChanges) -> Itera
     for compartment in tx.lines.compartments():
         if compartment.workspace != workspace:
             continue
-        span = TurnSpan(
-            workspace,
-            compartment.owner,
-            (compartment.namespace,),
-            history=True,
-            newest_first=False,
-            limit=EVERYTHING,
-        )
-        for line_id in tx.lines.ids(span):
+        for line_id in tx.lines.ids(whole_history(compartment)):
             if told.is_forgotten(compartment, line_id):
                 yield f"line {line_id} was forgotten, and is there again: forget it again"
             elif (compartment, line_id) not in told.left:
@@ -214,7 +198,7 @@ def _told(tx: Transaction, workspace: str) -> _LoggedChanges:
 
 
 def forgotten(tx: Transaction, workspace: str) -> Callable[[Compartment, str], bool]:
-    """Whether a line was put and is forgotten, as far as the log tells."""
+    """Whether a line was put and is forgotten, by the log."""
     return _told(tx, workspace).is_forgotten
 
 
@@ -257,34 +241,31 @@ def _retell_forgotten(told: _LoggedChanges, workspace: str, event: Event) -> Non
 
 
 class _Run(Struct, array_like=True):
-    """Lines put one after the other in one place; the first version's rows name no namespace."""
+    """Lines put one after the other in one place."""
 
     owner: str
     session: str | None
     count: int
-    namespace: str = COMMON_NAMESPACE
+    namespace: str
 
 
 class _Changes(Struct):
-    """What the log tells of a conversation's changes, as `Changes.trace` wrote it."""
+    """What the log says of a conversation's changes, as `Changes.trace` wrote it."""
 
     put: list[_Run] = []
     gone: tuple[GoneRun, ...] = ()
     gone_session: str | None = None
     gone_owner: str | None = None
     gone_workspace: bool = False
-    gone_in: frozenset[str] | None = None
+    gone_in: frozenset[str] = frozenset()
     epoch: int = 0
     replaced: list[tuple[str, str, str, str]] = []
     """Owner, namespace, line and what replaced it, of lines that came as replaced ones."""
 
     def takes(self, compartment: Compartment) -> bool:
         """Whether the compartment went with its owner or with its workspace."""
-        by_default = {ALL} if self.gone_workspace else {COMMON_NAMESPACE}
-        within = by_default if self.gone_in is None else self.gone_in
-        return (self.gone_workspace or compartment.owner == self.gone_owner) and not within.isdisjoint(
-            (ALL, compartment.namespace)
-        )
+        gone = self.gone_workspace or compartment.owner == self.gone_owner
+        return gone and not self.gone_in.isdisjoint((ALL, compartment.namespace))
 
 
 def _retell_changes(told: _LoggedChanges, workspace: str, event: Event) -> None:
@@ -319,18 +300,7 @@ def list_rows(authorised: AuthorisedRequest, request: m.AuditList) -> Outcome:
     workspace, grant = authorised.ctx.scope.workspace, authorised.chain.grant
     rows = authorised.ctx.tx.audit.rows(workspace, request.first, request.limit)
     shown = [
-        m.AuditRow(
-            seq=row.seq,
-            at=row.event.at,
-            actor=row.event.actor,
-            cap=row.event.cap,
-            operation=row.event.operation,
-            outcome=row.event.outcome,
-            namespaces=list(row.event.namespaces),
-            lines=list(row.event.lines),
-            detail=row.event.detail,
-            leaf=row.leaf.hex(),
-        )
+        m.AuditRow(seq=row.seq, leaf=row.leaf.hex(), **asdict(row.event))
         for row in rows
         if _visible(row.event, grant)
     ]
@@ -356,25 +326,15 @@ def prove(authorised: AuthorisedRequest, request: m.AuditProof) -> Outcome:
     if request.seq is not None:
         if request.seq >= size:
             raise InvalidInput("seq is not within size")
-        answer = m.ProofAnswer(
-            workspace=workspace,
-            size=size,
-            root=tree.root(size).hex(),
-            path=[step.hex() for step in tree.inclusion(request.seq, size)],
-            leaf=tree.leaves(request.seq, request.seq + 1)[0].hex(),
-        )
+        path = tree.inclusion(request.seq, size)
+        proved = {"leaf": tree.leaves(request.seq, request.seq + 1)[0].hex()}
     else:
         old = request.old or 0
         if old > size:
             raise InvalidInput("old is larger than size")
-        answer = m.ProofAnswer(
-            workspace=workspace,
-            size=size,
-            root=tree.root(size).hex(),
-            path=[step.hex() for step in tree.consistency(old, size)],
-            old_root=tree.root(old).hex(),
-        )
-    return Outcome(answer)
+        path, proved = tree.consistency(old, size), {"old_root": tree.root(old).hex()}
+    steps = [step.hex() for step in path]
+    return Outcome(m.ProofAnswer(workspace, size, tree.root(size).hex(), steps, **proved))
 
 
 def _visible(event: Event, grant: Grant) -> bool:
@@ -390,10 +350,9 @@ def watch(authorised: AuthorisedRequest, request: m.Reindex) -> Outcome | None:
     """How far it has come; None if there is something to be written."""
     if request.begin:
         return None
-    seen = _left_to_reindex(authorised.ctx.tx, authorised.ctx.services, request)
-    if seen.old and _is_idle(authorised.ctx.services, seen):
-        return None
-    return Outcome(_reindex_answer(authorised.ctx.services, seen), _reindex_trace(seen))
+    services = authorised.ctx.services
+    seen = left(authorised.ctx.tx, services.meaning, request.workspace)
+    return None if seen.old and _is_idle(services, seen) else _left_to_reindex(services, seen)
 
 
 def reindex(authorised: AuthorisedRequest, request: m.Reindex) -> Outcome:
@@ -402,23 +361,16 @@ def reindex(authorised: AuthorisedRequest, request: m.Reindex) -> Outcome:
         begin(tx, services, request.workspace)
     else:
         drop_some(tx, services.meaning.space)
-    seen = _left_to_reindex(tx, services, request)
-    return Outcome(_reindex_answer(services, seen), _reindex_trace(seen))
+    return _left_to_reindex(services, left(tx, services.meaning, request.workspace))
 
 
-def _left_to_reindex(tx: Transaction, services: Services, request: m.Reindex) -> Left:
-    return left(tx, services.meaning, request.workspace)
-
-
-def _reindex_answer(services: Services, seen: Left) -> m.ReindexAnswer:
+def _left_to_reindex(services: Services, seen: Left) -> Outcome:
     done = _is_idle(services, seen) and not seen.old
-    return m.ReindexAnswer(seen.lines, seen.vectors, seen.old, done, services.meaning.trouble)
+    answer = m.ReindexAnswer(seen.lines, seen.vectors, seen.old, done, services.meaning.trouble)
+    detail = f"lines={seen.lines} vectors={seen.vectors} old_vectors={seen.old}"
+    return Outcome(answer, Trace((), (), detail))
 
 
 def _is_idle(services: Services, seen: Left) -> bool:
     """Whether all tokens and vectors are made, but for those of lines that can't be read."""
     return not seen.lines and services.meaning.next_compartment() is None
-
-
-def _reindex_trace(seen: Left) -> Trace:
-    return Trace((), (), f"lines={seen.lines} vectors={seen.vectors} old_vectors={seen.old}")

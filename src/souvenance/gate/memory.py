@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from souvenance.core.archive.import_records import unfinished
-from souvenance.core.browse import class_of, list_lines, read_line, snapshot
-from souvenance.core.conversation.chat import QUOTES
+from souvenance.core.conversation.compartments import Changes
 from souvenance.core.conversation.deduplicate import stock
-from souvenance.core.correct import correct
-from souvenance.core.forget import ForgottenLines, forget_compartments, forget_line, forgettable
-from souvenance.core.recall import Wish, recall
+from souvenance.core.conversation.erase import (
+    compartments_held,
+    delete_compartments,
+    erase_lines,
+    erase_resting,
+    owe_card,
+)
+from souvenance.core.recall import Wish, class_of, list_lines, read_line, recall, snapshot
 from souvenance.core.remember import Draft, Upcoming, remember
 from souvenance.core.request_context import RequestContext, Trace, opened
 from souvenance.domain import receipt as receipts
+from souvenance.domain import ulid
 from souvenance.domain.audit import Row
+from souvenance.domain.directory import MEMBER
 from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
-from souvenance.domain.line import GivenFields, LinePlace, SealedLine, shared_fields
+from souvenance.domain.line import TOMBSTONE, GivenFields, Line, LinePlace, SealedLine, shared_fields
+from souvenance.domain.names import DEFAULT_KIND, Compartment
 from souvenance.domain.receipt import Detail, Receipt
 from souvenance.domain.timestamps import to_datetime, to_ms
-from souvenance.errors import BrokenAuditChain, CapOpMismatch, InvalidInput, Tampered
+from souvenance.errors import BrokenAuditChain, CapOpMismatch, Conflict, InvalidInput, Tampered
 from souvenance.gate import messages as m
 from souvenance.gate.health import budget_left
 from souvenance.gate.operation import AuthorisedRequest, Outcome
+from souvenance.ports.store import EVERYTHING, TurnSpan
 
+_NEWEST = 3
 _TEXT_NEEDS = "get"
 """The right without which a list has no texts."""
 
@@ -70,7 +81,7 @@ def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
             trust=one.trust.name.lower(),
             score=one.score,
             matched=one.matched,
-            explanation=m.explanation(one.explanation),
+            explanation=one.explanation,
         )
         for one in found
     ]
@@ -127,11 +138,47 @@ def take_snapshot(authorised: AuthorisedRequest, request: m.Snapshot) -> Outcome
 
 
 def invalidate(authorised: AuthorisedRequest, request: m.Invalidate) -> Outcome:
-    line, duplicate = correct(authorised.ctx, request.id, request.text, request.new_id)
+    line, duplicate = _correct(authorised.ctx, request.id, request.text, request.new_id)
     answer = m.InvalidateAnswer(line.id, line.compartment.namespace, request.id, duplicate)
     return Outcome(
         answer, Trace((line.compartment.namespace,), (request.id, line.id), _detail(duplicate=duplicate))
     )
+
+
+def _correct(ctx: RequestContext, target_id: str, text: str | None, new_id: str | None) -> tuple[Line, bool]:
+    """The line that replaces the target, and whether it had done so already.
+
+    With a text it says what is true instead; without, it only marks the target as no longer true.
+
+    Raises: InvalidInput, NotFound, Conflict if another line replaced the target already.
+    """
+    target, _ = ctx.find(ulid.check(target_id))
+    draft = Draft(
+        namespace=target.compartment.namespace,
+        kind=_kind_of_correction(target, text),
+        text=text or "",
+        id=new_id,
+        about=None if text is None else target.about,
+        supersedes=target.id,
+        **shared_fields(GivenFields, target),
+    )
+    if target.invalidated_by is not None and target.invalidated_by != new_id:
+        raise Conflict(
+            f"the line was already replaced by {target.invalidated_by}", hint="Correct that line instead."
+        )
+    line, duplicate = remember(ctx, draft)
+    if not duplicate:
+        ctx.tx.lines.invalidate(target.compartment, target.id, line.id)
+        ctx.tx.terms.remove(target.compartment, (target.id,))
+        if target.about is not None:
+            owe_card(ctx, target.compartment, target.about)
+    return line, duplicate
+
+
+def _kind_of_correction(target: SealedLine, text: str | None) -> str:
+    if text is None:
+        return TOMBSTONE
+    return DEFAULT_KIND if target.kind == TOMBSTONE else target.kind
 
 
 def status(authorised: AuthorisedRequest, request: m.Status) -> Outcome:
@@ -153,7 +200,7 @@ def status(authorised: AuthorisedRequest, request: m.Status) -> Outcome:
         namespaces=compartments,
         audit_rows=ctx.tx.audit.tree(ctx.scope.workspace).size if everything else None,
         scrub_pending=authorised.store.scrub_pending(),
-        reasoner=QUOTES if ctx.services.model is None else ctx.services.model.name,
+        reasoner=ctx.services.reasoner,
         model=_model(ctx, whole=everything),
         embedder=meaning.description,
         waiting=sum(renewal.lacking(meaning.space, *one) for one in places) if meaning.space else 0,
@@ -180,15 +227,7 @@ def _knowledge(authorised: AuthorisedRequest) -> m.KnowledgeStatus | None:
         found, whole = stock(authorised.ctx, observers)
     except Tampered:
         return None  # To be told of the rest is what a status is for; the doctor looks closer.
-    return m.KnowledgeStatus(
-        conclusions=found.conclusions,
-        reasoned=found.reasoned,
-        quoted=found.quoted,
-        outdated=found.outdated,
-        duplicates=found.duplicates,
-        card_lines=found.entries,
-        whole=whole,
-    )
+    return m.KnowledgeStatus(**msgspec.structs.asdict(found), whole=whole)
 
 
 def _model(ctx: RequestContext, *, whole: bool) -> m.ModelStatus | None:
@@ -232,13 +271,31 @@ def _moment(ms: int | None) -> m.Moment | None:
     return None if ms is None else to_datetime(ms)
 
 
+class _Forgotten(Struct, frozen=True):
+    lines: int
+    keys: int
+    namespaces: tuple[str, ...]
+    with_them: frozenset[tuple[Compartment, str]]
+    """Lines of others that rested on these alone, and went too."""
+    verified: tuple[str, ...]
+    """What was checked before the deletion was committed."""
+    epoch: int = 0
+    """The newest epoch of the keys that went."""
+
+
 def forget(authorised: AuthorisedRequest, request: m.Forget) -> Outcome:
-    if request.id is not None:
-        gone = forget_line(authorised.ctx, request.id)
-        lines: tuple[str, ...] = (request.id,)
-    else:
-        gone = forget_compartments(authorised.ctx)
-        lines = ()
+    """Rows, index, keys and caches of a line, a namespace or an owner.
+
+    Readers find nothing from the commit on. A compartment's keys are destroyed with it, so that copies of its
+    lines elsewhere stay shut; the scrub that follows takes the bytes out of the store's files.
+
+    Raises: InvalidInput, NotFound, SchemaUnknown.
+    """
+    gone = (
+        _forget_compartments(authorised.ctx)
+        if request.id is None
+        else _forget_line(authorised.ctx, request.id)
+    )
 
     def answer(row: Row) -> m.ForgetAnswer:
         scrubbed = authorised.scrub()
@@ -252,30 +309,91 @@ def forget(authorised: AuthorisedRequest, request: m.Forget) -> Outcome:
 
     also = receipts.gone_runs(gone.with_them)
     detail = Detail(authorised.ctx.scope.owner, gone.lines, gone.keys, also, epoch=gone.epoch)
+    lines = () if request.id is None else (request.id,)
     return Outcome(answer, Trace(gone.namespaces, lines, detail.text()))
+
+
+def _forget_line(ctx: RequestContext, line_id: str) -> _Forgotten:
+    lines = [line for line, _ in ctx.find_all(ulid.check(line_id))]
+    changes = Changes()
+    erase_lines(ctx, lines, changes)
+    compartments = [line.compartment for line in lines]
+    _check_gone(ctx, compartments, (line_id,))
+    return _Forgotten(
+        lines=len(lines),
+        keys=0,
+        namespaces=_namespaces(compartments),
+        with_them=frozenset(changes.gone - {(compartment, line_id) for compartment in compartments}),
+        verified=(receipts.SCHEMA, receipts.LINES, receipts.INDEX),
+    )
+
+
+def _forget_compartments(ctx: RequestContext) -> _Forgotten:
+    """Everything in scope. Nothing there is not an error: it says nothing about what was."""
+    scope, compartments = ctx.scope, compartments_held(ctx, ctx.scope.owner)
+    namespaces, changes, lines, keys = _namespaces(compartments), Changes(), 0, 0
+    if compartments:
+        span = TurnSpan(scope.workspace, scope.owner, namespaces, history=True, limit=EVERYTHING)
+        sessions = ctx.tx.directory.memberships(scope.workspace, MEMBER, held=scope.owner)
+        erase_resting(ctx, ctx.tx.lines.ids(span), dict.fromkeys(tie.holder for tie in sessions), changes)
+        lines, keys = delete_compartments(ctx, compartments, changes)
+    ctx.tx.owe_scrub()
+    _check_gone(ctx, compartments)
+    return _Forgotten(
+        lines=lines,
+        keys=keys,
+        namespaces=namespaces,
+        with_them=frozenset(changes.gone),
+        verified=(receipts.SCHEMA, receipts.LINES, receipts.INDEX, receipts.KEYS),
+        epoch=changes.epoch,
+    )
+
+
+def _namespaces(compartments: Iterable[Compartment]) -> tuple[str, ...]:
+    return tuple(compartment.namespace for compartment in compartments)
+
+
+def _check_gone(
+    ctx: RequestContext, compartments: Iterable[Compartment], line_ids: Collection[str] | None = None
+) -> None:
+    """Look whether anything is left of these lines, or of the whole compartments. Raises: Tampered."""
+    tx = ctx.tx
+    for compartment in compartments:
+        if line_ids is None:
+            keys = tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
+            left = tx.lines.count(compartment) + len(keys)
+        else:
+            left = len(tx.lines.get_all(compartment, line_ids))
+        if left or tx.terms.indexed(compartment, line_ids):
+            raise Tampered(
+                "the store still has what was just deleted",
+                hint="Nothing was deleted. Run 'souvenance doctor'.",
+            )
 
 
 def preview(authorised: AuthorisedRequest, request: m.Forget) -> Outcome | None:
     """What would go, if that is all that was asked."""
     if not request.dry_run:
         return None
-    ctx = authorised.ctx
-    found = forgettable(ctx, request.id)
-    answer = m.ForgetAnswer(
-        lines=found.lines,
-        keys=found.keys,
-        namespaces=list(found.namespaces),
-        scrubbed=False,
-        dry_run=True,
-        newest=[
-            m.NewestLine(
-                line.id, line.compartment.namespace, to_datetime(line.created_at), _text(authorised, line)
-            )
-            for line in found.newest
-        ],
-    )
-    detail = Detail(ctx.scope.owner, found.lines, found.keys, dry_run=True)
-    return Outcome(answer, Trace(found.namespaces, [line.id for line in found.newest], detail.text()))
+    ctx, keys = authorised.ctx, 0
+    if request.id is not None:
+        newest = [line for line, _ in ctx.find_all(ulid.check(request.id))]
+        lines, namespaces = len(newest), _namespaces(line.compartment for line in newest)
+    else:
+        scope, compartments = ctx.scope, compartments_held(ctx, ctx.scope.owner)
+        lines, namespaces = sum(map(ctx.tx.lines.count, compartments)), _namespaces(compartments)
+        keys = len(ctx.tx.keys.of(scope.workspace, scope.owner, namespaces))
+        span = TurnSpan(scope.workspace, scope.owner, namespaces, history=True, limit=_NEWEST)
+        newest = ctx.tx.lines.walk(span)
+    shown = [
+        m.NewestLine(
+            line.id, line.compartment.namespace, to_datetime(line.created_at), _text(authorised, line)
+        )
+        for line in newest[:_NEWEST]
+    ]
+    answer = m.ForgetAnswer(lines, keys, list(namespaces), scrubbed=False, dry_run=True, newest=shown)
+    detail = Detail(ctx.scope.owner, lines, keys, dry_run=True)
+    return Outcome(answer, Trace(namespaces, [line.id for line in shown], detail.text()))
 
 
 def verify_receipt(authorised: AuthorisedRequest, request: m.VerifyReceipt) -> Outcome:
@@ -296,7 +414,7 @@ def verify_receipt(authorised: AuthorisedRequest, request: m.VerifyReceipt) -> O
 
 
 def _receipt(
-    authorised: AuthorisedRequest, request: m.Forget, gone: ForgottenLines, row: Row, *, scrubbed: bool
+    authorised: AuthorisedRequest, request: m.Forget, gone: _Forgotten, row: Row, *, scrubbed: bool
 ) -> str:
     ctx = authorised.ctx
     with authorised.store.read(row.workspace) as tx:

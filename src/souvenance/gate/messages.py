@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
 from msgspec import Meta, MsgspecError, Struct, convert, to_builtins
+from msgspec.structs import astuple
 
-from souvenance.core.explanations import Reasons
+from souvenance.core.explanations import Explanation as Explanation
+from souvenance.core.explanations import SignalValue as SignalValue
 from souvenance.domain import receipt as receipts
 from souvenance.domain.audit import Event, Row
 from souvenance.domain.capability import MAX_TOKEN_CHARS, Confirmation
@@ -76,30 +79,6 @@ class Get(Request, frozen=True):
     """Whether each line says why it came."""
 
 
-class SignalValue(Answer, frozen=True):
-    """One thing that spoke for a line or against it: what it was, what it weighs, what it added."""
-
-    value: float
-    weight: float
-    added: float
-    rank: int | None = None
-    """The line's place by what this alone added, among all that came into question; equal lines share it.
-    Null where it was told only once these were ranked."""
-
-
-class Explanation(Answer, frozen=True):
-    """Why a line came."""
-
-    rank: int
-    by: str
-    """'relevance', 'part of a word', or 'newest' for one that nothing else speaks for."""
-    signals: dict[str, SignalValue]
-    """By name, what added most first; they add up to the score."""
-    score: float | None = None
-    space: str | None = None
-    """The embedder's space in which meanings were compared; null if the search was by words alone."""
-
-
 class LineFacts(Answer, GivenFields, frozen=True, kw_only=True):
     """What every answer says of a line. The fields that its writer gave are among them."""
 
@@ -110,16 +89,6 @@ class LineFacts(Answer, GivenFields, frozen=True, kw_only=True):
     occurred_at: datetime | None
     trust: str = ""
     """'said', 'quoted' or 'suspect': whose word it is, and whether it reads like orders to a model."""
-
-
-def explanation(told: Reasons | None) -> Explanation | None:
-    """Why a line came, as it is answered; None if nobody asked."""
-    if told is None:
-        return None
-    signals = {
-        name: SignalValue(one.value, one.weight, one.added, one.rank) for name, one in told.signals.items()
-    }
-    return Explanation(told.rank, told.by, signals, told.score, told.space)
 
 
 class RecalledLine(LineFacts, frozen=True, kw_only=True, omit_defaults=True):
@@ -159,7 +128,7 @@ class List(Request, frozen=True):
 
 
 class ListedLine(LineFacts, frozen=True, kw_only=True, omit_defaults=True):
-    """`trust` is told if the text is."""
+    """`trust` is there if the text is."""
 
     supersedes: str | None
     invalidated_by: str | None
@@ -311,25 +280,16 @@ class AuditRow(Answer, frozen=True):
     cap: str
     operation: str
     outcome: str
-    namespaces: list[str]
-    lines: list[str]
+    namespaces: Sequence[str]
+    lines: Sequence[str]
     detail: str
     leaf: str
 
     def row(self, workspace: str) -> Row:
         """The row as the log is verified with. Raises: BrokenAuditChain."""
-        event = Event(
-            self.at,
-            self.actor,
-            self.cap,
-            self.operation,
-            self.outcome,
-            self.namespaces,
-            self.lines,
-            self.detail,
-        )
+        _, *event, _ = astuple(self)
         try:
-            return Row(workspace, self.seq, event, bytes.fromhex(self.leaf))
+            return Row(workspace, self.seq, Event(*event), bytes.fromhex(self.leaf))
         except ValueError:
             raise BrokenAuditChain(f"audit row {self.seq} has a leaf that is no hash") from None
 
@@ -507,11 +467,6 @@ class Reconcile(Request, frozen=True):
     """Hold the lines of a workspace against what its audit log says was put and forgotten."""
 
     workspace: str
-
-
-class ReconcileAnswer(Answer, frozen=True):
-    lines: int
-    findings: list[str]
 
 
 class Reindex(Request, frozen=True):

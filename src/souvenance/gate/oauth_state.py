@@ -18,7 +18,6 @@ from souvenance.domain.capability import SIGNED_IN
 from souvenance.domain.encoding import b64
 from souvenance.domain.sign_ins import (
     BUILT_IN,
-    CODE,
     DEVICE,
     DEVICE_MS,
     REFRESH,
@@ -59,17 +58,6 @@ MOST_DEVICES = 200
 _STRANGERS_PER_MINUTE = 60
 _SECRET_BYTES = 32
 _SWEEP_MS = 60_000
-
-
-class Chosen(Struct, frozen=True, kw_only=True):
-    """What a person allows a client."""
-
-    workspace: str
-    peer: str
-    namespaces: tuple[str, ...]
-    access: Access
-    seconds: int
-    everyone: bool = False
 
 
 class IssuedTokens(Struct, frozen=True, kw_only=True):
@@ -119,14 +107,14 @@ class OAuthState:
         return secret
 
     def signed_in(self, secret: str) -> str | None:
-        """The cap of whoever has that session, if it is not over."""
+        """The cap of the person with that session, if it is not over."""
         slip = self.slip(SESSION, secret)
         if slip is None or slip.until <= self._clock.now():
             return None
         try:
             return open_session(self._keyring, slip.hash, slip.content)
         except IntegrityError:
-            return None  # It was sealed under a root key that is gone: whoever it is signs in again.
+            return None  # It was sealed under a root key that is gone: the person signs in again.
 
     def sign_out(self, secret: str) -> None:
         if self.slip(SESSION, secret) is not None:
@@ -202,16 +190,8 @@ class OAuthState:
             return None
         return slip if slip.until > self._clock.now() else None
 
-    def allow(self, token: str, request: str, client: str, chosen: Chosen, code: str, content: bytes) -> None:
-        """Let the client in, which fetches its token with that code. Raises: SouvenanceError."""
-        asked = _allow(request, client, chosen, content, kind=CODE, slip=hash_of(code))
-        self._gate.call(s.ALLOW, Credentials(token), lambda: m.checked(asked))
-
-    def allow_device(
-        self, token: str, request: str, device: Slip, chosen: Chosen, typed: bytes, content: bytes
-    ) -> None:
-        """Let the device in that showed this code. Raises: SouvenanceError."""
-        asked = _allow(request, device.client, chosen, content, kind=DEVICE, slip=device.hash, typed=typed)
+    def allow(self, token: str, asked: s.Allow) -> None:
+        """Let a client in, which fetches its token with the slip that is named. Raises: SouvenanceError."""
         self._gate.call(s.ALLOW, Credentials(token), lambda: m.checked(asked))
 
     def deny(self, token: str, request: str, client: str, device: Slip | None = None) -> None:
@@ -273,7 +253,7 @@ class OAuthState:
         except Denied:
             return False
         except Unauthenticated:
-            return True
+            pass
         return True
 
     def _signin(self, slip: Slip) -> SignIn | None:
@@ -295,29 +275,3 @@ class OAuthState:
             due = now - self._swept >= _SWEEP_MS
             self._swept = now if due else self._swept
         return due
-
-
-def _allow(
-    request: str,
-    client: str,
-    chosen: Chosen,
-    content: bytes,
-    *,
-    kind: str,
-    slip: bytes,
-    typed: bytes | None = None,
-) -> s.Allow:
-    return s.Allow(
-        client=client,
-        request=hash_of(request),
-        kind=kind,
-        slip=slip,
-        content=content,
-        typed=typed,
-        workspace=chosen.workspace,
-        peer=chosen.peer,
-        namespaces=chosen.namespaces,
-        access=chosen.access,
-        seconds=chosen.seconds,
-        everyone=chosen.everyone,
-    )

@@ -128,7 +128,7 @@ EXAMINE = Operation(
     "doctor.examine", Need("audit", operator=True), m.Examine, m.ExamineAnswer, maintenance.examine
 )
 RECONCILE = Operation(
-    "doctor.reconcile", Need("audit", operator=True), m.Reconcile, m.ReconcileAnswer, maintenance.reconcile
+    "doctor.reconcile", Need("audit", operator=True), m.Reconcile, m.ExamineAnswer, maintenance.reconcile
 )
 SCRUB = Operation(
     "doctor.scrub", Need("forget", operator=True), m.Scrub, m.ScrubAnswer, maintenance.scrub, writes=True

@@ -136,14 +136,14 @@ class Rights:
         namespace_for(self._ctx, session, namespace)
 
     def opens(self, session: str) -> bool:
-        """Whether the session is the cap's own, whoever is in it."""
+        """Whether the session is the cap's own. Who is in it does not matter."""
         opened = self._grant.opened
         return self.everywhere if opened is None else session in opened
 
     def _owns(self, session: str) -> bool:
         """Whether the session, made or not, is that of a peer whom the cap reaches, and of nobody else.
 
-        One in a closed namespace is judged as one that is not made: who is in it is told to nobody outside.
+        One in a closed namespace is judged as one that is not made: who is in it stays inside.
         """
         grant = self._grant
         if grant.sessions is not None and session not in grant.sessions:

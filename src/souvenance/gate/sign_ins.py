@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.core.request_context import Trace
@@ -41,6 +42,17 @@ from souvenance.gate import tokens
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 
 
+class Chosen(Struct, frozen=True, kw_only=True):
+    """What a person allows a client."""
+
+    workspace: Name
+    peer: Name
+    namespaces: m.Grants
+    access: Access
+    seconds: m.Ttl
+    everyone: bool = False
+
+
 class Allow(m.Request, frozen=True, kw_only=True):
     """Let a client in. `request` is the hash of what it asked with, `slip` that of what it will come with."""
 
@@ -51,12 +63,7 @@ class Allow(m.Request, frozen=True, kw_only=True):
     content: bytes
     typed: bytes | None = None
     """The hash of the code that the person typed, if the client is a device elsewhere."""
-    workspace: Name
-    peer: Name
-    namespaces: m.Grants
-    access: Access
-    seconds: m.Ttl
-    everyone: bool = False
+    chosen: Chosen
 
 
 class Deny(m.Request, frozen=True, kw_only=True):
@@ -127,23 +134,23 @@ class Exchanged(m.Answer, frozen=True, kw_only=True):
 
 
 def allow(authorised: AuthorisedRequest, request: Allow) -> Outcome:
-    ctx, grant = authorised.ctx, authorised.chain.grant
+    ctx, grant, chosen = authorised.ctx, authorised.chain.grant, request.chosen
     signins = ctx.tx.signins
-    names.name(request.workspace, "workspace")
+    names.name(chosen.workspace, "workspace")
     if not signins.spend(REQUEST, request.request, ctx.now):
         raise Conflict("this was answered already", hint="Let the program ask again.")
-    ops = ops_of(request.access, grant.ops)
-    if not ops or (request.access == "write" and "put" not in ops):
-        raise CapOpMismatch(f"the cap does not grant {request.access!r}")
+    ops = ops_of(chosen.access, grant.ops)
+    if not ops or (chosen.access == "write" and "put" not in ops):
+        raise CapOpMismatch(f"the cap does not grant {chosen.access!r}")
     minted = tokens.mint(
         authorised,
         m.Mint(
-            sub=request.peer,
+            sub=chosen.peer,
             ops=ops,
-            namespaces_allowed=request.namespaces,
-            ttl_seconds=request.seconds,
-            wid=request.workspace,
-            peers=(ALL,) if request.everyone else (),
+            namespaces_allowed=chosen.namespaces,
+            ttl_seconds=chosen.seconds,
+            wid=chosen.workspace,
+            peers=(ALL,) if chosen.everyone else (),
             sessions=None if grant.sessions is None else tuple(sorted(grant.sessions)),
         ),
     ).answer
@@ -152,9 +159,9 @@ def allow(authorised: AuthorisedRequest, request: Allow) -> Outcome:
     signin = SignIn(
         id=ctx.fresh_id(),
         client=request.client,
-        workspace=request.workspace,
-        peer=request.peer,
-        access=request.access,
+        workspace=chosen.workspace,
+        peer=chosen.peer,
+        access=chosen.access,
         jti=minted.jti,
         sealed=b"",
         created_at=ctx.now,
@@ -163,8 +170,8 @@ def allow(authorised: AuthorisedRequest, request: Allow) -> Outcome:
     signins.add(replace(signin, sealed=seal_grant(authorised.keyring, signin.id, minted.cap)))
     signins.use_client(request.client, ctx.now)
     signins.keep(_handed(authorised, request, signin))
-    detail = f"client={request.client} sub={request.peer} wid={request.workspace} jti={minted.jti}"
-    return Outcome(SignInDone(), Trace(request.namespaces, (), detail))
+    detail = f"client={request.client} sub={chosen.peer} wid={chosen.workspace} jti={minted.jti}"
+    return Outcome(SignInDone(), Trace(chosen.namespaces, (), detail))
 
 
 def _handed(authorised: AuthorisedRequest, request: Allow, signin: SignIn) -> Slip:
@@ -305,7 +312,8 @@ def _end(authorised: AuthorisedRequest, signin: SignIn) -> None:
 
 
 def _granted(request: Allow) -> Reach:
-    return Reach(namespaces=request.namespaces, actor=request.peer, workspace=request.workspace)
+    chosen = request.chosen
+    return Reach(namespaces=chosen.namespaces, actor=chosen.peer, workspace=chosen.workspace)
 
 
 ALLOW = Operation("signin.allow", Need("grant"), Allow, SignInDone, allow, _granted, writes=True)

@@ -1,7 +1,7 @@
 """Verifies a token: genuine, in its time, not revoked, and shown by its holder.
 
 Signature checks are cached by token; time and revocation are looked at on every request, the
-latter through a counter in the store that every revocation changes, in whatever process.
+latter through a counter in the store that every revocation changes, in any process.
 """
 
 from __future__ import annotations

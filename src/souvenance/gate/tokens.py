@@ -157,7 +157,7 @@ def whoami(authorised: AuthorisedRequest, request: m.WhoAmI) -> Outcome:
 
 
 def told(grant: Grant) -> m.WhoAmIAnswer:
-    """What a cap's holder is told that it grants."""
+    """What a cap grants, as its holder sees it."""
     return m.WhoAmIAnswer(
         sub=grant.actor,
         wid=grant.workspace,

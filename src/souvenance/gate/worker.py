@@ -21,15 +21,14 @@ from souvenance.core.conversation import derive, webhooks
 from souvenance.core.conversation.compartments import Changes
 from souvenance.core.conversation.deduplicate import dream
 from souvenance.core.conversation.summarise import by_quotes, keep_summary, read_stretch
-from souvenance.core.embedding import ACTOR, embed_some
+from souvenance.core.embedding import embed_some
 from souvenance.core.reindex import every_compartment, notice, renew_some
-from souvenance.core.request_context import RequestContext, Services
+from souvenance.core.request_context import RequestContext, Services, own_context, own_event
 from souvenance.core.search import reading
 from souvenance.decoders import settled
-from souvenance.domain.audit import OK, Event
+from souvenance.domain.audit import OK
 from souvenance.domain.directory import WEBHOOK
 from souvenance.domain.jobs import DELIVER, DERIVE, DREAM, REASONING, SUMMARISE, Task
-from souvenance.domain.policy import Scope
 from souvenance.domain.webhooks import retry_after_ms, sign
 from souvenance.errors import ModelBudgetSpent, ModelUnavailable, ModelUnusable, SouvenanceError, Unavailable
 from souvenance.gate.gate import Idle
@@ -53,9 +52,9 @@ _LONGEST_ASKED_MS = 60 * 60 * 1000
 _LOOK_SECONDS = 1.0
 """How often it looks for work that nobody rings for."""
 _HEARING_SECONDS = 30.0
-"""How often it looks where every process tells of new work: in case that one was lost."""
+"""How often it looks where processes announce new work: in case that an announcement was lost."""
 _LULL_SECONDS, _LULL_TIMES = 0.1, 5
-"""Called after a rest, it begins once nobody has asked for so long, and after so many times whoever asks."""
+"""Woken after a rest, it begins once no request came for so long, and in any case after so many times."""
 _SENDERS = 4
 
 
@@ -103,7 +102,7 @@ class Worker:
         self.busy = False
         """Whether a piece of work is under way."""
         self.observer: Observer | None = None
-        """Who is told of each piece of work."""
+        """Sees each piece of work."""
         self.paused: Callable[[], bool] = lambda: False
         """While this is true, no piece of work is begun; lines are still indexed."""
 
@@ -222,18 +221,12 @@ class Worker:
                 self._finish(tasks, lambda ctx: Changes(), outcome=code)
 
     def _do(self, tasks: Sequence[Task]) -> None:
-        match tasks[0].kind:
-            case kind if kind == DERIVE:
-                self._derive(tasks)
-            case kind if kind == SUMMARISE:
-                for task in tasks:
-                    self._summarise(task)
-            case kind if kind == DREAM:
-                for task in tasks:
-                    self._dream(task)
-            case _:
-                for task in tasks:
-                    self._deliver(task)
+        if tasks[0].kind == DERIVE:
+            self._derive(tasks)
+            return
+        work = {SUMMARISE: self._summarise, DREAM: self._dream, DELIVER: self._deliver}[tasks[0].kind]
+        for task in tasks:
+            work(task)
 
     def _derive(self, tasks: Sequence[Task]) -> None:
         with self._store.read(tasks[0].workspace) as tx:
@@ -299,7 +292,7 @@ class Worker:
 
     def _deliver(self, task: Task) -> None:
         if task.until is not None and task.until <= self._clock.now():
-            raise _Lost  # It waited for a webhook sender too long; whoever claims it next delivers it.
+            raise _Lost  # It waited for a webhook sender too long; the next that claims it delivers it.
         delivery = msgspec.json.decode(task.payload, type=settled(webhooks.Delivery))
         with self._store.read(task.workspace) as tx:
             entry = tx.directory.entry(task.workspace, WEBHOOK, delivery.endpoint)
@@ -332,20 +325,8 @@ class Worker:
             changes = keep(ctx)
             if tasks[0].kind != DELIVER:
                 changes.namespaces.add(tasks[0].namespace)
-            trace = changes.trace()
-            tx.audit.append(
-                tasks[0].workspace,
-                Event(
-                    at=ctx.now,
-                    actor=ACTOR,
-                    cap=ctx.cap,
-                    operation=f"work.{tasks[0].kind}",
-                    outcome=outcome,
-                    namespaces=trace.namespaces,
-                    lines=trace.lines,
-                    detail=trace.detail,
-                ),
-            )
+            event = own_event(ctx.now, f"work.{tasks[0].kind}", changes.trace(), outcome)
+            tx.audit.append(tasks[0].workspace, event)
             if tasks[0].kind != DELIVER:
                 self._announce(ctx, tasks[0])
 
@@ -373,5 +354,4 @@ class Worker:
             self._report(f"the work waits for its lease to end: {error.detail}")
 
     def _ctx(self, tx: Transaction, task: Task) -> RequestContext:
-        scope = Scope(task.workspace, ACTOR, frozenset((task.namespace,)), None)
-        return RequestContext(tx, scope, ACTOR, self._clock.now(), self._services)
+        return own_context(tx, self._services, task.workspace, task.namespace, self._clock.now())

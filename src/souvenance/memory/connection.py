@@ -38,7 +38,7 @@ class Caller(Protocol):
 
 
 class Connection:
-    """Thread-safe. `close` is told whether to finish background work first."""
+    """Thread-safe. The argument of `close` says whether to finish background work first."""
 
     def __init__(
         self, gate: Caller, token: str, workspace: str | None, close: Callable[[bool], None]

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from secrets import token_hex
-from types import TracebackType
 from typing import Any, Literal, Self
 
 from souvenance.domain.limits import RECALL_DEFAULT
@@ -211,12 +210,7 @@ class Memory(LineMethods):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.close(finish=kind is None)
 
     def close(self, *, finish: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""Moments that are told without a time zone: people mean the one of the machine before them."""
+"""Moments without a time zone: people mean the one of their machine."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from souvenance.core.archive.records import (
     EntryRecord,
     entry_record,
-    errand_of,
+    job_of,
     kind_of,
     line_record,
     same,
@@ -28,9 +28,9 @@ from souvenance.core.archive.records import (
 )
 from souvenance.core.conversation import directory, webhooks
 from souvenance.core.conversation.cards import is_card
-from souvenance.core.conversation.compartments import Changes
+from souvenance.core.conversation.compartments import Changes, denied
 from souvenance.core.conversation.conclusions import likeness
-from souvenance.core.conversation.context import is_note
+from souvenance.core.conversation.summarise import is_note
 from souvenance.core.remember import append, sealed
 from souvenance.core.request_context import RequestContext
 from souvenance.decoders import settled
@@ -57,11 +57,9 @@ from souvenance.domain.line import (
     shared_fields,
 )
 from souvenance.domain.names import SESSIONS, Compartment
-from souvenance.errors import Conflict, InvalidInput, NamespaceDenied, NotFound, Tampered
+from souvenance.errors import Conflict, InvalidInput, NotFound, Tampered
 from souvenance.ports.store import Turns
 
-PORTABLE = REASONING
-"""The kinds of work that go along; what webhooks have not been told is for the store that it happened in."""
 _JOBS_AT_ONCE = 500
 
 
@@ -75,7 +73,7 @@ def owe(ctx: RequestContext, owed: Sequence[Owed]) -> int:
     waits = set(_waiting_jobs(ctx)) if owed else set()
     added = 0
     for one in owed:
-        job = errand_of(one, ctx.scope.workspace)
+        job = job_of(one, ctx.scope.workspace)
         if job not in waits and not _is_done(ctx, job):
             ctx.tx.work.add(job, one.due)
             added += 1
@@ -84,7 +82,7 @@ def owe(ctx: RequestContext, owed: Sequence[Owed]) -> int:
 
 def _check_job(ctx: RequestContext, owed: Owed) -> None:
     if not ctx.scope.opens(owed.namespace):
-        raise NamespaceDenied("the cap does not open every namespace of this request")
+        raise denied()
     told = owed.particulars
     for name, field in ((owed.session, "session"), (owed.peer, "peer"), (told.observer, "observer")):
         if name is not None:
@@ -100,7 +98,7 @@ def _check_job(ctx: RequestContext, owed: Owed) -> None:
 
 def _waiting_jobs(ctx: RequestContext) -> Iterator[Job]:
     last = 0
-    while found := ctx.tx.work.owed(ctx.scope.workspace, PORTABLE, after=last, limit=_JOBS_AT_ONCE):
+    while found := ctx.tx.work.owed(ctx.scope.workspace, REASONING, after=last, limit=_JOBS_AT_ONCE):
         last = found[-1].seq
         for task in found:
             yield Job(**{name: getattr(task, name) for name in Job.__struct_fields__})
@@ -149,9 +147,7 @@ def owe_some(ctx: RequestContext, digest: str, first: int, owed: Sequence[Owed])
 
     Raises: NotFound if the import never began; InvalidInput, NamespaceDenied.
     """
-    known = ctx.tx.directory.entry(ctx.scope.workspace, IMPORT, digest)
-    if known is None:
-        raise NotFound("there is no such import")
+    known = _begun(ctx, digest)
     expected = _expected(known)
     if first > expected.owed:
         raise InvalidInput(f"the work before number {first} did not come yet")
@@ -167,9 +163,7 @@ def finish(ctx: RequestContext, digest: str) -> dict[str, int]:
 
     Raises: NotFound if it never began, Conflict if there is less here than it should have brought.
     """
-    known = ctx.tx.directory.entry(ctx.scope.workspace, IMPORT, digest)
-    if known is None:
-        raise NotFound("there is no such import")
+    known = _begun(ctx, digest)
     expected = _expected(known)
     found = {sort: _count_sort(ctx, sort) for sort in sorted({*expected.counts, _LINE_SORT})}
     for sort, count in expected.counts.items():
@@ -187,6 +181,13 @@ def unfinished(ctx: RequestContext) -> list[str]:
     """The digests of imports into this workspace of which not all is there."""
     entries = ctx.tx.directory.entries(ctx.scope.workspace, IMPORT)
     return [entry.name for entry in entries if not _expected(entry).complete]
+
+
+def _begun(ctx: RequestContext, digest: str) -> Entry:
+    known = ctx.tx.directory.entry(ctx.scope.workspace, IMPORT, digest)
+    if known is None:
+        raise NotFound("there is no such import")
+    return known
 
 
 def _expected(entry: Entry) -> Expected:
@@ -215,8 +216,6 @@ class Taken(Struct):
     new: int = 0
     same: int = 0
     conflicts: list[str] = []
-    replaced: list[tuple[str, str, str, str]] = []
-    """Owner and namespace of lines that came as replaced ones, with their ids and those of what did so."""
 
 
 def look(ctx: RequestContext, records: Sequence[Record]) -> Taken:
@@ -275,7 +274,7 @@ class _ComparedRecords:
         if record.owner != SESSIONS:
             names.actor(record.owner, "owner")
         if not self._ctx.scope.opens(record.namespace):
-            raise NamespaceDenied("the cap does not open every namespace of this request")
+            raise denied()
         return Compartment(self._workspace, record.owner, record.namespace)
 
     def _judge(self, what: str, *, agrees: bool) -> None:
@@ -290,7 +289,7 @@ class _ComparedRecords:
         for one in (record.metadata, record.configuration):
             encode_metadata(one)
         if isinstance(record, SessionRecord) and not ctx.scope.opens(record.namespace):
-            raise NamespaceDenied("the cap does not open every namespace of this request")
+            raise denied()
         if isinstance(record, WebhookRecord):
             self._check_webhook(record)
         entry = ctx.tx.directory.entry(self._workspace, kind, name)
@@ -329,7 +328,7 @@ class _ComparedRecords:
         self._ctx.services.webhook_sender.check(endpoint.url)
         scope = self._ctx.scope
         if scope.namespaces is not None and not scope.namespaces.issuperset(endpoint.namespaces):
-            raise NamespaceDenied("the cap does not open every namespace of this request")
+            raise denied()
 
     def _ties(self, ties: Sequence[Membership]) -> list[Membership]:
         if not ties:
@@ -337,10 +336,10 @@ class _ComparedRecords:
         return self._ctx.tx.directory.memberships(self._workspace, ties[0].kind, holder=ties[0].holder)
 
     def _tie(self, record: EntryRecord, ties: Sequence[Membership]) -> None:
-        register = self._ctx.tx.directory
+        stored = self._ctx.tx.directory
         for tie in ties:
             names.name(tie.held, "name")
-            register.add_membership(tie)
+            stored.add_membership(tie)
         if isinstance(record, SessionRecord):
             self._changes.namespaces.add(record.namespace)
             if record.turns > directory.next_turn(self._ctx, record.name) - 1:
@@ -391,7 +390,7 @@ class _ComparedRecords:
             return None
         if record.invalidated_by is not None:
             ctx.tx.lines.invalidate(compartment, record.id, record.invalidated_by)
-            self.taken.replaced.append(
+            self._changes.replaced.append(
                 (compartment.owner, compartment.namespace, record.id, record.invalidated_by)
             )
         if record.cites:

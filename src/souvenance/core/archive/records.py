@@ -1,14 +1,20 @@
-"""The records of an archive, made from the store and back."""
+"""The records of an archive: made from the store and back, and exported page by page.
+
+A page has the records of a workspace, or of one owner in it, as far as the token allows. It goes on where the
+one before ended, by name and id and not by number, so that what comes or goes meanwhile neither doubles nor
+hides another record.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
-from souvenance.core.conversation import directory
-from souvenance.core.request_context import RequestContext
+from souvenance.core.conversation import directory, webhooks
+from souvenance.core.request_context import RequestContext, whole_history
 from souvenance.decoders import settled
 from souvenance.domain.archive_records import (
     LineRecord,
@@ -16,6 +22,7 @@ from souvenance.domain.archive_records import (
     Particulars,
     PeerRecord,
     Pick,
+    Record,
     ScopeRecord,
     SessionRecord,
     Stay,
@@ -35,9 +42,10 @@ from souvenance.domain.directory import (
     Entry,
     Membership,
 )
-from souvenance.domain.jobs import Job, Task
+from souvenance.domain.jobs import REASONING, Job, Task
 from souvenance.domain.line import LineFields, SealedLine, shared_fields
-from souvenance.errors import Tampered
+from souvenance.domain.names import Compartment
+from souvenance.errors import InvalidInput, Tampered
 
 _OWED = ("kind", "due", "session", "peer", "first", "last", "units", "namespace")
 EntryRecord = WorkspaceRecord | PeerRecord | SessionRecord | ScopeRecord | WebhookRecord
@@ -103,7 +111,7 @@ def owed_of(task: Task) -> Owed:
     return Owed(particulars=particulars, **{name: getattr(task, name) for name in _OWED})
 
 
-def errand_of(owed: Owed, workspace: str) -> Job:
+def job_of(owed: Owed, workspace: str) -> Job:
     """What is to be done, as the work list has it."""
     told = {name: getattr(owed, name) for name in _OWED if name != "due"}
     return Job(workspace, payload=msgspec.json.encode(owed.particulars).decode(), **told)
@@ -150,7 +158,7 @@ def text(value: Mapping[str, Any]) -> str:
 
 
 def same(one: Membership, other: Membership) -> bool:
-    """Whether they say the same, in whatever order their configuration is written."""
+    """Whether they say the same. The order of their configuration does not matter."""
     return one.until == other.until and _stay(one).configuration == _stay(other).configuration
 
 
@@ -171,3 +179,183 @@ def _object(encoded: str, name: str) -> dict[str, Any]:
         return msgspec.json.decode(encoded, type=dict[str, Any])
     except msgspec.MsgspecError:
         raise Tampered(f"the entry {name!r} holds what nobody wrote") from None
+
+
+PAGE_BYTES = 256 * 1024
+"""A page ends with the line that reaches so many bytes of text."""
+_LINE_STAGE, _WORK_STAGE = "line", "owed"
+_STAGES = (WORKSPACE, PEER, FORMER, SESSION, SCOPE, WEBHOOK, _LINE_STAGE, _WORK_STAGE)
+_AT_ONCE = 100
+
+
+class RecordPage(Struct, frozen=True):
+    records: list[Record]
+    cursor: str | None
+    """Where the next page begins; None if this is the last."""
+    waiting: int = 0
+    """On the last page: pieces of reasoning that were still to be done."""
+    owed: list[Owed] = []
+    """Work that was still to be done: behind all records, and of everyone."""
+
+
+class _Cursor(Struct, frozen=True, array_like=True):
+    """What was given last: of the directory its uid and name, of lines owner, namespace and id.
+
+    Of the directory `seen` is how many those were; of the work, which number the last one has.
+    """
+
+    stage: str = WORKSPACE
+    last: tuple[str, ...] = ()
+    seen: int = 0
+
+
+def give(ctx: RequestContext, owner: str | None, cursor: str | None, limit: int) -> RecordPage:
+    """Some of the records, in a fixed order; without an owner, of everyone.
+
+    Raises: InvalidInput if the cursor is not one of ours; Tampered, WrongKey if a line does not open.
+    """
+    place = _read_cursor(cursor)
+    if cursor is None:
+        _check_keys(ctx, owner)
+    records: list[Record] = []
+    owed: list[Owed] = []
+    size = 0
+    for given, after in _following(ctx, owner, place):
+        if isinstance(given, Owed):
+            owed.append(given)
+        else:
+            records.append(given)
+            size += len(given.text) if isinstance(given, LineRecord) else 0
+        if len(records) + len(owed) == limit or size >= PAGE_BYTES:
+            return RecordPage(records, msgspec.json.encode(after).decode(), 0, owed)
+    return RecordPage(records, None, _waiting(ctx), owed)
+
+
+def _read_cursor(cursor: str | None) -> _Cursor:
+    if cursor is None:
+        return _Cursor()
+    try:
+        place = msgspec.json.decode(cursor, type=settled(_Cursor))
+    except (msgspec.MsgspecError, UnicodeEncodeError):
+        place = None
+    if place is None or place.stage not in _STAGES or place.seen < 0:
+        raise InvalidInput("cursor is not one that was given")
+    if len(place.last) != (3 if place.stage == _LINE_STAGE else 2):
+        raise InvalidInput("cursor is not one that was given")
+    return place
+
+
+def _check_keys(ctx: RequestContext, owner: str | None) -> None:
+    """Raises: Tampered if lines that should be given lie in a compartment that lost its keys."""
+    keyed = set(_compartments(ctx, owner))
+    for compartment in ctx.tx.lines.compartments():
+        mine = compartment.workspace == ctx.scope.workspace and owner in (None, compartment.owner)
+        if mine and ctx.scope.opens(compartment.namespace) and compartment not in keyed:
+            raise Tampered(f"namespace {compartment.namespace!r} of {compartment.owner!r} has lost its keys")
+
+
+def _following(
+    ctx: RequestContext, owner: str | None, place: _Cursor
+) -> Iterator[tuple[Record | Owed, _Cursor]]:
+    for stage in _STAGES[_STAGES.index(place.stage) :]:
+        here = place if stage == place.stage else _Cursor(stage)
+        if stage == _LINE_STAGE:
+            yield from _lines(ctx, owner, here)
+            continue
+        if stage == _WORK_STAGE:
+            yield from _work(ctx, here) if owner is None else ()
+            continue
+        seen = here.seen
+        for entry in _entries(ctx, stage, owner, here):
+            seen += 1
+            after = _Cursor(stage, (entry.uid, entry.name), seen)
+            if _is_open(ctx, entry):
+                yield entry_record(ctx, entry, owner), after
+
+
+def _entries(ctx: RequestContext, kind: str, owner: str | None, place: _Cursor) -> Iterator[Entry]:
+    """Those behind the place, in order of uid and name."""
+    if owner is not None:
+        yield from (one for one in _own(ctx, kind, owner) if (one.uid, one.name) > place.last)
+        return
+    stored, workspace = ctx.tx.directory, ctx.scope.workspace
+    start, last = max(0, min(place.seen, stored.count(workspace, kind)) - _AT_ONCE), place.last
+    while True:
+        found = stored.entries(workspace, kind, offset=start, limit=2 * _AT_ONCE)
+        if start > 0 and (not found or (found[0].uid, found[0].name) > last):
+            start = max(0, start - 2 * _AT_ONCE)  # Some before it went meanwhile.
+            continue
+        yield from (one for one in found if not last or (one.uid, one.name) > last)
+        if len(found) < 2 * _AT_ONCE:
+            return
+        start, last = start + len(found) - 1, (found[-1].uid, found[-1].name)
+
+
+def _own(ctx: RequestContext, kind: str, owner: str) -> list[Entry]:
+    """What a peer may take along of the directory: the workspace's name, its own, and its sessions."""
+    stored, workspace = ctx.tx.directory, ctx.scope.workspace
+    match kind:
+        case "workspace":
+            names: Sequence[str] = (workspace,)
+        case "peer" | "former":
+            names = (owner,)
+        case "session":
+            names = [tie.holder for tie in stored.memberships(workspace, MEMBER, held=owner)]
+        case _:
+            return []
+    return sorted(stored.named(workspace, kind, names), key=lambda entry: (entry.uid, entry.name))
+
+
+def _is_open(ctx: RequestContext, entry: Entry) -> bool:
+    if ctx.scope.namespaces is None:
+        return True
+    match entry.kind:
+        case "session":
+            return ctx.scope.opens(entry.namespace)
+        case "peer" | "former":
+            return directory.knows_peer(ctx, entry)
+        case "webhook":
+            return entry in webhooks.endpoints(ctx)
+        case _:
+            return True
+
+
+def _compartments(ctx: RequestContext, owner: str | None) -> list[Compartment]:
+    workspace = ctx.scope.workspace
+    keys = ctx.tx.keys.every() if owner is None else ctx.tx.keys.of(workspace, owner)
+    mine = {key.compartment for key in keys if key.compartment.workspace == workspace}
+    return sorted(compartment for compartment in mine if ctx.scope.opens(compartment.namespace))
+
+
+def _lines(ctx: RequestContext, owner: str | None, place: _Cursor) -> Iterator[tuple[Record, _Cursor]]:
+    start = place.last[:2]
+    for compartment in _compartments(ctx, owner):
+        if (compartment.owner, compartment.namespace) < start:
+            continue
+        last = place.last[2] if (compartment.owner, compartment.namespace) == start else ""
+        keys = ctx.services.vault.known(ctx.tx, compartment)
+        while keys is not None:
+            found = ctx.tx.lines.walk(whole_history(compartment, last, _AT_ONCE))
+            cited = ctx.tx.lines.cited(
+                compartment.workspace, [line.id for line in found], compartment=compartment
+            )
+            for line in found:
+                record = line_record(line, keys.open(line), cited.get(line.id, ()))
+                yield record, _Cursor(_LINE_STAGE, (compartment.owner, compartment.namespace, line.id))
+            if len(found) < _AT_ONCE:
+                break
+            last = found[-1].id
+
+
+def _work(ctx: RequestContext, place: _Cursor) -> Iterator[tuple[Owed, _Cursor]]:
+    last = place.seen
+    while found := ctx.tx.work.owed(ctx.scope.workspace, REASONING, after=last, limit=_AT_ONCE):
+        last = found[-1].seq
+        for task in found:
+            if ctx.scope.opens(task.namespace):
+                yield owed_of(task), _Cursor(_WORK_STAGE, ("", ""), task.seq)
+
+
+def _waiting(ctx: RequestContext) -> int:
+    tallies = ctx.tx.work.tallies(ctx.scope.workspace, REASONING, ctx.now, ctx.scope.namespaces)
+    return sum(tally.pending + tally.claimed for tally in tallies)

@@ -1,14 +1,15 @@
 """Cards: the few key facts that an observer keeps of a peer, in each namespace one line that is replaced
 as a whole.
 
-Beside what the card says, the line keeps every fact that was said, with its conclusion and its time; so what
-holds is told anew whenever one comes or goes. What a person wrote by hand stays, and only what is learned
+Beside what the card says, the line keeps every fact that was said, with its conclusion and its time; so the
+card is made anew whenever one comes or goes. What a person wrote by hand stays, and only what is learned
 after that is added to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 
@@ -18,9 +19,14 @@ from msgspec.structs import replace
 
 from souvenance.core.conversation.compartments import Changes, Opener, compartment_of, write_line
 from souvenance.core.request_context import RequestContext
+from souvenance.core.search import LOOKED_AT, Test, ahead
 from souvenance.decoders import settled
 from souvenance.domain.current_facts import CardEntry, Stand, holding, label_of, one_at_a_time, outdated
 from souvenance.domain.line import CARD, SealedLine
+from souvenance.errors import Tampered
+from souvenance.language import terms as words
+from souvenance.language.facts import words_for
+from souvenance.ports.index import Hit
 from souvenance.ports.store import Views
 
 MOST_ENTRIES = 40
@@ -94,132 +100,94 @@ def stands_of(ctx: RequestContext, observer: str, observed: str) -> dict[str, li
     return {namespace: _opened(opener, line).stands for namespace, line in lines.items()}
 
 
-def stands_in(ctx: RequestContext, observer: str, observed: str, namespace: str) -> list[Stand]:
-    """The facts that were said of a peer in that namespace.
+class Card:
+    """The card that an observer has of a peer in one namespace. Raises, all of it: Tampered."""
 
-    Raises: Tampered.
-    """
-    return list(_kept(ctx, observer, observed, namespace).stands)
+    def __init__(self, ctx: RequestContext, observer: str, observed: str, namespace: str) -> None:
+        self._ctx = ctx
+        self._observer = observer
+        self._observed = observed
+        self._namespace = namespace
 
+    @property
+    def stands(self) -> list[Stand]:
+        """The facts that were said of the peer."""
+        return list(self._read().stands)
 
-def write_card(
-    ctx: RequestContext,
-    observer: str,
-    observed: str,
-    namespace: str,
-    entries: Sequence[CardEntry],
-    changes: Changes,
-) -> None:
-    """Put these entries in place of what the card of that namespace said."""
-    before = _kept(ctx, observer, observed, namespace)
-    overruled = sorted({stand.said for stand in before.stands})
-    after = replace(before, entries=list(entries), overruled=overruled)
-    _write(ctx, observer, observed, namespace, after, changes)
+    @property
+    def size(self) -> int:
+        """How many lines it has."""
+        return len(self._read().entries or ())
 
+    def write(self, entries: Sequence[CardEntry], changes: Changes) -> None:
+        """Put these entries in place of what it said."""
+        before = self._read()
+        overruled = sorted({stand.said for stand in before.stands})
+        self._write(replace(before, entries=list(entries), overruled=overruled), changes)
 
-def add_news(
-    ctx: RequestContext,
-    observer: str,
-    observed: str,
-    namespace: str,
-    news: Sequence[Stand],
-    changes: Changes,
-    *,
-    makes_card: bool,
-) -> None:
-    """Note what was said and, where cards are made, put it on the card.
+    def add_news(self, news: Sequence[Stand], changes: Changes, *, makes_card: bool) -> None:
+        """Note what was said and, where cards are made, put it on the card."""
+        before = self._read()
+        after = replace(before, stands=_newest((*before.stands, *news)))
+        self._change(before, _remade(after) if makes_card else after, changes)
 
-    Raises: Tampered.
-    """
-    before = _kept(ctx, observer, observed, namespace)
-    after = replace(before, stands=_newest((*before.stands, *news)))
-    if makes_card:
-        after = _remade(after)
-    if after != before:
-        _write(ctx, observer, observed, namespace, after, changes)
+    def strike(self, sources: Collection[str], changes: Changes, *, messages: Collection[str] = ()) -> bool:
+        """Take out what came from these conclusions, or was said in these messages; whether there was any.
 
+        What that had replaced holds again.
+        """
+        before = self._read()
+        gone, unsaid = set(sources), set(messages)
+        after = replace(
+            before,
+            stands=[one for one in before.stands if one.source not in gone and one.said not in unsaid],
+            overruled=[message for message in before.overruled if message not in unsaid],
+        )
+        return self._change(before, after if before.entries is None else _remade(after), changes)
 
-def strike(
-    ctx: RequestContext,
-    observer: str,
-    observed: str,
-    namespace: str,
-    sources: Collection[str],
-    changes: Changes,
-    *,
-    messages: Collection[str] = (),
-) -> bool:
-    """Take out what came from these conclusions, or was said in these messages; whether there was any.
+    def remake(self, stands: Iterable[Stand], changes: Changes) -> None:
+        """Make the card anew of these facts and what was written by hand."""
+        before = self._read()
+        self._change(before, _remade(replace(before, stands=_newest(stands))), changes)
 
-    What that had replaced holds again.
+    def take_over(self, lines: Sequence[SealedLine], changes: Changes) -> None:
+        """Make what these other cards keep part of this one."""
+        opener = Opener(self._ctx)
+        given = [_opened(opener, line) for line in lines]
+        for line in lines:
+            self._delete(line, changes)
+        every = [self._read(), *given]
+        made = [kept.entries for kept in every if kept.entries is not None]
+        together = _Kept(
+            list(dict.fromkeys(chain.from_iterable(made))) if made else None,
+            _newest(stand for kept in every for stand in kept.stands),
+            sorted({message for kept in every for message in kept.overruled}),
+        )
+        self._write(_remade(together) if len(made) > 1 else together, changes)
 
-    Raises: Tampered.
-    """
-    before = _kept(ctx, observer, observed, namespace)
-    gone, unsaid = set(sources), set(messages)
-    after = replace(
-        before,
-        stands=[one for one in before.stands if one.source not in gone and one.said not in unsaid],
-        overruled=[message for message in before.overruled if message not in unsaid],
-    )
-    if before.entries is not None:
-        after = _remade(after)
-    if after != before:
-        _write(ctx, observer, observed, namespace, after, changes)
-    return after != before
+    def _line(self) -> SealedLine | None:
+        return _lines(self._ctx, self._observer, self._observed, (self._namespace,)).get(self._namespace)
 
+    def _read(self) -> _Kept:
+        line = self._line()
+        return _Kept() if line is None else _opened(Opener(self._ctx), line)
 
-def remake(
-    ctx: RequestContext,
-    observer: str,
-    observed: str,
-    namespace: str,
-    stands: Iterable[Stand],
-    changes: Changes,
-) -> None:
-    """Make the card anew of these facts and what was written by hand.
+    def _change(self, before: _Kept, after: _Kept, changes: Changes) -> bool:
+        if after != before:
+            self._write(after, changes)
+        return after != before
 
-    Raises: Tampered.
-    """
-    before = _kept(ctx, observer, observed, namespace)
-    after = _remade(replace(before, stands=_newest(stands)))
-    if after != before:
-        _write(ctx, observer, observed, namespace, after, changes)
+    def _write(self, kept: _Kept, changes: Changes) -> None:
+        ctx, earlier = self._ctx, self._line()
+        if earlier is not None:
+            self._delete(earlier, changes)
+        keys = ctx.services.vault.compartment(ctx.tx, compartment_of(ctx, self._observer, self._namespace))
+        text = msgspec.json.encode(kept).decode()
+        changes.add(write_line(ctx, keys, ctx.fresh_id(), CARD, text, about=self._observed))
 
-
-def hand_over(
-    ctx: RequestContext,
-    lines: Sequence[SealedLine],
-    observer: str,
-    observed: str,
-    namespace: str,
-    changes: Changes,
-) -> None:
-    """Make what these cards keep part of the one that the observer has of that peer.
-
-    Raises: Tampered.
-    """
-    opener = Opener(ctx)
-    given = [_opened(opener, line) for line in lines]
-    for line in lines:
-        ctx.tx.lines.delete(line.compartment, (line.id,))
+    def _delete(self, line: SealedLine, changes: Changes) -> None:
+        self._ctx.tx.lines.delete(line.compartment, (line.id,))
         changes.lose(line.compartment, (line.id,))
-    every = [_kept(ctx, observer, observed, namespace), *given]
-    made = [kept.entries for kept in every if kept.entries is not None]
-    together = _Kept(
-        list(dict.fromkeys(chain.from_iterable(made))) if made else None,
-        _newest(stand for kept in every for stand in kept.stands),
-        sorted({message for kept in every for message in kept.overruled}),
-    )
-    _write(ctx, observer, observed, namespace, _remade(together) if len(made) > 1 else together, changes)
-
-
-def count_entries(ctx: RequestContext, observer: str, observed: str, namespace: str) -> int:
-    """How many lines the card of one namespace has.
-
-    Raises: Tampered.
-    """
-    return len(_kept(ctx, observer, observed, namespace).entries or ())
 
 
 def _newest(stands: Iterable[Stand]) -> list[Stand]:
@@ -248,23 +216,6 @@ def _fitted(by_hand: Sequence[CardEntry], stands: Iterable[Stand]) -> list[CardE
     return [*by_hand, *(CardEntry(stand.text, stand.source, stand.at) for stand in said)]
 
 
-def _write(
-    ctx: RequestContext, observer: str, observed: str, namespace: str, kept: _Kept, changes: Changes
-) -> None:
-    earlier = _lines(ctx, observer, observed, (namespace,)).get(namespace)
-    if earlier is not None:
-        ctx.tx.lines.delete(earlier.compartment, (earlier.id,))
-        changes.lose(earlier.compartment, (earlier.id,))
-    keys = ctx.services.vault.compartment(ctx.tx, compartment_of(ctx, observer, namespace))
-    text = msgspec.json.encode(kept).decode()
-    changes.add(write_line(ctx, keys, ctx.fresh_id(), CARD, text, about=observed))
-
-
-def _kept(ctx: RequestContext, observer: str, observed: str, namespace: str) -> _Kept:
-    line = _lines(ctx, observer, observed, (namespace,)).get(namespace)
-    return _Kept() if line is None else _opened(Opener(ctx), line)
-
-
 def _lines(
     ctx: RequestContext, observer: str, observed: str, namespaces: Collection[str] | None
 ) -> dict[str, SealedLine]:
@@ -284,3 +235,77 @@ def is_card(text: str) -> bool:
     except msgspec.MsgspecError:
         return False
     return True
+
+
+def latest_first(
+    ctx: RequestContext,
+    found: Sequence[tuple[SealedLine, Hit]],
+    terms: Collection[str],
+    test: Test,
+    limit: int,
+) -> list[tuple[SealedLine, Hit]]:
+    """The found messages, best first; before one that is no longer so, the message that says what is so now.
+
+    Which one replaces which is known from the facts of the cards. Only messages that the search may return
+    have a part in it.
+    """
+    best = {(line.compartment, line.id): (line, hit) for line, hit in found}
+    looked_at: dict[str, set[str]] = defaultdict(set)
+    for line, _ in found[:LOOKED_AT]:
+        looked_at[line.compartment.owner].add(line.id)
+    for owner, messages in looked_at.items():
+        for stale, line in _outdating(ctx, owner, messages, terms, test):
+            _, before = best[stale.compartment, stale.id]
+            _, hit = best.get((line.compartment, line.id), (line, Hit(line.compartment, line.id, 0.0, {})))
+            if hit.score <= before.score:
+                best[line.compartment, line.id] = line, ahead(hit, before)
+    return sorted(best.values(), key=lambda one: one[1].score, reverse=True)[:limit]
+
+
+def _outdating(
+    ctx: RequestContext,
+    owner: str,
+    found: Collection[str],
+    terms: Collection[str],
+    test: Test,
+) -> Iterator[tuple[SealedLine, SealedLine]]:
+    """Those of the found messages that are outdated, each with the message that says what is so now."""
+    by_namespace = _stated_by(ctx, owner, found)
+    said = (
+        ctx.tx.lines.get_all(compartment_of(ctx, owner, namespace), {stand.said for stand in stands})
+        for namespace, stands in by_namespace.items()
+    )
+    shown = {
+        line.id: line for line in chain.from_iterable(said) if line.invalidated_by is None and test(line)
+    }
+    stands = [stand for stand in chain.from_iterable(by_namespace.values()) if stand.said in shown]
+    latest = {stand.source: stand.said for stand in sorted(stands, key=lambda stand: stand.when)}
+    old = outdated(stands)
+    for stand in stands:
+        if stand.said in found and stand.source in old and _is_asked(stand, terms):
+            now = latest[old[stand.source]]
+            if now != stand.said:
+                yield shown[stand.said], shown[now]
+
+
+def _stated_by(ctx: RequestContext, owner: str, found: Collection[str]) -> dict[str, list[Stand]]:
+    """The facts of the peer's own cards, by namespace, of the labels that these messages state a value of.
+
+    Of cards that can't be read, nothing: a search does without.
+    """
+    try:
+        known = stands_of(ctx, owner, owner)
+    except Tampered:
+        return {}
+    stated = {label_of(one.text) for some in known.values() for one in some if one.said in found}
+    labels = set(filter(one_at_a_time, stated))
+    return {
+        namespace: [stand for stand in stands if label_of(stand.text) in labels]
+        for namespace, stands in known.items()
+    }
+
+
+def _is_asked(stand: Stand, terms: Collection[str]) -> bool:
+    """Whether the question has a word in which such facts are stated."""
+    label = stand.text.partition(": ")[0]
+    return not words.terms(f"{label} {words_for(label)}").keys().isdisjoint(terms)

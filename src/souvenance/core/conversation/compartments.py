@@ -21,6 +21,11 @@ from souvenance.domain.receipt import gone_runs
 from souvenance.errors import NamespaceDenied, Tampered
 
 
+def denied() -> NamespaceDenied:
+    """The refusal of a request that names a namespace which the cap does not open."""
+    return NamespaceDenied("the cap does not open every namespace of this request")
+
+
 def compartment_of(ctx: RequestContext, owner: str, namespace: str) -> Compartment:
     return Compartment(ctx.scope.workspace, owner, namespace)
 
@@ -56,7 +61,7 @@ class Opener:
 
     def _found(self, line: SealedLine) -> CompartmentKeys:
         if not self._ctx.scope.opens(line.compartment.namespace):
-            raise NamespaceDenied("the cap does not open every namespace of this request")
+            raise denied()
         keys = self._ctx.services.vault.known(self._ctx.tx, line.compartment)
         if keys is None:
             raise Tampered(f"line {line.id} lies in a compartment that has lost its keys")
@@ -68,7 +73,7 @@ _MOST_TOLD = 20
 
 
 def reading(namespaces: Sequence[str], lines: Sequence[str] = ()) -> Trace:
-    """Where was looked and what was read, as the audit log tells it: by id, or, if that is long, how many."""
+    """Where was looked and what was read, for the audit log: the ids, or, if they are many, how many."""
     detail = f'{{"lines":{len(lines)}}}' if len(lines) > _MOST_TOLD else ""
     return Trace(namespaces, lines[:_MOST_TOLD], detail)
 
@@ -110,7 +115,7 @@ def write_line(
 
 
 class Changes(Struct):
-    """What a request or a piece of work did to lines, as the audit log tells it and the doctor retells it."""
+    """What a request or a job did to lines. It goes into the audit log, and the doctor reads it there."""
 
     namespaces: set[str] = field(default_factory=set)
     """Where something was done."""
@@ -142,30 +147,24 @@ class Changes(Struct):
         self.replaced.extend(other.replaced)
 
     def trace(self, **facts: object) -> Trace:
-        detail: dict[str, object] = dict(facts)
-        if self.put:
-            detail["put"] = _runs(self.put)
-        if self.gone:
-            detail["gone"] = gone_runs(self.gone)
-        if self.gone_session is not None:
-            detail["gone_session"] = self.gone_session
-        if self.gone_owner is not None:
-            detail["gone_owner"] = self.gone_owner
-        if self.gone_workspace:
-            detail["gone_workspace"] = True
-        if self.gone_in:
-            detail["gone_in"] = self.gone_in
-        if self.epoch:
-            detail["epoch"] = self.epoch
-        if self.replaced:
-            detail["replaced"] = self.replaced
-        told = msgspec.json.encode(detail, order="sorted").decode() if detail else ""
-        return Trace(sorted(self.namespaces), [line.id for line in self.put], told)
+        changed = {
+            "put": _runs(self.put),
+            "gone": gone_runs(self.gone),
+            "gone_session": self.gone_session,
+            "gone_owner": self.gone_owner,
+            "gone_workspace": self.gone_workspace,
+            "gone_in": self.gone_in,
+            "epoch": self.epoch,
+            "replaced": self.replaced,
+        }
+        detail = {**facts, **{name: one for name, one in changed.items() if one}}
+        text = msgspec.json.encode(detail, order="sorted").decode() if detail else ""
+        return Trace(sorted(self.namespaces), [line.id for line in self.put], text)
 
 
 def is_of_conversation(line: LinePlace) -> bool:
-    """Whether the log tells of which session the line is, and it goes with that; of one put by hand it does
-    not, wherever it came from."""
+    """Whether the log names the session of the line, and the line goes with that session. For a line put by
+    hand it does not."""
     return line.turn is not None or line.about is not None or line.compartment.owner == SESSIONS
 
 

@@ -9,21 +9,20 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.core.conversation import directory
 from souvenance.core.conversation.cards import outdated_of
-from souvenance.core.conversation.compartments import Opener, compartment_of, compartments_of, write_line
-from souvenance.core.conversation.search import ranked
-from souvenance.core.request_context import RequestContext
-from souvenance.core.search import understand
+from souvenance.core.conversation.compartments import Opener, compartments_of
+from souvenance.core.request_context import RequestContext, said_at
+from souvenance.core.search import Test, lacking_share, ranked, understand
 from souvenance.domain import trust
-from souvenance.domain.content import check_text, decode_metadata
-from souvenance.domain.directory import PEER, SESSION
+from souvenance.domain.content import decode_metadata
+from souvenance.domain.directory import PEER
 from souvenance.domain.encoding import frame
 from souvenance.domain.filters import Column, Field, Predicate
 from souvenance.domain.line import CONCLUSIONS, SealedLine
 from souvenance.domain.names import Compartment
+from souvenance.domain.representation import WrittenConclusion
 from souvenance.domain.trust import Trust
-from souvenance.errors import InvalidInput, NotFound
+from souvenance.errors import NotFound
 from souvenance.language import terms
 from souvenance.language.questions import Question, asks
 from souvenance.language.wording import gist, plain
@@ -34,7 +33,7 @@ EXPLICIT = frozenset(trust.KINDS.values())
 KINDS = EXPLICIT | frozenset(CONCLUSIONS.values())
 LEVELS = {**dict.fromkeys(EXPLICIT, "explicit"), **{kind: level for level, kind in CONCLUSIONS.items()}}
 _SPARE = 20
-"""How many more lines are looked at than are told, to tell others in the place of what is outdated."""
+"""How many more lines are read than are returned: others take the place of outdated ones."""
 
 FIELDS = {
     "id": Field(Column.TEXT),
@@ -60,11 +59,11 @@ _MOST_LACKING = 0.5
 """What share of the query's terms a quotation may lack."""
 
 _TELL_OF_ALL = frozenset((CONCLUSIONS["deductive"], CONCLUSIONS["inductive"]))
-"""What tells in one text what several conclusions say: it is outdated with any of them."""
+"""One text that says what several conclusions say: it is outdated with any of them."""
 
 
 class View(Struct, frozen=True):
-    """One conclusion as it is read; what is not its peer's own word is told as a quotation."""
+    """One conclusion as it is read; what is not its peer's own word is marked as a quotation."""
 
     line: SealedLine
     text: str
@@ -83,7 +82,7 @@ class View(Struct, frozen=True):
     @property
     def at(self) -> int:
         """When what it rests on was said."""
-        return self.line.created_at if self.line.occurred_at is None else self.line.occurred_at
+        return said_at(self.line)
 
 
 class Whose(Struct, frozen=True):
@@ -117,6 +116,11 @@ class Whose(Struct, frozen=True):
         )
 
 
+def written(ctx: RequestContext, view: View) -> WrittenConclusion:
+    """The conclusion as it is written down."""
+    return WrittenConclusion(view.level, view.text, ctx.services.local(view.at))
+
+
 def likeness(blind: bytes, session: str, text: str, kind: str = CONCLUSIONS["explicit"]) -> bytes:
     """By what a statement of a session is known again; keyed, as it lies in the open.
 
@@ -124,95 +128,6 @@ def likeness(blind: bytes, session: str, text: str, kind: str = CONCLUSIONS["exp
     """
     more = () if kind == CONCLUSIONS["explicit"] else (kind,)
     return blake2b(frame(session, plain(text), *more), key=blind, digest_size=16).digest()
-
-
-class Stated(Struct, frozen=True):
-    """A conclusion that a caller states."""
-
-    observer: str
-    observed: str
-    text: str
-    session: str | None
-    sources: Sequence[SealedLine] = ()
-    """What it follows from: messages and conclusions of the workspace."""
-    said_at: int | None = None
-    metadata: str = "{}"
-    quoted: bool = False
-    """Whether it is somebody else's word than the observed peer's own."""
-    key: str | None = None
-    """What it is known again by."""
-
-
-def state(
-    ctx: RequestContext, stated: Sequence[Stated], namespace: str | None
-) -> tuple[list[View], frozenset[str]]:
-    """The conclusions as they are kept, and the ids of those that were there already, by their keys.
-
-    Without a key each of them is kept, even if the same is known already. One that names a session lies where
-    that does; another in the namespace, or else in the common one. One that follows from others is a
-    deduction, and no more to be trusted than they are.
-
-    Raises: InvalidInput, also if a source lies in another namespace, NotFound if a peer or a session does not
-    exist, NamespaceDenied, Conflict, Tampered.
-    """
-    views: list[View] = []
-    known: set[str] = set()
-    for one, line_id in zip(stated, ctx.fresh_ids(len(stated)), strict=True):
-        check_text(one.text, "content")
-        for peer in (one.observer, one.observed):
-            directory.need(ctx, PEER, peer)
-        if one.session is not None:
-            directory.need(ctx, SESSION, one.session)
-        where = directory.namespace_for(ctx, one.session, namespace)
-        if any(source.compartment.namespace != where for source in one.sources):
-            raise InvalidInput(
-                "a source lies in another namespace", hint="Name its session, or leave it out."
-            )
-        keys = ctx.services.vault.compartment(ctx.tx, compartment_of(ctx, one.observer, where))
-        mark = None if one.key is None else _mark_of_key(keys.blind, one.observed, one.key)
-        there = None if mark is None else ctx.tx.lines.alike(keys.compartment, one.observed, mark)
-        if there is not None:
-            known.add(there.id)
-            views += _views(ctx, [there])
-            continue
-        line = write_line(
-            ctx,
-            keys,
-            line_id,
-            _stated_as(ctx, one),
-            one.text,
-            session=one.session,
-            about=one.observed,
-            said_at=one.said_at,
-            metadata=one.metadata,
-            tokens=ctx.services.tokenizer.count(one.text),
-            likeness=mark,
-        )
-        sources = sorted({source.id for source in one.sources})
-        if sources:
-            ctx.tx.lines.cite(line.compartment, line.id, sources)
-        views.append(View(line, one.text, sources))
-    return views, frozenset(known)
-
-
-def _mark_of_key(blind: bytes, observed: str, key: str) -> bytes:
-    """By what a statement with a key is known again."""
-    return blake2b(frame("key", observed, key), key=blind, digest_size=16).digest()
-
-
-def _stated_as(ctx: RequestContext, stated: Stated) -> str:
-    """The kind of a conclusion that somebody states. Raises: Tampered."""
-    told, opener = Trust.QUOTED if stated.quoted else Trust.SAID, Opener(ctx)
-    own = min(told, trust.of_statement(stated.text))
-    if not stated.sources:
-        return trust.KINDS[own]
-    read = [(source, opener.text(source)) for source in stated.sources]
-    least = min(own, trust.of_fact(stated.text, [(_class_of(line, text), text) for line, text in read]))
-    return CONCLUSIONS["deductive"] if least is Trust.SAID else trust.KINDS[least]
-
-
-def _class_of(line: SealedLine, text: str) -> Trust:
-    return trust.of_line(line.kind, decode_metadata(line.metadata), text)
 
 
 def list_views(
@@ -235,7 +150,7 @@ def list_views(
     if wanted is not None:
         opener = Opener(ctx)
         lines = [line for line in lines if wanted(_Row(ctx, opener, outdating, line))]
-    return _views(ctx, lines[offset : offset + limit], outdating), len(lines)
+    return views_of(ctx, lines[offset : offset + limit], outdating), len(lines)
 
 
 def query_views(
@@ -256,7 +171,7 @@ def query_views(
     opener, outdating = Opener(ctx), _Outdating(ctx, _common_sessions(whose))
 
     def passes(line: SealedLine) -> bool:
-        if distance is not None and _distance(query, opener.text(line)) > distance:
+        if distance is not None and lacking_share(query, opener.text(line)) > distance:
             return False
         return wanted is None or wanted(_Row(ctx, opener, outdating, line))
 
@@ -266,7 +181,7 @@ def query_views(
         for line, hit in _answering(ctx, some, question, passes, limit):
             found.setdefault((line.compartment, line.id), (line, hit))
     best = sorted(found.values(), key=lambda one: (one[1].score, one[0].id), reverse=True)[:limit]
-    return _latest_first(_views(ctx, [line for line, _ in best], outdating))
+    return _latest_first(views_of(ctx, [line for line, _ in best], outdating))
 
 
 def nearest(
@@ -280,12 +195,12 @@ def nearest(
     """
     best = _answering(ctx, whose, understand(ctx, query), lambda line: True, limit)
     signals = {line.id: hit.signals for line, hit in best}
-    views = [view for view in _views(ctx, [line for line, _ in best]) if view.outdated_by is None]
+    views = [view for view in views_of(ctx, [line for line, _ in best]) if view.outdated_by is None]
     return [(view, signals[view.line.id]) for view in _not_quoted(ctx, views)]
 
 
 def _answering(
-    ctx: RequestContext, whose: Whose, question: Question, passes: Callable[[SealedLine], bool], limit: int
+    ctx: RequestContext, whose: Whose, question: Question, passes: Test, limit: int
 ) -> list[tuple[SealedLine, Hit]]:
     """The best of these conclusions. Others in the same compartments have no part in it."""
     return ranked(
@@ -318,7 +233,7 @@ def _observers(ctx: RequestContext, whose: Whose) -> Collection[str]:
 
 def newest_views(ctx: RequestContext, whose: Whose, most: int) -> list[View]:
     """Raises: Tampered."""
-    return _views(ctx, _lines(ctx, whose, most), _Outdating(ctx, whose.sessions))
+    return views_of(ctx, _lines(ctx, whose, most), _Outdating(ctx, whose.sessions))
 
 
 def read_view(ctx: RequestContext, line_id: str) -> View:
@@ -326,7 +241,7 @@ def read_view(ctx: RequestContext, line_id: str) -> View:
     line = ctx.tx.lines.view(ctx.scope.workspace, line_id, ctx.scope.namespaces)
     if line is None or line.kind not in KINDS or line.invalidated_by is not None:
         raise NotFound("there is no such conclusion")
-    return _views(ctx, [line])[0]
+    return views_of(ctx, [line])[0]
 
 
 def count_outdated(ctx: RequestContext, lines: Collection[SealedLine]) -> int:
@@ -348,7 +263,7 @@ def noted(
     the newest, in this order and at most so many together.
 
     What only repeats its message's own words is left out, for the message itself is quoted; and so is what is
-    no longer so. What was noted in several sessions is told once.
+    no longer so. What was noted in several sessions comes once.
 
     Raises: Tampered.
     """
@@ -356,7 +271,7 @@ def noted(
     if frequent:
         every = _lines(ctx, whose)
         often = sorted((line for line in every if line.times > 1), key=lambda line: -line.times)
-        lines = _with_compartment_for_explicit([*often[:further], *every[: most + _SPARE]], further)
+        lines = _with_room_for_explicit([*often[:further], *every[: most + _SPARE]], further)
     else:
         lines = _newest(ctx, whose, most + _SPARE, further)
     answers = _noted_on(ctx, whose, query, top_k or further, distance) if query else []
@@ -364,7 +279,7 @@ def noted(
     erased = ctx.tx.marks(ctx.scope.workspace).compartments  # Until then neither text changes.
     key = (noted, ctx.scope.workspace, erased, tuple(whose.observers or ()), whose.observed)
     repeating = answered.union(line.id for line in lines).intersection(ctx.services.memo.get(key) or ())
-    others = _views(ctx, [line for line in lines if line.id not in answered | repeating])
+    others = views_of(ctx, [line for line in lines if line.id not in answered | repeating])
     views = [one for one in (*answers, *others) if one.outdated_by is None and one.line.id not in repeating]
     more = _not_quoted(ctx, views)
     ctx.services.memo.keep(key, repeating.union(_ids(views)).difference(_ids(more)))
@@ -381,7 +296,7 @@ def _noted_on(
     kinds = [*whose.kinds, trust.KINDS[Trust.QUOTED]] if asks(query) else whose.kinds
     found = query_views(ctx, (replace(whose, kinds=kinds),), query, limit, distance=distance)
     return [
-        view for view in found if view.trust == Trust.SAID or _distance(query, view.text) <= _MOST_LACKING
+        view for view in found if view.trust == Trust.SAID or lacking_share(query, view.text) <= _MOST_LACKING
     ]
 
 
@@ -421,7 +336,7 @@ def _newest(ctx: RequestContext, whose: Whose, explicit: int, further: int) -> l
     return sorted(lines, key=lambda line: line.id, reverse=True)
 
 
-def _with_compartment_for_explicit(lines: Sequence[SealedLine], further: int) -> list[SealedLine]:
+def _with_room_for_explicit(lines: Sequence[SealedLine], further: int) -> list[SealedLine]:
     """Each line once; of what was reasoned further, no more than so many."""
     kept: list[SealedLine] = []
     for line in dict.fromkeys(lines):
@@ -459,7 +374,7 @@ def _common_sessions(whose: Sequence[Whose]) -> Collection[str] | None:
     return found
 
 
-def _views(
+def views_of(
     ctx: RequestContext, lines: Sequence[SealedLine], outdating: _Outdating | None = None
 ) -> list[View]:
     opener, outdating = Opener(ctx), outdating or _Outdating(ctx)
@@ -555,9 +470,3 @@ _COLUMNS: dict[str, Callable[[SealedLine], Any]] = {
     "created_at": lambda line: line.created_at,
     "times_derived": lambda line: line.times,
 }
-
-
-def _distance(query: str, text: str) -> float:
-    asked = terms.asked(query)
-    held = terms.terms(text)
-    return 1 - sum(term in held for term in asked) / len(asked) if asked else 0.0

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import msgspec
 from msgspec import Struct
 
-from souvenance.core.conversation.cards import count_entries, remake, stands_in
+from souvenance.core.conversation.cards import Card
 from souvenance.core.conversation.compartments import Changes, Opener, compartment_of
 from souvenance.core.conversation.conclusions import EXPLICIT, KINDS, count_outdated
 from souvenance.core.request_context import RequestContext
@@ -37,7 +37,7 @@ class Census(Struct, frozen=True):
     """Of all conclusions, those that are not their peer's own word."""
     reasoned: int = 0
     """Of all conclusions, those that were reasoned further from others."""
-    entries: int = 0
+    card_lines: int = 0
     """How many lines the cards have."""
 
     def plus(self, other: Census) -> Census:
@@ -54,8 +54,8 @@ def dream(ctx: RequestContext, observer: str, observed: str, namespace: str) -> 
     compartment = compartment_of(ctx, observer, namespace)
     span = Views(ctx.scope.workspace, KINDS, observer, observed, namespaces=(namespace,))
     gone = _merge(ctx, compartment, ctx.tx.lines.views(span), changes)
-    stands = merged(stands_in(ctx, observer, observed, namespace), gone)
-    remake(ctx, observer, observed, namespace, _standing(ctx, compartment, stands), changes)
+    card = Card(ctx, observer, observed, namespace)
+    card.remake(_standing(ctx, compartment, merged(card.stands, gone)), changes)
     return changes
 
 
@@ -71,7 +71,7 @@ def _duplicates(lines: Iterable[SealedLine]) -> Iterator[list[SealedLine]]:
 def _merge(
     ctx: RequestContext, compartment: Compartment, lines: Iterable[SealedLine], changes: Changes
 ) -> dict[str, str]:
-    """The conclusions that went, each with that which tells it now."""
+    """The conclusions that went, each with the one that says the same now."""
     now: dict[str, str] = {}
     for kept, *others in _duplicates(lines):
         ids = [line.id for line in others]
@@ -150,5 +150,5 @@ def _census(ctx: RequestContext, compartment: Compartment, about: str, lines: Se
         outdated=count_outdated(ctx, lines),
         quoted=sum(of_conclusion(line.kind) != Trust.SAID for line in lines),
         reasoned=sum(line.kind not in EXPLICIT for line in lines),
-        entries=count_entries(ctx, compartment.owner, about, compartment.namespace),
+        card_lines=Card(ctx, compartment.owner, about, compartment.namespace).size,
     )

@@ -30,8 +30,7 @@ from souvenance.core.conversation.conclusions import (
     query_views,
 )
 from souvenance.core.conversation.directory import Stay, was_there
-from souvenance.core.conversation.messages import said_at
-from souvenance.core.request_context import RequestContext
+from souvenance.core.request_context import RequestContext, said_at
 from souvenance.decoders import settled
 from souvenance.domain import reasoning_settings as h
 from souvenance.domain import trust
@@ -99,7 +98,7 @@ def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about
         try:
             turn = _turn(line, opener)
         except Tampered:
-            continue  # Whoever reads the line is told, and so is the doctor; the others still count.
+            continue  # A reader of the line gets the error, and the doctor finds it; the others still count.
         (before if number < first else turns).append(turn)
         trusts[line.id] = trust.of_message(line.kind, decode_metadata(line.metadata), turn.text)
         if asked is not None:
@@ -164,9 +163,8 @@ def keep_statements(ctx: RequestContext, passage: DerivedStretch) -> Changes:
                 for line in one.lines
             ]
         if news:
-            cards.add_news(
-                ctx, observer, passage.about, passage.namespace, news, changes, makes_card=makes_card
-            )
+            card = cards.Card(ctx, observer, passage.about, passage.namespace)
+            card.add_news(news, changes, makes_card=makes_card)
     return changes
 
 
@@ -371,11 +369,11 @@ class _Hearer:
 
     def tell_card(self, *, makes_card: bool) -> None:
         """Take off the card what no longer stands, and put on it what is new."""
-        ends = self._observer, self._passage.about, self._passage.namespace
+        card = cards.Card(self._ctx, self._observer, self._passage.about, self._passage.namespace)
         if self._gone:
-            cards.strike(self._ctx, *ends, self._gone, self._changes, messages=())
+            card.strike(self._gone, self._changes)
         if self._news:
-            cards.add_news(self._ctx, *ends, self._news, self._changes, makes_card=makes_card)
+            card.add_news(self._news, self._changes, makes_card=makes_card)
 
     def _trust(self, one: Revision) -> Trust:
         """The class of what is said: the lowest of its sources, and lower if it reads like an order."""
@@ -458,7 +456,7 @@ class _Hearer:
         return line.id
 
     def _session(self, one: Revision, old: SealedLine | None) -> str | None:
-        """The session of the conclusion; none if it tells what was said in another one, too."""
+        """The session of the conclusion; none if it also rests on what was said in another one."""
         elsewhere = one.needs_known and old is not None and old.session != self._stretch.session
         return None if elsewhere else self._stretch.session
 

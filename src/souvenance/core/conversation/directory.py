@@ -1,6 +1,6 @@
 """The directory: workspaces, peers, sessions and scopes, found or made by name, and who is in a session.
 
-A session lies in one namespace, from when it was made. Who does not open that finds no such session.
+A session lies in one namespace, from when it was made. A token that does not open it finds no such session.
 Peers, scopes and webhooks are the workspace's; what of them lies in sessions is seen as far as those are.
 """
 
@@ -13,13 +13,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.core.conversation.compartments import compartments_of
+from souvenance.core.conversation.compartments import compartments_of, denied
 from souvenance.core.request_context import RequestContext
 from souvenance.decoders import settled
 from souvenance.domain.directory import MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry, Membership
 from souvenance.domain.names import COMMON_NAMESPACE
 from souvenance.domain.reasoning_settings import MOST_OBSERVERS, Habits, MemberReasoning, PeerHabits, reads
-from souvenance.errors import Conflict, InvalidInput, NamespaceDenied, NotFound
+from souvenance.errors import Conflict, InvalidInput, NotFound
 from souvenance.ports.directory import Batch
 
 _Kind = TypeVar("_Kind", bound=Struct)
@@ -67,7 +67,7 @@ def ensure(
     uid, workspace = ctx.fresh_id(), ctx.scope.workspace
     entry = Entry(workspace, kind, name, uid, ctx.now, metadata, configuration, namespace)
     if not ctx.tx.directory.add(entry):
-        raise _denied()
+        raise denied()
     return entry, True
 
 
@@ -89,17 +89,13 @@ def namespace_for(ctx: RequestContext, session: str | None, asked: str | None) -
         entry = ctx.tx.directory.entry(ctx.scope.workspace, SESSION, session)
     namespace = (asked or COMMON_NAMESPACE) if entry is None else entry.namespace
     if not ctx.scope.opens(namespace) or (asked is not None and not ctx.scope.opens(asked)):
-        raise _denied()
+        raise denied()
     if asked not in (None, namespace):
         raise Conflict(
             "the session lies in another namespace",
             hint="A session keeps its namespace: leave namespace out, or name another session.",
         )
     return namespace
-
-
-def _denied() -> NamespaceDenied:
-    return NamespaceDenied("the cap does not open every namespace of this request")
 
 
 def home(ctx: RequestContext) -> str:
@@ -171,14 +167,14 @@ def stays(ctx: RequestContext, session: str) -> list[Membership]:
 
 
 def next_turn(ctx: RequestContext, session: str) -> int:
-    """The number of the session's next message: no turn is given out twice, whatever was deleted."""
+    """The number of the session's next message: no turn is given out twice, also after a deletion."""
     spent = ctx.tx.directory.batch(ctx.scope.workspace, session, _SPENT)
     last = ctx.tx.lines.last_turn(ctx.scope.workspace, session)
     return max(last, 0 if spent is None else spent.last) + 1
 
 
 def spend_turns(ctx: RequestContext, session: str, last: int) -> None:
-    """Remember that the session's turns up to the last one were given out, whatever is there of them."""
+    """Remember that the session's turns up to the last one were given out, also of deleted messages."""
     spent = Batch(ctx.scope.workspace, session, _SPENT, _FOREVER, 0, last)
     ctx.tx.directory.keep_batch(spent, 0)
 
@@ -275,9 +271,9 @@ def picks(ctx: RequestContext, scope: str) -> list[Membership]:
 
 def pick(ctx: RequestContext, scope: str, session: str) -> None:
     """Put the session into the scope, unless it is in it."""
-    register, workspace = ctx.tx.directory, ctx.scope.workspace
-    if not register.memberships(workspace, PICK, holder=scope, held=session):
-        register.add_membership(Membership(workspace, PICK, scope, session, ctx.now))
+    stored, workspace = ctx.tx.directory, ctx.scope.workspace
+    if not stored.memberships(workspace, PICK, holder=scope, held=session):
+        stored.add_membership(Membership(workspace, PICK, scope, session, ctx.now))
 
 
 def encoded(value: Struct) -> str:

@@ -4,12 +4,12 @@ Readers find nothing from the commit on; the scrub that follows takes the bytes 
 files. What rests on an erased line and on others too stays, and no longer names it.
 
 What was concluded rests on messages, and goes with the last of them, or with any if it follows from all of
-them together. What was reasoned further tells of several conclusions in one text, so it goes with any of
+them together. What was reasoned further says in one text what several conclusions say, so it goes with any of
 them. A line put by hand, whose id its maker may choose, is no ground of anything, even if it goes under the
 id of a message or a conclusion.
 
 Only what lies in open namespaces goes. A peer, a scope or a workspace that others hold something of
-stays on the register for them; a peer that does is no longer listed here.
+stays in the directory for them; a peer that does is no longer listed here.
 """
 
 from __future__ import annotations
@@ -93,11 +93,11 @@ def _lines_of(ctx: RequestContext, session: Entry) -> dict[tuple[Compartment, st
 
 def _strike_session(ctx: RequestContext, session: str) -> None:
     """Take the session off the directory."""
-    workspace, register = ctx.scope.workspace, ctx.tx.directory
-    register.remove_memberships(workspace, MEMBER, holder=session)
-    register.remove_memberships(workspace, PICK, held=session)
-    register.drop_batches(workspace, session)
-    register.remove(workspace, SESSION, session)
+    workspace, stored = ctx.scope.workspace, ctx.tx.directory
+    stored.remove_memberships(workspace, MEMBER, holder=session)
+    stored.remove_memberships(workspace, PICK, held=session)
+    stored.drop_batches(workspace, session)
+    stored.remove(workspace, SESSION, session)
     ctx.tx.work.drop(workspace, session)
 
 
@@ -149,41 +149,46 @@ def compartments_held(ctx: RequestContext, owner: str) -> list[Compartment]:
     return [Compartment(workspace, owner, namespace) for namespace in found]
 
 
-def delete_compartments(ctx: RequestContext, compartments: Iterable[Compartment], changes: Changes) -> None:
+def delete_compartments(
+    ctx: RequestContext, compartments: Iterable[Compartment], changes: Changes
+) -> tuple[int, int]:
+    """Delete everything in these compartments; how many lines and keys there were."""
+    lines = keys = 0
     for compartment in compartments:
-        keys = ctx.tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
-        changes.epoch = max([changes.epoch, *(key.epoch for key in keys)])
-        ctx.tx.lines.delete_compartment(compartment)
+        held = ctx.tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
+        changes.epoch = max([changes.epoch, *(key.epoch for key in held)])
+        lines += ctx.tx.lines.delete_compartment(compartment)
         ctx.tx.terms.delete_compartment(compartment)
-        ctx.tx.keys.delete_compartment(compartment)
+        keys += ctx.tx.keys.delete_compartment(compartment)
     ctx.tx.touch(ctx.scope.workspace, compartments=True)
+    return lines, keys
 
 
 def _strike_off(ctx: RequestContext, entry: Entry, *, keep_former: bool = False) -> None:
     """Take the peer off the directory, or leave it to the other namespaces that hold something of it."""
-    register = ctx.tx.directory
+    stored = ctx.tx.directory
     others = _elsewhere(ctx, entry.name)
-    register.remove(entry.workspace, PEER, entry.name)
+    stored.remove(entry.workspace, PEER, entry.name)
     if others:
         namespace = min(others) if ctx.scope.opens(entry.namespace) else entry.namespace
-        register.add(replace(entry, namespace=namespace))
+        stored.add(replace(entry, namespace=namespace))
     elif not keep_former:
-        register.remove(entry.workspace, FORMER, entry.name)
+        stored.remove(entry.workspace, FORMER, entry.name)
 
 
 def _elsewhere(ctx: RequestContext, peer: str) -> set[str]:
     """The namespaces out of reach in which the peer is or was in a session, holds something or is held."""
     if ctx.scope.namespaces is None:
         return set()
-    workspace, register = ctx.scope.workspace, ctx.tx.directory
+    workspace, stored = ctx.scope.workspace, ctx.tx.directory
     held = [
         line.compartment.namespace
         for span in (Views(workspace, _VIEWS, owner=peer), Views(workspace, _VIEWS, about=peer))
         for line in ctx.tx.lines.views(span)
     ]
     entries = [
-        register.entry(workspace, SESSION, tie.holder)
-        for tie in register.memberships(workspace, MEMBER, held=peer)
+        stored.entry(workspace, SESSION, tie.holder)
+        for tie in stored.memberships(workspace, MEMBER, held=peer)
     ]
     found = {*held, *(entry.namespace for entry in entries if entry is not None)}
     return {namespace for namespace in found if not ctx.scope.opens(namespace)}
@@ -194,9 +199,9 @@ def erase_workspace(ctx: RequestContext) -> Changes:
 
     Raises: NotFound, Conflict while there are sessions.
     """
-    workspace, register = ctx.scope.workspace, ctx.tx.directory
+    workspace, stored = ctx.scope.workspace, ctx.tx.directory
     directory.need(ctx, WORKSPACE, workspace)
-    if register.count(workspace, SESSION, ctx.scope.namespaces):
+    if stored.count(workspace, SESSION, ctx.scope.namespaces):
         raise Conflict(
             "the workspace still has sessions", hint="Delete its sessions first; nothing was changed."
         )
@@ -215,10 +220,10 @@ def erase_workspace(ctx: RequestContext) -> Changes:
     )
     ctx.tx.work.drop(workspace, namespaces=ctx.scope.namespaces)
     if _is_used_elsewhere(ctx):
-        for entry in register.entries(workspace, PEER, namespaces=ctx.scope.namespaces):
+        for entry in stored.entries(workspace, PEER, namespaces=ctx.scope.namespaces):
             _strike_off(ctx, entry)
     else:
-        register.remove_workspace(workspace)
+        stored.remove_workspace(workspace)
         ctx.tx.work.drop(workspace)
     ctx.tx.owe_scrub()
     return changes
@@ -240,19 +245,19 @@ def _is_used_elsewhere(ctx: RequestContext) -> bool:
 
 def erase_scope(ctx: RequestContext, scope: str) -> None:
     """The scope, or, where it has sessions out of reach, only the others in it."""
-    workspace, register = ctx.scope.workspace, ctx.tx.directory
-    picked = {tie.held for tie in register.memberships(workspace, PICK, holder=scope)}
+    workspace, stored = ctx.scope.workspace, ctx.tx.directory
+    picked = {tie.held for tie in stored.memberships(workspace, PICK, holder=scope)}
     mine = directory.in_reach(ctx, picked)
-    if any(register.entry(workspace, SESSION, session) for session in picked - mine):
+    if any(stored.entry(workspace, SESSION, session) for session in picked - mine):
         for session in mine:
-            register.remove_memberships(workspace, PICK, holder=scope, held=session)
+            stored.remove_memberships(workspace, PICK, holder=scope, held=session)
     else:
-        register.remove_memberships(workspace, PICK, holder=scope)
-        register.remove(workspace, SCOPE, scope)
+        stored.remove_memberships(workspace, PICK, holder=scope)
+        stored.remove(workspace, SCOPE, scope)
 
 
 def erase_lines(ctx: RequestContext, lines: Iterable[LinePlace], changes: Changes) -> None:
-    """The lines, whatever rests on nothing else any more, their entries on cards and summaries of them."""
+    """The lines, what rests on nothing else any more, their entries on cards and summaries of them."""
     going = list(lines)
     _unsay(ctx, {line.session for line in going if line.turn is not None and line.session}, changes)
     struck: dict[tuple[Compartment, str], set[str]] = defaultdict(set)
@@ -278,9 +283,8 @@ def erase_lines(ctx: RequestContext, lines: Iterable[LinePlace], changes: Change
         going = [*_resting_on(ctx, said, struck), *reasoned]
         anew.update((line.compartment, line.about or "") for line in reasoned)
     for (compartment, observed), sources in struck.items():
-        if cards.strike(
-            ctx, compartment.owner, observed, compartment.namespace, sources, changes, messages=unsaid
-        ):
+        card = cards.Card(ctx, compartment.owner, observed, compartment.namespace)
+        if card.strike(sources, changes, messages=unsaid):
             anew.add((compartment, observed))
     for compartment, observed in sorted(anew):
         owe_card(ctx, compartment, observed)
@@ -302,7 +306,8 @@ def erase_resting(
     weakened: dict[tuple[Compartment, str], set[str]] = defaultdict(set)
     resting = _resting_on(ctx, unsaid, weakened)
     for compartment, observed in weakened:
-        cards.strike(ctx, compartment.owner, observed, compartment.namespace, (), changes, messages=unsaid)
+        card = cards.Card(ctx, compartment.owner, observed, compartment.namespace)
+        card.strike((), changes, messages=unsaid)
     held = ctx.tx.lines.views(Views(workspace, KINDS, owner, namespaces=ctx.scope.namespaces))
     reasoned = _reasoned_from(ctx, {line.id for line in held}.intersection(gone))
     erase_lines(ctx, [*resting, *(line for line in reasoned if line.compartment.owner != owner)], changes)
@@ -311,7 +316,7 @@ def erase_resting(
 def _unsay(ctx: RequestContext, sessions: Iterable[str], changes: Changes) -> None:
     """Make ready for messages of the sessions to go: their turns are spent, and summaries tell of them.
 
-    A summary tells in one text what several said: it goes as a whole, and is made again without them.
+    A summary says in one text what several said: it goes as a whole, and is made again without them.
     """
     for session in sessions:
         entry = directory.find(ctx, SESSION, session)

@@ -1,34 +1,37 @@
-"""Search: the lines of some compartments that answer a question, as far as a test lets them through.
+"""Search: the messages that answer a question, and passages of them within a budget of tokens.
 
-The index ranks; the test (of session, kind, time, filter) is asked about its best hits first and
-about more only while too few have passed, so a search costs what it returns and not what is stored.
+A passage is a whole message about a peer, with the messages beside it that make it understood. With a
+question they are those that the search ranks first; without one, those that are current and central. They are
+chosen by rank until the budget is full, each once, and only what the observer was there to hear. The messages
+beside a found one count as said by it: the observed peer has to have been there too.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise, takewhile
 
 from msgspec import Struct
 
 from souvenance.core.conversation import directory
+from souvenance.core.conversation.cards import latest_first
 from souvenance.core.conversation.compartments import Opener, compartment_of, compartments_of
-from souvenance.core.conversation.latest_first import latest_first
 from souvenance.core.conversation.messages import StoredMessage, class_of, row
-from souvenance.core.explanations import PART, Reasons, compared_in, explained
-from souvenance.core.request_context import RequestContext
-from souvenance.core.search import find, understand
-from souvenance.core.search_bounds import SearchBounds
-from souvenance.domain import trust
+from souvenance.core.explanations import PART, Explanation, compared_in, explained, unranked
+from souvenance.core.request_context import RequestContext, said_at
+from souvenance.core.search import Test, lacking_share, ranked, understand
+from souvenance.domain import representation, trust
+from souvenance.domain.centrality import central
+from souvenance.domain.content import decode_metadata
 from souvenance.domain.directory import FORMER, MEMBER, PEER, SESSION
 from souvenance.domain.filters import Predicate
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import Compartment
-from souvenance.domain.trust import Trust
-from souvenance.language import terms
-from souvenance.language.questions import Question
-from souvenance.ports.index import Hit
+from souvenance.domain.representation import Quote
+from souvenance.domain.trust import Trust, is_carried
+from souvenance.language import terms as words
+from souvenance.language.signs import ASKS, signs
 from souvenance.ports.store import Turns, TurnSpan
 
 _WINDOW = 300
@@ -40,7 +43,23 @@ _SESSIONS = 20
 _SHORTEST_PART = 3
 _NEVER = 1 << 62
 
-Test = Callable[[SealedLine], bool]
+AROUND = 2
+"""How many messages on either side of a found one are quoted with it."""
+_NEIGHBOURS_SHARE = 4
+"""A found message's neighbours may take a fourth of the budget: no reply, however long, takes the place
+of other found messages."""
+_TOKENS_PER_FOUND = 40
+"""A short message with its share of a time, a session and a name; so a budget says how many to look for."""
+_FEWEST, _MOST = 5, 50
+_CENTRAL, _CENTRAL_BESIDE = 100, 30
+"""Of how many of the newest messages the central ones are chosen: alone, and beside what answers."""
+_LOOKED_THROUGH = 3
+"""So many times as many of the newest lines are looked through for these."""
+_HEADING, _STAMP, _MARKS = 8, 20, 12
+"""What the heading takes in tokens, a time with its session, and what marks a message as a quotation."""
+_LEAST_LEFT = 10
+"""With fewer tokens left no further message is looked for."""
+_DAY_MS = 86_400_000
 
 
 class Where(Struct, frozen=True):
@@ -65,59 +84,13 @@ class How(Struct, frozen=True):
 
 class Found(Struct, frozen=True):
     message: StoredMessage
-    explanation: Reasons | None = None
+    explanation: Explanation | None = None
     """Why it came, if that was asked for."""
     signals: Mapping[str, float] = {}
     """What each signal of `souvenance.domain.relevance` was; nothing for what only holds a part of a word."""
 
 
 _USUAL = How()
-
-
-def ranked(
-    ctx: RequestContext,
-    compartments: Iterable[Compartment],
-    question: Question,
-    test: Test,
-    limit: int,
-    *,
-    marks: Sequence[str] = (),
-    sessions: Collection[str] | None = None,
-    said: bool = False,
-    floor: bool = False,
-    ranks: bool = False,
-) -> list[tuple[SealedLine, Hit]]:
-    """The best of the compartments' lines within these bounds that answer the question and pass the test."""
-    known = (ctx.services.vault.known(ctx.tx, compartment) for compartment in compartments)
-    keys = [one for one in known if one is not None]
-    bounds = SearchBounds(marks, sessions, said, shown=test)
-    found: list[tuple[SealedLine, Hit]] = []
-    seen, k = 0, limit * 2
-    while True:
-        hits = find(ctx, keys, question, k, bounds, floor=floor, ranks=ranks)
-        likely = seen + limit - len(found)
-        for some in filter(None, (hits[seen:likely], hits[likely:])):
-            lines = _fetched(ctx, some)
-            for hit in some:
-                line = lines.get((hit.compartment, hit.id))
-                if line is not None and line.invalidated_by is None and test(line):
-                    found.append((line, hit))
-                    if len(found) == limit:
-                        return found
-        if len(hits) < k:
-            return found
-        seen, k = len(hits), k * 4
-
-
-def _fetched(ctx: RequestContext, hits: Sequence[Hit]) -> dict[tuple[Compartment, str], SealedLine]:
-    by_compartment: dict[Compartment, list[str]] = defaultdict(list)
-    for hit in hits:
-        by_compartment[hit.compartment].append(hit.id)
-    return {
-        (compartment, line.id): line
-        for compartment, ids in by_compartment.items()
-        for line in ctx.tx.lines.get_all(compartment, ids)
-    }
 
 
 def find_messages(
@@ -168,7 +141,7 @@ def _found(ctx: RequestContext, query: str, where: Where, limit: int, how: How) 
     if found or how.floor:
         return found
     return [
-        Found(message, Reasons(rank, PART) if how.explain else None)
+        Found(message, unranked(PART, rank) if how.explain else None)
         for rank, message in enumerate(islice(_by_part(ctx, query, where, test, opener), limit), 1)
     ]
 
@@ -259,13 +232,13 @@ def _by_part(
     ctx: RequestContext, query: str, where: Where, test: Test, opener: Opener
 ) -> Iterator[StoredMessage]:
     """Among the newest messages, those that hold a term of the question inside a word, newest first."""
-    needles = [term for term in terms.asked(query) if len(term) >= _SHORTEST_PART]
+    needles = [term for term in words.asked(query) if len(term) >= _SHORTEST_PART]
     if not needles:
         return
     for line in newest_of(ctx, where, _WINDOW):
         if test(line):
             text = opener.text(line)
-            if terms.contained(needles, text):
+            if words.contained(needles, text):
                 yield StoredMessage(line, text)
 
 
@@ -290,3 +263,257 @@ def newest_of(ctx: RequestContext, where: Where, limit: int) -> list[SealedLine]
     ]
     found.sort(key=lambda line: line.id, reverse=True)
     return found[:limit]
+
+
+class EvidenceQuery(Struct, frozen=True):
+    """Whose view of whom is asked for, and about what."""
+
+    observer: str | None
+    """None for a token of the whole workspace."""
+    observed: str | None
+    sessions: Collection[str] | None = None
+    query: str = ""
+    most: int | None = None
+    """How many messages to look for; None for as many as the budget may hold."""
+    distance: float | None = None
+    """What share of the question's terms a found message may lack."""
+    around: int = AROUND
+    least: Trust = Trust.QUOTED
+    """The least class of a message that may be quoted."""
+    unasked: bool = False
+    """Whether nobody asked to see it: then only what answers well, and is no question itself, is quoted, and
+    nobody but these two."""
+    passes: Callable[[SealedLine], bool] = lambda line: True
+    """What else is asked of a found message."""
+
+
+class Passage(Struct, frozen=True):
+    """Messages of a session that follow each other, and the best of them."""
+
+    messages: tuple[StoredMessage, ...]
+    best: StoredMessage
+
+    @property
+    def first(self) -> SealedLine:
+        return self.messages[0].line
+
+
+def quotes(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> tuple[list[Passage], int]:
+    """What answers the question, or, where there is none or nothing answers it, what is central; and how many
+    tokens that takes.
+
+    If nobody asked to see it, what is central follows what answers, where that takes less than half.
+
+    Raises: NotFound, Tampered.
+    """
+    chosen = _Chosen(ctx, asked, tokens)
+    for one in find_evidence(ctx, asked, tokens) if asked.query.strip() else ():
+        chosen.take(one.message)
+    if not chosen.any or (asked.unasked and not chosen.full and chosen.spent < tokens // 2):
+        among = _CENTRAL_BESIDE if chosen.any else _CENTRAL
+        for message in takewhile(lambda _: not chosen.full, _most_central(ctx, asked, among)):
+            chosen.take(message, around=0)
+    return _in_order(ctx, asked, chosen), chosen.spent
+
+
+def find_evidence(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> list[Found]:
+    """The messages that answer the question best, best first. Raises: NotFound, Tampered."""
+    limit = asked.most or max(_FEWEST, min(tokens // _TOKENS_PER_FOUND, _MOST))
+    looked_at = 2 * limit if asked.unasked else limit
+    found = find_messages(ctx, asked.query, _where(asked), looked_at, How(floor=asked.unasked))
+    if asked.unasked:
+        found = list(islice((one for one in found if ASKS not in signs(one.message.text)), limit))
+    if asked.distance is not None:
+        found = [one for one in found if lacking_share(asked.query, one.message.text) <= asked.distance]
+    return [
+        one for one in found if _class_of(ctx, one.message) >= asked.least and asked.passes(one.message.line)
+    ]
+
+
+def answering(
+    ctx: RequestContext, asked: EvidenceQuery, found: Sequence[Found], tokens: int
+) -> list[Passage]:
+    """The found messages with their neighbours, by rank as far as the budget goes. Raises: Tampered."""
+    chosen = _Chosen(ctx, asked, tokens)
+    for one in found:
+        chosen.take(one.message)
+    return _in_order(ctx, asked, chosen)
+
+
+def written(ctx: RequestContext, passages: Iterable[Passage]) -> list[representation.QuotedPassage]:
+    """The passages as they are written down."""
+    return [
+        representation.QuotedPassage(
+            one.first.session or "",
+            ctx.services.local(said_at(one.first)),
+            tuple(
+                Quote(message.line.compartment.owner, trust.quoted(_class_of(ctx, message), message.text))
+                for message in one.messages
+            ),
+        )
+        for one in passages
+    ]
+
+
+def lines_of(passages: Iterable[Passage]) -> list[SealedLine]:
+    return [message.line for one in passages for message in one.messages]
+
+
+def _where(asked: EvidenceQuery) -> Where:
+    perspective = asked.observer if asked.observer != asked.observed else None
+    return Where(peer=asked.observed, sessions=asked.sessions, perspective=perspective)
+
+
+def _most_central(ctx: RequestContext, asked: EvidenceQuery, among: int) -> Iterator[StoredMessage]:
+    """What is current and central of so much of what the peer said last, best first. Raises: Tampered."""
+    if asked.observed is None:
+        return
+    where, opener = _where(asked), Opener(ctx)
+    passes = may_find(ctx, where)
+    newest = [line for line in newest_of(ctx, where, _LOOKED_THROUGH * among) if passes(line)][:among]
+    messages = [StoredMessage(line, opener.text(line)) for line in sorted(newest, key=said_at)]
+    own = [one for one in messages if not _is_carried(one.line) and asked.passes(one.line)]
+    for number in central([one.text for one in own]):
+        if _class_of(ctx, own[number]) == Trust.SAID:  # It takes long to see, and few are taken.
+            yield own[number]
+
+
+class _Chosen:
+    """The messages that are quoted, as far as the budget goes."""
+
+    def __init__(self, ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> None:
+        self._ctx = ctx
+        self._asked = asked
+        self._opener = Opener(ctx)
+        self._tokens = tokens
+        self._left = tokens - _HEADING
+        self._most_beside = tokens // _NEIGHBOURS_SHARE
+        present = dict.fromkeys(peer for peer in (asked.observer, asked.observed) if peer is not None)
+        self._tests = [
+            may_find(ctx, Where(sessions=asked.sessions, perspective=peer)) for peer in present or (None,)
+        ]
+        self._speakers = set(present) if asked.unasked else None
+        self._by_session: dict[str, dict[int, StoredMessage]] = defaultdict(dict)
+        self._rank: dict[str, int] = {}
+
+    @property
+    def full(self) -> bool:
+        return self._left < _LEAST_LEFT
+
+    @property
+    def any(self) -> bool:
+        return bool(self._rank)
+
+    @property
+    def spent(self) -> int:
+        return self._tokens - self._left if self.any else 0
+
+    def take(self, message: StoredMessage, around: int | None = None) -> None:
+        """Quote the message, and what is beside it, if there is room."""
+        if not self._add(message, self._left):
+            return
+        self._rank.setdefault(message.line.id, len(self._rank))
+        space = min(self._left, self._most_beside)
+        for line in self._beside(message.line, self._asked.around if around is None else around):
+            before = self._left
+            self._add(StoredMessage(line, self._opener.text(line)), space)
+            space -= before - self._left
+
+    def passages(self) -> list[Passage]:
+        """The passages, that of the best message first."""
+        runs = [run for chosen in self._by_session.values() for run in self._runs(chosen)]
+        found = [Passage(tuple(run), min(run, key=self._place)) for run in runs]
+        return sorted(found, key=lambda one: self._place(one.best))
+
+    def _place(self, message: StoredMessage) -> int:
+        return self._rank.get(message.line.id, len(self._rank))
+
+    def _add(self, message: StoredMessage, space: int) -> bool:
+        """Whether the message is quoted: it was before, or there is room for it."""
+        chosen, turn = self._by_session[message.line.session or ""], message.line.turn or 0
+        if turn in chosen:
+            return True
+        beside = [chosen[other] for other in (turn - 1, turn + 1) if other in chosen]
+        cost = self._cost(message, alone=not any(self._is_same_day(message, other) for other in beside))
+        if cost > space or _class_of(self._ctx, message) < self._asked.least:
+            return False
+        chosen[turn] = message
+        self._left -= cost
+        return True
+
+    def _cost(self, message: StoredMessage, *, alone: bool) -> int:
+        line = message.line
+        tokens = len(message.text) if line.tokens is None else line.tokens
+        tokens += _name_tokens(line.compartment.owner) + message.text.count("\n")
+        tokens += 0 if _class_of(self._ctx, message) == Trust.SAID else _MARKS
+        return tokens + (_STAMP + _name_tokens(line.session or "") if alone else 0)
+
+    def _beside(self, line: SealedLine, around: int) -> list[SealedLine]:
+        """The messages beside it that may be quoted, the nearest first; of two as near, the earlier."""
+        turn = line.turn or 0
+        if not around or self.full:
+            return []
+        span = Turns(
+            line.compartment.workspace, line.session or "", first=max(0, turn - around), last=turn + around
+        )
+        chosen = self._by_session[line.session or ""]
+        lines = self._ctx.tx.lines.turns(span)
+        found = [one for one in lines if one.turn not in chosen and self._may_show(one)]
+        return sorted(found, key=lambda one: (abs((one.turn or 0) - turn), one.turn or 0))
+
+    def _may_show(self, line: SealedLine) -> bool:
+        return (
+            line.invalidated_by is None
+            and self._ctx.scope.opens(line.compartment.namespace)
+            and (self._speakers is None or line.compartment.owner in self._speakers)
+            and all(test(line) for test in self._tests)
+        )
+
+    def _runs(self, chosen: dict[int, StoredMessage]) -> Iterator[list[StoredMessage]]:
+        """The messages of a session, apart where others stand between them, or a day begins."""
+        in_order = [message for _, message in sorted(chosen.items())]
+        run = in_order[:1]
+        for before, message in pairwise(in_order):
+            follows = (message.line.turn or 0) - (before.line.turn or 0) == 1
+            if not follows or not self._is_same_day(before, message):
+                yield run
+                run = []
+            run.append(message)
+        if run:
+            yield run
+
+    def _is_same_day(self, one: StoredMessage, other: StoredMessage) -> bool:
+        days = {self._ctx.services.local(said_at(message.line)) // _DAY_MS for message in (one, other)}
+        return len(days) == 1
+
+
+def _in_order(ctx: RequestContext, asked: EvidenceQuery, chosen: _Chosen) -> list[Passage]:
+    """The best passage first; those that hold the same terms of the question change places, the newest first.
+
+    They are about the same thing.
+    """
+    passages = chosen.passages()
+    terms = frozenset(understand(ctx, asked.query).terms) if asked.query.strip() else frozenset()
+    places: dict[frozenset[str], list[int]] = defaultdict(list)
+    for place, passage in enumerate(passages):
+        if held := terms.intersection(words.terms(passage.best.text)):
+            places[held].append(place)
+    ordered = list(passages)
+    for same in places.values():
+        newest = sorted((passages[place] for place in same), key=lambda one: said_at(one.first), reverse=True)
+        for place, passage in zip(same, newest, strict=True):
+            ordered[place] = passage
+    return ordered
+
+
+def _name_tokens(name: str) -> int:
+    """At most so many tokens does a name take, with the marks around it. To count them takes longer."""
+    return 3 + 2 * len(name) // 3
+
+
+def _is_carried(line: SealedLine) -> bool:
+    return is_carried(line.kind, decode_metadata(line.metadata))
+
+
+def _class_of(ctx: RequestContext, message: StoredMessage) -> Trust:
+    return class_of(ctx, message.line, message.text)

@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 import msgspec
 from msgspec import Struct
 
-from souvenance.core.conversation import context
 from souvenance.core.conversation.compartments import Changes, Opener, sessions_compartment, write_line
-from souvenance.core.conversation.messages import class_of, said_at
-from souvenance.core.request_context import RequestContext
+from souvenance.core.conversation.messages import class_of
+from souvenance.core.request_context import RequestContext, said_at
 from souvenance.decoders import settled
 from souvenance.domain.centrality import central
 from souvenance.domain.jobs import Job, Task
-from souvenance.domain.line import SUMMARY
+from souvenance.domain.line import SUMMARY, SealedLine
+from souvenance.domain.names import SESSIONS
 from souvenance.domain.representation import INDENT, Quote, dated_quote, fitting
 from souvenance.domain.trust import Trust
 from souvenance.ports.model import Turn
@@ -25,6 +25,23 @@ from souvenance.ports.store import Turns
 
 SHORT_TOKENS = 1000
 LONG_TOKENS = 4000
+
+
+class StoredSummary(Struct, frozen=True):
+    text: str
+    message_id: str
+    long: bool
+    created_at: int
+    tokens: int
+    turn: int
+
+
+class _Note(Struct, frozen=True):
+    """What a summary's metadata says."""
+
+    turn: int
+    message_id: str
+    long: bool
 
 
 class SummaryKind(Struct, frozen=True):
@@ -44,13 +61,44 @@ class SummaryStretch(Struct, frozen=True):
     message_id: str
     earlier: str | None
     turns: list[Turn]
-    """What was said, without what was only carried or reads like orders to whoever reads the summary."""
+    """What was said, without what was only carried or reads like orders to a model."""
     read: list[str]
     """Every message of the stretch."""
 
     @property
     def most_tokens(self) -> int:
         return LONG_TOKENS if self.long else SHORT_TOKENS
+
+
+def summaries(ctx: RequestContext, session: str) -> list[StoredSummary]:
+    """The newest short and the newest long summary, as far as there are any, the short one first.
+
+    Raises: Tampered.
+    """
+    newest: dict[bool, tuple[_Note, SealedLine]] = {}
+    for place in ctx.tx.lines.of_session(ctx.scope.workspace, SESSIONS, session):
+        line = ctx.tx.lines.get(place.compartment, place.id)
+        if line is not None:
+            note = msgspec.json.decode(line.metadata, type=settled(_Note))
+            newest[note.long] = (note, line)
+    opener = Opener(ctx)
+    return [
+        StoredSummary(opener.text(line), note.message_id, long, line.created_at, line.tokens or 0, note.turn)
+        for long, (note, line) in sorted(newest.items())
+    ]
+
+
+def note_of(turn: int, message_id: str, *, long: bool) -> str:
+    return msgspec.json.encode(_Note(turn, message_id, long)).decode()
+
+
+def is_note(metadata: str) -> bool:
+    """Whether the metadata of a summary may say that."""
+    try:
+        msgspec.json.decode(metadata, type=settled(_Note))
+    except msgspec.MsgspecError:
+        return False
+    return True
 
 
 def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:
@@ -60,7 +108,7 @@ def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:
     """
     session = task.session or ""
     long = msgspec.json.decode(task.payload, type=settled(SummaryKind)).long
-    earlier = next((one for one in context.summaries(ctx, session) if one.long == long), None)
+    earlier = next((one for one in summaries(ctx, session) if one.long == long), None)
     first = 0 if earlier is None else earlier.turn + 1
     lines = ctx.tx.lines.turns(Turns(ctx.scope.workspace, session, first=first, last=task.last))
     if not lines:
@@ -136,7 +184,7 @@ def keep_summary(ctx: RequestContext, stretch: SummaryStretch, text: str) -> Cha
         SUMMARY,
         text,
         session=stretch.session,
-        metadata=context.note_of(stretch.upto, stretch.message_id, long=stretch.long),
+        metadata=note_of(stretch.upto, stretch.message_id, long=stretch.long),
         tokens=ctx.services.tokenizer.count(text),
     )
     changes.add(kept)

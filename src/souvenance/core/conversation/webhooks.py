@@ -1,7 +1,7 @@
-"""Webhooks: who wants to hear of a workspace's events, and the events that wait to be delivered.
+"""Webhooks: the endpoints that hear of a workspace's events, and the events that wait to be delivered.
 
-An endpoint hears of the namespaces that were open to who added it; who opens none of them finds no such
-endpoint.
+An endpoint hears of the namespaces that were open to the token that added it. A token that opens none of them
+finds no such endpoint.
 """
 
 from __future__ import annotations

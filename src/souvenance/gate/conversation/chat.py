@@ -7,23 +7,38 @@ are given because it can't answer, that is a further look under the same cap: ju
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, field
+from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
-from souvenance.core.conversation import chat
+from souvenance.core.conversation import directory, search
+from souvenance.core.conversation.cards import read_card
 from souvenance.core.conversation.compartments import everywhere, reading
-from souvenance.core.conversation.context import narrowed
-from souvenance.core.conversation.messages import said_at
+from souvenance.core.conversation.conclusions import (
+    View,
+    Whose,
+    nearest,
+    newest_views,
+    query_views,
+    written,
+)
+from souvenance.core.conversation.messages import StoredMessage
+from souvenance.core.request_context import QUOTES, RequestContext, said_at
+from souvenance.domain import representation, trust
 from souvenance.domain.audit import Row
-from souvenance.domain.content import check_text
+from souvenance.domain.content import check_text, decode_metadata
+from souvenance.domain.current_facts import CardEntry
+from souvenance.domain.line import CONCLUSIONS
+from souvenance.domain.reasoning_settings import uses_cards
 from souvenance.domain.relayed_question import taken_apart
+from souvenance.domain.relevance import MEANING, worth_showing
 from souvenance.domain.timestamps import to_datetime
+from souvenance.domain.trust import Trust
 from souvenance.errors import InvalidInput, ModelUnavailable, Unsupported
-from souvenance.gate.conversation.context import may_look, sessions_asked
+from souvenance.gate.conversation.context import may_look, narrowed, sessions_asked
 from souvenance.gate.conversation.resource import (
     AnyName,
     Done,
@@ -38,7 +53,7 @@ from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 from souvenance.language.questions import asks
-from souvenance.ports.model import ANSWER, Model, ModelQuestion, SourceStatement
+from souvenance.ports.model import ANSWER, Effort, Model, ModelQuestion, SourceStatement
 
 Question = Annotated[str, Meta(min_length=1, max_length=10_000)]
 Level = Literal["minimal", "low", "medium", "high", "max"]
@@ -111,13 +126,83 @@ class Telling(Answer, frozen=True):
     pieces: Iterator[str | ChatAnswer]
 
 
+class Depth(Struct, frozen=True):
+    """How far an answer looks, and how hard a model thinks about it."""
+
+    found: int
+    """How many conclusions, and how many messages, a model is given."""
+    tokens: int
+    """How much of what was said a model is given."""
+    effort: Effort
+    passages: int = 3
+    """How many passages are quoted without a model."""
+    around: int = search.AROUND
+
+
+LEVELS = {
+    "minimal": Depth(10, 1_000, Effort(searches=0, passes=1, tokens=250), passages=1, around=1),
+    "low": Depth(25, 2_000, Effort(searches=1, passes=1, tokens=500)),
+    "medium": Depth(25, 4_000, Effort(searches=3, passes=1, tokens=1000)),
+    "high": Depth(50, 8_000, Effort(searches=5, passes=2, tokens=2000), passages=5, around=3),
+    "max": Depth(100, 16_000, Effort(searches=10, passes=3, tokens=4000), passages=8, around=5),
+}
+_TOKENS_PER_PASSAGE = 400
+"""How long a passage of an answer by quotations may be."""
+
+
+class ChatQuestion(Struct, frozen=True):
+    """Who asks about whom; without an observer, the whole workspace is asked about anyone."""
+
+    text: str
+    observer: str | None
+    observed: str | None
+    sessions: Collection[str] | None = None
+    level: str = "low"
+    quotations: bool = True
+    """Whether what its peer only carried may answer it."""
+
+
+class Gathered(Struct, frozen=True):
+    """What an answer may be made of, best first."""
+
+    views: list[View]
+    messages: list[StoredMessage]
+
+    def statements(self, local: Callable[[int], int]) -> list[SourceStatement]:
+        """`local` gives the local time of a moment."""
+        told = [
+            SourceStatement(
+                view.line.id,
+                view.text,
+                local(view.at),
+                carried=view.trust < Trust.SAID,
+                outdated_by=view.outdated_by,
+            )
+            for view in self.views
+        ]
+        for message in self.messages:
+            line = message.line
+            carried = trust.of_message(line.kind, decode_metadata(line.metadata), message.text) < Trust.SAID
+            told.append(
+                SourceStatement(line.id, message.text, local(said_at(line)), line.compartment.owner, carried)
+            )
+        return told
+
+
+class QuotedAnswer(Struct, frozen=True):
+    """An answer by quotations, and what is quoted in it."""
+
+    text: str
+    rests_on: Gathered
+
+
 def _may_ask_peer(rights: Rights, request: AskPeer) -> None:
     may_look(rights, request)
     if request.session_id is not None:
         rights.reads(request.session_id)
 
 
-def _question(call: AuthorisedRequest, request: AskWorkspace) -> chat.ChatQuestion:
+def _question(call: AuthorisedRequest, request: AskWorkspace) -> ChatQuestion:
     """What is asked about, as far as the cap reaches now.
 
     An agent that asks for a person on its own gets quotations only if that person asked for something.
@@ -127,20 +212,20 @@ def _question(call: AuthorisedRequest, request: AskWorkspace) -> chat.ChatQuesti
     quotations = not wanted or asks(wrote)
     sessions = sessions_asked(call, request.session_id, request.filters, request.scope)
     if not isinstance(request, AskPeer):
-        return chat.ChatQuestion(text, None, None, sessions, request.reasoning_level, quotations)
+        return ChatQuestion(text, None, None, sessions, request.reasoning_level, quotations)
     observed = request.target or request.peer_id
     sessions = narrowed(sessions, call.rights.looks(request.peer_id, observed))
-    return chat.ChatQuestion(text, request.peer_id, observed, sessions, request.reasoning_level, quotations)
+    return ChatQuestion(text, request.peer_id, observed, sessions, request.reasoning_level, quotations)
 
 
 def _answered(call: AuthorisedRequest, request: AskWorkspace) -> Outcome:
     model = call.ctx.services.model
     if model is None or ANSWER not in model.tasks:
-        return _by_quotes(call, request, None if model is None else chat.QUOTES)
+        return _by_quotes(call, request, None if model is None else QUOTES)
     return _by_model(call, request, model)
 
 
-def _looked(call: AuthorisedRequest, gathered: chat.Gathered, answer: Any) -> Outcome:
+def _looked(call: AuthorisedRequest, gathered: Gathered, answer: Any) -> Outcome:
     lines = [*(view.line.id for view in gathered.views), *(one.line.id for one in gathered.messages)]
     return Outcome(answer, reading(everywhere(call.ctx), lines))
 
@@ -155,15 +240,15 @@ def _by_quotes(call: AuthorisedRequest, request: AskWorkspace, by: str | None) -
     return _looked(call, found.rests_on, _told(request, found, by))
 
 
-def _quotes(call: AuthorisedRequest, request: AskWorkspace) -> chat.QuotedAnswer:
-    """The answer by quotations to what the person asked, whatever an agent asks beside that."""
+def _quotes(call: AuthorisedRequest, request: AskWorkspace) -> QuotedAnswer:
+    """The answer by quotations to what the person asked, without what an agent adds to the question."""
     question = _question(call, request)
     _, wrote = taken_apart(question.text)
-    return chat.answer(call.ctx, replace(question, text=wrote))
+    return _answer(call.ctx, replace(question, text=wrote))
 
 
 def _told(
-    request: AskWorkspace, found: chat.QuotedAnswer, by: str | None = None, lacking: str | None = None
+    request: AskWorkspace, found: QuotedAnswer, by: str | None = None, lacking: str | None = None
 ) -> ChatAnswer:
     evidence = _evidence(found.rests_on, request.query) if request.include_evidence else None
     return ChatAnswer(found.text or None, evidence, by, lacking)
@@ -172,14 +257,14 @@ def _told(
 def _by_model(call: AuthorisedRequest, request: AskWorkspace, model: Model) -> Outcome:
     shape = _checked_shape(request.response_format)
     question = _question(call, request)
-    gathered = [chat.gather(call.ctx, question)]
+    gathered = [_gather(call.ctx, question)]
     inquiry = ModelQuestion(
         question.text,
         gathered[0].statements(call.ctx.services.local),
         question.observed,
         call.ctx.services.local(call.ctx.now),
-        card=chat.card_lines(call.ctx, question),
-        effort=chat.LEVELS[question.level].effort,
+        card=_card_lines(call.ctx, question),
+        effort=LEVELS[question.level].effort,
         search=lambda words: _searched(call, request, words, gathered),
         shape=shape,
         streamed=request.stream,
@@ -195,11 +280,11 @@ def _by_model(call: AuthorisedRequest, request: AskWorkspace, model: Model) -> O
             found = _quotes_instead(call, request)
             if found.text:
                 yield found.text
-            yield _told(request, found, chat.QUOTES, error.code)
+            yield _told(request, found, QUOTES, error.code)
             return
         evidence = None
         if request.include_evidence:
-            cited = chat.cited(chat.together(gathered), told.cited)
+            cited = _cited(_together(gathered), told.cited)
             evidence = _evidence(cited, request.query, told.searched)
         yield ChatAnswer(told.text or None, evidence, told.by or dialectic.name, told.lacking or None)
 
@@ -213,9 +298,9 @@ def _by_model(call: AuthorisedRequest, request: AskWorkspace, model: Model) -> O
     return _looked(call, gathered[0], answer)
 
 
-def _quotes_instead(call: AuthorisedRequest, request: AskWorkspace) -> chat.QuotedAnswer:
+def _quotes_instead(call: AuthorisedRequest, request: AskWorkspace) -> QuotedAnswer:
     """The answer by quotations where the model has none: a further look under the same cap."""
-    found: list[chat.QuotedAnswer] = []
+    found: list[QuotedAnswer] = []
 
     def look(again: AuthorisedRequest) -> Outcome:
         found.append(_quotes(again, request))
@@ -226,19 +311,112 @@ def _quotes_instead(call: AuthorisedRequest, request: AskWorkspace) -> chat.Quot
 
 
 def _searched(
-    call: AuthorisedRequest, request: AskWorkspace, words: str, gathered: list[chat.Gathered]
+    call: AuthorisedRequest, request: AskWorkspace, words: str, gathered: list[Gathered]
 ) -> list[SourceStatement]:
     """What other words find of what the asker may see. Raises: SouvenanceError."""
 
     def look(again: AuthorisedRequest) -> Outcome:
-        gathered.append(chat.look(again.ctx, replace(_question(again, request), text=words)))
+        gathered.append(_look(again.ctx, replace(_question(again, request), text=words)))
         return _looked(again, gathered[-1], Done())
 
     call.again(look)
     return gathered[-1].statements(call.ctx.services.local)
 
 
-def _evidence(found: chat.Gathered, question: str, searched: Sequence[str] = ()) -> Evidence:
+def _answer(ctx: RequestContext, question: ChatQuestion) -> QuotedAnswer:
+    """The conclusions and passages that answer best; nothing where none answers it well.
+
+    Raises: NotFound, Tampered.
+    """
+    depth = LEVELS[question.level]
+    asked, tokens = _asked(question, depth), depth.passages * _TOKENS_PER_PASSAGE
+    found = search.find_evidence(ctx, asked, tokens)
+    noted = nearest(ctx, _whose(question), question.text, depth.passages)
+    views = [
+        view for (view, _), well in zip(noted, _answer_well([one for _, one in noted]), strict=True) if well
+    ]
+    answers = any(_answer_well([one.signals for one in found]))
+    passages = search.answering(ctx, asked, found, tokens)[: depth.passages] if answers else []
+    told = [representation.conclusion_line(written(ctx, view)) for view in views]
+    quoted = representation.quoted(search.written(ctx, passages))
+    messages = [message for one in passages for message in one.messages]
+    return QuotedAnswer("\n\n".join(filter(None, (*told, quoted))), Gathered(views, messages))
+
+
+def _answer_well(found: Sequence[Mapping[str, float]]) -> list[bool]:
+    """Which of what was found, by its signals, answers well enough to be told; where none has a vector, by
+    words."""
+    by_meaning = any(MEANING in signals for signals in found)
+    return [worth_showing(signals, by_meaning=by_meaning) for signals in found]
+
+
+def _gather(ctx: RequestContext, question: ChatQuestion) -> Gathered:
+    """What a model may answer from: what its words find, and the newest conclusions.
+
+    Raises: NotFound, Tampered.
+    """
+    found = _look(ctx, question)
+    newest = newest_views(ctx, _whose(question), LEVELS[question.level].found)
+    return _together([found, Gathered(newest, [])])
+
+
+def _look(ctx: RequestContext, question: ChatQuestion) -> Gathered:
+    """What its words find, and nothing beside. Raises: NotFound, Tampered."""
+    depth = LEVELS[question.level]
+    asked = _asked(question, depth)
+    found = search.find_evidence(ctx, asked, depth.tokens)
+    passages = search.answering(ctx, asked, found, depth.tokens)
+    views = query_views(ctx, (_whose(question),), question.text, depth.found)
+    return Gathered(views, [message for one in passages for message in one.messages])
+
+
+def _asked(question: ChatQuestion, depth: Depth) -> search.EvidenceQuery:
+    return search.EvidenceQuery(
+        question.observer,
+        question.observed,
+        question.sessions,
+        question.text,
+        around=depth.around,
+        least=Trust.QUOTED if question.quotations else Trust.SAID,
+    )
+
+
+def _whose(question: ChatQuestion) -> Whose:
+    """What is only quoted may answer where quotations may; of some sessions, only what was said outright."""
+    kinds = set(CONCLUSIONS.values() if question.sessions is None else (CONCLUSIONS["explicit"],))
+    if question.quotations:
+        kinds.add(trust.KINDS[Trust.QUOTED])
+    observers = None if question.observer is None else (question.observer,)
+    return Whose(observers, question.observed, question.sessions, kinds)
+
+
+def _card_lines(ctx: RequestContext, question: ChatQuestion) -> list[CardEntry]:
+    """What the observer's card of the peer says; nothing where only some sessions are asked about."""
+    if question.sessions is not None or question.observer is None or question.observed is None:
+        return []
+    if not uses_cards(*directory.habits(ctx, None)):
+        return []
+    return read_card(ctx, question.observer, question.observed) or []
+
+
+def _together(gathered: Iterable[Gathered]) -> Gathered:
+    """All that was gathered for one question, each thing once."""
+    found = list(gathered)
+    views = {view.line.id: view for one in found for view in one.views}
+    messages = {message.line.id: message for one in found for message in one.messages}
+    return Gathered(list(views.values()), list(messages.values()))
+
+
+def _cited(gathered: Gathered, ids: Sequence[str]) -> Gathered:
+    """The conclusions and the messages among those ids."""
+    wanted = set(ids)
+    return Gathered(
+        [view for view in gathered.views if view.line.id in wanted],
+        [message for message in gathered.messages if message.line.id in wanted],
+    )
+
+
+def _evidence(found: Gathered, question: str, searched: Sequence[str] = ()) -> Evidence:
     conclusions = [
         ReadConclusion(
             view.line.id,

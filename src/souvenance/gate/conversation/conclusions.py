@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from datetime import datetime
+from hashlib import blake2b
 from typing import Annotated, Any
 
 from msgspec import Meta
 
-from souvenance.core.conversation import conclusions, erase
-from souvenance.core.conversation.compartments import Changes, compartments_of, everywhere, reading
+from souvenance.core.conversation import conclusions, directory, erase
+from souvenance.core.conversation.compartments import (
+    Changes,
+    Opener,
+    compartment_of,
+    compartments_of,
+    everywhere,
+    reading,
+    write_line,
+)
 from souvenance.core.conversation.messages import find_message
+from souvenance.core.request_context import RequestContext
+from souvenance.domain import trust
+from souvenance.domain.content import check_text, decode_metadata
+from souvenance.domain.directory import PEER, SESSION
+from souvenance.domain.encoding import frame
 from souvenance.domain.filters import equals, predicate
-from souvenance.domain.line import SealedLine
+from souvenance.domain.line import CONCLUSIONS, SealedLine
 from souvenance.domain.names import Namespace
 from souvenance.domain.timestamps import to_datetime
-from souvenance.errors import CapOpMismatch, NotFound
+from souvenance.domain.trust import Trust
+from souvenance.errors import CapOpMismatch, InvalidInput, NotFound
 from souvenance.gate.conversation.resource import (
     AnyName,
     BareListAnswer,
@@ -130,27 +145,77 @@ def _of_peers(rights: Rights, request: Any) -> None:
 
 
 def _add(call: AuthorisedRequest, request: AddConclusions) -> Outcome:
-    changes = Changes()
-    stated = [
-        conclusions.Stated(
-            one.observer_id,
-            one.observed_id,
-            one.content,
-            one.session_id,
-            _sources(call, one),
-            moment_ms(one.created_at),
-            encode_object(one.metadata) or "{}",
-            one.quoted,
-            one.key,
-        )
-        for one in request.conclusions
+    """Without a key each of them is kept, even if the same is known already.
+
+    One that names a session lies where that does; another in the namespace of the request, or else in the
+    common one.
+    """
+    changes, ids = Changes(), call.ctx.fresh_ids(len(request.conclusions))
+    views = [
+        _stated(call, one, line_id, request.namespace, changes)
+        for one, line_id in zip(request.conclusions, ids, strict=True)
     ]
-    views, known = conclusions.state(call.ctx, stated, request.namespace)
-    for view in views:
-        if view.line.id not in known:
-            changes.add(view.line)
-    repeated = sum(view.line.id in known for view in views)
-    return Outcome(Conclusions([ConclusionAnswer.of(view) for view in views], repeated), changes.trace())
+    answer = Conclusions([ConclusionAnswer.of(view) for view in views], len(views) - len(changes.put))
+    return Outcome(answer, changes.trace())
+
+
+def _stated(
+    call: AuthorisedRequest, one: NewConclusion, line_id: str, namespace: str | None, changes: Changes
+) -> conclusions.View:
+    """The conclusion as it is kept, now or, by its key, already.
+
+    Raises: InvalidInput, also if a source lies in another namespace, NotFound if a peer or a session does not
+    exist, NamespaceDenied, Conflict, Tampered.
+    """
+    ctx, sources = call.ctx, _sources(call, one)
+    check_text(one.content, "content")
+    for peer in (one.observer_id, one.observed_id):
+        directory.need(ctx, PEER, peer)
+    if one.session_id is not None:
+        directory.need(ctx, SESSION, one.session_id)
+    where = directory.namespace_for(ctx, one.session_id, namespace)
+    if any(source.compartment.namespace != where for source in sources):
+        raise InvalidInput("a source lies in another namespace", hint="Name its session, or leave it out.")
+    keys = ctx.services.vault.compartment(ctx.tx, compartment_of(ctx, one.observer_id, where))
+    mark = None if one.key is None else _mark_of_key(keys.blind, one.observed_id, one.key)
+    known = None if mark is None else ctx.tx.lines.alike(keys.compartment, one.observed_id, mark)
+    if known is not None:
+        return conclusions.views_of(ctx, [known])[0]
+    line = write_line(
+        ctx,
+        keys,
+        line_id,
+        _kind_of(ctx, one, sources),
+        one.content,
+        session=one.session_id,
+        about=one.observed_id,
+        said_at=moment_ms(one.created_at),
+        metadata=encode_object(one.metadata) or "{}",
+        tokens=ctx.services.tokenizer.count(one.content),
+        likeness=mark,
+    )
+    changes.add(line)
+    cited = sorted({source.id for source in sources})
+    if cited:
+        ctx.tx.lines.cite(line.compartment, line.id, cited)
+    return conclusions.View(line, one.content, cited)
+
+
+def _mark_of_key(blind: bytes, observed: str, key: str) -> bytes:
+    """By what a statement with a key is known again."""
+    return blake2b(frame("key", observed, key), key=blind, digest_size=16).digest()
+
+
+def _kind_of(ctx: RequestContext, stated: NewConclusion, sources: list[SealedLine]) -> str:
+    """What follows from others is a deduction, no more to be trusted than they are. Raises: Tampered."""
+    own = min(Trust.QUOTED if stated.quoted else Trust.SAID, trust.of_statement(stated.content))
+    if not sources:
+        return trust.KINDS[own]
+    opener = Opener(ctx)
+    read = [(source, opener.text(source)) for source in sources]
+    classes = [(trust.of_line(line.kind, decode_metadata(line.metadata), text), text) for line, text in read]
+    least = min(own, trust.of_fact(stated.content, classes))
+    return CONCLUSIONS["deductive"] if least is Trust.SAID else trust.KINDS[least]
 
 
 def _sources(call: AuthorisedRequest, stated: NewConclusion) -> list[SealedLine]:

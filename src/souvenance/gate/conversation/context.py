@@ -1,22 +1,30 @@
-"""Context: what an agent is told of a peer and of a session: representation, card, summaries, messages."""
+"""Context: what an agent reads of a peer and of a session: representation, card, summaries, messages."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, Struct
 
-from souvenance.core.conversation import cards, directory
-from souvenance.core.conversation import context as core
-from souvenance.core.conversation.compartments import Changes, everywhere, reading
-from souvenance.core.request_context import Trace
+from souvenance.core.conversation import cards, directory, search
+from souvenance.core.conversation.compartments import Changes, Opener, everywhere, reading
+from souvenance.core.conversation.conclusions import View, Whose, noted, written
+from souvenance.core.conversation.messages import StoredMessage
+from souvenance.core.conversation.summarise import StoredSummary, summaries
+from souvenance.core.request_context import RequestContext, Trace
+from souvenance.core.search import Test, foresee
 from souvenance.domain.content import check_text
 from souvenance.domain.current_facts import CardEntry
-from souvenance.domain.directory import PEER, SESSION
+from souvenance.domain.directory import MEMBER, PEER, SESSION
+from souvenance.domain.line import CONCLUSIONS, SealedLine
 from souvenance.domain.names import Namespace
+from souvenance.domain.reasoning_settings import observed, uses_cards
+from souvenance.domain.representation import fitting, render
 from souvenance.domain.timestamps import to_datetime
+from souvenance.domain.trust import least_shown
 from souvenance.errors import InvalidInput
 from souvenance.gate.conversation.messages import MessageAnswer
 from souvenance.gate.conversation.peers import OfPeer
@@ -36,6 +44,21 @@ from souvenance.gate.conversation.sessions import OfSession, reads_session
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
+from souvenance.ports.store import Turns
+
+MOST_TOKENS = 100_000
+SUMMARY_SHARE = 0.4
+MOST_CONCLUSIONS = 100
+PICTURE_TOKENS = 1_200
+"""How long a representation is, in tokens, where no budget is named."""
+PICTURE_SHARE = 0.6
+"""What share of a context's budget the picture of a peer may take."""
+CONCLUSIONS_SHARE = 0.3
+"""What share of a picture the conclusions may take; the rest is for what was said."""
+_HEADING_TOKENS = 8
+_STAMP_TOKENS = 22
+"""What a conclusion takes beside its text: its time, its line, and the marks of a quotation."""
+_READ_AHEAD = 10
 
 
 class Represent(OfPeer, frozen=True, kw_only=True):
@@ -118,7 +141,7 @@ class Summary(Answer, frozen=True):
     token_count: int
 
     @classmethod
-    def of(cls, one: core.StoredSummary) -> Summary:
+    def of(cls, one: StoredSummary) -> Summary:
         kind = "long" if one.long else "short"
         made = msgspec.json.encode(to_datetime(one.created_at)).decode().strip('"')
         return cls(one.text, one.message_id, f"honcho_chat_summary_{kind}", made, one.tokens)
@@ -160,45 +183,154 @@ def _represent(call: AuthorisedRequest, request: Represent) -> Outcome:
     target = request.target or request.peer_id
     limits = call.rights.looks(request.peer_id, target)
     sessions = sessions_asked(call, request.session_id, request.filters, request.scope)
-    found = core.picture(
-        call.ctx, _picture_query(request, request.peer_id, target, core.narrowed(sessions, limits))
-    )
+    found = _picture(call.ctx, _Perspective(request, request.peer_id, target, narrowed(sessions, limits)))
     return Outcome(Representation(found.text), _trace(call, found))
 
 
 def _peer_context(call: AuthorisedRequest, request: PeerContext) -> Outcome:
     target = request.target or request.peer_id
     limits = call.rights.looks(request.peer_id, target)
-    found = core.picture(
-        call.ctx, _picture_query(request, request.peer_id, target, limits, unasked=request.floor)
-    )
+    found = _picture(call.ctx, _Perspective(request, request.peer_id, target, limits, unasked=request.floor))
     answer = PeerContextAnswer(request.peer_id, target, found.text, found.card)
     return Outcome(answer, _trace(call, found))
 
 
-def _picture_query(
-    request: Represent | PeerContext | SessionContext,
-    observer: str,
-    observed: str,
-    sessions: frozenset[str] | None,
-    *,
-    unasked: bool = False,
-) -> core.PictureQuery:
-    return core.PictureQuery(
-        observer=observer,
-        observed=observed,
-        query=request.search_query,
-        top_k=request.search_top_k,
-        distance=request.search_max_distance,
-        frequent=bool(request.include_most_frequent),
-        most=request.max_conclusions or core.MOST_CONCLUSIONS,
-        sessions=sessions,
-        unasked=unasked,
+def _trace(call: AuthorisedRequest, found: _Picture) -> Trace:
+    return reading(everywhere(call.ctx), found.lines)
+
+
+class _Perspective(Struct, frozen=True):
+    """Whose view of whom is asked for."""
+
+    request: Represent | PeerContext | SessionContext
+    observer: str
+    observed: str
+    sessions: frozenset[str] | None
+    """Only what was said in these; then neither card nor what was reasoned further counts."""
+    unasked: bool = False
+    """Whether nobody asked to see it: then only messages that answer the query well are quoted for it."""
+
+    @property
+    def most(self) -> int:
+        """How many conclusions, and how many found messages, it has at most."""
+        return self.request.max_conclusions or MOST_CONCLUSIONS
+
+
+class _Picture(Struct, frozen=True):
+    """What is known of a peer: rendered, and its card."""
+
+    text: str
+    card: list[str] | None
+    lines: list[str]
+    """The ids of what it was made of, beside the card."""
+    tokens: int
+    """How much it takes, without the card."""
+
+
+def _picture(
+    ctx: RequestContext, asked: _Perspective, tokens: int = PICTURE_TOKENS, session: str | None = None
+) -> _Picture:
+    """Conclusions that were noted, then quoted messages, together within the budget; and the card beside it.
+
+    Raises: Tampered.
+    """
+    if asked.request.search_query:
+        foresee(ctx, asked.request.search_query)
+    conclusions = _Conclusions(_noted(ctx, asked))
+    left = tokens - conclusions.take(int(tokens * CONCLUSIONS_SHARE))
+    passages, spent = search.quotes(ctx, _evidence(ctx, asked), left)
+    left -= spent
+    left -= conclusions.take(left)
+    text = render([written(ctx, view) for view in conclusions.taken], search.written(ctx, passages))
+    lines = [view.line.id for view in conclusions.taken]
+    lines += [message.line.id for one in passages for message in one.messages]
+    return _Picture(text, _shown_card(ctx, asked, session), lines, tokens - left)
+
+
+def _noted(ctx: RequestContext, asked: _Perspective) -> list[View]:
+    kinds = (CONCLUSIONS["explicit"],) if asked.sessions is not None else tuple(CONCLUSIONS.values())
+    return noted(
+        ctx,
+        Whose((asked.observer,), asked.observed, asked.sessions, kinds),
+        query=asked.request.search_query,
+        top_k=asked.request.search_top_k,
+        distance=asked.request.search_max_distance,
+        frequent=bool(asked.request.include_most_frequent),
+        most=asked.most,
     )
 
 
-def _trace(call: AuthorisedRequest, found: core.Picture) -> Trace:
-    return reading(everywhere(call.ctx), [line.id for line in found.lines])
+class _Conclusions:
+    """Conclusions, best first, of which as many are taken as there is room for."""
+
+    def __init__(self, views: Sequence[View]) -> None:
+        self._waiting = list(views)
+        self.taken: list[View] = []
+
+    def take(self, space: int) -> int:
+        """What those take in tokens that fit."""
+        spent = 0
+        levels = {view.level for view in self.taken}
+        waiting, self._waiting = self._waiting, []
+        for view in waiting:
+            cost = (view.line.tokens or len(view.text)) + view.text.count("\n") + _STAMP_TOKENS
+            cost += 0 if view.level in levels else _HEADING_TOKENS
+            if spent + cost > space:
+                self._waiting.append(view)
+                continue
+            self.taken.append(view)
+            levels.add(view.level)
+            spent += cost
+        return spent
+
+
+def _evidence(ctx: RequestContext, asked: _Perspective) -> search.EvidenceQuery:
+    query = asked.request.search_query or ""
+    most = min(asked.request.search_top_k or asked.most, asked.most)
+    return search.EvidenceQuery(
+        asked.observer,
+        asked.observed,
+        asked.sessions,
+        query,
+        most=None if most == MOST_CONCLUSIONS else most,
+        distance=asked.request.search_max_distance,
+        least=least_shown(query),
+        unasked=asked.unasked,
+        passes=_observing(ctx, asked.observed),
+    )
+
+
+def _observing(ctx: RequestContext, peer: str) -> Test:
+    """Whether a line was said in a session in which the peer is to be observed."""
+    habits = directory.peer_habits(directory.find(ctx, PEER, peer))
+    known: dict[str, bool] = {}
+
+    def passes(line: SealedLine) -> bool:
+        session = line.session or ""
+        if session not in known:
+            stays = ctx.tx.directory.memberships(ctx.scope.workspace, MEMBER, holder=session, held=peer)
+            known[session] = observed(directory.member_habits(stays[-1] if stays else None), habits)
+        return known[session]
+
+    return passes
+
+
+def _shown_card(ctx: RequestContext, asked: _Perspective, session: str | None) -> list[str] | None:
+    if asked.sessions is not None or not uses_cards(*directory.habits(ctx, session)):
+        return None
+    return _card(ctx, asked.observer, asked.observed)
+
+
+def _card(ctx: RequestContext, observer: str, observed: str) -> list[str] | None:
+    entries = cards.read_card(ctx, observer, observed)
+    return None if entries is None else [entry.text for entry in entries]
+
+
+def narrowed(asked: frozenset[str] | None, limits: frozenset[str] | None) -> frozenset[str] | None:
+    """The sessions that are in both; None, in either, for no limit."""
+    if asked is None or limits is None:
+        return limits if asked is None else asked
+    return asked & limits
 
 
 def sessions_asked(
@@ -232,8 +364,7 @@ def _sessions_in(filters: JsonObject) -> frozenset[str]:
 
 
 def _read_card(call: AuthorisedRequest, request: ReadCard) -> Outcome:
-    entries = cards.read_card(call.ctx, request.peer_id, request.target or request.peer_id)
-    card = None if entries is None else [entry.text for entry in entries]
+    card = _card(call.ctx, request.peer_id, request.target or request.peer_id)
     return Outcome(PeerCard(card), reading(everywhere(call.ctx)))
 
 
@@ -245,30 +376,81 @@ def _write_card(call: AuthorisedRequest, request: WriteCard) -> Outcome:
     if call.rights.reaches(target):
         directory.ensure(call.ctx, PEER, target, namespace=namespace)
     entries = [CardEntry(check_text(text, "peer_card")) for text in request.peer_card]
-    cards.write_card(call.ctx, request.peer_id, target, namespace, entries, changes)
+    cards.Card(call.ctx, request.peer_id, target, namespace).write(entries, changes)
     return Outcome(PeerCard(list(request.peer_card)), changes.trace())
 
 
 def _session_context(call: AuthorisedRequest, request: SessionContext) -> Outcome:
-    asked = _asked(call, request)
-    found = core.context(
-        call.ctx, request.session_id, tokens=request.tokens, summary=request.summary, asked=asked
-    )
-    picture = found.picture
+    """The picture of a peer within its share, then a summary, then the newest messages that fit what is left.
+
+    Of a session that does not exist, only the picture.
+    """
+    ctx, asked = call.ctx, _asked(call, request)
+    budget = MOST_TOKENS if request.tokens is None else request.tokens
+    share = min(PICTURE_TOKENS, int(budget * PICTURE_SHARE))
+    picture = None if asked is None else _picture(ctx, asked, share, request.session_id)
+    if picture is not None:
+        budget -= picture.tokens + sum(map(ctx.services.tokenizer.count, picture.card or ()))
+    messages, summary = _told_of_session(ctx, request, budget)
     answer = SessionContextAnswer(
         id=request.session_id,
-        messages=[MessageAnswer.of(one) for one in found.messages],
-        summary=None if found.summary is None else Summary.of(found.summary),
+        messages=[MessageAnswer.of(one) for one in messages],
+        summary=None if summary is None else Summary.of(summary),
         peer_representation=None if picture is None else picture.text,
         peer_card=None if picture is None else picture.card,
     )
-    limited = asked is None or asked.sessions == {request.session_id}
-    namespaces = directory.where(call.ctx, request.session_id) if limited else everywhere(call.ctx)
-    seen = [] if picture is None else [line.id for line in picture.lines]
-    return Outcome(answer, reading(namespaces, [*(one.line.id for one in found.messages), *seen]))
+    limited = asked is None or asked.sessions == frozenset((request.session_id,))
+    namespaces = directory.where(ctx, request.session_id) if limited else everywhere(ctx)
+    lines = [one.line.id for one in messages] + ([] if picture is None else picture.lines)
+    return Outcome(answer, reading(namespaces, lines))
 
 
-def _asked(call: AuthorisedRequest, request: SessionContext) -> core.PictureQuery | None:
+def _told_of_session(
+    ctx: RequestContext, request: SessionContext, budget: int
+) -> tuple[list[StoredMessage], StoredSummary | None]:
+    """The newest messages, and a summary of those before them, within the budget."""
+    if directory.find(ctx, SESSION, request.session_id) is None:
+        return [], None
+    summary = _fitting_summary(summaries(ctx, request.session_id), budget) if request.summary else None
+    first = 0 if summary is None else summary.turn
+    newest = _newest(ctx, request.session_id, first, budget - (0 if summary is None else summary.tokens))
+    opener = Opener(ctx)
+    return [StoredMessage(line, opener.text(line)) for line in newest], summary
+
+
+def _fitting_summary(found: Sequence[StoredSummary], budget: int) -> StoredSummary | None:
+    """The longest that takes no more than its share."""
+    share = budget * SUMMARY_SHARE
+    fit = [one for one in found if one.tokens <= share]
+    return max(fit, key=lambda one: one.tokens, default=None)
+
+
+def _newest(ctx: RequestContext, session: str, first: int, budget: int) -> list[SealedLine]:
+    """The newest messages from that turn on that fit, read back in steps as far as needed."""
+    lines: list[SealedLine] = []
+    last: int | None = None
+    left, wanted = budget, _READ_AHEAD
+    while left > 0:
+        step = ctx.tx.lines.turns(
+            Turns(
+                ctx.scope.workspace,
+                session,
+                first=first,
+                last=last,
+                newest_first=True,
+                limit=wanted,
+            )
+        )
+        lines.extend(step)
+        left -= sum(line.tokens or 0 for line in step)
+        wanted = _READ_AHEAD + max(0, left) * len(lines) // max(1, budget - left)
+        if not step or (oldest := step[-1].turn or 0) <= first:
+            break
+        last = oldest - 1
+    return fitting(lines, lambda line: line.tokens or 0, budget)
+
+
+def _asked(call: AuthorisedRequest, request: SessionContext) -> _Perspective | None:
     """Whose picture of whom belongs to the context, and how far it may look.
 
     Raises: InvalidInput, NotFound, CapScopeMismatch.
@@ -295,7 +477,7 @@ def _asked(call: AuthorisedRequest, request: SessionContext) -> core.PictureQuer
     limits = (
         rights.sessions if rights.opens(request.session_id) else rights.looks(observer, request.peer_target)
     )
-    return _picture_query(request, observer, request.peer_target, core.narrowed(sessions, limits))
+    return _Perspective(request, observer, request.peer_target, narrowed(sessions, limits))
 
 
 def _summaries(call: AuthorisedRequest, request: Summaries) -> Outcome:
@@ -307,7 +489,7 @@ def _summaries(call: AuthorisedRequest, request: Summaries) -> Outcome:
         others = {stay.held for stay in directory.stays(call.ctx, session)} - {*request.between}
         if others:
             return Outcome(SessionSummaries(session, None, None), trace)
-    found = {one.long: Summary.of(one) for one in core.summaries(call.ctx, session)}
+    found = {one.long: Summary.of(one) for one in summaries(call.ctx, session)}
     return Outcome(SessionSummaries(session, found.get(False), found.get(True)), trace)
 
 

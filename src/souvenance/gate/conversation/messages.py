@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from hashlib import blake2b
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated
 
+import msgspec
 from msgspec import Meta
 from msgspec.structs import asdict
 
 from souvenance.core.conversation import directory, erase
 from souvenance.core.conversation import messages as core
-from souvenance.core.conversation.compartments import everywhere, reading
-from souvenance.core.conversation.messages import IncomingMessage, StoredMessage, TargetSession, add_messages
+from souvenance.core.conversation.compartments import (
+    Changes,
+    Opener,
+    compartment_of,
+    everywhere,
+    reading,
+    write_line,
+)
+from souvenance.core.conversation.messages import StoredMessage
 from souvenance.core.conversation.search import How, Where, find_messages
+from souvenance.core.explanations import Explanation
 from souvenance.core.remember import Upcoming
-from souvenance.core.request_context import RequestContext, Services, Trace
+from souvenance.core.request_context import RequestContext, Services, Trace, said_at
+from souvenance.core.vault import CompartmentKeys
+from souvenance.domain import reasoning_settings as h
 from souvenance.domain.chunking import chunks
-from souvenance.domain.content import decode_metadata
-from souvenance.domain.directory import SESSION
+from souvenance.domain.content import check_characters, decode_metadata, encode_metadata
+from souvenance.domain.directory import PEER, SESSION, Entry
+from souvenance.domain.encoding import frame
 from souvenance.domain.filters import predicate
-from souvenance.domain.line import DOCUMENT, MESSAGE
+from souvenance.domain.jobs import DERIVE, Job
+from souvenance.domain.line import DOCUMENT, MESSAGE, RELAYED
 from souvenance.domain.names import Namespace
 from souvenance.domain.reasoning_settings import Reasoning
 from souvenance.domain.timestamps import to_datetime
-from souvenance.errors import InvalidInput
+from souvenance.domain.trust import is_carried
+from souvenance.errors import Conflict, InvalidInput
 from souvenance.gate.conversation.resource import (
     AnyName,
     BareListAnswer,
@@ -45,11 +60,17 @@ from souvenance.gate.conversation.resource import (
     whole_workspace,
 )
 from souvenance.gate.conversation.sessions import Members, OfSession, reads_session, writes_session
-from souvenance.gate.messages import Answer, Explanation, Request, explanation
+from souvenance.gate.messages import Answer, Request
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
+from souvenance.ports.directory import Batch
+from souvenance.ports.store import Turns
 
 MOST_MESSAGE_CHARS = 25_000
+RETRY_WINDOW_MS = 3 * 60 * 1000
+"""A client that waits a minute for an answer and tries three times is done by then."""
+
+KEY_WINDOW_MS = 24 * 3600 * 1000
 
 Text = Annotated[str, Meta(max_length=MOST_MESSAGE_CHARS)]
 
@@ -73,7 +94,7 @@ class AddMessages(WorkspaceRequest, frozen=True, kw_only=True):
     idempotency_key: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
     namespace: Namespace | None = None
     members: Members | None = None
-    """Who is let in beside those who speak; the habits hold for whoever was never in the session."""
+    """Who is let in beside those who speak. The habits hold for those who were never in the session."""
 
 
 class AddFile(WorkspaceRequest, frozen=True, kw_only=True):
@@ -162,7 +183,7 @@ class MessageAnswer(Answer, frozen=True, omit_defaults=True):
             line.compartment.owner,
             line.session or "",
             dict(decode_metadata(line.metadata)),
-            to_datetime(core.said_at(line)),
+            to_datetime(said_at(line)),
             line.compartment.workspace,
             line.tokens or 0,
             why,
@@ -194,18 +215,185 @@ def _may_search_peer(rights: Rights, request: SearchPeer) -> None:
 
 
 def _add(call: AuthorisedRequest, request: AddMessages) -> Outcome:
-    target = TargetSession(request.session_id, request.namespace, request.members)
-    incoming = _incoming(request.messages, MESSAGE)
-    stored, changes = add_messages(call.ctx, target, incoming, request.idempotency_key)
+    stored, changes = _added(call.ctx, request, MESSAGE, request.idempotency_key, request.members)
     answer = Messages([MessageAnswer.of(one) for one in stored], repeated=not changes.put)
     return Outcome(answer, changes.trace())
 
 
 def _add_file(call: AuthorisedRequest, request: ReadFile) -> Outcome:
-    target = TargetSession(request.session_id, request.namespace)
-    stored, changes = add_messages(call.ctx, target, _incoming(request.messages, DOCUMENT))
+    stored, changes = _added(call.ctx, request, DOCUMENT)
     answer = Messages([MessageAnswer.of(one) for one in stored])
     return Outcome(answer, changes.trace(file=len(request.file)))
+
+
+def _added(
+    ctx: RequestContext,
+    request: AddMessages | ReadFile,
+    kind: str,
+    key: str | None = None,
+    members: Members | None = None,
+) -> tuple[list[StoredMessage], Changes]:
+    """Store the messages; a retry finds those of the first time, and changes nothing.
+
+    Turns are given out inside the one writing transaction, so a session has no gap, no duplicate and no
+    reordering, also if several write to it at the same time.
+
+    A batch is a retry if it comes with the key of an earlier one, or, without a key, if it says the
+    same as one of the last minutes and nothing was said in the session since. A key is free again once
+    all that it stored is deleted.
+
+    Raises: InvalidInput, LimitExceeded, NamespaceDenied, Conflict, Tampered.
+    """
+    said, session = request.messages, request.session_id
+    for one in said:
+        check_characters(one.content, "content")
+        encode_object(one.metadata)
+    entry, _ = directory.ensure_session(ctx, session, request.namespace)
+    changes = Changes({entry.namespace})
+    authors = list(dict.fromkeys(one.peer_id for one in said))
+    keys = {
+        author: ctx.services.vault.compartment(ctx.tx, compartment_of(ctx, author, entry.namespace))
+        for author in authors
+    }
+    digest = _digest(keys[authors[0]].blind, session, said, key)
+    earlier = _first_time(ctx, session, digest, said, keyed=key is not None)
+    if earlier is not None:
+        return earlier, changes
+    known = {stay.held for stay in directory.stays(ctx, session)} if members else set()
+    newcomers = {peer: habits for peer, habits in (members or {}).items() if peer not in known}
+    directory.join(ctx, session, {**dict.fromkeys(authors), **newcomers})
+    first = directory.next_turn(ctx, session)
+    stored = _store(ctx, session, said, kind, keys, first)
+    for message in stored:
+        changes.add(message.line)
+    last = first + len(stored) - 1
+    ctx.tx.directory.keep_batch(
+        Batch(ctx.scope.workspace, session, digest, ctx.now, first, last), ctx.now - KEY_WINDOW_MS
+    )
+    _owe_work(ctx, entry, said, first)
+    return stored, changes
+
+
+def _store(
+    ctx: RequestContext,
+    session: str,
+    said: Sequence[NewMessage],
+    kind: str,
+    keys: Mapping[str, CompartmentKeys],
+    first: int,
+) -> list[StoredMessage]:
+    stored: list[StoredMessage] = []
+    counts = [ctx.services.tokenizer.count(one.content) for one in said]
+    for turn, (one, line_id) in enumerate(zip(said, ctx.fresh_ids(len(said)), strict=True), first):
+        # The seal binds the kind: metadata that is changed later makes nothing one's own.
+        carried = kind == MESSAGE and is_carried(MESSAGE, one.metadata or {})
+        kept = write_line(
+            ctx,
+            keys[one.peer_id],
+            line_id,
+            RELAYED if carried else kind,
+            one.content,
+            session=session,
+            turn=turn,
+            said_at=moment_ms(one.created_at),
+            metadata=encode_metadata(one.metadata or {}),
+            tokens=counts[turn - first],
+        )
+        stored.append(StoredMessage(kept, one.content))
+    return stored
+
+
+def _digest(blind: bytes, session: str, said: Sequence[NewMessage], key: str | None) -> bytes:
+    """What makes a batch known again: keyed, because a bare hash of few words can be guessed."""
+    digest = blake2b(key=blind, digest_size=16)
+    if key is not None:
+        digest.update(frame("key", session, key))
+        return digest.digest()
+    for one in said:
+        metadata = encode_metadata(one.metadata or {})
+        digest.update(frame("said", session, one.peer_id, one.content, moment_ms(one.created_at), metadata))
+    return digest.digest()
+
+
+def _first_time(
+    ctx: RequestContext, session: str, digest: bytes, said: Sequence[NewMessage], *, keyed: bool
+) -> list[StoredMessage] | None:
+    """What is there of the same batch.
+
+    Raises: Conflict if the key stored anything else, or part of what it stored is gone.
+    """
+    batch = ctx.tx.directory.batch(ctx.scope.workspace, session, digest)
+    if batch is None or batch.at < ctx.now - (KEY_WINDOW_MS if keyed else RETRY_WINDOW_MS):
+        return None
+    if not keyed and directory.next_turn(ctx, session) != batch.last + 1:
+        return None
+    opener = Opener(ctx)
+    lines = ctx.tx.lines.turns(Turns(ctx.scope.workspace, session, first=batch.first, last=batch.last))
+    found = [StoredMessage(line, opener.text(line)) for line in lines]
+    wanted = [(one.peer_id, one.content) for one in said]
+    if [(one.line.compartment.owner, one.text) for one in found] == wanted:
+        return found
+    if found and keyed:
+        raise Conflict(
+            "this Idempotency-Key stored other messages, or some of those it stored were deleted",
+            hint="Nothing was stored now. Send these messages with a new key.",
+        )
+    return None
+
+
+def _owe_work(ctx: RequestContext, entry: Entry, said: Sequence[NewMessage], first: int) -> None:
+    """Note what must still be done with these messages, in the transaction that stores them."""
+    session = entry.name
+    near, far = directory.habits(ctx, session)
+    present = directory.members(ctx, session)
+    last = first + len(said) - 1
+    for author in dict.fromkeys(one.peer_id for one in said):
+        peer = directory.find(ctx, PEER, author)
+        if not h.observed(directory.member_habits(present.get(author)), directory.peer_habits(peer)):
+            continue
+        reasoned: dict[str | None, list[int]] = {}
+        for turn, one in enumerate(said, first):
+            asked = _reasoning(one.configuration)
+            if one.peer_id == author and h.reasons(asked.enabled, near, far):
+                reasoned.setdefault(asked.custom_instructions, []).append(turn)
+        for wishes, turns in reasoned.items():
+            job = Job(
+                workspace=ctx.scope.workspace,
+                kind=DERIVE,
+                session=session,
+                peer=author,
+                first=turns[0],
+                last=turns[-1],
+                units=len(turns),
+                payload=_particulars(turns, wishes),
+                namespace=entry.namespace,
+            )
+            ctx.tx.work.add(job, ctx.now)
+    _wait_for_quiet(ctx, session, last)
+    core.owe_summaries(ctx, entry, first, last)
+
+
+def _wait_for_quiet(ctx: RequestContext, session: str, last: int) -> None:
+    """Where a model derives, let it read what is new in one call, when the session is quiet or has grown."""
+    model = ctx.services.model_for(DERIVE)
+    if model is None:
+        return
+    workspace, pace = ctx.scope.workspace, model.pace
+    first = ctx.tx.work.defer(workspace, session, DERIVE, ctx.now + pace.quiet_ms)
+    if first is not None:
+        lines = ctx.tx.lines.turns(Turns(workspace, session, first=first, last=last))
+        if sum(line.tokens or 0 for line in lines) >= pace.tokens:
+            ctx.tx.work.defer(workspace, session, DERIVE, ctx.now)
+
+
+def _particulars(turns: Sequence[int], wishes: str | None) -> str:
+    """Which turns to look at, if not all of the range, and what is wished to be noted of them."""
+    told: dict[str, object] = {}
+    if turns[-1] - turns[0] + 1 != len(turns):
+        told["turns"] = list(turns)
+    if wishes is not None:
+        told["wishes"] = wishes
+    return msgspec.json.encode(told).decode()
 
 
 def _read_file(services: Services, request: AddFile) -> ReadFile:
@@ -229,26 +417,6 @@ def _texts(request: AddMessages | ReadFile) -> list[Upcoming]:
         Upcoming(one.content, moment_ms(one.created_at), one.peer_id, request.namespace)
         for one in request.messages
     ]
-
-
-def _incoming(messages: list[NewMessage], kind: str) -> list[IncomingMessage]:
-    return [
-        IncomingMessage(
-            one.peer_id,
-            one.content,
-            _metadata(one.metadata),
-            moment_ms(one.created_at),
-            _reasoning(one.configuration).enabled,
-            kind,
-            _reasoning(one.configuration).custom_instructions,
-        )
-        for one in messages
-    ]
-
-
-def _metadata(given: Mapping[str, Any] | None) -> JsonObject:
-    encode_object(given)
-    return dict(given or {})
 
 
 def _reasoning(given: MessageHabits | None) -> Reasoning:
@@ -319,7 +487,7 @@ def _search(call: AuthorisedRequest, request: Search, where: Where, session: str
         request.limit,
         How(moment_ms(request.at, "at"), request.floor, request.explain),
     )
-    messages = [MessageAnswer.of(one.message, explanation(one.explanation)) for one in found]
+    messages = [MessageAnswer.of(one.message, one.explanation) for one in found]
     return Outcome(Messages(messages), _trace(call.ctx, [one.message for one in found], session))
 
 

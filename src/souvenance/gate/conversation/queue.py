@@ -62,7 +62,7 @@ def _may_read(rights: Rights, request: QueueStatus) -> None:
 
 
 def _settled(call: AuthorisedRequest, request: QueueStatus) -> Outcome | None:
-    """The status, unless work waits for its session to be quiet: then whoever asks does not wait for that."""
+    """The status, unless work waits for its session to be quiet: then the request makes it due now."""
     found = _counted(call, request)
     waits = found.pending_work_units and call.ctx.services.model_for(DERIVE) is not None
     return None if waits else Outcome(found, reading(everywhere(call.ctx)))

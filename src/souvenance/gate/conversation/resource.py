@@ -108,7 +108,7 @@ class NamedAnswer(Answer, frozen=True):
 
 
 class BareListAnswer(Answer, frozen=True):
-    """Base of an answer that is one list, its first field; `repeated` tells what of it was there already."""
+    """Base of an answer that is one list, its first field; `repeated` says what of it was there already."""
 
 
 class Opened(Answer, frozen=True):
@@ -182,7 +182,7 @@ def found_by_name(
 
 
 def names_read(ctx: RequestContext, *entries: Entry) -> Trace:
-    """What the log tells of names that were looked up: where the sessions lie, or, without any, may lie."""
+    """What the log says of names that were looked up: where the sessions lie, or, without any, may lie."""
     namespaces = {entry.namespace for entry in entries if entry.kind == SESSION}
     return reading(sorted(namespaces) or everywhere(ctx))
 
@@ -244,10 +244,10 @@ def list_entries(
     of_every_workspace: bool = False,
 ) -> Outcome:
     """The request's page of everything of a kind that has a name, in the workspace or in all of them."""
-    register, workspace = ctx.tx.directory, None if of_every_workspace else ctx.scope.workspace
+    stored, workspace = ctx.tx.directory, None if of_every_workspace else ctx.scope.workspace
     namespaces = ctx.scope.namespaces if kind == SESSION else None
     if wanted is None:
-        entries = register.entries(
+        entries = stored.entries(
             workspace,
             kind,
             namespaces=namespaces,
@@ -255,10 +255,10 @@ def list_entries(
             offset=request.offset,
             limit=request.size,
         )
-        total = register.count(workspace, kind, namespaces)
+        total = stored.count(workspace, kind, namespaces)
         page = request.answer(answer, [show(entry) for entry in entries], total)
     else:
-        entries = register.entries(workspace, kind, namespaces=namespaces)
+        entries = stored.entries(workspace, kind, namespaces=namespaces)
         page = page_of_entries(request, answer, show, entries, wanted)
     return Outcome(page, names_read(ctx))
 

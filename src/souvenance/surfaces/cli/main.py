@@ -17,7 +17,7 @@ from souvenance.errors import Misconfigured, SouvenanceError
 from souvenance.extras import install
 from souvenance.surfaces import cli as package
 from souvenance.surfaces.cli.options import SECTIONS, Group, write_commands
-from souvenance.surfaces.cli.session import OpenInstallation, SettingsFrom, Shell, Transfers
+from souvenance.surfaces.cli.session import OpenInstallation, Shell, Transfers
 from souvenance.version import __version__
 
 INTERNAL = 1
@@ -46,7 +46,7 @@ def exit_of(kind: type[e.SouvenanceError]) -> int:
 
 
 _CLIENT = "httpx"
-"""What speaks to servers; whoever keeps memory on this machine alone needs none."""
+"""What speaks to servers. A memory on this machine alone does not need it."""
 
 
 class Root(Group):
@@ -99,9 +99,9 @@ def cli() -> None:
     """Long-term memory for AI agents, behind a gate."""
 
 
-def run(open_installation: OpenInstallation, settings_from: SettingsFrom, transfers: Transfers) -> int:
+def run(open_installation: OpenInstallation, transfers: Transfers) -> int:
     """Run the command line and say how it ended."""
-    shell = Shell(open_installation, settings_from, transfers)
+    shell = Shell(open_installation, transfers)
     try:
         return ended(cli, sys.argv[1:], "souvenance", shell)
     finally:

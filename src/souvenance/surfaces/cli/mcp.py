@@ -246,7 +246,7 @@ def _program() -> tuple[str, ...]:
 
 
 def _place(shell: Shell) -> list[str]:
-    """The options that lead to the same memory with the same cap, whatever the environment.
+    """The options that lead to the same memory with the same cap, in any environment.
 
     Raises: InvalidInput for a cap that would stand in the settings in full.
     """

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 8787
 _VECTORS = {
     SEALED: "sealed like the text",
-    PGVECTOR: "in the clear in pgvector: whoever reads the database can tell much of the text",
+    PGVECTOR: "unencrypted in pgvector: a reader of the database can tell much of the text",
     NONE: "not kept",
 }
 
@@ -90,7 +90,7 @@ def serve(
     settings, installation = shell.settings, shell.installation()
     doors = doors_of(
         settings.chat,
-        installation.reception,
+        installation.sign_ins,
         installation.browser_sessions,
         owner_cap=installation.owner_cap,
         public_url=settings.public_url,
@@ -100,7 +100,7 @@ def serve(
         installation.gate,
         Address(host, port, allow_remote, host_name),
         installation,
-        settings.seen,
+        settings.telemetry,
         home=settings.home,
         made=installation.made,
         trusted=installation.owner_cap if trust_loopback else None,
@@ -307,7 +307,7 @@ def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_nam
         installation.gate,
         Address(host, port, allow_remote, host_name),
         installation,
-        shell.settings.seen,
+        shell.settings.telemetry,
         greet=lambda url: say(f"{_GREETING} How it goes: {url}/health"),
     )
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from souvenance.config import Settings, settings_from
 from souvenance.domain import capability as cap
 from souvenance.domain import proof, ulid
 from souvenance.domain.archive_records import Manifest
@@ -21,8 +22,6 @@ from souvenance.domain.encoding import unb64
 from souvenance.domain.imports import ImportReader, Wanted
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.proof import Bound
-from souvenance.domain.telemetry import SeenSettings
-from souvenance.domain.upstream import ChatSettings
 from souvenance.errors import CapMissing, InvalidInput, Misconfigured, Unavailable
 from souvenance.extras import install
 from souvenance.gate.browser_sessions import BrowserSessions
@@ -32,7 +31,6 @@ from souvenance.gate.operation import Operation
 from souvenance.gate.operations import WHOAMI
 from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
-from souvenance.settings import Shown
 from souvenance.surfaces.cli.output import say
 
 if TYPE_CHECKING:
@@ -94,7 +92,13 @@ class Transfers(Protocol):
         ...
 
     def back_up(
-        self, settings: Any, target: Path, *, recipients: Sequence[str], with_keys: bool, allow_empty: bool
+        self,
+        settings: Settings,
+        target: Path,
+        *,
+        recipients: Sequence[str],
+        with_keys: bool,
+        allow_empty: bool,
     ) -> Backup: ...
 
     def restore(self, source: Path, home: Path, *, identity: Path | None) -> Backup: ...
@@ -118,37 +122,6 @@ class GateCaller(Protocol):
     def call(self, operation: Operation, credentials: Credentials, request: Request) -> Any: ...
 
 
-class CommandSettings(Protocol):
-    @property
-    def home(self) -> Path: ...
-
-    @property
-    def where(self) -> str: ...
-
-    @property
-    def vectors(self) -> str: ...
-
-    @property
-    def owner_cap(self) -> Path: ...
-
-    @property
-    def chat(self) -> ChatSettings: ...
-
-    @property
-    def public_url(self) -> str | None: ...
-
-    @property
-    def seen(self) -> SeenSettings: ...
-
-    @property
-    def url(self) -> str | None: ...
-
-    @property
-    def cap(self) -> str | None: ...
-
-    def shown(self) -> list[Shown]: ...
-
-
 class OpenMemory(Protocol):
     """An open data folder, as the composition root gives it."""
 
@@ -162,7 +135,7 @@ class OpenMemory(Protocol):
     def made(self) -> bool: ...
 
     @property
-    def reception(self) -> OAuthState: ...
+    def sign_ins(self) -> OAuthState: ...
 
     @property
     def browser_sessions(self) -> BrowserSessions: ...
@@ -191,8 +164,6 @@ class OpenMemory(Protocol):
 
 
 OpenInstallation = Callable[..., OpenMemory]
-SettingsFrom = Callable[..., CommandSettings]
-"""Of (environment, home), with the options `config`, `url` and `cap`."""
 
 
 @dataclass
@@ -200,7 +171,6 @@ class Shell:
     """One invocation of the command line."""
 
     open_installation: OpenInstallation
-    settings_from: SettingsFrom
     transfers: Transfers
     home: str | None = None
     config: str | None = None
@@ -218,8 +188,8 @@ class Shell:
     _opened: list[Callable[[], None]] = field(default_factory=list, repr=False)
 
     @cached_property
-    def settings(self) -> CommandSettings:
-        return self.settings_from(os.environ, self.home, config=self.config, url=self.url, cap=self.cap)
+    def settings(self) -> Settings:
+        return settings_from(os.environ, self.home, config=self.config, url=self.url, cap=self.cap)
 
     def installation(self, **options: Any) -> OpenMemory:
         if self._installation is None:
@@ -242,7 +212,7 @@ class Shell:
 
     @contextmanager
     def still(self) -> Iterator[None]:
-        """Meanwhile the data folder is asked about one moment, whatever others write."""
+        """Meanwhile the data folder is read as it is at one moment, also if others write."""
         with self.installation().gate.still() as gate:
             self._caller = gate
             try:

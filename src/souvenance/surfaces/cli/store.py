@@ -15,7 +15,7 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.options import DATA, Command, pass_shell
 from souvenance.surfaces.cli.output import progress
-from souvenance.surfaces.cli.session import Backup, CommandSettings, OpenMemory, Shell
+from souvenance.surfaces.cli.session import Backup, OpenMemory, Shell
 
 if TYPE_CHECKING:
     from souvenance.gate.replication import RepairReport
@@ -37,14 +37,13 @@ def backup(
 ) -> None:
     """Write the whole store to FILE. FILE must not exist. A server can keep running."""
     _here(shell, "backup")
-    settings: CommandSettings = shell.settings
     shell.call(p.NOTE_BACKUP, p.NoteBackup(keys=not without_keys))
     kept = shell.transfers.back_up(
-        settings, file, recipients=recipient, with_keys=not without_keys, allow_empty=allow_empty
+        shell.settings, file, recipients=recipient, with_keys=not without_keys, allow_empty=allow_empty
     )
     if not recipient and not without_keys:
         click.echo(
-            f"WARNING: {file} holds the root key: whoever has this file can read every line."
+            f"WARNING: {file} holds the root key: anyone with this file can read every line."
             " Keep it like the key, or encrypt it with --recipient.",
             err=True,
         )

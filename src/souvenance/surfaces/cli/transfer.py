@@ -47,7 +47,7 @@ from souvenance.surfaces.cli.session import (
 )
 from souvenance.version import __version__
 
-REGISTER, LINES, OWED = "register", "lines", "owed"
+DIRECTORY, LINES, OWED = "directory", "lines", "owed"
 """How the names of an archive's members begin, by what is in them."""
 _MEMBER_BYTES = 4 * 1024 * 1024
 
@@ -87,7 +87,7 @@ def export_archive(
         for page in _pages(shell, owner):
             for record in page.records:
                 counts[count_name(record)] += 1
-                parts.add(LINES if isinstance(record, LineRecord) else REGISTER, encode(record))
+                parts.add(LINES if isinstance(record, LineRecord) else DIRECTORY, encode(record))
             for owed in page.owed:
                 parts.add(OWED, encode(owed))
             waiting = page.waiting
@@ -120,7 +120,7 @@ class _Parts:
 
     def __init__(self, archive: WritesArchive) -> None:
         self._archive = archive
-        self._sort = REGISTER
+        self._sort = DIRECTORY
         self._held: list[bytes] = []
         self._size = 0
         self._numbers: Counter[str] = Counter()
@@ -157,7 +157,7 @@ def _moment(shell: Shell) -> AbstractContextManager[None]:
 def _later(owner: str | None) -> str:
     if owner is not None:
         return "what follows from them is not in it"
-    return "whoever imports it does so"
+    return "the import does so"
 
 
 def _counted(counts: dict[str, int]) -> str:
@@ -197,18 +197,18 @@ class _Import:
     def run(self) -> None:
         """Raises: SouvenanceError."""
         self._read_through()
-        clashes = self._all("check", [REGISTER], look=True)
+        clashes = self._all("check", [DIRECTORY], look=True)
         if clashes.conflicts:
             self._refuse(
                 clashes.conflicts, "Nothing was changed. Give it another name here: --workspace NAME."
             )
         digest = self._archive.digest
         self._call(p.IMPORT_BEGIN, p.ImportBegin(digest, self._counts))
-        taken = self._all("import", [REGISTER, LINES], look=False)
+        taken = self._all("import", [DIRECTORY, LINES], look=False)
         if taken.conflicts:
             self._tell(taken, complete=False)
             self._refuse(taken.conflicts, "They were left as they are here; all else was imported.")
-        checked = self._all("verify", [REGISTER, LINES], look=True)
+        checked = self._all("verify", [DIRECTORY, LINES], look=True)
         if checked.new or checked.conflicts or checked.same != sum(self._counts.values()):
             raise Conflict(
                 f"only {checked.same} of {sum(self._counts.values())} records match the archive",
@@ -224,7 +224,7 @@ class _Import:
     def _read_through(self) -> None:
         """Raises: ArchiveDamaged if not every record can be read, or not so many are there as should be."""
         found: Counter[str] = Counter()
-        for prefix in (REGISTER, LINES):
+        for prefix in (DIRECTORY, LINES):
             for page in _packed(self._archive.lines(prefix), decode):
                 found.update(map(count_name, page))
         for _ in self._owed():

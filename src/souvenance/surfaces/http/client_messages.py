@@ -274,7 +274,7 @@ _BY_STATUS: dict[int, type[e.SouvenanceError]] = {
 """What a status means where no code of ours says more; others mean a bad request, or a server that failed."""
 
 _PLAIN_SPOKEN = (413, 429)
-"""Statuses that mean the same whoever answers, a proxy that knows no JSON included."""
+"""Statuses that mean the same from any server, also from a proxy that knows no JSON."""
 
 
 def raised(route: Route, answer: RawAnswer, *, with_cap: bool) -> e.SouvenanceError:

@@ -24,7 +24,6 @@ Paths = Mapping[str, Mapping[str, Any]]
 JSON = "application/json"
 TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"type": "integer"}
-URL: Schema = {"type": "string", "format": "uri"}
 
 Shape = Callable[[list[str]], Schema]
 """What a refusal looks like that has one of these codes."""
@@ -45,7 +44,7 @@ def described(
     parameters: Iterable[Mapping[str, Any]] = (),
     needs_cap: bool = True,
 ) -> dict[str, Any]:
-    """One operation. Whatever it is, the guard may refuse it first."""
+    """One operation. The guard may refuse any of them first."""
     guarded = {"403": answer("host_refused", own_shape([e.HostRefused.code])), **responses}
     told: dict[str, Any] = {"operationId": name, "summary": summary, "responses": guarded}
     if not needs_cap:

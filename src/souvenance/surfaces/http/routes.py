@@ -83,7 +83,7 @@ class Route(Struct, frozen=True):
     form: bool = False
     """Whether the body is a form with a file."""
     existing: int | None = None
-    """The status where what was asked for existed already, if that is told apart."""
+    """The status if what was asked for existed already, where that differs."""
     refused_as: Callable[[type[e.SouvenanceError]], int] = status_of
 
     @property

@@ -18,7 +18,7 @@ import uvicorn
 from msgspec import Struct
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from souvenance.domain.telemetry import SeenSettings
+from souvenance.domain.telemetry import TelemetrySettings
 from souvenance.domain.upstream import ChatSettings
 from souvenance.errors import HeadersTooLarge, InvalidInput, Misconfigured, SouvenanceError
 from souvenance.gate.browser_sessions import BrowserSessions
@@ -127,7 +127,7 @@ class Behind(Protocol):
         ...
 
     def observe(self, observer: Any) -> None:
-        """Show that work to whoever sees the server."""
+        """Show that work to the observer."""
         ...
 
     def announced(self, url: str) -> AbstractContextManager[None]:
@@ -164,7 +164,7 @@ def serve(
     gate: Gate,
     address: Address,
     behind: Behind,
-    seen: SeenSettings,
+    telemetry: TelemetrySettings,
     *,
     home: Path,
     made: bool,
@@ -182,7 +182,7 @@ def serve(
         ),
         address,
         behind,
-        seen,
+        telemetry,
         trusting=trusting,
         announced=behind.announced,
         greet=lambda url: _greet(url, home, made, trusting=trusting),
@@ -190,7 +190,12 @@ def serve(
 
 
 def tell(
-    gate: Gate, address: Address, behind: Behind, seen: SeenSettings, *, greet: Callable[[str], None]
+    gate: Gate,
+    address: Address,
+    behind: Behind,
+    telemetry: TelemetrySettings,
+    *,
+    greet: Callable[[str], None],
 ) -> None:
     """Work until interrupted, and tell meanwhile at that address how it goes, and nothing of memory.
 
@@ -200,7 +205,7 @@ def tell(
         lambda allowed, observer: make_app(gate, allowed_hosts=allowed, observer=observer, serving=False),
         address,
         behind,
-        seen,
+        telemetry,
         greet=greet,
     )
 
@@ -209,7 +214,7 @@ def _run(
     app: Callable[[frozenset[str] | None, TelemetryObserver | None], Guarded],
     address: Address,
     behind: Behind,
-    seen: SeenSettings,
+    telemetry: TelemetrySettings,
     *,
     trusting: bool = False,
     announced: Callable[[str], AbstractContextManager[object]] = nullcontext,
@@ -220,8 +225,8 @@ def _run(
     sys.setswitchinterval(_SWITCH_SECONDS)
     _share_memory()
     listener = _listen(address)
-    log = Log(seen.log)
-    with closing(listener), logging_to(log), observing(seen, log) as observer:
+    log = Log(telemetry.log)
+    with closing(listener), logging_to(log), observing(telemetry, log) as observer:
         if observer is not None:
             behind.observe(observer)
         bound_host, bound_port = listener.getsockname()[:2]

@@ -27,9 +27,7 @@ from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.openapi import (
     JSON,
-    TEXT,
     Paths,
-    an_object,
     answer,
     described,
     own_shape,
@@ -50,34 +48,20 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 
-_VERSION = {"const": "2.0"}
-_ASKED = an_object(
-    {"jsonrpc": _VERSION, "method": TEXT}, id={"type": ["string", "integer"]}, params={"type": "object"}
-)
-_TOLD = an_object(
-    {"jsonrpc": _VERSION},
-    id={"type": ["string", "integer", "null"]},
-    result={"type": "object"},
-    error=an_object({"code": {"type": "integer"}, "message": TEXT}),
-)
-_FOR_THE_PROTOCOL = answer(
-    "What is no message of the protocol", {"anyOf": [_TOLD, own_shape([e.InvalidInput.code])]}
-)
-_REFUSED = refusals((*EVERY_CAP, *EVERY_BODY, e.UnsupportedType), own_shape)
-
+_MESSAGE = {"type": "object"}
 _DESCRIBED: Paths = {
     "/mcp": {
         "post": described(
             "mcp",
             "A message of the Model Context Protocol",
             {
-                "200": answer("The answer to a request", _TOLD),
+                "200": answer("The answer to a request", _MESSAGE),
                 "202": {"description": "A notification was taken"},
-                **_REFUSED,
-                "400": _FOR_THE_PROTOCOL,
-                "406": answer("The client takes no JSON", _TOLD),
+                **refusals((*EVERY_CAP, *EVERY_BODY, e.UnsupportedType), own_shape),
+                "400": answer("What is no message of the protocol", _MESSAGE),
+                "406": answer("The client takes no JSON", _MESSAGE),
             },
-            body={JSON: {"schema": _ASKED}},
+            body={JSON: {"schema": _MESSAGE}},
         )
     }
 }
@@ -116,7 +100,7 @@ class Transport:
         """Run it, in one task from the first request to the end of all."""
         try:
             manager = await asyncio.to_thread(_manager, self._body_bytes)
-        except Exception as error:  # noqa: BLE001 - whoever asks gets it
+        except Exception as error:  # noqa: BLE001 - the request gets it
             made.set_exception(error)
             return
         async with manager.run():

@@ -1,4 +1,4 @@
-"""The memory of a person, as the tools use it: one memory, whatever door its lines came in by.
+"""The memory of a person, as the tools use it: one memory, through all doors.
 
 What the person said anywhere, the lines kept for them and the conclusions they hold lie in their own
 compartments, where one question finds them all. What an agent concluded of them and said to them is added
@@ -66,7 +66,7 @@ from souvenance.surfaces.mcp.owner import Asks, MemoryOwner, found
 _FROM_HERE = {"door": "mcp"}
 _CONCLUSIONS = {"conclusion", "deduction", "induction", "contradiction", *KINDS.values()}
 _NEAREST = 3
-"""Of lines that do not answer well, so many are told."""
+"""How many lines come where none answers well."""
 _MOST_LACKING = 0.67
 """What share of a question's words a conclusion may lack."""
 _MOST_SOURCES = 10
@@ -75,7 +75,7 @@ _RECENT_TOKENS = 2_000
 _KNOWN = 20
 _NEWEST = 10
 _UNSOURCED = "Leave source_ids out."
-_GONE = "Gone from memory. What was told of it before may still stand in this conversation."
+_GONE = "Gone from memory. What you read of it before may still stand in this conversation."
 
 
 class PersonsMemory:
@@ -294,7 +294,7 @@ class PersonsMemory:
         text = _kept(fact)
         if not self.person.is_peer:
             if sources:
-                raise InvalidInput("what this user is told to follow from can't be kept", hint=_UNSOURCED)
+                raise InvalidInput("the sources of a fact about this user can't be kept", hint=_UNSOURCED)
             return r.Concluded(await self._put(text, kind=PROFILE), r.name_of(self.person.name))
         (kept,) = await self._state([text], session, sources)
         return r.Concluded(kept.id, r.name_of(kept.observer_id), kept.source_ids or [])

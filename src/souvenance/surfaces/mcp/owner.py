@@ -48,7 +48,7 @@ class MemoryOwner(Struct, frozen=True):
     agents: tuple[str, ...] = ()
     """Agents whose view of the person belongs to this memory."""
     session: str | None = None
-    """Where what the person tells is said; None for a cap that can't speak in any."""
+    """Where what the person says is stored; None for a cap that can't speak in any session."""
 
     @property
     def is_peer(self) -> bool:
@@ -74,7 +74,7 @@ def person_of(cap: WhoAmIAnswer, *, session: str | None = None, namespace: str |
 
 
 def session_for(person: str) -> str:
-    """The session of what a person tells through this door; no two people have the same."""
+    """The session of what a person says through this door; no two people have the same."""
     name = f"mcp-{person}"
     return name if is_plain(name) else escalated(sanitised(name)[:MOST_CHARS], frozenset(), name)
 

@@ -219,7 +219,7 @@ def make_server(memory_of: MemoryOf) -> Server[Any]:
 
 
 async def _called(tool: Tool, memory: PersonsMemory, arguments: dict[str, Any]) -> types.CallToolResult:
-    """What came of a call; what went wrong is told to the model, with a code and a hint."""
+    """What came of a call. An error goes to the model, with a code and a hint."""
     try:
         result, text = await tool.call(memory, arguments)
     except SouvenanceError as error:

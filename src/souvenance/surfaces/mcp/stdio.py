@@ -78,14 +78,14 @@ def _comes_in_time(descriptor: int) -> bool:
 
 
 def _turn_away_from_standard_input() -> None:
-    """Whatever else reads standard input from now on finds its end, and takes no message away."""
+    """Other readers of standard input find its end from now on, and take no message away."""
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, sys.stdin.fileno())
     os.close(nothing)
 
 
 class _InputLines:
-    """Lines as they come; one that is too long is told as an empty one, which is no message."""
+    """Lines as they come; one that is too long becomes an empty one, which is no message."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader

@@ -1,4 +1,4 @@
-"""The tools: what a model is told of each, what it takes, and what comes back.
+"""The tools: what a model reads of each, what it takes, and what comes back.
 
 No argument names a person, a workspace or a namespace: those are the token's.
 """

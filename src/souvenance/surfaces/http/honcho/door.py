@@ -69,7 +69,7 @@ class Unreadable(e.InvalidInput):
 
 
 def _place(index: str) -> int | str:
-    """Where in a list, if that is told."""
+    """Where in a list, if that is known."""
     return int(index) if index.isdigit() else index
 
 

@@ -64,7 +64,8 @@ from souvenance.domain.sign_ins import (
     may_redirect,
     redirect_matches,
 )
-from souvenance.gate.oauth_state import Chosen, OAuthState
+from souvenance.gate.oauth_state import OAuthState
+from souvenance.gate.sign_ins import Allow, Chosen
 from souvenance.surfaces.http.oauth.messages import Answered, OAuthRequest
 
 POLL_SECONDS = 5
@@ -150,7 +151,7 @@ class HeldSlip:
         return "" if self._sent is None else self._sent.redirect_uri
 
     def get_scope(self) -> str:
-        """What a client may ask for again; whoever may write may also ask for less."""
+        """What a client may ask for again. One that may write may also ask for less."""
         return f"{READ} {WRITE}" if WRITE in self.scope.split() else self.scope
 
     def check_client(self, client: RegisteredClient) -> bool:
@@ -226,14 +227,15 @@ class _CodeGrant(AuthorizationCodeGrant):
             challenge=request.payload.data["code_challenge"],
             scope=granted(request.payload.scope or "", approval.chosen.access),
         )
-        self.server.state.allow(
-            approval.token,
-            approval.request,
-            request.client.client_id,
-            approval.chosen,
-            code,
-            msgspec.json.encode(sent),
+        allowed = Allow(
+            client=request.client.client_id,
+            request=hash_of(approval.request),
+            kind=CODE,
+            slip=hash_of(code),
+            content=msgspec.json.encode(sent),
+            chosen=approval.chosen,
         )
+        self.server.state.allow(approval.token, allowed)
 
     def query_authorization_code(self, code: str, client: RegisteredClient) -> HeldSlip | None:
         held: HeldSlip | None = self.server.held(CODE, code)

@@ -20,6 +20,7 @@ from souvenance.domain.encoding import b64, frame
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.sign_ins import (
     BUILT_IN,
+    DEVICE,
     PRESETS,
     READ,
     REQUEST_MS,
@@ -34,7 +35,8 @@ from souvenance.domain.sign_ins import (
 )
 from souvenance.errors import Denied, InvalidInput, NotFound, SouvenanceError, Unauthenticated
 from souvenance.gate.messages import WhoAmIAnswer
-from souvenance.gate.oauth_state import Chosen, OAuthState
+from souvenance.gate.oauth_state import OAuthState
+from souvenance.gate.sign_ins import Allow, Chosen
 from souvenance.patterns import pattern
 from souvenance.surfaces.http.oauth import metadata, pages
 from souvenance.surfaces.http.oauth.authorization_server import Approval, OAuthServer, Polls, granted
@@ -62,7 +64,7 @@ _ENDS = (
 )
 _USUAL_END = 90 * _DAY
 _WHAT_IS_LEFT = 0
-"""In the place of seconds: until the cap of whoever decides ends, whenever they do decide."""
+"""In the place of seconds: until the cap of the person who decides ends."""
 _MOST_SHOWN = 200
 
 
@@ -237,7 +239,7 @@ class BrowserSession:
         """Whether the browser brought the cookie."""
         self.secret = brought if self.known else state.secret()
         self.token = asked.trusted or (state.signed_in(brought) if self.known else None)
-        """The cap of whoever is signed in, or of this machine where that is trusted."""
+        """The cap of the person who is signed in, or of this machine where that is trusted."""
 
     def form_token(self, *form: str) -> str:
         return b64(sha256(frame("souvenance.signin.form", self.secret, *form)).digest())
@@ -272,7 +274,7 @@ _CONSENT = "consent"
 _DEVICE = "device"
 _SIGN_OUT = "sign-out"
 _UNKNOWN = "This browser knows you no longer."
-_TRUSTED = "Nobody has to sign in on this machine: whoever uses it decides as its owner."
+_TRUSTED = "Nobody has to sign in on this machine: its user decides as the owner."
 _AGAIN = "Sign in again: that was too long ago."
 
 _Kind = TypeVar("_Kind")
@@ -302,7 +304,7 @@ class ConsentPages:
         return _notice("Signed in", text)
 
     def sign_out(self, asked: OAuthRequest) -> Response:
-        """Whoever signs out while a program waits comes back to where somebody else can sign in."""
+        """If a program waits, the page comes back on which somebody else can sign in."""
         browser = BrowserSession(asked, self._state)
         if asked.method != "POST":
             who = self._who(browser)
@@ -342,7 +344,7 @@ class ConsentPages:
     def _is_trusted(self, query: OAuthRequest) -> bool:
         """Whether a browser may be sent to where the request says though nobody decided anything.
 
-        Else whoever registers could have this server lead people anywhere.
+        Else any registered program could have this server lead people anywhere.
         """
         client = self._state.client(query.get("client_id"))
         if client is None:
@@ -417,8 +419,16 @@ class ConsentPages:
         asked_for = slip.content.decode()
 
         def allow(chosen: Chosen) -> Response:
-            scope = granted(asked_for, chosen.access).encode()
-            self._state.allow_device(token, request, slip, chosen, pending.typed, scope)
+            allowed = Allow(
+                client=slip.client,
+                request=hash_of(request),
+                kind=DEVICE,
+                slip=slip.hash,
+                content=granted(asked_for, chosen.access).encode(),
+                typed=pending.typed,
+                chosen=chosen,
+            )
+            self._state.allow(token, allowed)
             return _notice("Connected", f"{client.name} goes on by itself. You can close this page.")
 
         def deny() -> Response:

@@ -24,34 +24,6 @@ from souvenance.surfaces.http.oauth.messages import OAuthRequest, answer, as_jso
 from souvenance.surfaces.http.openapi import Paths
 from souvenance.surfaces.http.request_threads import RequestThreads, json_answer
 
-
-class Endpoints:
-    def __init__(self, state: OAuthState) -> None:
-        self._state = state
-        self._polls = Polls()
-
-    def token(self, asked: OAuthRequest) -> Response:
-        """Raises: SouvenanceError, OAuth2Error."""
-        server = self._server(asked)
-        server.check_resources(server.create_oauth2_request(asked))
-        return answer(server.create_token_response(asked))
-
-    def revoke(self, asked: OAuthRequest) -> Response:
-        """Raises: SouvenanceError, OAuth2Error."""
-        return answer(self._server(asked).create_endpoint_response("revocation", asked))
-
-    def device(self, asked: OAuthRequest) -> Response:
-        """Raises: SouvenanceError, OAuth2Error."""
-        return answer(self._server(asked).create_endpoint_response("device_authorization", asked))
-
-    def register(self, asked: OAuthRequest) -> Response:
-        """Raises: SouvenanceError, OAuth2Error."""
-        return answer(register(self._state, asked))
-
-    def _server(self, asked: OAuthRequest) -> OAuthServer:
-        return OAuthServer(self._state, self._polls, asked.issuer)
-
-
 _THREADS = 4
 _TO_ANY_PAGE = {
     "access-control-allow-origin": "*",
@@ -64,16 +36,17 @@ Answers = Callable[[OAuthRequest], Response]
 
 
 class SignInDoor:
-    """`public_url` is the origin that this server is known by; without it, whatever each request calls it."""
+    """`public_url` is the origin that this server is known by; without it, each request says so."""
 
     def __init__(self, state: OAuthState, public_url: str | None = None) -> None:
+        self._state = state
+        self._polls = Polls()
         self._public_url = public_url
         self._consent = ConsentPages(state)
-        self._endpoints = Endpoints(state)
         self._threads = ThreadPoolExecutor(_THREADS, "souvenance-signin")
 
     def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
-        consent, endpoints = self._consent, self._endpoints
+        consent = self._consent
         page = partial(self._at, as_page)
         api = partial(self._at, as_json)
         return [
@@ -81,10 +54,14 @@ class SignInDoor:
             Route(metadata.DEVICE_PAGE, page(consent.device), methods=["GET", "POST"]),
             Route(metadata.SIGN_IN, page(consent.sign_in), methods=["GET", "POST"]),
             Route(metadata.SIGN_OUT, page(consent.sign_out), methods=["GET", "POST"]),
-            Route(metadata.TOKEN, api(endpoints.token), methods=["POST"]),
-            Route(metadata.REVOKE, api(endpoints.revoke), methods=["POST"]),
-            Route(metadata.DEVICE_AUTHORIZATION, api(endpoints.device), methods=["POST"]),
-            Route(metadata.REGISTER, api(endpoints.register, form=False), methods=["POST"]),
+            Route(metadata.TOKEN, api(self._token), methods=["POST"]),
+            Route(metadata.REVOKE, api(partial(self._endpoint, "revocation")), methods=["POST"]),
+            Route(
+                metadata.DEVICE_AUTHORIZATION,
+                api(partial(self._endpoint, "device_authorization")),
+                methods=["POST"],
+            ),
+            Route(metadata.REGISTER, api(self._register, form=False), methods=["POST"]),
             self._document(metadata.SERVER_METADATA, metadata.of_server),
             *(
                 self._document(
@@ -101,6 +78,20 @@ class SignInDoor:
     async def open(self) -> AsyncIterator[None]:
         yield
         self._threads.shutdown(wait=False)
+
+    def _server(self, asked: OAuthRequest) -> OAuthServer:
+        return OAuthServer(self._state, self._polls, asked.issuer)
+
+    def _token(self, asked: OAuthRequest) -> Response:
+        server = self._server(asked)
+        server.check_resources(server.create_oauth2_request(asked))
+        return answer(server.create_token_response(asked))
+
+    def _endpoint(self, name: str, asked: OAuthRequest) -> Response:
+        return answer(self._server(asked).create_endpoint_response(name, asked))
+
+    def _register(self, asked: OAuthRequest) -> Response:
+        return answer(register(self._state, asked))
 
     def _document(self, path: str, told: Callable[[str], dict[str, Any]]) -> Route:
         async def answer(request: Request) -> Response:

@@ -44,7 +44,7 @@ class OAuthRequest(Struct, frozen=True, kw_only=True):
     issuer: str
     """The URL that this server is known by."""
     trusted: str | None
-    """The cap of whoever uses this machine, on a server that trusts it."""
+    """The cap for programs on this machine, on a server that trusts it."""
     body: bytes = b""
 
     def get(self, name: str, otherwise: str = "") -> str:
@@ -117,7 +117,7 @@ def page(html: str, status: int = 200, leads_to: str = "") -> Response:
 
 
 def redirect(to: str) -> Response:
-    """To there, by GET, whatever this was."""
+    """To there, by GET."""
     return Response(b"", 303, {**_PAGE, "location": to})
 
 

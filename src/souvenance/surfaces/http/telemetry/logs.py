@@ -1,6 +1,6 @@
 """The server's log: what happened and how it ended; never what was said, nor a key, nor anybody's name.
 
-What a library logs is told by where that was and which error it was about: its words may quote a request.
+Of what a library logs, only the place and the error are written: its words may quote a request.
 """
 
 from __future__ import annotations

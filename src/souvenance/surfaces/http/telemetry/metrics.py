@@ -58,7 +58,7 @@ _OF_WORK = {
     "model": ("souvenance_model_calls_total", "souvenance_model_seconds"),
     "work": ("souvenance_work_total", "souvenance_work_seconds"),
 }
-"""What counts and times each kind of work that an observer is told of."""
+"""What counts and times each kind of work that an observer sees."""
 
 
 class Metrics:
@@ -90,7 +90,7 @@ class Metrics:
         self._child("souvenance_request_seconds", *route).observe(seconds)
 
     def work(self, kind: str, name: str, outcome: str, seconds: float, counts: Mapping[str, int]) -> None:
-        """A piece of work of one of the kinds that an observer is told of."""
+        """A piece of work of one of the kinds that an observer sees."""
         counter, histogram = _OF_WORK[kind]
         self._child(counter, name, outcome).inc()
         self._child(histogram, name).observe(seconds)
@@ -101,7 +101,7 @@ class Metrics:
                 ).inc(number)
 
     def told(self, health: Health | None, *, store: bool) -> bytes:
-        """All of it, as Prometheus reads it. Without `health`, what it tells stays as it was told last."""
+        """All of it, as Prometheus reads it. Without `health`, its gauges keep their last values."""
         self.all["souvenance_store_up"].set(store)
         if health is not None:
             self._take(health)

@@ -1,4 +1,4 @@
-"""Observes requests and background work, and tells the log, metrics and traces that the settings ask for."""
+"""Observes requests and background work for the log, metrics and traces that the settings ask for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from souvenance.domain import ulid
-from souvenance.domain.telemetry import CURRENT, HEADER, SeenSettings, is_plain
+from souvenance.domain.telemetry import CURRENT, HEADER, TelemetrySettings, is_plain
 from souvenance.errors import Misconfigured, SouvenanceError
 from souvenance.extras import install
 from souvenance.surfaces.http.routes import Route
@@ -35,7 +35,7 @@ class RouteName(NamedTuple):
 NOWHERE = RouteName("none", "none")
 """Where no door is, or where the guard let nobody in."""
 UPKEEP = "upkeep"
-"""The door of whoever looks after the server."""
+"""The door of the operator."""
 
 RouteNames = dict[Any, RouteName]
 """By what answers there."""
@@ -100,7 +100,7 @@ _ANSWERING: ContextVar[ObservedRequest | None] = ContextVar("souvenance.answerin
 
 
 def note(error: SouvenanceError) -> None:
-    """Remember why the request at hand is refused, for whoever sees it pass."""
+    """Remember why the request at hand is refused, for the log, metrics and traces."""
     answering = _ANSWERING.get()
     if answering is not None:
         answering.error = error.code
@@ -167,7 +167,7 @@ _Headers = Iterable[tuple[bytes, bytes]]
 
 
 class TelemetryMiddleware:
-    """Lets requests through to whoever answers, as they come and go: nothing of a body is held back."""
+    """Passes requests and answers on as they come: nothing of a body is held back."""
 
     def __init__(self, observer: TelemetryObserver | None = None) -> None:
         self._observer = observer
@@ -210,11 +210,11 @@ def _renamed(headers: _Headers) -> list[tuple[bytes, bytes]]:
     return [(_UPSTREAM if name == _HEADER else name, value) for name, value in headers]
 
 
-_logger = logging.getLogger("souvenance.seen")
+_logger = logging.getLogger("souvenance.telemetry")
 
 
 @contextmanager
-def observing(asked: SeenSettings, log: Log) -> Iterator[TelemetryObserver | None]:
+def observing(asked: TelemetrySettings, log: Log) -> Iterator[TelemetryObserver | None]:
     """What sees the server meanwhile; None if nothing is asked for.
 
     Raises: Misconfigured.

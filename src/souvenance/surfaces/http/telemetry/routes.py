@@ -1,4 +1,4 @@
-"""The routes of whoever looks after a server: whether it is up, whether it is ready, and what it counts."""
+"""The routes of an operator: whether the server is up, whether it is ready, and what it counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from starlette.routing import Route as WebRoute
 
 from souvenance.errors import HostRefused, SouvenanceError, StorageBusy, StorageUnavailable, Unavailable
 from souvenance.gate.gate import Gate
-from souvenance.gate.health import METRICS, AskVitals
+from souvenance.gate.health import METRICS, AskHealth
 from souvenance.surfaces.http.host_check import check_host, from_here
 from souvenance.surfaces.http.request_threads import HEADERS, RequestThreads, credentials_of, json_answer
 from souvenance.surfaces.http.telemetry.observer import TelemetryObserver
@@ -64,7 +64,7 @@ class StoreHealth:
             self._probe()
         except SouvenanceError as error:
             found = error
-        except Exception:  # noqa: BLE001 - whatever it is, the store is not there for requests
+        except Exception:  # noqa: BLE001 - after any error the store is not there for requests
             found = StorageUnavailable("the store failed")
         self._trouble, self._looked_at = found, time.monotonic()
 
@@ -79,7 +79,7 @@ def health_routes(gate: Gate, threads: RequestThreads, observer: TelemetryObserv
     handlers = _HealthRoutes(gate, threads)
     found = [WebRoute("/health", handlers.health), WebRoute("/ready", handlers.ready)]
     if observer is not None and observer.metrics is not None:
-        found.append(WebRoute("/metrics", handlers.tells(observer.metrics)))
+        found.append(WebRoute("/metrics", handlers.metrics(observer.metrics)))
     return found
 
 
@@ -107,12 +107,12 @@ class _HealthRoutes:
             raise kind(trouble.detail, hint=trouble.hint)
         return json_answer(200, {"status": "ready"})
 
-    def tells(self, metrics: Metrics) -> Callable[[Request], Awaitable[Response]]:
+    def metrics(self, metrics: Metrics) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             """Raises: SouvenanceError."""
             if not _is_local(request):
-                await self._threads.call(self._gate, METRICS, credentials_of(request, b""), AskVitals)
-            health = await self._store.ask(self._gate.vitals)
+                await self._threads.call(self._gate, METRICS, credentials_of(request, b""), AskHealth)
+            health = await self._store.ask(self._gate.health)
             told = metrics.told(health, store=await self._store.trouble() is None)
             return Response(told, 200, {**HEADERS, "content-type": metrics.content_type})
 

@@ -1,6 +1,6 @@
 """The traces: a span for each request, what it asks of the gate, each transaction and each call of a model.
 
-Where they go, and how many, is told by OpenTelemetry's own variables. The provider is this server's alone, so
+OpenTelemetry's own variables say where they go, and how many. The provider is this server's alone, so
 that libraries which trace into a common one can't put a word of a request into it.
 """
 
@@ -85,7 +85,7 @@ class Tracing:
         return OpenSpan(span, contexts.attach(set_span_in_context(span, parent)))
 
     def work(self, kind: str, name: str) -> OpenSpan:
-        """A piece of work of one of the kinds that an observer is told of."""
+        """A piece of work of one of the kinds that an observer sees."""
         of = SpanKind.CLIENT if kind == _CLIENT else SpanKind.INTERNAL
         span = self._tracer.start_span(f"{kind} {name}", kind=of, attributes=_about())
         token = contexts.attach(set_span_in_context(span)) if kind == _HOLDS_OTHERS else None
