@@ -177,45 +177,43 @@ def souvenance(*arguments: str, exit_code: int | None = 0, **more: Any) -> Finis
     return Running(*arguments, **more).finish(exit_code)
 
 
-FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(
-    [
-        "souvenance.installation",
-        "souvenance.surfaces.cli.main",
-        "souvenance.surfaces.cli.store",
-        "souvenance.surfaces.cli.transfer",
-        "souvenance.surfaces.cli.transfer",
-        "souvenance.surfaces.cli.store",
-        "souvenance.language.times.expressions",
-        "souvenance.surfaces.http.client",
-        "souvenance.surfaces.http.server",
-        "souvenance.adapters.backup",
-        "souvenance.adapters.importers.choice",
-        "souvenance.adapters.index.ranked",
-        "souvenance.adapters.sql.terms",
-        "souvenance.adapters.sql.jobs",
-        "souvenance.adapters.token_counts",
-        "souvenance.gate.worker",
-        "souvenance.hermes.setup.commands",
-        "souvenance.hermes_backends",
-        "importlib.readers",
-        "souvenance.surfaces.http.oauth.door",
-        "souvenance.surfaces.mcp.door",
-        "souvenance.surfaces.mcp.server",
-        "mcp.server.streamable_http_manager",
-        "certifi",
-        "encodings.idna",
-        "httpcore",
-        "uvicorn.lifespan.on",
-        "uvicorn.loops.auto",
-        "uvicorn.loops.uvloop",
-        "uvicorn.protocols.http.auto",
-        "uvicorn.protocols.http.httptools_impl",
-        "uvicorn.protocols.websockets.auto",
-        "click._termui_impl",
-        "difflib",
-    ]
+LOADED = (
+    "souvenance.installation",
+    "souvenance.surfaces.cli.main",
+    "souvenance.surfaces.cli.store",
+    "souvenance.surfaces.cli.transfer",
+    "souvenance.language.times.expressions",
+    "souvenance.surfaces.http.client",
+    "souvenance.surfaces.http.server",
+    "souvenance.adapters.backup",
+    "souvenance.adapters.importers.choice",
+    "souvenance.adapters.index.ranked",
+    "souvenance.adapters.sql.terms",
+    "souvenance.adapters.sql.jobs",
+    "souvenance.adapters.token_counts",
+    "souvenance.gate.worker",
+    "souvenance.hermes.setup.commands",
+    "souvenance.hermes_backends",
+    "importlib.readers",
+    "souvenance.surfaces.http.oauth.door",
+    "souvenance.surfaces.mcp.door",
+    "souvenance.surfaces.mcp.server",
+    "mcp.server.streamable_http_manager",
+    "certifi",
+    "encodings.idna",
+    "httpcore",
+    "uvicorn.lifespan.on",
+    "uvicorn.loops.auto",
+    "uvicorn.loops.uvloop",
+    "uvicorn.protocols.http.auto",
+    "uvicorn.protocols.http.httptools_impl",
+    "uvicorn.protocols.websockets.auto",
+    "click._termui_impl",
+    "difflib",
 )
+"""What a command or a server imports."""
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(list(LOADED))
 """A process that has loaded the package once and forks for every command: loading is most of the cost.
 
 It also lets a command run as a user who may not read this interpreter's files.
