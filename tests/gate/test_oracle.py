@@ -1,6 +1,6 @@
-"""The gate against its oracle: 48 000 generated pairs of cap and request, and no difference.
+"""The gate against its oracle: 24 000 generated pairs of cap and request, and no difference.
 
-Of 240 oracles that each decide one thing otherwise, all whom these requests tell apart differ within 24 000.
+Of 240 oracles that each decide one thing otherwise, all whom these requests tell apart differ within them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from souvenance.gate.operations import CHAT
 from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.routes import ROUTES
 
-PAIRS = 48_000
+PAIRS = 24_000
 
 REACHABLE = [*(route.operation for route in ROUTES), CHAT]
 DECODERS = {operation.name: msgspec.json.Decoder(operation.request) for operation in REACHABLE}
