@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pkgutil
 import re
 import signal
 import subprocess
@@ -22,6 +23,7 @@ import msgspec
 import stores
 from processes import PATIENCE_SECONDS, until
 from souvenance.commands import main
+from souvenance.surfaces import cli
 
 EVERY_OP = ["put", "get", "list", "snapshot", "invalidate", "forget", "grant", "revoke", "audit"]
 UNLISTED = {(404, "not_found"), (405, "method_not_allowed"), (403, "host_refused")}
@@ -178,11 +180,11 @@ def souvenance(*arguments: str, exit_code: int | None = 0, **more: Any) -> Finis
 
 
 LOADED = (
+    *(f"souvenance.surfaces.cli.{module.name}" for module in pkgutil.iter_modules(cli.__path__)),
+    "souvenance.agents.rename_peer",
     "souvenance.installation",
-    "souvenance.surfaces.cli.main",
-    "souvenance.surfaces.cli.store",
-    "souvenance.surfaces.cli.transfer",
     "souvenance.language.times.expressions",
+    "souvenance.language.times.search",
     "souvenance.surfaces.http.client",
     "souvenance.surfaces.http.server",
     "souvenance.adapters.backup",
@@ -209,7 +211,10 @@ LOADED = (
     "uvicorn.protocols.http.httptools_impl",
     "uvicorn.protocols.websockets.auto",
     "click._termui_impl",
+    "click._textwrap",
+    "click.shell_completion",
     "difflib",
+    "tomllib",
 )
 """What a command or a server imports."""
 FORKS = multiprocessing.get_context("forkserver")
