@@ -64,7 +64,7 @@ def test_what_is_asked_is_told_with_its_tokens_times_and_memory(shelf, filled):
 
 
 def test_the_program_tells_every_system_of_both_datasets(tmp_path):
-    turns = [[f"talk {session} of {turn} things" for turn in range(5)] for session in range(1, 8)]
+    turns = [[f"talk {session} of {turn} things" for turn in range(5)] for session in range(1, 13)]
     turns[4][2] = "My telescope is a Celestron."
     locomo = {
         "id": "1",
@@ -102,7 +102,7 @@ def test_the_program_tells_every_system_of_both_datasets(tmp_path):
         "answer": "",
         "date": "2023/06/01 (Thu) 10:00",
         "answer_sessions": ["s5"],
-        "haystack": [{"session": f"k{n}", "date": "2023/05/20 (Sat) 02:02"} for n in range(1, 8)],
+        "haystack": [{"session": f"k{n}", "date": "2023/05/20 (Sat) 02:02"} for n in range(1, 13)],
     }
     files = {"locomo": [locomo], "longmemeval": {"sessions": sessions, "questions": [question]}}
     for name, data in files.items():
