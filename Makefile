@@ -1,5 +1,5 @@
 # make serve   install what a server needs into .venv, then run Souvenance on its embedded default
-# make test    set up, then run the whole suite, and a cross-section of it on every other engine
+# make test    set up, then run the whole suite, and a cross-section of it on PostgreSQL with S3
 # make test-everywhere
 #              run the suites of all doors on PostgreSQL, then on PostgreSQL with S3
 # make check   lint, types and the architecture's contracts
@@ -24,14 +24,12 @@ ON = echo "On $(1) ..."; $(BIN)/python -m pytest --store $(1) -rs $(3) $(2:%=tes
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 \
     --generate-hashes --no-emit-index-url --no-annotate --no-header
 
-# On the other engines: every operation over HTTP, asked in place and from afar, what writes and forgets, and a little
-# of chat, MCP and sign-ins; and, everywhere, the suites of all doors. Contracts and the machines that compare engines
-# are in the whole suite. With S3 every store is the one in PostgreSQL and a bucket beside it: what is asked there is
-# asked of both, and of PostgreSQL alone every operation once.
+# The cross-section: every operation over HTTP, what writes and forgets, and a little of chat, MCP and sign-ins. It runs
+# on PostgreSQL with a bucket beside it, so what is asked there is asked of both. Everywhere: the suites of all doors, on
+# PostgreSQL alone too. Contracts and the tests that compare engines are in the whole suite.
 ENGINES := postgres postgres+s3
-EVERY_OPERATION := surfaces/test_openapi.py
 CROSS_SECTION := conversation/test_deletion.py gate/test_gate_forget.py gate/test_gate_writing.py \
-    surfaces/test_http_memory.py $(EVERY_OPERATION) surfaces/test_remote_gate.py \
+    surfaces/test_http_memory.py surfaces/test_openapi.py \
     chat/test_isolation.py chat/test_transcripts.py mcp_door/test_person.py oauth/test_devices.py
 DOORS := chat conversation front_door gate honcho importers mcp_door portable telemetry oauth surfaces
 
@@ -52,8 +50,7 @@ suite:
 
 # In one process beside the suite's: whenever those wait for other programs, it goes on. It tells all at its end.
 cross-section:
-	@told=$$(mktemp); ( $(call ON,postgres,$(EVERY_OPERATION),-n 0); \
-	    $(call ON,postgres+s3,$(CROSS_SECTION),-n 0) ) >$$told 2>&1; ended=$$?; \
+	@told=$$(mktemp); ( $(call ON,postgres+s3,$(CROSS_SECTION),-n 0) ) >$$told 2>&1; ended=$$?; \
 	    cat $$told; rm $$told; exit $$ended
 
 test-everywhere: $(READY) debian clients

@@ -22,11 +22,16 @@ _ENOUGH_BYTES = 4 << 30
 _SELDOM = (50_000, 20, 50)
 _held: list[object] = []
 
-settings.register_profile(
-    "suite", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+_USUAL = 100
+settings.register_profile("thorough", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("suite", settings.get_profile("thorough"), max_examples=25, derandomize=True)
 settings.load_profile("suite")
-"""The same examples in each run, however slow the machine. `--hypothesis-profile=default` looks further."""
+"""Few examples, the same in each run. `--hypothesis-profile=thorough` tries four times as many, new ones."""
+
+
+def examples(thorough: int) -> int:
+    """How many examples a test tries that tries so many in a thorough run."""
+    return max(1, thorough * settings().max_examples // _USUAL)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -55,7 +55,7 @@ from souvenance.domain.names import Compartment
 from souvenance.ports.index import Index, IndexQuery, Inquiry
 from souvenance.ports.store import Store
 
-_EXAMPLES = 60
+_EXAMPLES = min(60, settings().max_examples)
 
 
 class _FindingContract:

@@ -125,7 +125,7 @@ class WriteQueueContract:
         assert ulid.milliseconds(letter_id) == clock.now()
 
     @settings(
-        max_examples=50,
+        max_examples=min(50, settings().max_examples),
         deadline=None,
         derandomize=True,
         phases=(Phase.explicit, Phase.generate, Phase.shrink),

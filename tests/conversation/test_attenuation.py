@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from conversation.twins import CHANGES, READS, Twin, asked, theirs_in
 from conversation.world import staged
+from pace import examples
 from souvenance.domain.proof import Bound
 from souvenance.errors import SouvenanceError
 from souvenance.gate.conversation.conclusions import LIST_CONCLUSIONS
@@ -21,7 +22,7 @@ from souvenance.gate.conversation.sessions import LIST_SESSIONS, READ_MEMBER
 from souvenance.gate.gate import Gate
 from souvenance.gate.token_verifier import Credentials
 
-LAW = settings(max_examples=400, deadline=None, derandomize=True, database=None)
+LAW = settings(max_examples=examples(400), deadline=None, derandomize=True, database=None)
 REFUSALS = {"cap_op_mismatch", "cap_scope_mismatch", "namespace_denied"}
 PEERS = ("alice", "bob", "hermes")
 SPACES = ("travel", "work", "default")

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pace import examples
 from souvenance.domain.encoding import frame
 
 FIELDS = (
@@ -17,7 +18,7 @@ FIELDS = (
 LISTS = st.lists(FIELDS, max_size=5).map(tuple)
 
 
-@settings(max_examples=800, deadline=None, derandomize=True)
+@settings(max_examples=examples(800), deadline=None, derandomize=True)
 @given(LISTS, LISTS)
 def test_two_lists_of_fields_have_the_same_bytes_only_if_they_are_the_same(one, other):
     assert (frame(*one) == frame(*other)) == (one == other)

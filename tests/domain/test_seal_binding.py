@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import asdict, replace
 
+from pace import examples
 from souvenance.adapters import key_files
 from souvenance.domain import seal, ulid
 from souvenance.domain.line import Line, SealedLine
@@ -184,7 +185,7 @@ def test_an_envelope_that_holds_no_text_is_tampering():
     expect_tampered(replace(SEALED, sealed=SEALED.sealed[:5] + NONCE + body))
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 @given(st.binary(max_size=80))
 def test_no_junk_opens(junk):
     expect_tampered(replace(SEALED, sealed=junk))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pace import examples
 from souvenance.language.times import spans
 
 DAY = 86_400_000
@@ -41,7 +42,7 @@ def test_no_text_and_no_moment_is_too_odd(text, at, offset):
     assert all(0 < span.certainty <= 1 for span in found)
 
 
-@settings(steady, max_examples=400)
+@settings(steady, max_examples=examples(400))
 @given(phrases, near)
 def test_spans_come_in_the_order_of_the_text_and_do_not_share_words(text, at):
     reached = 0

@@ -90,7 +90,7 @@ def test_what_is_kept_in_mind_of_ever_new_words_is_bounded():
     numbers = iter(range(MEGABYTE))
     tracemalloc.start()
     try:
-        assert max(held() for _ in range(10)) < 6 * MEGABYTE
+        assert max(held() for _ in range(6)) < 6 * MEGABYTE
     finally:
         tracemalloc.stop()
 

@@ -6,6 +6,7 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
+from pace import examples
 from souvenance import open_installation, settings_from
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
@@ -44,8 +45,8 @@ def read(installation, line_id):
     return installation.gate.call(o.LINE, Credentials(installation.owner_cap), m.GetLine(line_id)).text
 
 
-def test_two_hundred_kills_lose_nothing_that_was_acknowledged(home):
-    kills = 200
+def test_many_kills_lose_nothing_that_was_acknowledged(home):
+    kills = examples(200)
     acknowledged = killed_again_and_again(home, kills, "put")
     assert len(acknowledged) > kills, "the writer hardly lived"
     assert "lines readable" in souvenance("doctor", home=home).out
@@ -60,7 +61,7 @@ def test_two_hundred_kills_lose_nothing_that_was_acknowledged(home):
 
 
 def test_kills_during_key_rotation_leave_every_line_readable(home):
-    acknowledged = killed_again_and_again(home, 60, "rotate")
+    acknowledged = killed_again_and_again(home, examples(100), "rotate")
     assert acknowledged
     souvenance("doctor", home=home)
     souvenance("key", "rotate", home=home)
@@ -72,7 +73,7 @@ def test_kills_during_key_rotation_leave_every_line_readable(home):
 
 
 def test_kills_during_correction_and_forgetting_leave_no_half_done_work(home):
-    acknowledged = killed_again_and_again(home, 60, "correct")
+    acknowledged = killed_again_and_again(home, examples(100), "correct")
     assert acknowledged
     souvenance("doctor", home=home)
     assert souvenance("audit", "verify", home=home).out.startswith("ok: ")

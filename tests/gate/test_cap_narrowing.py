@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from gate import oracle
 from gate.world import World, fresh_key
+from pace import examples
 from souvenance.domain import capability as caps
 from souvenance.domain.capability import MAX_BLOCKS, OPS, b64
 from souvenance.errors import SouvenanceError
@@ -25,7 +26,7 @@ SESSIONS = ("s1", "s2")
 WORKSPACES = ("default", "team")
 CLASSES = ("memory", "config", "credentials")
 
-PROPERTY = settings(max_examples=150, deadline=None, derandomize=True, database=None)
+PROPERTY = settings(max_examples=examples(300), deadline=None, derandomize=True, database=None)
 
 
 def some(names, *, all_of_them=True):

@@ -144,8 +144,10 @@ def test_of_many_lines_at_once_the_rest_is_left_to_the_work_behind_the_requests(
     cap, embedder = world.issue(), world.services.meaning.embedder
     world.put(cap, "the train leaves at nine")
     assert matched(world, cap) == []
+    embedder.made.clear()
     for number in range(30):
         world.put(cap, f"remark {number} about the weather")
+    assert embedder.made.wait(30)
     world.services.meaning.stop()
     assert 1 < len(embedder.passages_made) <= 5
 

@@ -1,6 +1,6 @@
-"""The gate against its oracle: 48 000 generated pairs of cap and request, and no difference.
+"""The gate against its oracle: 24 000 generated pairs of cap and request, and no difference.
 
-Of 240 oracles that each decide one thing otherwise, all whom these requests tell apart differ within 24 000.
+Of 240 oracles that each decide one thing otherwise, all whom these requests tell apart differ within them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from souvenance.gate.operations import CHAT
 from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.routes import ROUTES
 
-PAIRS = 48_000
+PAIRS = 24_000
 
 REACHABLE = [*(route.operation for route in ROUTES), CHAT]
 DECODERS = {operation.name: msgspec.json.Decoder(operation.request) for operation in REACHABLE}
@@ -402,7 +402,7 @@ def test_the_gate_and_its_oracle_never_differ_and_every_signed_cap_leaves_one_ro
         assert conversation.world.gate.junk == sum(code in JUNK for code in told)
         seen.update(told)
         seed += 1
-    assert seed > 400
+    assert seed > 200
     assert {code: seen[code] for code in EVERY_CODE if seen[code] < 5} == {}
 
 

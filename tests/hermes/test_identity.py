@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pace import examples
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.host import PERSONAL, HostConversation
 from souvenance.hermes.identity import IdentityClaim, Person, agent_peer, claimed, identify
 
-PROPERTY = settings(max_examples=250, deadline=None, derandomize=True, database=None)
+PROPERTY = settings(max_examples=examples(250), deadline=None, derandomize=True, database=None)
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,100}\Z")
 ESCALATED = r"-[0-9a-f]{16}\Z"
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "hermes-identity.md"

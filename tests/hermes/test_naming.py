@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pace import examples
 from souvenance.agents.conversation_scope import Namespaces
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import Person, identify, session_name
 
-PROPERTY = settings(max_examples=250, deadline=None, derandomize=True, database=None)
+PROPERTY = settings(max_examples=examples(250), deadline=None, derandomize=True, database=None)
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,100}\Z")
 OWNER = Person("alice", "name")
 SOURCE = Path("/code/my-app/src")

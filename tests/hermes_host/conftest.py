@@ -9,7 +9,15 @@ import pytest
 
 from demo_host import ApiServer, Host
 from demo_model import DemoModel, a_model
-from hermes_host.host import ODD, Store, a_host, stored
+from hermes_host.host import ENVIRONMENT, ODD, Store, a_host, stored
+from hermes_host.quick_host import quick_environment
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick() -> Iterator[None]:
+    with quick_environment(ENVIRONMENT) as environment, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hermes_host.host.programs_from", environment)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,8 @@ from souvenance.installation import open_installation
 from souvenance.surfaces.cli.session import fresh_ulid
 
 ENVIRONMENT = client_program("hermes-0.19.0").parents[1]
+programs_from = ENVIRONMENT
+"""Where hosts have their programs from. The tests' fixtures set it to an environment that starts faster."""
 WORKSPACE = "hermes"
 RECALLS = {"peerName": "ann", "recallWait": PATIENCE_SECONDS}
 """What the provider is told unless a test says otherwise: on a busy machine too a turn gets its memory."""
@@ -114,7 +116,7 @@ def stored(folder: Path, workspace: str = WORKSPACE) -> Iterator[Store]:
 
 
 def a_host(folder: Path, model: DemoModel, recalls: dict[str, Any] | None = None, **settings: Any) -> Host:
-    return Host(ENVIRONMENT, folder, model, {**RECALLS, **(recalls or {})}, **settings)
+    return Host(programs_from, folder, model, {**RECALLS, **(recalls or {})}, **settings)
 
 
 def reconfigure(host: Host, **recalls: Any) -> None:

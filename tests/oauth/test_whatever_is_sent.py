@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gate.world import World
 from oauth.browser import CALLBACK, VERIFIER, Place, asking, challenge, fetching
+from pace import examples
 from reference.store import MemoryStore
 from souvenance.domain.sign_ins import DEVICE_GRANT
 from souvenance.errors import StorageBusy
@@ -71,7 +72,7 @@ def sent(form):
     return urlencode(form, errors="surrogatepass")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     PATHS, FORMS, FORMS, st.none() | st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=20)
 )
@@ -83,7 +84,7 @@ def test_no_form_makes_it_fail(path, query, form, credentials):
         assert found.headers["location"].startswith((f"{CALLBACK}?", f"{path}?"))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.sampled_from(["/authorize", "/device", "/signin"]), FORMS, st.booleans())
 def test_no_query_makes_it_fail_or_leads_elsewhere(path, query, nearly):
     found = PLACE.new_browser().get(f"{path}?{sent({**asking(), **query} if nearly else query)}")
@@ -92,7 +93,7 @@ def test_no_query_makes_it_fail_or_leads_elsewhere(path, query, nearly):
         assert found.headers["location"].startswith(f"{CALLBACK}?")
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(
     st.binary(max_size=200)
     | st.recursive(st.none() | st.text(), st.lists).map(lambda told: repr(told).encode())

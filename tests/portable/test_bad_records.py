@@ -9,6 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from gate.world import World
+from pace import examples
 from portable.journeys import given, manager
 from souvenance.domain.archive_records import LineRecord, SessionRecord, Stay, WebhookRecord, decode, encode
 from souvenance.errors import SouvenanceError
@@ -148,7 +149,7 @@ _SESSIONS = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @whatever(st.lists(_LINES | _SESSIONS, max_size=4))
 def test_whatever_is_brought_in_is_taken_or_refused(records):
     world = World()

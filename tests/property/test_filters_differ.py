@@ -12,6 +12,7 @@ from filter_oracle import Oracle
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from pace import examples
 from souvenance.domain.filters import OPERATORS, Column, Field, predicate
 from souvenance.errors import InvalidInput
 
@@ -28,6 +29,7 @@ FIELDS = {
     "metadata": Field(Column.METADATA),
 }
 ORDERS = ("gte", "lte", "gt", "lt")
+FILTERS = examples(900)
 
 
 def steady(examples):
@@ -224,15 +226,15 @@ def compared(rows, outcomes):
 
 def test_the_predicate_and_sql_want_the_same_rows():
     outcomes = Counter()
-    steady(900)(given(filters)(compared(ROWS, outcomes)))()
-    assert outcomes["some"] > 450, outcomes
+    steady(FILTERS)(given(filters)(compared(ROWS, outcomes)))()
+    assert outcomes["some"] > FILTERS / 2, outcomes
 
 
 def test_the_predicate_and_sql_see_metadata_alike():
     outcomes = Counter()
     asked = plain_conditions | metadata_operators
-    steady(900)(given(asked.map(lambda cond: {"metadata": {"k": cond}}))(compared(KEPT, outcomes)))()
-    assert outcomes["some"] > 450, outcomes
+    steady(FILTERS)(given(asked.map(lambda cond: {"metadata": {"k": cond}}))(compared(KEPT, outcomes)))()
+    assert outcomes["some"] > FILTERS / 2, outcomes
 
 
 # Anything at all
@@ -289,7 +291,7 @@ STRANGE_ROWS = [EMPTY, *(FULL | {"metadata": {"k": value, "a\0": value}} for val
 def test_a_filter_of_any_shape_is_a_question_for_every_row_or_is_refused():
     outcomes = Counter()
 
-    @steady(800)
+    @steady(FILTERS)
     @given(
         anything
         | near_misses
@@ -308,4 +310,4 @@ def test_a_filter_of_any_shape_is_a_question_for_every_row_or_is_refused():
             assert wanted is None or all(wanted(row) in (True, False) for row in STRANGE_ROWS)
 
     ask()
-    assert min(outcomes.values()) > 100, outcomes
+    assert min(outcomes.values()) > FILTERS / 8, outcomes

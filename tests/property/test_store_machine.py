@@ -14,6 +14,7 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from pace import examples
 from reference.store import MemoryStore
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
@@ -474,7 +475,7 @@ class Books(RuleBasedStateMachine):
 
 TestBooks = Books.TestCase
 TestBooks.settings = settings(
-    max_examples=20,
+    max_examples=examples(32),
     stateful_step_count=16,
     deadline=None,
     derandomize=True,

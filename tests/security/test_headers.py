@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import souvenance
 from model.stand_in import a_stand_in
+from pace import examples
 from processes import PATIENCE_SECONDS
 from souvenance.surfaces.http.oauth import metadata
 from surfaces.door import serving
@@ -158,7 +159,10 @@ _BYTES = st.binary(max_size=60).map(lambda raw: bytes(one for one in raw if one 
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    database=None,
 )
 @given(st.data())
 def test_no_handful_of_headers_makes_a_fault(knocking, data):

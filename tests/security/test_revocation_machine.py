@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from gate.world import World, on_sqlite
+from pace import examples
 from security.revocation_oracle import Revoked, Token, ended, refusal
 from souvenance.domain.capability import MAX_BLOCKS, OPS
 from souvenance.domain.limits import Limits
@@ -178,7 +179,7 @@ class TreesInAFile(Trees):
     sqlite = True
 
 
-@pytest.mark.parametrize(("machine", "examples"), [(Trees, 60), (TreesInAFile, 120)])
+@pytest.mark.parametrize(("machine", "examples"), [(Trees, examples(100)), (TreesInAFile, examples(240))])
 def test_the_gate_and_the_oracle_never_differ_on_who_is_revoked(machine, examples):
     often = settings(
         max_examples=examples,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pkgutil
 import re
 import signal
 import subprocess
@@ -22,6 +23,7 @@ import msgspec
 import stores
 from processes import PATIENCE_SECONDS, until
 from souvenance.commands import main
+from souvenance.surfaces import cli
 
 EVERY_OP = ["put", "get", "list", "snapshot", "invalidate", "forget", "grant", "revoke", "audit"]
 UNLISTED = {(404, "not_found"), (405, "method_not_allowed"), (403, "host_refused")}
@@ -177,45 +179,46 @@ def souvenance(*arguments: str, exit_code: int | None = 0, **more: Any) -> Finis
     return Running(*arguments, **more).finish(exit_code)
 
 
-FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(
-    [
-        "souvenance.installation",
-        "souvenance.surfaces.cli.main",
-        "souvenance.surfaces.cli.store",
-        "souvenance.surfaces.cli.transfer",
-        "souvenance.surfaces.cli.transfer",
-        "souvenance.surfaces.cli.store",
-        "souvenance.language.times.expressions",
-        "souvenance.surfaces.http.client",
-        "souvenance.surfaces.http.server",
-        "souvenance.adapters.backup",
-        "souvenance.adapters.importers.choice",
-        "souvenance.adapters.index.ranked",
-        "souvenance.adapters.sql.terms",
-        "souvenance.adapters.sql.jobs",
-        "souvenance.adapters.token_counts",
-        "souvenance.gate.worker",
-        "souvenance.hermes.setup.commands",
-        "souvenance.hermes_backends",
-        "importlib.readers",
-        "souvenance.surfaces.http.oauth.door",
-        "souvenance.surfaces.mcp.door",
-        "souvenance.surfaces.mcp.server",
-        "mcp.server.streamable_http_manager",
-        "certifi",
-        "encodings.idna",
-        "httpcore",
-        "uvicorn.lifespan.on",
-        "uvicorn.loops.auto",
-        "uvicorn.loops.uvloop",
-        "uvicorn.protocols.http.auto",
-        "uvicorn.protocols.http.httptools_impl",
-        "uvicorn.protocols.websockets.auto",
-        "click._termui_impl",
-        "difflib",
-    ]
+LOADED = (
+    *(f"souvenance.surfaces.cli.{module.name}" for module in pkgutil.iter_modules(cli.__path__)),
+    "souvenance.agents.rename_peer",
+    "souvenance.installation",
+    "souvenance.language.times.expressions",
+    "souvenance.language.times.search",
+    "souvenance.surfaces.http.client",
+    "souvenance.surfaces.http.server",
+    "souvenance.adapters.backup",
+    "souvenance.adapters.importers.choice",
+    "souvenance.adapters.index.ranked",
+    "souvenance.adapters.sql.terms",
+    "souvenance.adapters.sql.jobs",
+    "souvenance.adapters.token_counts",
+    "souvenance.gate.worker",
+    "souvenance.hermes.setup.commands",
+    "souvenance.hermes_backends",
+    "importlib.readers",
+    "souvenance.surfaces.http.oauth.door",
+    "souvenance.surfaces.mcp.door",
+    "souvenance.surfaces.mcp.server",
+    "mcp.server.streamable_http_manager",
+    "certifi",
+    "encodings.idna",
+    "httpcore",
+    "uvicorn.lifespan.on",
+    "uvicorn.loops.auto",
+    "uvicorn.loops.uvloop",
+    "uvicorn.protocols.http.auto",
+    "uvicorn.protocols.http.httptools_impl",
+    "uvicorn.protocols.websockets.auto",
+    "click._termui_impl",
+    "click._textwrap",
+    "click.shell_completion",
+    "difflib",
+    "tomllib",
 )
+"""What a command or a server imports."""
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(list(LOADED))
 """A process that has loaded the package once and forks for every command: loading is most of the cost.
 
 It also lets a command run as a user who may not read this interpreter's files.

@@ -21,6 +21,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from pace import examples
 from souvenance import settings_from
 from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import make_app
@@ -188,7 +189,7 @@ def drawn(schema):
     return cache(partial(Drawn, schema))
 
 
-CALLERS = {"owner": 8, "narrow": 3, "nobody": 2}
+CALLERS = {"owner": examples(16), "narrow": examples(8), "nobody": examples(4)}
 """Who asks, and how often each operation: who is refused at the door gets the same refusal every time."""
 
 

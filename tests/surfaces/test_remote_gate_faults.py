@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.receivers import Authority, receiver
+from pace import examples
 from ports import vacant_port
 from processes import until
 from souvenance.errors import InvalidInput, Misconfigured, ServerUnreachable, SouvenanceError
@@ -443,7 +444,7 @@ TOLD = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     operation=st.sampled_from(OPERATIONS),
     status=st.sampled_from([200, 201, 202, 204, 206, 300, 304, 400, 401, 404, 409, 413, 422, 429, 500, 503]),
@@ -462,7 +463,7 @@ def test_whatever_is_answered_it_is_an_answer_or_an_error_of_ours(answering, ope
         assert isinstance(answer, m.Answer)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(name=st.text(min_size=1) | st.sampled_from([".", "..", "%2e%2e", "a/..", "?", "#", "a;b", "ü"]))
 def test_a_name_arrives_as_one_segment_of_the_path_or_is_refused(answering, name):
     server, gate = answering

@@ -1,0 +1,122 @@
+"""Programs for tests that start them often: each start is a fork of a process that has their modules loaded.
+
+To load modules is most of what a short command takes. A command has the standard streams, the folder and the
+environment of whoever runs it, who has its exit code, and it ends when whoever runs it is killed. This file
+is also the program that forks; any interpreter runs it, so it needs nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+_PROGRAM = """#!{python} -IS
+import json, os, socket, sys
+
+if os.isatty(0) or sys.argv[1:2] and sys.argv[1] in {anew!r}:
+    os.execv({real!r}, [{real!r}, *sys.argv[1:]])
+with socket.socket(socket.AF_UNIX) as wire:
+    wire.connect({address!r})
+    socket.send_fds(wire, [b"."], [0, 1, 2])
+    wire.sendall(json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode() + b"\\n")
+    code = wire.recv(1)
+sys.exit(code[0] if code else 1)
+"""
+
+
+@contextmanager
+def quick_program(
+    real: Path, entry: str, *, loaded: Sequence[str] = (), anew: Sequence[str] = ()
+) -> Iterator[Path]:
+    """The folder of a program of the same name and environment, while it can be run.
+
+    `entry` is "module:function". `loaded` are modules to load before. Commands in `anew` start the real one,
+    and so does every command on a terminal.
+    """
+    with tempfile.TemporaryDirectory() as name, socket.socket(socket.AF_UNIX) as listener:
+        program, address = Path(name) / "bin" / real.name, Path(name) / "socket"
+        program.parent.mkdir()
+        listener.bind(str(address))
+        listener.listen()
+        python = real.with_name("python")
+        program.write_text(
+            _PROGRAM.format(python=python, real=str(real), address=str(address), anew=tuple(anew))
+        )
+        program.chmod(0o755)
+        command = [python, "-P", __file__, str(listener.fileno()), str(real), entry, *loaded]
+        server = subprocess.Popen(command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE)
+        listener.close()
+        try:
+            yield program.parent
+        finally:
+            server.communicate()
+
+
+def _serve(listener: socket.socket, real: str, entry: str) -> None:
+    """Fork for everybody who comes, until the test's process has ended."""
+    running = 0
+    while True:
+        ready, _, _ = select.select([listener, 0], [], [])
+        while running and os.waitpid(-1, os.WNOHANG)[0]:
+            running -= 1
+        if 0 in ready:
+            return
+        wire, _ = listener.accept()
+        if os.fork() == 0:
+            listener.close()
+            _run(wire, real, entry)
+        running += 1
+        wire.close()
+
+
+def _run(wire: socket.socket, real: str, entry: str) -> None:
+    """Run a command in a process of its own, and tell how it ended."""
+    _, streams, _, _ = socket.recv_fds(wire, 1, 3)
+    with wire.makefile() as asked:
+        arguments, folder, environment = json.loads(asked.readline())
+    command = os.fork()
+    if command == 0:
+        wire.close()
+        _become(streams, [real, *arguments], folder, environment)
+        module, _, function = entry.partition(":")
+        sys.exit(getattr(importlib.import_module(module), function)())
+    ended = os.pidfd_open(command)
+    if ended not in select.select([wire, ended], [], [])[0]:
+        os.kill(command, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(command, 0)[1])
+    wire.send(bytes([code if code >= 0 else 128 - code]))
+    os._exit(0)
+
+
+def _become(streams: list[int], arguments: list[str], folder: str, environment: dict[str, str]) -> None:
+    for place, stream in enumerate(streams):
+        os.dup2(stream, place)
+        os.close(stream)
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    time.tzset()
+    tempfile.tempdir = None
+    sys.argv = arguments
+    sys.path.insert(0, os.path.dirname(arguments[0]))
+
+
+if __name__ == "__main__":
+    _, descriptor, real, entry, *loaded = sys.argv
+    for one in loaded:
+        importlib.import_module(one)
+    with socket.socket(fileno=int(descriptor)) as listener:
+        _serve(listener, real, entry)
