@@ -15,7 +15,8 @@ from souvenance.gate.browser_sessions import BrowserSessions
 from souvenance.gate.gate import Gate
 from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.inspector import access_pages, memory_pages
-from souvenance.surfaces.http.inspector.visit import STATIC, Visit, redirect, shown, static_file
+from souvenance.surfaces.http.inspector.static_files import compressed, static_routes
+from souvenance.surfaces.http.inspector.visit import Visit, redirect, shown
 from souvenance.surfaces.http.openapi import Paths
 from souvenance.surfaces.http.request_bodies import body_of_anybody
 from souvenance.surfaces.http.request_threads import RequestThreads, json_answer, token_of
@@ -26,8 +27,6 @@ SIGN_IN = "/inspect/sign-in"
 SIGN_OUT = "/inspect/sign-out"
 _COOKIE = "souvenance-inspector"
 _SIGN_IN_BYTES = 32 * 1024
-_FILES = {"inspector.css": "text/css", "mark.svg": "image/svg+xml"}
-_ASSET = {"cache-control": "max-age=3600", "x-content-type-options": "nosniff"}
 
 _Answers = Callable[[Request], Awaitable[Response]]
 _Page = Callable[[Visit], Awaitable[Response]]
@@ -47,7 +46,7 @@ class InspectorDoor:
             Route(SIGN_OUT, self._at(gate, threads, self._sign_out), methods=["POST"]),
             *(Route(path, self._at(gate, threads, page), methods=["GET"]) for path, page in pages.items()),
             *(Route(path, self._at(gate, threads, act), methods=["POST"]) for path, act in actions.items()),
-            *(Route(f"{STATIC}/{name}", _asset(name, media)) for name, media in _FILES.items()),
+            *static_routes(),
         ]
 
     def described(self) -> Paths:
@@ -122,7 +121,7 @@ class InspectorDoor:
                 return shown("sign_in.html", 401, trouble="")
             visit = Visit(request, gate, threads, token, secret)
             try:
-                return await page(visit)
+                return compressed(request, await page(visit))
             except Unauthenticated as error:
                 return shown("sign_in.html", 401, trouble=error.detail)
             except SouvenanceError as error:
@@ -137,12 +136,3 @@ class InspectorDoor:
 def _cookie(secure: bool) -> str:
     """Over TLS a browser takes a cookie of the second name from this very host alone."""
     return f"__Host-{_COOKIE}" if secure else _COOKIE
-
-
-def _asset(name: str, media: str) -> _Answers:
-    content = static_file(name)
-
-    async def answer(request: Request) -> Response:
-        return Response(content, 200, _ASSET, media)
-
-    return answer

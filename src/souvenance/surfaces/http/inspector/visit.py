@@ -6,7 +6,6 @@ import hmac
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
-from importlib import resources
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -24,15 +23,16 @@ from souvenance.gate.gate import Gate
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
+from souvenance.surfaces.http.inspector.static_files import STATIC
 from souvenance.surfaces.http.request_bodies import body_of_anybody
 from souvenance.surfaces.http.request_threads import RequestThreads
 
 _T = TypeVar("_T")
 
 FORM_BYTES = 128 * 1024
-STATIC = "/inspect/static"
 _POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
 _HEADERS = {
@@ -98,10 +98,6 @@ def redirect(to: str) -> Response:
 def download(content: bytes, name: str, media: str) -> Response:
     headers = {**_HEADERS, "content-disposition": f'attachment; filename="{name}"'}
     return Response(content, 200, headers, media)
-
-
-def static_file(name: str) -> bytes:
-    return resources.files(__package__).joinpath("static", name).read_bytes()
 
 
 class Visit:
