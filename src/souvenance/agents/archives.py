@@ -149,7 +149,9 @@ class ArchiveImport:
         self._read_through()
         clashes = self._all("check", [REGISTER], look=True)
         if clashes.conflicts:
-            raise differing(clashes.conflicts, "Nothing was changed. Name another workspace: --workspace NAME.")
+            raise differing(
+                clashes.conflicts, "Nothing was changed. Name another workspace: --workspace NAME."
+            )
 
     def take(self) -> p.ImportAnswer:
         """Take in what is not here yet; what is here and differs is left as it is, and told.
