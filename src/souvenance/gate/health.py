@@ -89,4 +89,5 @@ METRICS = Operation(
     "metrics", Need("audit", data_class="config", operator=True), AskVitals, Health, _told, verdict=True
 )
 """What a scraper's cap is judged by: of data class `config`, so that it opens no memory and no audit log."""
+VITALS = Operation("vitals", Need("audit", operator=True), AskVitals, Health, _told)
 MODEL_USE = Operation("model.use", Need("audit", operator=True), AskModelUse, ModelUse, model_use)

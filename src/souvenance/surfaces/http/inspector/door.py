@@ -14,7 +14,7 @@ from souvenance.errors import Denied, SouvenanceError, Unauthenticated
 from souvenance.gate.browser_sessions import BrowserSessions
 from souvenance.gate.gate import Gate
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.http.inspector import access_pages, memory_pages
+from souvenance.surfaces.http.inspector import access_pages, data_pages, memory_pages, work_pages
 from souvenance.surfaces.http.inspector.static_files import compressed, static_routes
 from souvenance.surfaces.http.inspector.visit import Visit, redirect, shown
 from souvenance.surfaces.http.openapi import Paths
@@ -33,13 +33,17 @@ _Page = Callable[[Visit], Awaitable[Response]]
 
 
 class InspectorDoor:
-    def __init__(self, sessions: BrowserSessions, public_url: str | None = None) -> None:
+    def __init__(
+        self, sessions: BrowserSessions, files: data_pages.DataFiles, public_url: str | None = None
+    ) -> None:
         self._sessions = sessions
         self._public_url = public_url
+        self._data = data_pages.DataPages(files)
+        self._work = work_pages.WorkPages()
 
     def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
-        pages = {**memory_pages.PAGES, **access_pages.PAGES}
-        actions = {**memory_pages.ACTIONS, **access_pages.ACTIONS}
+        pages = {**memory_pages.PAGES, **access_pages.PAGES, **self._data.pages, **self._work.pages}
+        actions = {**memory_pages.ACTIONS, **access_pages.ACTIONS, **self._data.actions, **self._work.actions}
         return [
             Route(LINKS, self._links(gate, threads), methods=["POST"]),
             Route(SIGN_IN, self._sign_in(gate, threads), methods=["GET", "POST"]),
@@ -54,10 +58,13 @@ class InspectorDoor:
 
     def open(self) -> AbstractAsyncContextManager[None]:
         @asynccontextmanager
-        async def nothing() -> AsyncIterator[None]:
-            yield
+        async def held() -> AsyncIterator[None]:
+            try:
+                yield
+            finally:
+                self._data.close()
 
-        return nothing()
+        return held()
 
     def _links(self, gate: Gate, threads: RequestThreads) -> _Answers:
         """For the command line: a link that signs a browser in with the token of this request."""

@@ -1,5 +1,6 @@
 // Draws every <table data-chart="bars"> as bars: the first column names them, each other column is a series.
-// The table stays in the page: for screen readers, and to be read where it is marked with data-keep.
+// A column whose head is marked with data-plain is not drawn. The table stays in the page: for screen readers,
+// and to be read where it is marked with data-keep.
 "use strict";
 
 (() => {
@@ -13,13 +14,14 @@
   const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
 
   const figures = (table) => {
-    const names = [...table.querySelectorAll("thead th")].slice(1).map((cell) => cell.textContent.trim());
+    const heads = [...table.querySelectorAll("thead th")];
+    const drawn = heads.map((_, at) => at).filter((at) => at > 0 && !("plain" in heads[at].dataset));
     const rows = [...table.querySelectorAll("tbody tr")].map((row) => [...row.cells]);
     const value = (cell) => Number(cell.dataset.value ?? cell.textContent.replace(/[^0-9.-]/g, "")) || 0;
     return {
-      names,
+      names: drawn.map((at) => heads[at].textContent.trim()),
       labels: rows.map((cells) => cells[0].textContent.trim()),
-      series: names.map((_, at) => rows.map((cells) => value(cells[at + 1]))),
+      series: drawn.map((at) => rows.map((cells) => value(cells[at]))),
     };
   };
 
@@ -99,7 +101,9 @@
       title.textContent = table.caption.textContent;
       holder.append(title);
     }
-    table.before(holder);
+    const together = document.createElement("div");
+    table.before(together);
+    together.append(holder, table);
     if (!("keep" in table.dataset)) table.classList.add("unseen");
     let plot = null;
     const again = () => {
