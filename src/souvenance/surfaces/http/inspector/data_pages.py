@@ -52,7 +52,7 @@ SOURCES = {
 }
 _ENDINGS = {"markdown": ("md", "text/markdown"), "json": ("json", "application/json")}
 _MOST_EXPORT_BYTES = 256 * 1024 * 1024
-_MOST_SHOWN = 12
+_MOST_SHOWN = 8
 _CHUNK = 1024 * 1024
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 
@@ -112,7 +112,7 @@ class DataPages:
             stored=None if isinstance(stored, SouvenanceError) else _sums(stored.stored),
             formats=FORMATS,
             sources=SOURCES,
-            most=visit.gate.limits.import_bytes // (1 << 20),
+            most=visit.gate.limits.import_bytes,
         )
 
     async def export(self, visit: Visit) -> Response:

@@ -122,6 +122,11 @@ def _attached(name: str) -> dict[str, str]:
     return {**_HEADERS, "content-disposition": f'attachment; filename="{name}"'}
 
 
+def _too_large(most: int) -> FileTooLarge:
+    hint = "Import it on the command line: souvenance import FILE."
+    return FileTooLarge(f"the file is larger than {_size(most)}", hint=hint)
+
+
 class Visit:
     """What a page knows of the person who looks at it."""
 
@@ -194,8 +199,7 @@ class Visit:
         most = self._gate.limits.import_bytes
         body = await body_of(self.request, self._gate, most + FORM_BYTES, self._token)
         if isinstance(body.fault, BodyTooLarge):
-            hint = "Import it on the command line: souvenance import FILE."
-            raise FileTooLarge(f"the file is larger than {most // (1 << 20)} MB", hint=hint)
+            raise _too_large(most)
         try:
             fields = form_fields(body.read(), self.request.headers.get("content-type", ""))
         except ValueError as error:
@@ -204,6 +208,8 @@ class Visit:
         self._check_form(str(fields.get("csrf", "")))
         if not isinstance(content, bytes) or not content:
             raise InvalidInput("no file was sent, or an empty one", hint="Go back and choose a file.")
+        if len(content) > most:
+            raise _too_large(most)
         return fields, Upload(str(fields.get("filename") or "file"), content)
 
     def _check_site(self) -> None:

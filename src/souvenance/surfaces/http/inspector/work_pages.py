@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from starlette.responses import Response
 
 from souvenance.domain.model_budget import DaySpent, Spent
@@ -70,6 +71,8 @@ class WorkPages:
             workspace=workspace,
             workspaces=workspaces,
             jobs=_or_none(found),
+            waiting=_grouped(found.waiting) if isinstance(found, jobs.JobsAnswer) else [],
+            running=_grouped(found.running) if isinstance(found, jobs.JobsAnswer) else [],
             use=_or_none(use),
             days=_days(use.spent) if isinstance(use, health.ModelUse) and use.spent else [],
             cost=_cost(use) if isinstance(use, health.ModelUse) else None,
@@ -123,6 +126,23 @@ class WorkPages:
         self._looks += 1
         answer: TailAnswer = await visit.call(TAIL, Tail(first), workspace)
         return answer
+
+
+class JobGroup(Struct):
+    """Jobs of one kind for one session and peer: the first of them, how many, and the most tries."""
+
+    first: jobs.JobAnswer
+    count: int = 0
+    tries: int = 0
+
+
+def _grouped(found: Iterable[jobs.JobAnswer]) -> list[JobGroup]:
+    groups: dict[tuple[str, str | None, str | None], JobGroup] = {}
+    for job in found:
+        group = groups.setdefault((job.kind, job.session, job.peer), JobGroup(job))
+        group.count += 1
+        group.tries = max(group.tries, job.attempts)
+    return list(groups.values())
 
 
 def _or_none(answer: Any | SouvenanceError) -> Any | None:

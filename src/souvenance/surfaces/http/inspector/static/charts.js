@@ -1,4 +1,4 @@
-// Draws every <table data-chart="bars"> as bars: the first column names them, each other column is a series.
+// Draws every <table data-chart="bars"> with two rows or more as bars: the first column names them, each other column is a series.
 // A column whose head is marked with data-plain is not drawn. The table stays in the page: for screen readers,
 // and to be read where it is marked with data-keep.
 "use strict";
@@ -40,7 +40,7 @@
     return { fill: path, stroke: null, clip: null, band: null, gaps: null, flags: 0 };
   };
 
-  const options = (found, width) => {
+  const options = (found, width, told) => {
     const quiet = colour("--quiet");
     const line = colour("--line");
     const font = `12px ${getComputedStyle(document.body).fontFamily}`;
@@ -51,7 +51,7 @@
       height: HEIGHT,
       padding: [12, 8, 0, 0],
       cursor: { points: { show: false }, y: false, drag: { x: false, y: false } },
-      legend: { live: true },
+      legend: { show: told || found.names.length > 1, live: true },
       scales: {
         x: { time: false, range: [-0.5, found.labels.length - 0.5] },
         y: { range: (_, low, high) => [0, Math.max(high, 1) * 1.05] },
@@ -60,6 +60,7 @@
         {
           stroke: quiet,
           font,
+          size: 30,
           grid: { show: false },
           ticks: { show: false },
           splits: () => shown,
@@ -90,7 +91,7 @@
 
   const draw = (table) => {
     const found = figures(table);
-    if (!found.labels.length || table.dataset.drawn) return;
+    if (found.labels.length < 2 || table.dataset.drawn) return;
     table.dataset.drawn = "yes";
     const holder = document.createElement("div");
     holder.className = "plot";
@@ -104,12 +105,14 @@
     const together = document.createElement("div");
     table.before(together);
     together.append(holder, table);
-    if (!("keep" in table.dataset)) table.classList.add("unseen");
+    const kept = "keep" in table.dataset;
+    if (kept) table.caption?.classList.add("unseen");
+    else table.classList.add("unseen");
     let plot = null;
     const again = () => {
       plot?.destroy();
       const width = holder.clientWidth;
-      if (width) plot = new uPlot(options(found, width), [found.labels.map((_, at) => at), ...found.series], holder);
+      if (width) plot = new uPlot(options(found, width, !kept), [found.labels.map((_, at) => at), ...found.series], holder);
     };
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
     let drawn = 0;

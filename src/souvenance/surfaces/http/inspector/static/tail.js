@@ -31,7 +31,9 @@
   status.setAttribute("role", "status");
   const button = part("button", "Pause");
   button.type = "button";
-  list.before(status, button);
+  const watching = part("div", "", "watch");
+  watching.append(button, status);
+  list.before(watching);
 
   const watch = () => {
     const address = new URL(list.dataset.source, location.href);
