@@ -141,7 +141,7 @@ def test_a_person_is_exported_as_text_and_as_an_archive_that_reads_back(server, 
     assert "# What is remembered of ann" in markdown
     assert "I live in Porto now." in markdown
     choose(page, server, saved["archive"], "moved", "souvenance")
-    expect(page.locator(".lead")).to_contain_text("Recognised as souvenance")
+    expect(page.locator(".lead")).to_contain_text("It is an export of Souvenance")
     page.get_by_role("button", name="Import it").click()
     expect(page.get_by_role("heading", name="Imported")).to_be_visible()
     moved = server.owner.post("/v3/workspaces/moved/sessions/ann-health/messages/list", json={}).json()
@@ -225,6 +225,8 @@ def test_a_persons_token_sees_and_exports_that_person_alone(server, window, visi
         page.goto(f"{server.url}/inspect/data")
         main = page.locator("main")
         expect(main).to_contain_text(f"What is stored of {name}")
+        page.get_by_role("link", name="Count the lines").click()
+        expect(page.get_by_role("table", name="Lines by kind")).to_contain_text("message")
         expect(main).not_to_contain_text("Download a backup")
         expect(page.get_by_label("File", exact=True)).to_have_count(0)
         with page.expect_download() as began:

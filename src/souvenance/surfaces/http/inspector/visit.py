@@ -75,7 +75,8 @@ def _minute(moment: datetime | None) -> str:
 def _size(count: int) -> str:
     """So many bytes, as people say it."""
     power = min(len(_UNITS) - 1, (len(str(count)) - 1) // 3)
-    return f"{count / 1000**power:.{min(power, 1)}f} {_UNITS[power]}"
+    found = count / 1000**power
+    return f"{found:.{1 if power and found < 10 else 0}f} {_UNITS[power]}"
 
 
 def _bars(counts: list[int]) -> list[tuple[int, int]]:
