@@ -122,7 +122,7 @@ class DataPages:
             **values,
             formats=FORMATS,
             sources=SOURCES,
-            most=visit.gate.limits.import_bytes,
+            most=visit.largest_import,
         )
 
     async def export(self, visit: Visit) -> Response:

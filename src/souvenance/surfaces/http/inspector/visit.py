@@ -26,7 +26,8 @@ from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
 from souvenance.surfaces.http.form_fields import form_fields
 from souvenance.surfaces.http.inspector.static_files import STATIC
-from souvenance.surfaces.http.request_bodies import body_of, body_of_anybody
+from souvenance.surfaces.http.request_bodies import FORM_BYTES as WITH_FILE
+from souvenance.surfaces.http.request_bodies import body_of, body_of_anybody, largest_import
 from souvenance.surfaces.http.request_threads import RequestThreads
 
 _T = TypeVar("_T")
@@ -197,8 +198,8 @@ class Visit:
     async def form_with_file(self) -> tuple[dict[str, str], Upload]:
         """The fields that were sent, and the file. Raises: Denied as `form`; FileTooLarge, InvalidInput."""
         self._check_site()
-        most = self._gate.limits.import_bytes
-        body = await body_of(self.request, self._gate, most + FORM_BYTES, self._token)
+        most = self.largest_import
+        body = await body_of(self.request, self._gate, most + WITH_FILE, self._token)
         if isinstance(body.fault, BodyTooLarge):
             raise _too_large(most)
         try:
@@ -212,6 +213,11 @@ class Visit:
         if len(content) > most:
             raise _too_large(most)
         return fields, Upload(str(fields.get("filename") or "file"), content)
+
+    @property
+    def largest_import(self) -> int:
+        """In bytes."""
+        return largest_import(self.request)
 
     def _check_site(self) -> None:
         if self.request.headers.get("sec-fetch-site", "same-origin") not in _OWN_PAGES:
