@@ -14,8 +14,9 @@ from souvenance.errors import Denied, SouvenanceError, Unauthenticated
 from souvenance.gate.browser_sessions import BrowserSessions
 from souvenance.gate.gate import Gate
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.http.inspector import access_pages, memory_pages
-from souvenance.surfaces.http.inspector.visit import STATIC, Visit, redirect, shown, static_file
+from souvenance.surfaces.http.inspector import access_pages, data_pages, memory_pages, work_pages
+from souvenance.surfaces.http.inspector.static_files import compressed, static_routes
+from souvenance.surfaces.http.inspector.visit import Visit, redirect, shown
 from souvenance.surfaces.http.openapi import Paths
 from souvenance.surfaces.http.request_bodies import body_of_anybody
 from souvenance.surfaces.http.request_threads import RequestThreads, json_answer, token_of
@@ -26,28 +27,30 @@ SIGN_IN = "/inspect/sign-in"
 SIGN_OUT = "/inspect/sign-out"
 _COOKIE = "souvenance-inspector"
 _SIGN_IN_BYTES = 32 * 1024
-_FILES = {"inspector.css": "text/css", "mark.svg": "image/svg+xml"}
-_ASSET = {"cache-control": "max-age=3600", "x-content-type-options": "nosniff"}
 
 _Answers = Callable[[Request], Awaitable[Response]]
 _Page = Callable[[Visit], Awaitable[Response]]
 
 
 class InspectorDoor:
-    def __init__(self, sessions: BrowserSessions, public_url: str | None = None) -> None:
+    def __init__(
+        self, sessions: BrowserSessions, files: data_pages.DataFiles, public_url: str | None = None
+    ) -> None:
         self._sessions = sessions
         self._public_url = public_url
+        self._data = data_pages.DataPages(files)
+        self._work = work_pages.WorkPages()
 
     def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
-        pages = {**memory_pages.PAGES, **access_pages.PAGES}
-        actions = {**memory_pages.ACTIONS, **access_pages.ACTIONS}
+        pages = {**memory_pages.PAGES, **access_pages.PAGES, **self._data.pages, **self._work.pages}
+        actions = {**memory_pages.ACTIONS, **access_pages.ACTIONS, **self._data.actions, **self._work.actions}
         return [
             Route(LINKS, self._links(gate, threads), methods=["POST"]),
             Route(SIGN_IN, self._sign_in(gate, threads), methods=["GET", "POST"]),
             Route(SIGN_OUT, self._at(gate, threads, self._sign_out), methods=["POST"]),
             *(Route(path, self._at(gate, threads, page), methods=["GET"]) for path, page in pages.items()),
             *(Route(path, self._at(gate, threads, act), methods=["POST"]) for path, act in actions.items()),
-            *(Route(f"{STATIC}/{name}", _asset(name, media)) for name, media in _FILES.items()),
+            *static_routes(),
         ]
 
     def described(self) -> Paths:
@@ -55,10 +58,13 @@ class InspectorDoor:
 
     def open(self) -> AbstractAsyncContextManager[None]:
         @asynccontextmanager
-        async def nothing() -> AsyncIterator[None]:
-            yield
+        async def held() -> AsyncIterator[None]:
+            try:
+                yield
+            finally:
+                self._data.close()
 
-        return nothing()
+        return held()
 
     def _links(self, gate: Gate, threads: RequestThreads) -> _Answers:
         """For the command line: a link that signs a browser in with the token of this request."""
@@ -122,7 +128,7 @@ class InspectorDoor:
                 return shown("sign_in.html", 401, trouble="")
             visit = Visit(request, gate, threads, token, secret)
             try:
-                return await page(visit)
+                return compressed(request, await page(visit))
             except Unauthenticated as error:
                 return shown("sign_in.html", 401, trouble=error.detail)
             except SouvenanceError as error:
@@ -137,12 +143,3 @@ class InspectorDoor:
 def _cookie(secure: bool) -> str:
     """Over TLS a browser takes a cookie of the second name from this very host alone."""
     return f"__Host-{_COOKIE}" if secure else _COOKIE
-
-
-def _asset(name: str, media: str) -> _Answers:
-    content = static_file(name)
-
-    async def answer(request: Request) -> Response:
-        return Response(content, 200, _ASSET, media)
-
-    return answer
