@@ -1,7 +1,7 @@
 """Put, get and what the chat door adds, in this tree beside another one, in one run.
 
-Method. Each tree has processes of its own for each measurement, which run this benchmark's code on that
-tree's package and stay until the end. They are asked in turns, a small batch each, now the one first and now
+Method. Each tree has processes of its own for each measurement, which run that tree's copy of this file and
+stay until the end. They are asked in turns, a small batch each, now the one first and now
 the other, so that whatever the machine is doing hits both. A round is the median of a side's batches; a ratio
 is taken round by round, and is the median of those.
 """
@@ -138,7 +138,7 @@ class Worker:
     def __init__(self, tree: Path, name: str, embedder: str, lines: int) -> None:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("SOUVENANCE_")}
         self._process = subprocess.Popen(
-            [sys.executable, str(HERE / "gate_beside.py"), name, embedder, str(lines)],
+            [sys.executable, str(tree / "bench" / "gate_beside.py"), name, embedder, str(lines)],
             env={**environment, "PYTHONPATH": str(tree / "src")},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
