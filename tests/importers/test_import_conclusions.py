@@ -33,6 +33,15 @@ def test_with_the_same_key_a_statement_is_kept_once(stage):
     assert stage.owner.held() == ["likes jazz", "likes tea"]
 
 
+def test_the_same_key_twice_in_one_request_is_new_once_and_in_the_log(stage):
+    one = {"content": "likes tea", "key": "k"}
+    (first, second), repeated = state(stage.owner, one, one)
+    assert (second["id"], repeated) == (first["id"], "1")
+    with stage.world.store.read("w") as tx:
+        events = [row.event for row in tx.audit.rows("w", 0, 1000)]
+    assert [[*event.lines] for event in events if event.operation == "conclusions.add"] == [[first["id"]]]
+
+
 def test_without_a_key_each_is_kept(stage):
     state(stage.owner, {"content": "likes tea"}, {"content": "likes tea"})
     assert stage.owner.held() == ["likes tea", "likes tea"]
