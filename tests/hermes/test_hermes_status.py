@@ -72,7 +72,7 @@ class TestStatus:
         assert found["settings"]["recallMode"] == "tools"
         assert found["changed"] == ["pinUserPeer", "recallMode"]
         printed = told("status")
-        assert "whoever writes through a gateway is you" in printed
+        assert "everyone who writes through a gateway is you" in printed
         assert "    recallMode: tools" in printed
 
     def test_shows_no_key(self, told, home):

@@ -55,7 +55,7 @@ def ask_identity(
     if not platforms:
         return {}
     choices: dict[str, tuple[Identity, str]] = {
-        "1": ("just-me", f"just me: whoever writes is {peer}"),
+        "1": ("just-me", f"just me: everyone who writes is {peer}"),
         "2": (
             "pooled",
             f"me and other people: I am {peer} everywhere, everybody else is somebody of their own",

@@ -93,7 +93,7 @@ def _model(choice: ModelChoice, configuration: Configuration, spent: Spent) -> s
 
 
 _OTHERS: Mapping[Identity, str] = {
-    "just-me": "whoever writes through a gateway is you",
+    "just-me": "everyone who writes through a gateway is you",
     "pooled": "some ids lead to people who are known; everybody else is somebody of their own",
     "per-user": "everybody who writes through a gateway is somebody of their own",
 }
