@@ -211,13 +211,13 @@ def inspect(configuration: Configuration, environment: Mapping[str, str] = os.en
     finally:
         write_queue.close()
     upkeep = _upkeep(configuration) if configuration.oauth is not None else None
-    reachable, told = _looked_at(configuration, environment, upkeep.token if upkeep else None)
+    reachable, detail = _looked_at(configuration, environment, upkeep.token if upkeep else None)
     state_files = state_files_of(configuration)
     spent, trouble = _spent(configuration)
     configured, unusable = _named_model(configuration, environment)
     return Findings(
         reachable=reachable,
-        told=told,
+        detail=detail,
         health=state_files.health(),
         write_queue=standing,
         delay=state_files.delay(),

@@ -348,23 +348,25 @@ class ProfileRuntime:
         if not self.breaker.admits():
             return None
         if patience is None:
-            return self._dialectics.give(lambda: self._told(scope, question))
+            return self._dialectics.give(lambda: self._answer(scope, question))
         pool = self._own_lookups if self.near else self._lookups
-        return pool.give(lambda: self._told(scope, question, patience, in_turn=True))
+        return pool.give(lambda: self._answer(scope, question, patience, in_turn=True))
 
     def give_up(self, answer: Future[Any]) -> None:
         """Nobody wants that answer any longer."""
         for pool in (self._own_lookups, self._lookups, self._dialectics):
             pool.drop(answer)
 
-    def told(self, scope: ConversationScope, question: Callable[[GatedMemory], _T], seconds: float) -> _T:
+    def ask_and_wait(
+        self, scope: ConversationScope, question: Callable[[GatedMemory], _T], seconds: float
+    ) -> _T:
         """What memory answers, for somebody who waits so long.
 
         Raises: SouvenanceError, at once if memory is better not asked now.
         """
         if not self.breaker.admits(patient=True):
             raise _silent(f"memory does not answer: {self.breaker.health.error}")
-        answer = self._tool_calls.give(lambda: self._told(scope, question, seconds))
+        answer = self._tool_calls.give(lambda: self._answer(scope, question, seconds))
         if answer is None:
             raise _silent("too many wait for memory already")
         try:
@@ -375,7 +377,7 @@ class ProfileRuntime:
         except ServerUnreachable as error:
             raise ServerUnreachable(error.detail, hint=_GO_ON) from error
 
-    def _told(
+    def _answer(
         self,
         scope: ConversationScope,
         question: Callable[[GatedMemory], _T],

@@ -263,7 +263,7 @@ class Provider:
             return tools.nobody()
         runtime, configuration = self._runtime(), self._configured()
         try:
-            return runtime.told(
+            return runtime.ask_and_wait(
                 scope,
                 lambda memory: tools.handle(memory, configuration, tool_name, args, local_now()),
                 configuration.timeout,

@@ -465,7 +465,7 @@ def _tell(command_context: CommandContext, *names: str, carried: Sequence[Carrie
     values = {name: now.value(name) for name in names}
     told = [f"{name}: {shown(name, value)}" for name, value in values.items()]
     for one in carried:
-        told.extend(one.told())
+        told.extend(one.sentences())
     command_context.show({**values, "carried": carried} if carried else values, told)
 
 
@@ -509,7 +509,7 @@ def _tell_change(
             yield f"{name}: {shown(name, old)} -> {shown(name, new)}"
         yield f"in {file}, for {before.host}"
         for one in carried:
-            yield from one.told()
+            yield from one.sentences()
         yield from stays
         yield from (f"warning: {complaint}" for complaint in complaints)
 
@@ -554,11 +554,11 @@ def login(
             "expires_at": signed.grant.expires_at,
             "shortfalls": (complaints := [str(one) for one in command_context.read()[1]]),
         },
-        _told(server, after, complaints, signin.consented(signed), signed.grant),
+        _signed_in(server, after, complaints, signin.consented(signed), signed.grant),
     )
 
 
-def _told(
+def _signed_in(
     server: str, after: Configuration, complaints: list[str], chosen: dict[str, str], grant: OAuthGrant
 ) -> Iterator[str]:
     name = after.peer_name or "nobody by name"

@@ -132,7 +132,7 @@ class Carried(Struct, frozen=True):
     waiting: int = 0
     """How many turns, perhaps of that name, wait to be written or are held."""
 
-    def told(self) -> Iterator[str]:
+    def sentences(self) -> Iterator[str]:
         if not self.lines:
             yield f"Nothing is remembered of {self.old}."
         else:

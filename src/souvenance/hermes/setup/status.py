@@ -31,7 +31,7 @@ from souvenance.ports.write_queue import WriteQueueStatus
 class Findings(Struct, frozen=True, kw_only=True):
     reachable: bool | None = None
     """Whether memory answers; None if there is nothing yet that could."""
-    told: str = ""
+    detail: str = ""
     """What it said of itself, or why it does not answer."""
     health: BackendHealth | None = None
     """How it did for the Hermes that used it last; None if that is not known."""
@@ -64,7 +64,7 @@ def model_of(configuration: Configuration, findings: Findings) -> tuple[str, str
     """Which model reads finished conversations, in words; and what went wrong when it was last asked."""
     # The server may also be the one that serves the store on this machine.
     choice = configuration.model_choice(configured=findings.model_configured)
-    choice = "server" if "://" in findings.told else choice
+    choice = "server" if "://" in findings.detail else choice
     trouble = findings.model_trouble if choice in ("hermes", "settings") else ""
     return _model(choice, configuration, findings.spent), trouble
 
@@ -274,9 +274,9 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
     yield "file", f"{found.file}, block {found.host}" if found.file else "none: every setting is the default"
     yield "kept", found.url or _store(found)
     if found.reachable is not None:
-        yield "answers", " ".join(filter(None, ("yes" if found.reachable else "no:", found.told)))
-    elif found.told:
-        yield "answers", found.told
+        yield "answers", " ".join(filter(None, ("yes" if found.reachable else "no:", found.detail)))
+    elif found.detail:
+        yield "answers", found.detail
     yield "model", found.model
     if found.model_trouble:
         yield "trouble", found.model_trouble

@@ -437,7 +437,7 @@ def _show_next(
     if inspect is not None and after.url is not None:
         found = inspect(after, environment)
         does = "answers" if found.reachable else "does not answer"
-        console.say(f"\n{address(after.url)} {does}. {found.told}".rstrip())
+        console.say(f"\n{address(after.url)} {does}. {found.detail}".rstrip())
     if not is_placed(profile):
         console.say("\nThe plugin is not placed in this profile yet. Run: souvenance hermes install")
     chosen = "" if profile.name == DEFAULT else f" -p {profile.name}"

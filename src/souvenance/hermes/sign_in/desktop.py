@@ -74,7 +74,7 @@ class _Try:
             signin.keep(self._home, self._environment, server, signed)
             self.state, self.detail = "connected", f"signed in to {plain_url(server)}"
         except (SouvenanceError, OSError) as error:
-            self.detail = _told(error)
+            self.detail = _words(error)
             self.state = "idle" if self._given_up else "error"
         finally:
             self.url = ""
@@ -98,7 +98,7 @@ def start(home: Path, open_url: Callable[[str], object] | None = None) -> dict[s
             try:
                 found.begin(open_url or (lambda page: signin.open_page(page, environment)))
             except (SouvenanceError, OSError) as error:
-                found.state, found.detail = "error", _told(error)
+                found.state, found.detail = "error", _words(error)
     return status(home)
 
 
@@ -139,7 +139,7 @@ def offer(home: Callable[[], Path]) -> None:
     sys.modules[_FLOW] = flow
 
 
-def _told(error: Exception) -> str:
+def _words(error: Exception) -> str:
     if isinstance(error, SouvenanceError):
         return f"{error.code}: {error.detail}. {error.hint}".rstrip()
     return str(error)
