@@ -95,7 +95,7 @@ class TestStatus:
             asked.append(configuration.url)
             return Findings(
                 reachable=False,
-                told="connection refused",
+                detail="connection refused",
                 health=BackendHealth(False, 4, "server_unreachable: refused", 1_700_000_000_000),
                 write_queue=WriteQueueStatus(3, 1, 0, 2),
                 delay="cap_scope_mismatch: the cap may not write",
