@@ -29,6 +29,7 @@ from souvenance.hermes.setup.console import (
     Terminal,
     address,
     alias,
+    flags_of,
     prefix,
     shown,
 )
@@ -339,17 +340,11 @@ def mode(command_context: CommandContext, mode: str | None) -> None:
 def _observe(command_context: CommandContext, mode: str) -> None:
     """Choose the preset, and take out what is said flag by flag and would win over it."""
     before = command_context.configuration()
-    changes = {"observationMode": mode, "observation": None}
+    changes: dict[str, Any] = {"observationMode": mode, "observation": None}
     file = write_setting(before.home, before.host, changes, environment=command_context.surroundings)
     if command_context.configuration().observation != PRESETS[mode]:
-        sides = {"user": PRESETS[mode].user, "ai": PRESETS[mode].ai}
-        flags = {
-            side: {"observeMe": one.observe_me, "observeOthers": one.observe_others}
-            for side, one in sides.items()
-        }
-        file = write_setting(
-            before.home, before.host, {"observation": flags}, environment=command_context.surroundings
-        )
+        changes = {"observation": flags_of(PRESETS[mode])}
+        file = write_setting(before.home, before.host, changes, environment=command_context.surroundings)
     _tell_change(command_context, before, ("observation",), file)
 
 

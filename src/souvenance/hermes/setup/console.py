@@ -28,6 +28,15 @@ PRESETS = {
 """What the modes of observation mean."""
 
 
+def flags_of(observation: Observation) -> dict[str, dict[str, bool]]:
+    """As the file has them."""
+    sides = {"user": observation.user, "ai": observation.ai}
+    return {
+        side: {"observeMe": one.observe_me, "observeOthers": one.observe_others}
+        for side, one in sides.items()
+    }
+
+
 def alias(text: str, owner: str) -> tuple[str, str]:
     """ID=PEER, or ID alone for one of the owner's own."""
     runtime_id, equals, named = (part.strip() for part in text.rpartition("="))

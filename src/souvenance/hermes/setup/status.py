@@ -20,7 +20,7 @@ from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration, Mod
 from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import identify, session_name
 from souvenance.hermes.oauth_tokens import OAuthGrant
-from souvenance.hermes.setup.console import PRESETS, SECRETS, address, masked, plain, shown, size
+from souvenance.hermes.setup.console import PRESETS, SECRETS, address, flags_of, masked, plain, shown, size
 from souvenance.hermes.setup.host_config import provider_in
 from souvenance.hermes.setup.install import is_placed
 from souvenance.hermes.setup.people import Identity, identity_in
@@ -180,15 +180,11 @@ def report(
 def _settings(configuration: Configuration) -> dict[str, Any]:
     found = {key.name: getattr(configuration, key.attribute, None) for key in KEYS}
     hidden = {name: shown(name, found[name]) for name in (*SECRETS, "baseUrl") if found[name] is not None}
-    sides = {"user": configuration.observation.user, "ai": configuration.observation.ai}
     observation = {
         "observationMode": next(
             (mode for mode, one in PRESETS.items() if one == configuration.observation), None
         ),
-        "observation": {
-            side: {"observeMe": one.observe_me, "observeOthers": one.observe_others}
-            for side, one in sides.items()
-        },
+        "observation": flags_of(configuration.observation),
     }
     return found | hidden | observation
 
