@@ -198,7 +198,7 @@ def budget_of(configuration: Configuration) -> Allowance:
 
 
 def inspect(configuration: Configuration, environment: Mapping[str, str] = os.environ) -> Findings:
-    """How memory is, from outside of any conversation."""
+    """The state of memory, found outside of any conversation."""
     from souvenance.adapters.write_queue import SealedWriteQueue
     from souvenance.hermes.setup.status import Findings
 
@@ -244,7 +244,7 @@ def _spent(configuration: Configuration) -> tuple[Spent, str]:
 
 
 def carry(configuration: Configuration, old: str, new: str) -> Carried:
-    """Take the memory of one name along to another, after what waits to be written.
+    """Move the memory of one name to another, after the write queue is empty.
 
     Raises: SouvenanceError; Unsupported by a server that is not Souvenance's.
     """
@@ -341,7 +341,7 @@ def _token(configuration: Configuration) -> Callable[[], str]:
 
 
 def _upkeep(configuration: Configuration) -> Upkeep:
-    """What keeps the sign-in of a profile up."""
+    """Keeps the access token of a profile valid."""
     from souvenance.adapters.system_clock import SystemClock
     from souvenance.hermes.config_files import default_home, honcho_s_own, read_configuration, write_grant
     from souvenance.hermes.oauth_tokens import Upkeep, exchange, lock_of
