@@ -198,7 +198,7 @@ def budget_of(configuration: Configuration) -> Allowance:
 
 
 def inspect(configuration: Configuration, environment: Mapping[str, str] = os.environ) -> Findings:
-    """How memory is, from outside of any conversation."""
+    """The state of memory, found outside of any conversation."""
     from souvenance.adapters.write_queue import SealedWriteQueue
     from souvenance.hermes.setup.status import Findings
 
@@ -211,13 +211,13 @@ def inspect(configuration: Configuration, environment: Mapping[str, str] = os.en
     finally:
         write_queue.close()
     upkeep = _upkeep(configuration) if configuration.oauth is not None else None
-    reachable, told = _looked_at(configuration, environment, upkeep.token if upkeep else None)
+    reachable, detail = _looked_at(configuration, environment, upkeep.token if upkeep else None)
     state_files = state_files_of(configuration)
     spent, trouble = _spent(configuration)
     configured, unusable = _named_model(configuration, environment)
     return Findings(
         reachable=reachable,
-        told=told,
+        detail=detail,
         health=state_files.health(),
         write_queue=standing,
         delay=state_files.delay(),
@@ -244,7 +244,7 @@ def _spent(configuration: Configuration) -> tuple[Spent, str]:
 
 
 def carry(configuration: Configuration, old: str, new: str) -> Carried:
-    """Take the memory of one name along to another, after what waits to be written.
+    """Move the memory of one name to another, after the write queue is empty.
 
     Raises: SouvenanceError; Unsupported by a server that is not Souvenance's.
     """
@@ -341,7 +341,7 @@ def _token(configuration: Configuration) -> Callable[[], str]:
 
 
 def _upkeep(configuration: Configuration) -> Upkeep:
-    """What keeps the sign-in of a profile up."""
+    """Keeps the access token of a profile valid."""
     from souvenance.adapters.system_clock import SystemClock
     from souvenance.hermes.config_files import default_home, honcho_s_own, read_configuration, write_grant
     from souvenance.hermes.oauth_tokens import Upkeep, exchange, lock_of

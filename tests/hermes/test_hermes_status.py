@@ -72,7 +72,7 @@ class TestStatus:
         assert found["settings"]["recallMode"] == "tools"
         assert found["changed"] == ["pinUserPeer", "recallMode"]
         printed = told("status")
-        assert "whoever writes through a gateway is you" in printed
+        assert "everyone who writes through a gateway is you" in printed
         assert "    recallMode: tools" in printed
 
     def test_shows_no_key(self, told, home):
@@ -95,7 +95,7 @@ class TestStatus:
             asked.append(configuration.url)
             return Findings(
                 reachable=False,
-                told="connection refused",
+                detail="connection refused",
                 health=BackendHealth(False, 4, "server_unreachable: refused", 1_700_000_000_000),
                 write_queue=WriteQueueStatus(3, 1, 0, 2),
                 delay="cap_scope_mismatch: the cap may not write",

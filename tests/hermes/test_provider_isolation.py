@@ -387,7 +387,7 @@ def test_memory_is_off_where_no_gate_keeps_namespaces_apart(stages, honcho):
     assert "Zwirbelfix" not in shown
     found = hermes_backends.inspect(stage.configuration(stage.home, "default")[0])
     assert found.reachable is False
-    assert "namespaces" in found.told
+    assert "namespaces" in found.detail
     assert honcho.asked == []
 
 

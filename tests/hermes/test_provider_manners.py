@@ -62,12 +62,12 @@ def test_how_a_server_does_is_seen_from_outside(theatre, honcho):
     assert delivered(theatre)
     configuration = read_configuration(theatre.home, theatre.environment)[0]
     well = hermes_backends.inspect(configuration)
-    assert (well.reachable, well.told) == (True, honcho.url)
+    assert (well.reachable, well.detail) == (True, honcho.url)
     honcho.deny = 401
     theatre.provider().sync_turn("This is another.", "")
     refused = hermes_backends.inspect(configuration)
     assert refused.reachable is False
-    assert "not for you" in refused.told
+    assert "not for you" in refused.detail
     assert refused.write_queue.waiting == 1
 
 

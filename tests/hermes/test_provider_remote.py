@@ -184,7 +184,7 @@ def test_an_address_with_nothing_behind_it_does_not_answer(stage, honcho):
     stage.configure(baseUrl=f"{honcho.url}/elsewhere")
     found = hermes_backends.inspect(configuration(stage))
     assert not found.reachable
-    assert found.told.endswith("has no such path. Start that server, or correct baseUrl.")
+    assert found.detail.endswith("has no such path. Start that server, or correct baseUrl.")
 
 
 def configuration(stage):
@@ -442,7 +442,7 @@ def test_a_server_of_the_store_s_folder_is_used_and_done_without_when_it_is_kill
     with serving(store) as server:
         provider = stage.provider()
         stage.tell(provider, "This is turn 0.", "")
-        assert hermes_backends.inspect(configuration(stage)).told == server.url
+        assert hermes_backends.inspect(configuration(stage)).detail == server.url
         assert files_in(store) == []
         say_all(provider, numbered(1, 10))
         assert eventually(lambda: hermes_backends.inspect(configuration(stage)).write_queue.waiting < 9)
@@ -452,6 +452,6 @@ def test_a_server_of_the_store_s_folder_is_used_and_done_without_when_it_is_kill
         assert delivered(stage)
         assert files_in(store) != []
         assert "This is turn 12." in stage.recall(stage.provider("s2"), "Which turn was 12?", 2)
-    assert hermes_backends.inspect(configuration(stage)).told == str(store)
+    assert hermes_backends.inspect(configuration(stage)).detail == str(store)
     assert [text for _, text in stage.sessions()["project"]] == numbered(0, 13)
     stage.close()

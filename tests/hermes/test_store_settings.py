@@ -51,7 +51,7 @@ def test_a_mistyped_setting_in_it_keeps_the_store_closed_and_is_told(stage):
     settings_file(stage, 'embeder = "none"\n')
     found = inspected(stage)
     assert not found.reachable
-    assert "embeder is not a setting. Did you mean embedder?" in found.told
+    assert "embeder is not a setting. Did you mean embedder?" in found.detail
     with pytest.raises(Misconfigured):
         hermes_backends.open_backend(stage.configuration(stage.home, "default")[0])
     provider = stage.provider()

@@ -225,14 +225,14 @@ def test_the_command_that_it_names_mints_a_token_with_which_nothing_is_missing(p
 def test_status_asks_the_server_who_the_token_is(profile, server):
     stage = profile("ann", ["get"], ["travel"])
     found = hermes_backends.inspect(configured(stage)[0])
-    assert (found.reachable, found.told) == (True, server.url)
+    assert (found.reachable, found.detail) == (True, server.url)
     whoami = server.client(key_of(stage)).get("/v1/caps/whoami").json()
     server.owner.post("/v1/caps/revoke", json={"jti": whoami["jti"]})
     found = hermes_backends.inspect(configured(stage)[0])
-    assert (found.reachable, "cap_revoked" in found.told) == (False, True)
+    assert (found.reachable, "cap_revoked" in found.detail) == (False, True)
 
 
 def test_a_server_that_wants_a_key_says_that_none_was_sent(server, tmp_path):
     stage = Stage(tmp_path, baseUrl=server.url)
     found = hermes_backends.inspect(configured(stage)[0])
-    assert (found.reachable, found.told.partition(":")[0]) == (False, "cap_missing")
+    assert (found.reachable, found.detail.partition(":")[0]) == (False, "cap_missing")

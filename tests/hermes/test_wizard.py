@@ -307,7 +307,7 @@ class TestTheConnection:
 
     def test_whether_a_server_answers_is_told_at_the_end(self, run):
         def silent(configuration, environment):
-            return Findings(reachable=False, told="connection refused")
+            return Findings(reachable=False, detail="connection refused")
 
         run(person := Person("Answer=2"), inspect=silent)
         assert "http://127.0.0.1:8787 does not answer. connection refused" in person.told

@@ -125,12 +125,12 @@ class GatedMemory:
         self._capped = capped
         self._together = self._one_by_one if together is None else together
         self._guarded = not capped and not scope.alone
-        """Whether no gate tells the people of this agent apart, so that it has to be done here."""
+        """Whether no gate separates the people of this agent, so that it has to be done here."""
 
     def _views(self, peer: str) -> tuple[str, str]:
         """Observer and observed.
 
-        Raises: NotFound for anybody else, where no gate tells whose memory is whose.
+        Raises: NotFound for anybody else, where no gate separates people.
         """
         if self._guarded and self._scope.named(peer) not in (self._scope.user, self._scope.ai):
             raise NotFound("there is no such peer here")

@@ -1,7 +1,7 @@
 """The tokens of a conversation's calls, each narrowed to its task.
 
 They are made offline from the cap that the provider was configured with, so the gate enforces what
-the configuration grants, and its log tells for whom each call was made. Each asks for what its purpose
+the configuration grants, and its log says for whom each call was made. Each asks for what its purpose
 needs and the configured cap has. A key of a server that has no caps is used as it is.
 """
 

@@ -14,7 +14,7 @@ Call = Callable[[Operation, Request], Any]
 
 
 def rename(call: Call, workspace: str, peer: str, name: str) -> int:
-    """How many lines were taken along. What was stopped midway is gone on with by doing it again.
+    """How many lines were moved. If it was stopped midway, call it again.
 
     Raises: SouvenanceError.
     """

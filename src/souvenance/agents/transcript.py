@@ -76,7 +76,7 @@ def clean(text: str) -> str:
         if cleaned == text:
             return text
         text = cleaned.strip()
-    # Whoever builds tags that come together only as others are taken out does not get them.
+    # Tags that come together only as others are taken out are removed too.
     return _without_own(text.translate(_BRACKETS)).strip()
 
 

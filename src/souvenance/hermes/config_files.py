@@ -119,7 +119,7 @@ def _load(path: Path, *, shared: bool = False) -> Document:
         raise _Unreadable(f"has more than {_MOST_BYTES} bytes")
     try:
         values = json.loads(raw.removeprefix(codecs.BOM_UTF8).decode())
-        _told(values, indent=None)
+        _encoded(values, indent=None)
     except json.JSONDecodeError as error:
         raise _Unreadable(f"is not JSON (line {error.lineno}, column {error.colno})") from None
     except (ValueError, RecursionError):
@@ -167,7 +167,7 @@ def old_spellings(values: Mapping[str, Any], host: str) -> bool:
     return any((key := find(name)) is not None and key.name != name for name in names)
 
 
-def _told(values: Any, indent: int | None = 2) -> bytes:
+def _encoded(values: Any, indent: int | None = 2) -> bytes:
     """Raises: ValueError for what JSON has no words for: numbers without end, halves of characters."""
     return json.dumps(values, ensure_ascii=False, allow_nan=False, indent=indent).encode() + b"\n"
 
@@ -298,7 +298,7 @@ def _checked(name: str, value: Any) -> Any:
     if value is None:
         return None
     try:
-        plain = json.loads(_told(value))
+        plain = json.loads(_encoded(value))
     except (TypeError, ValueError, RecursionError):
         raise InvalidInput(f"{name} must be something that JSON can hold", hint="") from None
     read = taken(name, plain)
@@ -363,4 +363,4 @@ def _replace(path: Path, values: dict[str, Any]) -> None:
     target = Path(os.path.realpath(path))
     for left in target.parent.glob(f".{target.name}.*{UNFINISHED}"):
         left.unlink(missing_ok=True)
-    replace_file(target, _told(values), 0o600)
+    replace_file(target, _encoded(values), 0o600)

@@ -1,7 +1,8 @@
 """What a document and the environment say, made into a configuration, with complaints about the rest.
 
 A wrong value of a setting that decides where memory goes turns memory off: nothing may stand in for what
-was meant, since it could be somebody else's memory. Any other wrong value is told, and its default used.
+was meant, since it could be somebody else's memory. Any other wrong value gets a complaint, and its default
+is used.
 """
 
 from __future__ import annotations

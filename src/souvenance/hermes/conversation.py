@@ -89,11 +89,11 @@ class HeardMessages(Struct, frozen=True):
     said: list[str] = []
     """The mark of each message of the user, oldest first; of a very long conversation, of the latest."""
     places: dict[str, int] = {}
-    """Which of them each letter brought."""
+    """Which of them each write brought, by the id of the write."""
 
 
 class Transcript:
-    """Finds the letters whose words were taken back.
+    """Finds the writes that were taken back, by their ids.
 
     An undo cuts off the end of a conversation, while compression replaces what comes before: so what
     was said after the last message that is still there was undone.
@@ -108,21 +108,21 @@ class Transcript:
         """The latest message was taken back, and maybe others before it."""
         self._undos += 1
 
-    def wrote(self, letter: str, text: str) -> None:
-        """The letter brought what the user said last."""
+    def wrote(self, write_id: str, text: str) -> None:
+        """The write brought what the user said last."""
         said = [*self.heard.said, *self._marks((text,))]
         spare = max(0, len(said) - _MOST)
-        places = {**self.heard.places, letter: len(said) - 1}
+        places = {**self.heard.places, write_id: len(said) - 1}
         still = {one: place - spare for one, place in places.items() if place >= spare}
         self.heard = replace(self.heard, said=said[spare:], places=still)
 
     def goes_on(
         self, said: Sequence[str], undone: Callable[[], Iterable[str]] = tuple, following: str | None = None
     ) -> list[str]:
-        """The letters whose words are gone, where the conversation goes on from these messages.
+        """The writes that are gone, where the conversation goes on from these messages.
 
-        `undone` says which were taken back at any time: then it is also noticed where nobody tells. So it is
-        where the message `following` stands in place of the same one: who retries wants another answer.
+        `undone` gives the messages that were taken back at any time: an undo is then found even if the host
+        does not report it. It is also found where `following` replaces the same message: that is a retry.
         """
         left = self._marks(said)
         retried = following is not None and self._missing(left) == self._marks((following,))
@@ -130,13 +130,13 @@ class Transcript:
         return self._are_left(left, undone=noticed or self._undos > 0)
 
     def rests(self, said: Sequence[str], undone: Sequence[str]) -> list[str]:
-        """The letters whose words are gone, where the conversation has not gone on since."""
+        """The writes that are gone, where the conversation has not gone on since."""
         left = self._marks(said)
         return self._are_left(left, undone=True) if self._were_undone(left, lambda: undone) else []
 
     def is_over(self, said: Sequence[str] = ()) -> list[str]:
-        """The letters whose words are gone, as far as can be told at the end, when the host may tell
-        of messages from before the undo, or of none: then it is the latest one.
+        """The writes that are gone, as far as is known at the end, when the host may list
+        messages from before the undo, or of none: then it is the latest one.
         """
         if not self._undos:
             return []
@@ -161,12 +161,12 @@ class Transcript:
             self.heard = self.heard if left == known else replace(self.heard, said=left)
             return []
         kept, last = _aligned(known, left, undone=undone)
-        gone = [letter for letter, place in places.items() if place >= kept and undone]
+        gone = [write_id for write_id, place in places.items() if place >= kept and undone]
         shift = last - kept
         still = {
-            letter: place + shift
-            for letter, place in places.items()
-            if letter not in gone
+            write_id: place + shift
+            for write_id, place in places.items()
+            if write_id not in gone
             and 0 <= place + shift < len(left)
             and (place >= kept or left[place + shift] == known[place])
         }

@@ -50,8 +50,8 @@ from souvenance.gate.conversation.messages import (
 )
 from souvenance.ports.write_queue import Letter, WriteQueue, WriteRefused
 
-_MARK = "souvenance_letter"
-"""Under which a message's metadata names the letter that brought it."""
+_MARK = "souvenance_write"
+"""The field of a message's metadata with the id of the queued write that brought it."""
 
 _MOST_PREPARED = 1000
 _MOST_NOTED = 1000
@@ -101,10 +101,10 @@ class QueuedPage(Struct, frozen=True, tag="page"):
 
 
 class Undo(Struct, frozen=True, tag="undo"):
-    """What an earlier letter brought was taken back."""
+    """What an earlier write brought was taken back."""
 
     scope: ConversationScope
-    letter: str
+    write_id: str
 
 
 Content = QueuedTurn | QueuedStatement | QueuedPage | Undo
@@ -121,7 +121,7 @@ def body_of(content: Content) -> dict[str, Any]:
 
 
 class QueueDelivery:
-    """Takes letters to memory."""
+    """Sends queued writes to memory."""
 
     def __init__(self, gate: CallableGate, tokens: NarrowTokens, *, reads_agent: bool = True) -> None:
         """Without `reads_agent` nothing is concluded from what the agent says."""
@@ -130,19 +130,19 @@ class QueueDelivery:
         self._reads_agent = reads_agent
         self._prepared: set[str] = set()
         self._ids: dict[str, list[str]] = {}
-        """The messages that the latest letters brought."""
+        """The messages of the latest writes, by the id of the write."""
 
-    def __call__(self, letter: Letter) -> None:
+    def __call__(self, queued: Letter) -> None:
         """Raises: Refused for what will never be taken; SouvenanceError for what may be another time.
 
         A turn that is denied waits for a change of mind; anything else would only hold it up.
         """
         try:
-            content = msgspec.convert(letter.body, type=settled(Content))
+            content = msgspec.convert(queued.body, type=settled(Content))
         except msgspec.ValidationError as error:
             raise WriteRefused(str(error)) from None
         try:
-            self._carry(letter, content)
+            self._carry(queued, content)
         except _HOPELESS as error:
             raise WriteRefused(f"{error.code}: {error.detail}") from error
         except Denied as error:
@@ -150,21 +150,21 @@ class QueueDelivery:
                 raise
             raise WriteRefused(f"{error.code}: {error.detail}") from error
 
-    def _carry(self, letter: Letter, content: Content) -> None:
+    def _carry(self, queued: Letter, content: Content) -> None:
         match content:
             case QueuedTurn():
-                self._say(letter, content)
+                self._say(queued, content)
             case QueuedStatement():
                 self._state(content)
             case QueuedPage():
-                self._add_page(letter, content)
+                self._add_page(queued, content)
             case Undo():
                 self._undo(content)
 
-    def _say(self, letter: Letter, turn: QueuedTurn) -> None:
+    def _say(self, queued: Letter, turn: QueuedTurn) -> None:
         scope, members = turn.scope, members_of(turn.scope)
         said = [one for one in turn.said if one.peer in members]
-        if not said or (letter.attempts and self._brought(scope, letter.id)):
+        if not said or (queued.attempts and self._brought(scope, queued.id)):
             return
         self._prepare(scope)
         asked = AddMessages(
@@ -175,17 +175,17 @@ class QueueDelivery:
                     content=one.text,
                     peer_id=one.peer,
                     created_at=datetime.fromtimestamp(one.at / 1000, UTC),
-                    metadata={_MARK: letter.id},
+                    metadata={_MARK: queued.id},
                     configuration=self._habits(scope, one.peer),
                 )
                 for one in said
             ],
             namespace=scope.written,
             members=members if self._tokens.capped else None,
-            idempotency_key=letter.id if self._tokens.capped else None,
+            idempotency_key=queued.id if self._tokens.capped else None,
         )
         brought: Messages = self._gate.call(ADD_MESSAGES, self._tokens.of(scope)("speak"), asked)
-        self._ids[letter.id] = [message.id for message in brought.messages]
+        self._ids[queued.id] = [message.id for message in brought.messages]
         if len(self._ids) > _MOST_NOTED:
             del self._ids[next(iter(self._ids))]
 
@@ -203,14 +203,14 @@ class QueueDelivery:
             self._prepared.clear()
         self._prepared.add(key)
 
-    def _brought(self, scope: ConversationScope, letter_id: str) -> list[str]:
-        """The messages that this letter brought already."""
+    def _brought(self, scope: ConversationScope, write_id: str) -> list[str]:
+        """The messages that this write brought already."""
         if not scope.namespaces.read:
             return []
         asked = ListMessages(
             workspace_id=scope.workspace,
             session_id=scope.session,
-            filters={"metadata": {_MARK: letter_id}},
+            filters={"metadata": {_MARK: write_id}},
             size=100,
         )
         try:
@@ -234,11 +234,11 @@ class QueueDelivery:
                 if statement.instead_of in note.text and note.text != statement.text:
                     memory.retract(note.id)
 
-    def _add_page(self, letter: Letter, page: QueuedPage) -> None:
+    def _add_page(self, queued: Letter, page: QueuedPage) -> None:
         scope = page.scope
         if scope.named(page.peer) not in members_of(scope):
             raise WriteRefused("the token does not speak for the agent")
-        if letter.attempts and self._brought(scope, letter.id):
+        if queued.attempts and self._brought(scope, queued.id):
             return
         self._memory(scope).begin()
         asked = AddFile(
@@ -248,17 +248,17 @@ class QueueDelivery:
             file=page.text.encode(),
             filename=page.name,
             media_type="text/plain",
-            metadata={_MARK: letter.id, "file": page.name},
+            metadata={_MARK: queued.id, "file": page.name},
             configuration=self._habits(scope, scope.named(page.peer)),
             namespace=scope.written,
         )
         self._gate.call(ADD_FILE, self._tokens.of(scope)("speak"), asked)
 
     def _undo(self, undo: Undo) -> None:
-        scope, noted = undo.scope, self._ids.get(undo.letter)
+        scope, noted = undo.scope, self._ids.get(undo.write_id)
         if noted is None and not scope.reads_back:
             raise WriteRefused("what was undone stays: it is in a namespace that is written to and not read")
-        for message_id in noted or self._brought(scope, undo.letter):
+        for message_id in noted or self._brought(scope, undo.write_id):
             asked = DeleteMessage(
                 workspace_id=scope.workspace,
                 session_id=scope.session,
@@ -267,7 +267,7 @@ class QueueDelivery:
             )
             with suppress(NotFound):
                 self._gate.call(DELETE_MESSAGE, self._tokens.of(scope)("undo"), asked)
-        self._ids.pop(undo.letter, None)
+        self._ids.pop(undo.write_id, None)
 
     def _memory(self, scope: ConversationScope) -> GatedMemory:
         return GatedMemory(self._gate, scope, self._tokens.of(scope), capped=self._tokens.capped)
@@ -378,7 +378,7 @@ class DeliveryThread:
         while self._write_queue.standing().waiting:
             with self._changed:
                 left = deadline - time.monotonic()
-                # The round under way may have begun before the last letter was put; the one after has not.
+                # The round under way may have begun before the last write was put; the next one has not.
                 if left <= 0 or self._rounds > start + 1:
                     return False
                 self._changed.wait(left)

@@ -1,4 +1,4 @@
-"""What the host tells of a conversation, its clock, and its own transcript."""
+"""What the host says about a conversation, its clock, and its own transcript."""
 
 from __future__ import annotations
 

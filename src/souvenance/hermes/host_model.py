@@ -1,7 +1,7 @@
 """Hermes' own model, asked in the background and through Hermes.
 
-To whoever asks it is an endpoint like any other: a chat-completions request goes in, a reply comes out. There
-is no key and no address. Hermes chooses the model, pays from its own account and books the cost under the
+It looks like any other endpoint: a chat-completions request goes in, a reply comes out. There is no key and
+no address. Hermes chooses the model, pays from its own account and books the cost under the
 task `souvenance`; `auxiliary.souvenance` in its config.yaml names another model for it.
 """
 
@@ -49,7 +49,7 @@ class HostModel(httpx.BaseTransport):
     """Carries requests to Hermes' model, each on a thread of its own, while no turn is under way."""
 
     def __init__(self, call: Call, turns: TurnsUnderWay, note: Callable[[str], None]) -> None:
-        """`note` is told of every trouble, and of nothing once a call succeeds."""
+        """`note` gets every error as text, and an empty text once a call succeeds."""
         self._call = call
         self._turns = turns
         self._note = note
@@ -111,7 +111,7 @@ class HostModel(httpx.BaseTransport):
 def _run(within: Callable[..., Any], answer: Future[Any], call: Call, arguments: Mapping[str, Any]) -> None:
     try:
         answer.set_result(within(call, **arguments))
-    except BaseException as error:  # noqa: BLE001 - whoever waits for the reply is told
+    except BaseException as error:  # noqa: BLE001 - the future carries it to the caller
         answer.set_exception(error)
 
 

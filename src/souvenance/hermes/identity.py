@@ -1,4 +1,4 @@
-"""Names from what the host says: the peer of whoever speaks, and the session of a conversation."""
+"""Names from what the host says: the peer of the speaker, and the session of a conversation."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ _GATEWAY_NAME = pattern(r"agent(?:--?[a-zA-Z0-9_]+){3,}\Z")
 
 
 class _Source(Struct, frozen=True):
-    """What tells the conversation from others."""
+    """What identifies the conversation."""
 
     kind: str
     text: str
@@ -237,7 +237,7 @@ def session_name(
     The gateway's key decides, or else the id under the per-session strategy, the map of directories,
     the title that the conversation began with, the repository, the directory, the workspace: the
     first that there is. What isn't a name as it stands, or could be taken for another's, ends in `--`
-    and a digest of all that tells it apart. With a token that does not reach everybody it is the
+    and a digest of all that identifies it. With a token that does not reach everybody it is the
     person's own.
     """
     name = _session_name(configuration, conversation, person, session_id)
@@ -270,7 +270,7 @@ def _session_name(
 
 
 def pages_name(configuration: Configuration, owner: str) -> str:
-    """The session that holds the owner's files: one that no conversation has, whoever it is with."""
+    """The session that holds the owner's files: one that no conversation has."""
     namespace = configuration.namespaces.write or "default"
     return _reachable(configuration, _marked(f"{owner}-files", "files", owner, namespace), owner)
 

@@ -2,7 +2,7 @@
 
 A host makes a provider for every request and may never say that it is done with one. So whatever
 costs something lives here, once: the backend, the write queue, a few threads, and what is known of
-the conversations of late.
+recent conversations.
 """
 
 from __future__ import annotations
@@ -98,13 +98,13 @@ def _runs(began: float, now: float) -> bool:
 _OWN_LOOKUPS = 4
 """Where memory is in this process, more at once would only take turns."""
 _LOOKUPS = 24
-"""Over a network so many people are looked up at once: more than a host serves unless it is told to."""
+"""Lookups at once over a network: more than a host serves by default."""
 _CALLS = 4
 """So many calls a lookup makes at once beside its own: there is a thread for each, whatever others do."""
 _DIALECTICS = 12
 _TOOL_CALLS = 12
 CALLS_AT_ONCE = _LOOKUPS * (1 + _CALLS) + _DIALECTICS + _TOOL_CALLS + 1
-"""All that may be asked of a server at one moment, and one letter."""
+"""All calls to a server at one moment, and one write."""
 _LAST_WRITTEN_SECONDS = 10.0
 """So long at most, the work on a finished session waits for its last turns to be written."""
 _SILENT_SECONDS = 3.0
@@ -114,7 +114,7 @@ _MOST_LOOKED_AT = 50
 """So many conversations are looked through, at every turn, for what was undone in them since."""
 _MOST_ANSWERED = 10_000
 
-_GO_ON = "Go on without it: it is tried again by itself. 'hermes souvenance status' tells more."
+_GO_ON = "Go on without it: it is tried again by itself. 'hermes souvenance status' says more."
 
 _log = logging.getLogger("souvenance.hermes")
 _T = TypeVar("_T")
@@ -194,7 +194,7 @@ class ThreadPool:
 def _do(task: Future[_T], work: Callable[[], _T]) -> None:
     try:
         task.set_result(work())
-    except BaseException as error:  # noqa: BLE001 - whoever waits for the work is told
+    except BaseException as error:  # noqa: BLE001 - the future carries it to the caller
         task.set_exception(error)
 
 
@@ -280,7 +280,7 @@ class ProfileRuntime:
         return self._backend is not None and self._backend.together is not None
 
     def live(self, key: tuple[str, ...]) -> CachedConversation:
-        """What is known of a conversation of late; the key ends with what the host calls it."""
+        """What is cached of a conversation. The key ends with the host's session id."""
         with self._small_lock:
             found = self._live.setdefault(key, CachedConversation(self.now()))
             self._live.move_to_end(key)
@@ -289,7 +289,7 @@ class ProfileRuntime:
             return found
 
     def written(self) -> dict[str, ConversationScope]:
-        """The sessions of the host in which something was written of late, and their scopes."""
+        """The sessions of the host in which something was written recently, and their scopes."""
         with self._small_lock:
             latest = list(islice(reversed(self._live.items()), _MOST_LOOKED_AT))
         return {key[-1]: live.scope for key, live in latest if live.scope is not None}
@@ -348,23 +348,25 @@ class ProfileRuntime:
         if not self.breaker.admits():
             return None
         if patience is None:
-            return self._dialectics.give(lambda: self._told(scope, question))
+            return self._dialectics.give(lambda: self._answer(scope, question))
         pool = self._own_lookups if self.near else self._lookups
-        return pool.give(lambda: self._told(scope, question, patience, in_turn=True))
+        return pool.give(lambda: self._answer(scope, question, patience, in_turn=True))
 
     def give_up(self, answer: Future[Any]) -> None:
         """Nobody wants that answer any longer."""
         for pool in (self._own_lookups, self._lookups, self._dialectics):
             pool.drop(answer)
 
-    def told(self, scope: ConversationScope, question: Callable[[GatedMemory], _T], seconds: float) -> _T:
+    def ask_and_wait(
+        self, scope: ConversationScope, question: Callable[[GatedMemory], _T], seconds: float
+    ) -> _T:
         """What memory answers, for somebody who waits so long.
 
         Raises: SouvenanceError, at once if memory is better not asked now.
         """
         if not self.breaker.admits(patient=True):
             raise _silent(f"memory does not answer: {self.breaker.health.error}")
-        answer = self._tool_calls.give(lambda: self._told(scope, question, seconds))
+        answer = self._tool_calls.give(lambda: self._answer(scope, question, seconds))
         if answer is None:
             raise _silent("too many wait for memory already")
         try:
@@ -375,7 +377,7 @@ class ProfileRuntime:
         except ServerUnreachable as error:
             raise ServerUnreachable(error.detail, hint=_GO_ON) from error
 
-    def _told(
+    def _answer(
         self,
         scope: ConversationScope,
         question: Callable[[GatedMemory], _T],
@@ -435,20 +437,20 @@ class ProfileRuntime:
                 self._backend = None
 
     def post(self, content: Content, *, held: bool = False) -> str:
-        """Keep what is to be written, and begin to; the id of its letter.
+        """Queue a write, and start to deliver it; its id.
 
         Raises: StorageUnavailable.
         """
-        letter = self._write_queue.put(lane_of(content.scope), body_of(content), held=held)
+        write_id = self._write_queue.put(lane_of(content.scope), body_of(content), held=held)
         if held:
             self._delivery_thread.stay()
         else:
             self._delivery_thread.ring()
-        return letter
+        return write_id
 
-    def _carry(self, letter: Letter) -> None:
+    def _carry(self, queued: Letter) -> None:
         try:
-            self.backend().delivery(letter)
+            self.backend().delivery(queued)
         except SouvenanceError as error:
             self._note_delay(f"{error.code}: {error.detail}")
             if isinstance(error, Denied):
@@ -510,7 +512,7 @@ class ProfileRuntime:
         return self._write_queue.standing()
 
     def leave(self) -> None:
-        """Ask and write nothing more; whoever says so waits for nothing."""
+        """Ask and write nothing more. Does not wait."""
         self._closed = True
         self._delivery_thread.dismiss()
 

@@ -1,6 +1,6 @@
 """The memory provider: what the host's hooks mean for memory.
 
-A provider is disposable: it knows its conversation and nothing else. What must outlive it is at the
+A provider is disposable: it knows its conversation and nothing else. What must outlive it is in the
 runtime, which it shares with every other provider of the profile.
 """
 
@@ -105,7 +105,7 @@ class Provider:
         return NAME
 
     def is_available(self) -> bool:
-        """A host that is told so goes on without memory, and without a word: what is broken is in its log."""
+        """Without memory the host goes on silently, so what is broken is logged."""
         if self._configured().enabled:
             return True
         for complaint in self._switching_off():
@@ -230,7 +230,7 @@ class Provider:
         return self._scope_of(self._author, session_id)
 
     def _key(self, scope: ConversationScope, session_id: str = "") -> tuple[str, ...]:
-        """What tells this conversation from others."""
+        """What identifies this conversation."""
         conversation = self._conversation
         began = session_id or (conversation.session_id if conversation is not None else "")
         return scope.workspace, scope.session, scope.user, began
@@ -263,7 +263,7 @@ class Provider:
             return tools.nobody()
         runtime, configuration = self._runtime(), self._configured()
         try:
-            return runtime.told(
+            return runtime.ask_and_wait(
                 scope,
                 lambda memory: tools.handle(memory, configuration, tool_name, args, local_now()),
                 configuration.timeout,
@@ -334,11 +334,11 @@ class Provider:
     def _write(self, runtime: ProfileRuntime, turn: QueuedTurn, session_id: str, user: str) -> None:
         frequency, scope = self._configured().write_frequency, turn.scope
         every = frequency if isinstance(frequency, int) else 0
-        letter = runtime.post(turn, held=frequency == "session" or every > 1)
+        write_id = runtime.post(turn, held=frequency == "session" or every > 1)
         self._keep_title(session_id)
         if not self._over_http:
             with self._transcript(scope, session_id) as transcript:
-                transcript.wrote(letter, user)
+                transcript.wrote(write_id, user)
             runtime.live(self._key(scope, session_id)).scope = scope
         if every > 1 and runtime.held(scope) >= every:
             runtime.release(scope)
@@ -363,7 +363,7 @@ class Provider:
         user: str,
         messages: Sequence[Mapping[str, Any]] | None,
     ) -> list[str]:
-        """The letters whose words were undone before the user said this."""
+        """The ids of the writes that were undone before the user said this."""
         conversation = self._conversation
         if conversation is None or self._over_http:
             return []
@@ -380,7 +380,7 @@ class Provider:
             return transcript.goes_on(before, undone, user) if told else transcript.is_over()
 
     def _notice_undone(self) -> bool:
-        """Take back what was undone in chats that have not gone on since, of which a gateway tells nobody."""
+        """Take back what was undone in chats without a later turn: a gateway does not report that."""
         noticed = False
         if self._conversation is None:
             return noticed
@@ -393,10 +393,10 @@ class Provider:
             noticed = noticed or bool(gone)
         return noticed
 
-    def _take_back(self, scope: ConversationScope, letters: Sequence[str]) -> None:
+    def _take_back(self, scope: ConversationScope, write_ids: Sequence[str]) -> None:
         """What was undone is no longer remembered."""
-        for letter in letters:
-            self._runtime().post(Undo(scope, letter))
+        for write_id in write_ids:
+            self._runtime().post(Undo(scope, write_id))
 
     def _bring_pages(self, runtime: ProfileRuntime, scope: ConversationScope) -> None:
         """The host's own files become the declared owner's memory, once, in a session of their own."""
@@ -455,7 +455,7 @@ class Provider:
             self._turn = 0
 
     def _rewind(self, conversation: HostConversation, scope: ConversationScope) -> None:
-        """Turns were taken back: which, the host's own transcript knows, or else what it tells next."""
+        """Turns were taken back. The host's transcript says which, or else its next message list."""
         self._live(scope).rewind()
         left, undone = said_and_undone(conversation.home, conversation.session_id)
         with self._transcript(scope) as transcript:
@@ -490,7 +490,7 @@ class Provider:
             self._runtime().ended(scope)
 
     def on_pre_compress(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> str:
-        """What memory knows that bears on the latest message, for whoever sums the conversation up."""
+        """What memory knows about the latest message, for the summary of the conversation."""
         scope = self._scope()
         if scope is None:
             return ""

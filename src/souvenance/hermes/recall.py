@@ -233,7 +233,7 @@ class Recall:
     def _waits_on(self, number: int, known: Known | None) -> bool:
         """Whether a turn waits for the second layer, which is asked for once the first is there.
 
-        Asked for together they would keep each other waiting. By rule it says what the first tells already,
+        Asked for together they would keep each other waiting. By rule it repeats what the first says,
         and a model takes longer than a turn usually waits: it comes with the next turn, unless there was
         nothing to tell, or somebody chose to wait.
         """
@@ -315,7 +315,7 @@ class Recall:
         return tuple(one for one in passages if one.session != here or self._before(one.said_at, began))
 
     def _before(self, said_at: datetime, began: datetime) -> bool:
-        """Whether it was certainly said before. A quotation tells the time of where the store is."""
+        """Whether it was certainly said before. A quotation has the local time of the store."""
         if said_at.tzinfo is not None:
             return said_at < began
         if self._runtime.near:

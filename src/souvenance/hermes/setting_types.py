@@ -24,7 +24,7 @@ Tell = Callable[[str, str, str], None]
 PEER_NAME = pattern(r"[a-zA-Z0-9_-]{1,512}\Z")
 """What Honcho takes for the name of a peer or a workspace."""
 SPELLED = "must be spelled"
-"""How it is told that a name is used in another spelling. What else is told of is left out."""
+"""How a complaint begins about a name that is used in another spelling. Other wrong parts are left out."""
 
 _NAME_WORDS = "1 to 512 of a-z, A-Z, 0-9, '_' and '-'"
 _UNSEEN = pattern(r"[\x00-\x1f\x7f\ud800-\udfff]")
@@ -54,7 +54,7 @@ class Wrong(Exception):
 class SettingType(Struct, frozen=True):
     words: str
     read: Callable[[Any, Tell], Any]
-    """The value that is meant, None for the default. Tells of parts that can't be used as they stand.
+    """The value, None for the default. Reports parts that can't be used as they stand.
     Raises: Wrong."""
     choices: tuple[str, ...] = ()
 

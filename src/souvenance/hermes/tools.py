@@ -138,7 +138,7 @@ def handle(
 ) -> str:
     """What a tool answers, as JSON.
 
-    Raises: SouvenanceError; `refused` says how that is told to the model.
+    Raises: SouvenanceError; `refused` turns it into an answer for the model.
     """
     return _json(_called(_ToolContext(memory, configuration, now), name, args))
 

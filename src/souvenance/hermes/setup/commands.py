@@ -29,6 +29,7 @@ from souvenance.hermes.setup.console import (
     Terminal,
     address,
     alias,
+    flags_of,
     prefix,
     shown,
 )
@@ -339,17 +340,11 @@ def mode(command_context: CommandContext, mode: str | None) -> None:
 def _observe(command_context: CommandContext, mode: str) -> None:
     """Choose the preset, and take out what is said flag by flag and would win over it."""
     before = command_context.configuration()
-    changes = {"observationMode": mode, "observation": None}
+    changes: dict[str, Any] = {"observationMode": mode, "observation": None}
     file = write_setting(before.home, before.host, changes, environment=command_context.surroundings)
     if command_context.configuration().observation != PRESETS[mode]:
-        sides = {"user": PRESETS[mode].user, "ai": PRESETS[mode].ai}
-        flags = {
-            side: {"observeMe": one.observe_me, "observeOthers": one.observe_others}
-            for side, one in sides.items()
-        }
-        file = write_setting(
-            before.home, before.host, {"observation": flags}, environment=command_context.surroundings
-        )
+        changes = {"observation": flags_of(PRESETS[mode])}
+        file = write_setting(before.home, before.host, changes, environment=command_context.surroundings)
     _tell_change(command_context, before, ("observation",), file)
 
 
@@ -465,7 +460,7 @@ def _tell(command_context: CommandContext, *names: str, carried: Sequence[Carrie
     values = {name: now.value(name) for name in names}
     told = [f"{name}: {shown(name, value)}" for name, value in values.items()]
     for one in carried:
-        told.extend(one.told())
+        told.extend(one.sentences())
     command_context.show({**values, "carried": carried} if carried else values, told)
 
 
@@ -509,7 +504,7 @@ def _tell_change(
             yield f"{name}: {shown(name, old)} -> {shown(name, new)}"
         yield f"in {file}, for {before.host}"
         for one in carried:
-            yield from one.told()
+            yield from one.sentences()
         yield from stays
         yield from (f"warning: {complaint}" for complaint in complaints)
 
@@ -554,11 +549,11 @@ def login(
             "expires_at": signed.grant.expires_at,
             "shortfalls": (complaints := [str(one) for one in command_context.read()[1]]),
         },
-        _told(server, after, complaints, signin.consented(signed), signed.grant),
+        _signed_in(server, after, complaints, signin.consented(signed), signed.grant),
     )
 
 
-def _told(
+def _signed_in(
     server: str, after: Configuration, complaints: list[str], chosen: dict[str, str], grant: OAuthGrant
 ) -> Iterator[str]:
     name = after.peer_name or "nobody by name"

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -26,6 +26,15 @@ PRESETS = {
     "unified": Observation(user=Flags(observe_others=False), ai=Flags(observe_me=False)),
 }
 """What the modes of observation mean."""
+
+
+def flags_of(observation: Observation) -> dict[str, dict[str, bool]]:
+    """As the file has them."""
+    sides = {"user": observation.user, "ai": observation.ai}
+    return {
+        side: {"observeMe": one.observe_me, "observeOthers": one.observe_others}
+        for side, one in sides.items()
+    }
 
 
 def alias(text: str, owner: str) -> tuple[str, str]:
@@ -62,36 +71,22 @@ class Abandoned(Exception):
     """Who was asked left: Ctrl-C, or the end of the input."""
 
 
-class Console(Protocol):
-    @property
-    def interactive(self) -> bool:
-        """Whether anybody is there to answer."""
-        ...
-
-    def say(self, text: str = "") -> None: ...
-
-    def ask(self, prompt: str) -> str:
-        """Raises: Abandoned."""
-        ...
-
-    def ask_secret(self, prompt: str) -> str:
-        """The answer, which is shown nowhere. Raises: Abandoned."""
-        ...
-
-
 class Terminal:
     """Standard input and output."""
 
     def __init__(self, *, answers: bool = True) -> None:
         self.interactive = answers and sys.stdin.isatty()
+        """Whether anybody is there to answer."""
 
     def say(self, text: str = "") -> None:
         click.echo(text)
 
     def ask(self, prompt: str) -> str:
+        """Raises: Abandoned."""
         return self._asked(prompt, hidden=False)
 
     def ask_secret(self, prompt: str) -> str:
+        """The answer, which is not shown. Raises: Abandoned."""
         return self._asked(prompt, hidden=True)
 
     def _asked(self, prompt: str, *, hidden: bool) -> str:
@@ -102,7 +97,7 @@ class Terminal:
 
 
 def answered(
-    console: Console, question: str, default: str, read: Callable[[str], _T], *, shown: str | None = None
+    console: Terminal, question: str, default: str, read: Callable[[str], _T], *, shown: str | None = None
 ) -> _T:
     """What the answer means; an empty one is the default, one that means nothing is asked for again.
 
@@ -121,7 +116,7 @@ def answered(
             console.say(f"  {error.detail}")
 
 
-def chosen(console: Console, question: str, choices: Mapping[str, tuple[_T, str]], default: _T) -> _T:
+def chosen(console: Terminal, question: str, choices: Mapping[str, tuple[_T, str]], default: _T) -> _T:
     """One of the choices: each has a letter to type, a meaning, and words.
 
     Raises: Abandoned.
@@ -136,7 +131,7 @@ def chosen(console: Console, question: str, choices: Mapping[str, tuple[_T, str]
     return answered(console, "Answer", letters[default], one_of(meanings))
 
 
-def agreed(console: Console, question: str, *, default: bool) -> bool:
+def agreed(console: Terminal, question: str, *, default: bool) -> bool:
     """Raises: Abandoned."""
     read = one_of({"y": True, "yes": True, "n": False, "no": False})
     return answered(console, question, "yes" if default else "no", read, shown="Y/n" if default else "y/N")

@@ -12,7 +12,7 @@ from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import HTTP, agent_peer, identify
 from souvenance.hermes.setup.console import (
     NOTHING,
-    Console,
+    Terminal,
     agreed,
     aliases,
     answered,
@@ -44,7 +44,7 @@ def identity_in(configuration: Configuration) -> Identity:
 
 
 def ask_identity(
-    console: Console, now: Configuration, peer: str, platforms: Sequence[str], given: Mapped
+    console: Terminal, now: Configuration, peer: str, platforms: Sequence[str], given: Mapped
 ) -> dict[str, Any]:
     """The keys that map those who write to people who are remembered; none if nobody but one can write.
 
@@ -55,7 +55,7 @@ def ask_identity(
     if not platforms:
         return {}
     choices: dict[str, tuple[Identity, str]] = {
-        "1": ("just-me", f"just me: whoever writes is {peer}"),
+        "1": ("just-me", f"just me: everyone who writes is {peer}"),
         "2": (
             "pooled",
             f"me and other people: I am {peer} everywhere, everybody else is somebody of their own",
@@ -74,7 +74,7 @@ def ask_identity(
     return {**keys, "runtimePeerPrefix": _prefix(console, now)}
 
 
-def _decided(console: Console, now: Configuration, peer: str, given: Mapped) -> dict[str, Any]:
+def _decided(console: Terminal, now: Configuration, peer: str, given: Mapped) -> dict[str, Any]:
     keys: dict[str, Any] = {} if given.identity is None else {"pinUserPeer": given.identity == "just-me"}
     if given.identity == "per-user" and now.pin_user_peer and not given.aliases:
         _explain_unpinning(console, now.peer_name or peer)
@@ -87,18 +87,18 @@ def _decided(console: Console, now: Configuration, peer: str, given: Mapped) -> 
     return keys
 
 
-def _explain_unpinning(console: Console, peer: str) -> None:
+def _explain_unpinning(console: Terminal, peer: str) -> None:
     console.say(f"\nWhat was remembered so far stays with {peer}: nothing is moved.")
     console.say("Everybody who writes through the gateway, you too, begins anew as somebody of their own,")
     console.say(f"unless your own ids lead to {peer}.")
 
 
-def _stays_pooled(console: Console, peer: str) -> bool:
+def _stays_pooled(console: Terminal, peer: str) -> bool:
     _explain_unpinning(console, peer)
     return agreed(console, f"Let your own ids lead to {peer}", default=True)
 
 
-def _own_ids(console: Console, peer: str, platforms: Sequence[str]) -> dict[str, str]:
+def _own_ids(console: Terminal, peer: str, platforms: Sequence[str]) -> dict[str, str]:
     console.say(f"\nYour own ids, which lead to {peer}. Several are separated by commas; Enter for none.")
     found: dict[str, str] = {}
     for platform in platforms:
@@ -107,14 +107,14 @@ def _own_ids(console: Console, peer: str, platforms: Sequence[str]) -> dict[str,
     return found
 
 
-def _pooled(console: Console, now: Configuration, peer: str, own: Mapping[str, str]) -> dict[str, Any]:
+def _pooled(console: Terminal, now: Configuration, peer: str, own: Mapping[str, str]) -> dict[str, Any]:
     everybody = {**now.user_peer_aliases, **own}
     if peer not in everybody.values():
         console.say(f"No id leads to {peer} yet: until one does, you too are somebody new there.")
     return {"userPeerAliases": everybody}
 
 
-def _prefix(console: Console, now: Configuration) -> str:
+def _prefix(console: Terminal, now: Configuration) -> str:
     return answered(
         console,
         f"Prefix for the names of the others, such as telegram_ ({NOTHING} for none)",
@@ -132,7 +132,7 @@ class Carried(Struct, frozen=True):
     waiting: int = 0
     """How many turns, perhaps of that name, wait to be written or are held."""
 
-    def told(self) -> Iterator[str]:
+    def sentences(self) -> Iterator[str]:
         if not self.lines:
             yield f"Nothing is remembered of {self.old}."
         else:

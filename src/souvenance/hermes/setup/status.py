@@ -20,7 +20,7 @@ from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration, Mod
 from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import identify, session_name
 from souvenance.hermes.oauth_tokens import OAuthGrant
-from souvenance.hermes.setup.console import PRESETS, SECRETS, address, masked, plain, shown, size
+from souvenance.hermes.setup.console import PRESETS, SECRETS, address, flags_of, masked, plain, shown, size
 from souvenance.hermes.setup.host_config import provider_in
 from souvenance.hermes.setup.install import is_placed
 from souvenance.hermes.setup.people import Identity, identity_in
@@ -31,7 +31,7 @@ from souvenance.ports.write_queue import WriteQueueStatus
 class Findings(Struct, frozen=True, kw_only=True):
     reachable: bool | None = None
     """Whether memory answers; None if there is nothing yet that could."""
-    told: str = ""
+    detail: str = ""
     """What it said of itself, or why it does not answer."""
     health: BackendHealth | None = None
     """How it did for the Hermes that used it last; None if that is not known."""
@@ -64,7 +64,7 @@ def model_of(configuration: Configuration, findings: Findings) -> tuple[str, str
     """Which model reads finished conversations, in words; and what went wrong when it was last asked."""
     # The server may also be the one that serves the store on this machine.
     choice = configuration.model_choice(configured=findings.model_configured)
-    choice = "server" if "://" in findings.told else choice
+    choice = "server" if "://" in findings.detail else choice
     trouble = findings.model_trouble if choice in ("hermes", "settings") else ""
     return _model(choice, configuration, findings.spent), trouble
 
@@ -93,7 +93,7 @@ def _model(choice: ModelChoice, configuration: Configuration, spent: Spent) -> s
 
 
 _OTHERS: Mapping[Identity, str] = {
-    "just-me": "whoever writes through a gateway is you",
+    "just-me": "everyone who writes through a gateway is you",
     "pooled": "some ids lead to people who are known; everybody else is somebody of their own",
     "per-user": "everybody who writes through a gateway is somebody of their own",
 }
@@ -180,15 +180,11 @@ def report(
 def _settings(configuration: Configuration) -> dict[str, Any]:
     found = {key.name: getattr(configuration, key.attribute, None) for key in KEYS}
     hidden = {name: shown(name, found[name]) for name in (*SECRETS, "baseUrl") if found[name] is not None}
-    sides = {"user": configuration.observation.user, "ai": configuration.observation.ai}
     observation = {
         "observationMode": next(
             (mode for mode, one in PRESETS.items() if one == configuration.observation), None
         ),
-        "observation": {
-            side: {"observeMe": one.observe_me, "observeOthers": one.observe_others}
-            for side, one in sides.items()
-        },
+        "observation": flags_of(configuration.observation),
     }
     return found | hidden | observation
 
@@ -274,9 +270,9 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
     yield "file", f"{found.file}, block {found.host}" if found.file else "none: every setting is the default"
     yield "kept", found.url or _store(found)
     if found.reachable is not None:
-        yield "answers", " ".join(filter(None, ("yes" if found.reachable else "no:", found.told)))
-    elif found.told:
-        yield "answers", found.told
+        yield "answers", " ".join(filter(None, ("yes" if found.reachable else "no:", found.detail)))
+    elif found.detail:
+        yield "answers", found.detail
     yield "model", found.model
     if found.model_trouble:
         yield "trouble", found.model_trouble

@@ -25,7 +25,6 @@ from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configurati
 from souvenance.hermes.setting_types import NO_LIMIT, peer_name
 from souvenance.hermes.setup.console import (
     Abandoned,
-    Console,
     Terminal,
     address,
     agreed,
@@ -149,7 +148,7 @@ class WizardAnswers(Struct, frozen=True, kw_only=True):
 
 def set_up(
     profile: Profile,
-    console: Console,
+    console: Terminal,
     *,
     environment: Mapping[str, str],
     activate: Callable[[], bool],
@@ -193,7 +192,7 @@ def post_setup(
     *,
     environment: Mapping[str, str],
     inspect: Inspect | None = None,
-    console: Console | None = None,
+    console: Terminal | None = None,
 ) -> None:
     """The wizard as Hermes starts it, with Hermes' settings."""
     profile = profile_at(Path(hermes_home))
@@ -239,7 +238,7 @@ def activation(profile: Profile) -> Callable[[], bool]:
 @dataclass
 class _Wizard:
     profile: Profile
-    console: Console
+    console: Terminal
     environment: Mapping[str, str]
     given: WizardAnswers
     sign_in: SignIn | None
@@ -413,7 +412,7 @@ def _user(environment: Mapping[str, str]) -> str:
     return peer_name(login) if any(map(str.isascii, filter(str.isalnum, login))) else "owner"
 
 
-def _activate(console: Console, profile: Profile, activate: Callable[[], bool]) -> None:
+def _activate(console: Terminal, profile: Profile, activate: Callable[[], bool]) -> None:
     try:
         changed = activate()
     except SouvenanceError as error:
@@ -424,7 +423,7 @@ def _activate(console: Console, profile: Profile, activate: Callable[[], bool]) 
 
 
 def _show_next(
-    console: Console,
+    console: Terminal,
     profile: Profile,
     environment: Mapping[str, str],
     inspect: Inspect | None,
@@ -437,7 +436,7 @@ def _show_next(
     if inspect is not None and after.url is not None:
         found = inspect(after, environment)
         does = "answers" if found.reachable else "does not answer"
-        console.say(f"\n{address(after.url)} {does}. {found.told}".rstrip())
+        console.say(f"\n{address(after.url)} {does}. {found.detail}".rstrip())
     if not is_placed(profile):
         console.say("\nThe plugin is not placed in this profile yet. Run: souvenance hermes install")
     chosen = "" if profile.name == DEFAULT else f" -p {profile.name}"

@@ -1,4 +1,4 @@
-"""Signing in from a desktop shell: begun in the background, looked at meanwhile, and undone.
+"""Signing in from a desktop shell: it runs in the background, reports its state, and can be undone.
 
 Hermes' own web server offers this at `/api/memory/providers/<name>/oauth/start` and `…/status`. It looks for
 a module `plugins.memory.<name>.oauth_flow`, where only providers that come with Hermes are; `offer` puts ours
@@ -47,7 +47,7 @@ class _Try:
         self._given_up = False
 
     def begin(self, open_url: Callable[[str], object]) -> None:
-        """Ask nothing of anybody here, but in a thread. Raises: InvalidInput if there is no server."""
+        """Start the sign-in in a thread. Raises: InvalidInput if there is no server."""
         try:
             server = signin.server_of(self._configuration)
         except SouvenanceError:
@@ -74,7 +74,7 @@ class _Try:
             signin.keep(self._home, self._environment, server, signed)
             self.state, self.detail = "connected", f"signed in to {plain_url(server)}"
         except (SouvenanceError, OSError) as error:
-            self.detail = _told(error)
+            self.detail = _words(error)
             self.state = "idle" if self._given_up else "error"
         finally:
             self.url = ""
@@ -85,9 +85,9 @@ _lock = threading.Lock()
 
 
 def start(home: Path, open_url: Callable[[str], object] | None = None) -> dict[str, Any]:
-    """Begin to sign the profile in, and say how that stands. While one is under way, nothing more is begun.
+    """Start to sign the profile in, unless a sign-in is under way, and return the state.
 
-    Everything about the profile is settled here: the thread outlives the request that asks for it.
+    The profile is read here, because the thread outlives the request that asks for it.
     """
     with _lock:
         found = _tries.get(home)
@@ -98,14 +98,14 @@ def start(home: Path, open_url: Callable[[str], object] | None = None) -> dict[s
             try:
                 found.begin(open_url or (lambda page: signin.open_page(page, environment)))
             except (SouvenanceError, OSError) as error:
-                found.state, found.detail = "error", _told(error)
+                found.state, found.detail = "error", _words(error)
     return status(home)
 
 
 def status(home: Path) -> dict[str, Any]:
-    """How it stands with the sign-in of the profile, in the words of the host's shell.
+    """The state of the profile's sign-in, in the words of the host's shell.
 
-    `url` is the page to sign in at, while somebody is awaited there.
+    `url` is the page to sign in at, while the sign-in waits for it.
     """
     found = _tries.get(home)
     configuration = read_configuration(home, environment_of(profile_at(home), os.environ))[0]
@@ -131,7 +131,7 @@ def disconnect(home: Path) -> dict[str, Any]:
 
 
 def offer(home: Callable[[], Path]) -> None:
-    """Let the host's web server find these; `home` is that of the profile a request is about."""
+    """Make these known to the host's web server; `home` gives the home of the profile of a request."""
     flow = ModuleType(_FLOW, __doc__)
     flow.start_loopback_flow_background = lambda: start(home())  # type: ignore[attr-defined]
     flow.get_flow_status = lambda: status(home())  # type: ignore[attr-defined]
@@ -139,7 +139,7 @@ def offer(home: Callable[[], Path]) -> None:
     sys.modules[_FLOW] = flow
 
 
-def _told(error: Exception) -> str:
+def _words(error: Exception) -> str:
     if isinstance(error, SouvenanceError):
         return f"{error.code}: {error.detail}. {error.hint}".rstrip()
     return str(error)

@@ -1,4 +1,4 @@
-"""The sign-in of a profile: where it is asked for, how it is kept in the configuration, and how it goes."""
+"""The sign-in of a profile: signing in, storing it in the configuration, and signing out."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Gone(Struct, frozen=True):
     was_signed_in: bool
     file: Path | None = None
     trouble: str = ""
-    """Why the server still knows the sign-in; empty if it does not."""
+    """Why the server could not revoke the sign-in; empty if it did."""
 
 
 def server_of(configuration: Configuration, url: str | None = None) -> str:
@@ -59,9 +59,9 @@ def sign_in(
     how: How = "browser",
     opens: bool = True,
 ) -> Signed:
-    """Let somebody sign in to that server. `opens` allows to open a browser; where to go is said anyway.
+    """Sign in to that server. `opens` allows opening a browser; the address is printed anyway.
 
-    Raises: SouvenanceError. Nothing is kept yet.
+    Raises: SouvenanceError. Nothing is stored yet.
     """
     endpoints = endpoints_of(url)
     if how == "code":
@@ -81,7 +81,7 @@ def sign_in(
 
 
 def shown(configuration: Configuration, environment: Mapping[str, str], source: str) -> dict[str, str]:
-    """What the server's page may say of who asks; of this machine, no more than a path below a home."""
+    """What the server's page may say about this program: of this machine, only a path below the home."""
     return {
         "source": source,
         "config_path": _below_home(target_of(configuration), environment),
@@ -110,7 +110,7 @@ def _show_code(say: Say, code: Code) -> None:
 
 
 def open_page(page: str, environment: Mapping[str, str]) -> bool:
-    """Open a page in the user's browser, if there is one that is not made of text."""
+    """Open a page in the user's browser, unless only a text browser can be there."""
     if sys.platform not in ("darwin", "win32") and not any(map(environment.get, _NEEDED_TO_SHOW)):
         return False
     import webbrowser
@@ -120,7 +120,7 @@ def open_page(page: str, environment: Mapping[str, str]) -> bool:
 
 
 def consented(signed: Signed) -> dict[str, str]:
-    """What was chosen where the sign-in was allowed, of what is a setting here: peerName and workspace."""
+    """What the person chose on the consent page, if it is a setting here: peerName and workspace."""
     chosen = {}
     for name in ("peerName", "workspace"):
         with contextlib.suppress(InvalidInput):
@@ -130,11 +130,11 @@ def consented(signed: Signed) -> dict[str, str]:
 
 
 def keep(home: Path, environment: Mapping[str, str], url: str, signed: Signed) -> tuple[Path, Configuration]:
-    """Write the sign-in to the profile's block, and take the one before it back at its server.
+    """Write the sign-in to the profile's block, and revoke the one before it at its server.
 
     The name that somebody has at the server becomes theirs here if they have none yet; the workspace is the
     one that was allowed. Returns the file, and what is in force then.
-    Raises: Misconfigured, StorageUnavailable; the new one is then taken back.
+    Raises: Misconfigured, StorageUnavailable; the new one is then revoked.
     """
     try:
         file, before, after = _written(home, environment, url, signed)
@@ -165,7 +165,7 @@ def _written(
 
 
 def release(before: Configuration, after: Configuration) -> None:
-    """Take a sign-in back at its server, as far as it can be reached, that was replaced or left.
+    """Revoke a sign-in that was replaced or left, if its server can be reached.
 
     One that stood in a file of Honcho's is left to Honcho's plugin.
     """
@@ -182,7 +182,7 @@ def release(before: Configuration, after: Configuration) -> None:
 
 
 def sign_out(home: Path, environment: Mapping[str, str]) -> Gone:
-    """Take the sign-in back at its server, and out of the configuration whether that worked or not.
+    """Revoke the sign-in at its server, and remove it from the configuration whether that worked or not.
 
     One that stands in a file of Honcho's is left to Honcho's plugin, and not used here any more.
     Raises: Misconfigured, StorageUnavailable.
@@ -207,7 +207,7 @@ def sign_out(home: Path, environment: Mapping[str, str]) -> Gone:
 
 
 def _revoked(grant: OAuthGrant, configuration: Configuration) -> str:
-    """Why the server still knows the grant; nothing if it does not."""
+    """Why the server could not revoke the grant; empty if it did."""
     try:
         if not grant.revoke and configuration.url:
             endpoints = endpoints_of(configuration.url)
