@@ -48,7 +48,7 @@ from souvenance.gate.conversation.messages import (
     Messages,
     NewMessage,
 )
-from souvenance.ports.write_queue import Letter, WriteQueue, WriteRefused
+from souvenance.ports.write_queue import QueuedWrite, WriteQueue, WriteRefused
 
 _MARK = "souvenance_letter"
 """Under which a message's metadata names the letter that brought it."""
@@ -132,7 +132,7 @@ class QueueDelivery:
         self._ids: dict[str, list[str]] = {}
         """The messages that the latest letters brought."""
 
-    def __call__(self, letter: Letter) -> None:
+    def __call__(self, letter: QueuedWrite) -> None:
         """Raises: Refused for what will never be taken; SouvenanceError for what may be another time.
 
         A turn that is denied waits for a change of mind; anything else would only hold it up.
@@ -150,7 +150,7 @@ class QueueDelivery:
                 raise
             raise WriteRefused(f"{error.code}: {error.detail}") from error
 
-    def _carry(self, letter: Letter, content: Content) -> None:
+    def _carry(self, letter: QueuedWrite, content: Content) -> None:
         match content:
             case QueuedTurn():
                 self._say(letter, content)
@@ -161,7 +161,7 @@ class QueueDelivery:
             case Undo():
                 self._undo(content)
 
-    def _say(self, letter: Letter, turn: QueuedTurn) -> None:
+    def _say(self, letter: QueuedWrite, turn: QueuedTurn) -> None:
         scope, members = turn.scope, members_of(turn.scope)
         said = [one for one in turn.said if one.peer in members]
         if not said or (letter.attempts and self._brought(scope, letter.id)):
@@ -234,7 +234,7 @@ class QueueDelivery:
                 if statement.instead_of in note.text and note.text != statement.text:
                     memory.retract(note.id)
 
-    def _add_page(self, letter: Letter, page: QueuedPage) -> None:
+    def _add_page(self, letter: QueuedWrite, page: QueuedPage) -> None:
         scope = page.scope
         if scope.named(page.peer) not in members_of(scope):
             raise WriteRefused("the token does not speak for the agent")
@@ -339,7 +339,11 @@ class DeliveryThread:
     """One thread at most, which goes when nothing is held and there is nothing to deliver for a while."""
 
     def __init__(
-        self, write_queue: WriteQueue, carry: Callable[[Letter], None], *, look_seconds: float = _LOOK_SECONDS
+        self,
+        write_queue: WriteQueue,
+        carry: Callable[[QueuedWrite], None],
+        *,
+        look_seconds: float = _LOOK_SECONDS,
     ) -> None:
         self._write_queue = write_queue
         self._carry = carry

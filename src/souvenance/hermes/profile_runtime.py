@@ -42,7 +42,7 @@ from souvenance.hermes.delivery import Content, DeliveryThread, QueueDelivery, b
 from souvenance.hermes.gc_pause import undisturbed
 from souvenance.hermes.state_files import StateFiles
 from souvenance.hermes.thread_pool import ThreadPool
-from souvenance.ports.write_queue import Letter, WriteQueue, WriteQueueStatus, WriteRefused
+from souvenance.ports.write_queue import QueuedWrite, WriteQueue, WriteQueueStatus, WriteRefused
 
 QUIET_SECONDS = 5.0
 """This long after the last turn ended, it is quiet."""
@@ -382,7 +382,7 @@ class ProfileRuntime:
             self._delivery_thread.ring()
         return letter
 
-    def _carry(self, letter: Letter) -> None:
+    def _carry(self, letter: QueuedWrite) -> None:
         try:
             self.backend().delivery(letter)
         except SouvenanceError as error:

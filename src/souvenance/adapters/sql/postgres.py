@@ -1,8 +1,8 @@
 """The PostgreSQL engine: a pool of connections, one writer per workspace, row-level security around each.
 
-A reader has one snapshot. A writer first takes locks that last as long as its transaction: whoever writes
-one workspace shares the lock of all and has its workspace's alone; whoever writes all has the lock of all
-alone. So the statements, which are written for one writer, meet one in each workspace. The workspace that a
+A reader has one snapshot. A writer first takes locks that last as long as its transaction: a writer of one
+workspace shares the lock of all and has that workspace's alone; a writer of all has the lock of all alone.
+So the statements, which are written for one writer, meet one in each workspace. The workspace that a
 transaction names is also told to PostgreSQL, whose policies hide the rows of all others (`postgres_schema`).
 """
 

@@ -3,8 +3,8 @@
 A lasting commit is on the disk when it returns: SQLite commits (synchronous=NORMAL), the lock is free for the
 next writer, and then we flush SQLite's log ourselves (ADR 0027). Threads of one process share one writing
 connection under the lock and draw reading connections from a pool; other processes are held off by SQLite's
-own lock, for which we wait. Whoever writes a row that need not last waits for one other writer at most, not
-for all that stand in line with lasting changes, and for no flush.
+own lock, for which we wait. A write that need not last waits for one other writer at most, not for all
+lasting writes in the queue, and for no flush.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class SqliteEngine:
             raise StorageUnavailable(f"the store's log can't be flushed: {error.strerror}") from error
 
     def fortify(self, session: SqlSession) -> None:
-        """SQLite knows no rights: whoever has the file has all of it."""
+        """SQLite has no access rights: a process that can read the file can read all of it."""
 
     def listening(self, heard: Callable[[], None]) -> AbstractContextManager[bool]:
         """SQLite tells nobody what other processes write."""
