@@ -15,7 +15,7 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
@@ -94,7 +94,7 @@ class SqliteEngine:
     @contextmanager
     def read(self, workspace: str = ALL) -> Iterator[SqliteConnection]:
         """One consistent view, on a connection of its own."""
-        with translated():
+        try:
             session = self._take()
             session.execute("BEGIN")
             try:
@@ -102,22 +102,29 @@ class SqliteEngine:
             finally:
                 session.execute("ROLLBACK")
                 self._give_back(session)
+        except sqlite3.Error as error:
+            raise _translation(error) from error
 
     @contextmanager
     def write(self, workspace: str = ALL, *, lasting: bool = True) -> Iterator[SqliteConnection]:
         """The one writer's transaction: committed at the end, or undone."""
-        session = self._writer
-        with translated(), _held((self._line, self._lock) if lasting else (self._lock,)):
+        session, locks = self._writer, (self._line, self._lock) if lasting else (self._lock,)
+        _acquire(locks)
+        try:
             session.execute("BEGIN IMMEDIATE")
-            try:
-                session.look()
-                yield session
-                session.execute("COMMIT")
-            except BaseException:
-                session.distrust()
-                if session.in_transaction:
-                    session.execute("ROLLBACK")
-                raise
+            session.look()
+            yield session
+            session.execute("COMMIT")
+        except BaseException as error:
+            session.distrust()
+            if session.in_transaction:
+                session.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise _translation(error) from error
+            raise
+        finally:
+            for lock in locks:
+                lock.release()
         if lasting:
             self.flush()
 
@@ -246,15 +253,13 @@ class SqliteConnection:
         self._connection.close()
 
 
-@contextmanager
-def _held(locks: Sequence[threading.Lock]) -> Iterator[None]:
+def _acquire(locks: Sequence[threading.Lock]) -> None:
     """Raises: StorageBusy."""
-    with ExitStack() as stack:
-        for lock in locks:
-            if not lock.acquire(timeout=BUSY_SECONDS):
-                raise StorageBusy("the store is busy")
-            stack.callback(lock.release)
-        yield
+    for number, lock in enumerate(locks):
+        if not lock.acquire(timeout=BUSY_SECONDS):
+            for held in locks[:number]:
+                held.release()
+            raise StorageBusy("the store is busy")
 
 
 def _is_undecodable(error: sqlite3.OperationalError) -> bool:
