@@ -112,16 +112,17 @@ class SqliteEngine:
         _acquire(locks)
         try:
             session.execute("BEGIN IMMEDIATE")
-            session.look()
-            yield session
-            session.execute("COMMIT")
-        except BaseException as error:
-            session.distrust()
-            if session.in_transaction:
-                session.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error):
-                raise _translation(error) from error
-            raise
+            try:
+                session.look()
+                yield session
+                session.execute("COMMIT")
+            except BaseException:
+                session.distrust()
+                if session.in_transaction:
+                    session.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            raise _translation(error) from error
         finally:
             for lock in locks:
                 lock.release()
