@@ -24,7 +24,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from people import SCENES, SETTLE_SECONDS, Asked, Person, people
-from souvenance.adapters.lazy_loading import TokensWhenAsked
+from souvenance.adapters.token_counts import TokenCounter
 from souvenance.config import settings_from
 from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
 from souvenance.installation import Installation, open_installation
@@ -40,7 +40,7 @@ class Meter:
 
     def __init__(self, onward: str | None) -> None:
         self._onward = onward
-        self._count = TokensWhenAsked().count
+        self._count = TokenCounter().count
         self.counts: Counter[str] = Counter()
 
     def reply(self, body: bytes) -> bytes:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from souvenance.adapters.embed.choice import choose
-from souvenance.adapters.embed.fastembed_models import FastEmbedder
+from souvenance.adapters.embed.choice import FastEmbedder, choose
 from souvenance.domain.embedding import EmbedderSettings
 from souvenance.errors import Misconfigured, Unavailable
 

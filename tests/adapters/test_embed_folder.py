@@ -9,7 +9,7 @@ import pytest
 from adapters import tiny_model
 from contracts.embedder_contract import likeness
 from souvenance.adapters.embed.choice import choose
-from souvenance.adapters.embed.local import folder, wordpieces
+from souvenance.adapters.embed.local import folder
 from souvenance.domain.embedding import EmbedderSettings
 from souvenance.errors import Misconfigured, Tampered
 
@@ -55,15 +55,7 @@ def test_a_model_with_another_digest_is_refused_before_it_is_loaded(place, diges
     assert digest in caught.value.detail
 
 
-def test_a_tokenizer_as_json_reads_as_the_vocabulary_it_was_made_of(place, digest):
-    by_vocabulary = folder(place, digest)
-    wordpieces((place / "vocab.txt").read_text("utf-8")).save(str(place / "tokenizer.json"))
-    by_json = folder(place, digest)
-    assert by_json.question("I like tea") == by_vocabulary.question("I like tea")
-    assert by_json.space != by_vocabulary.space
-
-
-@pytest.mark.parametrize("missing", ["model.onnx", "vocab.txt"])
+@pytest.mark.parametrize("missing", ["model.onnx", "tokenizer.json"])
 def test_what_is_missing_is_named_at_the_start(place, digest, missing):
     (place / missing).unlink()
     with pytest.raises(Misconfigured) as caught:
@@ -122,10 +114,9 @@ def test_settings_that_are_not_understood_are_refused(place, digest, name, told)
         folder(place, digest)
 
 
-@pytest.mark.parametrize(("name", "content"), [("tokenizer.json", "{}"), ("vocab.txt", "a\nb\n")])
-def test_a_tokenizer_that_is_none_is_refused(place, digest, name, content):
-    (place / name).write_text(content)
-    with pytest.raises(Misconfigured, match=name):
+def test_a_tokenizer_that_is_none_is_refused(place, digest):
+    (place / "tokenizer.json").write_text("{}")
+    with pytest.raises(Misconfigured, match=r"tokenizer\.json"):
         folder(place, digest).question("tea")
 
 

@@ -30,7 +30,6 @@ def place(tmp_path):
 def digest(place):
     english = sorted({word for line in LINES for word in line.lower().split()})
     digest = tiny_model.lay_out(place, [*english, "▁"])
-    (place / "vocab.txt").unlink()
     ids = {word: at for at, word in enumerate([*tiny_model.MARKS, *english])}
     pieces = [(word, -1.0) for word in ids]
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=1))

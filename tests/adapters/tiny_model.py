@@ -9,15 +9,17 @@ from pathlib import Path
 import onnx
 from onnx import TensorProto, helper
 
+from souvenance.adapters.embed.local import wordpieces
+
 DIMENSIONS = 16
 MARKS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 
 
 def lay_out(folder: Path, words: list[str], *, wants: str = "attention_mask", seed: int = 7) -> str:
-    """Write `model.onnx` and `vocab.txt`; the model's SHA-256."""
+    """Write `model.onnx` and `tokenizer.json`; the model's SHA-256."""
     folder.mkdir(parents=True, exist_ok=True)
     vocabulary = [*MARKS, *words]
-    (folder / "vocab.txt").write_text("".join(f"{piece}\n" for piece in vocabulary), "utf-8")
+    wordpieces("".join(f"{piece}\n" for piece in vocabulary)).save(str(folder / "tokenizer.json"))
     model = _model(len(vocabulary), wants, seed).SerializeToString()
     (folder / "model.onnx").write_bytes(model)
     return hashlib.sha256(model).hexdigest()

@@ -25,7 +25,7 @@ from souvenance.domain import ulid
 from souvenance.ports.write_queue import (
     LONGEST_HOLD_MS,
     MOST_SET_ASIDE,
-    Letter,
+    QueuedWrite,
     WriteQueue,
     WriteQueueStatus,
     WriteRefused,
@@ -56,11 +56,11 @@ class Hand:
     """A carrier that keeps what it takes, and does not take what it is told not to."""
 
     def __init__(self) -> None:
-        self.taken: list[Letter] = []
-        self.offered: list[Letter] = []
+        self.taken: list[QueuedWrite] = []
+        self.offered: list[QueuedWrite] = []
         self.raising: dict[str, BaseException] = {}
 
-    def __call__(self, letter: Letter) -> None:
+    def __call__(self, letter: QueuedWrite) -> None:
         self.offered.append(letter)
         if letter.lane in self.raising:
             raise self.raising[letter.lane]
@@ -119,7 +119,7 @@ class WriteQueueContract:
         letter_id = write_queue.put("lane", {"text": "Grüße", "n": [1, None, {"x": 1.5}]})
         assert write_queue.deliver(hand)
         assert hand.taken == [
-            Letter(letter_id, "lane", clock.now(), {"text": "Grüße", "n": [1, None, {"x": 1.5}]})
+            QueuedWrite(letter_id, "lane", clock.now(), {"text": "Grüße", "n": [1, None, {"x": 1.5}]})
         ]
         assert ulid.check(letter_id) == letter_id
         assert ulid.milliseconds(letter_id) == clock.now()
@@ -206,7 +206,7 @@ class WriteQueueContract:
     def test_what_a_carrier_did_to_a_body_is_not_seen_the_next_time(self, write_queue: WriteQueue) -> None:
         seen: list[dict[str, Any]] = []
 
-        def spoil(letter: Letter) -> None:
+        def spoil(letter: QueuedWrite) -> None:
             seen.append(dict(letter.body))
             letter.body.clear()
             raise OSError
@@ -242,7 +242,7 @@ class WriteQueueContract:
         assert write_queue.standing() == WriteQueueStatus(set_aside=1)
 
     def test_only_so_many_of_those_set_aside_are_kept(self, write_queue: WriteQueue) -> None:
-        def refuse(letter: Letter) -> None:
+        def refuse(letter: QueuedWrite) -> None:
             raise WriteRefused
 
         put(write_queue, *[("a", n) for n in range(MOST_SET_ASIDE + 5)])
@@ -314,7 +314,7 @@ class WriteQueueContract:
     ) -> None:
         taken: list[int] = []
 
-        def carry(letter: Letter) -> None:
+        def carry(letter: QueuedWrite) -> None:
             taken.append(letter.body["n"])
             if letter.body["n"] == 2:
                 put(second, ("b", 3))
@@ -330,7 +330,7 @@ class WriteQueueContract:
     ) -> None:
         also: list[bool] = []
 
-        def carry(letter: Letter) -> None:
+        def carry(letter: QueuedWrite) -> None:
             hand(letter)
             for one in (write_queue, second):
                 also.append(one.deliver(hand))

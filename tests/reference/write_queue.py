@@ -16,7 +16,7 @@ from souvenance.ports.clock import Clock
 from souvenance.ports.write_queue import (
     LONGEST_HOLD_MS,
     MOST_SET_ASIDE,
-    Letter,
+    QueuedWrite,
     WriteQueueStatus,
     WriteRefused,
 )
@@ -25,9 +25,9 @@ from souvenance.ports.write_queue import (
 class MemoryWriteQueue:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._letters: dict[str, Letter] = {}
+        self._letters: dict[str, QueuedWrite] = {}
         self._held: set[str] = set()
-        self._aside: list[Letter] = []
+        self._aside: list[QueuedWrite] = []
         self._lock = threading.Lock()
         self._turn = threading.Lock()
 
@@ -35,7 +35,7 @@ class MemoryWriteQueue:
         kept = json.loads(json.dumps(body))
         with self._lock:
             now = self._clock.now()
-            letter = Letter(ulid.compose(now, os.urandom(ulid.ENTROPY_BYTES)), lane, now, kept)
+            letter = QueuedWrite(ulid.compose(now, os.urandom(ulid.ENTROPY_BYTES)), lane, now, kept)
             self._letters[letter.id] = letter
             if held:
                 self._held.add(letter.id)
@@ -49,7 +49,7 @@ class MemoryWriteQueue:
         with self._lock:
             self._held -= {letter.id for letter in self._letters.values() if letter.lane == lane}
 
-    def deliver(self, carrier: Callable[[Letter], None]) -> bool:
+    def deliver(self, carrier: Callable[[QueuedWrite], None]) -> bool:
         if not self._turn.acquire(blocking=False):
             return False
         try:
@@ -69,7 +69,7 @@ class MemoryWriteQueue:
     def close(self) -> None:
         pass
 
-    def _kept_back(self) -> Iterator[Letter]:
+    def _kept_back(self) -> Iterator[QueuedWrite]:
         """What is held, and what stands behind it."""
         oldest = self._clock.now() - LONGEST_HOLD_MS
         self._held -= {letter.id for letter in self._letters.values() if letter.at < oldest}
@@ -80,7 +80,7 @@ class MemoryWriteQueue:
             if letter.lane in lanes:
                 yield letter
 
-    def _next(self, stuck: set[str]) -> Letter | None:
+    def _next(self, stuck: set[str]) -> QueuedWrite | None:
         with self._lock:
             waiting = stuck | {letter.lane for letter in self._kept_back() if self._is_first(letter)}
             for letter in self._letters.values():
@@ -89,10 +89,10 @@ class MemoryWriteQueue:
                     return copy.deepcopy(letter)
             return None
 
-    def _is_first(self, letter: Letter) -> bool:
+    def _is_first(self, letter: QueuedWrite) -> bool:
         return next(one for one in self._letters.values() if one.lane == letter.lane).id == letter.id
 
-    def _offer(self, letter: Letter, carrier: Callable[[Letter], None]) -> bool:
+    def _offer(self, letter: QueuedWrite, carrier: Callable[[QueuedWrite], None]) -> bool:
         """Whether the letter is done with."""
         try:
             carrier(letter)

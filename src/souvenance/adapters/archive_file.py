@@ -126,7 +126,7 @@ class _Noting:
             raise
 
     def flush(self) -> None:
-        """Left to whoever opened the sink."""
+        """The caller flushes the sink."""
 
 
 class _Decrypted:

@@ -67,7 +67,7 @@ def back_up(
     with_keys: bool = True,
     allow_empty: bool = False,
 ) -> KeptStore:
-    """Write a backup of the store at that place and its data folder; whoever uses it may go on.
+    """Write a backup of the store at that place and its data folder, while both are in use.
 
     Raises: Conflict if the file is there, InvalidInput, also for a store without lines unless that is
     allowed, IntegrityError, StorageUnavailable and its kind.

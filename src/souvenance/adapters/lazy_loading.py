@@ -88,8 +88,8 @@ class WebhookSenderWhenAsked:
 
         return destination(url, allow_private=self._allow_private).url
 
-    def deliver(self, parcel: WebhookDelivery) -> None:
-        self._webhook_sender.deliver(parcel)
+    def deliver(self, delivery: WebhookDelivery) -> None:
+        self._webhook_sender.deliver(delivery)
 
     @cached_property
     def _webhook_sender(self) -> WebhookSender:

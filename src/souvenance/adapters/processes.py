@@ -1,8 +1,8 @@
 """Processes by names that tell them apart, and the server, if any, that serves a data folder.
 
 A server holds a lock in its folder and says where it is reached. The lock dies with its process, however that
-ends. The file is locked and whole before it gets its name, so whoever finds it locked can believe what it
-says.
+ends. The file is locked and whole before it gets its name, so a locked file can be
+believed.
 """
 
 from __future__ import annotations

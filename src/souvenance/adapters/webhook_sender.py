@@ -54,9 +54,9 @@ class HttpWebhookSender:
     def check(self, url: str) -> str:
         return destination(url, allow_private=self._allow_private).url
 
-    def deliver(self, parcel: WebhookDelivery) -> None:
+    def deliver(self, delivery: WebhookDelivery) -> None:
         try:
-            status = self._in_time(parcel)
+            status = self._in_time(delivery)
         except InvalidInput as refused:
             raise Undelivered(refused.detail, retry=False) from None
         except TimeoutError:
@@ -69,7 +69,7 @@ class HttpWebhookSender:
             retry = not 400 <= status < 500 or status in _WORTH_RETRYING
             raise Undelivered(f"the receiver answered {status}", retry=retry)
 
-    def _in_time(self, parcel: WebhookDelivery) -> int:
+    def _in_time(self, delivery: WebhookDelivery) -> int:
         """The status of the answer. The attempt has a thread of its own, which is left when time is up."""
         result: Future[int] = Future()
         opened: list[socket.socket] = []
@@ -77,7 +77,7 @@ class HttpWebhookSender:
 
         def attempt() -> None:
             try:
-                result.set_result(self._status(parcel, opened, over))
+                result.set_result(self._status(delivery, opened, over))
             except Exception as error:  # noqa: BLE001 - it is raised again where the result is awaited
                 result.set_exception(error)
 
@@ -91,8 +91,8 @@ class HttpWebhookSender:
                     line.shutdown(socket.SHUT_RDWR)
                 line.close()
 
-    def _status(self, parcel: WebhookDelivery, opened: list[socket.socket], over: Event) -> int:
-        place = destination(parcel.url, allow_private=self._allow_private)
+    def _status(self, delivery: WebhookDelivery, opened: list[socket.socket], over: Event) -> int:
+        place = destination(delivery.url, allow_private=self._allow_private)
         line = self._connected(place, self._addresses(place))
         opened.append(line)
         if over.is_set():
@@ -108,10 +108,10 @@ class HttpWebhookSender:
             "Content-Type": "application/json",
             "User-Agent": f"souvenance/{__version__}",
             "Connection": "close",
-            **dict(parcel.headers),
-            SIGNATURE_HEADER: parcel.signature,
+            **dict(delivery.headers),
+            SIGNATURE_HEADER: delivery.signature,
         }
-        exchange.request("POST", place.target, parcel.body, headers)
+        exchange.request("POST", place.target, delivery.body, headers)
         return exchange.getresponse().status
 
     def _addresses(self, place: Destination) -> list[str]:

@@ -1,12 +1,12 @@
-"""The write queue in a folder: every letter is a sealed file of its own, on the disk when `put` returns.
+"""The write queue in a folder: every write is a sealed file of its own, on the disk when `put` returns.
 
     queue.key      the key that seals them
-    *.letter        a letter that waits
-    *.refused       a letter that was set aside
+    *.waiting      a write that waits
+    *.refused      a write that was set aside
 
-The name of a letter tells its place in the order, its id, its lane, the key that sealed it, how often it was
+The name of a write tells its place in the order, its id, its lane, the key that sealed it, how often it was
 offered, and which process holds it. So every change is one renaming, and nobody waits for another process to
-put a letter. No file is made before the first `put`, and the cipher is loaded when something is sealed.
+put a write. No file is made before the first `put`, and the cipher is loaded when something is sealed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from souvenance.ports.clock import Clock
 from souvenance.ports.write_queue import (
     LONGEST_HOLD_MS,
     MOST_SET_ASIDE,
-    Letter,
+    QueuedWrite,
     WriteQueueStatus,
     WriteRefused,
 )
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 KEY_FILE = "queue.key"
-WAITING, REFUSED = "letter", "refused"
+WAITING, REFUSED = "waiting", "refused"
 
 _KEY_BYTES = 32
 _NONCE_BYTES = 12
@@ -68,8 +68,8 @@ _CLOCK = SystemClock()
 _log = logging.getLogger("souvenance.write_queue")
 
 
-class _LetterFile(Struct, frozen=True, order=True):
-    """A letter as the name of its file tells it; in the order of `put`."""
+class _WriteFile(Struct, frozen=True, order=True):
+    """A write as the name of its file tells it; in the order of `put`."""
 
     place: str
     """Twelve digits."""
@@ -99,7 +99,7 @@ class SealedWriteQueue:
 
     def put(self, lane: str, body: dict[str, Any], *, held: bool = False) -> str:
         content = json.dumps([lane, body]).encode()
-        letter_id = ulid.compose(self._clock.now(), os.urandom(ulid.ENTROPY_BYTES))
+        write_id = ulid.compose(self._clock.now(), os.urandom(ulid.ENTROPY_BYTES))
         for one in (self._folder.parent, self._folder):  # The outer one is the store's own, made later.
             make_private_folder(one)
         seal = self._seal() or self._sealing(_made_key(self._folder))
@@ -107,9 +107,9 @@ class SealedWriteQueue:
         places = (int(name[:12]) for name in names_in(self._folder) if name[:12].isdecimal())
         place = f"{max(places, default=0) + 1:012d}"
         holder = name_of(os.getpid()).replace(" ", "_") if held else ""
-        entry = _LetterFile(place, letter_id, blinded, seal.name, holder=holder)
-        add_private(self._folder / entry.name, seal.sealed(letter_id, blinded, content))
-        return letter_id
+        entry = _WriteFile(place, write_id, blinded, seal.name, holder=holder)
+        add_private(self._folder / entry.name, seal.sealed(write_id, blinded, content))
+        return write_id
 
     def held(self, lane: str) -> int:
         return len(self._held(self._of(lane)))
@@ -118,12 +118,12 @@ class SealedWriteQueue:
         for entry in self._of(lane):
             self._release(entry)
 
-    def deliver(self, carrier: Callable[[Letter], None]) -> bool:
+    def deliver(self, handler: Callable[[QueuedWrite], None]) -> bool:
         if not self._entries():
             return True
         try:
             with locked(self._folder, patience=0):
-                return self._deliver(carrier)
+                return self._deliver(handler)
         except StorageBusy:
             return False
 
@@ -141,22 +141,22 @@ class SealedWriteQueue:
     def close(self) -> None:
         """Nothing is open between calls."""
 
-    def _entries(self) -> list[_LetterFile]:
-        """The letters of the folder, in order."""
+    def _entries(self) -> list[_WriteFile]:
+        """The writes of the folder, in order."""
         found = filter(None, map(_NAME.match, names_in(self._folder)))
-        return sorted(convert(name.groupdict(), settled(_LetterFile), strict=False) for name in found)
+        return sorted(convert(name.groupdict(), settled(_WriteFile), strict=False) for name in found)
 
-    def _waiting(self) -> list[_LetterFile]:
+    def _waiting(self) -> list[_WriteFile]:
         seal = self._seal()
         if seal is None:
             return []
         return [entry for entry in self._entries() if entry.state == WAITING and entry.key == seal.name]
 
-    def _of(self, lane: str) -> list[_LetterFile]:
+    def _of(self, lane: str) -> list[_WriteFile]:
         seal = self._seal()
         return [] if seal is None else [one for one in self._waiting() if one.lane == seal.blinded(lane)]
 
-    def _held(self, waiting: list[_LetterFile]) -> list[_LetterFile]:
+    def _held(self, waiting: list[_WriteFile]) -> list[_WriteFile]:
         """Those that are held, or stand behind one of their lane that is."""
         lanes: set[str] = set()
         found = []
@@ -167,7 +167,7 @@ class SealedWriteQueue:
                 found.append(entry)
         return found
 
-    def _release(self, entry: _LetterFile) -> None:
+    def _release(self, entry: _WriteFile) -> None:
         if entry.holder:
             self._change(entry, replace(entry, holder=""))
 
@@ -181,8 +181,8 @@ class SealedWriteQueue:
             if entry.holder and (gone[entry.holder] or entry.id < oldest):
                 self._release(entry)
 
-    def _change(self, entry: _LetterFile, changed: _LetterFile) -> bool:
-        """Rename a letter; whether it was still there. Raises: StorageUnavailable."""
+    def _change(self, entry: _WriteFile, changed: _WriteFile) -> bool:
+        """Rename a write; whether it was still there. Raises: StorageUnavailable."""
         try:
             os.rename(self._folder / entry.name, self._folder / changed.name)
         except FileNotFoundError:
@@ -191,51 +191,51 @@ class SealedWriteQueue:
             raise translation(f"{self._folder / entry.name} can't be renamed", error) from error
         return True
 
-    def _deliver(self, carrier: Callable[[Letter], None]) -> bool:
+    def _deliver(self, handler: Callable[[QueuedWrite], None]) -> bool:
         sweep(self._folder)
         self._release_abandoned()
         stuck: set[str] = set()
         while offered := self._deliverable(stuck):
             for entry in offered:
-                if entry.lane not in stuck and not self._offer(entry, carrier):
+                if entry.lane not in stuck and not self._offer(entry, handler):
                     stuck.add(entry.lane)
         for entry in [one for one in self._entries() if one.state == REFUSED][:-MOST_SET_ASIDE]:
             self._remove(entry)
         return not stuck
 
-    def _deliverable(self, stuck: set[str]) -> list[_LetterFile]:
+    def _deliverable(self, stuck: set[str]) -> list[_WriteFile]:
         waiting = self._waiting()
         held = {entry.id for entry in self._held(waiting)}
         return [entry for entry in waiting if entry.id not in held and entry.lane not in stuck]
 
-    def _offer(self, entry: _LetterFile, carrier: Callable[[Letter], None]) -> bool:
-        """Offer a letter, and do with it what the carrier says; whether its lane may go on."""
+    def _offer(self, entry: _WriteFile, handler: Callable[[QueuedWrite], None]) -> bool:
+        """Offer a write, and do with it what the handler says; whether its lane may go on."""
         counted = replace(entry, attempts=entry.attempts + 1)
         if not self._change(entry, counted):
             return True
         sync_folder(self._folder)
         try:
-            letter = self._opened(entry, self._folder / counted.name)
+            queued = self._opened(entry, self._folder / counted.name)
         except Tampered:
             return self._change(counted, replace(counted, state=REFUSED))
         except StorageUnavailable as error:
-            _log.warning("letter %s waits: %s", entry.id, error.detail)
+            _log.warning("write %s waits: %s", entry.id, error.detail)
             return False
         try:
-            carrier(letter)
+            handler(queued)
         except WriteRefused:
             self._change(counted, replace(counted, state=REFUSED))
         except SouvenanceError as error:
-            _log.info("letter %s waits for another time: %s", entry.id, error.code)
+            _log.info("write %s waits for another time: %s", entry.id, error.code)
             return False
-        except Exception:  # noqa: BLE001 - whatever the carrier raises, the letter waits.
-            _log.exception("letter %s waits for what went wrong to be mended", entry.id)
+        except Exception:  # noqa: BLE001 - whatever the handler raises, the write waits.
+            _log.exception("write %s waits for what went wrong to be mended", entry.id)
             return False
         else:
             self._remove(counted)
         return True
 
-    def _opened(self, entry: _LetterFile, path: Path) -> Letter:
+    def _opened(self, entry: _WriteFile, path: Path) -> QueuedWrite:
         """Raises: Tampered, StorageUnavailable."""
         seal = self._seal()
         if seal is None:
@@ -245,9 +245,9 @@ class SealedWriteQueue:
         except OSError as error:
             raise translation(f"{path} can't be read", error) from error
         lane, body = json.loads(seal.opened(entry.id, entry.lane, sealed))
-        return Letter(entry.id, lane, ulid.milliseconds(entry.id), body, entry.attempts)
+        return QueuedWrite(entry.id, lane, ulid.milliseconds(entry.id), body, entry.attempts)
 
-    def _remove(self, entry: _LetterFile) -> None:
+    def _remove(self, entry: _WriteFile) -> None:
         try:
             (self._folder / entry.name).unlink(missing_ok=True)
         except OSError as error:
@@ -292,11 +292,11 @@ def _made_key(folder: Path) -> bytes:
 
 
 class _Seal:
-    """Seals letters with one key; the cipher is loaded when something is sealed or opened.
+    """Seals writes with one key; the cipher is loaded when something is sealed or opened.
 
         envelope = nonce (12) | AES-256-GCM ciphertext and tag
 
-    A letter's id and lane are bound to its envelope; a lane's name is blinded with the key.
+    A write's id and lane are bound to its envelope; a lane's name is blinded with the key.
     """
 
     def __init__(self, key: bytes) -> None:
@@ -309,19 +309,19 @@ class _Seal:
         name = lane.encode("utf-8", "surrogatepass")
         return blake2b(name, key=self.key, digest_size=_LANE_BYTES, person=b"souvenance lane").hexdigest()
 
-    def sealed(self, letter_id: str, lane: str, content: bytes) -> bytes:
+    def sealed(self, write_id: str, lane: str, content: bytes) -> bytes:
         nonce = os.urandom(_NONCE_BYTES)
-        return nonce + self._sealer().encrypt(nonce, content, _bound(letter_id, lane))
+        return nonce + self._sealer().encrypt(nonce, content, _bound(write_id, lane))
 
-    def opened(self, letter_id: str, lane: str, sealed: bytes) -> bytes:
+    def opened(self, write_id: str, lane: str, sealed: bytes) -> bytes:
         """Raises: Tampered."""
         from cryptography.exceptions import InvalidTag
 
         try:
             nonce, content = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
-            return self._sealer().decrypt(nonce, content, _bound(letter_id, lane))
+            return self._sealer().decrypt(nonce, content, _bound(write_id, lane))
         except (InvalidTag, ValueError):
-            raise Tampered(f"letter {letter_id} does not open: it was altered") from None
+            raise Tampered(f"write {write_id} does not open: it was altered") from None
 
     def _sealer(self) -> AESGCM:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -331,6 +331,6 @@ class _Seal:
         return self._cipher
 
 
-def _bound(letter_id: str, lane: str) -> bytes:
-    """What is sealed with a letter, so that its envelope opens nowhere else."""
-    return frame("souvenance.write_queue.v1", letter_id, lane)
+def _bound(write_id: str, lane: str) -> bytes:
+    """What is sealed with a write, so that its envelope opens nowhere else."""
+    return frame("souvenance.write_queue.v1", write_id, lane)

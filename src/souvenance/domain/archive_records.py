@@ -1,7 +1,7 @@
 """What can be taken along: the records of a workspace as an archive holds them, and the archive's manifest.
 
 Ids and times are those of the store that gave the records. Times are milliseconds since 1970. Keys, caps,
-vectors and tokens are not among them: whoever takes the records makes its own.
+vectors and tokens are not among them: the importing store makes its own.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ A cap is one or more compact JWS blocks (Ed25519) joined by '~':
     attenuated              block ~ block ~ secret    or without the secret, if the child is bound
 
 Every block names a holder key in `cnf`. The issuer signs the first block; each further block is
-signed with the holder key of the block before it, and may only narrow it. Whoever receives a
+signed with the holder key of the block before it, and may only narrow it. The receiver of a
 child does not get the parent's secret, so the wider cap can't be cut out of the narrower one.
 """
 
@@ -135,7 +135,7 @@ class Grant(Struct, frozen=True):
     """What a verified cap allows.
 
     `via` are peers through whose eyes it may look at those it reaches, and that it does not reach itself.
-    `sessions` are those that it is limited to, and `opened` those that it opens to whoever holds it, whether
+    `sessions` are those that it is limited to, and `opened` those that it opens to its holder, whether
     or not a peer it reaches is in them; None for all. `speakers` are the peers it may speak as and let into
     a session, besides those who are in it already; None for all that it reaches.
     """
@@ -441,7 +441,7 @@ def _grant(blocks: Sequence[Claims], lineage: Iterable[Ancestor], *, bound: bool
 def _opened(blocks: Iterable[Claims]) -> frozenset[str] | None:
     """The sessions that a chain opens: a block opens what it names only if the one before opened that.
 
-    Whoever reaches some peers alone and names sessions limits itself to them, and opens none.
+    A block that reaches some peers only and names sessions is limited to these, and opens none.
     """
     opened: frozenset[str] | None = None
     for block in blocks:

@@ -14,7 +14,7 @@ PROVENANCE = "imported"
 """The key of metadata under which it stands where something was imported from."""
 
 OWN_WORDS = "own_words"
-"""The key under that which is true if whoever imported it vouched for it as its speaker's own words."""
+"""The key under that which is true if the importing user vouched for it as its speaker's own words."""
 
 
 class ImportedWorkspace(Struct, frozen=True):

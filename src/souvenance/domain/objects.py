@@ -4,7 +4,7 @@
     <workspace>/<owner>/<namespace>/replaced/<ulid>      that this line was replaced, and by which
     <workspace>/<owner>/<namespace>/keys/<purpose>-<n>   a key of the compartment, wrapped by the root key
 
-Lines and replacements carry a tag made with a key of their room over the object's key and all that it
+Lines and replacements carry a tag made with a key of their compartment over the object's key and all that it
 says, so that an object that was moved, altered or made by a stranger is none. A wrapped key is bound to
 its place by the root key itself. See docs/reference/format.md.
 """
@@ -128,7 +128,7 @@ def key_name(purpose: str, epoch: int) -> str:
 
 
 def split_key(key: str) -> tuple[str, str, str] | None:
-    """The prefix of its room, which kind of object it is ('line', 'replaced' or 'key'), and its name there.
+    """The prefix of its compartment, the kind of object ('line', 'replaced' or 'key'), and its name there.
 
     None for what is no object of ours.
     """

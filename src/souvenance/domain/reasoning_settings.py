@@ -97,7 +97,7 @@ def reasons(message: bool | None, session: Habits, workspace: Habits) -> bool:
 
 
 def wishes(message: str | None, session: Habits, workspace: Habits) -> str:
-    """What is worth noting, in the words of whoever configured it; nothing if nobody said."""
+    """What is worth noting, in the words of the person who configured it; empty by default."""
     said = (message, _wishes(session.reasoning), _wishes(workspace.reasoning))
     return next((one for one in said if one is not None), "")
 

@@ -113,7 +113,7 @@ def read(text: str, issuers: Callable[[str], Mapping[str, Ed25519PublicKey]], is
 
 
 def read_unverified(text: str) -> Receipt:
-    """What a receipt says, whoever signed it. Raises: ReceiptInvalid."""
+    """What a receipt says; its signature is not checked. Raises: ReceiptInvalid."""
     try:
         jws.header(text, jws.Header, typ=TYPE)
         return msgspec.json.decode(jws.payload(text), type=settled(Receipt))

@@ -133,7 +133,7 @@ DEVICE_MS = 15 * 60 * 1000
 LINK_MS = 60 * 1000
 PAGE_SESSION_MS = 12 * 60 * 60 * 1000
 SPENT_KEPT_MS = 30 * 24 * 3600 * 1000
-"""For how long it is known that a slip was spent, so that whoever comes with it again is noticed."""
+"""For how long a spent slip is remembered, so that a second use is noticed."""
 UNUSED_MS = 24 * 3600 * 1000
 """After so long, a client that nobody let in and a sign-in that nobody fetched are forgotten."""
 ACCESS_SECONDS = 3600

@@ -36,6 +36,6 @@ def is_plain(text: str) -> bool:
 
 
 def onward() -> dict[str, str]:
-    """The header that tells whoever is asked on behalf of the request which one it is."""
+    """The header that passes the request's id on to servers that are called for it."""
     current = CURRENT.get()
     return {HEADER: current} if current else {}

@@ -2,7 +2,7 @@
 
 What a peer says in its own words is `SAID`. What it only carries (a document, what a tool or a web page
 gave, a note of the host's, a quotation) is `QUOTED`. What reads like instructions to a model is `SUSPECT`,
-whoever carries it. A conclusion is of the lowest class among what it follows from; only what is said
+in any message. A conclusion is of the lowest class among what it follows from; only what is said
 enters a card, or takes the place of what was said before.
 
 The class of a conclusion is its kind, which its seal binds.

@@ -48,7 +48,7 @@ from souvenance.gate.conversation.messages import (
     Messages,
     NewMessage,
 )
-from souvenance.ports.write_queue import Letter, WriteQueue, WriteRefused
+from souvenance.ports.write_queue import QueuedWrite, WriteQueue, WriteRefused
 
 _MARK = "souvenance_write"
 """The field of a message's metadata with the id of the queued write that brought it."""
@@ -132,7 +132,7 @@ class QueueDelivery:
         self._ids: dict[str, list[str]] = {}
         """The messages of the latest writes, by the id of the write."""
 
-    def __call__(self, queued: Letter) -> None:
+    def __call__(self, queued: QueuedWrite) -> None:
         """Raises: Refused for what will never be taken; SouvenanceError for what may be another time.
 
         A turn that is denied waits for a change of mind; anything else would only hold it up.
@@ -150,7 +150,7 @@ class QueueDelivery:
                 raise
             raise WriteRefused(f"{error.code}: {error.detail}") from error
 
-    def _carry(self, queued: Letter, content: Content) -> None:
+    def _carry(self, queued: QueuedWrite, content: Content) -> None:
         match content:
             case QueuedTurn():
                 self._say(queued, content)
@@ -161,7 +161,7 @@ class QueueDelivery:
             case Undo():
                 self._undo(content)
 
-    def _say(self, queued: Letter, turn: QueuedTurn) -> None:
+    def _say(self, queued: QueuedWrite, turn: QueuedTurn) -> None:
         scope, members = turn.scope, members_of(turn.scope)
         said = [one for one in turn.said if one.peer in members]
         if not said or (queued.attempts and self._brought(scope, queued.id)):
@@ -234,7 +234,7 @@ class QueueDelivery:
                 if statement.instead_of in note.text and note.text != statement.text:
                     memory.retract(note.id)
 
-    def _add_page(self, queued: Letter, page: QueuedPage) -> None:
+    def _add_page(self, queued: QueuedWrite, page: QueuedPage) -> None:
         scope = page.scope
         if scope.named(page.peer) not in members_of(scope):
             raise WriteRefused("the token does not speak for the agent")
@@ -339,7 +339,11 @@ class DeliveryThread:
     """One thread at most, which goes when nothing is held and there is nothing to deliver for a while."""
 
     def __init__(
-        self, write_queue: WriteQueue, carry: Callable[[Letter], None], *, look_seconds: float = _LOOK_SECONDS
+        self,
+        write_queue: WriteQueue,
+        carry: Callable[[QueuedWrite], None],
+        *,
+        look_seconds: float = _LOOK_SECONDS,
     ) -> None:
         self._write_queue = write_queue
         self._carry = carry

@@ -43,7 +43,7 @@ from souvenance.hermes.conversation import CachedConversation
 from souvenance.hermes.delivery import Content, DeliveryThread, QueueDelivery, body_of, lane_of
 from souvenance.hermes.gc_pause import undisturbed
 from souvenance.hermes.state_files import StateFiles
-from souvenance.ports.write_queue import Letter, WriteQueue, WriteQueueStatus, WriteRefused
+from souvenance.ports.write_queue import QueuedWrite, WriteQueue, WriteQueueStatus, WriteRefused
 
 QUIET_SECONDS = 5.0
 """This long after the last turn ended, it is quiet."""
@@ -448,7 +448,7 @@ class ProfileRuntime:
             self._delivery_thread.ring()
         return write_id
 
-    def _carry(self, queued: Letter) -> None:
+    def _carry(self, queued: QueuedWrite) -> None:
         try:
             self.backend().delivery(queued)
         except SouvenanceError as error:

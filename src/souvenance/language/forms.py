@@ -59,7 +59,7 @@ def clauses(text: str) -> list[str]:
 
 
 def signs(text: str) -> list[str]:
-    """What says something in Chinese and Japanese: each ideograph, and words from abroad."""
+    """What says something in Chinese and Japanese: each ideograph, and words written in katakana."""
     return _SIGNS.findall(text)
 
 
@@ -132,7 +132,7 @@ _LETTERS = pattern(r"[^\W\d_]+")
 _THOUSANDS = pattern(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred"
-_ABROAD = (
+_OTHER_LANGUAGES = (
     "uno um uma een один одна jeden jedna bir",
     "due dois duas twee två два две dwa dwie iki",
     "tre três drie три trzy üç",
@@ -152,9 +152,9 @@ _FIRST_COUNTED, _SURE_LETTERS = 2, 5
 @cache
 def _numerals() -> dict[str, int]:
     """What each word for a number means: the small ones as times have them ("three days ago"), and tens."""
-    abroad = numbered(_ABROAD, 1)
+    others = numbered(_OTHER_LANGUAGES, 1)
     small = {word: value for one in _READ for word, value in numbered(lexicon(one).numbers, 1).items()}
-    return abroad | small | {word: 10 * tens for tens, word in enumerate(_TENS.split(), 2)}
+    return others | small | {word: 10 * tens for tens, word in enumerate(_TENS.split(), 2)}
 
 
 @cache

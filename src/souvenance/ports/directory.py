@@ -1,4 +1,4 @@
-"""The parts of a transaction that a conversation needs beside its lines: register and work list.
+"""The parts of a transaction that a conversation needs beside its lines: directory and work list.
 
 Contract, which `contracts.directory_contract` and `contracts.jobs_contract` check on
 every implementation: nothing crosses a workspace; names compare byte for byte; every change is
@@ -159,7 +159,7 @@ class Work(Protocol):
         ...
 
     def owed(self, workspace: str, kinds: Collection[str], *, after: int = 0, limit: int) -> list[Task]:
-        """The first jobs of these kinds behind that number, in their order, whoever holds them."""
+        """The first jobs of these kinds behind that number, in their order, held or not."""
         ...
 
     def tallies(

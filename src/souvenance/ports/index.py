@@ -25,7 +25,7 @@ from souvenance.language.times import TimeSpan
 from souvenance.ports.store import Store, Transaction
 
 Place = tuple[Compartment, str]
-"""A line's room, and its id there."""
+"""A line's compartment, and its id there."""
 
 
 Opened = Callable[[str, bytes], bytes | None]

@@ -108,7 +108,7 @@ class ModelReading(Struct, frozen=True):
     before: Sequence[Turn] = ()
     """What was said right before."""
     fresh: frozenset[str] = frozenset()
-    """The lines from which something may be concluded about whoever said them."""
+    """The lines from which something may be concluded about their speakers."""
     carried: frozenset[str] = frozenset()
     """The lines that are not their speaker's own words: of a document, a tool, somebody else's mail."""
     wishes: Mapping[str, str] = {}

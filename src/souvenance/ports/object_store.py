@@ -70,8 +70,8 @@ COMPARTMENT = "room"
 
 
 class ChangeNote(NamedTuple):
-    """Something of a compartment that must be looked at. `stamp` is that of whoever noted or claimed it
-    last."""
+    """Something of a compartment that must be looked at. `stamp` is that of the last note or
+    claim."""
 
     compartment: Compartment
     what: str
@@ -85,9 +85,9 @@ class Replication(Protocol):
 
     Contract, which `contracts.replication_contract` checks on every implementation: a note says only that
     something must be looked at; what is then done is decided by what the store says at that moment. It is
-    made in the transaction that changes the store. Whoever carried it takes it away, and only if nothing was
-    noted meanwhile; if someone else took it away or noted it anew, it is noted (again), so that whatever a
-    slow carrier did last is looked at once more.
+    made in the transaction that changes the store. The worker that replicated it takes it away, and only if
+    nothing was noted meanwhile; if another worker took it away or noted it anew, it is noted (again), so
+    that the last change of a slow worker is looked at once more.
     """
 
     def note(self, replication: Collection[ChangeNote]) -> None:
@@ -103,7 +103,7 @@ class Replication(Protocol):
         ...
 
     def claim(self, stamp: str, *, now: int, until: int, most: int) -> Sequence[ChangeNote]:
-        """Take some that are due, by room, and stamp them; until then nobody else is given them."""
+        """Take some that are due, by compartment, and stamp them; until then nobody else is given them."""
         ...
 
     def done(self, replication: ChangeNote) -> None:
@@ -111,7 +111,7 @@ class Replication(Protocol):
         ...
 
     def postpone(self, replication: ChangeNote, due: int) -> None:
-        """Leave it to whoever claims it from then on."""
+        """Let it be claimed from then on."""
         ...
 
     def waiting(self, workspace: str | None = None, owner: str | None = None) -> int:
@@ -123,5 +123,5 @@ class Replication(Protocol):
         ...
 
     def begin(self) -> None:
-        """From now on, changes of this store are to be noted, whoever makes them."""
+        """From now on, changes of this store are to be noted, in every process."""
         ...

@@ -1,6 +1,6 @@
-"""The observer: whoever is told how long a piece of work took, and how it ended.
+"""The observer: hears how long a piece of work took, and how it ended.
 
-It is told kinds, names of operations, codes and numbers. It is never told content, a token, or a name that a
+It gets kinds, names of operations, codes and numbers. It never gets content, a token, or a name that a
 person gave. It must not raise, and must not hold up what it watches.
 """
 

@@ -8,14 +8,14 @@ Contract, which `contracts.store_contract` checks on every implementation:
   With `lasting=False` it outlives the process at once, and a loss of power, or of the database's server,
   from the next durable write on; no later change can outlive an earlier one.
 - Nothing crosses a workspace: every method is asked about one.
-- Whoever names a workspace touches nothing in the transaction but that and what belongs to all ('*') or to
-  none (clients and slips of sign-ins), and of what belongs to all changes only what is counted. A store may
-  hide the rest, and may let writers of several workspaces write at once; whoever names none writes alone.
-- Rooms and ids compare byte for byte. Lines of a compartment are ordered by id.
+- A transaction that names a workspace touches nothing but that and what belongs to all ('*') or to none
+  (clients and slips of sign-ins), and of what belongs to all changes only what is counted. A store may
+  hide the rest, and may let writers of several workspaces write at once; one that names none writes alone.
+- Compartments and ids compare byte for byte. Lines of a compartment are ordered by id.
 - Foreign errors arrive as `StorageUnavailable` and its kind.
 - After `scrub()` returns True, no byte of a deleted row is left in any file of a store that is its own files.
   A database's server keeps such bytes in its log and its free pages until it writes over them; what makes
-  them unreadable there is that a forgotten room's keys are gone.
+  them unreadable there is that a forgotten compartment's keys are gone.
 - One store may be used from several threads, and one set of files from several processes.
 """
 
@@ -193,7 +193,7 @@ class Turns(Struct, frozen=True):
 
 class StoredLines(Protocol):
     def append(self, line: SealedLine) -> bool:
-        """Store the line; False, and no change, if its room has that id or its session that turn already."""
+        """Store the line; False, and no change, if its compartment has that id or its session that turn."""
         ...
 
     def get(self, compartment: Compartment, line_id: str) -> SealedLine | None: ...
@@ -246,7 +246,7 @@ class StoredLines(Protocol):
         ...
 
     def turns(self, span: Turns) -> list[SealedLine]:
-        """Lines that have a turn in the session, whoever owns them."""
+        """Lines that have a turn in the session, of any owner."""
         ...
 
     def last_turn(self, workspace: str, session: str) -> int:
@@ -268,7 +268,7 @@ class StoredLines(Protocol):
     def view(
         self, workspace: str, line_id: str, namespaces: Collection[str] | None = None
     ) -> SealedLine | None:
-        """The line about a peer of that id, whoever holds it, in these namespaces or else in any.
+        """The line about a peer of that id, of any holder, in these namespaces or else in any.
 
         Of several, the first by owner and namespace.
         """
@@ -317,7 +317,7 @@ class Comparing(Protocol):
         """The lines of the compartment that lie on the question's side, by their ids, and how near: by the
         inner product with its vector of little-endian 32-bit floats.
 
-        With `most`, only so many that lie nearest; in a very large room an index may miss a few of them.
+        With `most`, only so many that lie nearest; in a very large compartment an index may miss a few.
         """
         ...
 
@@ -381,15 +381,15 @@ class Terms(Protocol):
     def leave(self, space: str, most: int) -> int:
         """Drop up to so many vectors of a space that is no longer used; how many went.
 
-        Whoever uses it again touches the compartments first.
+        To use it again, touch the compartments first.
         """
         ...
 
 
 class Keys(Protocol):
     def of(self, workspace: str, owner: str, namespaces: Collection[str] | None = None) -> list[WrappedKey]:
-        """The keys of an owner's compartments (of all of them without `namespaces`), by room, oldest epoch
-        first."""
+        """The keys of an owner's compartments (of all of them without `namespaces`), by compartment, oldest
+        epoch first."""
         ...
 
     def add(self, key: WrappedKey) -> None: ...

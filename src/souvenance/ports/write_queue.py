@@ -3,13 +3,13 @@
 Contract, which `contracts.write_queue_contract` checks on every implementation:
 
 - What `put` was given is durable when it returns: it survives the process being killed.
-- Letters of one lane are delivered one after another in the order of `put`, whichever process put
+- Writes of one lane are delivered one after another in the order of `put`, whichever process put
   them; a lane that waits holds up no other. One process at a time delivers from a write queue.
-- A letter is offered until it was taken: more than once only if the process died, or the carrier
-  raised, between taking and telling. Its id is the same each time, so the carrier can tell.
-- Held letters, and what was put behind them in their lane, wait until the lane is released; those of
+- A write is offered until it was taken: more than once only if the process died, or the handler
+  raised, between taking and telling. Its id is the same each time, so the handler can tell.
+- Held writes, and what was put behind them in their lane, wait until the lane is released; those of
   a process that is gone, and those older than `LONGEST_HOLD_MS`, are held no more.
-- Nothing of a letter's body or lane is readable in the write queue's files, during its life or after.
+- Nothing of a write's body or lane is readable in the write queue's files, during its life or after.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from msgspec import Struct
 
 LONGEST_HOLD_MS = 30 * 60 * 1000
 MOST_SET_ASIDE = 1000
-"""How many of the letters set aside are kept: the newest."""
+"""How many of the writes set aside are kept: the newest."""
 
 
-class Letter(Struct, frozen=True):
+class QueuedWrite(Struct, frozen=True):
     id: str
     """A ULID."""
     lane: str
@@ -36,11 +36,11 @@ class Letter(Struct, frozen=True):
 
 
 class WriteRefused(Exception):
-    """What a carrier raises for a letter that will never be taken. It is set aside, and its lane goes on."""
+    """What a handler raises for a write that will never be taken. It is set aside, and its lane goes on."""
 
 
 class WriteQueueStatus(Struct, frozen=True):
-    """How many letters there are."""
+    """How many writes there are."""
 
     waiting: int = 0
     held: int = 0
@@ -51,14 +51,14 @@ class WriteQueueStatus(Struct, frozen=True):
 
 class WriteQueue(Protocol):
     def put(self, lane: str, body: dict[str, Any], *, held: bool = False) -> str:
-        """The id of the letter. The body is JSON.
+        """The id of the write. The body is JSON.
 
         Raises: StorageUnavailable.
         """
         ...
 
     def held(self, lane: str) -> int:
-        """How many letters of the lane are held.
+        """How many writes of the lane are held.
 
         Raises: StorageUnavailable.
         """
@@ -71,10 +71,10 @@ class WriteQueue(Protocol):
         """
         ...
 
-    def deliver(self, carrier: Callable[[Letter], None]) -> bool:
-        """Offer every letter that is not held, once; whether none of those is left.
+    def deliver(self, handler: Callable[[QueuedWrite], None]) -> bool:
+        """Offer every write that is not held, once; whether none of those is left.
 
-        If the carrier raises anything but `WriteRefused`, the rest of that lane waits for another time.
+        If the handler raises anything but `WriteRefused`, the rest of that lane waits for another time.
         False at once if another delivers, be it a process or a thread.
 
         Raises: StorageUnavailable.

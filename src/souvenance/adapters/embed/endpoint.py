@@ -110,7 +110,7 @@ class EndpointEmbedder:
 
     @property
     def space(self) -> str:
-        """Tells which endpoint it is without telling where: whoever asks why a line came may read it."""
+        """Identifies the endpoint without its address, since `explain` shows it to users."""
         return f"endpoint/{sha256(self._url.encode()).hexdigest()[:12]}/{self._model}/{self._dimensions}"
 
     @property

@@ -13,7 +13,7 @@ this module multiplies as they are. `tests/adapters/make_minilm_graph.py` makes 
 A model of the user's own lies in a folder that is laid out as sentence-transformers does it:
 
 - `model.onnx`, named by its SHA-256.
-- `tokenizer.json`; or `vocab.txt`, if it is that of an uncased BERT.
+- `tokenizer.json`.
 - `1_Pooling/config.json`, if there is one, says whether the mean of all tokens counts or the first.
 - `config_sentence_transformers.json`, if there is one, says what a question and a passage begin with.
 """
@@ -356,6 +356,7 @@ def _package_folder() -> Path | None:
 
 _SHA256 = 64
 _HEX = frozenset("0123456789abcdef")
+_TOKENIZER = "tokenizer.json"
 _POOLING = "1_Pooling/config.json"
 _PROMPTS = "config_sentence_transformers.json"
 _T = TypeVar("_T")
@@ -389,10 +390,7 @@ def folder(place: Path, sha256: str) -> LocalEmbedder:
     model = place / "model.onnx"
     if not model.is_file():
         raise Misconfigured(f"{place} has no model.onnx")
-    tokenizer = next((place / name for name in _TOKENIZERS if (place / name).is_file()), None)
-    if tokenizer is None:
-        raise Misconfigured(f"{place} has neither {' nor '.join(_TOKENIZERS)}")
-    content = readable(tokenizer)
+    content = readable(place / _TOKENIZER)
     pooling = _pooling(_settings(place / _POOLING, _Pooling))
     prompts = _settings(place / _PROMPTS, _Prompts).prompts
     used = Prompts(
@@ -402,33 +400,21 @@ def folder(place: Path, sha256: str) -> LocalEmbedder:
     return LocalEmbedder(
         place.resolve().name,
         f"folder/{hashlib.sha256(depends).hexdigest()[:32]}",
-        partial(_folder_network, model, sha256, tokenizer.name, content, pooling),
+        partial(_folder_network, model, sha256, content, pooling),
         origin="from a folder",
         prompts=used,
     )
 
 
-def _folder_network(model: Path, sha256: str, tokenizer: str, content: bytes, pooling: Pooling) -> Network:
+def _folder_network(model: Path, sha256: str, tokenizer: bytes, pooling: Pooling) -> Network:
+    from tokenizers import Tokenizer
 
     weights = verified(model, sha256)
     try:
-        made = _TOKENIZERS[tokenizer](content)
+        made = cut_off(Tokenizer.from_buffer(tokenizer))
     except ValueError as error:
-        raise Misconfigured(f"{tokenizer} can't be used: {error}") from error
+        raise Misconfigured(f"{_TOKENIZER} can't be used: {error}") from error
     return Network(weights, made, pooling=pooling)
-
-
-def _whole(content: bytes) -> Tokenizer:
-    from tokenizers import Tokenizer
-
-    return cut_off(Tokenizer.from_buffer(content))
-
-
-def _pieces(content: bytes) -> Tokenizer:
-    return wordpieces(content.decode())
-
-
-_TOKENIZERS = {"tokenizer.json": _whole, "vocab.txt": _pieces}
 
 
 def _settings(path: Path, kind: type[_T]) -> _T:

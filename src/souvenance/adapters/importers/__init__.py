@@ -1,1 +1,1 @@
-"""Readers of other memories: one room for each source, all of which tell the same few records."""
+"""Readers of other memories: one module for each source. All give the same few kinds of records."""

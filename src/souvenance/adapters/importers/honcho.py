@@ -124,13 +124,18 @@ class Honcho:
             raise NotFound(f"the source has no workspace {name!r}", hint="Name another, or none for all.")
         yield there
 
-    def listed(self, path: str, kind: type[Any]) -> Iterator[Any]:
+    def listed(self, path: str, kind: type[Any], method: str = "POST") -> Iterator[Any]:
         number = pages = 1
         while number <= pages:
-            order = {"page": number, "size": _PAGE, "reverse": "true" if "/conclusions/" in path else "false"}
-            page = decoded(self.asked("POST", path, order, {}), _HonchoPage, f"page {number} of {path}")
+            query: dict[str, Any] = {"page": number, "size": _PAGE}
+            if method == "POST":
+                query["reverse"] = "true" if "/conclusions/" in path else "false"
+            place = f"page {number} of {path}"
+            page = decoded(
+                self.asked(method, path, query, {} if method == "POST" else None), _HonchoPage, place
+            )
             for raw in page.items:
-                yield decoded(bytes(raw), kind, f"page {number} of {path}")
+                yield decoded(bytes(raw), kind, place)
             number, pages = number + 1, page.pages if page.items else 0
 
     def asked(self, method: str, path: str, query: Mapping[str, Any], body: Any = None) -> bytes:
@@ -194,10 +199,12 @@ class _Copy:
         base = f"/sessions/{quote(session.id, safe='')}"
         place = f"session {shown(session.id)}"
         members = {}
-        for peer in filter(_NAME.fullmatch, self._members(base)):
-            config = self._asked("GET", f"{base}/peers/{quote(peer, safe='')}/config", {})
-            habits = decoded(config, _Habits, f"{place}, peer {shown(peer)}")
-            members[peer] = MemberReasoning(habits.observe_me, habits.observe_others)
+        for peer in self._listed(f"{base}/peers", _HonchoEntry, "GET"):
+            if not _NAME.fullmatch(peer.id):
+                continue
+            config = self._asked("GET", f"{base}/peers/{quote(peer.id, safe='')}/config", {})
+            habits = decoded(config, _Habits, f"{place}, peer {shown(peer.id)}")
+            members[peer.id] = MemberReasoning(habits.observe_me, habits.observe_others)
         yield from self._met(members)
         yield ImportedSession(
             session.id, session.id, members, bag(session.metadata, place), bag(session.configuration, place)
@@ -217,15 +224,6 @@ class _Copy:
                 moment(said.created_at, where),
                 bag(said.metadata, where),
             )
-
-    def _members(self, base: str) -> Iterator[str]:
-        number = pages = 1
-        while number <= pages:
-            query = {"page": number, "size": _PAGE}
-            page = decoded(self._asked("GET", f"{base}/peers", query), _HonchoPage, f"peers of {base}")
-            for raw in page.items:
-                yield decoded(bytes(raw), _HonchoEntry, f"peers of {base}").id
-            number, pages = number + 1, page.pages if page.items else 0
 
     def _met(self, names: Any) -> Iterator[ImportedPeer]:
         for name in names:
@@ -259,8 +257,8 @@ class _Copy:
         if card:
             yield Card(observer, observed, tuple(clean(one) for one in card))
 
-    def _listed(self, path: str, kind: type[Any]) -> Iterator[Any]:
-        return self._server.listed(f"{self._base}{path}", kind)
+    def _listed(self, path: str, kind: type[Any], method: str = "POST") -> Iterator[Any]:
+        return self._server.listed(f"{self._base}{path}", kind, method)
 
     def _asked(self, method: str, path: str, query: Mapping[str, Any]) -> bytes:
         return self._server.asked(method, f"{self._base}{path}", query)

@@ -1,8 +1,8 @@
 """The default index: ranks lines in memory by the signals of `souvenance.domain.relevance`.
 
 It follows the store's feeds of blinded tokens and sealed vectors; a store that compares vectors itself is
-asked how near lines lie instead. Rooms are loaded when first asked about and dropped, least recently used
-first, when together they grow beyond the given size.
+asked how near lines lie instead. Compartments are loaded when first asked about. When together they grow
+beyond the given size, the least recently used are dropped.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Seen(NamedTuple):
     view: IndexView
     made_of: tuple[tuple[ref[CompartmentIndex], int], ...]
     asked: bool
-    """Whether it is there because it was asked for, and not kept up for whoever asks next."""
+    """Whether a question asked for it, and it was not only kept up for the next one."""
 
     def shows(self, compartments: Sequence[CompartmentIndex], sessions: frozenset[int] | None) -> bool:
         pairs = zip(self.made_of, compartments, strict=True)
@@ -93,9 +93,9 @@ class RankedIndex:
         """Of all compartments, in bytes."""
         self._views: OrderedDict[_Sight, _Seen] = OrderedDict()
         self._touched: set[Compartment] = set()
-        """Rooms in memory that something is being written to."""
+        """Compartments in memory that something is being written to."""
         self._unread: set[Compartment] = set()
-        """Rooms in memory with vectors that are yet to be read, by who asks next if by nobody before."""
+        """Compartments in memory with vectors that are yet to be read, at the latest by the next question."""
         self._sessions: dict[tuple[str, str], int] = {}
         self._lock = threading.Lock()
 
@@ -229,7 +229,7 @@ class RankedIndex:
         """Read the vectors of a compartment that nobody has read, and find the rows of its lines as they are
         seen.
 
-        Opening many takes long, and whoever asks meanwhile does not wait for it, but is left to do it.
+        Opening many takes long. A question that comes meanwhile does not wait: it opens them itself.
         """
         with self._lock:
             if compartment not in self._compartments:

@@ -54,7 +54,7 @@ class ViewBounds(NamedTuple):
 
 
 class IndexView:
-    """Rooms as they are at one moment, or some sessions of them, and beside each line those before and after.
+    """Compartments at one moment, or some sessions of them, and for each line those before and after.
 
     A place that is not there is the number of lines, so that an array with one element more answers for it.
     """
@@ -154,7 +154,7 @@ class IndexView:
         return np.where(self.apart[lines], own, values[self.session[lines]])
 
     def bearing(self, tokens: ByCompartment) -> list[NDArray[np.bool_]]:
-        """For each of the tokens, given by room, which lines hold it."""
+        """For each of the tokens, given by compartment, which lines hold it."""
         found = self._borne.get(tokens)
         if found is None:
             found = [np.zeros(self.size, dtype=bool) for _ in tokens[0]]

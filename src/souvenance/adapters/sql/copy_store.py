@@ -75,7 +75,7 @@ def copy_store(
 
 
 def snapshot(source: Engine, target: Engine, beside: Callable[[], _Beside]) -> tuple[dict[str, int], _Beside]:
-    """Copy the source as it is now into an empty store, whoever writes to it meanwhile.
+    """Copy the source as it is now into an empty store. Others may write to it meanwhile.
 
     Beside the number of each table's rows: what `beside` gave when the moment was just fixed.
 

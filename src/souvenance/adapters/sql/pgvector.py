@@ -1,7 +1,7 @@
 """Vectors in the clear in PostgreSQL, where pgvector compares them.
 
 They lie in the table of the sealed ones, in a column of their own. A compartment is compared line by line,
-and so exactly, whoever else has vectors there. Only for a compartment that is very large, and has a large
+and so exactly, however many vectors others have. Only for a compartment that is very large, and has a large
 share of them all, the HNSW index over all compartments is quicker. It is read on in order of nearness until
 it gave enough lines of the compartment; before that takes longer than to compare them all, they are compared.
 """
@@ -31,7 +31,7 @@ _MOST_INDEXED = 2000
 _DEARER = 100
 """To read one entry of the index takes as long as to compare so many lines: measured, 384 dimensions."""
 _LOCK = 0x6D6E656D6F6E7631
-"""Of whoever makes an index."""
+"""The lock for making an index."""
 
 _VERSION = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
 _HAS_TYPE = "SELECT 1 WHERE to_regtype('vector') IS NOT NULL"

@@ -1,19 +1,17 @@
 """The PostgreSQL engine: a pool of connections, one writer per workspace, row-level security around each.
 
-A reader has one snapshot. A writer first takes locks that last as long as its transaction: whoever writes
-one workspace shares the lock of all and has its workspace's alone; whoever writes all has the lock of all
-alone. So the statements, which are written for one writer, meet one in each workspace. The workspace that a
+A reader has one snapshot. A writer first takes locks that last as long as its transaction: a writer of one
+workspace shares the lock of all and has that workspace's alone; a writer of all has the lock of all alone.
+So the statements, which are written for one writer, meet one in each workspace. The workspace that a
 transaction names is also told to PostgreSQL, whose policies hide the rows of all others (`postgres_schema`).
 """
 
 from __future__ import annotations
 
-import os
-import select
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, ClassVar
@@ -87,6 +85,9 @@ BUSY_SECONDS = 10
 MOST_CONNECTIONS = 20
 OLDEST_SERVER = 15
 _CONNECT_SECONDS = 5
+_RETRY_SECONDS = 1.0
+_LOOK_SECONDS = 0.2
+"""How often a thread that listens looks whether it is to end."""
 _FORGOTTEN_SECONDS = 60
 """After so long a transaction whose process says nothing is given up, and its locks with it."""
 
@@ -206,8 +207,32 @@ class PostgresEngine:
         self._role = postgres_schema.separate_workspaces(session)
         postgres_schema.tell_jobs(session)
 
-    def listening(self, heard: Callable[[], None]) -> Listening:
-        return Listening(lambda: self._connect().connection, heard)
+    @contextmanager
+    def listening(self, heard: Callable[[], None]) -> Iterator[bool]:
+        """Call back meanwhile, in a thread of its own, whenever jobs may have been added anywhere."""
+        over = threading.Event()
+        thread = threading.Thread(
+            target=self._listen, args=(heard, over), name="souvenance-listen", daemon=True
+        )
+        thread.start()
+        try:
+            yield True
+        finally:
+            over.set()
+            thread.join()
+
+    def _listen(self, heard: Callable[[], None], over: threading.Event) -> None:
+        """A lost connection is made again, and then it calls back too: something may have been missed."""
+        while not over.is_set():
+            try:
+                with closing(self._connect().connection) as connection:
+                    connection.execute(f"LISTEN {CHANNEL}".encode())
+                    heard()
+                    while not over.is_set():
+                        if list(connection.notifies(timeout=_LOOK_SECONDS, stop_after=1)):
+                            heard()
+            except (SouvenanceError, psycopg.Error):
+                over.wait(_RETRY_SECONDS)
 
     def vectors(self, session: SqlSession) -> Vectors:
         if self._compares:
@@ -370,68 +395,3 @@ def _numbered(sql: str) -> bytes:
 
 def _quoted(text: str) -> str:
     return quoting.Literal(text).as_string(None)
-
-
-_RETRY_SECONDS = 1.0
-
-
-class Listening:
-    """Calls back whenever work may have been added anywhere, in a thread of its own, until it is left.
-
-    A connection that is lost is made again, and then it calls too: something may have been missed.
-    """
-
-    def __init__(self, connect: Callable[[], psycopg.Connection], heard: Callable[[], None]) -> None:
-        self._connect = connect
-        self._heard = heard
-
-    def __enter__(self) -> bool:
-        self._waking, self._wake = os.pipe()
-        self._thread = threading.Thread(target=self._listen, name="souvenance-listen", daemon=True)
-        self._thread.start()
-        return True
-
-    def __exit__(self, *raised: object) -> None:
-        os.write(self._wake, b"\0")
-        self._thread.join()
-        os.close(self._waking)
-        os.close(self._wake)
-
-    def _listen(self) -> None:
-        while True:
-            try:
-                if self._listened():
-                    return
-            except (SouvenanceError, psycopg.Error):
-                if self._left(_RETRY_SECONDS):
-                    return
-
-    def _listened(self) -> bool:
-        """Listen until it is left.
-
-        Raises: psycopg.Error, SouvenanceError if the connection is lost or refused.
-        """
-        connection = self._connect()
-        try:
-            connection.execute(f"LISTEN {CHANNEL}".encode())
-            self._heard()
-            while True:
-                readable, _, _ = select.select([connection.fileno(), self._waking], [], [])
-                if self._waking in readable:
-                    return True
-                connection.pgconn.consume_input()
-                if _taken(connection):
-                    self._heard()
-        finally:
-            connection.close()
-
-    def _left(self, seconds: float) -> bool:
-        return bool(select.select([self._waking], [], [], seconds)[0])
-
-
-def _taken(connection: psycopg.Connection) -> bool:
-    """Whether anything was told; all that was is taken."""
-    told = False
-    while connection.pgconn.notifies() is not None:
-        told = True
-    return told

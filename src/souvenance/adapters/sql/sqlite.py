@@ -3,8 +3,8 @@
 A lasting commit is on the disk when it returns: SQLite commits (synchronous=NORMAL), the lock is free for the
 next writer, and then we flush SQLite's log ourselves (ADR 0027). Threads of one process share one writing
 connection under the lock and draw reading connections from a pool; other processes are held off by SQLite's
-own lock, for which we wait. Whoever writes a row that need not last waits for one other writer at most, not
-for all that stand in line with lasting changes, and for no flush.
+own lock, for which we wait. A write that need not last waits for one other writer at most, not for all
+lasting writes in the queue, and for no flush.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
@@ -94,7 +94,7 @@ class SqliteEngine:
     @contextmanager
     def read(self, workspace: str = ALL) -> Iterator[SqliteConnection]:
         """One consistent view, on a connection of its own."""
-        with translated():
+        try:
             session = self._take()
             session.execute("BEGIN")
             try:
@@ -102,12 +102,15 @@ class SqliteEngine:
             finally:
                 session.execute("ROLLBACK")
                 self._give_back(session)
+        except sqlite3.Error as error:
+            raise _translation(error) from error
 
     @contextmanager
     def write(self, workspace: str = ALL, *, lasting: bool = True) -> Iterator[SqliteConnection]:
         """The one writer's transaction: committed at the end, or undone."""
-        session = self._writer
-        with translated(), _held((self._line, self._lock) if lasting else (self._lock,)):
+        session, locks = self._writer, (self._line, self._lock) if lasting else (self._lock,)
+        _acquire(locks)
+        try:
             session.execute("BEGIN IMMEDIATE")
             try:
                 session.look()
@@ -118,6 +121,11 @@ class SqliteEngine:
                 if session.in_transaction:
                     session.execute("ROLLBACK")
                 raise
+        except sqlite3.Error as error:
+            raise _translation(error) from error
+        finally:
+            for lock in locks:
+                lock.release()
         if lasting:
             self.flush()
 
@@ -152,7 +160,7 @@ class SqliteEngine:
             raise StorageUnavailable(f"the store's log can't be flushed: {error.strerror}") from error
 
     def fortify(self, session: SqlSession) -> None:
-        """SQLite knows no rights: whoever has the file has all of it."""
+        """SQLite has no access rights: a process that can read the file can read all of it."""
 
     def listening(self, heard: Callable[[], None]) -> AbstractContextManager[bool]:
         """SQLite tells nobody what other processes write."""
@@ -246,15 +254,13 @@ class SqliteConnection:
         self._connection.close()
 
 
-@contextmanager
-def _held(locks: Sequence[threading.Lock]) -> Iterator[None]:
+def _acquire(locks: Sequence[threading.Lock]) -> None:
     """Raises: StorageBusy."""
-    with ExitStack() as stack:
-        for lock in locks:
-            if not lock.acquire(timeout=BUSY_SECONDS):
-                raise StorageBusy("the store is busy")
-            stack.callback(lock.release)
-        yield
+    for number, lock in enumerate(locks):
+        if not lock.acquire(timeout=BUSY_SECONDS):
+            for held in locks[:number]:
+                held.release()
+            raise StorageBusy("the store is busy")
 
 
 def _is_undecodable(error: sqlite3.OperationalError) -> bool:

@@ -444,7 +444,7 @@ class SqlStore:
 def in_file(path: Path) -> Engine:
     """Make the file before SQLite does, so that it and the files beside it are the owner's alone.
 
-    One that is there is not touched: to close it would drop the locks of whoever has it open in this process.
+    One that is there is not touched: closing it would drop the locks of other connections of this process.
 
     Raises: as `SqliteEngine`.
     """

@@ -66,7 +66,7 @@ def number(chunk: str) -> Iterator[str]:
 def measure(word: str) -> Iterator[str]:
     """The terms of '2nd', '1990s' and '5km': the number, and with a unit the whole and the unit as well.
 
-    Of '5k' also '5000'. But a run of 5k is no 5,000 euros, and whoever asks for it looks for '5k' first.
+    Of '5k' also '5000'. But a run of 5k is no 5,000 euros, and a question about it looks for '5k' first.
     """
     if found := _MEASURE.match(word):
         yield unpadded(found[1])
