@@ -29,6 +29,7 @@ from souvenance.surfaces.transfers import ARCHIVE, Transfers
 
 _LOG = logging.getLogger(__name__)
 READING, READY, IMPORTING, DONE, FAILED = "reading", "ready", "importing", "done", "failed"
+BUSY = (READING, IMPORTING)
 _CONFIRM_SECONDS = 30 * 60
 """How long a file waits to be confirmed."""
 _MOST_REPORTS = 100
@@ -152,7 +153,7 @@ class ImportRun:
 
     @property
     def is_busy(self) -> bool:
-        return self.state in (READING, IMPORTING)
+        return self.state in BUSY
 
 
 class Imports:
