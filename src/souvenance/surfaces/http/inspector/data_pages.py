@@ -29,6 +29,7 @@ from souvenance.gate.gate import Gate
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.inspector.imports import (
+    BUSY,
     ArchiveFile,
     ImportRun,
     Imports,
@@ -194,9 +195,15 @@ class DataPages:
 
     async def import_(self, visit: Visit) -> Response:
         run = self._imports.find(visit.who.jti, visit.path["id"])
-        part = "hx-request" in visit.request.headers
-        kind = SOURCES[run.report.kind].partition(" (")[0] if run.report else ""
-        return visit.page("import_state.html" if part else "import.html", run=run, kind=kind)
+        state, report = run.state, run.report  # In this order: the report is there before the state says so.
+        return visit.page(
+            "import_state.html" if "hx-request" in visit.request.headers else "import.html",
+            run=run,
+            state=state,
+            busy=state in BUSY,
+            report=report,
+            kind="" if report is None else SOURCES[report.kind].partition(" (")[0],
+        )
 
     async def start_import(self, visit: Visit) -> Response:
         await visit.form()
