@@ -218,8 +218,9 @@ LOADED = (
 )
 """What a command or a server imports."""
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(list(LOADED))
-"""A process that has loaded the package once and forks for every command: loading is most of the cost.
+FORKS.set_forkserver_preload([*LOADED, *(["pytest"] if "pytest" in sys.modules else [])])
+"""A process that has loaded the package once and forks for every command: loading is most of the cost. Every fork
+imports what its parent's parent was started with, which is pytest itself in a run without workers.
 
 It also lets a command run as a user who may not read this interpreter's files.
 """
