@@ -7,6 +7,7 @@ is also the program that forks; any interpreter runs it, so it needs nothing but
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import json
 import os
@@ -16,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -89,14 +91,34 @@ def _run(wire: socket.socket, real: str, entry: str) -> None:
     if command == 0:
         wire.close()
         _become(streams, [real, *arguments], folder, environment)
-        module, _, function = entry.partition(":")
-        sys.exit(getattr(importlib.import_module(module), function)())
+        _end(_called(entry))
     ended = os.pidfd_open(command)
     if ended not in select.select([wire, ended], [], [])[0]:
         os.kill(command, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(command, 0)[1])
     wire.send(bytes([code if code >= 0 else 128 - code]))
     os._exit(0)
+
+
+def _called(entry: str) -> object:
+    """What a program ends with."""
+    module, _, function = entry.partition(":")
+    try:
+        return getattr(importlib.import_module(module), function)()
+    except SystemExit as ended:
+        return ended.code
+
+
+def _end(code: object) -> None:
+    """End as an interpreter does, but for taking all modules apart, which takes longer than a command."""
+    if code is not None and not isinstance(code, int):
+        print(code, file=sys.stderr)
+        code = 1
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code or 0)
 
 
 def _become(streams: list[int], arguments: list[str], folder: str, environment: dict[str, str]) -> None:

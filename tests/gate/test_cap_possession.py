@@ -6,7 +6,7 @@ import pytest
 
 from gate.world import World, fresh_key, on_sqlite
 from souvenance.domain import proof
-from souvenance.domain.capability import Confirmation, HolderKey
+from souvenance.domain.capability import Confirmation, HolderKey, read_unverified
 from souvenance.domain.proof import Bound
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
@@ -22,6 +22,12 @@ def test_a_bound_cap_with_a_proof_of_this_request_is_admitted():
     world = World()
     cap = world.issue()
     assert code(world, cap, world.prove(cap, o.GET, REQUEST)) == "ok"
+
+
+def test_a_cap_says_of_itself_whether_it_is_bound():
+    cap = World().issue()
+    assert read_unverified(cap.bound)[1] is True
+    assert read_unverified(cap.token)[1] is False
 
 
 @pytest.mark.parametrize("sent", [None, "", "junk", "a.b.c", "x" * 5000])

@@ -10,6 +10,7 @@ from msgspec import Struct
 from hermes.forgeries import TAGS
 from hermes.honcho_fake import Honcho
 from hermes.stage import Stage
+from pace import examples
 from souvenance import hermes_backends
 
 TOOLS = ("profile", "search", "context", "reasoning", "conclude")
@@ -179,7 +180,7 @@ class Town:
             self.check(person, everything(person.provider("last"), f"Which animal is it? {baits}"))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(examples(8)))
 def test_whatever_people_do_nobody_is_shown_a_word_of_another(stages, seed):
     Town([*inhabitants(stages), *travellers(stages)], random.Random(seed)).live(30)
 

@@ -62,9 +62,9 @@ async def told(client, call):
     return (await client.call_tool(*call)).structured_content
 
 
-def process(home, *options, **more):
+def process(home, *options, program=("souvenance",), **more):
     return subprocess.Popen(
-        [sys.executable, "-m", "souvenance", "mcp", *options],
+        [*program, "mcp", *options],
         env=environment(home),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -233,7 +233,7 @@ def test_it_ends_with_a_file_too(home, tmp_path, held):
         given.write_text(held)
     with given.open() as stdin:
         running = subprocess.run(
-            [sys.executable, "-m", "souvenance", "mcp"],
+            ["souvenance", "mcp"],
             env=environment(home),
             stdin=stdin,
             capture_output=True,
@@ -245,7 +245,7 @@ def test_it_ends_with_a_file_too(home, tmp_path, held):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_cleanly_when_asked_to(home, number):
-    running = process(home)
+    running = process(home, program=(sys.executable, "-m", "souvenance"))
     exchanged(running, PING)
     running.send_signal(number)
     assert running.wait(PATIENCE_SECONDS) == 0
