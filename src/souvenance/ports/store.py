@@ -89,6 +89,10 @@ class SignIns(Protocol):
 
     def slip(self, kind: str, hashed: bytes) -> Slip | None: ...
 
+    def slips(self, kind: str) -> list[Slip]:
+        """All of that kind, in order of hash."""
+        ...
+
     def spend(self, kind: str, hashed: bytes, now: int) -> bool:
         """Mark the slip as spent; False, and no change, if it was already or is not there."""
         ...

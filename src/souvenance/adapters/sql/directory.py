@@ -233,7 +233,7 @@ _KEEP = """INSERT INTO signin_slips (kind, hash, client, signin, until, spent_at
     ON CONFLICT (kind, hash) DO UPDATE SET client = excluded.client, signin = excluded.signin,
     until = excluded.until, spent_at = excluded.spent_at, content = excluded.content"""
 _SLIP = """SELECT kind, hash, client, signin, until, spent_at, content
-    FROM signin_slips WHERE kind = ? AND hash = ?"""
+    FROM signin_slips WHERE kind = ?"""
 _SPEND = "UPDATE signin_slips SET spent_at = ? WHERE kind = ? AND hash = ? AND spent_at IS NULL"
 _OVER = "SELECT id FROM signins WHERE until <= ? OR (used_at IS NULL AND created_at <= ?)"
 _SWEEP = """DELETE FROM signin_slips
@@ -301,18 +301,11 @@ class SqlSignIns:
         self._session.run(_KEEP, msgspec.structs.astuple(slip))
 
     def slip(self, kind: str, hashed: bytes) -> Slip | None:
-        row = self._session.row(_SLIP, (kind, hashed))
-        if row is None:
-            return None
-        return Slip(
-            kind=row[0],
-            hash=as_bytes(row[1]),
-            client=row[2],
-            signin=row[3],
-            until=row[4],
-            spent_at=row[5],
-            content=as_bytes(row[6]),
-        )
+        row = self._session.row(f"{_SLIP} AND hash = ?", (kind, hashed))
+        return None if row is None else _slip(row)
+
+    def slips(self, kind: str) -> list[Slip]:
+        return [_slip(row) for row in self._session.rows(f"{_SLIP} ORDER BY hash", (kind,))]
 
     def spend(self, kind: str, hashed: bytes, now: int) -> bool:
         return self._session.run(_SPEND, (now, kind, hashed)) == 1
@@ -337,6 +330,18 @@ class SqlSignIns:
     def _count(self, sql: str, *values: str) -> int:
         found = self._session.row(sql, values)
         return 0 if found is None else int(found[0])
+
+
+def _slip(row: SqlRow) -> Slip:
+    return Slip(
+        kind=row[0],
+        hash=as_bytes(row[1]),
+        client=row[2],
+        signin=row[3],
+        until=row[4],
+        spent_at=row[5],
+        content=as_bytes(row[6]),
+    )
 
 
 def _signin(row: SqlRow | None) -> SignIn | None:

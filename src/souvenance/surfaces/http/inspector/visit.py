@@ -32,7 +32,8 @@ _T = TypeVar("_T")
 FORM_BYTES = 128 * 1024
 STATIC = "/inspect/static"
 _POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
 _HEADERS = {
@@ -104,6 +105,17 @@ def static_file(name: str) -> bytes:
     return resources.files(__package__).joinpath("static", name).read_bytes()
 
 
+def is_same_site(request: Request) -> bool:
+    """Whether no page of another site sent the browser here, as far as the browser says."""
+    return request.headers.get("sec-fetch-site", "same-origin") in _OWN_PAGES
+
+
+def same_site(request: Request) -> None:
+    """Raises: Denied for a form of another site. Where browsers don't say, the Origin header was checked."""
+    if not is_same_site(request):
+        raise Denied("the form was sent from a page of another site")
+
+
 class Visit:
     """What a page knows of the person who looks at it."""
 
@@ -113,7 +125,7 @@ class Visit:
         self.request = request
         self._gate = gate
         self._threads = threads
-        self._token = token
+        self.token = token
         self.form_token = b64(sha256(frame("souvenance.inspector.form", secret)).digest())
         self.who = read_unverified(token)[0][-1]
         """What the token says of itself. The gate judges it at every call."""
@@ -137,10 +149,10 @@ class Visit:
 
     def _token_of(self, workspace: str | None) -> str:
         if workspace is None or self.who.wid != ALL:
-            return self._token
+            return self.token
         narrow = m.Attenuate(wid=workspace)
         secret = Ed25519PrivateKey.generate()
-        return attenuated(self._token, narrow, jti=self.who.jti, now=self.who.iat, secret=secret).cap
+        return attenuated(self.token, narrow, jti=self.who.jti, now=self.who.iat, secret=secret).cap
 
     async def ask(self, operation: Operation, asked: m.Request, workspace: str | None = None) -> Any:
         """What the gate answers, or why it does not: for a part that a page can do without."""
@@ -151,13 +163,12 @@ class Visit:
 
     async def look(self, work: Callable[[Gate, Credentials], _T]) -> _T:
         """What comes of several questions to the gate, one after the other. Raises: SouvenanceError."""
-        credentials = Credentials(self._token)
+        credentials = Credentials(self.token)
         return await self._threads.look(self._gate, credentials, lambda: work(self._gate, credentials))
 
     async def form(self) -> dict[str, str]:
         """The fields that were sent. Raises: Denied for a form that this browser was not given."""
-        if self.request.headers.get("sec-fetch-site", "same-origin") not in _OWN_PAGES:
-            raise Denied("the form was sent from a page of another site")
+        same_site(self.request)
         body = (await body_of_anybody(self.request, FORM_BYTES)).read()
         fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
         if not hmac.compare_digest(fields.get("csrf", "").encode(), self.form_token.encode()):
