@@ -36,7 +36,12 @@ SIGN_IN = "/inspect/sign-in"
 SIGN_OUT = "/inspect/sign-out"
 _COOKIE = "souvenance-inspector"
 _SIGN_IN_BYTES = 32 * 1024
-_FILES = {"inspector.css": "text/css", "mark.svg": "image/svg+xml", "passkey.js": "text/javascript"}
+_FILES = {
+    "tokens.css": "text/css",
+    "inspector.css": "text/css",
+    "mark.svg": "image/svg+xml",
+    "passkey.js": "text/javascript",
+}
 _ASSET = {"cache-control": "max-age=3600", "x-content-type-options": "nosniff"}
 
 _Answers = Callable[[Request], Awaitable[Response]]

@@ -28,7 +28,8 @@ ANOTHER_DEVICE = "another device"
 """Where the answer goes if it is fetched with a device code."""
 
 _FOLDER = resources.files(__package__).joinpath("templates")
-_STYLE = _FOLDER.joinpath("pages.css").read_text("utf-8")
+_TOKENS = resources.files("souvenance.surfaces.http.inspector").joinpath("static", "tokens.css")
+_STYLE = _TOKENS.read_text("utf-8") + _FOLDER.joinpath("pages.css").read_text("utf-8")
 
 STYLE_SOURCE = f"'sha256-{b64encode(sha256(_STYLE.encode()).digest()).decode()}'"
 """What `style-src` has to name for the stylesheet of these pages; they need nothing else.
