@@ -67,6 +67,7 @@ check: $(READY)
 
 pictures: $(READY)
 	@$(BIN)/python tests/docs/terminal_picture.py
+	@$(BIN)/python tests/docs/inspector_pictures.py
 
 bench: $(READY)
 	@$(BIN)/python bench/gate.py

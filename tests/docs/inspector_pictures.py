@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from browser.chromium import chromium  # noqa: E402
-from inspector.door_pages import filled, routes  # noqa: E402
+from inspector.door_pages import filled, page_at, routes  # noqa: E402
 from surfaces.door import environment  # noqa: E402
 
 PICTURES = ROOT / "docs/pictures"
@@ -113,9 +113,12 @@ def draw(folder: Path = PICTURES) -> None:
             for path in routes("GET"):
                 if path in NO_PICTURE:
                     continue
+                there = url + filled(path, samples)
+                if page_at(there, {cookie["name"]: cookie["value"] for cookie in context.cookies()}) is None:
+                    continue
                 page = (signed_out if path == "/inspect/sign-in" else context).new_page()
-                page.goto(url + filled(path, samples))
-                page.wait_for_load_state("networkidle")
+                page.goto(there)
+                page.wait_for_load_state("load")
                 height = min(page.evaluate("document.documentElement.scrollHeight"), MOST_HEIGHT)
                 page.set_viewport_size({"width": WIDTH, "height": height})
                 target = folder / picture_of(path).name

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 from starlette.routing import Route
 
+from processes import PATIENCE_SECONDS
 from souvenance.surfaces.http.inspector.door import InspectorDoor
 
 QUERIES = {
@@ -39,6 +41,10 @@ def filled(path: str, samples: dict[str, str]) -> str:
     return "/".join(parts) + QUERIES.get(path, "").format(**samples)
 
 
-def is_page(answer: Any) -> bool:
-    """Whether it is a whole page: no file, no stream and no part of one."""
-    return answer.headers["content-type"].startswith("text/html") and "<!doctype html>" in answer.text.lower()
+def page_at(url: str, cookies: dict[str, str] | None = None) -> int | None:
+    """The status of the page that is there; None for a file, a stream or a part of a page."""
+    with httpx.stream("GET", url, cookies=cookies, trust_env=False, timeout=PATIENCE_SECONDS) as answer:
+        if not answer.headers.get("content-type", "").startswith("text/html"):
+            return None
+        whole = answer.read().lower().lstrip().startswith(b"<!doctype html>")
+        return answer.status_code if whole else None
