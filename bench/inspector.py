@@ -92,27 +92,27 @@ def fill(home: Path, size: Size) -> str:
     installation = souvenance.open_installation(souvenance.settings_from(SETTINGS, str(home)))
     owner, began = Credentials(installation.owner_cap), datetime.now(UTC) - timedelta(days=300)
     turns = max(1, size.lines // size.sessions)
+    for session in range(size.sessions):
+        person, at = person_of(session, size), began + timedelta(days=290) * (session / size.sessions)
+        said = [
+            NewMessage(
+                content=message(session * turns + turn, assistant=bool(turn % 2)),
+                peer_id="assistant" if turn % 2 else person,
+                created_at=at + timedelta(minutes=turn),
+            )
+            for turn in range(turns)
+        ]
+        for first in range(0, turns, _BATCH):
+            asked = AddMessages(
+                workspace_id=WORKSPACE,
+                session_id=f"talk-{session}",
+                messages=said[first : first + _BATCH],
+            )
+            installation.gate.call(ADD_MESSAGES, owner, asked)
+    for number in range(_NOTES):
+        note = m.Put(text=message(number, assistant=False), namespace=("personal", "work")[number % 2])
+        installation.gate.call(o.PUT, owner, note)
     with installation.working():
-        for session in range(size.sessions):
-            person, at = person_of(session, size), began + timedelta(days=290) * (session / size.sessions)
-            said = [
-                NewMessage(
-                    content=message(session * turns + turn, assistant=bool(turn % 2)),
-                    peer_id="assistant" if turn % 2 else person,
-                    created_at=at + timedelta(minutes=turn),
-                )
-                for turn in range(turns)
-            ]
-            for first in range(0, turns, _BATCH):
-                asked = AddMessages(
-                    workspace_id=WORKSPACE,
-                    session_id=f"talk-{session}",
-                    messages=said[first : first + _BATCH],
-                )
-                installation.gate.call(ADD_MESSAGES, owner, asked)
-        for number in range(_NOTES):
-            note = m.Put(text=message(number, assistant=False), namespace=("personal", "work")[number % 2])
-            installation.gate.call(o.PUT, owner, note)
         installation.settle(_LONGEST_SETTLING)
     installation.close()
     return installation.owner_cap

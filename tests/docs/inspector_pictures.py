@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+from playwright.sync_api import Page
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -78,7 +79,7 @@ def demo_server(home: Path) -> Iterator[tuple[str, str]]:
         assert server.stdout is not None
         found = re.search(r"at (http://\S+)$", server.stdout.readline())
         assert found, "the server did not start"
-        yield found[1], (home / "owner.cap").read_text().strip()
+        yield found[1].replace("127.0.0.1", "localhost"), (home / "owner.cap").read_text().strip()
     finally:
         server.terminate()
         server.wait()
@@ -96,6 +97,24 @@ def samples_of(url: str, token: str) -> dict[str, str]:
     }
 
 
+def add_passkey(page: Page, url: str) -> None:
+    """With a device that Chromium plays."""
+    session = page.context.new_cdp_session(page)
+    session.send("WebAuthn.enable")
+    device = {
+        "protocol": "ctap2",
+        "transport": "internal",
+        "hasResidentKey": True,
+        "hasUserVerification": True,
+        "isUserVerified": True,
+    }
+    session.send("WebAuthn.addVirtualAuthenticator", {"options": device})
+    page.goto(f"{url}/inspect/passkeys")
+    page.get_by_label("A name").fill("My laptop")
+    page.get_by_role("button", name="Add a passkey").click()
+    page.get_by_text("Signs in as").wait_for()
+
+
 def draw(folder: Path = PICTURES) -> None:
     with tempfile.TemporaryDirectory() as place, demo_server(Path(place) / "home") as (url, token):
         samples = samples_of(url, token)
@@ -109,7 +128,9 @@ def draw(folder: Path = PICTURES) -> None:
                 )
                 for _ in range(2)
             )
-            context.new_page().goto(url + link)
+            page = context.new_page()
+            page.goto(url + link)
+            add_passkey(page, url)
             for path in routes("GET"):
                 if path in NO_PICTURE:
                     continue
