@@ -60,10 +60,6 @@ _WORDS = {
     "signin.list": "listed the programs that signed in",
     "signin.allow": "let a program in",
     "signin.withdraw": "ended a sign-in",
-    "passkey.add": "added a passkey",
-    "passkey.use": "signed in with a passkey",
-    "passkey.list": "listed passkeys",
-    "passkey.remove": "removed a passkey",
 }
 """What a row says, for the operations that people meet most; others are told by their names."""
 

@@ -125,10 +125,14 @@ class Visit:
         self.request = request
         self._gate = gate
         self._threads = threads
-        self.token = token
+        self._token = token
         self.form_token = b64(sha256(frame("souvenance.inspector.form", secret)).digest())
         self.who = read_unverified(token)[0][-1]
         """What the token says of itself. The gate judges it at every call."""
+
+    @property
+    def token(self) -> str:
+        return self._token
 
     @property
     def path(self) -> Mapping[str, str]:
@@ -149,10 +153,10 @@ class Visit:
 
     def _token_of(self, workspace: str | None) -> str:
         if workspace is None or self.who.wid != ALL:
-            return self.token
+            return self._token
         narrow = m.Attenuate(wid=workspace)
         secret = Ed25519PrivateKey.generate()
-        return attenuated(self.token, narrow, jti=self.who.jti, now=self.who.iat, secret=secret).cap
+        return attenuated(self._token, narrow, jti=self.who.jti, now=self.who.iat, secret=secret).cap
 
     async def ask(self, operation: Operation, asked: m.Request, workspace: str | None = None) -> Any:
         """What the gate answers, or why it does not: for a part that a page can do without."""
@@ -163,7 +167,7 @@ class Visit:
 
     async def look(self, work: Callable[[Gate, Credentials], _T]) -> _T:
         """What comes of several questions to the gate, one after the other. Raises: SouvenanceError."""
-        credentials = Credentials(self.token)
+        credentials = Credentials(self._token)
         return await self._threads.look(self._gate, credentials, lambda: work(self._gate, credentials))
 
     async def form(self) -> dict[str, str]:
