@@ -301,9 +301,8 @@ def amend(request: AuthorisedRequest, asked: AmendCard) -> Outcome:
 def person(request: AuthorisedRequest, asked: AskPerson) -> Outcome:
     ctx, workspace, register = request.ctx, request.ctx.scope.workspace, request.ctx.tx.directory
     directory.need(ctx, PEER, asked.peer)
-    names = register.sessions_with(workspace, (asked.peer,), ctx.scope.namespaces)
-    every = sorted(register.named(workspace, SESSION, names), key=lambda entry: entry.uid, reverse=True)
-    first = (asked.page - 1) * asked.size
+    first, namespaces = (asked.page - 1) * asked.size, ctx.scope.namespaces
+    newest = register.newest_sessions(workspace, asked.peer, namespaces, first, asked.size)
     answer = PersonAnswer(
         _months(ctx, asked.peer),
         [
@@ -311,8 +310,8 @@ def person(request: AuthorisedRequest, asked: AskPerson) -> Outcome:
             for one in compartments_of(ctx, asked.peer)
         ],
         _observers(request, asked.peer),
-        [SessionAnswer.of(entry) for entry in every[first : first + asked.size]],
-        len(every),
+        [SessionAnswer.of(entry) for entry in newest],
+        len(register.sessions_with(workspace, (asked.peer,), namespaces)),
     )
     return Outcome(answer, reading(everywhere(ctx)))
 

@@ -218,8 +218,13 @@ _LAST = "SELECT seq, leaf FROM audit WHERE workspace = ? ORDER BY seq DESC LIMIT
 _APPEND = """INSERT INTO audit
     (workspace, seq, at, actor, cap, operation, outcome, namespaces, lines, detail, leaf)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_SELECT = "SELECT seq, at, actor, cap, operation, outcome, namespaces, lines, detail, leaf FROM audit"
-_ROWS = f"{_SELECT} WHERE workspace = ? AND seq >= ? ORDER BY seq LIMIT ?"
+_SELECT = "SELECT seq, at, actor, cap, operation, outcome, namespaces, lines, detail, leaf"
+_ROWS = f"{_SELECT} FROM audit WHERE workspace = ? AND seq >= ? ORDER BY seq LIMIT ?"
+_FIND = f"{_SELECT} FROM audit WHERE workspace = ? AND seq >= ? AND seq < ?"
+_FIND_OPERATION = f"""{_SELECT} FROM (SELECT workspace AS w, seq AS s FROM audit
+    WHERE workspace = ? AND seq >= ? AND seq < ? AND operation = ?) AS those
+    CROSS JOIN audit WHERE workspace = w AND seq = s"""
+"""In two steps, so that SQLite prefers the index by operation to the key."""
 _LEAVES = "SELECT leaf FROM audit WHERE workspace = ? AND seq >= ? AND seq < ? ORDER BY seq"
 _TILES = "SELECT hash FROM audit_tiles WHERE workspace = ? AND tile >= ? AND tile < ? ORDER BY tile"
 _ADD_TILE = """INSERT INTO audit_tiles (workspace, tile, hash) VALUES (?, ?, ?)
@@ -261,7 +266,6 @@ class SqlAudit:
         return [_row(workspace, found) for found in self._session.rows(_ROWS, (workspace, first, limit))]
 
     def find(self, workspace: str, wanted: WantedRows, limit: int) -> list[Row]:
-        """Each operation apart, so that the index gives its rows in order."""
         conditions: list[tuple[str, object]] = [
             ("actor = ?", wanted.actor),
             ("at >= ?", wanted.since),
@@ -270,18 +274,19 @@ class SqlAudit:
             ("outcome = ?" if wanted.allowed else "outcome <> ?", None if wanted.allowed is None else OK),
         ]
         given = [(condition, value) for condition, value in conditions if value is not None]
-        where = " AND ".join(("workspace = ? AND seq >= ? AND seq < ?", *(one for one, _ in given)))
-        values = [workspace, wanted.first, wanted.before, *(value for _, value in given)]
-        apart = (
-            [("", [])]
-            if wanted.operations is None
-            else [(" AND operation = ?", [one]) for one in set(wanted.operations)]
-        )
-        found: list[SqlRow] = []
-        for among, operation in apart:
-            sql = f"{_SELECT} WHERE {where}{among} ORDER BY seq DESC LIMIT ?"
-            found += self._session.rows(sql, (*values, *operation, limit))
-        return [_row(workspace, one) for one in sorted(found, key=itemgetter(0), reverse=True)[:limit]]
+        where = "".join(f" AND {condition}" for condition, _ in given)
+        place, values = (workspace, wanted.first, wanted.before), [value for _, value in given]
+        asked: list[tuple[str, tuple[object, ...]]] = [(_FIND, place)]
+        if wanted.operations is not None:
+            asked = [(_FIND_OPERATION, (*place, one)) for one in set(wanted.operations)]
+        found = [
+            row
+            for sql, places in asked
+            for row in self._session.rows(
+                f"{sql}{where} ORDER BY seq DESC LIMIT ?", (*places, *values, limit)
+            )
+        ]
+        return [_row(workspace, row) for row in sorted(found, key=itemgetter(0), reverse=True)[:limit]]
 
     def tree(self, workspace: str) -> merkle.Tree:
         return merkle.Tree(
