@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import dropwhile
 from typing import Annotated
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from souvenance.core.browse import class_of
 from souvenance.core.conversation import cards, conclusions, directory
 from souvenance.core.conversation.compartments import Changes, Opener, compartments_of, everywhere, reading
 from souvenance.core.conversation.erase import erase_lines
-from souvenance.core.conversation.messages import StoredMessage, find_message
+from souvenance.core.conversation.messages import StoredMessage, find_message, said_at
 from souvenance.core.request_context import RequestContext, Trace, opened
 from souvenance.domain import ulid
 from souvenance.domain.content import check_text
@@ -33,7 +35,7 @@ from souvenance.gate import messages as m
 from souvenance.gate.conversation.conclusions import ConclusionAnswer
 from souvenance.gate.conversation.messages import MessageAnswer
 from souvenance.gate.conversation.resource import AnyName, UpTo100, erased
-from souvenance.gate.conversation.sessions import SessionAnswer, writes_session
+from souvenance.gate.conversation.sessions import writes_session
 from souvenance.gate.health import budget_left
 from souvenance.gate.maintenance import shown_row, visible
 from souvenance.gate.messages import Answer, Request
@@ -232,12 +234,22 @@ class Observer(Answer, frozen=True):
     newest: datetime
 
 
+class SessionSpan(Answer, frozen=True):
+    """A session: how many messages it has, and when the first and the last of them were said."""
+
+    name: str
+    messages: int
+    first: datetime | None
+    last: datetime | None
+
+
 class PersonAnswer(Answer, frozen=True):
     months: list[tuple[str, int]]
-    """What the person said in each of the last months, oldest first."""
+    """What the person said in each of the last months, oldest first; from the first in which there was
+    something."""
     namespaces: list[m.CompartmentStatus]
     observers: list[Observer]
-    sessions: list[SessionAnswer]
+    sessions: list[SessionSpan]
     """A page of them, newest first."""
     total: int
 
@@ -310,10 +322,17 @@ def person(request: AuthorisedRequest, asked: AskPerson) -> Outcome:
             for one in compartments_of(ctx, asked.peer)
         ],
         _observers(request, asked.peer),
-        [SessionAnswer.of(entry) for entry in newest],
+        [_span(ctx, entry.name) for entry in newest],
         len(register.sessions_with(workspace, (asked.peer,), namespaces)),
     )
     return Outcome(answer, reading(everywhere(ctx)))
+
+
+def _span(ctx: RequestContext, session: str) -> SessionSpan:
+    asked = Turns(ctx.scope.workspace, session, limit=1)
+    ends = [ctx.tx.lines.turns(replace(asked, newest_first=newest)) for newest in (False, True)]
+    first, last = (to_datetime(said_at(end[0])) if end else None for end in ends)
+    return SessionSpan(session, ctx.tx.lines.count_turns(ctx.scope.workspace, session), first, last)
 
 
 def _months(ctx: RequestContext, peer: str) -> list[tuple[str, int]]:
@@ -327,7 +346,8 @@ def _months(ctx: RequestContext, peer: str) -> list[tuple[str, int]]:
     ):
         if step >= 0:
             counts[f"{to_datetime(since + step * DAY_MS):%Y-%m}"] += count
-    return [(month, counts[month]) for month in months]
+    found = [(month, counts[month]) for month in months]
+    return list(dropwhile(lambda one: not one[1], found))
 
 
 def _observers(request: AuthorisedRequest, peer: str) -> list[Observer]:

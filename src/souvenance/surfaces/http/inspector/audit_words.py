@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from souvenance.decoders import settled
+from souvenance.gate.messages import AuditRow
 from souvenance.gate.tokens import MadeToken
 
 WORDS = {
@@ -84,11 +83,18 @@ WORDS = {
     "dreams.schedule": "asked for a dream",
     "keys.rotate": "changed the keys",
     "reindex": "rebuilt the search index",
+    "work.derive": "read what was said, and concluded from it",
+    "work.summarise": "summarised a session",
+    "work.dream": "reasoned over conclusions",
+    "work.deliver": "called a webhook",
 }
 """For the operations that people meet; others are told by their names."""
 
+_OF_ONE = ("inspect.line", "memory.invalidate")
+"""They name more lines than the one that they are about: its history."""
 
-def said_of(row: Any) -> str:
+
+def said_of(row: AuditRow) -> str:
     """What happened, and to whom a token was given."""
     words = WORDS.get(row.operation, row.operation)
     if row.operation in ("caps.mint", "caps.attenuate", "keys.new"):
@@ -97,6 +103,6 @@ def said_of(row: Any) -> str:
         except msgspec.MsgspecError:
             return words
         return f"{words} for {made.token.sub}"
-    if row.lines and row.operation == "memory.put":
+    if len(row.lines) < 2 or row.operation in _OF_ONE:
         return words
-    return f"{words} ({len(row.lines)} lines)" if len(row.lines) > 1 else words
+    return f"{words} ({len(row.lines)} lines)"

@@ -42,6 +42,28 @@ LAYERS = {
     "said": "what was said",
     "agent": "the agent itself",
 }
+SIGNALS = {
+    "around": "words here and beside it",
+    "session": "words in the session",
+    "kin": "its own words",
+    "kin_session": "alike words in the session",
+    "meaning": "its meaning",
+    "gist": "the session's meaning",
+    "nearby": "meaning beside it",
+    "twice": "told by both",
+    "stray": "session about other things",
+    "speaker": "who speaks",
+    "moment": "names a time",
+    "count": "names a number",
+    "seldom": "said at that time",
+    "then": "speaks of that day",
+    "during": "of that time",
+    "update": "newer than another",
+    "asks": "is a question",
+    "self": "speaks of oneself",
+    "crowd": "many were looked at",
+}
+"""The signals of docs/reference/signals.md, in words."""
 _FOUND = 20
 _SIGNALS = 6
 _TOKENS, _MOST_TOKENS = 1200, 100_000
@@ -287,9 +309,12 @@ def _signal_bars(explanation: m.Explanation | None) -> list[tuple[str, float, in
     """The signals that added most, each with what it added and the length of its bar."""
     if explanation is None:
         return []
-    strongest = list(explanation.signals.items())[:_SIGNALS]
-    most = max((abs(signal.added) for _, signal in strongest), default=0) or 1
-    return [(name, signal.added, round(abs(signal.added) / most * 100)) for name, signal in strongest]
+    strongest = [one for one in explanation.signals.items() if one[1].added][:_SIGNALS]
+    most = max((abs(signal.added) for _, signal in strongest), default=1)
+    return [
+        (SIGNALS.get(name, name), signal.added, round(abs(signal.added) / most * 100))
+        for name, signal in strongest
+    ]
 
 
 PAGES = {"/inspect/recall": recall}
