@@ -318,24 +318,25 @@ def scrub(authorised: AuthorisedRequest, request: m.Scrub) -> Outcome:
 def list_rows(authorised: AuthorisedRequest, request: m.AuditList) -> Outcome:
     workspace, grant = authorised.ctx.scope.workspace, authorised.chain.grant
     rows = authorised.ctx.tx.audit.rows(workspace, request.first, request.limit)
-    shown = [
-        m.AuditRow(
-            seq=row.seq,
-            at=row.event.at,
-            actor=row.event.actor,
-            cap=row.event.cap,
-            operation=row.event.operation,
-            outcome=row.event.outcome,
-            namespaces=list(row.event.namespaces),
-            lines=list(row.event.lines),
-            detail=row.event.detail,
-            leaf=row.leaf.hex(),
-        )
-        for row in rows
-        if _visible(row.event, grant)
-    ]
+    shown = [shown_row(row) for row in rows if visible(row.event, grant)]
     following = rows[-1].seq + 1 if len(rows) == request.limit else None
     return Outcome(m.AuditListAnswer(workspace, shown, following))
+
+
+def shown_row(row: Row) -> m.AuditRow:
+    event = row.event
+    return m.AuditRow(
+        seq=row.seq,
+        at=event.at,
+        actor=event.actor,
+        cap=event.cap,
+        operation=event.operation,
+        outcome=event.outcome,
+        namespaces=list(event.namespaces),
+        lines=list(event.lines),
+        detail=event.detail,
+        leaf=row.leaf.hex(),
+    )
 
 
 def checkpoint(authorised: AuthorisedRequest, request: m.AuditCheckpoint) -> Outcome:
@@ -377,7 +378,7 @@ def prove(authorised: AuthorisedRequest, request: m.AuditProof) -> Outcome:
     return Outcome(answer)
 
 
-def _visible(event: Event, grant: Grant) -> bool:
+def visible(event: Event, grant: Grant) -> bool:
     """A cap sees the rows of the actors, namespaces and sessions that it could act in itself."""
     if not grant.reaches(event.actor):
         return False

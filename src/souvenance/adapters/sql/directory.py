@@ -32,9 +32,10 @@ _TIES = "SELECT workspace, kind, holder, held, since, until, configuration FROM 
 _BATCH = """SELECT workspace, session, digest, at, first_turn, last_turn FROM batches
     WHERE workspace = ? AND session = ? AND digest = ?"""
 _FORGET_BATCHES = "DELETE FROM batches WHERE workspace = ? AND session = ? AND at < ?"
-_JOINED = """SELECT t.holder FROM memberships t JOIN entries e
+_MEMBERSHIPS = """FROM memberships t JOIN entries e
     ON e.workspace = t.workspace AND e.name = t.holder
     WHERE t.workspace = ? AND t.kind = ? AND t.until IS NULL AND e.kind IN (?)"""
+_JOINED = f"SELECT t.holder {_MEMBERSHIPS}"
 _IN_ORDER = "ORDER BY t.since"
 """So that the index by what is held is preferred to the key, by which all of the workspace's are read."""
 _KEEP_BATCH = """INSERT INTO batches (workspace, session, digest, at, first_turn, last_turn)
@@ -168,6 +169,16 @@ class SqlDirectory:
                 values.extend(namespaces)
             found.update(row[0] for row in self._session.rows(f"{sql} {_IN_ORDER}", values))
         return sorted(found)
+
+    def newest_sessions(
+        self, workspace: str, peer: str, namespaces: Collection[str] | None, offset: int, limit: int
+    ) -> list[Entry]:
+        among = "" if namespaces is None else f" AND e.namespace IN {marks(namespaces)}"
+        sql = f"""SELECT e.name {_MEMBERSHIPS} AND t.held IN (?){among}
+            GROUP BY e.name, e.uid ORDER BY e.uid DESC LIMIT ? OFFSET ?"""
+        values = (workspace, MEMBER, SESSION, peer, *(namespaces or ()), limit, offset)
+        names = [row[0] for row in self._session.rows(sql, values)]
+        return sorted(self.named(workspace, SESSION, names), key=lambda one: one.uid, reverse=True)
 
     def untie(self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None) -> int:
         where, values = _ends(workspace, kind, holder, held)

@@ -40,6 +40,8 @@ class _Kept(_Card, frozen=True):
     stands: list[Stand] = []
     overruled: list[str] = []
     """The messages whose facts were known when somebody wrote the card by hand: that took their place."""
+    taken_off: list[tuple[str, str]] = []
+    """Single facts that somebody corrected or removed: the message that states each, and its text."""
 
 
 def read_card(ctx: RequestContext, observer: str, observed: str) -> list[CardEntry] | None:
@@ -117,6 +119,35 @@ def write_card(
     _write(ctx, observer, observed, namespace, after, changes)
 
 
+def amend_card(
+    ctx: RequestContext,
+    observer: str,
+    observed: str,
+    namespace: str,
+    before: str | None,
+    after: str | None,
+    changes: Changes,
+) -> bool:
+    """Put one entry by hand in place of another, add it, or take one off; the rest of the card stays.
+
+    False, and no change, if the card of that namespace does not have the entry.
+
+    Raises: Tampered.
+    """
+    kept = _kept(ctx, observer, observed, namespace)
+    texts = [entry.text for entry in kept.entries or ()]
+    if before is not None and before not in texts:
+        return False
+    at = len(texts) if before is None else texts.index(before)
+    entries = [entry for entry in kept.entries or () if entry.text not in (before, after)]
+    if after is not None:
+        entries.insert(min(at, len(entries)), CardEntry(after))
+    gone = {(stand.said, stand.text) for stand in kept.stands if stand.text == before}
+    amended = replace(kept, entries=entries, taken_off=sorted(gone.union(kept.taken_off)))
+    _write(ctx, observer, observed, namespace, _remade(amended), changes)
+    return True
+
+
 def add_news(
     ctx: RequestContext,
     observer: str,
@@ -161,6 +192,7 @@ def strike(
         before,
         stands=[one for one in before.stands if one.source not in gone and one.said not in unsaid],
         overruled=[message for message in before.overruled if message not in unsaid],
+        taken_off=[one for one in before.taken_off if one[0] not in unsaid],
     )
     if before.entries is not None:
         after = _remade(after)
@@ -210,6 +242,7 @@ def hand_over(
         list(dict.fromkeys(chain.from_iterable(made))) if made else None,
         _newest(stand for kept in every for stand in kept.stands),
         sorted({message for kept in every for message in kept.overruled}),
+        sorted({one for kept in every for one in kept.taken_off}),
     )
     _write(ctx, observer, observed, namespace, _remade(together) if len(made) > 1 else together, changes)
 
@@ -230,8 +263,13 @@ def _newest(stands: Iterable[Stand]) -> list[Stand]:
 def _remade(kept: _Kept) -> _Kept:
     """With the card of what was written by hand and what was learned after that."""
     by_hand = [entry for entry in kept.entries or () if entry.source is None]
-    overruled = set(kept.overruled)
-    entries = _fitted(by_hand, (stand for stand in kept.stands if stand.said not in overruled))
+    overruled, taken_off = set(kept.overruled), set(kept.taken_off)
+    learned = (
+        stand
+        for stand in kept.stands
+        if stand.said not in overruled and (stand.said, stand.text) not in taken_off
+    )
+    entries = _fitted(by_hand, learned)
     return kept if kept.entries is None and not entries else replace(kept, entries=entries)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Mapping
+from copy import copy
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib import resources
@@ -146,6 +147,12 @@ class Visit:
         """Whether the token grants it; the gate decides."""
         return op in self.who.ops
 
+    @property
+    def opens_everything(self) -> bool:
+        """Whether the token is for everyone, every namespace and every session of a workspace."""
+        who = self.who
+        return ALL in who.peers and ALL in who.namespaces_allowed and who.sessions is None
+
     async def call(self, operation: Operation, asked: m.Request, workspace: str | None = None) -> Any:
         """What the gate answers, of one workspace if the token is for all. Raises: SouvenanceError."""
         credentials = Credentials(self._token_of(workspace))
@@ -154,9 +161,18 @@ class Visit:
     def _token_of(self, workspace: str | None) -> str:
         if workspace is None or self.who.wid != ALL:
             return self._token
-        narrow = m.Attenuate(wid=workspace)
+        return self._narrowed(m.Attenuate(wid=workspace))
+
+    def _narrowed(self, claims: m.Attenuate) -> str:
         secret = Ed25519PrivateKey.generate()
-        return attenuated(self._token, narrow, jti=self.who.jti, now=self.who.iat, secret=secret).cap
+        return attenuated(self._token, claims, jti=self.who.jti, now=self.who.iat, secret=secret).cap
+
+    def narrowed(self, claims: m.Attenuate) -> Visit:
+        """The same visit through the eyes of who holds only that. Raises: SouvenanceError."""
+        other = copy(self)
+        other._token = self._narrowed(claims)
+        other.who = read_unverified(other._token)[0][-1]
+        return other
 
     async def ask(self, operation: Operation, asked: m.Request, workspace: str | None = None) -> Any:
         """What the gate answers, or why it does not: for a part that a page can do without."""
