@@ -6,6 +6,7 @@
 # make bench   measure the cost of the gate
 # make pictures
 #              draw the pictures of the docs again
+# make assets  renew the scripts of others that the inspector serves, and check their hashes
 # make debian  install what the suite needs of Debian's packages, if it is not there
 # make clients set up the environments of other people's clients, which the suite runs unmodified
 
@@ -35,7 +36,7 @@ CROSS_SECTION := conversation/test_deletion.py gate/test_gate_forget.py gate/tes
     chat/test_isolation.py chat/test_transcripts.py mcp_door/test_person.py oauth/test_devices.py
 DOORS := chat conversation front_door gate honcho importers mcp_door portable telemetry oauth surfaces
 
-.PHONY: pictures serve test suite cross-section test-everywhere check bench debian clients lock clean
+.PHONY: assets pictures serve test suite cross-section test-everywhere check bench debian clients lock clean
 .DELETE_ON_ERROR:
 
 serve: $(SERVE_READY)
@@ -68,6 +69,9 @@ check: $(READY)
 pictures: $(READY)
 	@$(BIN)/python tests/docs/terminal_picture.py
 	@$(BIN)/python tests/docs/inspector_pictures.py
+
+assets:
+	@$(PYTHON) tests/inspector/vendored_assets.py
 
 bench: $(READY)
 	@$(BIN)/python bench/gate.py

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from souvenance.adapters.backup import KeptStore
     from souvenance.config import Settings
     from souvenance.domain.imports import ImportReader, Wanted
+    from souvenance.domain.uploads import Upload
 
 
 def main() -> None:
@@ -53,7 +54,7 @@ class DataTransfers:
 
         return Archives()
 
-    def open_source(self, source: str, kind: str | None, wanted: Wanted) -> ImportReader:
+    def open_source(self, source: str | Upload, kind: str | None, wanted: Wanted) -> ImportReader:
         from souvenance.adapters.importers.choice import reader
 
         return reader(source, kind, wanted)

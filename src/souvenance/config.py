@@ -62,6 +62,8 @@ class ModelSettings(Struct, frozen=True):
     """How much a model reads and writes at once."""
     quiet_seconds: int = 60
     """How long a session must be quiet before a model reads what is new in it."""
+    price: str = ""
+    """What a million tokens cost, as people are told."""
 
 
 class HostProgram(Struct, frozen=True):
@@ -246,6 +248,7 @@ def model_settings(environment: Mapping[str, str]) -> ModelSettings:
         timeout,
         context,
         quiet,
+        environment.get(SETTINGS["model_price"].variable, ""),
     )
 
 

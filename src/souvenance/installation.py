@@ -552,7 +552,9 @@ def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Emb
             )
     return ModelReasoner(
         {task: made[one] for task, one in asked.endpoints.items()},
-        ModelBudget(settings.model_spend, whole=asked.whole, each=asked.each, now=clock.now),
+        ModelBudget(
+            settings.model_spend, whole=asked.whole, each=asked.each, now=clock.now, price=asked.price
+        ),
         count=tokenizer.count,
         window=asked.context_tokens,
         report=_report,

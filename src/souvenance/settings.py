@@ -119,6 +119,7 @@ def _models() -> Iterator[Setting]:
         for name in ALLOWANCES:
             default = f"as model_{name}" if prefix else str(getattr(Allowance(), name))
             yield part(f"{prefix}{name}", f"Most {name.replace('_', ' ')} of {who}.", default, kind="number")
+    yield part("price", "What a million tokens cost, such as 0.40 USD. The inspector shows the cost with it.")
     yield part("timeout_seconds", "How long a call may take.", "120", kind="number")
     yield part("context_tokens", "How many tokens a prompt and its reply may have.", "8192", kind="number")
     yield part(
@@ -173,6 +174,7 @@ def _limits() -> Iterator[Setting]:
     for name, help in {
         "body_bytes": "The largest body of a request.",
         "line_bytes": "The longest text of a line, in bytes of UTF-8.",
+        "import_bytes": "The largest file that can be imported in the inspector.",
         "bodies_bytes": "Memory for the bodies of all requests. One token gets a quarter of it at most.",
         "body_seconds": "How long a body may take to arrive.",
         "body_stall_seconds": "How long a body may stall.",

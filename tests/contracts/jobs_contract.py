@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from contracts.store_scenes import THREADS, TWINS, GiveUp
 from contracts.threads import in_many_threads
-from souvenance.domain.jobs import DELIVER, DERIVE, DREAM, REASONING, SUMMARISE, Job, Tally, Task
+from souvenance.domain.jobs import DELIVER, DERIVE, DREAM, MOST_FAILED, REASONING, SUMMARISE, Job, Tally, Task
 from souvenance.ports.store import Store, Transaction
 
 HOME = "acme"
@@ -337,6 +337,53 @@ class WorkContract(ClaimsContract):
             assert claim(tx, now=149) == []
             (again,) = claim(tx, "i", now=150, until=300)
             assert again == replace(task, attempts=2, due=150, holder="i", until=300)
+
+    def test_a_job_that_was_given_up_is_kept_and_can_be_tried_again(self, store: Store) -> None:
+        add(store, job(0), job(1, "t"), job(2, None, kind=DELIVER, payload="{1}"))
+        with store.write() as tx:
+            for number, reason in enumerate(("internal_error: KeyError", "", "undelivered")):
+                (task,) = claim(tx)
+                assert tx.work.finish(task)
+                if reason:
+                    tx.work.keep_failed(task, reason, 300 + number)
+            delivery, first = tx.work.failed(HOME, 9)
+            assert (delivery.kind, delivery.payload, delivery.reason) == (DELIVER, "{1}", "undelivered")
+            assert (first.first, first.attempts, first.reason, first.at) == (
+                0,
+                1,
+                "internal_error: KeyError",
+                300,
+            )
+            assert tx.work.failed(HOME, 1) == [delivery]
+            assert tx.work.failed("other", 9) == []
+            assert tx.work.tallies(HOME, (DERIVE,), NOW)[0].done == 1
+            assert not tx.work.retry("other", first.seq, NOW)
+            assert tx.work.retry(HOME, first.seq, NOW)
+            assert not tx.work.retry(HOME, first.seq, NOW)
+            assert tx.work.failed(HOME, 9) == [delivery]
+            assert tx.work.tallies(HOME, (DERIVE,), NOW)[0] == Tally("s", "ann", 1, 0, 0)
+            assert [task.first for task in claim(tx)] == [0]
+
+    def test_a_job_that_was_given_up_goes_with_its_session(self, store: Store) -> None:
+        add(store, job(0), job(1, "t"))
+        with store.write() as tx:
+            for _ in range(2):
+                (task,) = claim(tx)
+                assert tx.work.finish(task)
+                tx.work.keep_failed(task, "undelivered", 300)
+            tx.work.drop(HOME, "s")
+            assert [one.session for one in tx.work.failed(HOME, 9)] == ["t"]
+            tx.work.drop(HOME)
+            assert tx.work.failed(HOME, 9) == []
+
+    def test_of_the_jobs_that_were_given_up_the_newest_are_kept(self, store: Store) -> None:
+        add(store, job())
+        with store.write() as tx:
+            (task,) = claim(tx)
+            for seq in range(1, MOST_FAILED + 3):
+                tx.work.keep_failed(replace(task, seq=seq), "undelivered", 300)
+            kept = tx.work.failed(HOME, MOST_FAILED + 9)
+            assert [one.seq for one in kept] == list(range(MOST_FAILED + 2, 2, -1))
 
     def test_the_next_due_is_when_a_claim_may_find_something(self, store: Store) -> None:
         add(store, job(0, "s"), due=50)

@@ -28,6 +28,24 @@ from souvenance.ports.store import ALL_BEFORE, Store, TurnSpan
 
 
 class LinesContract:
+    def test_storage_is_counted_by_owner_namespace_and_kind(self, store: Store) -> None:
+        append(store, sealed_line(IDS[0], sealed=b"12"), sealed_line(IDS[1], sealed=b"345"))
+        append(
+            store, sealed_line(IDS[2], TRAVEL, sealed=b"6"), sealed_line(IDS[3], kind=PROFILE, sealed=b"78")
+        )
+        append(store, sealed_line(IDS[0], COMPARTMENT._replace(workspace="elsewhere"), sealed=b"9"))
+        with store.read() as tx:
+            found = tx.lines.storage(WORKSPACE, None, None)
+            here = (OWNER, COMPARTMENT.namespace, sealed_line(IDS[0]).kind, 2, 5)
+            assert here in found
+            assert (OWNER, COMPARTMENT.namespace, PROFILE, 1, 2) in found
+            assert found == sorted(found)
+            assert sum(one[3] for one in found) == 4
+            assert [one[1] for one in tx.lines.storage(WORKSPACE, OWNER, (TRAVEL.namespace,))] == [
+                TRAVEL.namespace
+            ]
+            assert tx.lines.storage(WORKSPACE, "nobody", None) == []
+
     def test_a_line_is_read_back_as_it_was_stored(self, store: Store) -> None:
         full = sealed_line(
             IDS[1],

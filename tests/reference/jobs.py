@@ -8,7 +8,7 @@ from itertools import takewhile
 from msgspec.structs import asdict, replace
 
 from reference.state import State
-from souvenance.domain.jobs import Job, Tally, Task
+from souvenance.domain.jobs import MOST_FAILED, FailedJob, Job, Tally, Task
 from souvenance.domain.names import ALL
 
 
@@ -65,6 +65,24 @@ class MemoryWork:
         del self._state.tasks[held.seq]
         place = (held.workspace, held.kind, held.session, held.peer, held.namespace)
         self._state.worked[place] = self._state.worked.get(place, 0) + held.units
+        return True
+
+    def keep_failed(self, task: Task, reason: str, at: int) -> None:
+        told = {name: getattr(task, name) for name in (*Job.__struct_fields__, "seq", "attempts")}
+        self._state.failed_jobs[task.workspace, task.seq] = FailedJob(**told, reason=reason, at=at)
+        for one in self.failed(task.workspace, len(self._state.failed_jobs))[MOST_FAILED:]:
+            del self._state.failed_jobs[one.workspace, one.seq]
+
+    def failed(self, workspace: str, limit: int) -> list[FailedJob]:
+        found = [one for one in self._state.failed_jobs.values() if one.workspace == workspace]
+        return sorted(found, key=lambda one: -one.seq)[:limit]
+
+    def retry(self, workspace: str, seq: int, due: int) -> bool:
+        one = self._state.failed_jobs.pop((workspace, seq), None)
+        if one is None:
+            return False
+        self._state.worked[workspace, one.kind, one.session, one.peer, one.namespace] -= one.units
+        self.add(Job(**{name: getattr(one, name) for name in Job.__struct_fields__}), due)
         return True
 
     def postpone(self, task: Task, due: int) -> bool:
@@ -149,6 +167,11 @@ class MemoryWork:
             seq: task
             for seq, task in state.tasks.items()
             if stays(task.workspace, task.session, task.namespace)
+        }
+        state.failed_jobs = {
+            place: one
+            for place, one in state.failed_jobs.items()
+            if stays(one.workspace, one.session, one.namespace)
         }
         state.worked = {
             place: units for place, units in state.worked.items() if stays(place[0], place[2], place[4])

@@ -49,6 +49,21 @@ class MemoryLines:
         found.sort(key=lambda line: (line.id, line.compartment.namespace), reverse=span.newest_first)
         return found[: span.limit]
 
+    def storage(
+        self, workspace: str, owner: str | None, namespaces: Collection[str] | None
+    ) -> list[tuple[str, str, str, int, int]]:
+        found: dict[tuple[str, str, str], list[int]] = {}
+        for compartment, lines in self._state.lines.items():
+            if (
+                compartment.workspace == workspace
+                and owner in (None, compartment.owner)
+                and (namespaces is None or compartment.namespace in namespaces)
+            ):
+                for line in lines.values():
+                    place = (compartment.owner, compartment.namespace, line.kind)
+                    found.setdefault(place, []).append(len(line.sealed))
+        return [(*place, len(sizes), sum(sizes)) for place, sizes in sorted(found.items())]
+
     def activity(
         self,
         workspace: str,

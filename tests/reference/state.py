@@ -8,7 +8,7 @@ from souvenance.domain.audit import Row
 from souvenance.domain.capability import Revocation, Revoker
 from souvenance.domain.change_feed import TermsChange
 from souvenance.domain.directory import Entry, Tie
-from souvenance.domain.jobs import Task
+from souvenance.domain.jobs import FailedJob, Task
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.domain.sign_ins import Client, SignIn, Slip
@@ -36,6 +36,7 @@ class State:
     ties: dict[tuple[str, str, str, str, int], Tie] = field(default_factory=dict)
     batches: dict[tuple[str, str, bytes], Batch] = field(default_factory=dict)
     tasks: dict[int, Task] = field(default_factory=dict)
+    failed_jobs: dict[tuple[str, int], FailedJob] = field(default_factory=dict)
     clients: dict[str, Client] = field(default_factory=dict)
     signins: dict[str, SignIn] = field(default_factory=dict)
     slips: dict[tuple[str, bytes], Slip] = field(default_factory=dict)

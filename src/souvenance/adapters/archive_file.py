@@ -26,6 +26,7 @@ from typing import IO, Any
 import msgspec
 
 from souvenance.adapters.private_files import (
+    SourceFile,
     new_private,
     open_regular,
     place,
@@ -247,7 +248,7 @@ class ArchiveWriter:
 class ArchiveReader:
     """An archive that was verified: every member is what the manifest says."""
 
-    def __init__(self, path: Path, identity: Path | None, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, path: SourceFile, identity: Path | None, most_bytes: int = MOST_BYTES) -> None:
         """Read all of it once.
 
         Raises: ArchiveDamaged, FileTooLarge, InvalidInput if it can't be read or opened.
@@ -334,8 +335,7 @@ class Archives:
                     sink: IO[bytes] = file
                     if to is not None:
                         sink = stack.enter_context(encrypting(file, to))
-                    zipped = gzip.GzipFile(filename="", mode="wb", fileobj=sink, mtime=0, compresslevel=6)
-                    yield ArchiveWriter(stack.enter_context(zipped))
+                    yield stack.enter_context(self.packing(sink))
                 place(fresh, path)
             finally:
                 fresh.unlink(missing_ok=True)
@@ -345,11 +345,17 @@ class Archives:
         except OSError as error:
             raise translation(f"{path} can't be written", error) from error
 
-    def reading(self, path: Path, identity: Path | None = None) -> ArchiveReader:
+    @contextmanager
+    def packing(self, sink: IO[bytes]) -> Iterator[ArchiveWriter]:
+        """An archive written into the sink. Raises: OSError, as the sink does."""
+        with gzip.GzipFile(filename="", mode="wb", fileobj=sink, mtime=0, compresslevel=6) as zipped:
+            yield ArchiveWriter(zipped)
+
+    def reading(self, path: SourceFile, identity: Path | None = None) -> ArchiveReader:
         """An archive, verified from beginning to end. Raises: as `ArchiveReader`."""
         return ArchiveReader(path, identity)
 
-    def is_archive(self, path: Path) -> bool:
+    def is_archive(self, path: SourceFile) -> bool:
         """Whether the file looks like one: encrypted, or compressed with a name of ours at its beginning."""
         try:
             with open_regular(path) as file:

@@ -9,9 +9,11 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import IO
 
+from souvenance.domain.uploads import Upload
 from souvenance.errors import Misconfigured, StorageBusy, StorageFull, StorageReadOnly, StorageUnavailable
 
 _UNFINISHED = ".tmp"
@@ -75,8 +77,14 @@ def read_private(path: Path) -> str:
         raise Misconfigured(f"{path} can't be read: {error.strerror}") from None
 
 
-def open_regular(path: Path, flags: int = 0) -> IO[bytes]:
+SourceFile = Path | Upload
+"""A file of a source: on the disk, or as it was sent."""
+
+
+def open_regular(path: SourceFile, flags: int = 0) -> IO[bytes]:
     """A regular file, to be read: a pipe would wait for ever, a device might never end. Raises: OSError."""
+    if isinstance(path, Upload):
+        return BytesIO(path.content)
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

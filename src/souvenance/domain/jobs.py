@@ -12,6 +12,8 @@ DREAM = "dream"
 DELIVER = "deliver"
 REASONING = (DERIVE, SUMMARISE, DREAM)
 """The kinds that a queue's status counts; deliveries are not reasoning."""
+MOST_FAILED = 1000
+"""So many jobs of a workspace that were given up are kept."""
 
 
 class Job(Struct, frozen=True):
@@ -37,6 +39,15 @@ class Task(Job, frozen=True):
     due: int = 0
     holder: str | None = None
     until: int | None = None
+
+
+class FailedJob(Job, frozen=True):
+    """A job that was given up: its number, how often it was tried, why it failed, and when."""
+
+    seq: int = 0
+    attempts: int = 0
+    reason: str = ""
+    at: int = 0
 
 
 class Tally(Struct, frozen=True):

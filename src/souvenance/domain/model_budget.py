@@ -12,6 +12,8 @@ from msgspec.structs import replace
 
 _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
+MOST_DAYS = 30
+"""So many days are remembered."""
 
 
 class Allowance(Struct, frozen=True):
@@ -23,6 +25,14 @@ class Allowance(Struct, frozen=True):
     tokens_per_day: int = 5_000_000
 
 
+class DaySpent(Struct, frozen=True, array_like=True):
+    """What was spent in one day, named by its number since 1970."""
+
+    day: int
+    calls: int
+    tokens: int
+
+
 class Spent(Struct, frozen=True):
     """What was spent in one hour and in one day, both named by their numbers since 1970."""
 
@@ -32,6 +42,8 @@ class Spent(Struct, frozen=True):
     calls_today: int = 0
     tokens_this_hour: int = 0
     tokens_today: int = 0
+    earlier: tuple[DaySpent, ...] = ()
+    """The days before on which anything was spent, the newest first."""
 
     def at(self, now: int) -> Spent:
         """The same at that moment: nothing is spent yet in an hour or a day that has just begun."""
@@ -40,7 +52,9 @@ class Spent(Struct, frozen=True):
         if found.hour != hour:
             found = replace(found, hour=hour, calls_this_hour=0, tokens_this_hour=0)
         if found.day != day:
-            found = replace(found, day=day, calls_today=0, tokens_today=0)
+            past = (DaySpent(found.day, found.calls_today, found.tokens_today),) if found.calls_today else ()
+            earlier = (*past, *found.earlier)[:MOST_DAYS]
+            found = replace(found, day=day, calls_today=0, tokens_today=0, earlier=earlier)
         return found
 
     def with_call(self, tokens: int) -> Spent:

@@ -73,6 +73,11 @@ class Idle:
         self._asked = self._answered = 0
         self._lock = Lock()
 
+    @property
+    def asked(self) -> int:
+        """How many requests there were."""
+        return self._asked
+
     @contextmanager
     def broken(self) -> Iterator[None]:
         """Somebody waits for an answer meanwhile."""

@@ -57,6 +57,30 @@ def budget_left(allowance: Allowance, spent: Spent) -> m.Budget:
     )
 
 
+class AskModelUse(m.Request, frozen=True):
+    pass
+
+
+class ModelUse(m.Answer, frozen=True):
+    """What was spent on models, in this hour, today and on the days before, and what may be."""
+
+    tasks: dict[str, str]
+    spent: Spent | None
+    """None, as the next, without a model."""
+    allowance: Allowance | None
+    price: str = ""
+    """What a million tokens cost, as it was set."""
+    trouble: str = ""
+
+
+def model_use(authorised: AuthorisedRequest, request: AskModelUse) -> Outcome:
+    model = authorised.ctx.services.model
+    if model is None:
+        return Outcome(ModelUse({}, None, None))
+    state = model.standing(ALL)
+    return Outcome(ModelUse(dict(state.tasks), state.spent, state.allowance, state.price, state.trouble))
+
+
 def _told(authorised: AuthorisedRequest, request: AskVitals) -> Outcome:
     return Outcome(look(authorised.ctx.tx, authorised.ctx.services, authorised.ctx.now))
 
@@ -65,3 +89,5 @@ METRICS = Operation(
     "metrics", Need("audit", data_class="config", operator=True), AskVitals, Health, _told, verdict=True
 )
 """What a scraper's cap is judged by: of data class `config`, so that it opens no memory and no audit log."""
+VITALS = Operation("vitals", Need("audit", operator=True), AskVitals, Health, _told)
+MODEL_USE = Operation("model.use", Need("audit", operator=True), AskModelUse, ModelUse, model_use)

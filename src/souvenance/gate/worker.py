@@ -218,8 +218,10 @@ class Worker:
             if tasks[0].attempts < MOST_TRIES:
                 self._postpone(tasks, error)
             else:
-                code = error.code if isinstance(error, SouvenanceError) else "internal_error"
-                self._finish(tasks, lambda ctx: Changes(), outcome=code)
+                code = why = error.code if isinstance(error, SouvenanceError) else "internal_error"
+                if not isinstance(error, SouvenanceError):
+                    why += f": {type(error).__name__}"
+                self._finish(tasks, lambda ctx: Changes(), outcome=code, failed=why)
 
     def _do(self, tasks: Sequence[Task]) -> None:
         match tasks[0].kind:
@@ -303,7 +305,7 @@ class Worker:
         delivery = msgspec.json.decode(task.payload, type=settled(webhooks.Delivery))
         with self._store.read(task.workspace) as tx:
             entry = tx.directory.entry(task.workspace, WEBHOOK, delivery.endpoint)
-        outcome = "gone"
+        outcome, why = "gone", ""
         if entry is not None:
             body = delivery.body.encode()
             try:
@@ -317,18 +319,28 @@ class Worker:
                     with self._store.write(task.workspace) as tx:
                         tx.work.postpone(task, self._clock.now() + wait)
                     return
-                outcome = "undelivered"
-        self._finish([task], lambda ctx: Changes(), outcome=outcome)
+                outcome = why = "undelivered"
+        self._finish([task], lambda ctx: Changes(), outcome=outcome, failed=why)
 
     def _finish(
-        self, tasks: Sequence[Task], keep: Callable[[RequestContext], Changes], *, outcome: str = OK
+        self,
+        tasks: Sequence[Task],
+        keep: Callable[[RequestContext], Changes],
+        *,
+        outcome: str = OK,
+        failed: str = "",
     ) -> None:
-        """Store what came of the tasks and take them off the list, at once or not at all."""
+        """Store what came of the tasks and take them off the list, at once or not at all.
+
+        `failed` says why they were given up: they are kept, to be tried again.
+        """
         with self._store.write(tasks[0].workspace) as tx:
             ctx = self._ctx(tx, tasks[0])
             for task in tasks:
                 if not tx.work.finish(task):
                     raise _Lost
+                if failed:
+                    tx.work.keep_failed(task, failed, ctx.now)
             changes = keep(ctx)
             if tasks[0].kind != DELIVER:
                 changes.namespaces.add(tasks[0].namespace)

@@ -13,7 +13,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from souvenance.domain.directory import Entry, Tie
-from souvenance.domain.jobs import Job, Tally, Task
+from souvenance.domain.jobs import FailedJob, Job, Tally, Task
 
 
 class Batch(Struct, frozen=True):
@@ -119,6 +119,21 @@ class Work(Protocol):
     def finish(self, task: Task) -> bool:
         """Take the task off the list and count its units as done; False, and no change, if it is not
         there or not held by `task.holder` any more."""
+        ...
+
+    def keep_failed(self, task: Task, reason: str, at: int) -> None:
+        """Keep a task that was finished without success, to be shown and tried again.
+
+        Of each workspace the newest `MOST_FAILED` are kept.
+        """
+        ...
+
+    def failed(self, workspace: str, limit: int) -> list[FailedJob]:
+        """The jobs that were given up, the newest first."""
+        ...
+
+    def retry(self, workspace: str, seq: int, due: int) -> bool:
+        """Put a job that was given up on the list again, and take its units back; False if there is none."""
         ...
 
     def postpone(self, task: Task, due: int) -> bool:

@@ -196,6 +196,8 @@ class ModelState(Struct, frozen=True):
     allowance_here: Allowance
     trouble: str = ""
     """Why the model is not asked for now, or why what it said last was of no use; nothing if all is well."""
+    price: str = ""
+    """What a million tokens cost, as it was set."""
 
 
 class Model(Protocol):

@@ -239,6 +239,12 @@ class StoredLines(Protocol):
         """Every compartment of every workspace that holds any line, in order."""
         ...
 
+    def storage(
+        self, workspace: str, owner: str | None, namespaces: Collection[str] | None
+    ) -> list[tuple[str, str, str, int, int]]:
+        """By owner, namespace and kind, in that order: how many lines there are, and their sealed bytes."""
+        ...
+
     def annotate(self, compartment: Compartment, line_id: str, metadata: str) -> bool:
         """Replace the line's metadata; False if there is no such line."""
         ...

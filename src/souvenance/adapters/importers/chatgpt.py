@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO, Any
 
 from msgspec import Struct
@@ -25,6 +24,7 @@ from souvenance.adapters.importers.source_files import (
     opened,
     shown,
 )
+from souvenance.adapters.private_files import SourceFile
 from souvenance.domain.imports import ImportedMessage, ImportedPeer, ImportedSession, Record, Skipped, Wanted
 from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.errors import ImportUnreadable, InvalidInput
@@ -86,7 +86,7 @@ class ChatGPT:
     kind = KIND
     again = True
 
-    def __init__(self, path: Path, wanted: Wanted) -> None:
+    def __init__(self, path: SourceFile, wanted: Wanted) -> None:
         """Raises: ImportUnreadable if an archive holds no conversations, InvalidInput for a name in use."""
         if wanted.peer == ASSISTANT:
             raise InvalidInput(
@@ -161,7 +161,7 @@ class ChatGPT:
             )
 
 
-def is_zip(path: Path) -> bool:
+def is_zip(path: SourceFile) -> bool:
     """Whether the file begins as a zip archive does. Raises: ImportUnreadable."""
     with opened(path) as file:
         return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")

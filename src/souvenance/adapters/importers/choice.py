@@ -13,13 +13,15 @@ from msgspec.structs import replace
 
 from souvenance.adapters.importers import chatgpt, jsonl, markdown, mem0
 from souvenance.adapters.importers.source_files import decoded, elements, names_in, opened
+from souvenance.adapters.private_files import SourceFile
 from souvenance.domain.imports import ImportReader, Wanted
+from souvenance.domain.uploads import Upload
 from souvenance.errors import ImportUnreadable, ImportUnrecognised, Misconfigured
 from souvenance.extras import install
 
 HONCHO = "honcho"
 
-_FILES: dict[str, Callable[[Path, Wanted], ImportReader]] = {
+_FILES: dict[str, Callable[[SourceFile, Wanted], ImportReader]] = {
     mem0.KIND: mem0.Mem0,
     chatgpt.KIND: chatgpt.ChatGPT,
     jsonl.KIND: jsonl.Jsonl,
@@ -43,15 +45,15 @@ class _JsonShape(Struct):
     results: Any = None
 
 
-def recognised(source: str) -> str:
+def recognised(source: str | Upload) -> str:
     """What the source is, where that can be told without guessing.
 
     Raises: ImportUnrecognised, ImportUnreadable.
     """
-    if _URL.match(source):
+    if isinstance(source, str) and _URL.match(source):
         return HONCHO
-    path = Path(source).expanduser()
-    if path.is_dir():
+    path = _file(source)
+    if isinstance(path, Path) and path.is_dir():
         raise ImportUnrecognised(f"{source} is a folder", hint="Name one of its files.")
     if chatgpt.is_zip(path):
         if names_in(path, chatgpt.CONVERSATIONS):
@@ -64,15 +66,19 @@ def recognised(source: str) -> str:
     raise ImportUnrecognised(f"it can't be told what {path.name} is")
 
 
-def reader(source: str, kind: str | None, wanted: Wanted) -> ImportReader:
+def _file(source: str | Upload) -> SourceFile:
+    return Path(source).expanduser() if isinstance(source, str) else source
+
+
+def reader(source: str | Upload, kind: str | None, wanted: Wanted) -> ImportReader:
     """The source, ready to be read.
 
     Raises: ImportUnrecognised, ImportUnreadable, InvalidInput, Misconfigured.
     """
     which = recognised(source) if kind is None else kind
     if which == HONCHO:
-        return _honcho(source, wanted)
-    return _FILES[which](Path(source).expanduser(), wanted)
+        return _honcho(str(source), wanted)
+    return _FILES[which](_file(source), wanted)
 
 
 def _honcho(source: str, wanted: Wanted) -> ImportReader:
@@ -89,7 +95,7 @@ def _honcho(source: str, wanted: Wanted) -> ImportReader:
     return Honcho(found[1], replace(wanted, workspace=named or wanted.workspace))
 
 
-def _kind_of_json(path: Path) -> str | None:
+def _kind_of_json(path: SourceFile) -> str | None:
     """By the first element, or by the whole of what is no array."""
     try:
         with opened(path) as file:

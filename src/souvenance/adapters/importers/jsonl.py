@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -18,6 +17,7 @@ from souvenance.adapters.importers.source_files import (
     opened,
     shown,
 )
+from souvenance.adapters.private_files import SourceFile
 from souvenance.domain.imports import ImportedMessage, ImportedPeer, ImportedSession, Record, Skipped, Wanted
 from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.errors import ImportUnreadable
@@ -47,7 +47,7 @@ class Jsonl:
     kind = KIND
     again = True
 
-    def __init__(self, path: Path, wanted: Wanted) -> None:
+    def __init__(self, path: SourceFile, wanted: Wanted) -> None:
         self._path = path
         self._peer = wanted.peer
         self._session = name_of(path.stem, f"{KIND}-")

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from msgspec import Struct
 
 from souvenance.adapters.importers.source_files import Counted, clean, opened
+from souvenance.adapters.private_files import SourceFile
 from souvenance.domain.imports import ImportedPeer, ImportedStatement, Record, Skipped, Wanted
 from souvenance.errors import ImportUnreadable
 
@@ -45,7 +45,7 @@ class Markdown:
     kind = KIND
     again = True
 
-    def __init__(self, path: Path, wanted: Wanted) -> None:
+    def __init__(self, path: SourceFile, wanted: Wanted) -> None:
         self._path = path
         self._peer = wanted.peer
 

@@ -7,7 +7,6 @@ without one, about its agent; what it was made of is not in the file.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -23,6 +22,7 @@ from souvenance.adapters.importers.source_files import (
     opened,
     shown,
 )
+from souvenance.adapters.private_files import SourceFile
 from souvenance.domain.imports import ImportedPeer, ImportedStatement, Record, Skipped, Wanted
 from souvenance.errors import ImportUnreadable
 
@@ -53,7 +53,7 @@ class Mem0:
     kind = KIND
     again = True
 
-    def __init__(self, path: Path, wanted: Wanted) -> None:
+    def __init__(self, path: SourceFile, wanted: Wanted) -> None:
         self._path = path
         self._wanted = wanted
 

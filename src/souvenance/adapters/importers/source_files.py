@@ -15,19 +15,19 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import IO, Any, TypeVar
 
 import msgspec
 
-from souvenance.adapters.private_files import open_regular
+from souvenance.adapters.private_files import SourceFile, open_regular
 from souvenance.agents.names import digest, is_plain, sanitised
 from souvenance.decoders import settled
 from souvenance.errors import ImportUnreadable
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
+def opened(path: SourceFile) -> Iterator[IO[bytes]]:
     """The file, to be read. Raises: ImportUnreadable."""
     try:
         with open_regular(path) as file:
@@ -250,7 +250,7 @@ HARMLESS_BYTES = 64 * 1024 * 1024
 _MOST_MEMBERS = 1_000_000
 
 
-def names_in(path: Path, wanted: re.Pattern[str]) -> list[str]:
+def names_in(path: SourceFile, wanted: re.Pattern[str]) -> list[str]:
     """The members whose file names match, in order.
 
     Raises: ImportUnreadable if it is no archive, or has names that lead out of it.
@@ -271,7 +271,7 @@ def names_in(path: Path, wanted: re.Pattern[str]) -> list[str]:
 
 
 @contextmanager
-def member(path: Path, name: str) -> Iterator[IO[bytes]]:
+def member(path: SourceFile, name: str) -> Iterator[IO[bytes]]:
     """A member, to be read as a file.
 
     Raises: ImportUnreadable if it is encrypted, or smaller in the archive than any text would be.
@@ -291,7 +291,7 @@ def member(path: Path, name: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+def _opened(path: SourceFile) -> Iterator[zipfile.ZipFile]:
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as archive:
             yield archive

@@ -30,11 +30,14 @@ class Reservation(Struct, frozen=True):
 class ModelBudget:
     """Keeps the accounts: one for all, under '*', and one for each workspace, under a hash of its name."""
 
-    def __init__(self, path: Path, *, whole: Allowance, each: Allowance, now: Callable[[], int]) -> None:
+    def __init__(
+        self, path: Path, *, whole: Allowance, each: Allowance, now: Callable[[], int], price: str = ""
+    ) -> None:
         self._path = path
         self._now = now
         self.whole = whole
         self.each = each
+        self.price = price
 
     def reserve(self, workspace: str, tokens: int) -> Reservation:
         """Count a call of at most so many tokens.

@@ -168,6 +168,7 @@ class ModelReasoner:
             here,
             self._budget.each,
             trouble or next(filter(None, resting), "") or self._failing(),
+            self._budget.price,
         )
 
     def note(self, task: str, error: ModelUnavailable) -> None:

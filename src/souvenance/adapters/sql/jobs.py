@@ -14,7 +14,7 @@ from itertools import takewhile
 from msgspec.structs import replace
 
 from souvenance.adapters.sql.engine import NO_LIMIT, SqlRow, SqlSession, marks
-from souvenance.domain.jobs import Job, Tally, Task
+from souvenance.domain.jobs import MOST_FAILED, FailedJob, Job, Tally, Task
 
 _PAGE = 20
 _TRUTH = """SELECT MIN(due) FROM (
@@ -123,6 +123,16 @@ _TALLY = """SELECT namespace, session, peer,
     CAST(SUM(CASE WHEN until > ? THEN units ELSE 0 END) AS BIGINT)
     FROM jobs WHERE workspace = ? AND kind = ? GROUP BY peer, namespace, session"""
 """In the order of an index that holds all that is asked."""
+_JOB = "workspace, kind, session, peer, first_turn, last_turn, units, payload, namespace"
+_KEEP_FAILED = f"""INSERT INTO failed_jobs ({_JOB}, seq, attempts, reason, at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_DROP_OLDEST = """DELETE FROM failed_jobs WHERE workspace = ? AND seq <=
+    (SELECT seq FROM failed_jobs WHERE workspace = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)"""
+_FAILED = f"""SELECT {_JOB}, seq, attempts, reason, at FROM failed_jobs WHERE workspace = ?
+    ORDER BY seq DESC LIMIT ?"""
+_TAKE_FAILED = f"DELETE FROM failed_jobs WHERE workspace = ? AND seq = ? RETURNING {_JOB}"
+_TAKE_BACK = """UPDATE finished_jobs SET units = units - ?
+    WHERE workspace = ? AND session = ? AND peer = ? AND kind = ? AND namespace = ?"""
 _WAITING = "SELECT COUNT(*), MIN(due) FROM jobs WHERE due <= ? AND (holder IS NULL OR until <= ?)"
 
 
@@ -189,6 +199,23 @@ class SqlJobs:
             return False
         freed = self._session.row(_UNBLOCK, (workspace, workspace, session))
         return freed is not None and freed[0] is not None
+
+    def keep_failed(self, task: Task, reason: str, at: int) -> None:
+        one = task
+        values = (one.workspace, one.kind, one.session, one.peer, one.first, one.last, one.units, one.payload)
+        self._session.run(_KEEP_FAILED, (*values, one.namespace, one.seq, one.attempts, reason, at))
+        self._session.run(_DROP_OLDEST, (one.workspace, one.workspace, MOST_FAILED))
+
+    def failed(self, workspace: str, limit: int) -> list[FailedJob]:
+        return [FailedJob(*row) for row in self._session.rows(_FAILED, (workspace, limit))]
+
+    def retry(self, workspace: str, seq: int, due: int) -> bool:
+        taken = [Job(*row) for row in self._session.rows(_TAKE_FAILED, (workspace, seq))]
+        for job in taken:
+            place = (workspace, job.session or _NOBODY, job.peer or _NOBODY, job.kind, job.namespace)
+            self._session.run(_TAKE_BACK, (job.units, *place))
+            self.add(job, due)
+        return bool(taken)
 
     def postpone(self, task: Task, due: int) -> bool:
         back = self._session.run(_POSTPONE, (due, task.workspace, task.seq, task.holder)) == 1
@@ -267,7 +294,7 @@ class SqlJobs:
         if namespaces is not None:
             where += f" AND namespace IN {marks(namespaces)}"
             values.extend(namespaces)
-        for table in ("jobs", "finished_jobs"):
+        for table in ("jobs", "finished_jobs", "failed_jobs"):
             self._session.run(f"DELETE FROM {table} WHERE {where}", values)
         if namespaces is not None:
             self._session.run(_UNBLOCK_ALL, (workspace,))

@@ -328,6 +328,22 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
             found.append(row[0])
         return found
 
+    def storage(
+        self, workspace: str, owner: str | None, namespaces: Collection[str] | None
+    ) -> list[tuple[str, str, str, int, int]]:
+        where, values = "workspace = ?", [workspace]
+        if owner is not None:
+            where += " AND owner = ?"
+            values.append(owner)
+        if namespaces is not None:
+            where += f" AND namespace IN {marks(namespaces)}"
+            values.extend(namespaces)
+        sql = f"""SELECT owner, namespace, kind, count(*), CAST(sum(length(sealed)) AS BIGINT) FROM lines
+            WHERE {where} GROUP BY owner, namespace, kind ORDER BY owner, namespace, kind"""
+        return [
+            (of, space, kind, count, size) for of, space, kind, count, size in self._session.rows(sql, values)
+        ]
+
     def compartments(self) -> list[Compartment]:
         sql = "SELECT DISTINCT workspace, owner, namespace FROM lines ORDER BY workspace, owner, namespace"
         return [Compartment(*row) for row in self._session.rows(sql)]

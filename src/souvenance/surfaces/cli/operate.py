@@ -92,6 +92,7 @@ def serve(
         settings.chat,
         installation.reception,
         installation.browser_sessions,
+        _ServedFiles(shell),
         owner_cap=installation.owner_cap,
         public_url=settings.public_url,
         key=installation.key,
@@ -106,6 +107,20 @@ def serve(
         trusted=installation.owner_cap if trust_loopback else None,
         doors=doors,
     )
+
+
+class _ServedFiles:
+    """What the inspector's page about data needs of this invocation."""
+
+    def __init__(self, shell: Shell) -> None:
+        self._settings = shell.settings
+        self.transfers = shell.transfers
+        self.home = shell.settings.home
+
+    def back_up(self, target: Path, *, recipients: Sequence[str], with_keys: bool) -> None:
+        self.transfers.back_up(
+            self._settings, target, recipients=recipients, with_keys=with_keys, allow_empty=True
+        )
 
 
 @click.command(cls=Command, section=OPERATE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -16,9 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from souvenance.domain import capability as cap
 from souvenance.domain import proof, ulid
-from souvenance.domain.archive_records import Manifest
 from souvenance.domain.encoding import unb64
-from souvenance.domain.imports import ImportReader, Wanted
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.proof import Bound
 from souvenance.domain.telemetry import SeenSettings
@@ -34,76 +32,10 @@ from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
 from souvenance.settings import Shown
 from souvenance.surfaces.cli.output import say
+from souvenance.surfaces.transfers import Transfers
 
 if TYPE_CHECKING:
     from souvenance.gate.replication import RepairReport
-
-
-class WritesArchive(Protocol):
-    def add(self, name: str, content: bytes) -> None: ...
-
-    def close(self, manifest: Manifest) -> Manifest: ...
-
-
-class ReadsArchive(Protocol):
-    @property
-    def manifest(self) -> Manifest: ...
-
-    @property
-    def digest(self) -> str: ...
-
-    def lines(self, prefix: str) -> Iterator[bytes]: ...
-
-
-class ArchiveFiles(Protocol):
-    """Where archives are written to and read from; what is read was verified from beginning to end."""
-
-    def writing(
-        self, path: Path, recipients: Sequence[str] = ()
-    ) -> AbstractContextManager[WritesArchive]: ...
-
-    def reading(self, path: Path, identity: Path | None = None) -> ReadsArchive: ...
-
-    def is_archive(self, path: Path) -> bool: ...
-
-
-class Backup(Protocol):
-    """What a backup holds."""
-
-    @property
-    def rows(self) -> int: ...
-
-    @property
-    def lines(self) -> int: ...
-
-    @property
-    def files(self) -> tuple[str, ...]: ...
-
-    @property
-    def bytes(self) -> int: ...
-
-
-class Transfers(Protocol):
-    """The composition root gives it; it loads what a command needs when the command runs."""
-
-    @property
-    def archives(self) -> ArchiveFiles: ...
-
-    def open_source(self, source: str, kind: str | None, wanted: Wanted) -> ImportReader:
-        """Open a file or a URL of the given kind; without one, the kind is recognised."""
-        ...
-
-    def back_up(
-        self, settings: Any, target: Path, *, recipients: Sequence[str], with_keys: bool, allow_empty: bool
-    ) -> Backup: ...
-
-    def restore(self, source: Path, home: Path, *, identity: Path | None) -> Backup: ...
-
-    def move(
-        self, source: str, target: str, *, vectors: str, report: Callable[[Any], None]
-    ) -> dict[str, int]:
-        """Copy a store, and say how many rows each table has."""
-        ...
 
 
 _CARRYING_SECONDS = 5.0

@@ -15,7 +15,8 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.options import DATA, Command, pass_shell
 from souvenance.surfaces.cli.output import progress
-from souvenance.surfaces.cli.session import Backup, CommandSettings, OpenMemory, Shell
+from souvenance.surfaces.cli.session import CommandSettings, OpenMemory, Shell
+from souvenance.surfaces.transfers import Backup
 
 if TYPE_CHECKING:
     from souvenance.gate.replication import RepairReport

@@ -5,51 +5,32 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import msgspec
 
+from souvenance.agents.archives import ArchiveImport, differing, write_archive
 from souvenance.agents.import_memory import ImportTally, ImportTerms, Taking
 from souvenance.decoders import settled
-from souvenance.domain.archive_records import (
-    FORMAT,
-    MEMORY,
-    LineRecord,
-    Manifest,
-    Owed,
-    count_name,
-    decode,
-    decode_owed,
-    encode,
-)
+from souvenance.domain.archive_records import MEMORY
 from souvenance.domain.imports import ImportReader, Wanted
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.names import namespace as valid_namespace
-from souvenance.errors import ArchiveDamaged, Conflict, InvalidInput, SouvenanceError
-from souvenance.gate import archive as p
+from souvenance.errors import InvalidInput, SouvenanceError
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.conversation.resource import NewName
+from souvenance.gate.operation import Operation
 from souvenance.patterns import pattern
 from souvenance.surfaces.cli.options import DATA, Command, pass_shell
 from souvenance.surfaces.cli.output import progress
-from souvenance.surfaces.cli.session import (
-    ArchiveFiles,
-    ReadsArchive,
-    Shell,
-    WritesArchive,
-)
-from souvenance.version import __version__
-
-REGISTER, LINES, OWED = "register", "lines", "owed"
-"""How the names of an archive's members begin, by what is in them."""
-_MEMBER_BYTES = 4 * 1024 * 1024
+from souvenance.surfaces.cli.session import Shell
+from souvenance.surfaces.transfers import ARCHIVE, KINDS, ArchiveFiles
 
 
 @click.command("export", cls=Command, section=DATA)
@@ -80,32 +61,19 @@ def export_archive(
 ) -> None:
     """Write the archive, which is of one moment, and tell what is in it. Raises: SouvenanceError."""
     workspace = shell.own_workspace()
-    counts: Counter[str] = Counter()
     with archives.writing(path, recipients) as archive, _moment(shell):
-        parts = _Parts(archive)
-        waiting = 0
-        for page in _pages(shell, owner):
-            for record in page.records:
-                counts[count_name(record)] += 1
-                parts.add(LINES if isinstance(record, LineRecord) else REGISTER, encode(record))
-            for owed in page.owed:
-                parts.add(OWED, encode(owed))
-            waiting = page.waiting
-        parts.end()
-        whole = archive.close(
-            Manifest(
-                format=FORMAT,
-                kind=MEMORY,
-                made_at=datetime.now(UTC).isoformat(timespec="seconds"),
-                made_by=f"souvenance {__version__}",
-                about={"workspace": workspace, **({"owner": owner} if owner else {})},
-                counts=dict(sorted(counts.items())),
-            )
+        written = write_archive(
+            shell.call,
+            archive,
+            workspace=workspace,
+            owner=owner,
+            made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
-    told = {"file": str(path), "workspace": workspace, "counts": whole.counts, "waiting": waiting}
+    counts, waiting = written.manifest.counts, written.waiting
+    told = {"file": str(path), "workspace": workspace, "counts": counts, "waiting": waiting}
 
     def text() -> str:
-        rows = [f"{path}: workspace {workspace}, {_counted(whole.counts)}"]
+        rows = [f"{path}: workspace {workspace}, {_counted(counts)}"]
         if not recipients:
             rows.append("it holds text in the open: keep it where only you can read it, or use --recipient")
         if waiting:
@@ -113,40 +81,6 @@ def export_archive(
         return "\n".join(rows)
 
     shell.show(told, text)
-
-
-class _Parts:
-    """Records as they are gathered into members, each small enough for memory."""
-
-    def __init__(self, archive: WritesArchive) -> None:
-        self._archive = archive
-        self._sort = REGISTER
-        self._held: list[bytes] = []
-        self._size = 0
-        self._numbers: Counter[str] = Counter()
-
-    def add(self, sort: str, line: bytes) -> None:
-        if sort != self._sort or self._size >= _MEMBER_BYTES:
-            self.end()
-            self._sort = sort
-        self._held.append(line)
-        self._size += len(line)
-
-    def end(self) -> None:
-        if self._held:
-            self._numbers[self._sort] += 1
-            self._archive.add(f"{self._sort}-{self._numbers[self._sort]:05}.jsonl", b"".join(self._held))
-        self._held, self._size = [], 0
-
-
-def _pages(shell: Shell, owner: str | None) -> Iterator[p.ExportAnswer]:
-    cursor = None
-    while True:
-        page = shell.call(p.EXPORT, p.Export(owner, cursor))
-        yield page
-        cursor = page.cursor
-        if cursor is None:
-            return
 
 
 def _moment(shell: Shell) -> AbstractContextManager[None]:
@@ -164,13 +98,6 @@ def _counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{count} {sort}s" for sort, count in counts.items()) or "nothing"
 
 
-_One = TypeVar("_One")
-
-_PAGE_BYTES = 256 * 1024
-_PAGE_RECORDS = 200
-_MOST_TOLD = 10
-
-
 def import_archive(shell: Shell, path: Path, archives: ArchiveFiles, *, identity: Path | None) -> None:
     """Take in all of an archive, and tell what became of it.
 
@@ -182,112 +109,26 @@ def import_archive(shell: Shell, path: Path, archives: ArchiveFiles, *, identity
     workspace = shell.workspace or str(archive.manifest.about.get("workspace", ""))
     if not workspace:
         raise InvalidInput("the archive names no workspace", hint="Name one: --workspace NAME.")
-    _Import(shell, archive, workspace).run()
 
+    def ask(operation: Operation, request: m.Request) -> Any:
+        return shell.call(operation, request, workspace=workspace)
 
-class _Import:
-    """One archive on its way into one workspace."""
+    def watch(label: str, count: int) -> Any:
+        return progress(label, count, hidden=shell.json, show_pos=True)
 
-    def __init__(self, shell: Shell, archive: ReadsArchive, workspace: str) -> None:
-        self._shell = shell
-        self._archive = archive
-        self._workspace = workspace
-        self._counts = archive.manifest.counts
+    work = ArchiveImport(ask, archive, watch)
+    work.check()
+    taken = work.take()
+    differ = f", {len(taken.conflicts)} differ" if taken.conflicts else ""
+    shell.show(
+        {"workspace": workspace, "complete": not taken.conflicts, **msgspec.to_builtins(taken)},
+        lambda: (
+            f"workspace {workspace}: {taken.new} records imported, {taken.same} were here already{differ}"
+        ),
+    )
+    if taken.conflicts:
+        raise differing(taken.conflicts, "They were left as they are here; all else was imported.")
 
-    def run(self) -> None:
-        """Raises: SouvenanceError."""
-        self._read_through()
-        clashes = self._all("check", [REGISTER], look=True)
-        if clashes.conflicts:
-            self._refuse(
-                clashes.conflicts, "Nothing was changed. Give it another name here: --workspace NAME."
-            )
-        digest = self._archive.digest
-        self._call(p.IMPORT_BEGIN, p.ImportBegin(digest, self._counts))
-        taken = self._all("import", [REGISTER, LINES], look=False)
-        if taken.conflicts:
-            self._tell(taken, complete=False)
-            self._refuse(taken.conflicts, "They were left as they are here; all else was imported.")
-        checked = self._all("verify", [REGISTER, LINES], look=True)
-        if checked.new or checked.conflicts or checked.same != sum(self._counts.values()):
-            raise Conflict(
-                f"only {checked.same} of {sum(self._counts.values())} records match the archive",
-                hint="Something changed meanwhile. Run the import again: it continues where it stopped.",
-            )
-        first = 0
-        for owed in self._owed():
-            self._call(p.IMPORT_FINISH, p.ImportFinish(digest, tuple(owed), first, more=True))
-            first += len(owed)
-        self._call(p.IMPORT_FINISH, p.ImportFinish(digest))
-        self._tell(taken, complete=True)
-
-    def _read_through(self) -> None:
-        """Raises: ArchiveDamaged if not every record can be read, or not so many are there as should be."""
-        found: Counter[str] = Counter()
-        for prefix in (REGISTER, LINES):
-            for page in _packed(self._archive.lines(prefix), decode):
-                found.update(map(count_name, page))
-        for _ in self._owed():
-            pass
-        if dict(found) != {sort: count for sort, count in self._counts.items() if count}:
-            raise ArchiveDamaged("the archive does not hold as many records as its manifest says")
-
-    def _owed(self) -> Iterator[list[Owed]]:
-        """The work that came along, in parts that one request can carry. Raises: ArchiveDamaged."""
-        return _packed(self._archive.lines(OWED), decode_owed)
-
-    def _all(self, label: str, prefixes: Iterable[str], *, look: bool) -> p.ImportAnswer:
-        new = same = 0
-        conflicts: list[str] = []
-        with progress(label, sum(self._counts.values()), hidden=self._shell.json, show_pos=True) as bar:
-            for prefix in prefixes:
-                for page in _packed(self._archive.lines(prefix), decode):
-                    answer = self._call(p.IMPORT, p.Import(page, look))
-                    new, same = new + answer.new, same + answer.same
-                    conflicts += answer.conflicts
-                    bar.update(len(page))
-        return p.ImportAnswer(new, same, conflicts)
-
-    def _call(self, operation: Any, request: m.Request) -> Any:
-        return self._shell.call(operation, request, workspace=self._workspace)
-
-    def _tell(self, taken: p.ImportAnswer, *, complete: bool) -> None:
-        told = {"workspace": self._workspace, "complete": complete, **msgspec.to_builtins(taken)}
-        self._shell.show(
-            told,
-            lambda: (
-                f"workspace {self._workspace}: {taken.new} records imported, {taken.same} were here already"
-                + ("" if complete else f", {len(taken.conflicts)} differ")
-            ),
-        )
-
-    def _refuse(self, conflicts: Sequence[str], hint: str) -> None:
-        more = f" and {len(conflicts) - _MOST_TOLD} more" if len(conflicts) > _MOST_TOLD else ""
-        raise Conflict(
-            f"{', '.join(conflicts[:_MOST_TOLD])}{more}: already here, with other content", hint=hint
-        )
-
-
-def _packed(lines: Iterable[bytes], read: Callable[[bytes], _One]) -> Iterator[list[_One]]:
-    """What the lines say, in pages that one request can carry. Raises: ArchiveDamaged."""
-    page: list[_One] = []
-    size = 0
-    for line in lines:
-        try:
-            record = read(line)
-        except msgspec.MsgspecError as error:
-            raise ArchiveDamaged(f"a record of the archive can't be read: {error}") from None
-        if page and (size + len(line) > _PAGE_BYTES or len(page) == _PAGE_RECORDS):
-            yield page
-            page, size = [], 0
-        page.append(record)
-        size += len(line)
-    if page:
-        yield page
-
-
-ARCHIVE = "souvenance"
-KINDS = ("honcho", "mem0", "chatgpt", "jsonl", "markdown", ARCHIVE)
 
 _TELL_EVERY = 1000
 _URL = pattern(r"^(https?://)(?:[^/]*@)?", re.IGNORECASE)

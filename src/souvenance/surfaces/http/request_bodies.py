@@ -26,7 +26,7 @@ from souvenance.gate.gate import Gate
 from souvenance.surfaces.http.request_threads import token_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from starlette.types import Scope
 
@@ -42,6 +42,8 @@ _RETRY_SECONDS = 1
 _MOST_DIGITS = 18
 _NOBODY = ""
 """Who sends the bodies that come without a token, all of them together."""
+_KEPT = "kept"
+"""The account of all bodies that are kept beyond their requests; no token has that id."""
 
 
 class Body(NamedTuple):
@@ -56,15 +58,26 @@ class Body(NamedTuple):
         return self.content
 
 
-async def body_of(request: Request, gate: Gate, most: int) -> Body:
-    """The body of a request that needs a token. Raises: CapMissing, CapMalformed, CapSigInvalid."""
-    who = gate.recognised(token_of(request))
+async def body_of(request: Request, gate: Gate, most: int, token: str | None = None) -> Body:
+    """The body of a request that needs a token: the one of its header, or of the browser's session.
+
+    Raises: CapMissing, CapMalformed, CapSigInvalid.
+    """
+    who = gate.recognised(token or token_of(request))
     return await _held(request).read(request, most, who)
 
 
 async def body_of_anybody(request: Request, most: int) -> Body:
     """The body of a request that needs no token, such as those that ask for one."""
     return await _held(request).read(request, most, _NOBODY)
+
+
+def keep_body(request: Request) -> Callable[[], None]:
+    """Keep what the body takes of the budget when the request is over, until what comes back is called.
+
+    Raises: ServerBusy if as much is kept already as may be.
+    """
+    return _held(request).keep()
 
 
 def _held(request: Request) -> _HeldBody:
@@ -77,7 +90,8 @@ class Bodies:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        largest = max(limits.body_bytes, limits.batch_bytes, limits.file_bytes + FORM_BYTES)
+        forms = max(limits.file_bytes, limits.import_bytes) + FORM_BYTES
+        largest = max(limits.body_bytes, limits.batch_bytes, forms)
         total = max(limits.bodies_bytes, largest)
         self.room = BodyBudget(total, max(total // _SHARES, largest))
 
@@ -107,6 +121,12 @@ class _HeldBody:
         except SouvenanceError as fault:
             self.release()
             return Body(fault=fault)
+
+    def keep(self) -> Callable[[], None]:
+        room, count = self._bodies.room, self._bytes
+        room.keep(self._who, count)
+        self._bytes = 0
+        return lambda: room.give_back(_KEPT, count)
 
     def release(self) -> None:
         self._bodies.room.give_back(self._who, self._bytes)
@@ -183,6 +203,14 @@ class BodyBudget:
         except asyncio.CancelledError:
             self._leave(waiting)
             raise
+
+    def keep(self, who: str, count: int) -> None:
+        """Move so much to the account of what is kept beyond its request. Raises: ServerBusy."""
+        if self._taken[_KEPT] + count > self._share:
+            raise ServerBusy("other files are being imported", retry_after=_RETRY_SECONDS)
+        self._taken[_KEPT] += count
+        self._taken[who] -= count
+        self._serve()
 
     def give_back(self, who: str, count: int) -> None:
         if not count:

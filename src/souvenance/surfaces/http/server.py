@@ -26,6 +26,7 @@ from souvenance.gate.gate import Gate
 from souvenance.gate.oauth_state import OAuthState
 from souvenance.surfaces.http.app import Door, Guarded, make_app
 from souvenance.surfaces.http.host_check import is_loopback
+from souvenance.surfaces.http.inspector.data_pages import DataFiles
 from souvenance.surfaces.http.inspector.door import InspectorDoor
 from souvenance.surfaces.http.oauth.door import SignInDoor
 from souvenance.surfaces.http.request_threads import HEADERS, encode
@@ -139,6 +140,7 @@ def doors_of(
     chat: ChatSettings,
     sign_ins: OAuthState,
     sessions: BrowserSessions,
+    files: DataFiles,
     *,
     owner_cap: str,
     public_url: str | None,
@@ -148,7 +150,7 @@ def doors_of(
 
     Raises: Misconfigured.
     """
-    doors: list[Door] = [SignInDoor(sign_ins, public_url), InspectorDoor(sessions, public_url)]
+    doors: list[Door] = [SignInDoor(sign_ins, public_url), InspectorDoor(sessions, files, public_url)]
     if find_spec("mcp") is not None:
         from souvenance.surfaces.mcp.door import McpDoor
 

@@ -263,6 +263,23 @@ CREATE TABLE finished_jobs (
     PRIMARY KEY (workspace, session, peer, kind, namespace)
 ){clustered};
 
+CREATE TABLE failed_jobs (
+    workspace TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    kind TEXT NOT NULL,
+    session TEXT,
+    peer TEXT,
+    first_turn BIGINT NOT NULL,
+    last_turn BIGINT NOT NULL,
+    units BIGINT NOT NULL,
+    payload TEXT NOT NULL,
+    namespace TEXT NOT NULL,
+    attempts BIGINT NOT NULL,
+    reason TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (workspace, seq)
+){clustered};
+
 CREATE TABLE next_jobs (
     workspace TEXT NOT NULL PRIMARY KEY,
     due BIGINT

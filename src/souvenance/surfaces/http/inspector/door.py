@@ -14,17 +14,16 @@ from souvenance.errors import Denied, SouvenanceError, Unauthenticated
 from souvenance.gate.browser_sessions import BrowserSessions
 from souvenance.gate.gate import Gate
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.http.inspector import access_pages, memory_pages, passkey_pages
-from souvenance.surfaces.http.inspector.passkey_pages import PasskeyPages
-from souvenance.surfaces.http.inspector.visit import (
-    STATIC,
-    Visit,
-    is_same_site,
-    redirect,
-    same_site,
-    shown,
-    static_file,
+from souvenance.surfaces.http.inspector import (
+    access_pages,
+    data_pages,
+    memory_pages,
+    passkey_pages,
+    work_pages,
 )
+from souvenance.surfaces.http.inspector.passkey_pages import PasskeyPages
+from souvenance.surfaces.http.inspector.static_files import compressed, static_routes
+from souvenance.surfaces.http.inspector.visit import Visit, is_same_site, redirect, same_site, shown
 from souvenance.surfaces.http.inspector.webauthn import offered
 from souvenance.surfaces.http.openapi import Paths
 from souvenance.surfaces.http.request_bodies import body_of_anybody
@@ -36,27 +35,27 @@ SIGN_IN = "/inspect/sign-in"
 SIGN_OUT = "/inspect/sign-out"
 _COOKIE = "souvenance-inspector"
 _SIGN_IN_BYTES = 32 * 1024
-_FILES = {
-    "tokens.css": "text/css",
-    "inspector.css": "text/css",
-    "mark.svg": "image/svg+xml",
-    "passkey.js": "text/javascript",
-}
-_ASSET = {"cache-control": "max-age=3600", "x-content-type-options": "nosniff"}
 
 _Answers = Callable[[Request], Awaitable[Response]]
 _Page = Callable[[Visit], Awaitable[Response]]
 
 
 class InspectorDoor:
-    def __init__(self, sessions: BrowserSessions, public_url: str | None = None) -> None:
+    def __init__(
+        self, sessions: BrowserSessions, files: data_pages.DataFiles, public_url: str | None = None
+    ) -> None:
         self._sessions = sessions
         self._public_url = public_url
+        self._data = data_pages.DataPages(files)
+        self._work = work_pages.WorkPages()
 
     def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
         passkeys = PasskeyPages(self._sessions, self._public_url, gate, threads)
-        pages = {**memory_pages.PAGES, **access_pages.PAGES, **passkeys.pages}
-        actions = {**memory_pages.ACTIONS, **access_pages.ACTIONS, **passkeys.actions}
+        own = (self._data, self._work, passkeys)
+        pages = memory_pages.PAGES | access_pages.PAGES
+        actions = memory_pages.ACTIONS | access_pages.ACTIONS
+        for one in own:
+            pages, actions = pages | one.pages, actions | one.actions
         return [
             Route(LINKS, self._links(gate, threads), methods=["POST"]),
             Route(SIGN_IN, self._sign_in(gate, threads), methods=["GET", "POST"]),
@@ -65,7 +64,7 @@ class InspectorDoor:
             Route(SIGN_OUT, self._at(gate, threads, self._sign_out), methods=["POST"]),
             *(Route(path, self._at(gate, threads, page), methods=["GET"]) for path, page in pages.items()),
             *(Route(path, self._at(gate, threads, act), methods=["POST"]) for path, act in actions.items()),
-            *(Route(f"{STATIC}/{name}", _asset(name, media)) for name, media in _FILES.items()),
+            *static_routes(),
         ]
 
     def described(self) -> Paths:
@@ -73,10 +72,13 @@ class InspectorDoor:
 
     def open(self) -> AbstractAsyncContextManager[None]:
         @asynccontextmanager
-        async def nothing() -> AsyncIterator[None]:
-            yield
+        async def held() -> AsyncIterator[None]:
+            try:
+                yield
+            finally:
+                self._data.close()
 
-        return nothing()
+        return held()
 
     def _links(self, gate: Gate, threads: RequestThreads) -> _Answers:
         """For the command line: a link that signs a browser in with the token of this request."""
@@ -159,7 +161,7 @@ class InspectorDoor:
                 return self._sign_in_page(request, 401)
             visit = Visit(request, gate, threads, token, secret)
             try:
-                return await page(visit)
+                return compressed(request, await page(visit))
             except Unauthenticated as error:
                 return self._sign_in_page(request, 401, error.detail)
             except SouvenanceError as error:
@@ -174,12 +176,3 @@ class InspectorDoor:
 def _cookie(secure: bool) -> str:
     """Over TLS a browser takes a cookie of the second name from this very host alone."""
     return f"__Host-{_COOKIE}" if secure else _COOKIE
-
-
-def _asset(name: str, media: str) -> _Answers:
-    content = static_file(name)
-
-    async def answer(request: Request) -> Response:
-        return Response(content, 200, _ASSET, media)
-
-    return answer

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from copy import copy
 from datetime import UTC, datetime
 from hashlib import sha256
-from importlib import resources
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from souvenance.domain.capability import read_unverified
 from souvenance.domain.encoding import b64, frame
 from souvenance.domain.names import ALL
-from souvenance.errors import Denied, InvalidInput
+from souvenance.domain.uploads import Upload
+from souvenance.errors import BodyTooLarge, Denied, FileTooLarge, InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate.gate import Gate
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
-from souvenance.surfaces.http.request_bodies import body_of_anybody
+from souvenance.surfaces.http.form_fields import form_fields
+from souvenance.surfaces.http.inspector.static_files import STATIC
+from souvenance.surfaces.http.request_bodies import body_of, body_of_anybody
 from souvenance.surfaces.http.request_threads import RequestThreads
 
 _T = TypeVar("_T")
 
 FORM_BYTES = 128 * 1024
-STATIC = "/inspect/static"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; "
@@ -48,6 +49,7 @@ _HEADERS = {
 }
 _OWN_PAGES = ("same-origin", "none")
 _BAR_HEIGHT = 24
+_UNITS = ("bytes", "kB", "MB", "GB")
 _MOST_DIGITS = 9
 
 
@@ -71,6 +73,12 @@ def _minute(moment: datetime | None) -> str:
     return "" if moment is None else f"{moment.astimezone(UTC):%-d %b %Y, %H:%M} UTC"
 
 
+def _size(count: int) -> str:
+    """So many bytes, as people say it."""
+    power = min(len(_UNITS) - 1, (len(str(count)) - 1) // 3)
+    return f"{count / 1000**power:.{min(power, 1)}f} {_UNITS[power]}"
+
+
 def _bars(counts: list[int]) -> list[tuple[int, int]]:
     """The place and height of each bar of a small chart."""
     most = max([*counts, 1])
@@ -85,7 +93,7 @@ _PAGES = Environment(
     lstrip_blocks=True,
 )
 _PAGES.globals |= {"url": url, "static": STATIC}
-_PAGES.filters |= {"day": _day, "minute": _minute, "bars": _bars}
+_PAGES.filters |= {"day": _day, "minute": _minute, "bars": _bars, "size": _size}
 
 
 def shown(template: str, code: int = 200, **values: Any) -> Response:
@@ -98,12 +106,26 @@ def redirect(to: str) -> Response:
 
 
 def download(content: bytes, name: str, media: str) -> Response:
-    headers = {**_HEADERS, "content-disposition": f'attachment; filename="{name}"'}
-    return Response(content, 200, headers, media)
+    return Response(content, 200, _attached(name), media)
 
 
-def static_file(name: str) -> bytes:
-    return resources.files(__package__).joinpath("static", name).read_bytes()
+def streamed(pieces: AsyncIterator[bytes], name: str, media: str) -> Response:
+    """A download that is too large for memory."""
+    return StreamingResponse(pieces, 200, _attached(name), media)
+
+
+def events(pieces: AsyncIterator[bytes]) -> Response:
+    """What is told as it happens."""
+    return StreamingResponse(pieces, 200, _HEADERS, "text/event-stream")
+
+
+def _attached(name: str) -> dict[str, str]:
+    return {**_HEADERS, "content-disposition": f'attachment; filename="{name}"'}
+
+
+def _too_large(most: int) -> FileTooLarge:
+    hint = "Import it on the command line: souvenance import FILE."
+    return FileTooLarge(f"the file is larger than {_size(most)}", hint=hint)
 
 
 def is_same_site(request: Request) -> bool:
@@ -153,9 +175,17 @@ class Visit:
         who = self.who
         return ALL in who.peers and ALL in who.namespaces_allowed and who.sessions is None
 
+    @property
+    def gate(self) -> Gate:
+        return self._gate
+
+    def credentials(self, workspace: str | None = None) -> Credentials:
+        """The token, of one workspace if it is for all."""
+        return Credentials(self._token_of(workspace))
+
     async def call(self, operation: Operation, asked: m.Request, workspace: str | None = None) -> Any:
         """What the gate answers, of one workspace if the token is for all. Raises: SouvenanceError."""
-        credentials = Credentials(self._token_of(workspace))
+        credentials = self.credentials(workspace)
         return await self._threads.call(self._gate, operation, credentials, lambda: m.checked(asked))
 
     def _token_of(self, workspace: str | None) -> str:
@@ -188,12 +218,37 @@ class Visit:
 
     async def form(self) -> dict[str, str]:
         """The fields that were sent. Raises: Denied for a form that this browser was not given."""
-        same_site(self.request)
+        self._check_site()
         body = (await body_of_anybody(self.request, FORM_BYTES)).read()
         fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
-        if not hmac.compare_digest(fields.get("csrf", "").encode(), self.form_token.encode()):
-            raise Denied("the form is too old", hint="Go back, load the page again and repeat what you did.")
+        self._check_form(fields.get("csrf", ""))
         return fields
+
+    async def form_with_file(self) -> tuple[dict[str, str], Upload]:
+        """The fields that were sent, and the file. Raises: Denied as `form`; FileTooLarge, InvalidInput."""
+        self._check_site()
+        most = self._gate.limits.import_bytes
+        body = await body_of(self.request, self._gate, most + FORM_BYTES, self._token)
+        if isinstance(body.fault, BodyTooLarge):
+            raise _too_large(most)
+        try:
+            fields = form_fields(body.read(), self.request.headers.get("content-type", ""))
+        except ValueError as error:
+            raise InvalidInput(str(error)) from None
+        content = fields.pop("file", None)
+        self._check_form(str(fields.get("csrf", "")))
+        if not isinstance(content, bytes) or not content:
+            raise InvalidInput("no file was sent, or an empty one", hint="Go back and choose a file.")
+        if len(content) > most:
+            raise _too_large(most)
+        return fields, Upload(str(fields.get("filename") or "file"), content)
+
+    def _check_site(self) -> None:
+        same_site(self.request)
+
+    def _check_form(self, csrf: str) -> None:
+        if not hmac.compare_digest(csrf.encode(), self.form_token.encode()):
+            raise Denied("the form is too old", hint="Go back, load the page again and repeat what you did.")
 
     def page(self, template: str, code: int = 200, **values: Any) -> Response:
         return shown(template, code, visit=self, who=self.who, csrf=self.form_token, **values)

@@ -1,0 +1,275 @@
+"""The page about data: export, import, backup, and how much is stored."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from starlette.responses import Response
+
+from souvenance.agents.archives import export_pages, write_archive
+from souvenance.agents.import_memory import Ask, ImportTerms
+from souvenance.agents.readable_export import as_json, as_markdown, readable
+from souvenance.domain.archive_records import Record
+from souvenance.domain.imports import Wanted
+from souvenance.domain.names import ALL
+from souvenance.domain.names import namespace as valid_namespace
+from souvenance.domain.uploads import Upload
+from souvenance.errors import FileTooLarge, InvalidInput, SouvenanceError
+from souvenance.gate import archive, storage
+from souvenance.gate import messages as m
+from souvenance.gate.gate import Gate
+from souvenance.gate.operation import Operation
+from souvenance.gate.token_verifier import Credentials
+from souvenance.surfaces.http.inspector.imports import (
+    ArchiveFile,
+    ImportRun,
+    Imports,
+    ImportWork,
+    MemoryFile,
+)
+from souvenance.surfaces.http.inspector.memory_pages import workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, streamed, url
+from souvenance.surfaces.http.request_bodies import keep_body
+from souvenance.surfaces.transfers import ARCHIVE, FILES, Transfers
+
+FORMATS = {"markdown": "Markdown, to read", "json": "JSON, to read", "archive": "an archive, to import again"}
+SOURCES = {
+    "": "whatever it is recognised as",
+    "chatgpt": "a ChatGPT export (.zip or conversations.json)",
+    "mem0": "mem0 (.json)",
+    "jsonl": "messages, one a line (.jsonl)",
+    "markdown": "notes in Markdown (.md)",
+    ARCHIVE: "an export of Souvenance",
+}
+_ENDINGS = {"markdown": ("md", "text/markdown"), "json": ("json", "application/json")}
+_MOST_EXPORT_BYTES = 256 * 1024 * 1024
+_MOST_SHOWN = 8
+_CHUNK = 1024 * 1024
+_UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+class DataFiles(Protocol):
+    """What the page does beyond asking the gate."""
+
+    @property
+    def transfers(self) -> Transfers: ...
+
+    @property
+    def home(self) -> Path: ...
+
+    def back_up(self, target: Path, *, recipients: Sequence[str], with_keys: bool) -> Any:
+        """Write a backup of the installation into a new file. Raises: SouvenanceError."""
+        ...
+
+
+class DataPages:
+    """The pages and actions; they share what goes on behind them."""
+
+    def __init__(self, files: DataFiles) -> None:
+        self._files = files
+        self._imports = Imports()
+        self._threads = ThreadPoolExecutor(2, "souvenance-exports")
+
+    @property
+    def pages(self) -> dict[str, Callable[[Visit], Awaitable[Response]]]:
+        return {"/inspect/data": self.data, "/inspect/data/imports/{id}": self.import_}
+
+    @property
+    def actions(self) -> dict[str, Callable[[Visit], Awaitable[Response]]]:
+        return {
+            "/inspect/data/export": self.export,
+            "/inspect/data/import": self.begin_import,
+            "/inspect/data/imports/{id}/start": self.start_import,
+            "/inspect/data/imports/{id}/discard": self.discard_import,
+            "/inspect/data/backup": self.backup,
+        }
+
+    def close(self) -> None:
+        self._imports.stop()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    async def data(self, visit: Visit) -> Response:
+        workspace = workspace_of(visit)
+        owner = None if is_whole(visit) else visit.who.sub
+        stored, workspaces = await asyncio.gather(
+            visit.ask(storage.STORAGE, storage.Storage(workspace, owner)), workspaces_of(visit)
+        )
+        return visit.page(
+            "data.html",
+            workspace=workspace,
+            workspaces=workspaces,
+            whole=is_whole(visit),
+            owner=is_owner(visit),
+            stored=None if isinstance(stored, SouvenanceError) else _sums(stored.stored),
+            formats=FORMATS,
+            sources=SOURCES,
+            most=visit.gate.limits.import_bytes,
+        )
+
+    async def export(self, visit: Visit) -> Response:
+        fields = await visit.form()
+        workspace = fields.get("w") or workspace_of(visit)
+        person = fields.get("person", "").strip() or None
+        if not is_whole(visit):
+            person = person or visit.who.sub
+        kind = fields.get("format", "")
+        if kind not in FORMATS:
+            raise InvalidInput("choose a format")
+        credentials = visit.credentials(workspace)
+        content = await self._in_thread(
+            lambda: self._exported(visit.gate, credentials, workspace, person, kind)
+        )
+        ending, media = _ENDINGS.get(kind, ("souvenance", "application/gzip"))
+        name = _UNFIT.sub("-", f"souvenance-{person or workspace}")
+        return download(content, f"{name}.{ending}", media)
+
+    def _exported(
+        self, gate: Gate, credentials: Credentials, workspace: str, person: str | None, kind: str
+    ) -> bytes:
+        """As it is at one moment. Raises: SouvenanceError."""
+        made_at = datetime.now(UTC).isoformat(timespec="seconds")
+        with gate.still() as still:
+            ask = _asking(still, credentials)
+            if kind == "archive":
+                sink = _BoundedSink()
+                with self._files.transfers.archives.packing(sink) as into:
+                    write_archive(ask, into, workspace=workspace, owner=person, made_at=made_at)
+                return sink.getvalue()
+            records: list[Record] = []
+            size = 0
+            for page in export_pages(ask, person):
+                records += page.records
+                size += sum(len(getattr(record, "text", "")) for record in page.records)
+                _check_size(size)
+        saved = readable(records, workspace=workspace, person=person, made_at=made_at)
+        return as_json(saved) if kind == "json" else as_markdown(saved)
+
+    async def begin_import(self, visit: Visit) -> Response:
+        workspace = workspace_of(visit)
+        await visit.call(archive.IMPORT, archive.Import([], look=True), workspace)  # May this token import?
+        fields, file = await visit.form_with_file()
+        kind = fields.get("kind") or None
+        if kind is not None and kind not in FILES:
+            raise InvalidInput("choose what it is")
+        namespace = fields.get("namespace", "").strip()
+        person = fields.get("person", "").strip()
+        terms = ImportTerms(
+            kind or "",
+            datetime.now(UTC),
+            workspace,
+            valid_namespace(namespace) if namespace else None,
+            own_words=fields.get("own_words") == "yes",
+        )
+        wanted = Wanted(peer=person or visit.who.sub, renamed=bool(person))
+        ask = _asking(visit.gate, visit.credentials(workspace))
+        run = ImportRun(visit.who.jti, file.name, workspace, keep_body(visit.request))
+        self._imports.begin(run, lambda: self._opened(ask, file, kind, wanted, terms))
+        return redirect(url("data", "imports", run.id))
+
+    def _opened(
+        self, ask: Ask, file: Upload, kind: str | None, wanted: Wanted, terms: ImportTerms
+    ) -> ImportWork:
+        transfers = self._files.transfers
+        if kind == ARCHIVE or (kind is None and transfers.archives.is_archive(file)):
+            return ArchiveFile(transfers, ask, file)
+        return MemoryFile(transfers, ask, file, kind, wanted, terms)
+
+    async def import_(self, visit: Visit) -> Response:
+        run = self._imports.find(visit.who.jti, visit.path["id"])
+        part = "hx-request" in visit.request.headers
+        return visit.page("import_state.html" if part else "import.html", run=run)
+
+    async def start_import(self, visit: Visit) -> Response:
+        await visit.form()
+        run = self._imports.find(visit.who.jti, visit.path["id"])
+        self._imports.confirm(run)
+        return redirect(url("data", "imports", run.id))
+
+    async def discard_import(self, visit: Visit) -> Response:
+        await visit.form()
+        self._imports.discard(self._imports.find(visit.who.jti, visit.path["id"]))
+        return redirect(url("data"))
+
+    async def backup(self, visit: Visit) -> Response:
+        fields = await visit.form()
+        with_keys = fields.get("keys") == "yes"
+        recipients = [one for one in fields.get("recipient", "").split("\n") if one.strip()]
+        await visit.call(archive.NOTE_BACKUP, archive.NoteBackup(keys=with_keys))
+        file = await self._in_thread(lambda: self._backed_up(recipients, with_keys=with_keys))
+        today = datetime.now(UTC).date().isoformat()
+        return streamed(_pieces(file), f"souvenance-backup-{today}.souvenance", "application/gzip")
+
+    def _backed_up(self, recipients: Sequence[str], *, with_keys: bool) -> IO[bytes]:
+        """The backup, in a file of the data folder that has no name any more. Raises: SouvenanceError."""
+        target = self._files.home / f".backup-{secrets.token_hex(8)}.tmp"
+        self._files.back_up(target, recipients=recipients, with_keys=with_keys)
+        file = target.open("rb")
+        target.unlink()
+        return file
+
+    async def _in_thread(self, work: Callable[[], Any]) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+
+class _BoundedSink(BytesIO):
+    def write(self, content: Any) -> int:
+        _check_size(self.tell() + len(content))
+        return super().write(content)
+
+
+def _check_size(size: int) -> None:
+    if size > _MOST_EXPORT_BYTES:
+        raise FileTooLarge(
+            f"the export is larger than {_MOST_EXPORT_BYTES // (1 << 20)} MB",
+            hint="Export it on the command line: souvenance export FILE.",
+        )
+
+
+def _asking(gate: Gate, credentials: Credentials) -> Ask:
+    def ask(operation: Operation, request: m.Request) -> Any:
+        return gate.call(operation, credentials, m.checked(request))
+
+    return ask
+
+
+async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
+    with file:
+        while piece := await asyncio.to_thread(file.read, _CHUNK):
+            yield piece
+
+
+def is_whole(visit: Visit) -> bool:
+    """Whether the token is for everybody of its workspace; the gate decides."""
+    return ALL in visit.who.peers and visit.who.sessions is None
+
+
+def is_owner(visit: Visit) -> bool:
+    """Whether the token is the installation's own; the gate decides."""
+    return visit.who.wid == ALL and is_whole(visit)
+
+
+def _sums(stored: Iterable[storage.Stored]) -> dict[str, list[tuple[str, int, int]]]:
+    """Lines and bytes by person, namespace and kind, the most first; the rest together."""
+    found: dict[str, list[tuple[str, int, int]]] = {}
+    rows = list(stored)
+    for by in ("owner", "namespace", "kind"):
+        lines: Counter[str] = Counter()
+        size: Counter[str] = Counter()
+        for one in rows:
+            lines[getattr(one, by)] += one.lines
+            size[getattr(one, by)] += one.bytes
+        ranked = [(name, count, size[name]) for name, count in lines.most_common()]
+        rest = ranked[_MOST_SHOWN:]
+        found[by] = ranked[:_MOST_SHOWN]
+        if rest:
+            found[by].append((f"{len(rest)} more", sum(one[1] for one in rest), sum(one[2] for one in rest)))
+    return found

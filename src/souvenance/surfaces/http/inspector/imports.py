@@ -1,0 +1,260 @@
+"""Imports that go on behind a page.
+
+A file is looked through first, and taken in once that is confirmed. It stays in memory, counted in the budget
+of request bodies, and is let go when its import is over or nobody confirms it. Only the token that sent it
+sees what becomes of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from souvenance.agents.archives import ArchiveImport
+from souvenance.agents.import_memory import Ask, ImportTally, ImportTerms, Taking
+from souvenance.domain.archive_records import MEMORY
+from souvenance.domain.imports import Wanted
+from souvenance.domain.uploads import Upload
+from souvenance.errors import Conflict, InvalidInput, NotFound, SouvenanceError, Unavailable
+from souvenance.surfaces.transfers import ARCHIVE, Transfers
+
+_LOG = logging.getLogger(__name__)
+READING, READY, IMPORTING, DONE, FAILED = "reading", "ready", "importing", "done", "failed"
+_CONFIRM_SECONDS = 30 * 60
+"""How long a file waits to be confirmed."""
+_MOST_REPORTS = 100
+_AT_ONCE = 2
+
+
+class ImportReport(Struct):
+    """What a file holds, or what became of it."""
+
+    kind: str
+    counts: dict[str, int] = field(default_factory=dict)
+    there: int = 0
+    """How many were there already."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """How many, by why."""
+    differ: list[str] = field(default_factory=list)
+    """What is here with other content, and was left as it is."""
+
+
+class ImportWork(Protocol):
+    """One file on its way in. `told` hears how many of how many records are done."""
+
+    def look(self, told: Callable[[int, int], None]) -> ImportReport:
+        """What it holds; nothing is changed. Raises: SouvenanceError."""
+        ...
+
+    def take(self, told: Callable[[int, int], None]) -> ImportReport:
+        """Take in what is not there yet. Raises: SouvenanceError."""
+        ...
+
+
+class MemoryFile:
+    """The file of another memory."""
+
+    def __init__(
+        self,
+        transfers: Transfers,
+        ask: Ask,
+        file: Upload,
+        kind: str | None,
+        wanted: Wanted,
+        terms: ImportTerms,
+    ) -> None:
+        """Raises: ImportUnrecognised, ImportUnreadable, InvalidInput."""
+        self._reader = transfers.open_source(file, kind, wanted)
+        self._ask = ask
+        self._terms = replace(terms, kind=self._reader.kind)
+        self._total = 0
+
+    def look(self, told: Callable[[int, int], None]) -> ImportReport:
+        taking = Taking(self._ask, self._terms, lambda tally: told(tally.seen, 0))
+        tally = taking.look_through(self._reader.records())
+        self._total = tally.seen
+        return self._report(tally)
+
+    def take(self, told: Callable[[int, int], None]) -> ImportReport:
+        taking = Taking(self._ask, self._terms, lambda tally: told(tally.seen, self._total))
+        return self._report(taking.take(self._reader.records()))
+
+    def _report(self, tally: ImportTally) -> ImportReport:
+        named = ("peers", "sessions", "messages", "conclusions", "cards")
+        counts = {name: getattr(tally, name) for name in named if getattr(tally, name)}
+        return ImportReport(self._terms.kind, counts, tally.there, dict(tally.skipped))
+
+
+class ArchiveFile:
+    """An export of Souvenance."""
+
+    def __init__(self, transfers: Transfers, ask: Ask, file: Upload) -> None:
+        """Raises: ArchiveDamaged, InvalidInput."""
+        self._archive = transfers.archives.reading(file)
+        if self._archive.manifest.kind != MEMORY:
+            raise InvalidInput("that archive is a backup", hint="Restore it: souvenance restore FILE.")
+        self._ask = ask
+
+    def look(self, told: Callable[[int, int], None]) -> ImportReport:
+        ArchiveImport(self._ask, self._archive, _watching(told)).check()
+        counts = {f"{sort}s": count for sort, count in self._archive.manifest.counts.items()}
+        return ImportReport(ARCHIVE, counts)
+
+    def take(self, told: Callable[[int, int], None]) -> ImportReport:
+        taken = ArchiveImport(self._ask, self._archive, _watching(told)).take()
+        return ImportReport(ARCHIVE, {"records": taken.new}, taken.same, {}, taken.conflicts)
+
+
+class _Pass:
+    """One pass through an archive."""
+
+    def __init__(self, told: Callable[[int, int], None], total: int) -> None:
+        self._told = told
+        self._total = total
+        self._done = 0
+
+    def update(self, n_steps: int) -> None:
+        self._done += n_steps
+        self._told(self._done, self._total)
+
+
+def _watching(told: Callable[[int, int], None]) -> Callable[[str, int], AbstractContextManager[_Pass]]:
+    @contextmanager
+    def watch(label: str, total: int) -> Iterator[_Pass]:
+        yield _Pass(told, total)
+
+    return watch
+
+
+class ImportRun:
+    """What is known of one import."""
+
+    def __init__(self, jti: str, file: str, workspace: str, release: Callable[[], None]) -> None:
+        self.id = secrets.token_urlsafe(12)
+        self.jti = jti
+        self.file = file
+        self.workspace = workspace
+        self.release = release
+        self.state = READING
+        self.done = self.total = 0
+        self.report: ImportReport | None = None
+        self.trouble: SouvenanceError | None = None
+        self.work: ImportWork | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        return self.state in (READING, IMPORTING)
+
+
+class Imports:
+    """The imports of one server."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(_AT_ONCE, "souvenance-imports")
+        self._stopped = threading.Event()
+        self._runs: dict[str, ImportRun] = {}
+
+    def begin(self, run: ImportRun, opened: Callable[[], ImportWork]) -> None:
+        """Look through the file; `opened` opens it. Raises: Conflict while another import goes on."""
+        for other in [one for one in self._runs.values() if one.jti == run.jti]:
+            if other.is_busy:
+                run.release()
+                raise Conflict("an import goes on already", hint="Wait until it is over.")
+            if other.state == READY:
+                self.discard(other)
+        while len(self._runs) >= _MOST_REPORTS:
+            self._drop_oldest()
+        self._runs[run.id] = run
+        asyncio.get_running_loop().call_later(_CONFIRM_SECONDS, self._let_go, run)
+
+        def look() -> None:
+            run.work = opened()
+            run.report = run.work.look(self._teller(run))
+
+        self._submit(run, look, READY)
+
+    def confirm(self, run: ImportRun) -> None:
+        """Take it in. Raises: Conflict if it was not looked through, or is taken in already."""
+        if run.state != READY or run.work is None:
+            raise Conflict("there is nothing to confirm", hint="Look at the import again.")
+        run.state, run.done, run.total = IMPORTING, 0, 0
+        work = run.work
+
+        def take() -> None:
+            run.report = work.take(self._teller(run))
+
+        self._submit(run, take, DONE)
+
+    def discard(self, run: ImportRun) -> None:
+        """Let a file go that waits to be confirmed, or forget what became of it."""
+        if not run.is_busy:
+            self._runs.pop(run.id, None)
+            self._free(run)
+
+    def find(self, jti: str, run_id: str) -> ImportRun:
+        """Raises: NotFound, also for the import of another token."""
+        run = self._runs.get(run_id)
+        if run is None or run.jti != jti:
+            raise NotFound("there is no such import", hint="Begin a new one. Nothing is added twice.")
+        return run
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def _submit(self, run: ImportRun, work: Callable[[], None], then: str) -> None:
+        loop = asyncio.get_running_loop()
+
+        def go() -> None:
+            try:
+                work()
+                state = then
+            except SouvenanceError as error:
+                run.trouble, state = error, FAILED
+            except Exception as error:  # noqa: BLE001 - whoever waits must hear that it is over
+                _LOG.error("an import broke off: %s", type(error).__name__)
+                run.trouble, state = Unavailable("the import broke off", hint="See the server's log."), FAILED
+            finally:
+                run.state = state
+                if state in (DONE, FAILED) and not loop.is_closed():
+                    loop.call_soon_threadsafe(self._free, run)
+
+        self._threads.submit(go)
+
+    def _teller(self, run: ImportRun) -> Callable[[int, int], None]:
+        def told(done: int, total: int) -> None:
+            run.done, run.total = done, total
+            if self._stopped.is_set():
+                raise Unavailable(
+                    "the server is stopping", hint="Import the file again: nothing is added twice."
+                )
+
+        return told
+
+    def _let_go(self, run: ImportRun) -> None:
+        if run.state == READY:
+            self.discard(run)
+
+    def _drop_oldest(self) -> None:
+        oldest = next((one for one in self._runs.values() if not one.is_busy), None)
+        if oldest is None:
+            raise Conflict("too many imports go on", hint="Wait until one is over.")
+        self.discard(oldest)
+
+    def _free(self, run: ImportRun) -> None:
+        """The file is not needed any more."""
+        release, run.release, run.work = run.release, _nothing, None
+        release()
+
+
+def _nothing() -> None:
+    """What was released once is not released again."""

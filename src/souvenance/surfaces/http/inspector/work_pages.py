@@ -1,0 +1,198 @@
+"""The page about work: jobs, what models cost, and what the server does while you watch."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from starlette.responses import Response
+
+from souvenance.domain.model_budget import DaySpent, Spent
+from souvenance.domain.timestamps import to_datetime
+from souvenance.errors import ServerBusy, SouvenanceError
+from souvenance.gate import health, jobs
+from souvenance.gate import messages as m
+from souvenance.gate.tail import TAIL, Tail, TailAnswer
+from souvenance.surfaces.http.inspector.access_pages import _WORDS as OPERATION_WORDS
+from souvenance.surfaces.http.inspector.data_pages import is_owner
+from souvenance.surfaces.http.inspector.memory_pages import workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.visit import Visit, events, number, redirect, url
+
+_KINDS = {
+    "derive": "Draw conclusions",
+    "summarise": "Summarise",
+    "dream": "Tidy what is known",
+    "deliver": "Deliver a webhook",
+}
+_REASONS = {
+    "internal_error": "a defect in Souvenance",
+    "undelivered": "the receiver did not take it",
+}
+_LOOK_SECONDS = 1.0
+_IDLE_SECONDS = 15.0
+"""Without a request the log is looked at so often: background work and other processes write to it, too."""
+_STREAM_SECONDS = 60.0
+"""A browser then asks again, and its session is judged anew."""
+_MOST_TAILS = 16
+_DAYS = 14
+
+
+class WorkPages:
+    """The pages and actions; they share who watches the server."""
+
+    def __init__(self) -> None:
+        self._tails = 0
+        self._looks = 0
+        """How many requests came of somebody watching: they are no news."""
+
+    @property
+    def pages(self) -> dict[str, Callable[[Visit], Awaitable[Response]]]:
+        return {"/inspect/work": self.work, "/inspect/work/tail": self.tail}
+
+    @property
+    def actions(self) -> dict[str, Callable[[Visit], Awaitable[Response]]]:
+        return {"/inspect/work/jobs/{seq}/retry": self.retry}
+
+    async def work(self, visit: Visit) -> Response:
+        workspace = workspace_of(visit)
+        found, use, told, vitals, workspaces = await asyncio.gather(
+            visit.ask(jobs.JOBS, jobs.Jobs(workspace)),
+            visit.ask(health.MODEL_USE, health.AskModelUse()),
+            visit.ask(TAIL, Tail(), workspace),
+            visit.ask(health.VITALS, health.AskVitals()),
+            workspaces_of(visit),
+        )
+        return visit.page(
+            "work.html",
+            workspace=workspace,
+            workspaces=workspaces,
+            jobs=_or_none(found),
+            waiting=_grouped(found.waiting) if isinstance(found, jobs.JobsAnswer) else [],
+            running=_grouped(found.running) if isinstance(found, jobs.JobsAnswer) else [],
+            use=_or_none(use),
+            days=_days(use.spent) if isinstance(use, health.ModelUse) and use.spent else [],
+            cost=_cost(use) if isinstance(use, health.ModelUse) else None,
+            rows=[_row(row) for row in reversed(told.rows)] if isinstance(told, TailAnswer) else None,
+            following=told.following if isinstance(told, TailAnswer) else 0,
+            vitals=_or_none(vitals),
+            owner=is_owner(visit),
+            kinds=_KINDS,
+            reason=_reason,
+        )
+
+    async def retry(self, visit: Visit) -> Response:
+        fields = await visit.form()
+        workspace = fields.get("w") or workspace_of(visit)
+        await visit.call(jobs.RETRY_JOB, jobs.RetryJob(workspace, number(visit.path["seq"], 0)))
+        return redirect(url("work", w=workspace))
+
+    async def tail(self, visit: Visit) -> Response:
+        """New rows of the log, as events."""
+        workspace = workspace_of(visit)
+        resumed = visit.request.headers.get("last-event-id", "") or visit.query.get("after", "")
+        first = number(resumed, 0)
+        answer = await self._look(visit, workspace, first)
+        if self._tails >= _MOST_TAILS:
+            raise ServerBusy("too many watch the server", retry_after=60)
+        return events(self._events(visit, workspace, answer))
+
+    async def _events(self, visit: Visit, workspace: str, answer: TailAnswer) -> AsyncIterator[bytes]:
+        self._tails += 1
+        try:
+            now = asyncio.get_running_loop().time
+            ends, looked = now() + _STREAM_SECONDS, now()
+            yield b"retry: 1000\n\n" + _event(answer)
+            while now() < ends:
+                seen = self._news(visit)
+                await asyncio.sleep(_LOOK_SECONDS)
+                if self._news(visit) == seen and now() - looked < _IDLE_SECONDS:
+                    continue
+                answer, looked = await self._look(visit, workspace, answer.following), now()
+                if answer.rows:
+                    yield _event(answer)
+        except SouvenanceError as error:
+            yield b"event: refused\ndata: " + msgspec.json.encode(error.detail) + b"\n\n"
+        finally:
+            self._tails -= 1
+
+    def _news(self, visit: Visit) -> int:
+        return visit.gate.idle.asked - self._looks
+
+    async def _look(self, visit: Visit, workspace: str, first: int) -> TailAnswer:
+        self._looks += 1
+        answer: TailAnswer = await visit.call(TAIL, Tail(first), workspace)
+        return answer
+
+
+class JobGroup(Struct):
+    """Jobs of one kind for one session and peer: the first of them, how many, and the most tries."""
+
+    first: jobs.JobAnswer
+    count: int = 0
+    tries: int = 0
+
+
+def _grouped(found: Iterable[jobs.JobAnswer]) -> list[JobGroup]:
+    groups: dict[tuple[str, str | None, str | None], JobGroup] = {}
+    for job in found:
+        group = groups.setdefault((job.kind, job.session, job.peer), JobGroup(job))
+        group.count += 1
+        group.tries = max(group.tries, job.attempts)
+    return list(groups.values())
+
+
+def _or_none(answer: Any | SouvenanceError) -> Any | None:
+    return None if isinstance(answer, SouvenanceError) else answer
+
+
+def _event(answer: TailAnswer) -> bytes:
+    rows = [_row(row) for row in answer.rows]
+    return f"id: {answer.following}\ndata: ".encode() + msgspec.json.encode(rows) + b"\n\n"
+
+
+def _row(row: m.AuditRow) -> dict[str, Any]:
+    return {
+        "seq": row.seq,
+        "at": to_datetime(row.at),
+        "time": f"{to_datetime(row.at).astimezone(UTC):%H:%M:%S}",
+        "who": row.actor,
+        "what": OPERATION_WORDS.get(row.operation, row.operation),
+        "where": "" if row.namespaces == ["*"] else ", ".join(row.namespaces),
+        "outcome": row.outcome,
+    }
+
+
+def _days(spent: Spent) -> list[tuple[str, int, int]]:
+    """Calls and tokens of each of the last days, the oldest first."""
+    known = {one.day: one for one in spent.earlier}
+    known[spent.day] = DaySpent(spent.day, spent.calls_today, spent.tokens_today)
+    first = datetime(1970, 1, 1, tzinfo=UTC)
+    found = []
+    for day in range(spent.day - _DAYS + 1, spent.day + 1):
+        one = known.get(day, DaySpent(day, 0, 0))
+        found.append((f"{first + timedelta(days=day):%-d %b}", one.calls, one.tokens))
+    return found
+
+
+def _cost(use: health.ModelUse) -> tuple[str, str] | None:
+    """What today's tokens cost, and what all that may be spent today would; None if no price is set."""
+    price, _, currency = use.price.strip().partition(" ")
+    if use.spent is None or use.allowance is None:
+        return None
+    try:
+        each = float(price) / 1_000_000
+    except ValueError:
+        return None
+    today, most = use.spent.tokens_today * each, use.allowance.tokens_per_day * each
+    return f"{today:.2f} {currency}".strip(), f"{most:.2f} {currency}".strip()
+
+
+def _reason(told: str) -> str:
+    """Why a job failed, in words where there are any."""
+    code, _, name = told.partition(": ")
+    words = _REASONS.get(code, code.replace("_", " "))
+    return f"{words} ({name})" if name else words

@@ -1,0 +1,322 @@
+"""Data and work in the inspector, as people use them."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from importers.exports import conversation, said
+from inspector.conftest import SAID, W
+from inspector.vendored_assets import differing
+from processes import run_souvenance, until
+from souvenance.domain.names import COMMON_NAMESPACE
+from surfaces.door import serving
+
+OFF = {"java_script_enabled": False}
+MOST_FIRST_VIEW = 60_000
+
+
+class Receiver(BaseHTTPRequestHandler):
+    """Takes webhooks, or refuses them for good."""
+
+    status = 410
+    taken = 0
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        type(self).taken += type(self).status == 200
+        self.send_response(type(self).status)
+        self.end_headers()
+
+    def log_message(self, *told):
+        """Nothing."""
+
+
+@pytest.fixture(scope="module")
+def receiver():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/hook"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """One of this file's own, since it is filled, and may call this machine."""
+    home = tmp_path_factory.mktemp("data") / "home"
+    with serving(home, SOUVENANCE_WEBHOOK_PRIVATE="1", SOUVENANCE_IMPORT_BYTES="3000000") as found:
+        for who, about, day, text in SAID:
+            told = [{"peer_id": who, "content": text, "created_at": f"{day}T10:00:00Z"}]
+            found.owner.post(f"{W}/sessions/{who}-{about}/messages", json={"messages": told})
+        found.owner.post("/v1/memory/put", json={"text": "allergic to nuts", "namespace": "personal"})
+        yield found
+
+
+def chatgpt_export(folder, talks=3, messages=60):
+    """The file, and how many messages it holds."""
+    told = [
+        conversation(
+            *(said(f"I like tea number {number} of talk {talk}.") for number in range(messages)),
+            id=f"8f3a2b1c-0000-4000-8000-{talk:012}",
+        )
+        for talk in range(talks)
+    ]
+    path = folder / "conversations.json"
+    path.write_text(json.dumps(told))
+    return path, talks * messages
+
+
+def choose(page, server, path, workspace="home", kind="chatgpt"):
+    page.goto(f"{server.url}/inspect/data?w={workspace}")
+    page.get_by_label("File", exact=True).set_input_files(path)
+    page.get_by_label("It is").select_option(kind)
+    page.get_by_role("button", name="Look at the file").click()
+
+
+@pytest.mark.parametrize("options", [{}, OFF], ids=["with scripts", "without scripts"])
+def test_a_chatgpt_export_is_looked_at_then_imported_with_a_report(server, window, tmp_path, options):
+    workspace = "scripted" if options else "home"
+    path, count = chatgpt_export(tmp_path)
+    page = window(**options)
+    choose(page, server, path, workspace)
+    expect(page.get_by_role("heading", name="What conversations.json holds")).to_be_visible()
+    expect(page.locator(".facts")).to_contain_text(str(count))
+    said_before = server.owner.post(f"/v3/workspaces/{workspace}/sessions/list", json={}).json()["items"]
+    assert not [one for one in said_before if one["id"].startswith("chatgpt")]
+    page.get_by_role("button", name="Import it").click()
+    expect(page.get_by_role("heading", name="Imported")).to_be_visible()
+    expect(page.locator(".facts")).to_contain_text(f"Messages{count}", use_inner_text=False)
+    stored = server.owner.post(f"/v3/workspaces/{workspace}/sessions/list", json={}).json()["items"]
+    assert len([one for one in stored if one["id"].startswith("chatgpt")]) == 3
+    choose(page, server, path, workspace)
+    page.get_by_role("button", name="Import it").click()
+    expect(page.locator(".facts")).to_contain_text("There already")
+
+
+def test_a_file_that_is_discarded_or_unreadable_stores_nothing(server, window, tmp_path):
+    path, _ = chatgpt_export(tmp_path)
+    page = window(**OFF)
+    choose(page, server, path, "discarded")
+    page.get_by_role("button", name="Discard").click()
+    expect(page.get_by_role("heading", name="Data", exact=True)).to_be_visible()
+    broken = tmp_path / "conversations.json"
+    broken.write_text('[{"mapping": {}}]')
+    choose(page, server, broken, "discarded")
+    expect(page.get_by_role("heading", name="The import stopped")).to_be_visible()
+    expect(page.locator(".trouble")).to_contain_text("conversation 1: it has no id")
+    for size in (3_000_001, 3_500_000):
+        large = tmp_path / "large.jsonl"
+        large.write_bytes(b" " * size)
+        choose(page, server, large, "discarded", "jsonl")
+        expect(page.locator("main")).to_contain_text("file_too_large")
+    named = [one["id"] for one in server.owner.post("/v3/workspaces/list", json={}).json()["items"]]
+    assert "discarded" not in named
+
+
+def test_a_person_is_exported_as_text_and_as_an_archive_that_reads_back(server, window, tmp_path):
+    page = window(**OFF)
+    saved = {}
+    for kind in ("json", "markdown", "archive"):
+        page.goto(f"{server.url}/inspect/data?w=home")
+        page.get_by_label("Whose memory").fill("ann")
+        page.get_by_label("As", exact=True).select_option(kind)
+        with page.expect_download() as began:
+            page.get_by_role("button", name="Download", exact=True).click()
+        saved[kind] = tmp_path / began.value.suggested_filename
+        began.value.save_as(saved[kind])
+    told = json.loads(saved["json"].read_text())
+    texts = [one["text"] for session in told["sessions"] for one in session["messages"]]
+    assert "I'm allergic to penicillin." in texts
+    assert not [text for text in texts if "vegetarian" in text]
+    markdown = saved["markdown"].read_text()
+    assert "# What is remembered of ann" in markdown
+    assert "I live in Porto now." in markdown
+    choose(page, server, saved["archive"], "moved", "souvenance")
+    expect(page.locator(".lead")).to_contain_text("Recognised as souvenance")
+    page.get_by_role("button", name="Import it").click()
+    expect(page.get_by_role("heading", name="Imported")).to_be_visible()
+    moved = server.owner.post("/v3/workspaces/moved/sessions/ann-health/messages/list", json={}).json()
+    assert [one["content"] for one in moved["items"]] == ["I'm allergic to penicillin."]
+
+
+def test_a_backup_is_downloaded_and_restores(server, window, tmp_path):
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/data")
+    page.get_by_label("Put the keys in the file").check()
+    with page.expect_download() as began:
+        page.get_by_role("button", name="Download a backup").click()
+    began.value.save_as(tmp_path / "backup")
+    run_souvenance("restore", str(tmp_path / "backup"), home=tmp_path / "again")
+    assert "nuts" in run_souvenance("get", "what am I allergic to?", home=tmp_path / "again").stdout
+    assert not list(server.home.glob(".backup*"))
+    rows = server.owner.get("/v1/audit", params={"limit": 1000}).json()["rows"]
+    assert "keep.backup" in [row["operation"] for row in rows]
+
+
+def test_a_failed_job_is_shown_with_its_reason_and_tried_again(server, window, receiver):
+    made = server.owner.post(f"{W}/webhooks", json={"url": receiver})
+    assert made.status_code in (200, 201), made.text
+    told = [{"peer_id": "ann", "content": "I have a cat."}]
+    server.owner.post(f"{W}/sessions/ann-talk/messages", json={"messages": told})
+    page = window(**OFF)
+
+    def failed():
+        page.goto(f"{server.url}/inspect/work?w=home")
+        return page.get_by_text("the receiver did not take it").count()
+
+    until(failed)
+    Receiver.status = 200
+    row = page.locator("tr", has_text="the receiver did not take it").first
+    expect(row).to_contain_text("Deliver a webhook")
+    row.get_by_role("button", name="Try again").click()
+    until(lambda: Receiver.taken)
+    rows = server.owner.get("/v1/audit", params={"limit": 1}).json()
+    assert rows["rows"]
+
+
+def test_the_live_tail_tells_of_a_request_that_is_made_meanwhile(server, window):
+    page = window()
+    page.goto(f"{server.url}/inspect/work?w=home")
+    expect(page.get_by_text("Live.")).to_be_visible()
+    told = [{"peer_id": "carla", "content": "<b>My secret</b> is safe."}]
+    carla = server.client(server.mint("carla", ["put", "get", "list"], [COMMON_NAMESPACE], wid="home"))
+    carla.post(f"{W}/sessions/x-carla/messages", json={"messages": told})
+    row = page.locator("#tail li", has_text="carla").first
+    expect(row).to_be_visible()
+    expect(page.locator("#tail")).not_to_contain_text("secret")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_text("Paused.")).to_be_visible()
+    carla.get("/v1/caps/whoami")
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_text("Live.")).to_be_visible()
+
+
+def test_without_scripts_the_page_shows_what_happened_last(server, window):
+    page = window(**OFF)
+    server.owner.post(f"{W}/sessions/list", json={})
+    page.goto(f"{server.url}/inspect/work?w=home")
+    expect(page.locator("#tail li").first).to_be_visible()
+    expect(page.get_by_role("link", name="Look again").last).to_be_visible()
+
+
+def test_figures_are_drawn_and_stay_in_the_page_as_a_table(server, window):
+    page = window()
+    page.goto(f"{server.url}/inspect/data?w=home")
+    expect(page.locator(".plot canvas").first).to_be_visible()
+    expect(page.get_by_role("table", name="Lines by person and agent")).to_contain_text("ann")
+
+
+def test_a_persons_token_sees_and_exports_that_person_alone(server, window, visitor):
+    tokens = {
+        name: server.mint(name, ["get", "list", "put", "audit"], [COMMON_NAMESPACE], wid="home")
+        for name in ("ann", "ben")
+    }
+    ann, ben = window(tokens["ann"], **OFF), window(tokens["ben"], **OFF)
+    for page, name, other in ((ann, "ann", "ben"), (ben, "ben", "ann")):
+        page.goto(f"{server.url}/inspect/data")
+        main = page.locator("main")
+        expect(main).to_contain_text(f"What is stored of {name}")
+        expect(main).not_to_contain_text("Download a backup")
+        expect(page.get_by_label("File", exact=True)).to_have_count(0)
+        with page.expect_download() as began:
+            page.get_by_role("button", name="Download", exact=True).click()
+        told = began.value.path().read_text()
+        assert SAID[0][3] in told if name == "ann" else SAID[4][3] in told
+        assert other not in re.findall(r"\*\*(\w+)\*\*", told)
+        page.goto(f"{server.url}/inspect/work")
+        expect(page.locator("main")).to_contain_text("does not show the jobs")
+        assert not page.locator("#tail bdi", has_text="owner").count()
+        expect(main).not_to_contain_text("Models")
+
+
+def _csrf(client, path="/inspect/data"):
+    return re.search(r'name="csrf" value="([^"]+)"', client.get(path).text)[1]
+
+
+def test_a_narrow_token_is_refused_what_only_others_may(server, visitor):
+    ben = visitor(server.mint("ben", ["get", "list", "put"], [COMMON_NAMESPACE], wid="home"))
+    csrf = _csrf(ben)
+    asked = {"csrf": csrf, "format": "json", "w": "home"}
+    assert ben.post("/inspect/data/export", data={**asked, "person": "ann"}).status_code == 403
+    assert ben.post("/inspect/data/backup", data={"csrf": csrf}).status_code == 403
+    file = {"file": ("x.jsonl", b'{"role": "user", "content": "planted"}\n')}
+    assert ben.post("/inspect/data/import?w=home", data={"csrf": csrf}, files=file).status_code == 403
+    assert ben.post("/inspect/work/jobs/1/retry", data={"csrf": csrf, "w": "home"}).status_code == 403
+    assert ben.get("/inspect/work/tail?w=home").status_code == 403
+
+
+def test_an_import_is_seen_by_the_token_alone_that_began_it(server, visitor):
+    owner = visitor()
+    file = {"file": ("x.jsonl", b'{"role": "user", "content": "only mine"}\n')}
+    csrf = _csrf(owner)
+    begun = owner.post("/inspect/data/import?w=alone", data={"csrf": csrf}, files=file)
+    assert begun.status_code == 200
+    other = visitor(server.mint("admin", None, ["*"], wid="alone", peers=["*"]))
+    path = begun.url.path
+    assert other.get(path).status_code == 404
+    sent = {"csrf": _csrf(other)}
+    assert other.post(f"{path}/start", data=sent).status_code == 404
+    assert other.post(f"{path}/discard", data=sent).status_code == 404
+    assert owner.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("csrf", [None, "", "wrong"])
+@pytest.mark.parametrize(
+    "path", ["export", "import?w=home", "backup", "imports/x/start", "imports/x/discard"]
+)
+def test_a_form_about_data_needs_its_own_token(server, visitor, path, csrf):
+    client = visitor()
+    sent = {"format": "json", **({} if csrf is None else {"csrf": csrf})}
+    files = {"file": ("x.jsonl", b"{}\n")} if path.startswith("import?") else None
+    assert client.post(f"/inspect/data/{path}", data=sent, files=files).status_code == 403
+
+
+def test_an_upload_of_another_site_is_refused_before_it_is_read(server, visitor):
+    client = visitor()
+    file = {"file": ("x.jsonl", b"{}\n")}
+    sent = {"csrf": _csrf(client)}
+    for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
+        answer = client.post("/inspect/data/import?w=home", data=sent, files=file, headers=headers)
+        assert answer.status_code == 403
+
+
+def test_no_request_of_a_page_leaves_the_server_and_the_first_view_is_small(server, window, link):
+    page = window()
+    asked, sizes = [], {}
+    page.on("request", lambda one: asked.append(one.url))
+    page.on("console", lambda one: asked.append(f"console: {one.text}") if one.type == "error" else None)
+    page.on("response", lambda one: sizes.setdefault(one.url, one.request.sizes()["responseBodySize"]))
+    for path in ("/", "/inspect/data?w=home", "/inspect/work?w=home"):
+        sizes.clear()
+        page.goto(server.url + path)
+        expect(page.locator("h1").first).to_be_visible()
+        if path == "/":
+            page.wait_for_load_state("networkidle")
+            assert not [one for one in sizes if "uplot" in one]
+            assert sum(sizes.values()) <= MOST_FIRST_VIEW, sizes
+    here = urlsplit(server.url).netloc
+    assert asked
+    assert {urlsplit(one).netloc for one in asked} == {here}
+
+
+def test_what_is_vendored_is_what_was_pinned_and_has_its_licence_beside_it(server):
+    assert differing() == []
+    packed = httpx.get(f"{server.url}/inspect/static/vendor/htmx.min.js", trust_env=False)
+    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.headers["content-type"].startswith("text/javascript")
+    plain = httpx.get(
+        f"{server.url}/inspect/static/vendor/htmx.min.js",
+        headers={"accept-encoding": "identity"},
+        trust_env=False,
+    )
+    assert "content-encoding" not in plain.headers
+    assert plain.content == packed.content
