@@ -21,15 +21,15 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from browser.chromium import chromium  # noqa: E402
-from inspector.door_pages import filled, page_at, routes  # noqa: E402
+from inspector.door_pages import UNDER_WAY, filled, routes, samples_of  # noqa: E402
 from surfaces.door import environment  # noqa: E402
 
 PICTURES = ROOT / "docs/pictures"
 WIDTH, MOST_HEIGHT = 1040, 960
 MOST_BYTES = 150_000
 NAMES = {"/": "home", "/inspect/sign-in": "sign-in"}
-NO_PICTURE = ("/inspect/",)
-"""The same page as another."""
+NO_PICTURE = ("/inspect/", "/inspect/work/tail", UNDER_WAY)
+"""The same page as another, no page, and one that is gone in a moment."""
 
 _STEADY = """
 import random, sys, time
@@ -85,18 +85,6 @@ def demo_server(home: Path) -> Iterator[tuple[str, str]]:
         server.wait()
 
 
-def samples_of(url: str, token: str) -> dict[str, str]:
-    """What stands for the parameters of paths, in the demo data."""
-    signed = {"authorization": f"Bearer {token}"}
-    lines = httpx.post(f"{url}/v1/memory/list", headers=signed, json={}, trust_env=False).json()["lines"]
-    return {
-        "workspace": "default",
-        "peer": "ann",
-        "session": "azores-plan",
-        "lines/id": lines[0]["id"],
-    }
-
-
 def add_passkey(page: Page, url: str) -> None:
     """With a device that Chromium plays."""
     session = page.context.new_cdp_session(page)
@@ -117,7 +105,7 @@ def add_passkey(page: Page, url: str) -> None:
 
 def draw(folder: Path = PICTURES) -> None:
     with tempfile.TemporaryDirectory() as place, demo_server(Path(place) / "home") as (url, token):
-        samples = samples_of(url, token)
+        samples = samples_of(url, token, "default", "ann", "azores-plan")
         link = httpx.post(
             f"{url}/inspect/links", headers={"authorization": f"Bearer {token}"}, trust_env=False
         ).json()["path"]
@@ -135,8 +123,6 @@ def draw(folder: Path = PICTURES) -> None:
                 if path in NO_PICTURE:
                     continue
                 there = url + filled(path, samples)
-                if page_at(there, {cookie["name"]: cookie["value"] for cookie in context.cookies()}) is None:
-                    continue
                 page = (signed_out if path == "/inspect/sign-in" else context).new_page()
                 page.goto(there)
                 page.wait_for_load_state("load")

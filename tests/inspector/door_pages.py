@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from inspect import signature
 from typing import Any
 
 import httpx
@@ -16,11 +18,15 @@ QUERIES = {
     "/": "?w={workspace}",
 }
 """What a page needs to show what it is for."""
+OF_A_WORKSPACE = "/inspect/{workspace}/lines/{owner}/{id}"
+UNDER_WAY = "/inspect/data/imports/{id}"
+"""The page of something that lasts moments, which a story of its own shows."""
 
 
 def routes(method: str) -> list[str]:
     """The paths of the door, static files aside, as it declares them."""
-    door: Any = InspectorDoor(None)  # type: ignore[arg-type]
+    needed = [one for one in signature(InspectorDoor).parameters.values() if one.default is one.empty]
+    door: Any = InspectorDoor(*(None for _ in needed))  # type: ignore[arg-type]
     return [
         route.path
         for route in door.routes(None, None)
@@ -28,17 +34,22 @@ def routes(method: str) -> list[str]:
     ]
 
 
-def filled(path: str, samples: dict[str, str]) -> str:
-    """The path with a value for each parameter: `id` by what comes before it, the others by their names.
+def filled(path: str, samples: Mapping[str, str]) -> str:
+    """The path with a value for each parameter, which `samples` has by name, `id` with what it is the id of.
 
-    Raises: KeyError for one that `samples` does not have; say there what stands for it.
+    A value that holds for one path alone is there with that path before its name.
+
+    Raises: KeyError for one that it does not have; say there what stands for it.
     """
-    parts = path.split("/")
+    parts, kind = path.split("/"), ""
     for place, part in enumerate(parts):
         if part.startswith("{"):
             name = part.strip("{}").partition(":")[0]
-            parts[place] = samples[f"{parts[place - 1]}/{name}" if name == "id" else name]
-    return "/".join(parts) + QUERIES.get(path, "").format(**samples)
+            alone = f"{path} {name}"
+            parts[place] = samples[alone if alone in samples else f"{kind}/{name}" if name == "id" else name]
+        else:
+            kind = part
+    return "/".join(parts) + QUERIES.get(path, "").format_map(samples)
 
 
 def page_at(url: str, cookies: dict[str, str] | None = None) -> int | None:
@@ -48,3 +59,23 @@ def page_at(url: str, cookies: dict[str, str] | None = None) -> int | None:
             return None
         whole = answer.read().lower().lstrip().startswith(b"<!doctype html>")
         return answer.status_code if whole else None
+
+
+def samples_of(url: str, token: str, workspace: str, peer: str, session: str) -> dict[str, str]:
+    """What stands for the parameters of paths: a note of the owner's, and what a peer said in a session."""
+    signed = {"authorization": f"Bearer {token}"}
+    with httpx.Client(base_url=url, headers=signed, trust_env=False, timeout=PATIENCE_SECONDS) as client:
+        notes = client.post("/v1/memory/list", json={}).json()["lines"]
+        said = client.post(
+            f"/v3/workspaces/{workspace}/sessions/{session}/messages/list",
+            json={"filters": {"peer_id": peer}},
+        ).json()["items"]
+    return {
+        "workspace": workspace,
+        "peer": peer,
+        "owner": peer,
+        "session": session,
+        "lines/id": notes[0]["id"],
+        f"{OF_A_WORKSPACE} id": said[0]["id"],
+        "imports/id": "none",
+    }

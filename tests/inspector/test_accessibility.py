@@ -8,7 +8,7 @@ import pytest
 
 from browser.chromium import PATIENCE_MS
 from inspector.conftest import link_of
-from inspector.door_pages import filled, page_at, routes
+from inspector.door_pages import UNDER_WAY, filled, page_at, routes, samples_of
 from souvenance.domain.names import COMMON_NAMESPACE
 
 AXE = Path(__file__).resolve().parents[2] / ".environments/axe-core/node_modules/axe-core/axe.min.js"
@@ -23,8 +23,7 @@ SCHEMES = ("light", "dark")
 
 @pytest.fixture(scope="module")
 def samples(server):
-    line = server.owner.post("/v1/memory/list", json={}).json()["lines"][0]["id"]
-    return {"workspace": "home", "peer": "ann", "session": "ann-talk", "lines/id": line}
+    return samples_of(server.url, server.owner_cap, "home", "ann", "ann-talk")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +54,9 @@ def troubles(page) -> list[str]:
 def test_a_page_can_be_used_by_everyone(server, signed_in, samples, path):
     url = server.url + filled(path, samples)
     status = page_at(url, {cookie["name"]: cookie["value"] for cookie in signed_in.cookies()})
-    assert status not in (401, 404), f"{path}: say in `samples` what stands for its parameters"
+    assert status not in (401, 404) or path == UNDER_WAY, (
+        f"{path}: say in `samples` what stands for its parameters"
+    )
     if status is not None:
         page = signed_in.new_page()
         page.goto(url)

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from inspector.conftest import link_of
-from inspector.door_pages import filled, page_at, routes
+from inspector.door_pages import filled, page_at, routes, samples_of
 from processes import PATIENCE_SECONDS
 from souvenance.domain.names import COMMON_NAMESPACE
 from surfaces.door import serving
@@ -84,8 +84,7 @@ def attacked(server):
 
 @pytest.fixture(scope="module")
 def samples(attacked):
-    line = attacked.owner.post("/v1/memory/list", json={}).json()["lines"][0]["id"]
-    return {"workspace": "attacked", "peer": "mallory", "session": "attacks", "lines/id": line}
+    return samples_of(attacked.url, attacked.owner_cap, "attacked", "mallory", "attacks")
 
 
 @pytest.fixture(scope="module")
