@@ -36,5 +36,5 @@ def test_a_folder_with_memory_is_left_as_it_is(home):
 
 
 def test_a_server_is_not_filled(home):
-    refused = run_souvenance("--url", "http://127.0.0.1:9", "demo", "--fill", home=home, exit_code=2)
+    refused = run_souvenance("--url", "http://127.0.0.1:9", "demo", "--fill", home=home, exit_code=3)
     assert "data folder" in refused.stderr

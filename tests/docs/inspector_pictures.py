@@ -27,6 +27,8 @@ from surfaces.door import environment  # noqa: E402
 PICTURES = ROOT / "docs/pictures"
 WIDTH, MOST_HEIGHT = 1040, 960
 MOST_BYTES = 150_000
+SETTLING_MS = 800
+"""Until charts are drawn and the live tail is connected."""
 NAMES = {"/": "home", "/inspect/sign-in": "sign-in"}
 NO_PICTURE = ("/inspect/", "/inspect/work/tail", UNDER_WAY)
 """The same page as another, no page, and one that is gone in a moment."""
@@ -128,6 +130,8 @@ def draw(folder: Path = PICTURES) -> None:
                 page.wait_for_load_state("load")
                 height = min(page.evaluate("document.documentElement.scrollHeight"), MOST_HEIGHT)
                 page.set_viewport_size({"width": WIDTH, "height": height})
+                page.evaluate("document.querySelector('.exact')?.closest('section').scrollIntoView()")
+                page.wait_for_timeout(SETTLING_MS)
                 target = folder / picture_of(path).name
                 page.screenshot(path=target)
                 page.close()

@@ -107,6 +107,8 @@ class _Filler:
         self._memory = memory
         self._today = today.replace(hour=0, minute=0, second=0, microsecond=0)
         self._caps: dict[str, str] = {}
+        self._said: dict[tuple[str, str], str] = {}
+        """The first message of each peer in each session."""
 
     def refuse_memory(self) -> None:
         notes = self._ask(o.STATUS, m.Status()).namespaces
@@ -130,7 +132,13 @@ class _Filler:
     def use(self, data: DemoData) -> None:
         """What people and agents did with it: conclude, correct, make tokens, ask, and be refused."""
         concluded = [
-            NewConclusion(content=text, observer_id=observer, observed_id=observed, session_id=session)
+            NewConclusion(
+                content=text,
+                observer_id=observer,
+                observed_id=observed,
+                session_id=session,
+                source_ids=[self._said[session, observed]],
+            )
             for observer, observed, session, text in data.conclusions
         ]
         self._ask(ADD_CONCLUSIONS, AddConclusions(workspace_id=DEFAULT_WORKSPACE, conclusions=concluded))
@@ -158,7 +166,8 @@ class _Filler:
             for turn, one in enumerate(session.messages)
         ]
         added = AddMessages(workspace_id=DEFAULT_WORKSPACE, session_id=session.id, messages=said)
-        self._ask(ADD_MESSAGES, added)
+        for message in self._ask(ADD_MESSAGES, added).messages:
+            self._said.setdefault((session.id, message.peer_id), message.id)
 
     def _moment(self, days_ago: int, hour: int) -> datetime:
         return self._today - timedelta(days=days_ago) + timedelta(hours=hour)
