@@ -29,7 +29,7 @@ def test_an_empty_folder_gets_people_agents_sessions_and_a_log_with_a_refusal(ho
 
 def test_a_folder_with_memory_is_left_as_it_is(home):
     run_souvenance("put", "mine", home=home)
-    refused = run_souvenance("demo", "--fill", home=home, exit_code=6)
+    refused = run_souvenance("demo", "--fill", home=home, exit_code=7)
     assert "has memory already" in refused.stderr
     listed = run_souvenance("list", home=home).stdout
     assert len(re.findall(r"mine", listed)) == 1

@@ -29,7 +29,12 @@ WIDTH, MOST_HEIGHT = 1040, 960
 MOST_BYTES = 150_000
 SETTLING_MS = 800
 """Until charts are drawn and the live tail is connected."""
-NAMES = {"/": "home", "/inspect/sign-in": "sign-in"}
+NAMES = {
+    "/": "home",
+    "/inspect/sign-in": "sign-in",
+    "/inspect/audit": "audit-log",
+    "/inspect/work": "background-work",
+}
 NO_PICTURE = ("/inspect/", "/inspect/work/tail", UNDER_WAY)
 """The same page as another, no page, and one that is gone in a moment."""
 

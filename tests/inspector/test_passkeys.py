@@ -10,6 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from processes import run_souvenance
 from souvenance.domain.names import COMMON_NAMESPACE
 
 HEADING = "What does memory know about you?"
@@ -125,6 +126,17 @@ def test_a_removed_passkey_signs_nobody_in_and_its_sessions_end(server, named, a
         expect(page.get_by_role("heading", name=HEADING)).to_be_visible()
         sign_in(page, at_name)
         expect(page.locator(".trouble").first).to_contain_text("removed")
+
+
+def test_a_passkey_outlives_the_root_key_and_a_session_does_not(server, named, at_name):
+    page = named(server.mint("gus", ["get", "list"], ["*"], wid="home"))
+    with authenticator(page):
+        add(page, at_name, "Lasting")
+        run_souvenance("key", "rotate", home=server.home)
+        page.goto(f"{at_name}/")
+        expect(page.get_by_role("heading", name=HEADING)).to_be_visible()
+        sign_in(page, at_name)
+        expect(page.locator("header")).to_contain_text("Signed in as gus")
 
 
 def test_nobody_sees_or_removes_a_passkey_of_another_person(server, named, at_name, visitor):

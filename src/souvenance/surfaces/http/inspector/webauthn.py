@@ -136,10 +136,9 @@ def _assertion(response: str) -> AuthenticationResponse:
 def _checked(work: Callable[[], _T]) -> _T:
     try:
         return work()
-    except Exception as error:  # Strangers send these bytes, and the library raises many kinds.
-        raise Denied(
-            "the browser's answer is not that of a passkey of this site", hint="Try again."
-        ) from error
+    except Exception as error:  # noqa: BLE001 - strangers send these bytes, and the library raises many kinds
+        trouble = error
+    raise Denied("the browser's answer is not that of a passkey of this site", hint="Try again.") from trouble
 
 
 def _state(client_data: Any) -> dict[str, Any]:
