@@ -23,7 +23,7 @@ from souvenance.domain.frame import defuse
 from souvenance.domain.line import MESSAGE
 from souvenance.domain.trust import Trust, least_shown, of_message
 from souvenance.errors import InvalidInput, SouvenanceError
-from souvenance.gate import inspection
+from souvenance.gate import inspect_lines
 from souvenance.gate import messages as m
 from souvenance.gate.conversation.context import PeerContext
 from souvenance.gate.conversation.messages import SEARCH_PEER, SearchPeer
@@ -217,7 +217,7 @@ async def _tried(
     opened = {one.id for one in every} if eye is visit else _ids(open_to)
     texts = [_text(knowns[floors.index(one.floor)], asked, one) for one in settings]
     lengths = await visit.ask(
-        inspection.MEASURE, inspection.Measure(workspace_id=asked.workspace, texts=texts)
+        inspect_lines.MEASURE, inspect_lines.Measure(workspace_id=asked.workspace, texts=texts)
     )
     counts = [0] * len(texts) if isinstance(lengths, SouvenanceError) else lengths.tokens
     trials = []
