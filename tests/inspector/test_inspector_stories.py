@@ -152,6 +152,8 @@ def test_a_change_that_comes_too_late_is_refused(server, visitor):
     answer = client.post("/inspect/home/people/ann/card", data=sent)
     assert answer.status_code == 409
     assert "changed meanwhile" in answer.text
+    empty = client.post("/inspect/home/people/ann/card", data={"after": " ", "csrf": csrf_of(client)})
+    assert empty.status_code == 400
 
 
 def test_a_person_has_a_timeline_namespaces_and_those_who_know_them(server, window):

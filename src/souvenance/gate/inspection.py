@@ -26,7 +26,7 @@ from souvenance.domain.jobs import DELIVER, REASONING
 from souvenance.domain.names import Name
 from souvenance.domain.policy import Need, Reach
 from souvenance.domain.timestamps import to_datetime
-from souvenance.errors import Conflict
+from souvenance.errors import Conflict, InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate.conversation.resource import UpTo100
 from souvenance.gate.health import budget_left
@@ -281,6 +281,8 @@ def _earlier(entry: CardEntry, stands: list[Stand]) -> Iterator[EarlierFact]:
 
 
 def amend(request: AuthorisedRequest, asked: AmendCard) -> Outcome:
+    if asked.before is None and asked.after is None:
+        raise InvalidInput("name the fact to change, or what is true")
     ctx, changes = request.ctx, Changes()
     after = None if asked.after is None else check_text(asked.after, "after")
     if asked.before is None:
