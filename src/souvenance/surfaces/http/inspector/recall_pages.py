@@ -27,13 +27,12 @@ from souvenance.gate import inspect_lines
 from souvenance.gate import messages as m
 from souvenance.gate.conversation.context import PeerContext
 from souvenance.gate.conversation.messages import SEARCH_PEER, SearchPeer
-from souvenance.gate.conversation.peers import LIST_PEERS, ListPeers
 from souvenance.gate.gate import Gate
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_tree import TokenAnswer
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.http.inspector.places import or_none, tokens_of, workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.places import names_of, tokens_of, workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, number
 
 LAYERS = {
@@ -130,15 +129,14 @@ async def recall(visit: Visit) -> Response:
         settings.append(_setting(visit, "b_"))
     tokens, names, workspaces = await asyncio.gather(
         tokens_of(visit, workspace),
-        visit.ask(LIST_PEERS, ListPeers(workspace_id=workspace, size=100)),
+        names_of(visit, workspace),
         workspaces_of(visit),
     )
-    known = or_none(names)
     values: dict[str, Any] = {
         "workspace": workspace,
         "workspaces": workspaces,
         "asked": asked,
-        "names": [] if known is None else [one.id for one in known.items],
+        "names": names,
         "tokens": tokens or [],
         "layers": LAYERS,
         "why": WHY,
