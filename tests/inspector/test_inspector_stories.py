@@ -152,6 +152,8 @@ def test_a_change_that_comes_too_late_is_refused(server, visitor):
     answer = client.post("/inspect/home/people/ann/card", data=sent)
     assert answer.status_code == 409
     assert "changed meanwhile" in answer.text
+    empty = client.post("/inspect/home/people/ann/card", data={"after": " ", "csrf": csrf_of(client)})
+    assert empty.status_code == 400
 
 
 def test_a_person_has_a_timeline_namespaces_and_those_who_know_them(server, window):
@@ -312,6 +314,7 @@ def test_recall_says_which_messages_would_be_given_and_why_others_are_left_out(s
 def test_recall_compares_two_settings_side_by_side(server, window):
     page = window(**OFF)
     page.goto(f"{server.url}/inspect/recall?w=home&peer=ann&q=where+do+I+live%3F")
+    page.get_by_text("Change floor, budget or layers").click()
     other = page.get_by_role("group", name="Setting B")
     other.get_by_label("what was said").uncheck()
     page.get_by_label("compare A with B").check()

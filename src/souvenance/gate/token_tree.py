@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from souvenance.decoders import settled
+from souvenance.domain import ulid
 from souvenance.domain.capability import Ancestor, Extent, Revocations
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE, Name
 from souvenance.domain.policy import Need, Reach
@@ -109,7 +110,7 @@ def _lineage(row: _Row, rows: Mapping[str, _Row]) -> Sequence[Ancestor]:
     while (above := rows.get(row.parent)) is not None and above.made.token not in found:
         row = above
         found.insert(0, row.made.token)
-    return [Ancestor(row.parent, row.by, "", 0, _EVERYTHING), *found]
+    return [Ancestor(row.parent, row.by, "", ulid.milliseconds(row.parent), _EVERYTHING), *found]
 
 
 def _shown(row: _Row) -> TokenAnswer:

@@ -18,6 +18,7 @@ from souvenance.gate.token_tree import TokenAnswer
 from souvenance.surfaces.http.inspector import audit_pages
 from souvenance.surfaces.http.inspector.places import (
     home_of,
+    names_of,
     or_none,
     sign_ins_of,
     tokens_of,
@@ -60,13 +61,14 @@ async def access(visit: Visit) -> Response:
 
 async def _page(visit: Visit, fields: Mapping[str, str], made: m.CapAnswer | None) -> Response:
     workspace = fields.get("workspace") or workspace_of(visit)
-    tokens, let_in, workspaces = await asyncio.gather(
-        tokens_of(visit, workspace), sign_ins_of(visit), workspaces_of(visit)
+    tokens, let_in, workspaces, names = await asyncio.gather(
+        tokens_of(visit, workspace), sign_ins_of(visit), workspaces_of(visit), names_of(visit, workspace)
     )
     return visit.page(
         "access.html",
         workspace=workspace,
         workspaces=workspaces,
+        names=names,
         givers=None if tokens is None else _givers(visit, tokens),
         sign_ins=let_in,
         lasts=LASTS,

@@ -14,7 +14,7 @@ from souvenance.decoders import settled
 from souvenance.domain.audit import Checkpoint, verify
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import BrokenAuditChain, Denied, InvalidInput
-from souvenance.gate import inspection
+from souvenance.gate import inspect_lines
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.http.inspector.audit_words import WORDS, said_of
@@ -32,7 +32,7 @@ async def audit(visit: Visit) -> Response:
     query, workspace = visit.query, workspace_of(visit)
     wanted = {name: query.get(name, "").strip() for name in _WANTED}
     before = query.get("before", "")
-    asked = inspection.FindRows(
+    asked = inspect_lines.FindRows(
         workspace_id=workspace,
         actor=wanted["actor"] or None,
         operations=_operations(wanted["operation"]),
@@ -41,14 +41,16 @@ async def audit(visit: Visit) -> Response:
         until=_day(wanted["until"], after=1),
         before=number(before, 0) if before else None,
     )
-    found, workspaces = await asyncio.gather(visit.call(inspection.ROWS_FOUND, asked), workspaces_of(visit))
+    found, workspaces = await asyncio.gather(
+        visit.call(inspect_lines.ROWS_FOUND, asked), workspaces_of(visit)
+    )
     return visit.page(
         "audit.html",
         rows=[(row, to_datetime(row.at), said_of(row)) for row in found.rows],
         size=found.size,
         wanted=wanted,
         before=found.before,
-        scanned=inspection.SCANNED,
+        scanned=inspect_lines.SCANNED,
         filtered=any(wanted.values()),
         words=sorted({words: name for name, words in WORDS.items()}),
         workspace=workspace,

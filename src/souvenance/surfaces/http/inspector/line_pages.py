@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import InvalidInput
-from souvenance.gate import inspection
+from souvenance.gate import inspect_lines
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.http.inspector.audit_words import said_of
@@ -62,11 +62,11 @@ async def own_line(visit: Visit) -> Response:
 
 async def line(visit: Visit) -> Response:
     workspace, owner = workspace_of(visit), visit.path["owner"]
-    asked = inspection.AskLine(workspace_id=workspace, owner=owner, id=visit.path["id"])
-    found = await visit.call(inspection.LINE, asked)
-    reading = inspection.FindRows(workspace_id=workspace, line=found.id)
+    asked = inspect_lines.AskLine(workspace_id=workspace, owner=owner, id=visit.path["id"])
+    found = await visit.call(inspect_lines.LINE, asked)
+    reading = inspect_lines.FindRows(workspace_id=workspace, line=found.id)
     rows, tokens, let_in = await asyncio.gather(
-        visit.ask(inspection.ROWS_FOUND, reading), tokens_of(visit, workspace), sign_ins_of(visit)
+        visit.ask(inspect_lines.ROWS_FOUND, reading), tokens_of(visit, workspace), sign_ins_of(visit)
     )
     place = (workspace, owner, found.namespace)
     return visit.page(
@@ -75,7 +75,7 @@ async def line(visit: Visit) -> Response:
         line=found,
         own=owner == visit.who.sub and found.turn is None and found.about is None,
         rows=_told(or_none(rows)),
-        scanned=inspection.SCANNED,
+        scanned=inspect_lines.SCANNED,
         tokens=None
         if tokens is None
         else [

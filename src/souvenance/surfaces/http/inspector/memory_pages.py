@@ -27,11 +27,13 @@ async def home(visit: Visit) -> Response:
     query = visit.query.get("q", "").strip()
     page = max(1, number(visit.query.get("page", ""), 1))
     asked = inspection.People(workspace_id=workspace, page=page, size=_PEOPLE)
-    people, health, workspaces, found = await asyncio.gather(
+    if query:
+        found = await _found(visit, workspace, query)
+        return visit.page("found.html", workspace=workspace, query=query, found=found)
+    people, health, workspaces = await asyncio.gather(
         visit.ask(inspection.PEOPLE, asked),
         visit.ask(inspection.HEALTH, inspection.AskHealth(workspace_id=workspace)),
         workspaces_of(visit),
-        _found(visit, workspace, query),
     )
     return visit.page(
         "home.html",
@@ -41,14 +43,11 @@ async def home(visit: Visit) -> Response:
         number=page,
         size=_PEOPLE,
         health=or_none(health),
-        query=query,
-        found=found,
+        query="",
     )
 
 
 async def _found(visit: Visit, workspace: str, query: str) -> dict[str, Any]:
-    if not query:
-        return {}
     search = SearchWorkspace(workspace_id=workspace, query=query, limit=_FOUND)
     notes, messages = await asyncio.gather(
         visit.ask(o.GET, m.Get(query=query, k=_FOUND), workspace), visit.ask(SEARCH_WORKSPACE, search)

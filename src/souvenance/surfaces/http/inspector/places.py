@@ -7,6 +7,7 @@ from typing import Any
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.errors import SouvenanceError
 from souvenance.gate import sign_ins
+from souvenance.gate.conversation.peers import LIST_PEERS, ListPeers
 from souvenance.gate.conversation.workspaces import LIST_WORKSPACES, ListWorkspaces
 from souvenance.gate.token_tree import LIST_TOKENS, ListTokens, TokenAnswer
 from souvenance.surfaces.http.inspector.visit import Visit
@@ -29,6 +30,12 @@ async def workspaces_of(visit: Visit) -> list[str]:
     page = await visit.ask(LIST_WORKSPACES, ListWorkspaces(size=100))
     named = [] if isinstance(page, SouvenanceError) else [one.id for one in page.items]
     return sorted({*named, workspace_of(visit)})
+
+
+async def names_of(visit: Visit, workspace: str) -> list[str]:
+    """The first people of the workspace, to choose from; none if the token is for one person."""
+    page = await visit.ask(LIST_PEERS, ListPeers(workspace_id=workspace, size=100))
+    return [] if isinstance(page, SouvenanceError) else [one.id for one in page.items]
 
 
 def or_none(answer: Any | SouvenanceError) -> Any | None:

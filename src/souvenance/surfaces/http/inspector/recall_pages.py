@@ -23,17 +23,16 @@ from souvenance.domain.frame import defuse
 from souvenance.domain.line import MESSAGE
 from souvenance.domain.trust import Trust, least_shown, of_message
 from souvenance.errors import InvalidInput, SouvenanceError
-from souvenance.gate import inspection
+from souvenance.gate import inspect_lines
 from souvenance.gate import messages as m
 from souvenance.gate.conversation.context import PeerContext
 from souvenance.gate.conversation.messages import SEARCH_PEER, SearchPeer
-from souvenance.gate.conversation.peers import LIST_PEERS, ListPeers
 from souvenance.gate.gate import Gate
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_tree import TokenAnswer
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.http.inspector.places import or_none, tokens_of, workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.places import names_of, tokens_of, workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, number
 
 LAYERS = {
@@ -130,15 +129,14 @@ async def recall(visit: Visit) -> Response:
         settings.append(_setting(visit, "b_"))
     tokens, names, workspaces = await asyncio.gather(
         tokens_of(visit, workspace),
-        visit.ask(LIST_PEERS, ListPeers(workspace_id=workspace, size=100)),
+        names_of(visit, workspace),
         workspaces_of(visit),
     )
-    known = or_none(names)
     values: dict[str, Any] = {
         "workspace": workspace,
         "workspaces": workspaces,
         "asked": asked,
-        "names": [] if known is None else [one.id for one in known.items],
+        "names": names,
         "tokens": tokens or [],
         "layers": LAYERS,
         "why": WHY,
@@ -217,7 +215,7 @@ async def _tried(
     opened = {one.id for one in every} if eye is visit else _ids(open_to)
     texts = [_text(knowns[floors.index(one.floor)], asked, one) for one in settings]
     lengths = await visit.ask(
-        inspection.MEASURE, inspection.Measure(workspace_id=asked.workspace, texts=texts)
+        inspect_lines.MEASURE, inspect_lines.Measure(workspace_id=asked.workspace, texts=texts)
     )
     counts = [0] * len(texts) if isinstance(lengths, SouvenanceError) else lengths.tokens
     trials = []

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from souvenance.errors import SouvenanceError
-from souvenance.gate import inspection
+from souvenance.gate import inspect_lines
 from souvenance.gate.conversation.context import SUMMARIES, Summaries
 from souvenance.gate.conversation.messages import (
     DELETE_MESSAGE,
@@ -45,8 +45,8 @@ async def session(visit: Visit) -> Response:
 
 async def _concluded(visit: Visit, workspace: str, session: str, messages: list[str]) -> dict[str, list[Any]]:
     """What was concluded from each of the messages, by its id."""
-    asked = inspection.AskConcluded(workspace_id=workspace, session_id=session, messages=messages)
-    answer = await visit.ask(inspection.CONCLUDED, asked)
+    asked = inspect_lines.AskConcluded(workspace_id=workspace, session_id=session, messages=messages)
+    answer = await visit.ask(inspect_lines.CONCLUDED, asked)
     beside: dict[str, list[Any]] = {}
     for one in [] if isinstance(answer, SouvenanceError) else answer.conclusions:
         for source in one.source_ids or ():
@@ -75,8 +75,10 @@ async def forget_from(visit: Visit) -> Response:
     fields = await visit.form()
     workspace, name, line = workspace_of(visit), visit.path["session"], visit.path["id"]
     sure = fields.get("sure") == "yes"
-    asked = inspection.ForgetFrom(workspace_id=workspace, session_id=name, message_id=line, dry_run=not sure)
-    gone = await visit.call(inspection.FORGET_FROM, asked)
+    asked = inspect_lines.ForgetFrom(
+        workspace_id=workspace, session_id=name, message_id=line, dry_run=not sure
+    )
+    gone = await visit.call(inspect_lines.FORGET_FROM, asked)
     if not sure:
         return visit.page("forget_from.html", workspace=workspace, session=name, line=line, gone=gone)
     return redirect(url(workspace, "sessions", name))
