@@ -8,6 +8,9 @@ import pytest
 
 from conversation.world import Counting, staged
 from processes import until
+from souvenance.errors import CapScopeMismatch, NotFound
+from souvenance.gate import jobs
+from souvenance.gate.token_verifier import Credentials
 from surfaces.door import serving
 
 
@@ -139,6 +142,38 @@ def test_a_defect_is_told_and_given_up_after_some_tries_and_the_rest_goes_on(fra
     owner.say("s", "I swim every day.")
     fragile.rest()
     assert owner.held() == ["I swim every day."]
+
+
+def test_a_job_that_was_given_up_says_why_and_is_done_when_it_is_tried_again(fragile):
+    def fails(text):
+        raise ZeroDivisionError
+
+    def ask(operation, request, token=None):
+        return fragile.world.gate.call(operation, Credentials(token or fragile.owner_cap), request)
+
+    owner = fragile.owner
+    owner.say("s", "I run every day.")
+    fragile.tokenizer.on_count = fails
+    for _ in range(20):
+        fragile.rest()
+        fragile.clock.advance(seconds=600)
+    fragile.tokenizer.on_count = lambda text: None
+    failed = ask(jobs.JOBS, jobs.Jobs("w")).failed
+    (given_up,) = [one for one in failed if one.kind == "derive"]
+    assert (given_up.reason, given_up.attempts) == ("internal_error: ZeroDivisionError", 8)
+    narrow = fragile.cap(sub="alice", peers=[], ops=["list", "put"])
+    for operation, request in (
+        (jobs.JOBS, jobs.Jobs("w")),
+        (jobs.RETRY_JOB, jobs.RetryJob("w", given_up.seq)),
+    ):
+        with pytest.raises(CapScopeMismatch):
+            ask(operation, request, narrow)
+    with pytest.raises(NotFound):
+        ask(jobs.RETRY_JOB, jobs.RetryJob("w", given_up.seq + 1000))
+    ask(jobs.RETRY_JOB, jobs.RetryJob("w", given_up.seq))
+    fragile.rest()
+    assert owner.held() == ["I run every day."]
+    assert not [one for one in ask(jobs.JOBS, jobs.Jobs("w")).failed if one.kind == "derive"]
 
 
 def test_what_one_message_breaks_is_given_up_alone(fragile):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import socket
 import sys
 from contextlib import closing, contextmanager, suppress
@@ -17,11 +18,13 @@ import uvicorn
 
 from processes import PATIENCE_SECONDS, until
 from running import running
+from souvenance.commands import DataTransfers
 from souvenance.config import settings_from
 from souvenance.errors import RateLimited, ServerBusy
 from souvenance.installation import open_installation
 from souvenance.surfaces.http.app import make_app
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
+from souvenance.surfaces.http.inspector.door import InspectorDoor
 from souvenance.surfaces.http.oauth import metadata
 from souvenance.surfaces.http.request_bodies import BodyBudget
 from souvenance.surfaces.http.routes import ROUTES
@@ -231,6 +234,22 @@ def test_no_token_takes_more_than_its_share_and_others_are_served():
     asyncio.run(story())
 
 
+def test_what_is_kept_beyond_its_request_leaves_the_share_of_its_token_free():
+    async def story() -> None:
+        budget = BodyBudget(100, 50, patience=0.01)
+        await budget.take("ann", 40)
+        budget.keep("ann", 40)
+        await budget.take("ann", 50)
+        with pytest.raises(ServerBusy):
+            budget.keep("ann", 50)
+        with pytest.raises(ServerBusy):
+            await budget.take("bob", 11)
+        budget.give_back("kept", 40)
+        await budget.take("bob", 50)
+
+    asyncio.run(story())
+
+
 def test_who_waits_for_compartment_gets_it_in_turn_when_others_end():
     async def story() -> list[str]:
         compartment, order = BodyBudget(100, 100, patience=PATIENCE_SECONDS), []
@@ -302,6 +321,34 @@ def test_an_upload_is_never_written_to_the_temporary_folder(home, token):
                     "/v3/workspaces/w/sessions/s/messages/upload", files=file, data={"peer_id": "ann"}
                 )
     assert answer.status_code == (201 if token else 401)
+    assert [one for one in files if not one.startswith(str(home))] == []
+
+
+class _Files:
+    """What a server gives the page about data."""
+
+    transfers = DataTransfers()
+
+
+def test_a_file_that_is_imported_is_never_written_to_the_temporary_folder(home):
+    line = json.dumps({"role": "user", "content": "the marker in plain text " * 20}).encode()
+    file = {"file": ("notes.jsonl", b"\n".join([line] * 5000))}
+    with opened(home) as installation:
+        door = InspectorDoor(installation.browser_sessions, _Files())
+        link = installation.browser_sessions.link(installation.owner_cap)
+        with (
+            running(make_app(installation.gate, doors=[door])) as url,
+            httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as client,
+        ):
+            client.get(f"/inspect/sign-in?link={link}")
+            csrf = re.search(r'name="csrf" value="([^"]+)"', client.get("/inspect/data").text)[1]
+            with opened_for_writing() as files:
+                begun = client.post("/inspect/data/import?w=w", data={"csrf": csrf}, files=file)
+                assert begun.status_code == 303
+                state = begun.headers["location"]
+                until(lambda: "Import it" in client.get(state).text)
+                client.post(f"{state}/start", data={"csrf": csrf})
+                until(lambda: "Imported" in client.get(state).text)
     assert [one for one in files if not one.startswith(str(home))] == []
 
 

@@ -12,7 +12,7 @@ class Limits(Struct, frozen=True):
     line_bytes: int = 64 * 1024
     batch_bytes: int = 16 * 1024 * 1024
     file_bytes: int = 5 * 1024 * 1024
-    import_bytes: int = 64 * 1024 * 1024
+    import_bytes: int = 64 * 1000 * 1000
     """The largest file that the inspector imports. It is held in memory while it is."""
     bodies_bytes: int = 256 * 1024 * 1024
     """What the bodies of all requests in work may take in memory together, in one process."""

@@ -48,4 +48,7 @@ def _reach(request: Storage) -> Reach:
     )
 
 
-STORAGE = Operation("storage", Need("list"), Storage, StorageAnswer, storage, _reach, admit=_may_look)
+STORAGE = Operation(
+    "storage", Need("list"), Storage, StorageAnswer, storage, _reach, admit=_may_look, waits=True
+)
+"""It waits for the store to count every line, and must not keep others from searching meanwhile."""

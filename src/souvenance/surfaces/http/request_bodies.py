@@ -72,6 +72,12 @@ async def body_of_anybody(request: Request, most: int) -> Body:
     return await _held(request).read(request, most, _NOBODY)
 
 
+def largest_import(request: Request) -> int:
+    """The largest file that may be imported: what the settings say, if one token's share has room for it."""
+    bodies = _held(request).bodies
+    return min(bodies.limits.import_bytes, bodies.room.share - FORM_BYTES)
+
+
 def keep_body(request: Request) -> Callable[[], None]:
     """Keep what the body takes of the budget when the request is over, until what comes back is called.
 
@@ -90,8 +96,7 @@ class Bodies:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        forms = max(limits.file_bytes, limits.import_bytes) + FORM_BYTES
-        largest = max(limits.body_bytes, limits.batch_bytes, forms)
+        largest = max(limits.body_bytes, limits.batch_bytes, limits.file_bytes + FORM_BYTES)
         total = max(limits.bodies_bytes, largest)
         self.room = BodyBudget(total, max(total // _SHARES, largest))
 
@@ -110,7 +115,7 @@ class _HeldBody:
     """What one request holds of the budget."""
 
     def __init__(self, bodies: Bodies) -> None:
-        self._bodies = bodies
+        self.bodies = bodies
         self._who = _NOBODY
         self._bytes = 0
 
@@ -123,19 +128,19 @@ class _HeldBody:
             return Body(fault=fault)
 
     def keep(self) -> Callable[[], None]:
-        room, count = self._bodies.room, self._bytes
+        room, count = self.bodies.room, self._bytes
         room.keep(self._who, count)
         self._bytes = 0
         return lambda: room.give_back(_KEPT, count)
 
     def release(self) -> None:
-        self._bodies.room.give_back(self._who, self._bytes)
+        self.bodies.room.give_back(self._who, self._bytes)
         self._bytes = 0
 
     async def _read(self, request: Request, most: int) -> bytes:
         await self._grow(_declared(request), most)
         now = asyncio.get_running_loop().time
-        limits = self._bodies.limits
+        limits = self.bodies.limits
         ends = now() + limits.body_seconds
         chunks: list[bytes] = []
         size = 0
@@ -159,7 +164,7 @@ class _HeldBody:
         if size > most:
             raise BodyTooLarge(f"the body is larger than {most} bytes")
         if size > self._bytes:
-            await self._bodies.room.take(self._who, size - self._bytes)
+            await self.bodies.room.take(self._who, size - self._bytes)
             self._bytes = size
 
 
@@ -182,7 +187,7 @@ class BodyBudget:
 
     def __init__(self, total: int, share: int, patience: float = _ROOM_SECONDS) -> None:
         self._free = total
-        self._share = share
+        self.share = share
         self._patience = patience
         self._taken: Counter[str] = Counter()
         self._queue: deque[_Waiting] = deque()
@@ -206,7 +211,7 @@ class BodyBudget:
 
     def keep(self, who: str, count: int) -> None:
         """Move so much to the account of what is kept beyond its request. Raises: ServerBusy."""
-        if self._taken[_KEPT] + count > self._share:
+        if self._taken[_KEPT] + count > self.share:
             raise ServerBusy("other files are being imported", retry_after=_RETRY_SECONDS)
         self._taken[_KEPT] += count
         self._taken[who] -= count
@@ -222,7 +227,7 @@ class BodyBudget:
         self._serve()
 
     def _grant(self, who: str, count: int) -> bool:
-        if count > self._free or self._taken[who] + count > self._share:
+        if count > self._free or self._taken[who] + count > self.share:
             return False
         self._free -= count
         self._taken[who] += count
@@ -234,7 +239,7 @@ class BodyBudget:
             if self._grant(waiting.who, waiting.size):
                 self._queue.remove(waiting)
                 waiting.granted.set_result(None)
-            elif self._taken[waiting.who] + waiting.size <= self._share:
+            elif self._taken[waiting.who] + waiting.size <= self.share:
                 return
 
     def _leave(self, waiting: _Waiting) -> None:
@@ -245,7 +250,7 @@ class BodyBudget:
             self.give_back(waiting.who, waiting.size)
 
     def _refusal(self, who: str, count: int) -> SouvenanceError:
-        if self._taken[who] + count > self._share:
+        if self._taken[who] + count > self.share:
             return RateLimited(
                 f"requests of this token hold {self._taken[who]} bytes already", retry_after=_RETRY_SECONDS
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
@@ -30,6 +29,7 @@ from souvenance.gate.gate import Gate
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.inspector.imports import (
+    BUSY,
     ArchiveFile,
     ImportRun,
     Imports,
@@ -54,7 +54,6 @@ _ENDINGS = {"markdown": ("md", "text/markdown"), "json": ("json", "application/j
 _MOST_EXPORT_BYTES = 256 * 1024 * 1024
 _MOST_SHOWN = 8
 _CHUNK = 1024 * 1024
-_UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 class DataFiles(Protocol):
@@ -81,7 +80,11 @@ class DataPages:
 
     @property
     def pages(self) -> dict[str, Callable[[Visit], Awaitable[Response]]]:
-        return {"/inspect/data": self.data, "/inspect/data/imports/{id}": self.import_}
+        return {
+            "/inspect/data": self.data,
+            "/inspect/data/stored": self.stored,
+            "/inspect/data/imports/{id}": self.import_,
+        }
 
     @property
     def actions(self) -> dict[str, Callable[[Visit], Awaitable[Response]]]:
@@ -98,21 +101,29 @@ class DataPages:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     async def data(self, visit: Visit) -> Response:
+        return await self._shown(visit, counted=False)
+
+    async def stored(self, visit: Visit) -> Response:
+        """How much is stored. To count it takes a while, so the page comes without it first."""
         workspace = workspace_of(visit)
         owner = None if is_whole(visit) else visit.who.sub
-        stored, workspaces = await asyncio.gather(
-            visit.ask(storage.STORAGE, storage.Storage(workspace, owner)), workspaces_of(visit)
-        )
+        found = await visit.ask(storage.STORAGE, storage.Storage(workspace, owner))
+        told = None if isinstance(found, SouvenanceError) else _sums(found.stored)
+        if "hx-request" in visit.request.headers:
+            return visit.page("stored.html", workspace=workspace, whole=is_whole(visit), stored=told)
+        return await self._shown(visit, counted=True, stored=told)
+
+    async def _shown(self, visit: Visit, **values: Any) -> Response:
         return visit.page(
             "data.html",
-            workspace=workspace,
-            workspaces=workspaces,
+            workspace=workspace_of(visit),
+            workspaces=await workspaces_of(visit),
             whole=is_whole(visit),
             owner=is_owner(visit),
-            stored=None if isinstance(stored, SouvenanceError) else _sums(stored.stored),
+            **values,
             formats=FORMATS,
             sources=SOURCES,
-            most=visit.gate.limits.import_bytes,
+            most=visit.largest_import,
         )
 
     async def export(self, visit: Visit) -> Response:
@@ -129,8 +140,7 @@ class DataPages:
             lambda: self._exported(visit.gate, credentials, workspace, person, kind)
         )
         ending, media = _ENDINGS.get(kind, ("souvenance", "application/gzip"))
-        name = _UNFIT.sub("-", f"souvenance-{person or workspace}")
-        return download(content, f"{name}.{ending}", media)
+        return download(content, f"souvenance-{_file_name(person or workspace)}.{ending}", media)
 
     def _exported(
         self, gate: Gate, credentials: Credentials, workspace: str, person: str | None, kind: str
@@ -185,8 +195,15 @@ class DataPages:
 
     async def import_(self, visit: Visit) -> Response:
         run = self._imports.find(visit.who.jti, visit.path["id"])
-        part = "hx-request" in visit.request.headers
-        return visit.page("import_state.html" if part else "import.html", run=run)
+        state, report = run.state, run.report  # In this order: the report is there before the state says so.
+        return visit.page(
+            "import_state.html" if "hx-request" in visit.request.headers else "import.html",
+            run=run,
+            state=state,
+            busy=state in BUSY,
+            report=report,
+            kind="" if report is None else SOURCES[report.kind].partition(" (")[0],
+        )
 
     async def start_import(self, visit: Visit) -> Response:
         await visit.form()
@@ -232,6 +249,10 @@ def _check_size(size: int) -> None:
             f"the export is larger than {_MOST_EXPORT_BYTES // (1 << 20)} MB",
             hint="Export it on the command line: souvenance export FILE.",
         )
+
+
+def _file_name(name: str) -> str:
+    return "".join(one if one.isascii() and one.isalnum() else "-" for one in name)
 
 
 def _asking(gate: Gate, credentials: Credentials) -> Ask:

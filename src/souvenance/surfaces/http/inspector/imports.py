@@ -29,6 +29,7 @@ from souvenance.surfaces.transfers import ARCHIVE, Transfers
 
 _LOG = logging.getLogger(__name__)
 READING, READY, IMPORTING, DONE, FAILED = "reading", "ready", "importing", "done", "failed"
+BUSY = (READING, IMPORTING)
 _CONFIRM_SECONDS = 30 * 60
 """How long a file waits to be confirmed."""
 _MOST_REPORTS = 100
@@ -152,7 +153,7 @@ class ImportRun:
 
     @property
     def is_busy(self) -> bool:
-        return self.state in (READING, IMPORTING)
+        return self.state in BUSY
 
 
 class Imports:
@@ -165,14 +166,11 @@ class Imports:
 
     def begin(self, run: ImportRun, opened: Callable[[], ImportWork]) -> None:
         """Look through the file; `opened` opens it. Raises: Conflict while another import goes on."""
-        for other in [one for one in self._runs.values() if one.jti == run.jti]:
-            if other.is_busy:
-                run.release()
-                raise Conflict("an import goes on already", hint="Wait until it is over.")
-            if other.state == READY:
-                self.discard(other)
-        while len(self._runs) >= _MOST_REPORTS:
-            self._drop_oldest()
+        try:
+            self._make_room(run.jti)
+        except Conflict:
+            run.release()
+            raise
         self._runs[run.id] = run
         asyncio.get_running_loop().call_later(_CONFIRM_SECONDS, self._let_go, run)
 
@@ -244,11 +242,18 @@ class Imports:
         if run.state == READY:
             self.discard(run)
 
-    def _drop_oldest(self) -> None:
-        oldest = next((one for one in self._runs.values() if not one.is_busy), None)
-        if oldest is None:
-            raise Conflict("too many imports go on", hint="Wait until one is over.")
-        self.discard(oldest)
+    def _make_room(self, jti: str) -> None:
+        """Let go what the token left unconfirmed, and the oldest report. Raises: Conflict."""
+        for other in [one for one in self._runs.values() if one.jti == jti]:
+            if other.is_busy:
+                raise Conflict("an import goes on already", hint="Wait until it is over.")
+            if other.state == READY:
+                self.discard(other)
+        if len(self._runs) >= _MOST_REPORTS:
+            oldest = next((one for one in self._runs.values() if not one.is_busy), None)
+            if oldest is None:
+                raise Conflict("too many imports go on", hint="Wait until one is over.")
+            self.discard(oldest)
 
     def _free(self, run: ImportRun) -> None:
         """The file is not needed any more."""

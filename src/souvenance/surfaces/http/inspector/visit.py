@@ -27,7 +27,8 @@ from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
 from souvenance.surfaces.http.form_fields import form_fields
 from souvenance.surfaces.http.inspector.static_files import STATIC
-from souvenance.surfaces.http.request_bodies import body_of, body_of_anybody
+from souvenance.surfaces.http.request_bodies import FORM_BYTES as WITH_FILE
+from souvenance.surfaces.http.request_bodies import body_of, body_of_anybody, largest_import
 from souvenance.surfaces.http.request_threads import RequestThreads
 
 _T = TypeVar("_T")
@@ -76,7 +77,8 @@ def _minute(moment: datetime | None) -> str:
 def _size(count: int) -> str:
     """So many bytes, as people say it."""
     power = min(len(_UNITS) - 1, (len(str(count)) - 1) // 3)
-    return f"{count / 1000**power:.{min(power, 1)}f} {_UNITS[power]}"
+    found = count / 1000**power
+    return f"{found:.{1 if power and found < 10 else 0}f} {_UNITS[power]}"
 
 
 def _bars(counts: list[int]) -> list[tuple[int, int]]:
@@ -227,8 +229,8 @@ class Visit:
     async def form_with_file(self) -> tuple[dict[str, str], Upload]:
         """The fields that were sent, and the file. Raises: Denied as `form`; FileTooLarge, InvalidInput."""
         self._check_site()
-        most = self._gate.limits.import_bytes
-        body = await body_of(self.request, self._gate, most + FORM_BYTES, self._token)
+        most = self.largest_import
+        body = await body_of(self.request, self._gate, most + WITH_FILE, self._token)
         if isinstance(body.fault, BodyTooLarge):
             raise _too_large(most)
         try:
@@ -242,6 +244,11 @@ class Visit:
         if len(content) > most:
             raise _too_large(most)
         return fields, Upload(str(fields.get("filename") or "file"), content)
+
+    @property
+    def largest_import(self) -> int:
+        """In bytes."""
+        return largest_import(self.request)
 
     def _check_site(self) -> None:
         same_site(self.request)

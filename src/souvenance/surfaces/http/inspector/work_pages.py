@@ -72,7 +72,7 @@ class WorkPages:
             workspaces=workspaces,
             jobs=_or_none(found),
             waiting=_grouped(found.waiting) if isinstance(found, jobs.JobsAnswer) else [],
-            running=_grouped(found.running) if isinstance(found, jobs.JobsAnswer) else [],
+            running=_grouped(found.running, tried=-1) if isinstance(found, jobs.JobsAnswer) else [],
             use=_or_none(use),
             days=_days(use.spent) if isinstance(use, health.ModelUse) and use.spent else [],
             cost=_cost(use) if isinstance(use, health.ModelUse) else None,
@@ -136,12 +136,13 @@ class JobGroup(Struct):
     tries: int = 0
 
 
-def _grouped(found: Iterable[jobs.JobAnswer]) -> list[JobGroup]:
+def _grouped(found: Iterable[jobs.JobAnswer], tried: int = 0) -> list[JobGroup]:
+    """`tried` is added to how often each was tried: the try that goes on does not count."""
     groups: dict[tuple[str, str | None, str | None], JobGroup] = {}
     for job in found:
         group = groups.setdefault((job.kind, job.session, job.peer), JobGroup(job))
         group.count += 1
-        group.tries = max(group.tries, job.attempts)
+        group.tries = max(group.tries, job.attempts + tried)
     return list(groups.values())
 
 

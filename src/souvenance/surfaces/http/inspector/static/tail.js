@@ -21,7 +21,7 @@
     time.dateTime = row.at;
     const said = document.createElement("span");
     said.append(part("bdi", row.who), ` ${row.what}`);
-    if (row.where) said.append(" ", part("span", row.where, "about"));
+    if (row.where) said.append(" ", part("span", `in ${row.where}`, "about"));
     made.append(time, " ", said);
     if (row.outcome !== "ok") made.append(" ", part("span", row.outcome, "warn"));
     return made;
