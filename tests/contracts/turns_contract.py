@@ -61,6 +61,8 @@ class TurnsContract:
             found = tx.lines.activity(WORKSPACE, None, 200, 50)
             assert found == [(OWNER, -1, 1, 100), (OWNER, 1, 2, 299), ("bob", 1, 1, 260)]
             assert tx.lines.activity(WORKSPACE, (TRAVEL.namespace,), 0, 1000) == [(OWNER, 0, 1, 299)]
+            assert tx.lines.activity(WORKSPACE, None, 200, 50, ("bob", "eve")) == [("bob", 1, 1, 260)]
+            assert tx.lines.activity(WORKSPACE, None, 200, 50, ()) == []
             assert tx.lines.activity("elsewhere", None, 0, 50) == []
 
     def test_lines_without_a_turn_are_not_among_them(self, store: Store) -> None:

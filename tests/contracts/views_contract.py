@@ -49,6 +49,17 @@ class ViewsContract:
         with store.read() as tx:
             assert tx.lines.views(WHOLE) == sorted(views, key=lambda line: line.id, reverse=True)
 
+    def test_observers_are_counted_with_their_newest_line_about_a_peer(self, store: Store) -> None:
+        append(store, view(0), view(3, kind="card"), view(1, TRAVEL), view(2, BOB), view(4, about="ann"))
+        append(store, view(5, OTHER), view(6))
+        with store.write() as tx:
+            tx.lines.invalidate(COMPARTMENT, IDS[6], IDS[3])
+        with store.read() as tx:
+            assert tx.lines.observers(WORKSPACE, "eve", None) == [(OWNER, 3, IDS[3]), ("bob", 1, IDS[2])]
+            assert tx.lines.observers(WORKSPACE, "eve", (TRAVEL.namespace,)) == [(OWNER, 1, IDS[1])]
+            assert tx.lines.observers(WORKSPACE, "eve", ()) == []
+            assert tx.lines.observers(WORKSPACE, "nobody", None) == []
+
     def test_views_are_of_the_kinds_holder_subject_and_sessions_asked_for(self, store: Store) -> None:
         made = [
             view(n, compartment, about, kind=kind, session=session)

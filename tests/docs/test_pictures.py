@@ -6,7 +6,9 @@ import html
 import re
 from pathlib import Path
 
+from docs.inspector_pictures import MOST_BYTES, NO_PICTURE, PICTURES, ROOT, picture_of
 from docs.terminal_picture import PICTURE, draw
+from inspector.door_pages import routes
 
 
 def read(picture: Path) -> str:
@@ -19,3 +21,22 @@ def test_the_terminal_of_the_readme_shows_what_its_commands_print(tmp_path):
     draw(tmp_path / "again.svg")
     assert read(tmp_path / "again.svg") == read(PICTURE)
     assert "namespace_denied" in read(PICTURE)
+
+
+def test_every_page_of_the_inspector_has_a_small_picture_and_no_picture_is_of_a_page_that_is_gone():
+    wanted = {picture_of(path) for path in routes("GET") if path not in NO_PICTURE}
+    made = set(PICTURES.glob("inspector-*.png"))
+    assert wanted - made == set(), "run `make pictures`"
+    assert made - wanted == set()
+    for picture in made:
+        assert picture.stat().st_size <= MOST_BYTES, picture
+
+
+def test_the_docs_show_pictures_that_exist_and_every_page_of_the_inspector():
+    shown = set()
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        for target in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.read_text("utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), (page, target)
+                shown.add((page.parent / target).resolve())
+    assert set(PICTURES.glob("inspector-*.png")) <= shown

@@ -102,8 +102,8 @@ def test_every_method_that_changes_lines_or_keys_is_among_these():
     from souvenance.ports.store import Keys, StoredLines
 
     reading = {
-        "get", "get_all", "walk", "ids", "count", "namespaces", "compartments", "storage", "turns",
-        "last_turn", "activity", "count_turns", "views", "view", "alike", "of_session", "cited", "citing",
+        "get", "get_all", "walk", "ids", "count", "namespaces", "compartments", "turns", "last_turn",
+        "activity", "observers", "count_turns", "views", "view", "alike", "of_session", "cited", "citing",
         "of", "every", "next_epoch",
     }  # fmt: skip
     changing = {

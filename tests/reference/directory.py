@@ -94,6 +94,12 @@ class MemoryRegister:
         found = self.named(workspace, SESSION, joined)
         return [entry.name for entry in found if namespaces is None or entry.namespace in namespaces]
 
+    def newest_sessions(
+        self, workspace: str, peer: str, namespaces: Collection[str] | None, offset: int, limit: int
+    ) -> list[Entry]:
+        found = self.named(workspace, SESSION, self.sessions_with(workspace, (peer,), namespaces))
+        return sorted(found, key=lambda entry: entry.uid, reverse=True)[offset : offset + limit]
+
     def remove_memberships(
         self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
     ) -> int:

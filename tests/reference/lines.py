@@ -65,18 +65,35 @@ class MemoryLines:
         return [(*place, len(sizes), sum(sizes)) for place, sizes in sorted(found.items())]
 
     def activity(
-        self, workspace: str, namespaces: Collection[str] | None, since: int, step: int
+        self,
+        workspace: str,
+        namespaces: Collection[str] | None,
+        since: int,
+        step: int,
+        owners: Collection[str] | None = None,
     ) -> list[tuple[str, int, int, int]]:
         found: dict[tuple[str, int], list[int]] = {}
         for compartment, lines in self._state.lines.items():
-            if compartment.workspace == workspace and (
-                namespaces is None or compartment.namespace in namespaces
+            if (
+                compartment.workspace == workspace
+                and (owners is None or compartment.owner in owners)
+                and (namespaces is None or compartment.namespace in namespaces)
             ):
                 for line in lines.values():
                     if line.turn is not None:
                         at = line.created_at if line.occurred_at is None else line.occurred_at
                         found.setdefault((compartment.owner, max(-1, (at - since) // step)), []).append(at)
         return [(*key, len(times), max(times)) for key, times in sorted(found.items())]
+
+    def observers(
+        self, workspace: str, about: str, namespaces: Collection[str] | None
+    ) -> list[tuple[str, int, str]]:
+        found: dict[str, list[str]] = {}
+        for line in self._of(workspace):
+            opened = namespaces is None or line.compartment.namespace in namespaces
+            if line.about == about and line.invalidated_by is None and opened:
+                found.setdefault(line.compartment.owner, []).append(line.id)
+        return [(owner, len(ids), max(ids)) for owner, ids in sorted(found.items())]
 
     def ids(self, span: TurnSpan) -> list[str]:
         return [line.id for line in self.walk(span)]

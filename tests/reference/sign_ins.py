@@ -58,6 +58,10 @@ class MemorySignIns:
     def slip(self, kind: str, hashed: bytes) -> Slip | None:
         return self._state.slips.get((kind, hashed))
 
+    def slips(self, kind: str) -> list[Slip]:
+        found = [slip for slip in self._state.slips.values() if slip.kind == kind]
+        return sorted(found, key=lambda slip: slip.hash)
+
     def spend(self, kind: str, hashed: bytes, now: int) -> bool:
         known = self._state.slips.get((kind, hashed))
         if known is None or known.spent_at is not None:

@@ -20,11 +20,11 @@ from reference.replication import MemoryReplication
 from reference.sign_ins import MemorySignIns
 from reference.state import State
 from souvenance.domain import merkle
-from souvenance.domain.audit import GENESIS, Event, Row, leaf_of
+from souvenance.domain.audit import GENESIS, OK, Event, Row, leaf_of
 from souvenance.domain.capability import Revocation
 from souvenance.domain.change_feed import UNSAID, Feed, Saying, TermsChange, packed
 from souvenance.domain.names import ALL, Compartment
-from souvenance.ports.store import ChangeMarks, Difference, Vector, WrappedKey
+from souvenance.ports.store import ChangeMarks, Difference, Vector, WantedRows, WrappedKey
 
 
 class _Terms:
@@ -179,6 +179,10 @@ class _Audit:
     def rows(self, workspace: str, first: int, limit: int) -> list[Row]:
         return self._state.audit.get(workspace, [])[first : first + limit]
 
+    def find(self, workspace: str, wanted: WantedRows, limit: int) -> list[Row]:
+        found = [row for row in self._state.audit.get(workspace, []) if _fits(row, wanted)]
+        return found[::-1][:limit]
+
     def tree(self, workspace: str) -> merkle.Tree:
         leaves = [row.leaf for row in self._state.audit.get(workspace, [])]
         return merkle.Tree(
@@ -189,6 +193,19 @@ class _Audit:
                 for tile in range(first, end)
             ],
         )
+
+
+def _fits(row: Row, wanted: WantedRows) -> bool:
+    event = row.event
+    return (
+        wanted.first <= row.seq < wanted.before
+        and wanted.actor in (None, event.actor)
+        and (wanted.operations is None or event.operation in wanted.operations)
+        and wanted.allowed in (None, event.outcome == OK)
+        and (wanted.since is None or event.at >= wanted.since)
+        and (wanted.until is None or event.at < wanted.until)
+        and (wanted.line is None or wanted.line in event.lines)
+    )
 
 
 class _Transaction:

@@ -24,16 +24,17 @@ beginning = partial(serving, anew=True)
 LINE = {"namespace": "travel", "text": "Trip to Chengdu"}
 
 
-def test_the_first_start_says_in_three_lines_where_it_is_and_how_to_use_it(tmp_path):
+def test_the_first_start_says_in_four_lines_where_it_is_and_how_to_use_it(tmp_path):
     home = tmp_path / "home"
     with beginning(home) as server:
-        where, how, with_honcho = server.greeting
+        where, how, with_honcho, in_a_browser = server.greeting
         stopped = server.stop()
     assert server.url in where
     assert str(home) in where
     assert "new" in where
     assert how.startswith(f"Use it: curl {server.url}/v1/memory/get ")
     assert with_honcho.startswith(f'Honcho\'s clients: Honcho(base_url="{server.url}", ')
+    assert in_a_browser == "In a browser: souvenance open\n"
     assert stopped.out == ""
 
 

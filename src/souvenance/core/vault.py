@@ -13,13 +13,26 @@ from hmac import compare_digest
 from itertools import groupby
 from typing import TypeVar
 
+import msgspec
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from msgspec import Struct
+from msgspec.structs import replace
 
+from souvenance.decoders import settled
 from souvenance.domain.line import Line, SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.domain.seal import KEY_BYTES, NONCE_BYTES, key_place, open_sealed, open_vector, seal
-from souvenance.domain.sign_ins import SESSION, SignIn, grant_place, session_place
+from souvenance.domain.sign_ins import (
+    LINK,
+    PAGE_SESSION,
+    PASSKEY,
+    SESSION,
+    Passkey,
+    SignIn,
+    Slip,
+    grant_place,
+    session_place,
+)
 from souvenance.errors import IntegrityError, Tampered
 from souvenance.ports.clock import Entropy
 from souvenance.ports.keyring import Keyring
@@ -193,15 +206,30 @@ def open_session(keyring: Keyring, hashed: bytes, sealed: bytes) -> str:
     return keyring.unwrap(sealed, session_place(hashed)).decode()
 
 
-def rewrap(tx: Transaction, keyring: Keyring) -> int:
-    """Seal every sign-in again, under the root key that is current now; how many there were.
+def seal_passkey(keyring: Keyring, hashed: bytes, passkey: Passkey) -> bytes:
+    return keyring.wrap(msgspec.json.encode(passkey), session_place(hashed))
 
-    Browsers' sessions, which last minutes, are dropped instead.
+
+def open_passkey(keyring: Keyring, slip: Slip) -> Passkey:
+    """Raises: WrongKey, Tampered."""
+    content = keyring.unwrap(slip.content, session_place(slip.hash))
+    return msgspec.json.decode(content, type=settled(Passkey))
+
+
+def rewrap(tx: Transaction, keyring: Keyring) -> int:
+    """Seal every sign-in and passkey again, under the root key that is current now; how many there were.
+
+    Browsers' sessions, which last hours, are dropped instead.
 
     Raises: WrongKey, Tampered.
     """
     found = tx.signins.every()
     for signin in found:
         tx.signins.reseal(signin.id, seal_grant(keyring, signin.id, open_grant(keyring, signin)))
-    tx.signins.drop_all(SESSION)
-    return len(found)
+    passkeys = tx.signins.slips(PASSKEY)
+    for slip in passkeys:
+        sealed = seal_passkey(keyring, slip.hash, open_passkey(keyring, slip))
+        tx.signins.keep(replace(slip, content=sealed))
+    for kind in (SESSION, PAGE_SESSION, LINK):
+        tx.signins.drop_all(kind)
+    return len(found) + len(passkeys)

@@ -225,9 +225,13 @@ class Revocations(Struct, frozen=True):
 
     def covers(self, chain: Chain) -> bool:
         """Whether the token, or any that it came from, was revoked by someone who may."""
+        return self.covers_lineage(chain.lineage)
+
+    def covers_lineage(self, lineage: Sequence[Ancestor]) -> bool:
+        """As `covers`, of the token that stands at the end."""
         if not (self.by_jti or self.by_actor or self.by_key):
             return False
-        return any(self._meets(chain.lineage, depth) for depth in range(len(chain.lineage)))
+        return any(self._meets(lineage, depth) for depth in range(len(lineage)))
 
     def _meets(self, lineage: Sequence[Ancestor], depth: int) -> bool:
         token = lineage[depth]

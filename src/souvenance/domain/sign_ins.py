@@ -105,6 +105,8 @@ SESSION = "session"
 REQUEST = "request"
 LINK = "link"
 PAGE_SESSION = "page"
+PASSKEY = "passkey"
+CHALLENGE = "challenge"
 
 REFRESH_PREFIX = "hch-rt-"
 """What a refresh token begins with, as clients of Honcho expect."""
@@ -132,6 +134,7 @@ SESSION_MS = 15 * 60 * 1000
 DEVICE_MS = 15 * 60 * 1000
 LINK_MS = 60 * 1000
 PAGE_SESSION_MS = 12 * 60 * 60 * 1000
+CHALLENGE_MS = 5 * 60 * 1000
 SPENT_KEPT_MS = 30 * 24 * 3600 * 1000
 """For how long a spent slip is remembered, so that a second use is noticed."""
 UNUSED_MS = 24 * 3600 * 1000
@@ -196,6 +199,18 @@ class Slip(Struct, frozen=True, kw_only=True):
     content: bytes = b""
 
 
+class Passkey(Struct, frozen=True, kw_only=True):
+    """A passkey (WebAuthn) and the token that it signs in with. It is sealed as a whole."""
+
+    token: str
+    name: str
+    public_key: bytes
+    counter: int
+    """How often it signed, as far as it counts; a copy of it would fall behind."""
+    created_at: int
+    used_at: int | None = None
+
+
 def hash_of(secret: str) -> bytes:
     """What is kept of a secret that has enough chance in it to need no salt."""
     return sha256(secret.encode("utf-8", "surrogatepass")).digest()
@@ -207,7 +222,7 @@ def grant_place(signin: str) -> bytes:
 
 
 def session_place(hashed: bytes) -> bytes:
-    """What the sealed cap of a browser's session is bound to."""
+    """What the sealed cap of a browser's session, or a sealed passkey, is bound to."""
     return frame("souvenance.signin.v1", "session", hashed)
 
 

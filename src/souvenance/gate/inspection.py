@@ -1,27 +1,72 @@
-"""What the inspector asks beyond the other doors: how active people are, and a card with its history."""
+"""What the inspector asks of people beyond the other doors: who there is, a card with its history, who knows.
+
+Each operation answers a part of one page from counts and pages of the store, and never reads everything.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from datetime import datetime
+from itertools import dropwhile
+from typing import Annotated
 
-from souvenance.core.conversation import cards
-from souvenance.core.conversation.compartments import everywhere, reading
+from msgspec import Meta
+from msgspec.structs import replace
+
+from souvenance.core.conversation import cards, directory
+from souvenance.core.conversation.compartments import Changes, compartments_of, everywhere, reading
+from souvenance.core.request_context import RequestContext, said_at
+from souvenance.domain import ulid
+from souvenance.domain.content import check_text
 from souvenance.domain.current_facts import CardEntry, Stand, label_of, one_at_a_time, value_of
 from souvenance.domain.directory import PEER
+from souvenance.domain.jobs import DELIVER, REASONING
 from souvenance.domain.names import Name
 from souvenance.domain.policy import Need, Reach
 from souvenance.domain.timestamps import to_datetime
+from souvenance.errors import Conflict, InvalidInput
+from souvenance.gate import messages as m
+from souvenance.gate.conversation.resource import UpTo100
+from souvenance.gate.health import budget_left
 from souvenance.gate.messages import Answer, Request
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.gate.rights import Rights
+from souvenance.ports.store import Turns, TurnSpan
 
-WEEK_MS = 7 * 24 * 3600 * 1000
+DAY_MS = 24 * 3600 * 1000
+WEEK_MS = 7 * DAY_MS
 WEEKS = 26
+MONTHS = 24
+_MOST_JOBS = 1000
+_MOST_ORDERED = 500
+"""Of more people than that, those who were first met last come first."""
 
 
-class People(Request, frozen=True):
+class Asked(Request, frozen=True, kw_only=True):
+    """Base of what is asked about one workspace."""
+
     workspace_id: Name
+
+
+def reach(asked: Asked) -> Reach:
+    return Reach(workspace=asked.workspace_id, some_compartment=True)
+
+
+def _whole(rights: Rights, asked: Asked) -> None:
+    rights.workspace()
+
+
+def anyone(rights: Rights, asked: Asked) -> None:
+    """The scope of the token is enough."""
+
+
+# People, and how the installation is.
+
+
+class People(Asked, frozen=True, kw_only=True):
+    page: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1
+    size: UpTo100 = 40
 
 
 class Activity(Answer, frozen=True):
@@ -29,34 +74,123 @@ class Activity(Answer, frozen=True):
 
     peer: str
     messages: int
+    lines: int
+    """All lines that the peer holds: messages, notes and what it concluded."""
     last: datetime | None
     weeks: list[int]
 
 
 class PeopleAnswer(Answer, frozen=True):
     people: list[Activity]
-    """Who spoke last comes first."""
+    """A page of them. Who spoke last comes first."""
+    total: int
 
 
-class Facts(Request, frozen=True):
+class AskHealth(Asked, frozen=True, kw_only=True):
+    pass
+
+
+class HealthAnswer(Answer, frozen=True, kw_only=True):
+    """None where the token does not open the whole workspace."""
+
+    scrub_pending: bool
+    embedder: str
+    embedder_trouble: str
+    waiting: int | None
+    """How many lines are found by words alone, for they have no vector yet."""
+    model: str
+    model_trouble: str
+    left: m.Budget | None
+    jobs: int | None
+    """How many jobs wait or are under way, up to a thousand."""
+    audit_rows: int | None
+
+
+def people(request: AuthorisedRequest, asked: People) -> Outcome:
+    ctx, workspace = request.ctx, request.ctx.scope.workspace
+    names = [entry.name for entry in ctx.tx.directory.entries(workspace, PEER, newest_first=True)]
+    if len(names) <= _MOST_ORDERED:
+        newest = {name: _newest(ctx, name) for name in names}
+        names.sort(key=lambda name: newest[name], reverse=True)
+    first = (asked.page - 1) * asked.size
+    shown = names[first : first + asked.size]
+    since = ctx.now - WEEKS * WEEK_MS
+    weeks: dict[str, list[int]] = defaultdict(lambda: [0] * WEEKS)
+    totals: Counter[str] = Counter()
+    last: dict[str, int] = {}
+    for owner, week, count, said in ctx.tx.lines.activity(
+        workspace, ctx.scope.namespaces, since, WEEK_MS, shown
+    ):
+        totals[owner] += count
+        last[owner] = max(said, last.get(owner, said))
+        if week >= 0:
+            weeks[owner][min(week, WEEKS - 1)] += count
+    found = [
+        Activity(
+            name,
+            totals[name],
+            sum(map(ctx.tx.lines.count, compartments_of(ctx, name))),
+            to_datetime(last[name]) if name in last else None,
+            weeks[name],
+        )
+        for name in sorted(shown, key=lambda name: (-last.get(name, -1), name))
+    ]
+    return Outcome(PeopleAnswer(found, len(names)), reading(everywhere(ctx)))
+
+
+def _newest(ctx: RequestContext, owner: str) -> str:
+    """The id of the newest line that the owner has; empty if there is none."""
+    namespaces = [compartment.namespace for compartment in compartments_of(ctx, owner)]
+    span = TurnSpan(ctx.scope.workspace, owner, namespaces, history=True, limit=1)
+    return next(iter(ctx.tx.lines.ids(span)), "")
+
+
+def health(request: AuthorisedRequest, asked: AskHealth) -> Outcome:
+    ctx, workspace = request.ctx, request.ctx.scope.workspace
+    everything = request.rights.everywhere and ctx.scope.namespaces is None
+    meaning, model = ctx.services.meaning, ctx.services.model
+    standing = None if model is None else model.standing(workspace)
+    lacking = ctx.tx.renewal.lacking(meaning.space, workspace) if meaning.space and everything else 0
+    jobs = ctx.tx.work.owed(workspace, (*REASONING, DELIVER), limit=_MOST_JOBS) if everything else []
+    answer = HealthAnswer(
+        scrub_pending=request.store.scrub_pending(),
+        embedder=meaning.description,
+        embedder_trouble=meaning.trouble,
+        waiting=lacking if everything else None,
+        model="" if model is None else model.name,
+        model_trouble="" if standing is None else standing.trouble,
+        left=budget_left(standing.allowance_here, standing.spent_here) if standing and everything else None,
+        jobs=len(jobs) if everything else None,
+        audit_rows=ctx.tx.audit.tree(workspace).size if everything else None,
+    )
+    return Outcome(answer)
+
+
+# A person.
+
+
+class Facts(Asked, frozen=True, kw_only=True):
     """The card that `observer` keeps of `peer`."""
 
-    workspace_id: Name
     peer: Name
     observer: Name
 
 
 class EarlierFact(Answer, frozen=True):
     value: str
-    said_at: datetime
+    until: datetime
+    """When the next value was said."""
 
 
 class Fact(Answer, frozen=True):
     text: str
+    by_hand: bool
+    """Whether somebody wrote or pinned it: then it stays until they change it."""
     said_at: datetime | None
-    """None, as the next two, for what was written by hand."""
+    """None, as the next two, for what nobody said."""
     session: str | None
     message: str | None
+    speaker: str | None
     earlier: list[EarlierFact]
     """The values that this one replaced, newest first."""
 
@@ -65,69 +199,183 @@ class FactsAnswer(Answer, frozen=True):
     facts: list[Fact]
 
 
-def people(request: AuthorisedRequest, asked: People) -> Outcome:
-    ctx = request.ctx
-    now = ctx.now
-    since = now - WEEKS * WEEK_MS
-    weeks: dict[str, list[int]] = defaultdict(lambda: [0] * WEEKS)
-    totals: dict[str, int] = defaultdict(int)
-    last: dict[str, int] = {}
-    for owner, week, count, newest in ctx.tx.lines.activity(
-        ctx.scope.workspace, ctx.scope.namespaces, since, WEEK_MS
-    ):
-        totals[owner] += count
-        last[owner] = max(newest, last.get(owner, newest))
-        if week >= 0:
-            weeks[owner][min(week, WEEKS - 1)] += count
-    known = [entry.name for entry in ctx.tx.directory.entries(ctx.scope.workspace, PEER)]
-    found = [
-        Activity(name, totals[name], to_datetime(last[name]) if name in last else None, weeks[name])
-        for name in sorted(known, key=lambda name: (-last.get(name, -1), name))
-    ]
-    return Outcome(PeopleAnswer(found), reading(everywhere(ctx)))
+class AmendCard(Facts, frozen=True, kw_only=True):
+    """Change one fact: `before` alone takes it off, `after` alone adds it, both the same pin it."""
+
+    before: str | None = None
+    after: Annotated[str, Meta(max_length=10_000)] | None = None
+
+
+class AskPerson(Asked, frozen=True, kw_only=True):
+    peer: Name
+    page: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1
+    size: UpTo100 = 50
+
+
+class Observer(Answer, frozen=True):
+    """Who knows something of the person: how much, and since when the newest of it."""
+
+    name: str
+    lines: int
+    newest: datetime
+
+
+class SessionSpan(Answer, frozen=True):
+    """A session: how many messages it has, and when the first and the last of them were said."""
+
+    name: str
+    messages: int
+    first: datetime | None
+    last: datetime | None
+
+
+class PersonAnswer(Answer, frozen=True):
+    months: list[tuple[str, int]]
+    """What the person said in each of the last months, oldest first; from the first in which there was
+    something."""
+    namespaces: list[m.CompartmentStatus]
+    observers: list[Observer]
+    sessions: list[SessionSpan]
+    """A page of them, newest first."""
+    total: int
 
 
 def facts(request: AuthorisedRequest, asked: Facts) -> Outcome:
     ctx = request.ctx
     entries = cards.read_card(ctx, asked.observer, asked.peer) or []
     stands = [one for some in cards.stands_of(ctx, asked.observer, asked.peer).values() for one in some]
-    found = [_fact(entry, stands) for entry in entries]
+    found = [_fact(entry, stands, asked.peer) for entry in entries]
     lines = [fact.message for fact in found if fact.message is not None]
     return Outcome(FactsAnswer(found), reading(everywhere(ctx), lines))
 
 
-def _fact(entry: CardEntry, stands: list[Stand]) -> Fact:
-    said = next((one for one in stands if entry.source is not None and one.source == entry.source), None)
+def _fact(entry: CardEntry, stands: list[Stand], peer: str) -> Fact:
+    stating = [one for one in stands if entry.source in (None, one.source) and one.text == entry.text]
+    said = max(stating, key=lambda one: one.when, default=None)
     return Fact(
         entry.text,
-        None if entry.at is None else to_datetime(entry.at),
+        entry.source is None,
+        None if said is None else to_datetime(said.at),
         None if said is None else said.session,
         None if said is None else said.said,
-        _earlier(entry, stands),
+        None if said is None else peer,
+        list(_earlier(entry, stands)),
     )
 
 
-def _earlier(entry: CardEntry, stands: list[Stand]) -> list[EarlierFact]:
+def _earlier(entry: CardEntry, stands: list[Stand]) -> Iterator[EarlierFact]:
+    """Where there is one value at a time: those before this one, each with the time of the next."""
     label, value = label_of(entry.text), value_of(entry.text)
-    if entry.at is None or not one_at_a_time(label):
-        return []
-    before = [one for one in stands if label_of(one.text) == label and one.at < entry.at]
-    values = {value_of(one.text): one.at for one in sorted(before, key=lambda one: one.at)}
-    values.pop(value, None)
-    return [EarlierFact(old, to_datetime(at)) for old, at in reversed(values.items())]
+    if not one_at_a_time(label):
+        return
+    said = sorted((one for one in stands if label_of(one.text) == label), key=lambda one: one.when)
+    until: int | None = None
+    told = {value}
+    for one in reversed(said):
+        old = value_of(one.text)
+        if old not in told and until is not None:
+            told.add(old)
+            yield EarlierFact(old, to_datetime(until))
+        until = one.at
 
 
-def _whole(rights: Rights, asked: People) -> None:
-    rights.workspace()
+def amend(request: AuthorisedRequest, asked: AmendCard) -> Outcome:
+    if asked.before is None and asked.after is None:
+        raise InvalidInput("name the fact to change, or what is true")
+    ctx, changes = request.ctx, Changes()
+    after = None if asked.after is None else check_text(asked.after, "after")
+    if asked.before is None:
+        namespaces = [directory.namespace_for(ctx, None, None)]
+        directory.ensure(ctx, PEER, asked.observer, namespace=namespaces[0])
+    else:
+        namespaces = list(cards.stands_of(ctx, asked.observer, asked.peer))
+    amended = False
+    for namespace in namespaces:
+        text = None if amended else after
+        card = cards.Card(ctx, asked.observer, asked.peer, namespace)
+        amended |= card.amend(asked.before, text, changes)
+    if not amended:
+        raise Conflict("the card has changed meanwhile", hint="Look at the person again.")
+    return Outcome(FactsAnswer([]), changes.trace())
+
+
+def person(request: AuthorisedRequest, asked: AskPerson) -> Outcome:
+    ctx, workspace, register = request.ctx, request.ctx.scope.workspace, request.ctx.tx.directory
+    directory.need(ctx, PEER, asked.peer)
+    first, namespaces = (asked.page - 1) * asked.size, ctx.scope.namespaces
+    newest = register.newest_sessions(workspace, asked.peer, namespaces, first, asked.size)
+    answer = PersonAnswer(
+        _months(ctx, asked.peer),
+        [
+            m.CompartmentStatus(one.namespace, ctx.tx.lines.count(one))
+            for one in compartments_of(ctx, asked.peer)
+        ],
+        _observers(request, asked.peer),
+        [_span(ctx, entry.name) for entry in newest],
+        len(register.sessions_with(workspace, (asked.peer,), namespaces)),
+    )
+    return Outcome(answer, reading(everywhere(ctx)))
+
+
+def _span(ctx: RequestContext, session: str) -> SessionSpan:
+    asked = Turns(ctx.scope.workspace, session, limit=1)
+    ends = [ctx.tx.lines.turns(replace(asked, newest_first=newest)) for newest in (False, True)]
+    first, last = (to_datetime(said_at(end[0])) if end else None for end in ends)
+    return SessionSpan(session, ctx.tx.lines.count_turns(ctx.scope.workspace, session), first, last)
+
+
+def _months(ctx: RequestContext, peer: str) -> list[tuple[str, int]]:
+    today = to_datetime(ctx.now)
+    end = today.year * 12 + today.month
+    months = [f"{at // 12}-{at % 12 + 1:02d}" for at in range(end - MONTHS, end)]
+    since = ctx.now - (MONTHS * 31 + 1) * DAY_MS
+    counts: Counter[str] = Counter()
+    for _, step, count, _ in ctx.tx.lines.activity(
+        ctx.scope.workspace, ctx.scope.namespaces, since, DAY_MS, (peer,)
+    ):
+        if step >= 0:
+            counts[f"{to_datetime(since + step * DAY_MS):%Y-%m}"] += count
+    found = [(month, counts[month]) for month in months]
+    return list(dropwhile(lambda one: not one[1], found))
+
+
+def _observers(request: AuthorisedRequest, peer: str) -> list[Observer]:
+    """Those whose view of the person the token may look at."""
+    ctx, views = request.ctx, request.rights.views()
+    found = ctx.tx.lines.observers(ctx.scope.workspace, peer, ctx.scope.namespaces)
+    open_to = [whose.observers for whose in views if whose.observed in (None, peer) and not whose.sessions]
+    return [
+        Observer(name, lines, to_datetime(ulid.milliseconds(newest)))
+        for name, lines, newest in found
+        if any(names is None or name in names for names in open_to)
+    ]
 
 
 def _holds(rights: Rights, asked: Facts) -> None:
     rights.holds(asked.observer, asked.peer)
 
 
-def _reach(asked: People | Facts) -> Reach:
-    return Reach(workspace=asked.workspace_id, some_compartment=True)
+def _amends(rights: Rights, asked: AmendCard) -> None:
+    rights.holds(asked.observer, asked.peer)
+    rights.lies(None, None)
 
 
-PEOPLE = Operation("inspect.people", Need("list"), People, PeopleAnswer, people, _reach, admit=_whole)
-FACTS = Operation("inspect.facts", Need("get"), Facts, FactsAnswer, facts, _reach, admit=_holds)
+def _of_peer(rights: Rights, asked: AskPerson) -> None:
+    rights.peer(asked.peer)
+
+
+PEOPLE = Operation("inspect.people", Need("list"), People, PeopleAnswer, people, reach, admit=_whole)
+HEALTH = Operation("inspect.health", Need("list"), AskHealth, HealthAnswer, health, reach, admit=anyone)
+FACTS = Operation("inspect.facts", Need("get"), Facts, FactsAnswer, facts, reach, admit=_holds)
+AMEND = Operation(
+    "inspect.amend",
+    Need("put"),
+    AmendCard,
+    FactsAnswer,
+    amend,
+    reach,
+    writes=True,
+    within=True,
+    admit=_amends,
+)
+PERSON = Operation("inspect.person", Need("list"), AskPerson, PersonAnswer, person, reach, admit=_of_peer)

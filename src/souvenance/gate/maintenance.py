@@ -299,13 +299,13 @@ def scrub(authorised: AuthorisedRequest, request: m.Scrub) -> Outcome:
 def list_rows(authorised: AuthorisedRequest, request: m.AuditList) -> Outcome:
     workspace, grant = authorised.ctx.scope.workspace, authorised.chain.grant
     rows = authorised.ctx.tx.audit.rows(workspace, request.first, request.limit)
-    shown = [
-        m.AuditRow(seq=row.seq, leaf=row.leaf.hex(), **asdict(row.event))
-        for row in rows
-        if _visible(row.event, grant)
-    ]
+    shown = [shown_row(row) for row in rows if visible(row.event, grant)]
     following = rows[-1].seq + 1 if len(rows) == request.limit else None
     return Outcome(m.AuditListAnswer(workspace, shown, following))
+
+
+def shown_row(row: Row) -> m.AuditRow:
+    return m.AuditRow(seq=row.seq, leaf=row.leaf.hex(), **asdict(row.event))
 
 
 def checkpoint(authorised: AuthorisedRequest, request: m.AuditCheckpoint) -> Outcome:
@@ -337,7 +337,7 @@ def prove(authorised: AuthorisedRequest, request: m.AuditProof) -> Outcome:
     return Outcome(m.ProofAnswer(workspace, size, tree.root(size).hex(), steps, **proved))
 
 
-def _visible(event: Event, grant: Grant) -> bool:
+def visible(event: Event, grant: Grant) -> bool:
     """A cap sees the rows of the actors, namespaces and sessions that it could act in itself."""
     if not grant.reaches(event.actor):
         return False

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from souvenance.core.vault import open_grant, open_session, seal_session
+from souvenance.core.vault import open_grant
 from souvenance.domain import sign_ins
 from souvenance.domain.capability import SIGNED_IN
 from souvenance.domain.encoding import b64
@@ -25,7 +25,6 @@ from souvenance.domain.sign_ins import (
     REQUEST,
     REQUEST_MS,
     SESSION,
-    SESSION_MS,
     USER_CODE,
     Access,
     Client,
@@ -37,7 +36,6 @@ from souvenance.errors import (
     CapOpMismatch,
     Conflict,
     Denied,
-    IntegrityError,
     NotFound,
     RateLimited,
     Unauthenticated,
@@ -45,6 +43,7 @@ from souvenance.errors import (
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate import sign_ins as s
+from souvenance.gate.browser_sessions import BrowserSessions
 from souvenance.gate.gate import Gate, RateLimit
 from souvenance.gate.token_verifier import Credentials
 from souvenance.ports.clock import Clock, Entropy
@@ -76,6 +75,7 @@ class OAuthState:
         self._keyring = keyring
         self._clock = clock
         self._entropy = entropy
+        self._browsers = BrowserSessions(gate, store=store, keyring=keyring, clock=clock, entropy=entropy)
         self._rate = RateLimit(_STRANGERS_PER_MINUTE)
         self._swept = 0
         self._lock = threading.Lock()
@@ -99,27 +99,14 @@ class OAuthState:
                 "this cap can't let programs in: it does not grant 'grant'",
                 hint="Use one that does, such as the owner's.",
             )
-        secret, now = self.secret(), self._clock.now()
-        hashed = hash_of(secret)
-        sealed = seal_session(self._keyring, hashed, token)
-        with self._write(now) as tx:
-            tx.signins.keep(Slip(kind=SESSION, hash=hashed, until=now + SESSION_MS, content=sealed))
-        return secret
+        return self._browsers.keep(token, SESSION)
 
     def signed_in(self, secret: str) -> str | None:
         """The cap of the person with that session, if it is not over."""
-        slip = self.slip(SESSION, secret)
-        if slip is None or slip.until <= self._clock.now():
-            return None
-        try:
-            return open_session(self._keyring, slip.hash, slip.content)
-        except IntegrityError:
-            return None  # It was sealed under a root key that is gone: the person signs in again.
+        return self._browsers.token(secret, SESSION)
 
     def sign_out(self, secret: str) -> None:
-        if self.slip(SESSION, secret) is not None:
-            with self._store.write() as tx:
-                tx.signins.drop(SESSION, hash_of(secret))
+        self._browsers.end(secret, SESSION)
 
     def client(self, client_id: str) -> Client | None:
         if client_id in BUILT_IN:

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from souvenance.core.request_context import Trace
 from souvenance.domain import capability, names, ulid
-from souvenance.domain.capability import Claims, Confirmation, Grant, HolderKey, Revocation
+from souvenance.domain.capability import Ancestor, Claims, Confirmation, Grant, HolderKey, Revocation, extent
 from souvenance.domain.names import ALL
 from souvenance.errors import CapMalformed, CapScopeMismatch, Conflict, InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 
 _LONGEST_LINEAGE = 16
+
+
+class MadeToken(msgspec.Struct, frozen=True):
+    """What the log tells of a token that was made. Who made it, and with which token, the row says itself."""
+
+    token: Ancestor
+    ops: tuple[str, ...]
+    exp: int
+
+    @classmethod
+    def of(cls, claims: Claims, kid: str, at: int) -> MadeToken:
+        made = Ancestor(claims.jti, claims.sub, kid, at, extent(claims))
+        return cls(made, claims.ops, claims.exp)
+
+    def trace(self) -> Trace:
+        detail = msgspec.json.encode(self, order="sorted").decode()
+        return Trace(self.token.extent.namespaces, (), detail)
 
 
 def mint(authorised: AuthorisedRequest, request: m.Mint) -> Outcome:
@@ -57,9 +75,8 @@ def mint(authorised: AuthorisedRequest, request: m.Mint) -> Outcome:
             "the token would be too long: it lists what each token that it comes from opens",
             hint="Name fewer peers, namespaces and sessions, or mint with a token nearer to the first one.",
         )
-    return Outcome(
-        m.CapAnswer(token, claims.jti, claims.exp), Trace((), (), f"sub={claims.sub} jti={claims.jti}")
-    )
+    made = MadeToken.of(claims, kid, ulid.milliseconds(claims.jti))
+    return Outcome(m.CapAnswer(token, claims.jti, claims.exp), made.trace())
 
 
 def attenuate(authorised: AuthorisedRequest, request: m.Attenuate) -> Outcome:
@@ -75,7 +92,11 @@ def attenuate(authorised: AuthorisedRequest, request: m.Attenuate) -> Outcome:
         now=authorised.ctx.now // 1000,
         secret=Ed25519PrivateKey.from_private_bytes(authorised.ctx.services.entropy.take(32)),
     )
-    return Outcome(answer, Trace((), (), f"jti={answer.jti}"))
+    if request.cap is not None:  # It was not judged here, so nothing is known of what was made.
+        return Outcome(answer, Trace((), (), f"jti={answer.jti}"))
+    parent = authorised.chain.lineage[-1]
+    claims = capability.read_unverified(answer.cap)[0][-1]
+    return Outcome(answer, MadeToken.of(claims, parent.kid, parent.at).trace())
 
 
 def attenuated(

@@ -79,6 +79,12 @@ class Directory(Protocol):
         """The sessions that any of these peers is in now, in order of name: of these namespaces, or any."""
         ...
 
+    def newest_sessions(
+        self, workspace: str, peer: str, namespaces: Collection[str] | None, offset: int, limit: int
+    ) -> list[Entry]:
+        """A page of the sessions that the peer is in now, of these namespaces or any, newest first."""
+        ...
+
     def remove_memberships(
         self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
     ) -> int:

@@ -89,6 +89,10 @@ class SignIns(Protocol):
 
     def slip(self, kind: str, hashed: bytes) -> Slip | None: ...
 
+    def slips(self, kind: str) -> list[Slip]:
+        """All of that kind, in order of hash."""
+        ...
+
     def spend(self, kind: str, hashed: bytes, now: int) -> bool:
         """Mark the slip as spent; False, and no change, if it was already or is not there."""
         ...
@@ -256,9 +260,21 @@ class StoredLines(Protocol):
     def count_turns(self, workspace: str, session: str) -> int: ...
 
     def activity(
-        self, workspace: str, namespaces: Collection[str] | None, since: int, step: int
+        self,
+        workspace: str,
+        namespaces: Collection[str] | None,
+        since: int,
+        step: int,
+        owners: Collection[str] | None = None,
     ) -> list[tuple[str, int, int, int]]:
-        """Of each owner of turns: in which step of time after `since` (-1 before it), how many, when last."""
+        """Of each owner of turns, or of these: in which step of time after `since` (-1 before it), how many,
+        when last."""
+        ...
+
+    def observers(
+        self, workspace: str, about: str, namespaces: Collection[str] | None
+    ) -> list[tuple[str, int, str]]:
+        """Who holds lines about that peer that were not invalidated: how many, and the newest id."""
         ...
 
     def views(self, span: Views) -> list[SealedLine]:
@@ -419,10 +435,28 @@ class Caps(Protocol):
         ...
 
 
+class WantedRows(Struct, frozen=True):
+    """Which rows of a log to find, by number: from `first` up to and without `before`, newest first. What is
+    left out does not matter; times are milliseconds, `since` inclusive and `until` exclusive."""
+
+    first: int
+    before: int
+    actor: str | None = None
+    operations: Collection[str] | None = None
+    allowed: bool | None = None
+    """Whether the request was answered."""
+    since: int | None = None
+    until: int | None = None
+    line: str | None = None
+    """The id of a line that the row names."""
+
+
 class Audit(Protocol):
     def append(self, workspace: str, event: Event) -> Row: ...
 
     def rows(self, workspace: str, first: int, limit: int) -> list[Row]: ...
+
+    def find(self, workspace: str, wanted: WantedRows, limit: int) -> list[Row]: ...
 
     def tree(self, workspace: str) -> Tree: ...
 

@@ -34,9 +34,10 @@ _MEMBERSHIPS = "SELECT workspace, kind, holder, held, since, until, configuratio
 _BATCH = """SELECT workspace, session, digest, at, first_turn, last_turn FROM batches
     WHERE workspace = ? AND session = ? AND digest = ?"""
 _FORGET_BATCHES = "DELETE FROM batches WHERE workspace = ? AND session = ? AND at < ?"
-_JOINED = """SELECT t.holder FROM memberships t JOIN entries e
+_MEMBERSHIPS = """FROM memberships t JOIN entries e
     ON e.workspace = t.workspace AND e.name = t.holder
     WHERE t.workspace = ? AND t.kind = ? AND t.until IS NULL AND e.kind IN (?)"""
+_JOINED = f"SELECT t.holder {_MEMBERSHIPS}"
 _IN_ORDER = "ORDER BY t.since"
 """So that the index by what is held is preferred to the key, by which all of the workspace's are read."""
 _KEEP_BATCH = """INSERT INTO batches (workspace, session, digest, at, first_turn, last_turn)
@@ -151,6 +152,16 @@ class SqlDirectory:
             found.update(row[0] for row in self._session.rows(f"{sql} {_IN_ORDER}", values))
         return sorted(found)
 
+    def newest_sessions(
+        self, workspace: str, peer: str, namespaces: Collection[str] | None, offset: int, limit: int
+    ) -> list[Entry]:
+        among = "" if namespaces is None else f" AND e.namespace IN {marks(namespaces)}"
+        sql = f"""SELECT e.name {_MEMBERSHIPS} AND t.held IN (?){among}
+            GROUP BY e.name, e.uid ORDER BY e.uid DESC LIMIT ? OFFSET ?"""
+        values = (workspace, MEMBER, SESSION, peer, *(namespaces or ()), limit, offset)
+        names = [row[0] for row in self._session.rows(sql, values)]
+        return sorted(self.named(workspace, SESSION, names), key=lambda one: one.uid, reverse=True)
+
     def remove_memberships(
         self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
     ) -> int:
@@ -213,7 +224,7 @@ _KEEP = f"""INSERT INTO signin_slips ({_SLIP_FIELDS})
     VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (kind, hash) DO UPDATE SET client = excluded.client, signin = excluded.signin,
     until = excluded.until, spent_at = excluded.spent_at, content = excluded.content"""
-_SLIP = f"SELECT {_SLIP_FIELDS} FROM signin_slips WHERE kind = ? AND hash = ?"
+_SLIP = f"SELECT {_SLIP_FIELDS} FROM signin_slips WHERE kind = ?"
 _SPEND = "UPDATE signin_slips SET spent_at = ? WHERE kind = ? AND hash = ? AND spent_at IS NULL"
 _OVER = "SELECT id FROM signins WHERE until <= ? OR (used_at IS NULL AND created_at <= ?)"
 _SWEEP = """DELETE FROM signin_slips
@@ -274,8 +285,12 @@ class SqlSignIns:
         self._session.run(_KEEP, astuple(slip))
 
     def slip(self, kind: str, hashed: bytes) -> Slip | None:
-        row = self._session.row(_SLIP, (kind, hashed))
+        row = self._session.row(f"{_SLIP} AND hash = ?", (kind, hashed))
         return None if row is None else _read(Slip, row, "hash", "content")
+
+    def slips(self, kind: str) -> list[Slip]:
+        rows = self._session.rows(f"{_SLIP} ORDER BY hash", (kind,))
+        return [_read(Slip, row, "hash", "content") for row in rows]
 
     def spend(self, kind: str, hashed: bytes, now: int) -> bool:
         return self._session.run(_SPEND, (now, kind, hashed)) == 1

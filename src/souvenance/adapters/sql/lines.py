@@ -102,6 +102,15 @@ class SqlViews:
             (line for line in found if namespaces is None or line.compartment.namespace in namespaces), None
         )
 
+    def observers(
+        self, workspace: str, about: str, namespaces: Collection[str] | None
+    ) -> list[tuple[str, int, str]]:
+        among = "" if namespaces is None else f" AND l.namespace IN {marks(namespaces)}"
+        sql = f"""SELECT l.owner, count(*), max(l.id) {FROM} WHERE l.workspace = ? AND l.about = ?
+            AND {STANDS}{among} GROUP BY l.owner ORDER BY l.owner"""
+        rows = self._session.rows(sql, (workspace, about, *(namespaces or ())))
+        return [(owner, count, newest) for owner, count, newest in rows]
+
     def alike(self, compartment: Compartment, about: str, likeness: bytes) -> SealedLine | None:
         row = self._session.row(
             _ALIKE, (compartment.workspace, likeness, compartment.owner, compartment.namespace, about)
@@ -155,14 +164,21 @@ class SqlTurns:
         return row[0] if row else 0
 
     def activity(
-        self, workspace: str, namespaces: Collection[str] | None, since: int, step: int
+        self,
+        workspace: str,
+        namespaces: Collection[str] | None,
+        since: int,
+        step: int,
+        owners: Collection[str] | None = None,
     ) -> list[tuple[str, int, int, int]]:
-        among = "" if namespaces is None else f" AND namespace IN {marks(namespaces)}"
+        among = "" if owners is None else f" AND owner IN {marks(owners)}"
+        among += "" if namespaces is None else f" AND namespace IN {marks(namespaces)}"
+        values = (*(owners or ()), *(namespaces or ()))
         said = "coalesce(occurred_at, created_at)"
         sql = f"""SELECT owner, CASE WHEN {said} < ? THEN -1 ELSE ({said} - ?) / ? END AS steps,
             count(*), max({said}) FROM lines WHERE workspace = ? AND turn IS NOT NULL{among}
             GROUP BY owner, steps ORDER BY owner, steps"""
-        rows = self._session.rows(sql, (since, since, step, workspace, *(namespaces or ())))
+        rows = self._session.rows(sql, (since, since, step, workspace, *values))
         return [(owner, int(steps), count, newest) for owner, steps, count, newest in rows]
 
     def of_session(self, workspace: str, owner: str, session: str) -> list[LinePlace]:

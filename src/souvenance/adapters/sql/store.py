@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,13 +21,13 @@ from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.terms import SqlReindexing, SqlTerms
 from souvenance.decoders import settled
 from souvenance.domain import merkle
-from souvenance.domain.audit import GENESIS, Event, Row, leaf_of
+from souvenance.domain.audit import GENESIS, OK, Event, Row, leaf_of
 from souvenance.domain.capability import Revocation, Revoker
 from souvenance.domain.names import ALL, Compartment
 from souvenance.errors import BrokenAuditChain, Misconfigured, SchemaUnknown
 from souvenance.extras import install
 from souvenance.ports.object_store import ChangeNote
-from souvenance.ports.store import ChangeMarks, Difference, WrappedKey
+from souvenance.ports.store import ChangeMarks, Difference, WantedRows, WrappedKey
 
 if TYPE_CHECKING:
     from souvenance.adapters.sql.jobs import SqlJobs
@@ -220,8 +221,13 @@ _LAST = "SELECT seq, leaf FROM audit WHERE workspace = ? ORDER BY seq DESC LIMIT
 _APPEND = """INSERT INTO audit
     (workspace, seq, at, actor, cap, operation, outcome, namespaces, lines, detail, leaf)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_ROWS = """SELECT seq, at, actor, cap, operation, outcome, namespaces, lines, detail, leaf
-    FROM audit WHERE workspace = ? AND seq >= ? ORDER BY seq LIMIT ?"""
+_SELECT = "SELECT seq, at, actor, cap, operation, outcome, namespaces, lines, detail, leaf"
+_ROWS = f"{_SELECT} FROM audit WHERE workspace = ? AND seq >= ? ORDER BY seq LIMIT ?"
+_FIND = f"{_SELECT} FROM audit WHERE workspace = ? AND seq >= ? AND seq < ?"
+_FIND_OPERATION = f"""{_SELECT} FROM (SELECT workspace AS w, seq AS s FROM audit
+    WHERE workspace = ? AND seq >= ? AND seq < ? AND operation = ?) AS those
+    CROSS JOIN audit WHERE workspace = w AND seq = s"""
+"""In two steps, so that SQLite prefers the index by operation to the key."""
 _LEAVES = "SELECT leaf FROM audit WHERE workspace = ? AND seq >= ? AND seq < ? ORDER BY seq"
 _TILES = "SELECT hash FROM audit_tiles WHERE workspace = ? AND tile >= ? AND tile < ? ORDER BY tile"
 _ADD_TILE = """INSERT INTO audit_tiles (workspace, tile, hash) VALUES (?, ?, ?)
@@ -261,6 +267,29 @@ class SqlAudit:
 
     def rows(self, workspace: str, first: int, limit: int) -> list[Row]:
         return [_row(workspace, found) for found in self._session.rows(_ROWS, (workspace, first, limit))]
+
+    def find(self, workspace: str, wanted: WantedRows, limit: int) -> list[Row]:
+        conditions: list[tuple[str, object]] = [
+            ("actor = ?", wanted.actor),
+            ("at >= ?", wanted.since),
+            ("at < ?", wanted.until),
+            ("lines LIKE ?", None if wanted.line is None else f'%"{wanted.line}"%'),
+            ("outcome = ?" if wanted.allowed else "outcome <> ?", None if wanted.allowed is None else OK),
+        ]
+        given = [(condition, value) for condition, value in conditions if value is not None]
+        where = "".join(f" AND {condition}" for condition, _ in given)
+        place, values = (workspace, wanted.first, wanted.before), [value for _, value in given]
+        asked: list[tuple[str, tuple[object, ...]]] = [(_FIND, place)]
+        if wanted.operations is not None:
+            asked = [(_FIND_OPERATION, (*place, one)) for one in set(wanted.operations)]
+        found = [
+            row
+            for sql, places in asked
+            for row in self._session.rows(
+                f"{sql}{where} ORDER BY seq DESC LIMIT ?", (*places, *values, limit)
+            )
+        ]
+        return [_row(workspace, row) for row in sorted(found, key=itemgetter(0), reverse=True)[:limit]]
 
     def tree(self, workspace: str) -> merkle.Tree:
         return merkle.Tree(

@@ -46,6 +46,8 @@ class _Kept(_Card, frozen=True):
     stands: list[Stand] = []
     overruled: list[str] = []
     """The messages whose facts were known when somebody wrote the card by hand: that took their place."""
+    taken_off: list[tuple[str, str]] = []
+    """Single facts that somebody corrected or removed: the message that states each, and its text."""
 
 
 def read_card(ctx: RequestContext, observer: str, observed: str) -> list[CardEntry] | None:
@@ -125,6 +127,24 @@ class Card:
         overruled = sorted({stand.said for stand in before.stands})
         self._write(replace(before, entries=list(entries), overruled=overruled), changes)
 
+    def amend(self, before: str | None, after: str | None, changes: Changes) -> bool:
+        """Put one entry by hand in place of another, add it, or take one off; the rest of the card stays.
+
+        False, and no change, if it does not have the entry.
+        """
+        kept = self._read()
+        texts = [entry.text for entry in kept.entries or ()]
+        if before is not None and before not in texts:
+            return False
+        at = len(texts) if before is None else texts.index(before)
+        entries = [entry for entry in kept.entries or () if entry.text not in (before, after)]
+        if after is not None:
+            entries.insert(min(at, len(entries)), CardEntry(after))
+        gone = {(stand.said, stand.text) for stand in kept.stands if stand.text == before}
+        amended = replace(kept, entries=entries, taken_off=sorted(gone.union(kept.taken_off)))
+        self._write(_remade(amended), changes)
+        return True
+
     def add_news(self, news: Sequence[Stand], changes: Changes, *, makes_card: bool) -> None:
         """Note what was said and, where cards are made, put it on the card."""
         before = self._read()
@@ -142,6 +162,7 @@ class Card:
             before,
             stands=[one for one in before.stands if one.source not in gone and one.said not in unsaid],
             overruled=[message for message in before.overruled if message not in unsaid],
+            taken_off=[one for one in before.taken_off if one[0] not in unsaid],
         )
         return self._change(before, after if before.entries is None else _remade(after), changes)
 
@@ -162,6 +183,7 @@ class Card:
             list(dict.fromkeys(chain.from_iterable(made))) if made else None,
             _newest(stand for kept in every for stand in kept.stands),
             sorted({message for kept in every for message in kept.overruled}),
+            sorted({one for kept in every for one in kept.taken_off}),
         )
         self._write(_remade(together) if len(made) > 1 else together, changes)
 
@@ -198,8 +220,13 @@ def _newest(stands: Iterable[Stand]) -> list[Stand]:
 def _remade(kept: _Kept) -> _Kept:
     """With the card of what was written by hand and what was learned after that."""
     by_hand = [entry for entry in kept.entries or () if entry.source is None]
-    overruled = set(kept.overruled)
-    entries = _fitted(by_hand, (stand for stand in kept.stands if stand.said not in overruled))
+    overruled, taken_off = set(kept.overruled), set(kept.taken_off)
+    learned = (
+        stand
+        for stand in kept.stands
+        if stand.said not in overruled and (stand.said, stand.text) not in taken_off
+    )
+    entries = _fitted(by_hand, learned)
     return kept if kept.entries is None and not entries else replace(kept, entries=entries)
 
 

@@ -333,6 +333,7 @@ def _greet(url: str, home: Path, made: bool, *, trusting: bool) -> None:
         f'Honcho\'s clients: Honcho(base_url="{url}", api_key=open("{home}/owner.cap").read().strip())',
         flush=True,
     )
+    print("In a browser: souvenance open", flush=True)
     if trusting:
         print(
             "Trusting this machine: any program on it that sends 'Authorization: Bearer local' is the owner.",

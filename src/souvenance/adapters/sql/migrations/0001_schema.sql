@@ -166,6 +166,8 @@ CREATE TABLE audit (
     PRIMARY KEY (workspace, seq)
 ){clustered};
 
+CREATE INDEX audit_by_operation ON audit (workspace, operation, seq);
+
 CREATE TABLE audit_tiles (
     workspace TEXT NOT NULL,
     tile BIGINT NOT NULL,

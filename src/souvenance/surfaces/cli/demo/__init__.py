@@ -5,22 +5,31 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from souvenance.errors import InvalidInput
 from souvenance.surfaces.cli.options import OPERATE, Command, pass_shell
 from souvenance.surfaces.cli.session import Shell
 
 
 @click.command(cls=Command, section=OPERATE)
 @click.option("--keep", is_flag=True, help="Keep the temporary folder and print its path.")
+@click.option(
+    "--fill", "fills", is_flag=True, help="Fill the data folder, which must be empty, with examples."
+)
 @pass_shell
-def demo(shell: Shell, keep: bool) -> None:
+def demo(shell: Shell, keep: bool, fills: bool) -> None:
     """Show what Souvenance does, in a temporary folder. Exits with 1 if a step fails.
 
-    It does not touch your own data folder and settings.
+    It does not touch your own data folder and settings. With --fill it plays nothing: it fills an empty data
+    folder with people, agents and a year of conversations, to look at with 'souvenance open'.
     """
+    if fills:
+        _fill(shell)
+        return
     from souvenance.surfaces.cli.demo.stage import Stage, outcome_line, play, succeeded, summary
     from souvenance.surfaces.cli.demo.story import STEPS
 
@@ -41,3 +50,18 @@ def demo(shell: Shell, keep: bool) -> None:
     shell.show({"steps": steps, **summary(results), **kept}, lambda: told)
     if not succeeded(results):
         sys.exit(1)
+
+
+def _fill(shell: Shell) -> None:
+    from souvenance.surfaces.cli.demo.fill import fill
+
+    if shell.is_remote:
+        raise InvalidInput("--fill works on a data folder, not on a server", hint="Leave out --url.")
+    shell.makes = True
+    stored = fill(shell.installation(), datetime.now(UTC))
+    told = "stored {messages} messages in {sessions} sessions, {notes} notes and {tokens} tokens".format(
+        **stored
+    )
+    shell.show(
+        stored, lambda: f"{told}\nSee them: souvenance serve, then souvenance open in another terminal"
+    )

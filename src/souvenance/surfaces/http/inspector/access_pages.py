@@ -1,202 +1,198 @@
-"""The pages about access: the audit log, the programs that were let in, and tokens."""
+"""The pages about access: tokens and who gave them to whom, and the programs that were let in."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
+from msgspec import Struct
 from starlette.responses import Response
 
-from souvenance.decoders import settled
-from souvenance.domain.audit import Checkpoint, Row, verify
-from souvenance.domain.timestamps import to_datetime
-from souvenance.errors import BrokenAuditChain, InvalidInput, SouvenanceError
+from souvenance.domain.names import ALL
+from souvenance.errors import InvalidInput, NotFound
+from souvenance.gate import inspection, sign_ins
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate import sign_ins
-from souvenance.surfaces.http.inspector.memory_pages import workspace_of, workspaces_of
-from souvenance.surfaces.http.inspector.visit import Visit, download, number, redirect, url
+from souvenance.gate.token_tree import TokenAnswer
+from souvenance.surfaces.http.inspector import audit_pages
+from souvenance.surfaces.http.inspector.places import (
+    home_of,
+    names_of,
+    or_none,
+    sign_ins_of,
+    tokens_of,
+    workspace_of,
+    workspaces_of,
+)
+from souvenance.surfaces.http.inspector.visit import Visit, redirect, url
 
-_ROWS = 100
-_LOG_PAGE = 1000
-_DAYS = {"1 hour": 3600, "1 day": 86_400, "30 days": 30 * 86_400, "1 year": 365 * 86_400}
-_READ, _WRITE = ("get", "list", "snapshot"), ("put", "invalidate", "forget")
-"""Rights that a form offers together."""
-_WORDS = {
-    "memory.put": "stored a line",
-    "memory.get": "searched notes",
-    "memory.line": "read a line",
-    "memory.list": "listed lines",
-    "memory.snapshot": "read the profile",
-    "memory.invalidate": "corrected a line",
-    "memory.forget": "forgot lines",
-    "caps.mint": "made a token",
-    "caps.attenuate": "narrowed a token",
-    "caps.revoke": "revoked a token",
-    "caps.whoami": "showed a token",
-    "chat": "used the chat proxy",
-    "messages.add": "stored messages",
-    "messages.list": "read messages",
-    "messages.delete": "forgot a message",
-    "peers.chat": "asked about a person",
-    "peers.context": "read what is known of a person",
-    "peers.representation": "read what is known of a person",
-    "peers.search": "searched what a person said",
-    "peers.card": "read a card",
-    "peers.set_card": "changed a card",
-    "sessions.context": "read a session's context",
-    "sessions.delete": "forgot a session",
-    "conclusions.delete": "forgot a conclusion",
-    "inspect.people": "listed people",
-    "inspect.facts": "read a card",
-    "workspaces.list": "listed workspaces",
-    "workspaces.search": "searched messages",
-    "sessions.summaries": "read summaries",
-    "conclusions.list": "listed conclusions",
-    "audit.list": "read the audit log",
-    "audit.checkpoint": "took a checkpoint of the audit log",
-    "status": "looked at the status",
-    "storage": "looked how much is stored",
-    "health": "looked how the server is",
-    "model.use": "looked what models cost",
-    "jobs.list": "looked at the jobs",
-    "jobs.retry": "tried a job again",
-    "export.page": "exported memory",
-    "import.begin": "began an import",
-    "import.page": "imported records",
-    "import.finish": "finished an import",
-    "keep.backup": "made a backup",
-    "work.derive": "drew conclusions",
-    "work.summarise": "summarised",
-    "work.dream": "tidied what is known",
-    "work.deliver": "delivered a webhook",
-    "signin.list": "listed the programs that signed in",
-    "signin.allow": "let a program in",
-    "signin.withdraw": "ended a sign-in",
+LASTS = {"1 hour": 3600, "1 day": 86_400, "30 days": 30 * 86_400, "1 year": 365 * 86_400}
+RIGHTS = {
+    "read": ("get", "list", "snapshot"),
+    "write": ("put",),
+    "correct": ("invalidate",),
+    "forget": ("forget",),
+    "read the audit log": ("audit",),
+    "give and revoke tokens": ("grant", "revoke"),
 }
-"""What a row says, for the operations that people meet most; others are told by their names."""
+"""Rights that a form offers together."""
 
 
-async def audit(visit: Visit) -> Response:
-    """The newest rows that match; `before` pages back."""
-    query, workspace = visit.query, workspace_of(visit)
-    size = (await visit.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace)).size
-    end = min(number(query.get("before", ""), size), size)
-    wanted = {name: query.get(name, "").strip() for name in ("actor", "operation", "outcome")}
-    rows: list[Any] = []
-    while end > 0 and len(rows) < _ROWS:
-        first = max(0, end - _LOG_PAGE)
-        page = await visit.call(o.AUDIT, m.AuditList(first=first, limit=end - first), workspace)
-        fitting = [row for row in reversed(page.rows) if _fits(row, wanted)]
-        room = _ROWS - len(rows)
-        rows += fitting[:room]
-        end = fitting[room - 1].seq if len(fitting) >= room else first
-        if any(wanted.values()) and size - first > 20 * _LOG_PAGE:
-            break
-    told = [(row, to_datetime(row.at), _WORDS.get(row.operation, row.operation)) for row in rows]
-    return visit.page(
-        "audit.html",
-        rows=told,
-        size=size,
-        wanted=wanted,
-        before=end,
-        workspace=workspace,
-        workspaces=await workspaces_of(visit),
-    )
+class Branch(Struct, frozen=True):
+    """A token, and those that were made with it."""
+
+    token: TokenAnswer
+    below: list[Branch]
 
 
-def _fits(row: Any, wanted: dict[str, str]) -> bool:
-    return all(not value or value.lower() in getattr(row, name).lower() for name, value in wanted.items())
+class Giver(Struct, frozen=True):
+    """Whoever holds a token that is not listed, and the tokens that were made with it."""
 
-
-async def verify_audit(visit: Visit) -> Response:
-    """Recompute every link of the log, and hold a saved checkpoint against it."""
-    fields = await visit.form()
-    saved, workspace = _saved(fields.get("checkpoint", "")), fields.get("w") or workspace_of(visit)
-    now = await visit.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace)
-    try:
-        rows = await _every(visit, now.workspace, now.size)
-        checked, trouble = await asyncio.to_thread(verify, now.workspace, rows, saved), ""
-    except BrokenAuditChain as error:
-        checked, trouble = None, error.detail
-    return visit.page("verified.html", now=now, checked=checked, saved=saved, trouble=trouble)
-
-
-async def _every(visit: Visit, workspace: str, size: int) -> list[Row]:
-    rows: list[Row] = []
-    while len(rows) < size:
-        asked = m.AuditList(len(rows), min(_LOG_PAGE, size - len(rows)))
-        page = await visit.call(o.AUDIT, asked, workspace)
-        if not page.rows:
-            raise BrokenAuditChain(f"audit row {len(rows)} is missing")
-        rows += (row.row(workspace) for row in page.rows)
-    return rows
-
-
-def _saved(text: str) -> Checkpoint | None:
-    """Raises: InvalidInput."""
-    if not text.strip():
-        return None
-    try:
-        told = msgspec.json.decode(text.strip(), type=settled(m.CheckpointAnswer))
-        return Checkpoint(told.workspace, told.size, bytes.fromhex(told.root))
-    except (msgspec.MsgspecError, ValueError):
-        raise InvalidInput("this is not a checkpoint", hint="Paste a file that this page gave you.") from None
-
-
-async def save_checkpoint(visit: Visit) -> Response:
-    fields = await visit.form()
-    now = await visit.call(o.CHECKPOINT, m.AuditCheckpoint(), fields.get("w"))
-    return download(msgspec.json.encode(now), f"checkpoint-{now.size}.json", "application/json")
+    name: str
+    token: str
+    yours: bool
+    below: list[Branch]
 
 
 async def access(visit: Visit) -> Response:
-    found = await visit.ask(sign_ins.LIST, sign_ins.ListSignIns())
-    listed = None if isinstance(found, SouvenanceError) else found.sign_ins
-    return visit.page("access.html", sign_ins=listed, lasts=_DAYS, made=None, asked={})
+    return await _page(visit, {}, None)
 
 
-async def mint(visit: Visit) -> Response:
-    fields = await visit.form()
-    rights = (*_READ, *_WRITE) if fields.get("rights") == "write" else _READ
-    asked = m.Mint(
-        sub=fields.get("peer", "").strip(),
-        ops=rights,
-        namespaces_allowed=_named(fields.get("namespaces", "")),
-        ttl_seconds=_DAYS.get(fields.get("lasts", ""), 3600),
-        wid=fields.get("workspace", "").strip() or None,
+async def _page(visit: Visit, fields: Mapping[str, str], made: m.CapAnswer | None) -> Response:
+    workspace = fields.get("workspace") or workspace_of(visit)
+    tokens, let_in, workspaces, names = await asyncio.gather(
+        tokens_of(visit, workspace), sign_ins_of(visit), workspaces_of(visit), names_of(visit, workspace)
     )
-    made = await visit.call(o.MINT, asked)
-    found = await visit.ask(sign_ins.LIST, sign_ins.ListSignIns())
-    listed = None if isinstance(found, SouvenanceError) else found.sign_ins
-    return visit.page("access.html", sign_ins=listed, lasts=_DAYS, made=made, asked=fields)
+    return visit.page(
+        "access.html",
+        workspace=workspace,
+        workspaces=workspaces,
+        names=names,
+        givers=None if tokens is None else _givers(visit, tokens),
+        sign_ins=let_in,
+        lasts=LASTS,
+        rights=_grantable(visit),
+        made=made,
+        asked=fields,
+    )
+
+
+def _grantable(visit: Visit) -> list[str]:
+    return [name for name, ops in RIGHTS.items() if all(map(visit.may, ops))]
+
+
+def _givers(visit: Visit, tokens: Sequence[TokenAnswer]) -> list[Giver]:
+    known = {one.id for one in tokens}
+    roots = {one.parent: one.by for one in tokens if one.parent not in known}
+    return [
+        Giver(by, parent, parent == visit.who.jti, _below(parent, tokens)) for parent, by in roots.items()
+    ]
+
+
+def _below(parent: str, tokens: Sequence[TokenAnswer]) -> list[Branch]:
+    return [Branch(one, _below(one.id, tokens)) for one in tokens if one.parent == parent != one.id]
+
+
+def _claims(visit: Visit, fields: Mapping[str, str]) -> m.Mint:
+    """What the form asks for. Raises: InvalidInput."""
+    ops = [op for name, some in RIGHTS.items() if fields.get(name) == "on" for op in some]
+    if not ops:
+        raise InvalidInput("the token would be good for nothing", hint="Choose what it may do.")
+    return m.Mint(
+        sub=fields.get("peer", "").strip(),
+        ops=tuple(ops),
+        namespaces_allowed=_named(fields.get("namespaces", "")),
+        ttl_seconds=LASTS.get(fields.get("lasts", ""), LASTS["1 hour"]),
+        wid=fields.get("workspace", "").strip() or home_of(visit),
+        peers=(ALL,) if fields.get("everyone") == "on" else (),
+    )
 
 
 def _named(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
 
 
+async def preview(visit: Visit) -> Response:
+    """What the token would see, before it is made."""
+    fields = await visit.form()
+    asked = _claims(visit, fields)
+    m.checked(asked)
+    eye = visit.narrowed(
+        m.Attenuate(
+            sub=asked.sub,
+            ops=asked.ops,
+            namespaces_allowed=asked.namespaces_allowed,
+            ttl_seconds=asked.ttl_seconds,
+            wid=asked.wid,
+            peers=asked.peers,
+        )
+    )
+    workspace, peer = asked.wid or "", asked.sub
+    facts, known, notes, people, others = await asyncio.gather(
+        eye.ask(inspection.FACTS, inspection.Facts(workspace_id=workspace, peer=peer, observer=peer)),
+        eye.ask(inspection.PERSON, inspection.AskPerson(workspace_id=workspace, peer=peer, size=5)),
+        eye.ask(o.LIST, m.List(limit=5, texts="get" in asked.ops)),
+        eye.ask(inspection.PEOPLE, inspection.People(workspace_id=workspace, size=5)),
+        visit.ask(inspection.PEOPLE, inspection.People(workspace_id=workspace, size=5)),
+    )
+    all_people = or_none(others)
+    return visit.page(
+        "preview.html",
+        fields={name: value for name, value in fields.items() if name != "csrf"},
+        asked=asked,
+        chosen=[name for name in RIGHTS if fields.get(name) == "on"],
+        denied=[name for name in RIGHTS if fields.get(name) != "on"],
+        lasts=fields.get("lasts", ""),
+        facts=or_none(facts),
+        known=or_none(known),
+        notes=or_none(notes),
+        people=or_none(people),
+        hidden=[] if all_people is None else [one.peer for one in all_people.people if one.peer != peer],
+    )
+
+
+async def mint(visit: Visit) -> Response:
+    fields = await visit.form()
+    made = await visit.call(o.MINT, _claims(visit, fields))
+    return await _page(visit, fields, made)
+
+
 async def revoke(visit: Visit) -> Response:
+    """Shows what falls; with the form's consent, revokes it."""
     fields = await visit.form()
     what = {kind: fields[kind].strip() for kind in ("jti", "sub") if fields.get(kind, "").strip()}
+    workspace = fields.get("w") or workspace_of(visit)
+    if len(what) != 1:
+        raise InvalidInput("name a token by its id, or somebody whose tokens end")
     if fields.get("sure") != "yes":
-        return visit.page("revoke.html", what=what)
+        tokens = await tokens_of(visit, workspace) or []
+        named = [one for one in tokens if one.id == what.get("jti") or one.sub == what.get("sub")]
+        falls = [Branch(one, _below(one.id, tokens)) for one in named]
+        own = visit.who.jti == what.get("jti") or visit.who.sub == what.get("sub")
+        return visit.page("revoke.html", what=what, workspace=workspace, falls=falls, own=own)
     await visit.call(o.REVOKE, m.Revoke(**what))
-    return redirect(url("access"))
+    return redirect(url("access", w=workspace))
 
 
 async def end_sign_in(visit: Visit) -> Response:
-    await visit.form()
+    """Shows what ends; with the form's consent, ends it."""
+    fields = await visit.form()
+    if fields.get("sure") != "yes":
+        known = await sign_ins_of(visit) or []
+        found = next((one for one in known if one.id == visit.path["id"]), None)
+        if found is None:
+            raise NotFound("there is no such sign-in", hint="It may have ended already.")
+        return visit.page("end_sign_in.html", one=found)
     await visit.call(sign_ins.WITHDRAW, sign_ins.Withdraw(visit.path["id"]))
     return redirect(url("access"))
 
 
-PAGES = {"/inspect/audit": audit, "/inspect/access": access}
-ACTIONS = {
-    "/inspect/audit/verify": verify_audit,
-    "/inspect/audit/checkpoint": save_checkpoint,
+PAGES: dict[str, Any] = {"/inspect/access": access, **audit_pages.PAGES}
+ACTIONS: dict[str, Any] = {
+    "/inspect/access/preview": preview,
     "/inspect/access/tokens": mint,
     "/inspect/access/revoke": revoke,
     "/inspect/access/sign-ins/{id}/end": end_sign_in,
+    **audit_pages.ACTIONS,
 }

@@ -36,7 +36,7 @@ from souvenance.surfaces.http.inspector.imports import (
     ImportWork,
     MemoryFile,
 )
-from souvenance.surfaces.http.inspector.memory_pages import workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.places import workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, streamed, url
 from souvenance.surfaces.http.request_bodies import keep_body
 from souvenance.surfaces.transfers import ARCHIVE, FILES, Transfers

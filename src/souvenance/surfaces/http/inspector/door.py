@@ -14,9 +14,17 @@ from souvenance.errors import Denied, SouvenanceError, Unauthenticated
 from souvenance.gate.browser_sessions import BrowserSessions
 from souvenance.gate.gate import Gate
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.http.inspector import access_pages, data_pages, memory_pages, work_pages
+from souvenance.surfaces.http.inspector import (
+    access_pages,
+    data_pages,
+    memory_pages,
+    passkey_pages,
+    work_pages,
+)
+from souvenance.surfaces.http.inspector.passkey_pages import PasskeyPages
 from souvenance.surfaces.http.inspector.static_files import compressed, static_routes
-from souvenance.surfaces.http.inspector.visit import Visit, redirect, shown
+from souvenance.surfaces.http.inspector.visit import Visit, is_same_site, redirect, same_site, shown
+from souvenance.surfaces.http.inspector.webauthn import offered
 from souvenance.surfaces.http.openapi import Paths
 from souvenance.surfaces.http.request_bodies import body_of_anybody
 from souvenance.surfaces.http.request_threads import RequestThreads, json_answer, token_of
@@ -42,11 +50,17 @@ class InspectorDoor:
         self._work = work_pages.WorkPages()
 
     def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
-        pages = {**memory_pages.PAGES, **access_pages.PAGES, **self._data.pages, **self._work.pages}
-        actions = {**memory_pages.ACTIONS, **access_pages.ACTIONS, **self._data.actions, **self._work.actions}
+        passkeys = PasskeyPages(self._sessions, self._public_url, gate, threads)
+        own = (self._data, self._work, passkeys)
+        pages = memory_pages.PAGES | access_pages.PAGES
+        actions = memory_pages.ACTIONS | access_pages.ACTIONS
+        for one in own:
+            pages, actions = pages | one.pages, actions | one.actions
         return [
             Route(LINKS, self._links(gate, threads), methods=["POST"]),
             Route(SIGN_IN, self._sign_in(gate, threads), methods=["GET", "POST"]),
+            Route(passkey_pages.CHALLENGES, passkeys.challenge, methods=["POST"]),
+            Route(passkey_pages.SIGN_IN, self._sign_in_with(passkeys), methods=["POST"]),
             Route(SIGN_OUT, self._at(gate, threads, self._sign_out), methods=["POST"]),
             *(Route(path, self._at(gate, threads, page), methods=["GET"]) for path, page in pages.items()),
             *(Route(path, self._at(gate, threads, act), methods=["POST"]) for path, act in actions.items()),
@@ -80,31 +94,50 @@ class InspectorDoor:
         async def answer(request: Request) -> Response:
             link = request.query_params.get("link")
             if request.method == "GET" and link is None:
-                return shown("sign_in.html", trouble="")
+                return self._sign_in_page(request, 200)
+            if request.method == "GET" and not is_same_site(request):
+                return shown("follow_link.html", link=link)
             try:
-                secret = await self._begun(request, gate, threads, link)
+                return self._signed_in(request, await self._begun(request, gate, threads, link))
             except SouvenanceError as error:
-                return shown("sign_in.html", status_of(type(error)), trouble=error.detail)
-            answered = redirect("/")
-            secure = self._secure(request)
-            answered.set_cookie(
-                _cookie(secure), secret, path="/", secure=secure, httponly=True, samesite="strict"
-            )
-            return answered
+                return self._sign_in_page(request, status_of(type(error)), error.detail)
 
         return answer
 
+    def _sign_in_with(self, passkeys: PasskeyPages) -> _Answers:
+        async def answer(request: Request) -> Response:
+            try:
+                return self._signed_in(request, await passkeys.session(request))
+            except SouvenanceError as error:
+                return self._sign_in_page(request, status_of(type(error)), error.detail)
+
+        return answer
+
+    def _signed_in(self, request: Request, secret: str) -> Response:
+        answered = redirect("/")
+        secure = self._secure(request)
+        answered.set_cookie(
+            _cookie(secure), secret, path="/", secure=secure, httponly=True, samesite="strict"
+        )
+        return answered
+
+    def _sign_in_page(self, request: Request, code: int, trouble: str = "") -> Response:
+        return shown("sign_in.html", code, trouble=trouble, offered=offered(request, self._public_url))
+
     async def _begun(self, request: Request, gate: Gate, threads: RequestThreads, link: str | None) -> str:
         """The secret of a new session, whatever cookie the browser brought. Raises: SouvenanceError."""
-        if request.method == "GET" and link is not None:
-            secret = await threads.judge(gate, Credentials(None), lambda: self._sessions.follow(link))
+        fields: dict[str, str] = {}
+        if request.method == "POST":
+            same_site(request)
+            body = (await body_of_anybody(request, _SIGN_IN_BYTES)).read()
+            fields = dict(parse_qsl(body.decode("utf-8", "replace")))
+        followed = link or fields.get("link")
+        if followed is not None:
+            secret = await threads.judge(gate, Credentials(None), lambda: self._sessions.follow(followed))
             if secret is None:
                 raise Denied("this link was used before, or is too old: run `souvenance open` again")
             return secret
-        if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            raise Denied("the form was sent from a page of another site")
-        body = (await body_of_anybody(request, _SIGN_IN_BYTES)).read()
-        token = dict(parse_qsl(body.decode("utf-8", "replace"))).get("token", "").strip()
+        token = fields.get("token", "").strip()
         return await threads.judge(gate, Credentials(token), lambda: self._sessions.begin(token))
 
     async def _sign_out(self, visit: Visit) -> Response:
@@ -125,12 +158,12 @@ class InspectorDoor:
                 else None
             )
             if token is None:
-                return shown("sign_in.html", 401, trouble="")
+                return self._sign_in_page(request, 401)
             visit = Visit(request, gate, threads, token, secret)
             try:
                 return compressed(request, await page(visit))
             except Unauthenticated as error:
-                return shown("sign_in.html", 401, trouble=error.detail)
+                return self._sign_in_page(request, 401, error.detail)
             except SouvenanceError as error:
                 return visit.page("error.html", status_of(type(error)), error=error)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import AsyncIterator, Callable, Mapping
+from copy import copy
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, TypeVar
@@ -129,6 +130,17 @@ def _too_large(most: int) -> FileTooLarge:
     return FileTooLarge(f"the file is larger than {_size(most)}", hint=hint)
 
 
+def is_same_site(request: Request) -> bool:
+    """Whether no page of another site sent the browser here, as far as the browser says."""
+    return request.headers.get("sec-fetch-site", "same-origin") in _OWN_PAGES
+
+
+def same_site(request: Request) -> None:
+    """Raises: Denied for a form of another site. Where browsers don't say, the Origin header was checked."""
+    if not is_same_site(request):
+        raise Denied("the form was sent from a page of another site")
+
+
 class Visit:
     """What a page knows of the person who looks at it."""
 
@@ -144,6 +156,10 @@ class Visit:
         """What the token says of itself. The gate judges it at every call."""
 
     @property
+    def token(self) -> str:
+        return self._token
+
+    @property
     def path(self) -> Mapping[str, str]:
         return self.request.path_params
 
@@ -154,6 +170,12 @@ class Visit:
     def may(self, op: str) -> bool:
         """Whether the token grants it; the gate decides."""
         return op in self.who.ops
+
+    @property
+    def opens_everything(self) -> bool:
+        """Whether the token is for everyone, every namespace and every session of a workspace."""
+        who = self.who
+        return ALL in who.peers and ALL in who.namespaces_allowed and who.sessions is None
 
     @property
     def gate(self) -> Gate:
@@ -171,9 +193,18 @@ class Visit:
     def _token_of(self, workspace: str | None) -> str:
         if workspace is None or self.who.wid != ALL:
             return self._token
-        narrow = m.Attenuate(wid=workspace)
+        return self._narrowed(m.Attenuate(wid=workspace))
+
+    def _narrowed(self, claims: m.Attenuate) -> str:
         secret = Ed25519PrivateKey.generate()
-        return attenuated(self._token, narrow, jti=self.who.jti, now=self.who.iat, secret=secret).cap
+        return attenuated(self._token, claims, jti=self.who.jti, now=self.who.iat, secret=secret).cap
+
+    def narrowed(self, claims: m.Attenuate) -> Visit:
+        """The same visit through the eyes of who holds only that. Raises: SouvenanceError."""
+        other = copy(self)
+        other._token = self._narrowed(claims)
+        other.who = read_unverified(other._token)[0][-1]
+        return other
 
     async def ask(self, operation: Operation, asked: m.Request, workspace: str | None = None) -> Any:
         """What the gate answers, or why it does not: for a part that a page can do without."""
@@ -220,8 +251,7 @@ class Visit:
         return largest_import(self.request)
 
     def _check_site(self) -> None:
-        if self.request.headers.get("sec-fetch-site", "same-origin") not in _OWN_PAGES:
-            raise Denied("the form was sent from a page of another site")
+        same_site(self.request)
 
     def _check_form(self, csrf: str) -> None:
         if not hmac.compare_digest(csrf.encode(), self.form_token.encode()):

@@ -17,9 +17,9 @@ from souvenance.errors import ServerBusy, SouvenanceError
 from souvenance.gate import health, jobs
 from souvenance.gate import messages as m
 from souvenance.gate.tail import TAIL, Tail, TailAnswer
-from souvenance.surfaces.http.inspector.access_pages import _WORDS as OPERATION_WORDS
+from souvenance.surfaces.http.inspector.audit_words import WORDS as OPERATION_WORDS
 from souvenance.surfaces.http.inspector.data_pages import is_owner
-from souvenance.surfaces.http.inspector.memory_pages import workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.places import workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, events, number, redirect, url
 
 _KINDS = {

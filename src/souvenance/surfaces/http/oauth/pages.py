@@ -24,7 +24,9 @@ from souvenance.surfaces.http.host_check import is_loopback
 ANOTHER_DEVICE = "another device"
 """Where the answer goes if it is fetched with a device code."""
 
-_STYLE = resources.files(__package__).joinpath("templates/pages.css").read_text("utf-8")
+_TOKENS = resources.files("souvenance.surfaces.http.inspector").joinpath("static", "tokens.css")
+_OWN = resources.files(__package__).joinpath("templates/pages.css")
+_STYLE = _TOKENS.read_text("utf-8") + _OWN.read_text("utf-8")
 
 STYLE_SOURCE = f"'sha256-{b64encode(sha256(_STYLE.encode()).digest()).decode()}'"
 """What `style-src` has to name for the stylesheet of these pages; they need nothing else.

@@ -1,0 +1,285 @@
+"""What the inspector's pages take with much in memory, what they weigh, and what they cost other doors.
+
+    python bench/inspector.py [--lines 100000] [--people 200] [--sessions 5000] [--calls 15] [--keep DIR]
+                              [--json FILE]
+
+Method. Conversations of some people with one agent are stored through the gate, in one process, with search
+by words, and concluded from before the clock starts. Then a server of its own shows the pages to a client
+that is signed in, on one connection that stays open. The pages are those of the door's own routes; whose
+page it is changes with every call. A page's time is from sending the request to the last byte of the
+answer, so it holds a little more than the server's own; the figure is the median. Its weight is what a
+browser that sees it first gets over the wire: the page, compressed as a browser asks for it, and every
+style and script it names, charts aside. What pages cost other doors is taken in turns: the median of a
+recall over HTTP without, and while a page is loaded once a second. Every figure must hold, or it exits with
+1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import http.client
+import json
+import re
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from inspect import signature
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+from urllib.parse import quote
+
+from starlette.routing import Route
+
+import souvenance
+from chat import UNLIMITED, serving
+from honcho_chat import message
+from machine import Machine
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
+from souvenance.gate.token_verifier import Credentials
+from souvenance.surfaces.http.inspector.door import InspectorDoor
+
+MOST_MS = 150.0
+MOST_RECALL_MS = 60.0
+MOST_BYTES = 60_000
+MOST_COST = 1.10
+WORKSPACE = "default"
+SETTINGS = {**UNLIMITED, "SOUVENANCE_EMBEDDER": "none"}
+_BATCH = 100
+_NOTES = 200
+_WARM = 2
+_ROUNDS = 6
+_LONGEST_SETTLING = 3600.0
+_ASSET = re.compile(r'(?:href|src)="(/inspect/static/[^"]+)"')
+_CHARTS = ("uplot", "charts")
+_AS_A_BROWSER = {"accept-encoding": "gzip", "sec-fetch-site": "none", "accept": "text/html"}
+
+
+class Size(NamedTuple):
+    lines: int
+    people: int
+    sessions: int
+
+
+class Figure(NamedTuple):
+    """A page: its median in milliseconds, and what a first view weighs."""
+
+    page: str
+    ms: float
+    bytes: int
+
+    @property
+    def most_ms(self) -> float:
+        return MOST_RECALL_MS if self.page == "/inspect/recall" else MOST_MS
+
+    @property
+    def holds(self) -> bool:
+        return self.ms <= self.most_ms and self.bytes <= MOST_BYTES
+
+
+def person_of(session: int, size: Size) -> str:
+    return f"person-{session % size.people:03}"
+
+
+def fill(home: Path, size: Size) -> str:
+    """Store the conversations and some notes, and conclude from them; the owner's token."""
+    installation = souvenance.open_installation(souvenance.settings_from(SETTINGS, str(home)))
+    owner, began = Credentials(installation.owner_cap), datetime.now(UTC) - timedelta(days=300)
+    turns = max(1, size.lines // size.sessions)
+    for session in range(size.sessions):
+        person, at = person_of(session, size), began + timedelta(days=290) * (session / size.sessions)
+        said = [
+            NewMessage(
+                content=message(session * turns + turn, assistant=bool(turn % 2)),
+                peer_id="assistant" if turn % 2 else person,
+                created_at=at + timedelta(minutes=turn),
+            )
+            for turn in range(turns)
+        ]
+        for first in range(0, turns, _BATCH):
+            asked = AddMessages(
+                workspace_id=WORKSPACE,
+                session_id=f"talk-{session}",
+                messages=said[first : first + _BATCH],
+            )
+            installation.gate.call(ADD_MESSAGES, owner, asked)
+    for number in range(_NOTES):
+        note = m.Put(text=message(number, assistant=False), namespace=("personal", "work")[number % 2])
+        installation.gate.call(o.PUT, owner, note)
+    with installation.working():
+        installation.settle(_LONGEST_SETTLING)
+    installation.close()
+    return installation.owner_cap
+
+
+class Client:
+    """One connection that stays open."""
+
+    def __init__(self, port: int, headers: dict[str, str]) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        self._headers = headers
+
+    def ask(self, method: str, path: str, body: str | None = None) -> tuple[http.client.HTTPResponse, bytes]:
+        self._connection.request(method, path, body, self._headers)
+        answer = self._connection.getresponse()
+        return answer, answer.read()
+
+    def begins(self, path: str) -> str:
+        """Of what kind the answer is, without waiting for its end: it may be a stream."""
+        self._connection.request("GET", path, None, self._headers)
+        answer = self._connection.getresponse()
+        kind = answer.headers.get("content-type", "") if answer.status == 200 else ""
+        self._connection.close()
+        return kind
+
+
+def sign_in(port: int, token: str) -> Client:
+    answer, body = Client(port, {"authorization": f"Bearer {token}"}).ask("POST", "/inspect/links")
+    assert answer.status == 201, body
+    followed, _ = Client(port, {}).ask("GET", json.loads(body)["path"])
+    cookie = followed.headers["set-cookie"].partition(";")[0]
+    return Client(port, {**_AS_A_BROWSER, "cookie": cookie})
+
+
+def page_paths() -> list[str]:
+    needed = [one for one in signature(InspectorDoor).parameters.values() if one.default is one.empty]
+    door = InspectorDoor(*(None for _ in needed))  # type: ignore[arg-type]
+    found = [route for route in door.routes(None, None) if isinstance(route, Route)]  # type: ignore[arg-type]
+    return [one.path for one in found if "GET" in (one.methods or ()) and "/static/" not in one.path]
+
+
+def address(path: str, call: int, size: Size, lines: list[str]) -> str:
+    """The path for one call, of one person after the other."""
+    session = call * 37 % size.sessions
+    person = person_of(session, size)
+    given = {
+        "workspace": WORKSPACE,
+        "peer": person,
+        "session": f"talk-{session}",
+        "id": lines[call % len(lines)],
+    }
+    if "{owner}" in path:  # The owner's own note, where they keep it.
+        given |= {"owner": "owner"}
+    filled = re.sub(r"\{(\w+)[^}]*\}", lambda found: given[found[1]], path)
+    if path == "/inspect/recall":
+        said = quote(message(call * 2, assistant=False))
+        return f"{filled}?w={WORKSPACE}&peer={person}&agent=assistant&q={said}"
+    return filled
+
+
+def weight(client: Client, path: str) -> int:
+    """What a first view takes over the wire, charts aside."""
+    answer, body = client.ask("GET", path)
+    html = _unpacked(answer, body).decode()
+    names = [name for name in dict.fromkeys(_ASSET.findall(html)) if not any(one in name for one in _CHARTS)]
+    return len(body) + sum(len(client.ask("GET", name)[1]) for name in names)
+
+
+def _unpacked(answer: http.client.HTTPResponse, body: bytes) -> bytes:
+    return gzip.decompress(body) if answer.headers.get("content-encoding") == "gzip" else body
+
+
+def measure(port: int, token: str, size: Size, calls: int) -> list[Figure]:
+    client = sign_in(port, token)
+    _, listed = Client(port, {"authorization": f"Bearer {token}"}).ask("POST", "/v1/memory/list", "{}")
+    lines = [line["id"] for line in json.loads(listed)["lines"]]
+    found = []
+    for path in page_paths():
+        if not client.begins(address(path, 0, size, lines)).startswith("text/html"):
+            continue
+        taken = []
+        for call in range(_WARM + calls):
+            began = time.perf_counter()
+            answer, body = client.ask("GET", address(path, call, size, lines))
+            taken.append((time.perf_counter() - began) * 1000)
+            assert answer.status == 200, (path, answer.status, body[:300])
+        found.append(Figure(path, median(taken[_WARM:]), weight(client, address(path, 0, size, lines))))
+    return found
+
+
+@contextmanager
+def looking(port: int, token: str) -> Iterator[None]:
+    """Meanwhile somebody loads the first page once a second."""
+    client, over = sign_in(port, token), threading.Event()
+
+    def look() -> None:
+        while not over.wait(1.0):
+            client.ask("GET", "/")
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def cost(port: int, token: str, calls: int) -> float:
+    """How many times as long a recall takes while somebody looks at pages."""
+    other = Client(port, {"authorization": f"Bearer {token}"})
+
+    def recall() -> float:
+        taken = []
+        for call in range(calls):
+            began = time.perf_counter()
+            answer, _ = other.ask(
+                "POST", "/v1/memory/get", json.dumps({"query": message(call, assistant=False)})
+            )
+            taken.append(time.perf_counter() - began)
+            assert answer.status == 200
+            time.sleep(0.01)
+        return median(taken)
+
+    recall()
+    alone, beside = [], []
+    for _ in range(_ROUNDS):
+        alone.append(recall())
+        with looking(port, token):
+            beside.append(recall())
+    return median(beside) / median(alone)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--lines", type=int, default=100_000)
+    parser.add_argument("--people", type=int, default=None, help="default: one for 500 lines")
+    parser.add_argument("--sessions", type=int, default=None, help="default: one for 20 lines")
+    parser.add_argument("--calls", type=int, default=15)
+    parser.add_argument("--keep", type=Path, help="a data folder to fill, or one that was filled so before")
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    size = Size(given.lines, given.people or max(1, given.lines // 500), given.sessions or given.lines // 20)
+    machine = Machine()
+    with tempfile.TemporaryDirectory() as folder:
+        home = given.keep or Path(folder) / "home"
+        owner_cap = home / "owner.cap"
+        began = time.perf_counter()
+        token = owner_cap.read_text().strip() if owner_cap.exists() else fill(home, size)
+        print(f"{size.lines} lines, {size.people} people, {size.sessions} sessions", end="")
+        print(f": stored in {time.perf_counter() - began:.0f} s", flush=True)
+        serve = [sys.executable, "-m", "souvenance", "serve", "--port", "0", "--home", str(home)]
+        with serving(serve, **SETTINGS) as port:
+            figures = measure(port, token, size, given.calls)
+            ratio = cost(port, token, 40)
+    for one in figures:
+        verdict = "" if one.holds else "  TOO MUCH"
+        print(f"{one.page:44} {one.ms:7.1f} ms (≤ {one.most_ms:.0f}) {one.bytes:7} bytes{verdict}")
+    print(f"a recall while a page is loaded once a second: {ratio:.2f} times as long (≤ {MOST_COST})")
+    print(machine)
+    if given.json:
+        told = {"pages": [one._asdict() for one in figures], "cost": ratio, "size": size._asdict()}
+        given.json.write_text(json.dumps(told, indent=1), "utf-8")
+    if ratio > MOST_COST or not all(one.holds for one in figures):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

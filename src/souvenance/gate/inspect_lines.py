@@ -1,0 +1,303 @@
+"""What the inspector asks of a line, of a session and of the audit log beyond the other doors."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated
+
+from msgspec import Meta
+
+from souvenance.core.conversation import conclusions, directory
+from souvenance.core.conversation.compartments import Changes, Opener, reading
+from souvenance.core.conversation.erase import erase_lines
+from souvenance.core.conversation.messages import StoredMessage, find_message
+from souvenance.core.recall import class_of
+from souvenance.core.request_context import RequestContext, Trace, opened
+from souvenance.domain.directory import SESSION
+from souvenance.domain.line import Line, SealedLine
+from souvenance.domain.names import Name
+from souvenance.domain.policy import Need, Reach
+from souvenance.domain.timestamps import to_datetime, to_ms
+from souvenance.domain.ulid import LineId
+from souvenance.errors import NotFound
+from souvenance.gate import messages as m
+from souvenance.gate.conversation.conclusions import ConclusionAnswer
+from souvenance.gate.conversation.messages import MessageAnswer
+from souvenance.gate.conversation.resource import AnyName, erased
+from souvenance.gate.conversation.sessions import writes_session
+from souvenance.gate.inspection import Asked, anyone, reach
+from souvenance.gate.maintenance import shown_row, visible
+from souvenance.gate.messages import Answer
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
+from souvenance.gate.rights import Rights
+from souvenance.ports.store import Turns, WantedRows
+
+ROWS = 100
+SCANNED = 10_000
+"""So many rows of the log are looked at for one page."""
+_MOST_VERSIONS = 20
+_FIRST_GONE = 5
+
+
+# A line.
+
+
+class AskLine(Asked, frozen=True, kw_only=True):
+    owner: Name
+    id: LineId
+
+
+class Version(Answer, frozen=True):
+    """A line of one history: what replaced what."""
+
+    id: str
+    text: str
+    created_at: datetime
+
+
+class SealAnswer(Answer, frozen=True):
+    """How a line lies in the store."""
+
+    algorithm: str
+    epoch: int
+    """The number of the key, of those that its owner's namespace has or had."""
+    newest_epoch: int
+    bytes: int
+
+
+class WholeLine(m.LineFacts, frozen=True, kw_only=True):
+    owner: str
+    text: str
+    cap: str
+    about: str | None
+    turn: int | None
+    invalidated_by: str | None
+    source: str
+    """What its metadata names as its source; empty if nothing."""
+    seal: SealAnswer
+    earlier: list[Version]
+    """What it replaced, newest first."""
+    later: list[Version]
+    """What replaced it, oldest first."""
+    follows_from: list[str]
+    concluded: int
+    """How many lines follow from it."""
+
+
+def line(request: AuthorisedRequest, asked: AskLine) -> Outcome:
+    ctx, workspace = request.ctx, request.ctx.scope.workspace
+    sealed, keys = ctx.find(asked.id)
+    found = opened(sealed, keys)
+    earlier = list(_versions(ctx, found.supersedes, back=True))
+    later = list(_versions(ctx, sealed.invalidated_by, back=False))
+    answer = WholeLine(
+        id=found.id,
+        namespace=found.compartment.namespace,
+        kind=found.kind,
+        created_at=to_datetime(found.created_at),
+        occurred_at=None if found.occurred_at is None else to_datetime(found.occurred_at),
+        session=found.session,
+        trust=class_of(found).name.lower(),
+        owner=found.compartment.owner,
+        text=found.text,
+        cap=found.cap,
+        about=found.about,
+        turn=found.turn,
+        invalidated_by=sealed.invalidated_by,
+        source=str(found.metadata.get("source", "")),
+        seal=SealAnswer("AES-256-GCM", sealed.epoch, keys.epoch, len(sealed.sealed)),
+        earlier=earlier,
+        later=later,
+        follows_from=ctx.tx.lines.cited(workspace, (found.id,)).get(found.id, []),
+        concluded=len(ctx.tx.lines.citing(workspace, (found.id,))),
+    )
+    read = [found.id, *(one.id for one in (*earlier, *later))]
+    return Outcome(answer, reading((found.compartment.namespace,), read))
+
+
+def _versions(ctx: RequestContext, line_id: str | None, *, back: bool) -> Iterator[Version]:
+    for _ in range(_MOST_VERSIONS):
+        if line_id is None:
+            return
+        try:
+            sealed, keys = ctx.find(line_id)
+        except NotFound:
+            return
+        found: Line = opened(sealed, keys)
+        yield Version(found.id, found.text, to_datetime(found.created_at))
+        line_id = found.supersedes if back else sealed.invalidated_by
+
+
+def _line_reach(asked: AskLine) -> Reach:
+    return Reach(workspace=asked.workspace_id, actor=asked.owner, some_compartment=True)
+
+
+# A session.
+
+
+class AskConcluded(Asked, frozen=True, kw_only=True):
+    """What was concluded from these messages of a session."""
+
+    session_id: AnyName
+    messages: Annotated[list[AnyName], Meta(max_length=100)]
+
+
+class ConcludedAnswer(Answer, frozen=True):
+    conclusions: list[ConclusionAnswer]
+
+
+class ForgetFrom(Asked, frozen=True, kw_only=True):
+    """Forget a message and every later one of its session."""
+
+    session_id: AnyName
+    message_id: AnyName
+    dry_run: bool = False
+
+
+class ForgottenFrom(Answer, frozen=True):
+    messages: int
+    first: tuple[MessageAnswer, ...] = ()
+    """For a dry run, the first few that would go."""
+
+
+def concluded(request: AuthorisedRequest, asked: AskConcluded) -> Outcome:
+    ctx, views = request.ctx, request.rights.views()
+    namespace = directory.need(ctx, SESSION, asked.session_id).namespace
+    by_compartment = defaultdict(list)
+    for compartment, line_id in ctx.tx.lines.citing(ctx.scope.workspace, asked.messages):
+        if compartment.namespace == namespace:
+            by_compartment[compartment].append(line_id)
+    found = [
+        one
+        for compartment, ids in by_compartment.items()
+        for one in ctx.tx.lines.get_all(compartment, ids)
+        if one.session == asked.session_id and any(whose.includes(one) for whose in views)
+    ]
+    sources = ctx.tx.lines.cited(ctx.scope.workspace, [one.id for one in found])
+    opener = Opener(ctx)
+    shown = [
+        ConclusionAnswer.of(conclusions.View(one, opener.text(one), sources.get(one.id, []))) for one in found
+    ]
+    return Outcome(ConcludedAnswer(shown), reading((namespace,), [one.id for one in found]))
+
+
+def forget_from(request: AuthorisedRequest, asked: ForgetFrom) -> Outcome:
+    lines = _from_here(request.ctx, asked)
+    changes = Changes()
+    erase_lines(request.ctx, lines, changes)
+    return erased(request, changes, ForgottenFrom(len(lines)))
+
+
+def preview_from(request: AuthorisedRequest, asked: ForgetFrom) -> Outcome | None:
+    """What would go, if that is all that was asked."""
+    if not asked.dry_run:
+        return None
+    ctx = request.ctx
+    lines, opener = _from_here(ctx, asked), Opener(ctx)
+    first = tuple(MessageAnswer.of(StoredMessage(one, opener.text(one))) for one in lines[:_FIRST_GONE])
+    return Outcome(
+        ForgottenFrom(len(lines), first),
+        reading(directory.where(ctx, asked.session_id), [one.id for one in lines]),
+    )
+
+
+def _from_here(ctx: RequestContext, asked: ForgetFrom) -> list[SealedLine]:
+    first = find_message(ctx, asked.session_id, asked.message_id)
+    found = ctx.tx.lines.turns(Turns(ctx.scope.workspace, asked.session_id, first=first.turn or 0))
+    return [one for one in found if one.compartment.namespace == first.compartment.namespace]
+
+
+def _reads(rights: Rights, asked: AskConcluded) -> None:
+    rights.reads(asked.session_id)
+
+
+# The audit log.
+
+
+class FindRows(Asked, frozen=True, kw_only=True):
+    """Rows of the log that match, newest first. `before` is the number of the row to go on below."""
+
+    actor: str | None = None
+    operations: list[str] | None = None
+    allowed: bool | None = None
+    since: m.Moment | None = None
+    until: m.Moment | None = None
+    line: LineId | None = None
+    before: m.Counted | None = None
+
+
+class RowsAnswer(Answer, frozen=True):
+    rows: list[m.AuditRow]
+    size: int
+    """How many rows the log has."""
+    before: int
+    """Where to go on; 0 at the end of the log."""
+
+
+def find_rows(request: AuthorisedRequest, asked: FindRows) -> Outcome:
+    ctx, workspace, grant = request.ctx, request.ctx.scope.workspace, request.chain.grant
+    size = ctx.tx.audit.tree(workspace).size
+    before = size if asked.before is None else min(asked.before, size)
+    wanted = WantedRows(
+        max(0, before - SCANNED),
+        before,
+        asked.actor,
+        asked.operations,
+        asked.allowed,
+        None if asked.since is None else to_ms(asked.since),
+        None if asked.until is None else to_ms(asked.until),
+        asked.line,
+    )
+    found = ctx.tx.audit.find(workspace, wanted, ROWS)
+    after = found[-1].seq if len(found) == ROWS else wanted.first
+    shown = [shown_row(row) for row in found if visible(row.event, grant)]
+    return Outcome(RowsAnswer(shown, size, after))
+
+
+# How long texts are.
+
+
+class Measure(Asked, frozen=True, kw_only=True):
+    """How many tokens of a model these texts are."""
+
+    texts: Annotated[list[str], Meta(max_length=8)]
+
+
+class MeasureAnswer(Answer, frozen=True):
+    tokens: list[int]
+
+
+def measure(request: AuthorisedRequest, asked: Measure) -> Outcome:
+    count = request.ctx.services.tokenizer.count
+    return Outcome(MeasureAnswer([count(text) for text in asked.texts]), Trace())
+
+
+LINE = Operation("inspect.line", Need("get"), AskLine, WholeLine, line, _line_reach, admit=anyone)
+CONCLUDED = Operation(
+    "inspect.concluded", Need("get"), AskConcluded, ConcludedAnswer, concluded, reach, admit=_reads
+)
+FORGET_FROM = Operation(
+    "inspect.forget_from",
+    Need("forget"),
+    ForgetFrom,
+    ForgottenFrom,
+    forget_from,
+    reach,
+    writes=True,
+    within=True,
+    rings=True,
+    peek=preview_from,
+    admit=writes_session,
+)
+ROWS_FOUND = Operation(
+    "inspect.rows",
+    Need("audit"),
+    FindRows,
+    RowsAnswer,
+    find_rows,
+    lambda asked: Reach(workspace=asked.workspace_id),
+    admit=anyone,
+)
+MEASURE = Operation("inspect.measure", Need("get"), Measure, MeasureAnswer, measure, reach, admit=anyone)

@@ -1,0 +1,140 @@
+"""Which tokens were made and still hold, and which token each was made with. The audit log tells of them.
+
+A token that its holder narrowed without this server is not among them. It ends with the one it was made from.
+To look at tokens needs `revoke`, by a token that reaches all that they open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from itertools import chain
+
+import msgspec
+from msgspec import Struct
+
+from souvenance.decoders import settled
+from souvenance.domain import ulid
+from souvenance.domain.capability import Ancestor, Extent, Revocations
+from souvenance.domain.names import ALL, DEFAULT_WORKSPACE, Name
+from souvenance.domain.policy import Need, Reach
+from souvenance.domain.timestamps import to_datetime
+from souvenance.gate.messages import Answer, Request
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
+from souvenance.gate.tokens import MadeToken
+from souvenance.ports.store import Transaction, WantedRows
+
+MAKING = ("caps.mint", "caps.attenuate", "keys.new")
+"""The operations that make tokens for others to hold. Those of sign-ins are listed with these."""
+_MOST = 1000
+"""So many of the newest are looked at."""
+_EVERYTHING = Extent(ALL, ALL, (ALL,), (ALL,), None)
+
+
+class ListTokens(Request, frozen=True):
+    workspace_id: Name
+
+
+class TokenAnswer(Answer, frozen=True, kw_only=True):
+    """A token that holds: who gave it to whom, and what it opens."""
+
+    id: str
+    sub: str
+    by: str
+    """Who made it."""
+    parent: str
+    """The id of the token that it was made with."""
+    workspace: str
+    peers: list[str]
+    namespaces: list[str]
+    sessions: list[str] | None
+    ops: list[str]
+    since: datetime
+    until: datetime
+
+    def opens(self, workspace: str, owner: str, namespace: str | None = None) -> bool:
+        """Whether it may read what that owner has there, as far as it is not limited to sessions."""
+        return (
+            "get" in self.ops
+            and self.workspace in (ALL, workspace)
+            and not {ALL, owner}.isdisjoint(self.peers)
+            and (namespace is None or not {ALL, namespace}.isdisjoint(self.namespaces))
+        )
+
+
+class TokensAnswer(Answer, frozen=True):
+    tokens: list[TokenAnswer]
+    """Newest first."""
+
+
+class _Row(Struct, frozen=True):
+    made: MadeToken
+    by: str
+    parent: str
+    at: int
+
+
+def list_tokens(authorised: AuthorisedRequest, request: ListTokens) -> Outcome:
+    ctx, grant = authorised.ctx, authorised.chain.grant
+    logs = {ctx.scope.workspace, DEFAULT_WORKSPACE} if grant.operates else {ctx.scope.workspace}
+    rows = {row.made.token.jti: row for log in sorted(logs) for row in _rows(ctx.tx, log)}
+    extents = {row.made.token.extent.workspace for row in rows.values()}
+    found = chain.from_iterable(ctx.tx.caps.revocations(one) for one in sorted(extents))
+    revoked = Revocations.of(dict.fromkeys(found))
+    reached = authorised.chain.lineage[-1].extent
+    held = [
+        row
+        for row in rows.values()
+        if row.made.exp > ctx.now // 1000
+        and row.made.token.extent.within(reached)
+        and not revoked.covers_lineage(_lineage(row, rows))
+    ]
+    held.sort(key=lambda row: row.at, reverse=True)
+    return Outcome(TokensAnswer([_shown(row) for row in held]))
+
+
+def _rows(tx: Transaction, log: str) -> Iterable[_Row]:
+    wanted = WantedRows(0, tx.audit.tree(log).size, operations=MAKING, allowed=True)
+    for row in tx.audit.find(log, wanted, _MOST):
+        event = row.event
+        try:
+            made = msgspec.json.decode(event.detail, type=settled(MadeToken))
+        except msgspec.MsgspecError:
+            continue  # It was narrowed from a token that this server was only shown.
+        yield _Row(made, event.actor, event.cap, event.at)
+
+
+def _lineage(row: _Row, rows: Mapping[str, _Row]) -> Sequence[Ancestor]:
+    """The token and those it came from, as far as the log tells; the first of them is the owner's."""
+    found = [row.made.token]
+    while (above := rows.get(row.parent)) is not None and above.made.token not in found:
+        row = above
+        found.insert(0, row.made.token)
+    return [Ancestor(row.parent, row.by, "", ulid.milliseconds(row.parent), _EVERYTHING), *found]
+
+
+def _shown(row: _Row) -> TokenAnswer:
+    token, extent = row.made.token, row.made.token.extent
+    return TokenAnswer(
+        id=token.jti,
+        sub=token.sub,
+        by=row.by,
+        parent=row.parent,
+        workspace=extent.workspace,
+        peers=list(extent.actors),
+        namespaces=list(extent.namespaces),
+        sessions=None if extent.sessions is None else list(extent.sessions),
+        ops=list(row.made.ops),
+        since=to_datetime(row.at),
+        until=to_datetime(row.made.exp * 1000),
+    )
+
+
+LIST_TOKENS = Operation(
+    "caps.list",
+    Need("revoke"),
+    ListTokens,
+    TokensAnswer,
+    list_tokens,
+    lambda request: Reach(workspace=request.workspace_id),
+)

@@ -1,0 +1,149 @@
+"""The pages of the audit log: find rows, verify every link, and keep the log and its checkpoint elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+from starlette.responses import Response, StreamingResponse
+
+from souvenance.decoders import settled
+from souvenance.domain.audit import Checkpoint, verify
+from souvenance.domain.timestamps import to_datetime
+from souvenance.errors import BrokenAuditChain, Denied, InvalidInput
+from souvenance.gate import inspect_lines
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.surfaces.http.inspector.audit_words import WORDS, said_of
+from souvenance.surfaces.http.inspector.places import workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.visit import Visit, download, number
+
+_LOG_PAGE = 1000
+_WANTED = ("actor", "operation", "outcome", "since", "until")
+_OUTCOMES = {"allowed": True, "refused": False}
+_FIRST_DAY = "2000-01-01"
+
+
+async def audit(visit: Visit) -> Response:
+    """The newest rows that match; `before` pages back."""
+    query, workspace = visit.query, workspace_of(visit)
+    wanted = {name: query.get(name, "").strip() for name in _WANTED}
+    before = query.get("before", "")
+    asked = inspect_lines.FindRows(
+        workspace_id=workspace,
+        actor=wanted["actor"] or None,
+        operations=_operations(wanted["operation"]),
+        allowed=_OUTCOMES.get(wanted["outcome"]),
+        since=_day(wanted["since"]),
+        until=_day(wanted["until"], after=1),
+        before=number(before, 0) if before else None,
+    )
+    found, workspaces = await asyncio.gather(
+        visit.call(inspect_lines.ROWS_FOUND, asked), workspaces_of(visit)
+    )
+    return visit.page(
+        "audit.html",
+        rows=[(row, to_datetime(row.at), said_of(row)) for row in found.rows],
+        size=found.size,
+        wanted=wanted,
+        before=found.before,
+        scanned=inspect_lines.SCANNED,
+        filtered=any(wanted.values()),
+        words=sorted({words: name for name, words in WORDS.items()}),
+        workspace=workspace,
+        workspaces=workspaces,
+    )
+
+
+def _operations(text: str) -> list[str] | None:
+    """The operations that these words tell of, or the one of that name."""
+    if not text:
+        return None
+    return [name for name, words in WORDS.items() if words == text] or [text]
+
+
+def _day(text: str, after: int = 0) -> datetime | None:
+    """The beginning of that day, or of one so many days after it. Raises: InvalidInput."""
+    if not text:
+        return None
+    try:
+        day = datetime.fromisoformat(text).replace(tzinfo=UTC)
+        return max(day, datetime.fromisoformat(_FIRST_DAY).replace(tzinfo=UTC)) + timedelta(days=after)
+    except (ValueError, OverflowError):
+        raise InvalidInput("the day can't be read", hint="Write it as 2026-03-04.") from None
+
+
+async def verify_audit(visit: Visit) -> Response:
+    """Recompute every link of the log, and hold a saved checkpoint against it."""
+    fields = await visit.form()
+    saved, workspace = _saved(fields.get("checkpoint", "")), fields.get("w") or workspace_of(visit)
+    if not visit.opens_everything:
+        raise Denied(
+            "your token shows only a part of the log, and only the whole can be verified",
+            hint="Ask whoever holds the owner's token.",
+        )
+    now = await visit.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace)
+    try:
+        rows = [
+            row.row(now.workspace) async for some in _every(visit, now.workspace, now.size) for row in some
+        ]
+        checked, trouble = await asyncio.to_thread(verify, now.workspace, rows, saved), ""
+    except BrokenAuditChain as error:
+        checked, trouble = None, error.detail
+    return visit.page("verified.html", now=now, checked=checked, saved=saved, trouble=trouble)
+
+
+async def _every(visit: Visit, workspace: str, size: int) -> AsyncIterator[list[m.AuditRow]]:
+    """The first so many rows of the log, in order. Raises: BrokenAuditChain."""
+    first = 0
+    while first < size:
+        asked = m.AuditList(first, min(_LOG_PAGE, size - first))
+        page = await visit.call(o.AUDIT, asked, workspace)
+        if not page.rows:
+            raise BrokenAuditChain(f"audit row {first} is missing")
+        yield page.rows
+        first += len(page.rows)
+
+
+def _saved(text: str) -> Checkpoint | None:
+    """Raises: InvalidInput."""
+    if not text.strip():
+        return None
+    try:
+        told = msgspec.json.decode(text.strip(), type=settled(m.CheckpointAnswer))
+        return Checkpoint(told.workspace, told.size, bytes.fromhex(told.root))
+    except (msgspec.MsgspecError, ValueError):
+        raise InvalidInput("this is not a checkpoint", hint="Paste a file that this page gave you.") from None
+
+
+async def save_checkpoint(visit: Visit) -> Response:
+    fields = await visit.form()
+    now = await visit.call(o.CHECKPOINT, m.AuditCheckpoint(), fields.get("w"))
+    return download(msgspec.json.encode(now), f"checkpoint-{now.size}.json", "application/json")
+
+
+async def save_log(visit: Visit) -> Response:
+    """Every row, one line of JSON each."""
+    fields = await visit.form()
+    now = await visit.call(o.CHECKPOINT, m.AuditCheckpoint(), fields.get("w"))
+
+    async def lines() -> AsyncIterator[bytes]:
+        async for rows in _every(visit, now.workspace, now.size):
+            yield b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
+
+    begun = download(b"", f"audit-{now.workspace}-{now.size}.jsonl", "application/x-ndjson")
+    headers: dict[str, Any] = {
+        name: value for name, value in begun.headers.items() if name != "content-length"
+    }
+    return StreamingResponse(lines(), 200, headers)
+
+
+PAGES = {"/inspect/audit": audit}
+ACTIONS = {
+    "/inspect/audit/verify": verify_audit,
+    "/inspect/audit/checkpoint": save_checkpoint,
+    "/inspect/audit/log": save_log,
+}

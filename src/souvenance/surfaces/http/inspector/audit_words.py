@@ -1,0 +1,108 @@
+"""What a row of the audit log says, in words."""
+
+from __future__ import annotations
+
+import msgspec
+
+from souvenance.decoders import settled
+from souvenance.gate.messages import AuditRow
+from souvenance.gate.tokens import MadeToken
+
+WORDS = {
+    "memory.put": "stored a line",
+    "memory.get": "searched notes",
+    "memory.line": "read a line",
+    "memory.list": "listed lines",
+    "memory.snapshot": "read the profile",
+    "memory.invalidate": "corrected a line",
+    "memory.forget": "forgot lines",
+    "messages.add": "stored messages",
+    "messages.upload": "stored a file",
+    "messages.list": "read messages",
+    "messages.read": "read a message",
+    "messages.change": "changed a message's metadata",
+    "messages.delete": "forgot a message",
+    "workspaces.list": "listed workspaces",
+    "workspaces.open": "opened a workspace",
+    "workspaces.search": "searched messages",
+    "workspaces.delete": "forgot a workspace",
+    "sessions.open": "opened a session",
+    "sessions.list": "listed sessions",
+    "sessions.search": "searched a session",
+    "sessions.context": "read a session's context",
+    "sessions.summaries": "read summaries",
+    "sessions.delete": "forgot a session",
+    "peers.open": "looked up a person",
+    "peers.list": "listed people",
+    "peers.sessions": "listed a person's sessions",
+    "peers.chat": "asked about a person",
+    "peers.context": "read what is known of a person",
+    "peers.representation": "read what is known of a person",
+    "peers.search": "searched what a person said",
+    "peers.card": "read a card",
+    "peers.set_card": "wrote a card",
+    "peers.delete": "forgot a person",
+    "conclusions.add": "noted a conclusion",
+    "conclusions.list": "listed conclusions",
+    "conclusions.query": "searched conclusions",
+    "conclusions.read": "read a conclusion",
+    "conclusions.delete": "forgot a conclusion",
+    "inspect.people": "looked at the people",
+    "inspect.health": "looked at the health",
+    "inspect.facts": "read a card",
+    "inspect.amend": "changed a card",
+    "inspect.person": "looked at a person",
+    "inspect.line": "looked at a line",
+    "inspect.concluded": "read what was concluded in a session",
+    "inspect.forget_from": "forgot the end of a session",
+    "inspect.rows": "read the audit log",
+    "inspect.measure": "counted tokens",
+    "caps.mint": "made a token",
+    "caps.attenuate": "narrowed a token",
+    "caps.list": "listed tokens",
+    "caps.revoke": "revoked a token",
+    "caps.whoami": "showed a token",
+    "keys.new": "made a key",
+    "signin.list": "listed the programs that signed in",
+    "signin.allow": "let a program in",
+    "signin.deny": "turned a program away",
+    "signin.exchange": "renewed a sign-in",
+    "signin.end": "signed a program out",
+    "signin.withdraw": "ended a sign-in",
+    "audit.list": "read the audit log",
+    "audit.checkpoint": "took a checkpoint of the audit log",
+    "audit.proof": "proved a row of the audit log",
+    "receipt.verify": "verified a receipt",
+    "status": "looked at the status",
+    "chat": "used the chat proxy",
+    "export.page": "exported memory",
+    "import.begin": "began an import",
+    "import.page": "imported lines",
+    "import.finish": "finished an import",
+    "queue.status": "looked at the work that waits",
+    "dreams.schedule": "asked for a dream",
+    "keys.rotate": "changed the keys",
+    "reindex": "rebuilt the search index",
+    "work.derive": "read what was said, and concluded from it",
+    "work.summarise": "summarised a session",
+    "work.dream": "reasoned over conclusions",
+    "work.deliver": "called a webhook",
+}
+"""For the operations that people meet; others are told by their names."""
+
+_OF_ONE = ("inspect.line", "memory.invalidate")
+"""They name more lines than the one that they are about: its history."""
+
+
+def said_of(row: AuditRow) -> str:
+    """What happened, and to whom a token was given."""
+    words = WORDS.get(row.operation, row.operation)
+    if row.operation in ("caps.mint", "caps.attenuate", "keys.new"):
+        try:
+            made = msgspec.json.decode(row.detail, type=settled(MadeToken))
+        except msgspec.MsgspecError:
+            return words
+        return f"{words} for {made.token.sub}"
+    if len(row.lines) < 2 or row.operation in _OF_ONE:
+        return words
+    return f"{words} ({len(row.lines)} lines)"

@@ -1,0 +1,158 @@
+"""The pages of notes and of a single line: where it comes from, who may see it, and what became of it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from starlette.responses import Response
+
+from souvenance.domain.timestamps import to_datetime
+from souvenance.errors import InvalidInput
+from souvenance.gate import inspect_lines
+from souvenance.gate import messages as m
+from souvenance.gate import operations as o
+from souvenance.surfaces.http.inspector.audit_words import said_of
+from souvenance.surfaces.http.inspector.places import (
+    home_of,
+    or_none,
+    reads,
+    sign_ins_of,
+    tokens_of,
+    workspace_of,
+)
+from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
+
+_SHOWN = 50
+_READ = "get"
+
+
+async def notes(visit: Visit) -> Response:
+    namespace, workspace = visit.query.get("namespace"), workspace_of(visit)
+    asked = m.List(
+        namespaces=(namespace,) if namespace else None,
+        cursor=visit.query.get("after"),
+        limit=_SHOWN,
+        texts=visit.may(_READ),
+    )
+    found, status = await asyncio.gather(
+        visit.call(o.LIST, asked, workspace), visit.ask(o.STATUS, m.Status(), workspace)
+    )
+    return visit.page(
+        "notes.html", found=found, status=or_none(status), namespace=namespace, workspace=workspace
+    )
+
+
+async def add_note(visit: Visit) -> Response:
+    fields = await visit.form()
+    workspace = fields.get("w") or workspace_of(visit)
+    put = m.Put(text=fields.get("text", ""), namespace=fields.get("namespace", "").strip() or "personal")
+    stored = await visit.call(o.PUT, put, workspace)
+    return redirect(_page_of(visit, workspace, stored.id))
+
+
+def _page_of(visit: Visit, workspace: str, line: str) -> str:
+    return url(workspace, "lines", visit.who.sub, line)
+
+
+async def own_line(visit: Visit) -> Response:
+    """The address of a note of one's own, which command lines and mails may carry."""
+    return redirect(_page_of(visit, home_of(visit), visit.path["id"]))
+
+
+async def line(visit: Visit) -> Response:
+    workspace, owner = workspace_of(visit), visit.path["owner"]
+    asked = inspect_lines.AskLine(workspace_id=workspace, owner=owner, id=visit.path["id"])
+    found = await visit.call(inspect_lines.LINE, asked)
+    reading = inspect_lines.FindRows(workspace_id=workspace, line=found.id)
+    rows, tokens, let_in = await asyncio.gather(
+        visit.ask(inspect_lines.ROWS_FOUND, reading), tokens_of(visit, workspace), sign_ins_of(visit)
+    )
+    place = (workspace, owner, found.namespace)
+    return visit.page(
+        "line.html",
+        workspace=workspace,
+        line=found,
+        own=owner == visit.who.sub and found.turn is None and found.about is None,
+        rows=_told(or_none(rows)),
+        scanned=inspect_lines.SCANNED,
+        tokens=None
+        if tokens is None
+        else [
+            one
+            for one in tokens
+            if one.opens(*place) and (one.sessions is None or found.session in one.sessions)
+        ],
+        sign_ins=None if let_in is None else [one for one in let_in if reads(one, *place)],
+    )
+
+
+def _told(found: Any | None) -> list[tuple[Any, Any, str]] | None:
+    if found is None:
+        return None
+    return [(row, to_datetime(row.at), said_of(row)) for row in found.rows]
+
+
+async def correct_line(visit: Visit) -> Response:
+    fields = await visit.form()
+    workspace, text = workspace_of(visit), fields.get("text", "").strip()
+    corrected = m.Invalidate(visit.path["id"], text or None)
+    made = await visit.call(o.INVALIDATE, corrected, workspace)
+    return redirect(_page_of(visit, workspace, made.id) if text else url("notes", w=workspace))
+
+
+async def move_line(visit: Visit) -> Response:
+    """Store the note in the other namespace, then forget it here: the log has a row for each."""
+    fields = await visit.form()
+    workspace, line_id = workspace_of(visit), visit.path["id"]
+    found = await visit.call(o.LINE, m.GetLine(line_id), workspace)
+    target = fields.get("namespace", "").strip()
+    if target in ("", found.namespace):
+        raise InvalidInput("name another namespace", hint="The note is in this one already.")
+    await visit.call(o.FORGET, m.Forget(id=line_id, dry_run=True), workspace)
+    copy = m.Put(
+        text=found.text,
+        namespace=target,
+        kind=found.kind,
+        metadata=found.metadata,
+        occurred_at=found.occurred_at or found.created_at,
+        session=found.session,
+    )
+    stored = await visit.call(o.PUT, copy, workspace)
+    answer = await visit.call(o.FORGET, m.Forget(id=line_id), workspace)
+    moved = {"from": found.namespace, "to": target, "page": _page_of(visit, workspace, stored.id)}
+    return visit.page("forgotten.html", answer=answer, moved=moved, workspace=workspace)
+
+
+async def forget_line(visit: Visit) -> Response:
+    """Shows what goes; with the form's consent, deletes it and gives the receipt."""
+    fields = await visit.form()
+    workspace, sure = workspace_of(visit), fields.get("sure") == "yes"
+    asked = m.Forget(id=visit.path["id"], dry_run=not sure)
+    answer = await visit.call(o.FORGET, asked, workspace)
+    template = "forgotten.html" if sure else "forget_line.html"
+    return visit.page(
+        template,
+        line=visit.path["id"],
+        owner=visit.path["owner"],
+        workspace=workspace,
+        answer=answer,
+        moved=None,
+    )
+
+
+async def receipt(visit: Visit) -> Response:
+    """The receipt that a page showed, as a file."""
+    fields = await visit.form()
+    return download(fields.get("receipt", "").encode(), "receipt.jws", "application/jose")
+
+
+_LINE = "/inspect/{workspace}/lines/{owner}/{id}"
+PAGES = {"/inspect/notes": notes, "/inspect/lines/{id}": own_line, _LINE: line}
+ACTIONS = {
+    "/inspect/notes": add_note,
+    f"{_LINE}/correct": correct_line,
+    f"{_LINE}/move": move_line,
+    f"{_LINE}/forget": forget_line,
+    "/inspect/receipt": receipt,
+}

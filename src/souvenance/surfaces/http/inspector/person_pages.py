@@ -1,0 +1,95 @@
+"""The page of a person: the card, conclusions, sessions, who knows something of them and who can read it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.responses import Response
+
+from souvenance.gate import inspection
+from souvenance.gate.conversation.conclusions import (
+    DELETE_CONCLUSION,
+    LIST_CONCLUSIONS,
+    READ_CONCLUSION,
+    ListConclusions,
+    OfConclusion,
+)
+from souvenance.surfaces.http.inspector.places import (
+    or_none,
+    reads,
+    sign_ins_of,
+    tokens_of,
+    workspace_of,
+)
+from souvenance.surfaces.http.inspector.visit import Visit, number, redirect, url
+
+_SHOWN = 20
+
+
+async def person(visit: Visit) -> Response:
+    workspace, peer = workspace_of(visit), visit.path["peer"]
+    observer = visit.query.get("as") or peer
+    page = max(1, number(visit.query.get("page", ""), 1))
+    about = {"observed_id": peer, "observer_id": observer}
+    facts, known, conclusions, tokens, let_in = await asyncio.gather(
+        visit.call(inspection.FACTS, inspection.Facts(workspace_id=workspace, peer=peer, observer=observer)),
+        visit.ask(
+            inspection.PERSON,
+            inspection.AskPerson(workspace_id=workspace, peer=peer, page=page, size=_SHOWN),
+        ),
+        visit.ask(LIST_CONCLUSIONS, ListConclusions(workspace_id=workspace, filters=about, size=_SHOWN)),
+        tokens_of(visit, workspace),
+        sign_ins_of(visit),
+    )
+    return visit.page(
+        "person.html",
+        workspace=workspace,
+        peer=peer,
+        observer=observer,
+        facts=facts.facts,
+        known=or_none(known),
+        number=page,
+        size=_SHOWN,
+        conclusions=or_none(conclusions),
+        tokens=None if tokens is None else [one for one in tokens if one.opens(workspace, peer)],
+        sign_ins=None if let_in is None else [one for one in let_in if reads(one, workspace, peer)],
+    )
+
+
+async def change_card(visit: Visit) -> Response:
+    """Add, correct, pin or take off one fact."""
+    fields = await visit.form()
+    workspace, peer = workspace_of(visit), visit.path["peer"]
+    observer = fields.get("observer") or peer
+    changed = inspection.AmendCard(
+        workspace_id=workspace,
+        peer=peer,
+        observer=observer,
+        before=fields.get("before") or None,
+        after=fields.get("after", "").strip() or None,
+    )
+    await visit.call(inspection.AMEND, changed)
+    return redirect(_page_of(workspace, peer, observer))
+
+
+def _page_of(workspace: str, peer: str, observer: str) -> str:
+    return url(workspace, "people", peer, **({} if observer == peer else {"as": observer}))
+
+
+async def forget_conclusion(visit: Visit) -> Response:
+    """Shows what goes; with the form's consent, deletes it."""
+    fields = await visit.form()
+    workspace, peer = workspace_of(visit), visit.path["peer"]
+    gone = OfConclusion(workspace_id=workspace, conclusion_id=visit.path["id"])
+    if fields.get("sure") != "yes":
+        found = await visit.call(READ_CONCLUSION, gone)
+        return visit.page("forget_conclusion.html", workspace=workspace, peer=peer, conclusion=found)
+    await visit.call(DELETE_CONCLUSION, gone)
+    return redirect(_page_of(workspace, peer, fields.get("observer") or peer))
+
+
+PAGES = {"/inspect/{workspace}/people/{peer}": person}
+ACTIONS = {
+    "/inspect/{workspace}/people/{peer}/card": change_card,
+    "/inspect/{workspace}/people/{peer}/conclusions/{id}/forget": forget_conclusion,
+}

@@ -1,0 +1,63 @@
+"""What the pages share: the workspace that a page is about, and who can read what is on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
+from souvenance.errors import SouvenanceError
+from souvenance.gate import sign_ins
+from souvenance.gate.conversation.peers import LIST_PEERS, ListPeers
+from souvenance.gate.conversation.workspaces import LIST_WORKSPACES, ListWorkspaces
+from souvenance.gate.token_tree import LIST_TOKENS, ListTokens, TokenAnswer
+from souvenance.surfaces.http.inspector.visit import Visit
+
+
+def workspace_of(visit: Visit) -> str:
+    """The workspace that a page is about: the one asked for, the token's own, or the default one."""
+    return visit.path.get("workspace") or visit.query.get("w") or home_of(visit)
+
+
+def home_of(visit: Visit) -> str:
+    """The workspace that the token writes notes to."""
+    wid = visit.who.wid
+    return wid if wid != ALL else DEFAULT_WORKSPACE
+
+
+async def workspaces_of(visit: Visit) -> list[str]:
+    if visit.who.wid != ALL:
+        return [visit.who.wid]
+    page = await visit.ask(LIST_WORKSPACES, ListWorkspaces(size=100))
+    named = [] if isinstance(page, SouvenanceError) else [one.id for one in page.items]
+    return sorted({*named, workspace_of(visit)})
+
+
+async def names_of(visit: Visit, workspace: str) -> list[str]:
+    """The first people of the workspace, to choose from; none if the token is for one person."""
+    page = await visit.ask(LIST_PEERS, ListPeers(workspace_id=workspace, size=100))
+    return [] if isinstance(page, SouvenanceError) else [one.id for one in page.items]
+
+
+def or_none(answer: Any | SouvenanceError) -> Any | None:
+    return None if isinstance(answer, SouvenanceError) else answer
+
+
+async def tokens_of(visit: Visit, workspace: str) -> list[TokenAnswer] | None:
+    """The tokens that hold, newest first; None if the signed-in token does not show them."""
+    found = or_none(await visit.ask(LIST_TOKENS, ListTokens(workspace)))
+    return None if found is None else found.tokens
+
+
+async def sign_ins_of(visit: Visit) -> list[Any] | None:
+    """The programs that are signed in; None if the signed-in token does not show them."""
+    found = or_none(await visit.ask(sign_ins.LIST, sign_ins.ListSignIns()))
+    return None if found is None else found.sign_ins
+
+
+def reads(sign_in: Any, workspace: str, peer: str, namespace: str | None = None) -> bool:
+    """Whether a program that is signed in may read what that peer has there."""
+    return (
+        sign_in.workspace == workspace
+        and (sign_in.everyone or sign_in.peer == peer)
+        and (namespace is None or not {ALL, namespace}.isdisjoint(sign_in.namespaces))
+    )

@@ -1,0 +1,319 @@
+"""The recall lab: the very text that an agent would be given for a message, and why the rest was left out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from starlette.responses import Response
+
+from souvenance.agents import injection
+from souvenance.agents.conversation_scope import ConversationScope
+from souvenance.agents.gated_memory import GatedMemory, Together
+from souvenance.agents.notes import MOST_OF_A_REMARK, search_terms
+from souvenance.agents.recalled import Known, Portrait
+from souvenance.agents.text_budget import excerpt
+from souvenance.agents.transcript import clean
+from souvenance.domain.frame import defuse
+from souvenance.domain.line import MESSAGE
+from souvenance.domain.trust import Trust, least_shown, of_message
+from souvenance.errors import InvalidInput, SouvenanceError
+from souvenance.gate import inspect_lines
+from souvenance.gate import messages as m
+from souvenance.gate.conversation.context import PeerContext
+from souvenance.gate.conversation.messages import SEARCH_PEER, SearchPeer
+from souvenance.gate.gate import Gate
+from souvenance.gate.messages import Request
+from souvenance.gate.operation import Operation
+from souvenance.gate.token_tree import TokenAnswer
+from souvenance.gate.token_verifier import Credentials
+from souvenance.surfaces.http.inspector.places import names_of, tokens_of, workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.visit import Visit, number
+
+LAYERS = {
+    "notes": "what was concluded",
+    "card": "the card",
+    "said": "what was said",
+    "agent": "the agent itself",
+}
+SIGNALS = {
+    "around": "words here and beside it",
+    "session": "words in the session",
+    "kin": "its own words",
+    "kin_session": "alike words in the session",
+    "meaning": "its meaning",
+    "gist": "the session's meaning",
+    "nearby": "meaning beside it",
+    "twice": "told by both",
+    "stray": "session about other things",
+    "speaker": "who speaks",
+    "moment": "names a time",
+    "count": "names a number",
+    "seldom": "said at that time",
+    "then": "speaks of that day",
+    "during": "of that time",
+    "update": "newer than another",
+    "asks": "is a question",
+    "self": "speaks of oneself",
+    "crowd": "many were looked at",
+}
+"""The signals of docs/reference/signals.md, in words."""
+_FOUND = 20
+_SIGNALS = 6
+_TOKENS, _MOST_TOKENS = 1200, 100_000
+_BEGINNING = 40
+"""So much of a message is looked for in the text that an agent is given."""
+_READING = ("get", "list")
+_FIELDS = ("peer", "agent", "q", "as", "namespaces", "day")
+
+GIVEN = ""
+OTHER_NAMESPACE = "other namespace"
+THIRD_PARTY = "third party's words"
+WEAK = "weak match"
+LAYER_OFF = "layer off"
+BUDGET = "budget"
+DUPLICATE = "duplicate"
+WHY = {
+    OTHER_NAMESPACE: "the token does not open the namespace that it lies in",
+    THIRD_PARTY: "the person only carried or quoted it, or it reads like orders to a model",
+    WEAK: "too little of it has to do with the message",
+    LAYER_OFF: "what was said is switched off",
+    BUDGET: "better matches took the room",
+    DUPLICATE: "the message or another line says the same",
+}
+
+
+class Setting(Struct, frozen=True):
+    """What a person may change."""
+
+    floor: bool = True
+    tokens: int = _TOKENS
+    layers: frozenset[str] = frozenset(LAYERS)
+
+
+class Trial(Struct, frozen=True):
+    """What an agent would be given under one setting."""
+
+    setting: Setting
+    text: str
+    tokens: int
+    left_out: Mapping[str, str]
+    """Why a message that was found is not in the text, by its id."""
+
+
+class Ranked(Struct, frozen=True):
+    """A message that a search found, and its strongest signals."""
+
+    message: Any
+    bars: list[tuple[str, float, int]]
+
+
+class Question(Struct, frozen=True):
+    workspace: str
+    peer: str
+    agent: str
+    text: str
+    at: datetime | None
+
+
+async def recall(visit: Visit) -> Response:
+    workspace, query = workspace_of(visit), visit.query
+    asked = {name: query.get(name, "").strip() for name in _FIELDS}
+    settings = [_setting(visit, "")]
+    if query.get("compare") == "yes":
+        settings.append(_setting(visit, "b_"))
+    tokens, names, workspaces = await asyncio.gather(
+        tokens_of(visit, workspace),
+        names_of(visit, workspace),
+        workspaces_of(visit),
+    )
+    values: dict[str, Any] = {
+        "workspace": workspace,
+        "workspaces": workspaces,
+        "asked": asked,
+        "names": names,
+        "tokens": tokens or [],
+        "layers": LAYERS,
+        "why": WHY,
+        "settings": [*settings, Setting()][:2],
+        "compared": len(settings) > 1,
+        "ranked": None,
+        "trials": [],
+    }
+    if asked["peer"] and asked["q"]:
+        question = Question(workspace, asked["peer"], asked["agent"], asked["q"], _day(asked["day"]))
+        eye = _as_token(visit, workspace, asked, tokens or [])
+        values["ranked"], values["trials"] = await _tried(visit, eye, question, settings)
+    return visit.page("recall.html", **values)
+
+
+def _setting(visit: Visit, prefix: str) -> Setting:
+    """What the form says; before it was sent, the usual."""
+    query = visit.request.query_params
+    if query.get("set") != "yes":
+        return Setting()
+    tokens = min(number(query.get(f"{prefix}tokens", ""), _TOKENS), _MOST_TOKENS)
+    layers = frozenset(query.getlist(f"{prefix}layer")).intersection(LAYERS)
+    return Setting(query.get(f"{prefix}floor") == "on", tokens, layers)
+
+
+def _day(text: str) -> datetime | None:
+    """The end of that day. Raises: InvalidInput."""
+    if not text:
+        return None
+    try:
+        return datetime.fromisoformat(text).replace(hour=23, minute=59, tzinfo=UTC)
+    except ValueError:
+        raise InvalidInput("the day can't be read", hint="Write it as 2026-03-04.") from None
+
+
+def _as_token(visit: Visit, workspace: str, asked: dict[str, str], tokens: Sequence[TokenAnswer]) -> Visit:
+    """Whoever signed in, or as one who holds that token would see it. Raises: SouvenanceError."""
+    eye = visit
+    if asked["as"]:
+        chosen = next((one for one in tokens if one.id == asked["as"]), None)
+        if chosen is None:
+            raise InvalidInput("that token is not there", hint="It ended, or your token does not show it.")
+        eye = eye.narrowed(
+            m.Attenuate(
+                sub=chosen.sub,
+                ops=tuple(op for op in _READING if op in chosen.ops and op in visit.who.ops),
+                wid=workspace,
+                namespaces_allowed=tuple(chosen.namespaces),
+                peers=tuple(peer for peer in chosen.peers if peer != chosen.sub),
+                sessions=None if chosen.sessions is None else tuple(chosen.sessions),
+            )
+        )
+    namespaces = tuple(part.strip() for part in asked["namespaces"].split(",") if part.strip())
+    return eye.narrowed(m.Attenuate(namespaces_allowed=namespaces)) if namespaces else eye
+
+
+async def _tried(
+    visit: Visit, eye: Visit, asked: Question, settings: Sequence[Setting]
+) -> tuple[list[Ranked], list[Trial]]:
+    search = SearchPeer(
+        workspace_id=asked.workspace,
+        peer_id=asked.peer,
+        query=asked.text,
+        limit=_FOUND,
+        explain=True,
+        at=asked.at,
+    )
+    floors = sorted({setting.floor for setting in settings})
+    found, open_to, near, *knowns = await asyncio.gather(
+        visit.call(SEARCH_PEER, search),
+        _none() if eye is visit else eye.ask(SEARCH_PEER, search),
+        eye.ask(SEARCH_PEER, replace(search, floor=True, explain=False)),
+        *(eye.look(partial(_known, asked, floor)) for floor in floors),
+    )
+    every = found.messages
+    opened = {one.id for one in every} if eye is visit else _ids(open_to)
+    texts = [_text(knowns[floors.index(one.floor)], asked, one) for one in settings]
+    lengths = await visit.ask(
+        inspect_lines.MEASURE, inspect_lines.Measure(workspace_id=asked.workspace, texts=texts)
+    )
+    counts = [0] * len(texts) if isinstance(lengths, SouvenanceError) else lengths.tokens
+    trials = []
+    for setting, text, tokens in zip(settings, texts, counts, strict=True):
+        known = knowns[floors.index(setting.floor)]
+        roomy = _text(known, asked, replace(setting, tokens=_MOST_TOKENS))
+        judge = partial(_left_out, asked, setting, text, roomy, known, opened, _ids(near))
+        trials.append(Trial(setting, text, tokens, {one.id: judge(one) for one in every}))
+    return [Ranked(one, _signal_bars(one.explanation)) for one in every], trials
+
+
+async def _none() -> None:
+    return None
+
+
+def _ids(answer: Any) -> set[str]:
+    return set() if isinstance(answer, SouvenanceError) else {one.id for one in answer.messages}
+
+
+def _known(asked: Question, floor: bool, gate: Gate, credentials: Credentials) -> Known:
+    """What memory has for the message, as the agent's own code asks for it."""
+    scope = ConversationScope(
+        workspace=asked.workspace,
+        session="",
+        user=asked.peer,
+        ai=asked.agent or asked.peer,
+        personal=False,
+        agent="looks" if asked.agent else "absent",
+    )
+    together = _asking(gate.call_all, floor, asked.at)
+    return GatedMemory(gate, scope, lambda job: credentials, capped=True, together=together).known(asked.text)
+
+
+def _asking(call_all: Together, floor: bool, at: datetime | None) -> Together:
+    """Asks the same, at that moment and with or without the floor."""
+
+    def changed(request: Request) -> Request:
+        if isinstance(request, SearchPeer):
+            return replace(request, floor=floor, at=at)
+        return replace(request, floor=floor) if isinstance(request, PeerContext) else request
+
+    def together(credentials: Credentials, calls: Sequence[tuple[Operation, Request]]) -> list[Any]:
+        return call_all(credentials, [(operation, changed(request)) for operation, request in calls])
+
+    return together
+
+
+def _text(known: Known, asked: Question, setting: Setting) -> str:
+    on: Callable[[str], bool] = setting.layers.__contains__
+    user, ai = known.user, known.ai
+    kept = replace(
+        known,
+        user=Portrait(user.view if on("notes") else "", user.card if on("card") else ()),
+        ai=ai if on("agent") else Portrait(),
+        passages=known.passages if on("said") else (),
+    )
+    now = asked.at or datetime.now().astimezone()
+    return injection.base(kept, asked.text, now, tokens=setting.tokens)
+
+
+def _left_out(
+    asked: Question,
+    setting: Setting,
+    text: str,
+    roomy: str,
+    known: Known,
+    opened: set[str],
+    near: set[str],
+    message: Any,
+) -> str:
+    beginning = defuse(excerpt(clean(message.content), search_terms(asked.text), MOST_OF_A_REMARK))
+    beginning = beginning[:_BEGINNING]
+    trust = of_message(message.kind or MESSAGE, message.metadata, message.content)
+    considered = any(beginning in defuse(clean(one.text)) for one in known.passages)
+    for holds, reason in (
+        (beginning in text, GIVEN),
+        (message.id not in opened, OTHER_NAMESPACE),
+        (trust < least_shown(asked.text) or trust == Trust.SUSPECT, THIRD_PARTY),
+        (setting.floor and message.id not in near, WEAK),
+        ("said" not in setting.layers, LAYER_OFF),
+        (beginning in roomy or not considered, BUDGET),
+    ):
+        if holds:
+            return reason
+    return DUPLICATE
+
+
+def _signal_bars(explanation: m.Explanation | None) -> list[tuple[str, float, int]]:
+    """The signals that added most, each with what it added and the length of its bar."""
+    if explanation is None:
+        return []
+    strongest = [one for one in explanation.signals.items() if one[1].added][:_SIGNALS]
+    most = max((abs(signal.added) for _, signal in strongest), default=1)
+    return [
+        (SIGNALS.get(name, name), signal.added, round(abs(signal.added) / most * 100))
+        for name, signal in strongest
+    ]
+
+
+PAGES = {"/inspect/recall": recall}
+ACTIONS: dict[str, Any] = {}

@@ -1,0 +1,104 @@
+"""The page of a session: what was said, what was concluded from it, and forgetting it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from starlette.responses import Response
+
+from souvenance.errors import SouvenanceError
+from souvenance.gate import inspect_lines
+from souvenance.gate.conversation.context import SUMMARIES, Summaries
+from souvenance.gate.conversation.messages import (
+    DELETE_MESSAGE,
+    LIST_MESSAGES,
+    READ_MESSAGE,
+    DeleteMessage,
+    ListMessages,
+    OfMessage,
+)
+from souvenance.gate.conversation.sessions import DELETE_SESSION, OfSession
+from souvenance.surfaces.http.inspector.places import or_none, workspace_of
+from souvenance.surfaces.http.inspector.visit import Visit, number, redirect, url
+
+_SHOWN = 50
+
+
+async def session(visit: Visit) -> Response:
+    workspace, name = workspace_of(visit), visit.path["session"]
+    page = max(1, number(visit.query.get("page", ""), 1))
+    said = ListMessages(workspace_id=workspace, session_id=name, page=page, size=_SHOWN)
+    summed_up = Summaries(workspace_id=workspace, session_id=name, if_any=True)
+    messages, summaries = await asyncio.gather(
+        visit.call(LIST_MESSAGES, said), visit.ask(SUMMARIES, summed_up)
+    )
+    return visit.page(
+        "session.html",
+        workspace=workspace,
+        session=name,
+        messages=messages,
+        summaries=or_none(summaries),
+        beside=await _concluded(visit, workspace, name, [one.id for one in messages.items]),
+    )
+
+
+async def _concluded(visit: Visit, workspace: str, session: str, messages: list[str]) -> dict[str, list[Any]]:
+    """What was concluded from each of the messages, by its id."""
+    asked = inspect_lines.AskConcluded(workspace_id=workspace, session_id=session, messages=messages)
+    answer = await visit.ask(inspect_lines.CONCLUDED, asked)
+    beside: dict[str, list[Any]] = {}
+    for one in [] if isinstance(answer, SouvenanceError) else answer.conclusions:
+        for source in one.source_ids or ():
+            beside.setdefault(source, []).append(one)
+    return beside
+
+
+async def forget_message(visit: Visit) -> Response:
+    """Shows what goes; with the form's consent, deletes it."""
+    fields = await visit.form()
+    workspace, name, line = workspace_of(visit), visit.path["session"], visit.path["id"]
+    if fields.get("sure") != "yes":
+        read = OfMessage(workspace_id=workspace, session_id=name, message_id=line)
+        found = await visit.call(READ_MESSAGE, read)
+        beside = await _concluded(visit, workspace, name, [line])
+        return visit.page(
+            "forget_message.html", workspace=workspace, session=name, message=found, beside=beside
+        )
+    gone = DeleteMessage(workspace_id=workspace, session_id=name, message_id=line)
+    await visit.call(DELETE_MESSAGE, gone)
+    return redirect(url(workspace, "sessions", name))
+
+
+async def forget_from(visit: Visit) -> Response:
+    """Shows how much goes from this message on; with the form's consent, deletes it."""
+    fields = await visit.form()
+    workspace, name, line = workspace_of(visit), visit.path["session"], visit.path["id"]
+    sure = fields.get("sure") == "yes"
+    asked = inspect_lines.ForgetFrom(
+        workspace_id=workspace, session_id=name, message_id=line, dry_run=not sure
+    )
+    gone = await visit.call(inspect_lines.FORGET_FROM, asked)
+    if not sure:
+        return visit.page("forget_from.html", workspace=workspace, session=name, line=line, gone=gone)
+    return redirect(url(workspace, "sessions", name))
+
+
+async def forget_session(visit: Visit) -> Response:
+    """Shows what goes; with the form's consent, deletes it."""
+    fields = await visit.form()
+    workspace, name = workspace_of(visit), visit.path["session"]
+    if fields.get("sure") != "yes":
+        newest = ListMessages(workspace_id=workspace, session_id=name, size=3, reverse=True)
+        messages = await visit.call(LIST_MESSAGES, newest)
+        return visit.page("forget_session.html", workspace=workspace, session=name, messages=messages)
+    await visit.call(DELETE_SESSION, OfSession(workspace_id=workspace, session_id=name))
+    return redirect(url())
+
+
+PAGES = {"/inspect/{workspace}/sessions/{session}": session}
+ACTIONS = {
+    "/inspect/{workspace}/sessions/{session}/forget": forget_session,
+    "/inspect/{workspace}/sessions/{session}/messages/{id}/forget": forget_message,
+    "/inspect/{workspace}/sessions/{session}/messages/{id}/forget-from": forget_from,
+}

@@ -1,0 +1,40 @@
+"""`souvenance demo --fill` fills an empty data folder with the same believable memory each time."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from processes import run_souvenance
+from souvenance.domain.names import DEFAULT_WORKSPACE
+from surfaces.door import serving
+
+
+def test_an_empty_folder_gets_people_agents_sessions_and_a_log_with_a_refusal(home):
+    told = json.loads(run_souvenance("--json", "demo", "--fill", home=home).stdout)
+    assert told == {"sessions": 64, "messages": 146, "notes": 7, "tokens": 3}
+    with serving(home) as server:
+        place = f"/v3/workspaces/{DEFAULT_WORKSPACE}"
+        peers = server.owner.post(f"{place}/peers/list", json={}).json()["items"]
+        assert {one["id"] for one in peers} == {"ann", "ben", "layla", "yuki", "hermes", "travel-agent"}
+        card = server.owner.get(f"{place}/peers/ann/card").json()["peer_card"]
+        assert {"Home: Porto", "Allergy: penicillin"} <= set(card)
+        rows = server.owner.get("/v1/audit", params={"first": 0, "limit": 1000}).json()["rows"]
+        assert ("travel-agent", "namespace_denied") in {(row["actor"], row["outcome"]) for row in rows}
+        found = server.owner.post("/v1/memory/get", json={"query": "boiler pressure"}).json()["lines"]
+        assert found[0]["text"] == "boiler pressure should be 1.8 bar, the plumber says"
+        queue = server.owner.get(f"{place}/queue/status").json()
+        assert queue["pending_work_units"] == 0
+
+
+def test_a_folder_with_memory_is_left_as_it_is(home):
+    run_souvenance("put", "mine", home=home)
+    refused = run_souvenance("demo", "--fill", home=home, exit_code=7)
+    assert "has memory already" in refused.stderr
+    listed = run_souvenance("list", home=home).stdout
+    assert len(re.findall(r"mine", listed)) == 1
+
+
+def test_a_server_is_not_filled(home):
+    refused = run_souvenance("--url", "http://127.0.0.1:9", "demo", "--fill", home=home, exit_code=3)
+    assert "data folder" in refused.stderr
