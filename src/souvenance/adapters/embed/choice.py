@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from importlib.metadata import version
 from importlib.util import find_spec
 from threading import Lock
 from typing import Any
@@ -120,6 +119,8 @@ class FastEmbedder:
     @property
     def space(self) -> str:
         """Names fastembed's minor version too: they have changed how a model's tokens are pooled."""
+        from importlib.metadata import version
+
         return f"fastembed/{'.'.join(version('fastembed').split('.')[:2])}/{self._model}"
 
     @property

@@ -43,7 +43,6 @@ _TOLD_APART = 12
 """To how many digits scores are: sums of the same numbers may differ beyond."""
 _SLACK = 10.0 ** (1 - _TOLD_APART)
 
-
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 _NOTHING: Numbers = np.zeros(0, dtype=np.int64)
@@ -217,11 +216,8 @@ class RankedIndex:
             compartments = self._followed(tx, sight.compartments)
             if not seen.shows(compartments, sight.sessions):
                 found.append(self._view(sight, compartments, asked=False))
-        if (
-            before is None
-            or compartment not in self._compartments
-            or self._compartments[compartment].seq != before
-        ):
+        index = self._compartments.get(compartment)
+        if before is None or index is None or index.seq != before:
             self._touched.discard(compartment)  # Else what is being written is yet to be seen.
         return [view for view in found if view is not None]
 

@@ -112,15 +112,17 @@ class SqliteEngine:
         _acquire(locks)
         try:
             session.execute("BEGIN IMMEDIATE")
+            committed = False
             try:
                 session.look()
                 yield session
                 session.execute("COMMIT")
-            except BaseException:
-                session.distrust()
-                if session.in_transaction:
-                    session.execute("ROLLBACK")
-                raise
+                committed = True
+            finally:
+                if not committed:
+                    session.distrust()
+                    if session.in_transaction:
+                        session.execute("ROLLBACK")
         except sqlite3.Error as error:
             raise _translation(error) from error
         finally:
