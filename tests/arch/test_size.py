@@ -17,12 +17,12 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines": 66_200,
-    "files": 340,
-    "regexes": 292,
-    "lines of language": 3_580,
+    "lines": 68_100,
+    "files": 350,
+    "regexes": 288,
+    "lines of language": 3_605,
     "regexes of language": 126,
-    "words of language": 5_980,
+    "words of language": 5_979,
 }
 
 

@@ -35,15 +35,15 @@ NAMES = {
     "/inspect/audit": "audit-log",
     "/inspect/work": "background-work",
 }
-NO_PICTURE = ("/inspect/", "/inspect/work/tail", UNDER_WAY)
-"""The same page as another, no page, and one that is gone in a moment."""
+NO_PICTURE = ("/inspect/", "/inspect/data/stored", "/inspect/work/tail", UNDER_WAY)
+"""The same page as another, parts of pages, and one that is gone in a moment."""
 
 _STEADY = """
 import random, sys, time
 from datetime import datetime
 from souvenance.adapters import system_clock
 from souvenance.surfaces.cli import demo
-from souvenance.surfaces.http.inspector import memory_pages
+from souvenance.surfaces.http.inspector import data_pages, recall_pages
 
 seed = int(sys.argv.pop(1))
 began, now = time.monotonic(), 1780477200 + 600 * seed
@@ -54,9 +54,7 @@ class Then(datetime):
         return datetime.fromtimestamp(now, tz)
 system_clock.SystemClock.now = lambda self: now * 1000 + int((time.monotonic() - began) * 1000)
 system_clock.SystemEntropy.take = lambda self, count: chance.randbytes(count)
-demo.datetime = Then
-if hasattr(memory_pages, "datetime"):
-    memory_pages.datetime = Then
+demo.datetime = data_pages.datetime = recall_pages.datetime = Then
 from souvenance.commands import main
 main()
 """

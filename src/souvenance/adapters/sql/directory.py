@@ -34,10 +34,10 @@ _MEMBERSHIPS = "SELECT workspace, kind, holder, held, since, until, configuratio
 _BATCH = """SELECT workspace, session, digest, at, first_turn, last_turn FROM batches
     WHERE workspace = ? AND session = ? AND digest = ?"""
 _FORGET_BATCHES = "DELETE FROM batches WHERE workspace = ? AND session = ? AND at < ?"
-_MEMBERSHIPS = """FROM memberships t JOIN entries e
+_PRESENT = """FROM memberships t JOIN entries e
     ON e.workspace = t.workspace AND e.name = t.holder
     WHERE t.workspace = ? AND t.kind = ? AND t.until IS NULL AND e.kind IN (?)"""
-_JOINED = f"SELECT t.holder {_MEMBERSHIPS}"
+_JOINED = f"SELECT t.holder {_PRESENT}"
 _IN_ORDER = "ORDER BY t.since"
 """So that the index by what is held is preferred to the key, by which all of the workspace's are read."""
 _KEEP_BATCH = """INSERT INTO batches (workspace, session, digest, at, first_turn, last_turn)
@@ -156,7 +156,7 @@ class SqlDirectory:
         self, workspace: str, peer: str, namespaces: Collection[str] | None, offset: int, limit: int
     ) -> list[Entry]:
         among = "" if namespaces is None else f" AND e.namespace IN {marks(namespaces)}"
-        sql = f"""SELECT e.name {_MEMBERSHIPS} AND t.held IN (?){among}
+        sql = f"""SELECT e.name {_PRESENT} AND t.held IN (?){among}
             GROUP BY e.name, e.uid ORDER BY e.uid DESC LIMIT ? OFFSET ?"""
         values = (workspace, MEMBER, SESSION, peer, *(namespaces or ()), limit, offset)
         names = [row[0] for row in self._session.rows(sql, values)]

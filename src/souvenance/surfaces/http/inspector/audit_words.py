@@ -87,6 +87,17 @@ WORDS = {
     "work.summarise": "summarised a session",
     "work.dream": "reasoned over conclusions",
     "work.deliver": "called a webhook",
+    "storage": "looked how much is stored",
+    "health": "looked how the server is",
+    "model.use": "looked what models cost",
+    "jobs.list": "looked at the jobs",
+    "jobs.retry": "tried a job again",
+    "audit.tail": "watched the audit log",
+    "keep.backup": "made a backup",
+    "passkey.add": "added a passkey",
+    "passkey.use": "signed in with a passkey",
+    "passkey.list": "listed passkeys",
+    "passkey.remove": "removed a passkey",
 }
 """For the operations that people meet; others are told by their names."""
 

@@ -41,28 +41,6 @@ LAYERS = {
     "said": "what was said",
     "agent": "the agent itself",
 }
-SIGNALS = {
-    "around": "words here and beside it",
-    "session": "words in the session",
-    "kin": "its own words",
-    "kin_session": "alike words in the session",
-    "meaning": "its meaning",
-    "gist": "the session's meaning",
-    "nearby": "meaning beside it",
-    "twice": "told by both",
-    "stray": "session about other things",
-    "speaker": "who speaks",
-    "moment": "names a time",
-    "count": "names a number",
-    "seldom": "said at that time",
-    "then": "speaks of that day",
-    "during": "of that time",
-    "update": "newer than another",
-    "asks": "is a question",
-    "self": "speaks of oneself",
-    "crowd": "many were looked at",
-}
-"""The signals of docs/reference/signals.md, in words."""
 _FOUND = 20
 _SIGNALS = 6
 _TOKENS, _MOST_TOKENS = 1200, 100_000
@@ -310,7 +288,7 @@ def _signal_bars(explanation: m.Explanation | None) -> list[tuple[str, float, in
     strongest = [one for one in explanation.signals.items() if one[1].added][:_SIGNALS]
     most = max((abs(signal.added) for _, signal in strongest), default=1)
     return [
-        (SIGNALS.get(name, name), signal.added, round(abs(signal.added) / most * 100))
+        (name.replace("_", " "), signal.added, round(abs(signal.added) / most * 100))
         for name, signal in strongest
     ]
 
