@@ -17,9 +17,9 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines": 68_100,
+    "lines": 68_160,
     "files": 350,
-    "regexes": 288,
+    "regexes": 292,
     "lines of language": 3_605,
     "regexes of language": 126,
     "words of language": 5_979,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from souvenance.domain.audit import Event
 from souvenance.domain.names import SESSIONS
 from souvenance.gate import messages as m
 from souvenance.gate import operations as memory
@@ -325,31 +324,6 @@ def test_lines_put_by_hand_go_with_their_session_or_peer_and_the_doctor_knows(st
     assert doctor(stage) == []
     stage.world.call(memory.PUT, alice, m.Put(text="by hand again", namespace="travel"))
     do(DELETE_PEER, peer_id="alice")
-    assert doctor(stage) == []
-
-
-@pytest.mark.parametrize(
-    "later",
-    [
-        {"gone_workspace": True},
-        {"gone_owner": "alice"},
-        {"gone_session": "s"},
-        {"gone": [["alice", "default", ["{id}"]]]},
-    ],
-    ids=str,
-)
-def test_the_doctor_understands_a_log_from_before_namespaces(stage, later):
-    line_id = stage.world.ulid()
-
-    def told(detail):
-        text = msgspec.json.encode(detail).decode().replace("{id}", line_id)
-        with stage.world.store.write() as tx:
-            lines = (line_id,) if "put" in detail else ()
-            tx.audit.append("w", Event(1, "owner", "cap", "messages.add", "ok", ("default",), lines, text))
-
-    told({"put": [["alice", "s", 1]]})
-    assert doctor(stage) == [f"line {line_id} was put, never forgotten, and is not there"]
-    told(later)
     assert doctor(stage) == []
 
 

@@ -58,8 +58,8 @@ def test_every_command_error_setting_route_and_operation_is_in_its_page():
     assert all(f"Operation `{operation.name}`, " in text("honcho.md") for operation in OPERATIONS)
 
 
-OPTIONS_OF_OTHERS = {"--no-deps", "--scope", "--transport"}
-"""Of pip, and of the clients whose setup is shown."""
+OPTIONS_OF_OTHERS = {"--hypothesis-profile", "--no-deps", "--scope", "--transport"}
+"""Of pip, pytest, and the clients whose setup is shown."""
 AUTHLIBS = {"insecure_transport", "invalid_client", "invalid_scope"}
 """What the library of the sign-in answers by itself."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +15,7 @@ WORDS = st.text(st.sampled_from("aé.!?。」🎉"), min_size=1, max_size=5)
 GAPS = st.sampled_from([" ", "  ", "\n", "\n\n", "\r\n", " \n \n", "\t", "\u00a0", "\u3000"])
 PROSE = st.lists(st.tuples(WORDS, GAPS), max_size=40).map(lambda parts: "".join(map("".join, parts)))
 LUMPY = st.text(st.sampled_from("ab \n.\u0301\u200d\ufe0f👩👧🏽🇩🇪각\u1100\u1161\u11a8\r"), max_size=80)
+CLUSTERS = ["e\u0301", "\U0001f469\u200d\U0001f467", "👍🏽", "🇩🇪", "नि", "\u1100\u1161\u11a8", "x"]
 
 
 def solid(text):
@@ -50,6 +53,16 @@ def test_words_that_fit_are_never_broken(words, most):
     assert " ".join(chunks(" ".join(words), most)).split() == words
 
 
+@given(st.lists(st.sampled_from(CLUSTERS), max_size=60), st.integers(8, 30))
+@steady
+def test_what_is_shown_as_one_character_is_never_broken(clusters, most):
+    for piece in chunks("".join(clusters), most):
+        assert not unicodedata.category(piece[0]).startswith("M")
+        assert piece[0] not in "\u200d🏽\u1161\u11a8"
+        assert piece[-1] != "\u200d"
+        assert sum("\U0001f1e6" <= character <= "\U0001f1ff" for character in piece) % 2 == 0
+
+
 @pytest.mark.parametrize(
     ("text", "most", "pieces"),
     [
@@ -71,6 +84,11 @@ def test_words_that_fit_are_never_broken(words, most):
 )
 def test_a_cut_is_made_at_the_best_place_in_reach(text, most, pieces):
     assert chunks(text, most) == pieces
+
+
+def test_a_cluster_longer_than_any_real_one_is_broken_after_all():
+    marks = "a" + "\u0301" * 200
+    assert [len(piece) for piece in chunks(marks, 100)] == [100, 100, 1]
 
 
 def test_a_message_holds_25_000_characters():

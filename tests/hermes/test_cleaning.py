@@ -242,11 +242,16 @@ TEXTS = st.text() | st.lists(
 
 
 @given(TEXTS, st.integers(13, 60))
-def test_the_pieces_of_a_text_are_short_enough_and_lose_nothing_but_white_space(text, most):
+def test_the_pieces_of_a_text_are_short_enough_and_lose_nothing(text, most):
     pieces = chunks(text, most)
-    assert "".join(joined(pieces).split()) == "".join(text.split())
+    assert joined(pieces) == text
     assert all(0 < len(piece) <= most for piece in pieces)
-    assert len(pieces) <= 1 or len(text) > most
+    assert (len(pieces) <= 1) == (len(text) <= most)
+
+
+@given(TEXTS, st.integers(-5, 12))
+def test_a_limit_that_leaves_no_compartment_is_taken_for_the_least_that_does(text, most):
+    assert chunks(text, most) == chunks(text, 13)
 
 
 @pytest.mark.parametrize(
@@ -254,15 +259,18 @@ def test_the_pieces_of_a_text_are_short_enough_and_lose_nothing_but_white_space(
     [
         ("", 20, []),
         ("short", 20, ["short"]),
+        ("one two three four five six", 20, ["one two three four ", "[continued] five six"]),
+        ("One sentence. And a second one.", 28, ["One sentence. And a second ", "[continued] one."]),
         (
-            "one two three four five",
-            20,
-            ["one two", "[continued] three", "[continued] four", "[continued] five"],
+            "This is the first one. And a second one.",
+            28,
+            ["This is the first one. ", "[continued] And a second ", "[continued] one."],
         ),
+        ("x" * 30, 20, ["x" * 20, "[continued] " + "x" * 8, "[continued] xx"]),
         (
-            "A first line\nand a second one",
-            26,
-            ["A first line", "[continued] and a second", "[continued] one"],
+            "A first line that is long\nand a second",
+            28,
+            ["A first line that is long\n", "[continued] and a second"],
         ),
     ],
 )

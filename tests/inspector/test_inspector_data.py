@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
@@ -151,11 +152,13 @@ def test_a_person_is_exported_as_text_and_as_an_archive_that_reads_back(server, 
 def test_a_backup_is_downloaded_and_restores(server, window, tmp_path):
     page = window(**OFF)
     page.goto(f"{server.url}/inspect/data")
-    page.get_by_label("Put the keys in the file").check()
     with page.expect_download() as began:
         page.get_by_role("button", name="Download a backup").click()
     began.value.save_as(tmp_path / "backup")
     run_souvenance("restore", str(tmp_path / "backup"), home=tmp_path / "again")
+    assert not (tmp_path / "again" / "root.key").exists()
+    for key in ("root.key", "signing.key", "owner.cap"):
+        shutil.copy(server.home / key, tmp_path / "again")
     assert "nuts" in run_souvenance("get", "what am I allergic to?", home=tmp_path / "again").stdout
     assert not list(server.home.glob(".backup*"))
     rows = server.owner.get("/v1/audit", params={"limit": 1000}).json()["rows"]

@@ -82,7 +82,7 @@ def test_a_wrong_setting_is_told(wrong):
 
 
 def test_every_setting_of_a_model_is_known():
-    assert sum(name.startswith("SOUVENANCE_MODEL_") for name in VARIABLES) == 23
+    assert sum(name.startswith("SOUVENANCE_MODEL_") for name in VARIABLES) == 24
     with pytest.raises(Misconfigured):
         settings_from({"SOUVENANCE_MODEL_NAMES": "one"})
 

@@ -171,7 +171,12 @@ def test_where_no_vectors_are_made_pgvector_is_not_wanted(home, server, bare, wi
 
 @pytest.mark.parametrize(
     ("kept", "told"),
-    [("auto", "in the clear"), ("sealed", "sealed"), ("pgvector", "in the clear"), ("none", "not")],
+    [
+        ("auto", "unencrypted in pgvector"),
+        ("sealed", "sealed"),
+        ("pgvector", "unencrypted in pgvector"),
+        ("none", "not"),
+    ],
 )
 def test_the_status_says_how_vectors_are_kept(home, server, bare, kept, told):
     store = {**EMBEDDER, "SOUVENANCE_STORE": server.url(bare), "SOUVENANCE_VECTORS": kept}

@@ -101,7 +101,7 @@ def test_get_takes_the_moment_it_is_asked_at_and_says_why_a_line_came(command, c
         line, why = command(*asked, "--at", at).out.splitlines()
         assert line.endswith(f"ran in the park {day}")
         assert re.fullmatch(r"    1\. relevance \d+\.\d\d, by words alone: .*", why)
-        assert "seldom 0." in why
+        assert "said_then 0." in why
 
 
 def test_list_prints_ids_and_texts_page_by_page(command, compartment):

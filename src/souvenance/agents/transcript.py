@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 
-from souvenance.domain import chunking
+from souvenance.domain.chunking import LONGEST_CHARACTER, is_one_character
 from souvenance.patterns import pattern
 
 CONTINUED = "[continued] "
@@ -26,6 +26,13 @@ _NOTE = pattern(
 _INTRO = "Background from memory: noted or said earlier"
 """How our own text in the fence begins; it goes on in paragraphs of lines that begin with a dash."""
 _BRACKETS = str.maketrans("", "", "<[")
+
+_PARAGRAPH = pattern(r"\n\s*\n\s*")
+_LINE = pattern(r"\n")
+_SENTENCE = pattern(r"[.!?…。！？؟।]['\"»”’)\]]?\s|[。！？]")
+_WORD = pattern(r"\s+")
+_FAR_FROM_THE_END = 4
+"""A piece is cut at a boundary in its last part of so many."""
 
 _ROOTS = "bin data dev etc home lib media mnt opt proc root run sbin srv sys tmp users usr var volumes"
 _COMMAND = pattern(
@@ -86,11 +93,35 @@ def spoken(content: object) -> str:
 
 
 def chunks(text: str, most_chars: int) -> list[str]:
-    """The text in pieces of at most so many characters. All but the first begin with CONTINUED."""
-    if len(text) <= most_chars:
-        return [text] if text else []
-    pieces = chunking.chunks(text, max(1, most_chars - len(CONTINUED)))
-    return [f"{CONTINUED if at else ''}{piece}" for at, piece in enumerate(pieces)]
+    """The text in pieces of at most so many characters, of which there must be more than CONTINUED has.
+
+    All but the first begin with CONTINUED. They end where a paragraph, a sentence or at least a word
+    does, if one does not far from the end; without their beginnings they are the text.
+    """
+    room = max(most_chars, len(CONTINUED) + 1)
+    pieces: list[str] = []
+    start = 0
+    while start < len(text):
+        mark = CONTINUED if pieces else ""
+        end = _end(text, start, start + room - len(mark))
+        pieces.append(mark + text[start:end])
+        start = end
+    return pieces
+
+
+def _end(text: str, start: int, latest: int) -> int:
+    """Where the piece that begins at `start` ends."""
+    if latest >= len(text):
+        return len(text)
+    near = latest - (latest - start) // _FAR_FROM_THE_END
+    for boundary in (_PARAGRAPH, _LINE, _SENTENCE, _WORD):
+        end = max((found.end() for found in boundary.finditer(text, near, latest)), default=start)
+        if end > start and not is_one_character(text, end):
+            return end
+    for end in range(latest, max(start, latest - LONGEST_CHARACTER), -1):
+        if not is_one_character(text, end):
+            return end
+    return latest
 
 
 def is_trivial(text: str) -> bool:

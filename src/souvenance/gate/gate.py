@@ -25,8 +25,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from itertools import groupby
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
@@ -71,7 +71,7 @@ class Idle:
 
     def __init__(self) -> None:
         self._asked = self._answered = 0
-        self._lock = Lock()
+        self._lock = threading.Lock()
 
     @property
     def asked(self) -> int:
@@ -159,7 +159,7 @@ class _One:
     """One piece of work at a time, in the thread of the request."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = threading.Lock()
 
     def __call__(self, caller: str, work: Callable[[], _Found]) -> _Found:
         with self._lock:
@@ -438,10 +438,9 @@ class Gate:
                 found = self._perform(tx, asked, request, reading)
             if found is not None:
                 return found, self._record(asked, found, lasting=False)
-        if asked.together is None:
-            outcome, row = self._write(asked, request)
-        else:  # Beside a thread that computes, much text would keep the store three times as long.
-            outcome, row = self.computing(asked.chain.blocks[0].jti, lambda: self._write(asked, request))
+        write = partial(self._write, asked, request)
+        # Beside a thread that computes, much text would keep the store three times as long.
+        outcome, row = write() if asked.together is None else self.computing(asked.chain.blocks[0].jti, write)
         if asked.operation.rings and self.wake is not None:
             self.wake.set()
         return outcome, row

@@ -90,7 +90,7 @@ class AskHealth(Asked, frozen=True, kw_only=True):
     pass
 
 
-class HealthAnswer(Answer, frozen=True, kw_only=True):
+class ServerHealth(Answer, frozen=True, kw_only=True):
     """None where the token does not open the whole workspace."""
 
     scrub_pending: bool
@@ -152,7 +152,7 @@ def health(request: AuthorisedRequest, asked: AskHealth) -> Outcome:
     standing = None if model is None else model.standing(workspace)
     lacking = ctx.tx.renewal.lacking(meaning.space, workspace) if meaning.space and everything else 0
     jobs = ctx.tx.work.owed(workspace, (*REASONING, DELIVER), limit=_MOST_JOBS) if everything else []
-    answer = HealthAnswer(
+    answer = ServerHealth(
         scrub_pending=request.store.scrub_pending(),
         embedder=meaning.description,
         embedder_trouble=meaning.trouble,
@@ -365,7 +365,7 @@ def _of_peer(rights: Rights, asked: AskPerson) -> None:
 
 
 PEOPLE = Operation("inspect.people", Need("list"), People, PeopleAnswer, people, reach, admit=_whole)
-HEALTH = Operation("inspect.health", Need("list"), AskHealth, HealthAnswer, health, reach, admit=anyone)
+HEALTH = Operation("inspect.health", Need("list"), AskHealth, ServerHealth, health, reach, admit=anyone)
 FACTS = Operation("inspect.facts", Need("get"), Facts, FactsAnswer, facts, reach, admit=_holds)
 AMEND = Operation(
     "inspect.amend",

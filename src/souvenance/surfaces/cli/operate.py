@@ -117,9 +117,9 @@ class _ServedFiles:
         self.transfers = shell.transfers
         self.home = shell.settings.home
 
-    def back_up(self, target: Path, *, recipients: Sequence[str], with_keys: bool) -> None:
+    def back_up(self, target: Path, *, recipients: Sequence[str]) -> None:
         self.transfers.back_up(
-            self._settings, target, recipients=recipients, with_keys=with_keys, allow_empty=True
+            self._settings, target, recipients=recipients, with_keys=False, allow_empty=True
         )
 
 

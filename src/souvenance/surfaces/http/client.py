@@ -131,7 +131,7 @@ class RemoteGate:
 
         `again` allows a second try if the server closed a kept connection the moment it was used again.
         """
-        seconds = self._timeout
+        seconds = self._timeout if timeout is None else timeout
         end = time.monotonic() + seconds
         course = _Course()
         try:

@@ -65,7 +65,7 @@ class DataFiles(Protocol):
     @property
     def home(self) -> Path: ...
 
-    def back_up(self, target: Path, *, recipients: Sequence[str], with_keys: bool) -> Any:
+    def back_up(self, target: Path, *, recipients: Sequence[str]) -> Any:
         """Write a backup of the installation into a new file. Raises: SouvenanceError."""
         ...
 
@@ -218,17 +218,19 @@ class DataPages:
 
     async def backup(self, visit: Visit) -> Response:
         fields = await visit.form()
-        with_keys = fields.get("keys") == "yes"
         recipients = [one for one in fields.get("recipient", "").split("\n") if one.strip()]
-        await visit.call(archive.NOTE_BACKUP, archive.NoteBackup(keys=with_keys))
-        file = await self._in_thread(lambda: self._backed_up(recipients, with_keys=with_keys))
+        await visit.call(archive.NOTE_BACKUP, archive.NoteBackup(keys=False))
+        file = await self._in_thread(lambda: self._backed_up(recipients))
         today = datetime.now(UTC).date().isoformat()
         return streamed(_pieces(file), f"souvenance-backup-{today}.souvenance", "application/gzip")
 
-    def _backed_up(self, recipients: Sequence[str], *, with_keys: bool) -> IO[bytes]:
-        """The backup, in a file of the data folder that has no name any more. Raises: SouvenanceError."""
+    def _backed_up(self, recipients: Sequence[str]) -> IO[bytes]:
+        """The backup, in a file of the data folder that has no name any more. Raises: SouvenanceError.
+
+        The keys are not in it: they leave the machine by no door.
+        """
         target = self._files.home / f".backup-{secrets.token_hex(8)}.tmp"
-        self._files.back_up(target, recipients=recipients, with_keys=with_keys)
+        self._files.back_up(target, recipients=recipients)
         file = target.open("rb")
         target.unlink()
         return file
