@@ -6,7 +6,6 @@ workspace may enter any. A backup is the installation's own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -16,7 +15,7 @@ from souvenance.core.archive import import_records
 from souvenance.core.archive.records import give
 from souvenance.core.conversation.compartments import everywhere, reading
 from souvenance.core.request_context import Trace
-from souvenance.domain.archive_records import Digest, LineRecord, Owed, Record
+from souvenance.domain.archive_records import Digest, LineRecord, Record
 from souvenance.domain.names import Name
 from souvenance.domain.policy import Need, Reach
 from souvenance.errors import CapOpMismatch
@@ -39,8 +38,6 @@ class ExportAnswer(Answer, frozen=True):
     cursor: str | None
     waiting: int = 0
     """On the last page: how much was still to be reasoned about."""
-    owed: Sequence[Owed] = ()
-    """Work that was still to be done; it comes behind all records."""
 
 
 class ImportBegin(Request, frozen=True):
@@ -68,11 +65,6 @@ class ImportAnswer(Answer, frozen=True):
 
 class ImportFinish(Request, frozen=True):
     digest: Digest
-    owed: Annotated[tuple[Owed, ...], Meta(max_length=MOST_RECORDS)] = ()
-    """Work that came along, to be done here: a part of it, from number `first` on."""
-    first: Counted = 0
-    more: bool = False
-    """Whether other parts follow, and the import is not finished yet."""
 
 
 class ImportFinished(Answer, frozen=True):
@@ -104,7 +96,7 @@ def export(authorised: AuthorisedRequest, request: Export) -> Outcome:
         raise CapOpMismatch("the cap does not grant 'get'")
     page = give(authorised.ctx, request.owner, request.cursor, request.limit)
     told = [record.id for record in page.records if isinstance(record, LineRecord)]
-    answer = ExportAnswer(page.records, page.cursor, page.waiting, page.owed)
+    answer = ExportAnswer(page.records, page.cursor, page.waiting)
     return Outcome(answer, reading(everywhere(authorised.ctx), told))
 
 
@@ -131,8 +123,7 @@ def take(authorised: AuthorisedRequest, request: Import) -> Outcome:
 
 
 def finish(authorised: AuthorisedRequest, request: ImportFinish) -> Outcome:
-    import_records.owe_some(authorised.ctx, request.digest, request.first, request.owed)
-    counts = {} if request.more else import_records.finish(authorised.ctx, request.digest)
+    counts = import_records.finish(authorised.ctx, request.digest)
     return Outcome(ImportFinished(counts), _noted(authorised, request.digest))
 
 

@@ -77,7 +77,10 @@ def export_archive(
         if not recipients:
             rows.append("it holds text in the open: keep it where only you can read it, or use --recipient")
         if waiting:
-            rows.append(f"{waiting} messages were still to be reasoned about: {_later(owner)}")
+            rows.append(
+                f"{waiting} messages were still to be reasoned about, and what follows from them is not in"
+                " the file: export again when 'souvenance work' or a server is done with them"
+            )
         return "\n".join(rows)
 
     shell.show(told, text)
@@ -86,12 +89,6 @@ def export_archive(
 def _moment(shell: Shell) -> AbstractContextManager[None]:
     """A server refuses what is asked here; it is asked all the same, and says so itself."""
     return nullcontext() if shell.is_remote else shell.still()
-
-
-def _later(owner: str | None) -> str:
-    if owner is not None:
-        return "what follows from them is not in it"
-    return "the import does so"
 
 
 def _counted(counts: dict[str, int]) -> str:
