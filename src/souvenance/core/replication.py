@@ -242,12 +242,6 @@ def _load(tx: Transaction, vault: Vault, claimed: Sequence[ChangeNote]) -> tuple
     return load, shut
 
 
-def bytes_of(tx: Transaction, vault: Vault, wanted: Sequence[ChangeNote]) -> dict[str, bytes]:
-    """What would be carried of them, by its key; nothing of compartments that have lost theirs."""
-    load, _ = _load(tx, vault, wanted)
-    return {key: data for key, data in {**load.keys, **load.rest}.items() if data is not None}
-
-
 def _key_bytes(tx: Transaction, compartment: Compartment, name: str) -> bytes | None:
     for key in tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,)):
         if key_name(key.purpose, key.epoch) == name:

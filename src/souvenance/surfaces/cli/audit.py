@@ -1,10 +1,12 @@
-"""Commands on the audit log."""
+"""Commands that check: the audit log, and the doctor that looks at everything else."""
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -15,12 +17,15 @@ from souvenance.domain import receipt as receipts
 from souvenance.domain.audit import Checkpoint, Row, verify
 from souvenance.domain.names import DEFAULT_WORKSPACE
 from souvenance.domain.timestamps import to_datetime
-from souvenance.errors import BrokenAuditChain, InvalidInput
+from souvenance.errors import BrokenAuditChain, IntegrityError, InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.options import ACCESS, Group, pass_shell
-from souvenance.surfaces.cli.output import say
-from souvenance.surfaces.cli.session import Shell
+from souvenance.surfaces.cli.options import ACCESS, OPERATE, Command, Group, pass_shell
+from souvenance.surfaces.cli.output import progress, say
+from souvenance.surfaces.cli.session import Shell, mend
+
+if TYPE_CHECKING:
+    from souvenance.gate.replication import RepairReport
 
 _PAGE = 1000
 
@@ -135,15 +140,6 @@ def proof(shell: Shell, seq: int | None, old: int | None, size: int | None) -> N
     say(msgspec.json.encode(answer).decode())
 
 
-def verify_log(shell: Shell, workspace: str) -> int:
-    """How many rows the workspace's log has.
-
-    Raises: BrokenAuditChain.
-    """
-    rows = list(_rows(shell, 0, None, workspace))
-    return verify(workspace, (row.row(workspace) for row in rows)).size
-
-
 def _rows(shell: Shell, first: int, limit: int | None, workspace: str | None = None) -> Iterator[m.AuditRow]:
     """The rows that were there when the reading began, page by page."""
     size = shell.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace=workspace).size
@@ -189,3 +185,73 @@ def _read_rows(path: str) -> list[m.AuditRow]:
         ]
     except msgspec.MsgspecError as error:
         raise BrokenAuditChain(f"{path} is not a saved audit log: {error}") from None
+
+
+@click.command(cls=Command, section=OPERATE)
+@click.option("--repair", is_flag=True, help="First copy what is missing between store and bucket.")
+@pass_shell
+def doctor(shell: Shell, repair: bool) -> None:
+    """Check lines, vectors, keys, audit logs and the schema. Exits with 10 if anything is wrong."""
+    mended = mend(shell, lambda installation: installation.repair()) if repair else None
+    overview = shell.call(o.COMPARTMENTS, m.Compartments())
+    findings = [*_open_to_others(shell.settings.home), *overview.findings]
+    findings += [] if mended is None else mended.findings
+    lines = rows = 0
+    with progress("lines", len(overview.compartments), item_show_func=_compartment_name) as bar:
+        for compartment in overview.compartments:
+            bar.update(1, compartment)
+            try:
+                seen = shell.call(
+                    o.EXAMINE, m.Examine(compartment.workspace, compartment.owner, compartment.namespace)
+                )
+                lines += seen.lines
+                findings += seen.findings
+            except IntegrityError as error:
+                findings.append(
+                    f"namespace {compartment.namespace!r} of {compartment.owner!r}: {error.detail}"
+                )
+    for workspace in overview.workspaces:
+        try:
+            found = [row.row(workspace) for row in _rows(shell, 0, None, workspace)]
+            rows += verify(workspace, found).size
+            findings += shell.call(o.RECONCILE, m.Reconcile(workspace)).findings
+        except IntegrityError as error:
+            findings.append(f"workspace {workspace!r}: {error.detail}")
+    if overview.scrub_pending and not shell.call(o.SCRUB, m.Scrub()).scrubbed:
+        findings.append("forgotten bytes can't be scrubbed while another process holds the store")
+    told = {"lines": lines, "audit_rows": rows, "findings": findings}
+    if mended is not None:
+        told |= {"restored": mended.restored, "carried": mended.carried, "removed": mended.removed}
+    shell.show(
+        told,
+        lambda: "\n".join(
+            [
+                *findings,
+                *([] if mended is None else [_mended(mended)]),
+                f"{lines} lines readable, {rows} audit rows verified",
+            ],
+        ),
+    )
+    if findings:
+        raise IntegrityError(
+            f"{len(findings)} findings", hint="Keep a copy of the folder before you repair anything."
+        )
+
+
+def _mended(report: RepairReport) -> str:
+    return (
+        f"store and bucket agree: {report.restored} lines restored, {report.carried} objects copied,"
+        f" {report.removed} of erased lines removed"
+    )
+
+
+def _compartment_name(compartment: m.CompartmentAnswer | None) -> str | None:
+    return None if compartment is None else f"{compartment.owner}/{compartment.namespace}"
+
+
+def _open_to_others(home: Path) -> list[str]:
+    return [
+        f"{path} is open to other users: chmod {'700' if path.is_dir() else '600'} {path}"
+        for path in (home, *sorted(home.iterdir()))
+        if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    ]

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from souvenance.errors import IntegrityError, InvalidInput, StorageBusy, Unavailable, Unsupported
+from souvenance.errors import IntegrityError, StorageBusy, Unavailable, Unsupported
 from souvenance.gate import archive as p
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.options import DATA, Command, pass_shell
 from souvenance.surfaces.cli.output import progress
-from souvenance.surfaces.cli.session import OpenMemory, Shell
+from souvenance.surfaces.cli.session import Shell, mend
 from souvenance.surfaces.transfers import Backup
-
-if TYPE_CHECKING:
-    from souvenance.gate.replication import RepairReport
 
 
 @click.command("backup", cls=Command, section=DATA)
@@ -166,17 +163,6 @@ def rebuild(shell: Shell) -> None:
         raise IntegrityError(
             f"{len(found.findings)} findings", hint="The bucket still has what did not open."
         )
-
-
-def mend(
-    shell: Shell, work: Callable[[OpenMemory], RepairReport], *, rebuilding: bool = False
-) -> RepairReport:
-    """Raises: SouvenanceError, also without a cap for the whole installation."""
-    if shell.is_remote:
-        raise InvalidInput("this works only where the data folder is", hint="Leave --url out.")
-    installation = shell.installation(rebuilding=rebuilding)
-    shell.call(o.COMPARTMENTS, m.Compartments())
-    return work(installation)
 
 
 _LOOK_SECONDS = 0.5
