@@ -1,13 +1,27 @@
-"""Workspaces."""
+"""Workspaces, their webhooks, and keys: tokens as clients of Honcho ask for them."""
 
 from __future__ import annotations
 
-from souvenance.core.conversation import directory, erase
-from souvenance.domain.directory import WORKSPACE
+from datetime import datetime
+from typing import Annotated
+
+from msgspec import Meta
+
+from souvenance.core.conversation import directory, erase, webhooks
+from souvenance.domain.capability import OPS
+from souvenance.domain.directory import WORKSPACE, Entry
+from souvenance.domain.names import ALL, COMMON_NAMESPACE
 from souvenance.domain.policy import Reach
 from souvenance.domain.reasoning_settings import habits_of
+from souvenance.domain.timestamps import to_datetime
+from souvenance.errors import InvalidInput
+from souvenance.gate import messages as m
+from souvenance.gate import tokens
 from souvenance.gate.conversation.resource import (
+    AnyName,
+    Done,
     JsonObject,
+    ListRequest,
     NamedAnswer,
     NewName,
     Note,
@@ -21,11 +35,13 @@ from souvenance.gate.conversation.resource import (
     filter_of,
     found_by_name,
     list_entries,
+    moment_ms,
     names_read,
     operation,
+    page_of_entries,
     whole_workspace,
 )
-from souvenance.gate.messages import Request
+from souvenance.gate.messages import Answer, Request
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 
@@ -124,3 +140,134 @@ CHANGE_WORKSPACE = operation(
     "workspaces.change", "put", ChangeWorkspace, WorkspaceAnswer, _change, whole_workspace
 )
 DELETE_WORKSPACE = operation("workspaces.delete", "forget", WorkspaceRequest, Note, _delete, whole_workspace)
+
+
+class AddWebhook(WorkspaceRequest, frozen=True, kw_only=True):
+    workspace_id: NewName
+    url: Annotated[str, Meta(min_length=1, max_length=2048)]
+
+
+class OfWebhook(WorkspaceRequest, frozen=True, kw_only=True):
+    endpoint_id: AnyName
+
+
+class Webhook(Answer, frozen=True):
+    id: str
+    workspace_id: str | None
+    url: str
+    created_at: datetime
+
+    @classmethod
+    def of(cls, entry: Entry) -> Webhook:
+        return cls(entry.name, entry.workspace, webhooks.url_of(entry), to_datetime(entry.created_at))
+
+
+class WebhookPage(ResponsePage, frozen=True):
+    items: list[Webhook]
+
+
+def _add_webhook(call: AuthorisedRequest, request: AddWebhook) -> Outcome:
+    url = call.ctx.services.webhook_sender.check(request.url)
+    entry, made = webhooks.add_endpoint(call.ctx, url)
+    return Outcome(Opened(Webhook.of(entry), made), names_read(call.ctx))
+
+
+def _list_webhooks(call: AuthorisedRequest, request: ListRequest) -> Outcome:
+    page = page_of_entries(request, WebhookPage, Webhook.of, webhooks.endpoints(call.ctx))
+    return Outcome(page, names_read(call.ctx))
+
+
+def _delete_webhook(call: AuthorisedRequest, request: OfWebhook) -> Outcome:
+    webhooks.remove_endpoint(call.ctx, request.endpoint_id)
+    return Outcome(Done(), names_read(call.ctx))
+
+
+def _try_webhooks(call: AuthorisedRequest, request: WorkspaceRequest) -> Outcome:
+    webhooks.announce(call.ctx, "test.event")
+    note = Note("A test event is on its way to every webhook of the workspace")
+    return Outcome(note, names_read(call.ctx))
+
+
+ADD_WEBHOOK = operation("webhooks.add", "put", AddWebhook, Webhook, _add_webhook, whole_workspace)
+LIST_WEBHOOKS = operation("webhooks.list", "list", ListRequest, WebhookPage, _list_webhooks, whole_workspace)
+DELETE_WEBHOOK = operation("webhooks.delete", "put", OfWebhook, Done, _delete_webhook, whole_workspace)
+TRY_WEBHOOKS = operation(
+    "webhooks.test", "put", WorkspaceRequest, Note, _try_webhooks, whole_workspace, rings=True
+)
+
+
+_CONVERSING = ("put", "get", "list", "snapshot", "invalidate", "forget")
+_SPEAKING = ("put", "get", "list", "snapshot")
+"""A peer's key deletes nothing: what it said belongs to the sessions too."""
+_MANAGING = tuple(op for op in OPS if op != "chat")
+"""No client of Honcho asks a model through the chat door, and a key should not spend what that costs."""
+_LONGEST_TTL = 10 * 366 * 24 * 3600
+
+
+class NewKey(m.Request, frozen=True, forbid_unknown_fields=False, kw_only=True):
+    workspace_id: NewName | None = None
+    peer_id: NewName | None = None
+    session_id: NewName | None = None
+    expires_at: datetime | None = None
+
+
+class MintedKey(m.Answer, frozen=True):
+    key: str
+
+
+def _new_key(call: AuthorisedRequest, request: NewKey) -> Outcome:
+    """A token for a workspace, a peer or a session in one, or, naming none of them, for everything."""
+    if request.workspace_id is None and (request.peer_id or request.session_id):
+        raise InvalidInput("a key of a peer or a session needs workspace_id")
+    minted = tokens.mint(
+        call,
+        m.Mint(
+            sub=_subject_of(request),
+            ops=_ops_of(request),
+            namespaces_allowed=(ALL,) if request.workspace_id is None else (COMMON_NAMESPACE,),
+            ttl_seconds=_ttl_of(call, request),
+            wid=request.workspace_id or ALL,
+            data_class=ALL if request.workspace_id is None else "memory",
+            peers=(request.peer_id,) if request.peer_id else (ALL,),
+            sessions=(request.session_id,) if request.session_id else None,
+        ),
+    )
+    if not isinstance(minted.answer, m.CapAnswer):
+        raise TypeError("a minted cap is answered as one")
+    return Outcome(MintedKey(minted.answer.cap), minted.trace)
+
+
+def _subject_of(request: NewKey) -> str:
+    """In whose name the key acts: the peer's, or that of the place it opens."""
+    if request.peer_id is not None:
+        return request.peer_id
+    if request.session_id is not None:
+        return f"session:{request.session_id}"
+    return "admin" if request.workspace_id is None else f"workspace:{request.workspace_id}"
+
+
+def _ops_of(request: NewKey) -> tuple[str, ...]:
+    if request.workspace_id is None:
+        return _MANAGING
+    return _CONVERSING if request.peer_id is None else _SPEAKING
+
+
+def _ttl_of(call: AuthorisedRequest, request: NewKey) -> int:
+    until = moment_ms(request.expires_at)
+    if until is None:
+        return _LONGEST_TTL
+    seconds = until // 1000 - call.ctx.now // 1000
+    if seconds < 1:
+        raise InvalidInput("expires_at lies in the past")
+    return min(seconds, _LONGEST_TTL)
+
+
+NEW_KEY = operation(
+    "keys.new",
+    "grant",
+    NewKey,
+    MintedKey,
+    _new_key,
+    lambda rights, request: None,
+    reach=lambda request: Reach(workspace=request.workspace_id),
+)

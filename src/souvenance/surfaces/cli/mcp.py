@@ -176,7 +176,7 @@ def mcp(
 
 def _serve(shell: Shell, reach: _Reach) -> None:
     try:
-        from souvenance.surfaces.mcp.stdio import serve_stdio
+        from souvenance.surfaces.mcp.server import serve_stdio
     except ImportError:
         raise Misconfigured("this needs the MCP SDK 2.3 or newer", hint=f"Run: {install('mcp')}") from None
     shell.makes = True
