@@ -61,10 +61,7 @@ class Recalled(Struct, frozen=True):
 
 
 def recall(ctx: RequestContext, wish: Wish) -> list[Recalled]:
-    """At most k lines, best first.
-
-    Raises: Tampered if one of them does not open.
-    """
+    """At most k lines, best first. Raises: Tampered if one of them does not open."""
     wish = replace(wish, k=max(1, min(wish.k, RECALL_MOST)))
     compartments = ctx.open_compartments()
     if not compartments:
@@ -187,10 +184,7 @@ class LineRead(Struct, frozen=True):
 
 
 def read_line(ctx: RequestContext, line_id: str) -> LineRead:
-    """One line, also if it was replaced.
-
-    Raises: InvalidInput, NotFound, Tampered.
-    """
+    """One line, also if it was replaced. Raises: InvalidInput, NotFound, Tampered."""
     sealed, keys = ctx.find(ulid.check(line_id))
     line = opened(sealed, keys)
     return LineRead(line, class_of(line), sealed.invalidated_by)

@@ -146,10 +146,7 @@ class RequestContext(Struct, frozen=True, gc=False):
         return self.find_all(line_id)[0]
 
     def find_all(self, line_id: str) -> list[tuple[SealedLine, CompartmentKeys]]:
-        """The lines of that id in scope: compartments may share an id.
-
-        Raises: NotFound, as `find`.
-        """
+        """The lines of that id in scope: compartments may share an id. Raises: NotFound, as `find`."""
         found = [
             (line, keys)
             for keys in self.open_compartments().values()
@@ -193,10 +190,7 @@ def said_at(line: LinePlace) -> int:
 
 
 def opened(line: SealedLine, keys: CompartmentKeys) -> Line:
-    """The line with its text.
-
-    Raises: Tampered.
-    """
+    """The line with its text. Raises: Tampered."""
     return Line(text=keys.open(line), metadata=_metadata(line), **shared_fields(LinePlace, line))
 
 

@@ -90,10 +90,7 @@ class Vault:
         return compartments
 
     def known(self, tx: Transaction, compartment: Compartment) -> CompartmentKeys | None:
-        """The keys of the compartment, if it exists.
-
-        Raises: WrongKey, Tampered.
-        """
+        """The keys of the compartment, if it exists. Raises: WrongKey, Tampered."""
         found = tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
         return self._compartment_keys(compartment, found) if found else None
 
@@ -187,10 +184,7 @@ def seal_grant(keyring: Keyring, signin_id: str, token: str) -> bytes:
 
 
 def open_grant(keyring: Keyring, signin: SignIn) -> str:
-    """The cap that the sign-in's access tokens are made from.
-
-    Raises: WrongKey, Tampered.
-    """
+    """The cap that the sign-in's access tokens are made from. Raises: WrongKey, Tampered."""
     return keyring.unwrap(signin.sealed, grant_place(signin.id)).decode()
 
 
@@ -199,10 +193,7 @@ def seal_session(keyring: Keyring, hashed: bytes, token: str) -> bytes:
 
 
 def open_session(keyring: Keyring, hashed: bytes, sealed: bytes) -> str:
-    """The cap that a person signed in with.
-
-    Raises: WrongKey, Tampered.
-    """
+    """The cap that a person signed in with. Raises: WrongKey, Tampered."""
     return keyring.unwrap(sealed, session_place(hashed)).decode()
 
 

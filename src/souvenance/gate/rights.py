@@ -81,10 +81,7 @@ class Rights:
         raise CapScopeMismatch("the cap does not reach that peer")
 
     def holds(self, observer: str, observed: str) -> None:
-        """Whether the cap may treat the one's view of the other as its own.
-
-        Raises: CapScopeMismatch.
-        """
+        """Whether the cap may treat the one's view of the other as its own. Raises: CapScopeMismatch."""
         if self.looks(observer, observed) is not None:
             raise CapScopeMismatch("the cap does not reach that peer")
 

@@ -150,10 +150,7 @@ def look(ctx: RequestContext, records: Sequence[Record]) -> Taken:
 
 
 def take(ctx: RequestContext, records: Sequence[Record]) -> tuple[Taken, Changes]:
-    """Enter the records.
-
-    Raises: InvalidInput, LimitExceeded, NamespaceDenied, Tampered.
-    """
+    """Enter the records. Raises: InvalidInput, LimitExceeded, NamespaceDenied, Tampered."""
     changes = Changes()
     return _ComparedRecords(ctx, records, changes, writes=True).taken, changes
 

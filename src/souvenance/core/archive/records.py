@@ -48,10 +48,7 @@ EntryRecord = WorkspaceRecord | PeerRecord | SessionRecord | ScopeRecord | Webho
 
 
 def entry_record(ctx: RequestContext, entry: Entry, owner: str | None = None) -> EntryRecord:
-    """The record of an entry, with its memberships; with an owner, only that one's.
-
-    Raises: Tampered.
-    """
+    """The record of an entry, with its memberships; with an owner, only that one's. Raises: Tampered."""
     fields: dict[str, Any] = {
         "name": entry.name,
         "uid": entry.uid,

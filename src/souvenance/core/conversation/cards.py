@@ -93,10 +93,7 @@ def outdated_of(
 
 
 def stands_of(ctx: RequestContext, observer: str, observed: str) -> dict[str, list[Stand]]:
-    """The facts that were said of a peer, by namespace.
-
-    Raises: Tampered.
-    """
+    """The facts that were said of a peer, by namespace. Raises: Tampered."""
     opener = Opener(ctx)
     lines = _lines(ctx, observer, observed, ctx.scope.namespaces)
     return {namespace: _opened(opener, line).stands for namespace, line in lines.items()}

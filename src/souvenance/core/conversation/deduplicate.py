@@ -46,10 +46,7 @@ class Census(Struct, frozen=True):
 
 
 def dream(ctx: RequestContext, observer: str, observed: str, namespace: str) -> Changes:
-    """At a request context that opens that namespace alone.
-
-    Raises: Tampered.
-    """
+    """At a request context that opens that namespace alone. Raises: Tampered."""
     changes = Changes()
     compartment = compartment_of(ctx, observer, namespace)
     span = Views(ctx.scope.workspace, KINDS, observer, observed, namespaces=(namespace,))
@@ -88,10 +85,7 @@ def _merge(
 
 
 def _standing(ctx: RequestContext, compartment: Compartment, stands: Sequence[Stand]) -> Iterator[Stand]:
-    """The facts whose conclusions are there still, or as somebody corrected them.
-
-    Raises: Tampered.
-    """
+    """The facts whose conclusions are there still, or as somebody corrected them. Raises: Tampered."""
     opener = Opener(ctx)
     found = {line.id: line for line in ctx.tx.lines.get_all(compartment, {stand.source for stand in stands})}
     for stand in stands:

@@ -38,10 +38,7 @@ _VIEWS = (*KINDS, CARD)
 def erase_message(
     ctx: RequestContext, session: str, message_id: str, *, with_empty_session: bool = False
 ) -> Changes:
-    """`with_empty_session`: the session goes too, if it then holds nothing.
-
-    Raises: NotFound.
-    """
+    """`with_empty_session`: the session goes too, if it then holds nothing. Raises: NotFound."""
     line = find_message(ctx, session, message_id)
     changes = Changes()
     erase_lines(ctx, [line], changes)
@@ -64,10 +61,7 @@ def erase_conclusion(ctx: RequestContext, line_id: str) -> Changes:
 
 
 def erase_session(ctx: RequestContext, session: str) -> Changes:
-    """What was said in the session and concluded in it; the name may be used again.
-
-    Raises: NotFound.
-    """
+    """What was said in the session and concluded in it; the name may be used again. Raises: NotFound."""
     entry = directory.need(ctx, SESSION, session)
     lines = _lines_of(ctx, entry)
     changes = Changes({entry.namespace}, gone_session=session)
@@ -102,10 +96,7 @@ def _strike_session(ctx: RequestContext, session: str) -> None:
 
 
 def erase_peer(ctx: RequestContext, peer: str, *, keep_messages: bool) -> Changes:
-    """What the peer holds, what others hold of it, and, unless kept, what it said.
-
-    Raises: NotFound.
-    """
+    """What the peer holds, what others hold of it, and, unless kept, what it said. Raises: NotFound."""
     entry = directory.need(ctx, PEER, peer)
     if not directory.knows_peer(ctx, entry):
         raise NotFound("there is no such peer")
@@ -195,10 +186,7 @@ def _elsewhere(ctx: RequestContext, peer: str) -> set[str]:
 
 
 def erase_workspace(ctx: RequestContext) -> Changes:
-    """Everything in the workspace but its audit log.
-
-    Raises: NotFound, Conflict while there are sessions.
-    """
+    """Everything in the workspace but its audit log. Raises: NotFound, Conflict while there are sessions."""
     workspace, stored = ctx.scope.workspace, ctx.tx.directory
     directory.need(ctx, WORKSPACE, workspace)
     if stored.count(workspace, SESSION, ctx.scope.namespaces):

@@ -88,10 +88,7 @@ def page_of(
     offset: int,
     limit: int,
 ) -> tuple[list[StoredMessage], int]:
-    """A page of the session's messages, and how many there are in all.
-
-    Raises: NotFound, Tampered.
-    """
+    """A page of the session's messages, and how many there are in all. Raises: NotFound, Tampered."""
     directory.need(ctx, SESSION, session)
     span = Turns(ctx.scope.workspace, session, newest_first=newest_first)
     if wanted is None:
@@ -120,10 +117,7 @@ def read_message(ctx: RequestContext, session: str, message_id: str) -> StoredMe
 
 
 def annotate(ctx: RequestContext, session: str, message_id: str, metadata: str) -> StoredMessage:
-    """The message with other metadata; what was said can't be changed.
-
-    Raises: NotFound, Tampered.
-    """
+    """The message with other metadata; what was said can't be changed. Raises: NotFound, Tampered."""
     line = find_message(ctx, session, message_id)
     ctx.tx.lines.annotate(line.compartment, line.id, metadata)
     changed = replace(line, metadata=metadata)

@@ -102,10 +102,7 @@ def is_note(metadata: str) -> bool:
 
 
 def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:
-    """None if there is nothing new to summarise.
-
-    Raises: Tampered.
-    """
+    """None if there is nothing new to summarise. Raises: Tampered."""
     session = task.session or ""
     long = msgspec.json.decode(task.payload, type=settled(SummaryKind)).long
     earlier = next((one for one in summaries(ctx, session) if one.long == long), None)

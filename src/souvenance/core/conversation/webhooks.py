@@ -39,10 +39,7 @@ class Delivery(Struct, frozen=True):
 
 
 def add_endpoint(ctx: RequestContext, url: str) -> tuple[Entry, bool]:
-    """The endpoint of that address, and whether it is new.
-
-    Raises: Conflict if there are too many.
-    """
+    """The endpoint of that address, and whether it is new. Raises: Conflict if there are too many."""
     known = endpoints(ctx)
     for entry in known:
         if url_of(entry) == url:

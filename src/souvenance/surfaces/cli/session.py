@@ -126,10 +126,7 @@ class Shell:
         return self._installation
 
     def call(self, operation: Operation, request: Request, *, workspace: str | None = None) -> Any:
-        """Ask the gate, with the cap of this invocation.
-
-        Raises: SouvenanceError.
-        """
+        """Ask the gate, with the cap of this invocation. Raises: SouvenanceError."""
         request = checked(request)
         caller = self._connected()
         token = self.token(workspace)

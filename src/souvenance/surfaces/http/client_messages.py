@@ -180,10 +180,7 @@ class RawAnswer(Struct, frozen=True):
 
 
 def read(route: Route, answer: RawAnswer) -> Any:
-    """The answer that the gate there gave.
-
-    Raises: `UNREADABLE` for what is not one.
-    """
+    """The answer that the gate there gave. Raises: `UNREADABLE` for what is not one."""
     kind = route.operation.answer
     if not route.path.startswith(_CONVERSATIONS):
         return msgspec.json.decode(answer.content, type=settled(kind))

@@ -215,10 +215,7 @@ _logger = logging.getLogger("souvenance.telemetry")
 
 @contextmanager
 def observing(asked: TelemetrySettings, log: Log) -> Iterator[TelemetryObserver | None]:
-    """What sees the server meanwhile; None if nothing is asked for.
-
-    Raises: Misconfigured.
-    """
+    """What sees the server meanwhile; None if nothing is asked for. Raises: Misconfigured."""
     metrics = _metrics() if asked.metrics else None
     tracing = _tracing() if asked.traces else None
     if metrics is None and tracing is None and not log.structured:
