@@ -38,17 +38,8 @@ from souvenance.domain.relevance import MEANING, worth_showing
 from souvenance.domain.timestamps import to_datetime
 from souvenance.domain.trust import Trust
 from souvenance.errors import InvalidInput, ModelUnavailable, Unsupported
+from souvenance.gate.conversation import resource as r
 from souvenance.gate.conversation.context import may_look, narrowed, sessions_asked
-from souvenance.gate.conversation.resource import (
-    AnyName,
-    Done,
-    JsonObject,
-    PeerName,
-    Scopes,
-    WorkspaceRequest,
-    operation,
-    whole_workspace,
-)
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
@@ -59,20 +50,20 @@ Question = Annotated[str, Meta(min_length=1, max_length=10_000)]
 Level = Literal["minimal", "low", "medium", "high", "max"]
 
 
-class AskWorkspace(WorkspaceRequest, frozen=True, kw_only=True):
+class AskWorkspace(r.WorkspaceRequest, frozen=True, kw_only=True):
     query: Question
-    session_id: AnyName | None = None
-    filters: JsonObject | None = None
-    scope: Scopes | None = None
+    session_id: r.AnyName | None = None
+    filters: r.JsonObject | None = None
+    scope: r.Scopes | None = None
     stream: bool = False
     reasoning_level: Level = "low"
-    response_format: JsonObject | None = None
+    response_format: r.JsonObject | None = None
     include_evidence: bool = False
 
 
 class AskPeer(AskWorkspace, frozen=True, kw_only=True):
-    peer_id: PeerName
-    target: PeerName | None = None
+    peer_id: r.PeerName
+    target: r.PeerName | None = None
 
 
 class ReadConclusion(Answer, frozen=True):
@@ -99,7 +90,7 @@ class ReadMessage(Answer, frozen=True):
 
 class ToolCall(Answer, frozen=True):
     tool_name: str
-    tool_input: JsonObject
+    tool_input: r.JsonObject
 
 
 class Evidence(Answer, frozen=True):
@@ -304,7 +295,7 @@ def _quotes_instead(call: AuthorisedRequest, request: AskWorkspace) -> QuotedAns
 
     def look(again: AuthorisedRequest) -> Outcome:
         found.append(_quotes(again, request))
-        return _looked(again, found[-1].rests_on, Done())
+        return _looked(again, found[-1].rests_on, r.Done())
 
     call.again(look)
     return found[-1]
@@ -317,7 +308,7 @@ def _searched(
 
     def look(again: AuthorisedRequest) -> Outcome:
         gathered.append(_look(again.ctx, replace(_question(again, request), text=words)))
-        return _looked(again, gathered[-1], Done())
+        return _looked(again, gathered[-1], r.Done())
 
     call.again(look)
     return gathered[-1].statements(call.ctx.services.local)
@@ -454,7 +445,7 @@ def _checked_shape(shape: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return shape
 
 
-ASK_PEER = operation("peers.chat", "get", AskPeer, ChatAnswer, _answered, _may_ask_peer, waits=True)
-ASK_WORKSPACE = operation(
-    "workspaces.chat", "get", AskWorkspace, ChatAnswer, _answered, whole_workspace, waits=True
+ASK_PEER = r.operation("peers.chat", "get", AskPeer, ChatAnswer, _answered, _may_ask_peer, waits=True)
+ASK_WORKSPACE = r.operation(
+    "workspaces.chat", "get", AskWorkspace, ChatAnswer, _answered, r.whole_workspace, waits=True
 )

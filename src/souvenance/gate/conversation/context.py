@@ -26,20 +26,9 @@ from souvenance.domain.representation import fitting, render
 from souvenance.domain.timestamps import to_datetime
 from souvenance.domain.trust import least_shown
 from souvenance.errors import InvalidInput
+from souvenance.gate.conversation import resource as r
 from souvenance.gate.conversation.messages import MessageAnswer
 from souvenance.gate.conversation.peers import OfPeer
-from souvenance.gate.conversation.resource import (
-    AnyName,
-    JsonObject,
-    NewName,
-    PeerName,
-    Query,
-    Scopes,
-    Share,
-    UpTo100,
-    WorkspaceRequest,
-    operation,
-)
 from souvenance.gate.conversation.sessions import OfSession, reads_session
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
@@ -62,59 +51,59 @@ _READ_AHEAD = 10
 
 
 class Represent(OfPeer, frozen=True, kw_only=True):
-    session_id: AnyName | None = None
-    filters: JsonObject | None = None
-    scope: Scopes | None = None
-    target: PeerName | None = None
-    search_query: Query | None = None
-    search_top_k: UpTo100 | None = None
-    search_max_distance: Share | None = None
+    session_id: r.AnyName | None = None
+    filters: r.JsonObject | None = None
+    scope: r.Scopes | None = None
+    target: r.PeerName | None = None
+    search_query: r.Query | None = None
+    search_top_k: r.UpTo100 | None = None
+    search_max_distance: r.Share | None = None
     include_most_frequent: bool | None = None
-    max_conclusions: UpTo100 | None = 25
+    max_conclusions: r.UpTo100 | None = 25
 
 
 class PeerContext(OfPeer, frozen=True, kw_only=True):
-    target: PeerName | None = None
-    search_query: Query | None = None
-    search_top_k: UpTo100 | None = None
-    search_max_distance: Share | None = None
+    target: r.PeerName | None = None
+    search_query: r.Query | None = None
+    search_top_k: r.UpTo100 | None = None
+    search_max_distance: r.Share | None = None
     include_most_frequent: bool = True
-    max_conclusions: UpTo100 | None = None
+    max_conclusions: r.UpTo100 | None = None
     floor: bool = False
     """Whether nobody asked to see it: then only messages that answer the query well are quoted for it."""
 
 
 class ReadCard(OfPeer, frozen=True, kw_only=True):
-    target: PeerName | None = None
+    target: r.PeerName | None = None
 
 
-class WriteCard(WorkspaceRequest, frozen=True, kw_only=True):
-    workspace_id: NewName
-    peer_id: NewName
-    target: NewName | None = None
+class WriteCard(r.WorkspaceRequest, frozen=True, kw_only=True):
+    workspace_id: r.NewName
+    peer_id: r.NewName
+    target: r.NewName | None = None
     namespace: Namespace | None = None
     peer_card: Annotated[list[Annotated[str, Meta(max_length=10_000)]], Meta(max_length=200)]
 
 
 class SessionContext(OfSession, frozen=True, kw_only=True):
     tokens: Annotated[int, Meta(ge=0, le=100_000)] | None = None
-    search_query: Query | None = None
+    search_query: r.Query | None = None
     summary: bool = True
-    peer_target: PeerName | None = None
-    peer_perspective: PeerName | None = None
-    scope: AnyName | None = None
-    sessions: Annotated[list[AnyName], Meta(max_length=1000)] | None = None
+    peer_target: r.PeerName | None = None
+    peer_perspective: r.PeerName | None = None
+    scope: r.AnyName | None = None
+    sessions: Annotated[list[r.AnyName], Meta(max_length=1000)] | None = None
     limit_to_session: bool = False
-    search_top_k: UpTo100 | None = None
-    search_max_distance: Share | None = None
+    search_top_k: r.UpTo100 | None = None
+    search_max_distance: r.Share | None = None
     include_most_frequent: bool = False
-    max_conclusions: UpTo100 | None = None
+    max_conclusions: r.UpTo100 | None = None
 
 
 class Summaries(OfSession, frozen=True, kw_only=True):
     if_any: bool = False
     """Whether a session that is not there, or not for this cap, has none, rather than being refused."""
-    between: Annotated[list[AnyName], Meta(max_length=100)] | None = None
+    between: Annotated[list[r.AnyName], Meta(max_length=100)] | None = None
     """Those whose conversation it has to be: where anybody else took part, there is no summary."""
 
 
@@ -334,7 +323,7 @@ def narrowed(asked: frozenset[str] | None, limits: frozenset[str] | None) -> fro
 
 
 def sessions_asked(
-    call: AuthorisedRequest, session: str | None, filters: JsonObject | None, scope: Scopes | None
+    call: AuthorisedRequest, session: str | None, filters: r.JsonObject | None, scope: r.Scopes | None
 ) -> frozenset[str] | None:
     """The sessions that a question is limited to; None if to none.
 
@@ -351,7 +340,7 @@ def sessions_asked(
     return directory.in_reach(call.ctx, _sessions_in(filters)) if filters else None
 
 
-def _sessions_in(filters: JsonObject) -> frozenset[str]:
+def _sessions_in(filters: r.JsonObject) -> frozenset[str]:
     if set(filters) != {"session_id"}:
         raise InvalidInput("filters may only name session_id here")
     named = filters["session_id"]
@@ -493,8 +482,8 @@ def _summaries(call: AuthorisedRequest, request: Summaries) -> Outcome:
     return Outcome(SessionSummaries(session, found.get(False), found.get(True)), trace)
 
 
-REPRESENT = operation("peers.representation", "get", Represent, Representation, _represent, may_look)
-PEER_CONTEXT = operation(
+REPRESENT = r.operation("peers.representation", "get", Represent, Representation, _represent, may_look)
+PEER_CONTEXT = r.operation(
     "peers.context",
     "get",
     PeerContext,
@@ -503,11 +492,11 @@ PEER_CONTEXT = operation(
     may_look,
     question=attrgetter("search_query"),
 )
-READ_CARD = operation("peers.card", "get", ReadCard, PeerCard, _read_card, _may_read_card)
-WRITE_CARD = operation("peers.set_card", "put", WriteCard, PeerCard, _write_card, _may_write_card)
-CONTEXT = operation(
+READ_CARD = r.operation("peers.card", "get", ReadCard, PeerCard, _read_card, _may_read_card)
+WRITE_CARD = r.operation("peers.set_card", "put", WriteCard, PeerCard, _write_card, _may_write_card)
+CONTEXT = r.operation(
     "sessions.context", "get", SessionContext, SessionContextAnswer, _session_context, reads_session
 )
-SUMMARIES = operation(
+SUMMARIES = r.operation(
     "sessions.summaries", "get", Summaries, SessionSummaries, _summaries, _may_read_summaries
 )

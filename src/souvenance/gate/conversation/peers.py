@@ -27,26 +27,7 @@ from souvenance.domain.policy import Reach
 from souvenance.domain.reasoning_settings import PeerHabits
 from souvenance.domain.ulid import LineId
 from souvenance.errors import Conflict, InvalidInput, Tampered
-from souvenance.gate.conversation.resource import (
-    JsonObject,
-    ListRequest,
-    NamedAnswer,
-    NewName,
-    Note,
-    Opened,
-    PeerName,
-    ResponsePage,
-    WorkspaceRequest,
-    encode_object,
-    erased,
-    filter_of,
-    found_by_name,
-    list_entries,
-    names_read,
-    operation,
-    page_of_entries,
-    whole_workspace,
-)
+from souvenance.gate.conversation import resource as r
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
@@ -56,10 +37,10 @@ _Name = TypeVar("_Name", str, str | None)
 _AT_ONCE = 500
 
 
-class OpenPeer(WorkspaceRequest, frozen=True, kw_only=True):
-    workspace_id: NewName
-    id: NewName
-    metadata: JsonObject | None = None
+class OpenPeer(r.WorkspaceRequest, frozen=True, kw_only=True):
+    workspace_id: r.NewName
+    id: r.NewName
+    metadata: r.JsonObject | None = None
     configuration: PeerHabits | None = None
 
     @property
@@ -68,20 +49,20 @@ class OpenPeer(WorkspaceRequest, frozen=True, kw_only=True):
         return self.metadata is not None or self.configuration is not None
 
 
-class ChangePeer(WorkspaceRequest, frozen=True, kw_only=True):
-    workspace_id: NewName
-    peer_id: NewName
-    metadata: JsonObject | None = None
+class ChangePeer(r.WorkspaceRequest, frozen=True, kw_only=True):
+    workspace_id: r.NewName
+    peer_id: r.NewName
+    metadata: r.JsonObject | None = None
     configuration: PeerHabits | None = None
 
 
-class ListPeers(ListRequest, frozen=True, kw_only=True):
-    filters: JsonObject | None = None
+class ListPeers(r.ListRequest, frozen=True, kw_only=True):
+    filters: r.JsonObject | None = None
     kind: Literal["scope", "all"] | None = None
 
 
-class OfPeer(WorkspaceRequest, frozen=True, kw_only=True):
-    peer_id: PeerName
+class OfPeer(r.WorkspaceRequest, frozen=True, kw_only=True):
+    peer_id: r.PeerName
 
 
 class DeletePeer(OfPeer, frozen=True, kw_only=True):
@@ -89,20 +70,20 @@ class DeletePeer(OfPeer, frozen=True, kw_only=True):
 
 
 class RenamePeer(OfPeer, frozen=True, kw_only=True):
-    name: NewName
+    name: r.NewName
     after: LineId | None = None
     """Where the part before ended, as it was answered."""
     limit: Annotated[int, Meta(ge=1, le=1000)] = 250
     """How many lines are taken along at once, but for the last part."""
 
 
-class PeerAnswer(NamedAnswer, frozen=True):
-    configuration: JsonObject
+class PeerAnswer(r.NamedAnswer, frozen=True):
+    configuration: r.JsonObject
     workspace_id: str
     uid: str = ""
 
 
-class PeerPage(ResponsePage, frozen=True):
+class PeerPage(r.ResponsePage, frozen=True):
     items: list[PeerAnswer]
 
 
@@ -130,35 +111,37 @@ def _may_rename(rights: Rights, request: RenamePeer) -> None:
 
 def _open(call: AuthorisedRequest, request: OpenPeer) -> Outcome:
     entry, made = _ensure(call.ctx, request.id, request.metadata, request.configuration)
-    return Outcome(Opened(PeerAnswer.of(entry), made), names_read(call.ctx))
+    return Outcome(r.Opened(PeerAnswer.of(entry), made), r.names_read(call.ctx))
 
 
 def _change(call: AuthorisedRequest, request: ChangePeer) -> Outcome:
     entry, _ = _ensure(call.ctx, request.peer_id, request.metadata, request.configuration)
-    return Outcome(PeerAnswer.of(entry), names_read(call.ctx))
+    return Outcome(PeerAnswer.of(entry), r.names_read(call.ctx))
 
 
 def _ensure(
-    ctx: RequestContext, name: str, metadata: JsonObject | None, given: PeerHabits | None
+    ctx: RequestContext, name: str, metadata: r.JsonObject | None, given: PeerHabits | None
 ) -> tuple[Entry, bool]:
     """The peer with what is given in place of what it had, and whether it was made just now."""
     entry, made = directory.ensure(ctx, PEER, name, namespace=directory.home(ctx))
     configuration = None if given is None else directory.encoded(given)
-    return directory.change(ctx, entry, encode_object(metadata), configuration), made
+    return directory.change(ctx, entry, r.encode_object(metadata), configuration), made
 
 
 def _list(call: AuthorisedRequest, request: ListPeers) -> Outcome:
-    ctx, wanted = call.ctx, filter_of(PEER, request.filters)
+    ctx, wanted = call.ctx, r.filter_of(PEER, request.filters)
     if request.kind is not None:
         entries = _with_scopes(ctx, request)
-        return Outcome(page_of_entries(request, PeerPage, PeerAnswer.of, entries, wanted), names_read(ctx))
+        return Outcome(
+            r.page_of_entries(request, PeerPage, PeerAnswer.of, entries, wanted), r.names_read(ctx)
+        )
     if _knows_every_peer(ctx):
-        return list_entries(ctx, PEER, request, PeerPage, PeerAnswer.of, wanted)
+        return r.list_entries(ctx, PEER, request, PeerPage, PeerAnswer.of, wanted)
 
     def known(entry: Entry) -> bool:
         return directory.knows_peer(ctx, entry) and (wanted is None or wanted(entry))
 
-    return list_entries(ctx, PEER, request, PeerPage, PeerAnswer.of, known)
+    return r.list_entries(ctx, PEER, request, PeerPage, PeerAnswer.of, known)
 
 
 def _knows_every_peer(ctx: RequestContext) -> bool:
@@ -182,7 +165,7 @@ def _with_scopes(ctx: RequestContext, request: ListPeers) -> list[Entry]:
 
 def _delete(call: AuthorisedRequest, request: DeletePeer) -> Outcome:
     changes = erase.erase_peer(call.ctx, request.peer_id, keep_messages=request.keep_messages)
-    return erased(call, changes, Note("Peer deleted"))
+    return r.erased(call, changes, r.Note("Peer deleted"))
 
 
 def _rename(call: AuthorisedRequest, request: RenamePeer) -> Outcome:
@@ -206,7 +189,7 @@ def _rename(call: AuthorisedRequest, request: RenamePeer) -> Outcome:
         move.cards(line for line in everything if line.kind == CARD)
         move.enter()
         move.leave()
-    return erased(call, move.changes, Renamed(move.count), renamed=renamed)
+    return r.erased(call, move.changes, Renamed(move.count), renamed=renamed)
 
 
 class _Move:
@@ -369,13 +352,15 @@ def _marked_anew(line: SealedLine, text: str, keys: CompartmentKeys, there: Comp
     return likeness(there.blind, session, text, line.kind)
 
 
-OPEN_PEER = operation(
-    "peers.open", "list", OpenPeer, PeerAnswer, _open, _may_open, peek=found_by_name(PEER, PeerAnswer.of)
+OPEN_PEER = r.operation(
+    "peers.open", "list", OpenPeer, PeerAnswer, _open, _may_open, peek=r.found_by_name(PEER, PeerAnswer.of)
 )
-CHANGE_PEER = operation("peers.change", "put", ChangePeer, PeerAnswer, _change, of_peer)
-LIST_PEERS = operation("peers.list", "list", ListPeers, PeerPage, _list, whole_workspace)
-DELETE_PEER = operation("peers.delete", "forget", DeletePeer, Note, _delete, whole_workspace, rings=True)
-RENAME_PEER = operation(
+CHANGE_PEER = r.operation("peers.change", "put", ChangePeer, PeerAnswer, _change, of_peer)
+LIST_PEERS = r.operation("peers.list", "list", ListPeers, PeerPage, _list, r.whole_workspace)
+DELETE_PEER = r.operation(
+    "peers.delete", "forget", DeletePeer, r.Note, _delete, r.whole_workspace, rings=True
+)
+RENAME_PEER = r.operation(
     "peers.rename",
     "forget",
     RenamePeer,

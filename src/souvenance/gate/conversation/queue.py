@@ -12,30 +12,23 @@ from souvenance.domain.directory import MEMBER, PEER, SESSION
 from souvenance.domain.jobs import DERIVE, DREAM, REASONING, Job
 from souvenance.domain.reasoning_settings import dreams
 from souvenance.errors import Disabled
-from souvenance.gate.conversation.resource import (
-    AnyName,
-    Done,
-    PeerName,
-    WorkspaceRequest,
-    operation,
-    whole_workspace,
-)
+from souvenance.gate.conversation import resource as r
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 
 
-class QueueStatus(WorkspaceRequest, frozen=True, kw_only=True):
-    observer_id: PeerName | None = None
-    sender_id: PeerName | None = None
-    session_id: AnyName | None = None
+class QueueStatus(r.WorkspaceRequest, frozen=True, kw_only=True):
+    observer_id: r.PeerName | None = None
+    sender_id: r.PeerName | None = None
+    session_id: r.AnyName | None = None
 
 
-class ScheduleDream(WorkspaceRequest, frozen=True, kw_only=True):
-    observer: PeerName
-    observed: PeerName | None = None
+class ScheduleDream(r.WorkspaceRequest, frozen=True, kw_only=True):
+    observer: r.PeerName
+    observed: r.PeerName | None = None
     dream_type: Literal["omni", "card_refresh"]
-    session_id: AnyName | None = None
+    session_id: r.AnyName | None = None
     rebuild: bool = False
 
 
@@ -140,12 +133,12 @@ def _schedule_dream(call: AuthorisedRequest, request: ScheduleDream) -> Outcome:
             namespace=namespace,
         )
         ctx.tx.work.add(job, ctx.now)
-    return Outcome(Done(), reading(namespaces))
+    return Outcome(r.Done(), reading(namespaces))
 
 
-QUEUE_STATUS = operation(
+QUEUE_STATUS = r.operation(
     "queue.status", "list", QueueStatus, Queue, _hurried, _may_read, rings=True, peek=_settled
 )
-SCHEDULE_DREAM = operation(
-    "dreams.schedule", "put", ScheduleDream, Done, _schedule_dream, whole_workspace, rings=True
+SCHEDULE_DREAM = r.operation(
+    "dreams.schedule", "put", ScheduleDream, r.Done, _schedule_dream, r.whole_workspace, rings=True
 )

@@ -20,22 +20,8 @@ from souvenance.domain.trust import KINDS
 from souvenance.errors import CapScopeMismatch, InvalidInput, NotFound
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
+from souvenance.gate.conversation import conclusions as c
 from souvenance.gate.conversation.chat import ASK_PEER, AskPeer, ChatAnswer, Evidence
-from souvenance.gate.conversation.conclusions import (
-    ADD_CONCLUSIONS,
-    DELETE_CONCLUSION,
-    LIST_CONCLUSIONS,
-    QUERY_CONCLUSIONS,
-    READ_CONCLUSION,
-    AddConclusions,
-    ConclusionAnswer,
-    ConclusionPage,
-    Conclusions,
-    ListConclusions,
-    NewConclusion,
-    OfConclusion,
-    QueryConclusions,
-)
 from souvenance.gate.conversation.context import (
     CONTEXT,
     PEER_CONTEXT,
@@ -142,14 +128,14 @@ class PersonsMemory:
     async def _concluded_by(
         self, agent: str, question: str, limit: int, about: Sequence[str]
     ) -> list[r.Cited]:
-        request = QueryConclusions(
+        request = c.QueryConclusions(
             workspace_id=self.person.workspace,
             query=question,
             top_k=limit,
             distance=_MOST_LACKING,
             filters={"observer_id": agent, "observed_id": self.person.name},
         )
-        answer: Conclusions | None = await found(self._asks, QUERY_CONCLUSIONS, request)
+        answer: c.Conclusions | None = await found(self._asks, c.QUERY_CONCLUSIONS, request)
         concluded = [] if answer is None else answer.conclusions
         return [r.cited_conclusion(one, self.person.name, about) for one in concluded]
 
@@ -187,9 +173,9 @@ class PersonsMemory:
             )
         return r.ReadResult(r.cited_message(message, self.person.name, most=r.MOST_TEXT_CHARS), [])
 
-    async def _conclusion(self, line_id: str) -> ConclusionAnswer | None:
-        request = OfConclusion(workspace_id=self.person.workspace, conclusion_id=line_id)
-        answer: ConclusionAnswer | None = await found(self._asks, READ_CONCLUSION, request)
+    async def _conclusion(self, line_id: str) -> c.ConclusionAnswer | None:
+        request = c.OfConclusion(workspace_id=self.person.workspace, conclusion_id=line_id)
+        answer: c.ConclusionAnswer | None = await found(self._asks, c.READ_CONCLUSION, request)
         return answer
 
     async def _message(self, line_id: str, session: str) -> MessageAnswer | None:
@@ -197,7 +183,7 @@ class PersonsMemory:
         answer: MessageAnswer | None = await found(self._asks, READ_MESSAGE, request)
         return answer
 
-    async def _sources(self, concluded: ConclusionAnswer) -> list[r.Cited]:
+    async def _sources(self, concluded: c.ConclusionAnswer) -> list[r.Cited]:
         """What the conclusion follows from, as far as it may be read."""
         sources = []
         for source in (concluded.source_ids or ())[:_MOST_SOURCES]:
@@ -233,13 +219,13 @@ class PersonsMemory:
         """Conclusions about the person, newest first: their own, and those of the agents."""
         person, number = self.person, _page(cursor)
         held_by = [person.name, *person.agents]
-        request = ListConclusions(
+        request = c.ListConclusions(
             workspace_id=person.workspace,
             filters={"observer_id": {"in": held_by}, "observed_id": person.name},
             page=number,
             size=limit,
         )
-        page: ConclusionPage | None = await found(self._asks, LIST_CONCLUSIONS, request)
+        page: c.ConclusionPage | None = await found(self._asks, c.LIST_CONCLUSIONS, request)
         items = [] if page is None else page.items
         lines = [r.cited_conclusion(one, person.name) for one in items]
         return r.Listed(lines, next=_next(page))
@@ -301,7 +287,7 @@ class PersonsMemory:
 
     async def _state(
         self, facts: Sequence[str], session: str | None, sources: Sequence[str] = ()
-    ) -> list[ConclusionAnswer]:
+    ) -> list[c.ConclusionAnswer]:
         person = self.person
         try:
             return await self._stated(person.observer, facts, session, sources)
@@ -314,10 +300,10 @@ class PersonsMemory:
 
     async def _stated(
         self, observer: str, facts: Sequence[str], session: str | None, sources: Sequence[str]
-    ) -> list[ConclusionAnswer]:
+    ) -> list[c.ConclusionAnswer]:
         person = self.person
         stated = [
-            NewConclusion(
+            c.NewConclusion(
                 content=fact,
                 observer_id=observer,
                 observed_id=person.name,
@@ -326,12 +312,12 @@ class PersonsMemory:
             )
             for fact in facts
         ]
-        request = AddConclusions(
+        request = c.AddConclusions(
             workspace_id=person.workspace,
             conclusions=stated,
             namespace=person.namespace if session is None else None,
         )
-        kept: Conclusions = await self._asks("note", ADD_CONCLUSIONS, request)
+        kept: c.Conclusions = await self._asks("note", c.ADD_CONCLUSIONS, request)
         return kept.conclusions
 
     async def forget(self, line_id: str, session: str | None) -> r.ForgetResult:
@@ -350,8 +336,8 @@ class PersonsMemory:
             message = OfMessage(workspace_id=workspace, session_id=session, message_id=line_id)
             await self._asks("erase", DELETE_MESSAGE, message)
         else:
-            conclusion = OfConclusion(workspace_id=workspace, conclusion_id=line_id)
-            await self._asks("erase", DELETE_CONCLUSION, conclusion)
+            conclusion = c.OfConclusion(workspace_id=workspace, conclusion_id=line_id)
+            await self._asks("erase", c.DELETE_CONCLUSION, conclusion)
 
     async def reason(self, question: str, effort: str) -> r.Reasoned:
         """An answer in words from all that is known, with what it rests on."""
