@@ -55,10 +55,7 @@ def freshen(ctx: RequestContext, keys: CompartmentKeys, known: Collection[str]) 
 
 
 def embed_some(store: Store, services: Services) -> bool:
-    """Give some lines of a compartment that is behind their places; whether there was one.
-
-    Raises: Unavailable if the store is out of reach.
-    """
+    """Make vectors for some lines of a compartment; whether there was one. Raises: Unavailable."""
     meaning = services.meaning
     embedder, compartment = meaning.embedder, meaning.next_compartment()
     if embedder is None or compartment is None or not meaning.behind:

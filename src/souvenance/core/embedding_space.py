@@ -143,10 +143,7 @@ class Meaning:
         return found
 
     def passages(self, embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
-        """The vectors of lines' texts; one that was made for a question is not made again.
-
-        Raises: SouvenanceError, as the embedder does.
-        """
+        """The vectors of texts; those made for a question are used again. Raises: SouvenanceError."""
         keys = [_digest(text) for text in texts]
         found = {key: self._made.pop(key, None) for key in keys}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if found[key] is None}

@@ -199,10 +199,7 @@ def list_lines(
     history: bool,
     texts: bool = False,
 ) -> LinePage:
-    """A page of lines, oldest first; with `texts` they are opened, and the page may end sooner.
-
-    Raises: InvalidInput if the cursor is not one of ours.
-    """
+    """A page of lines, oldest first; with `texts` it may end sooner. Raises: InvalidInput for the cursor."""
     limit = max(1, min(limit, LIST_MOST))
     after = None if since is None else (ulid.below(since), ALL_BEFORE)
     if cursor is not None:

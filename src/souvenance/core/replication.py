@@ -181,10 +181,7 @@ def ship_some(
     each: Each,
     eager: bool,
 ) -> Shipped:
-    """Carry some of what waits; if `eager`, also what others have claimed or postponed.
-
-    Raises: Unavailable if the store is out of reach.
-    """
+    """Carry some of what waits; `eager` also what others claimed or postponed. Raises: Unavailable."""
     ready, stamp = _EVER if eager else now, entropy.take(STAMP_BYTES).hex()
     with store.read() as tx:
         if not tx.replication.due(ready):
@@ -286,10 +283,7 @@ def _carry(objects: Objects, load: dict[str, bytes | None], each: Each) -> None:
 
 
 def clear_compartment(store: Store, objects: Objects, compartment: Compartment) -> None:
-    """Delete every object of the compartment that the store does not have: its keys first.
-
-    Raises: Unavailable.
-    """
+    """Delete every object that the store does not have, keys first. Raises: Unavailable."""
     prefix = compartment_prefix(compartment)
     for folder in (f"{prefix}keys/", prefix):
         for page in pages(objects, folder):

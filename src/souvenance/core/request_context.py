@@ -139,10 +139,7 @@ class RequestContext(Struct, frozen=True, gc=False):
         return self.services.vault.compartments(self.tx, scope.workspace, scope.owner, scope.namespaces)
 
     def find(self, line_id: str) -> tuple[SealedLine, CompartmentKeys]:
-        """The line of that id in scope.
-
-        Raises: NotFound, whether there is no such line or none that this cap may see.
-        """
+        """The line of that id. Raises: NotFound, also for one that this cap may not see."""
         return self.find_all(line_id)[0]
 
     def find_all(self, line_id: str) -> list[tuple[SealedLine, CompartmentKeys]]:

@@ -39,10 +39,7 @@ class WrappedStore:
 
 
 class SnapshotStore(WrappedStore):
-    """The store itself, but that it is read as it was at the first look, until this is left.
-
-    For one thread. What is written goes to the store, and is not seen here.
-    """
+    """The store as it was at the first look, for one thread. Writes go to the store and are not seen here."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)

@@ -75,10 +75,7 @@ class Vault:
     def compartments(
         self, tx: Transaction, workspace: str, owner: str, namespaces: Collection[str] | None
     ) -> dict[str, CompartmentKeys]:
-        """The keys of the owner's compartments that exist, by namespace.
-
-        Raises: WrongKey, Tampered, also for a compartment that has lines and no keys any more.
-        """
+        """The keys of the owner's compartments, by namespace. Raises: WrongKey, Tampered."""
         found = tx.keys.of(workspace, owner, namespaces)
         compartments = {
             compartment.namespace: self._compartment_keys(compartment, list(keys))

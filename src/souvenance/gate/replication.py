@@ -90,10 +90,7 @@ class ReplicationWorker:
                 stopped.wait(min(_LOOK_SECONDS * 2 ** min(failures, 10), _LONGEST_REST_SECONDS))
 
     def carry_all(self, seconds: float, *, eager: bool = True) -> None:
-        """Carry everything that waits; what others claimed too if `eager`, else wait until they did.
-
-        Raises: StorageUnavailable if that takes longer, or the bucket does not answer.
-        """
+        """Carry all that waits, with `eager` also what others claimed. Raises: StorageUnavailable."""
         deadline, rest = self._clock.now() + round(seconds * 1000), threading.Event()
         while True:
             shipped = self._ship(eager=eager)
@@ -193,10 +190,7 @@ class Repairer:
         """Whether a line was forgotten, by the log of each workspace."""
 
     def rebuild(self) -> RepairReport:
-        """Make an empty store anew from the bucket.
-
-        Raises: Conflict if it is not empty; Unavailable, WrongKey.
-        """
+        """Make an empty store anew from the bucket. Raises: Conflict, Unavailable, WrongKey."""
         with self._store.read() as tx:
             if tx.keys.every() or tx.lines.compartments():
                 raise Conflict(
@@ -310,10 +304,7 @@ class Repairer:
         return [] if keys is None else [line.id for line in lines if not _opens(line, keys)]
 
     def _restore_keys(self, keys: Sequence[str]) -> None:
-        """Bring back the keys of these objects.
-
-        Raises: WrongKey, before anything is changed that another root key would have to open; Unavailable.
-        """
+        """Bring back the keys of these objects. Raises: WrongKey, before any change; Unavailable."""
         for key, data in zip(keys, self.worker.fetched(keys), strict=True):
             if data is None:
                 continue

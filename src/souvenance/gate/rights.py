@@ -66,10 +66,7 @@ class Rights:
                 raise CapScopeMismatch("the cap does not reach that peer")
 
     def looks(self, observer: str, observed: str) -> frozenset[str] | None:
-        """The sessions to which the cap limits the one's view of the other; None if to none.
-
-        Raises: CapScopeMismatch.
-        """
+        """The sessions that limit the one's view of the other, if any do. Raises: CapScopeMismatch."""
         self.peer()
         if self._grant.reaches(observer):
             return None
@@ -118,18 +115,12 @@ class Rights:
             )
 
     def makes(self, session: str, authors: Iterable[str] = (), namespace: str | None = None) -> None:
-        """As `writes`, where that makes the session if there is none.
-
-        Raises: CapScopeMismatch, NamespaceDenied, Conflict.
-        """
+        """As `writes`; the session may be new. Raises: CapScopeMismatch, NamespaceDenied, Conflict."""
         self.writes(session, authors)
         self.lies(session, namespace)
 
     def lies(self, session: str | None, namespace: str | None) -> None:
-        """Whether that session, or what belongs to none, may lie in that namespace, or where it does.
-
-        Raises: NamespaceDenied, Conflict.
-        """
+        """Whether the session, or what is of none, may lie there. Raises: NamespaceDenied, Conflict."""
         namespace_for(self._ctx, session, namespace)
 
     def opens(self, session: str) -> bool:

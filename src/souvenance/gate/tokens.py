@@ -108,10 +108,7 @@ def attenuated(
     secret: Ed25519PrivateKey,
     holder_secret: Ed25519PrivateKey | None = None,
 ) -> m.CapAnswer:
-    """The narrower cap; pure, so that a holder can make it with no server at all.
-
-    Raises: CapMalformed, CapScopeMismatch, InvalidInput.
-    """
+    """The narrower cap, made without any server. Raises: CapMalformed, CapScopeMismatch, InvalidInput."""
 
     def narrow(parent: Claims) -> Claims:
         claims = Claims(

@@ -82,10 +82,7 @@ def begin(ctx: RequestContext, digest: str, counts: Mapping[str, int]) -> bool:
 
 
 def finish(ctx: RequestContext, digest: str) -> dict[str, int]:
-    """Note that all of an import is there; what there is now, by sort.
-
-    Raises: NotFound if it never began, Conflict if there is less here than it should have brought.
-    """
+    """Mark an import as complete; how many records there are now, by sort. Raises: NotFound, Conflict."""
     known = _begun(ctx, digest)
     expected = _expected(known)
     found = {sort: _count_sort(ctx, sort) for sort in sorted({*expected.counts, _LINE_SORT})}
@@ -142,10 +139,7 @@ class Taken(Struct):
 
 
 def look(ctx: RequestContext, records: Sequence[Record]) -> Taken:
-    """What would become of the records; nothing is changed.
-
-    Raises: InvalidInput, NamespaceDenied, Tampered.
-    """
+    """What would become of the records. Raises: InvalidInput, NamespaceDenied, Tampered."""
     return _ComparedRecords(ctx, records, Changes(), writes=False).taken
 
 

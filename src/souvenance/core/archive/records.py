@@ -161,10 +161,7 @@ class RecordPage(Struct, frozen=True):
 
 
 class _Cursor(Struct, frozen=True, array_like=True):
-    """What was given last: of the directory its uid and name, of lines owner, namespace and id.
-
-    Of the directory `seen` is how many those were.
-    """
+    """What came last: uid and name and how many (`seen`), or of lines owner, namespace and id."""
 
     stage: str = WORKSPACE
     last: tuple[str, ...] = ()
@@ -172,10 +169,7 @@ class _Cursor(Struct, frozen=True, array_like=True):
 
 
 def give(ctx: RequestContext, owner: str | None, cursor: str | None, limit: int) -> RecordPage:
-    """Some of the records, in a fixed order; without an owner, of everyone.
-
-    Raises: InvalidInput if the cursor is not one of ours; Tampered, WrongKey if a line does not open.
-    """
+    """A page of the records, in a fixed order. Raises: InvalidInput, Tampered, WrongKey."""
     place = _read_cursor(cursor)
     if cursor is None:
         _check_keys(ctx, owner)

@@ -125,10 +125,7 @@ class Card:
         self._write(replace(before, entries=list(entries), overruled=overruled), changes)
 
     def amend(self, before: str | None, after: str | None, changes: Changes) -> bool:
-        """Put one entry by hand in place of another, add it, or take one off; the rest of the card stays.
-
-        False, and no change, if it does not have the entry.
-        """
+        """Replace, add or take off one entry by hand. False, and no change, if it is not on the card."""
         kept = self._read()
         texts = [entry.text for entry in kept.entries or ()]
         if before is not None and before not in texts:
@@ -149,10 +146,7 @@ class Card:
         self._change(before, _remade(after) if makes_card else after, changes)
 
     def strike(self, sources: Collection[str], changes: Changes, *, messages: Collection[str] = ()) -> bool:
-        """Take out what came from these conclusions, or was said in these messages; whether there was any.
-
-        What that had replaced holds again.
-        """
+        """Take out what came from these conclusions or messages; what that had replaced holds again."""
         before = self._read()
         gone, unsaid = set(sources), set(messages)
         after = replace(
@@ -313,10 +307,7 @@ def _outdating(
 
 
 def _stated_by(ctx: RequestContext, owner: str, found: Collection[str]) -> dict[str, list[Stand]]:
-    """The facts of the peer's own cards, by namespace, of the labels that these messages state a value of.
-
-    Of cards that can't be read, nothing: a search does without.
-    """
+    """The facts of the peer's readable cards that these messages state a value of, by namespace."""
     try:
         known = stands_of(ctx, owner, owner)
     except Tampered:

@@ -122,10 +122,7 @@ def written(ctx: RequestContext, view: View) -> WrittenConclusion:
 
 
 def likeness(blind: bytes, session: str, text: str, kind: str = CONCLUSIONS["explicit"]) -> bytes:
-    """By what a statement of a session is known again; keyed, as it lies in the open.
-
-    What was said and what was only quoted are never the same.
-    """
+    """By what a statement of a session is known again: a keyed hash. Quotations never equal statements."""
     more = () if kind == CONCLUSIONS["explicit"] else (kind,)
     return blake2b(frame(session, plain(text), *more), key=blind, digest_size=16).digest()
 
@@ -139,10 +136,7 @@ def list_views(
     offset: int,
     limit: int,
 ) -> tuple[list[View], int]:
-    """A page of all these conclusions, newest first unless asked otherwise, and how many there are in all.
-
-    Raises: Tampered.
-    """
+    """A page of these conclusions, and how many there are. Raises: Tampered."""
     lines = [line for some in whose for line in _lines(ctx, some)]
     if len(whose) > 1 or oldest_first:
         lines.sort(key=lambda line: (line.id, line.compartment), reverse=not oldest_first)
@@ -162,12 +156,7 @@ def query_views(
     distance: float | None = None,
     wanted: Predicate | None = None,
 ) -> list[View]:
-    """Those of all these conclusions that answer a question best.
-
-    `distance` is the share of the question's terms that a conclusion may lack.
-
-    Raises: Tampered.
-    """
+    """Those that answer best; `distance` is the share of terms that one may lack. Raises: Tampered."""
     opener, outdating = Opener(ctx), _Outdating(ctx, _common_sessions(whose))
 
     def passes(line: SealedLine) -> bool:

@@ -236,10 +236,7 @@ class Stretch(Struct, frozen=True):
 
 
 def read_for_model(ctx: RequestContext, tasks: Sequence[Task]) -> Stretch:
-    """The turns that these jobs are about, with what their speakers hold of themselves.
-
-    Lines that read like orders are left out. Raises: Tampered.
-    """
+    """The turns of these jobs but for what reads like orders, and what is known. Raises: Tampered."""
     session, namespace = tasks[0].session or "", tasks[0].namespace
     passages = {about: read_passage(ctx, own, session, about) for about, own in by_peer(tasks).items()}
     trusts = {line: kind for one in passages.values() for line, kind in one.trusts.items()}
@@ -278,10 +275,7 @@ def _in_order(passages: Iterable[DerivedStretch]) -> list[Turn]:
 
 
 def _lines(ctx: RequestContext, trusts: Mapping[str, Trust], turns: Sequence[Turn]) -> list[Turn]:
-    """The turns at the time that clocks on the wall showed, without what is pasted or quoted in them.
-
-    What reads like orders is left out.
-    """
+    """The turns in local time, without what is pasted or quoted in them or reads like orders."""
     found: list[Turn] = []
     for turn in turns:
         own = trust.own_words(turn.text) if trusts[turn.id] == Trust.SAID else turn.text
@@ -311,10 +305,7 @@ def _person(ctx: RequestContext, about: str, lines: Sequence[Turn], known: dict[
 
 
 def keep_revisions(ctx: RequestContext, stretch: Stretch, revisions: Sequence[Revision]) -> Changes:
-    """Store each change for those who heard it. One whose messages were deleted meanwhile is dropped.
-
-    Raises: Tampered.
-    """
+    """Store each change whose messages still exist, for those who heard them. Raises: Tampered."""
     changes = Changes()
     makes_card = h.makes_cards(*directory.habits(ctx, stretch.session))
     for about, passage in stretch.passages.items():

@@ -55,10 +55,7 @@ def ensure(
     *,
     namespace: str = COMMON_NAMESPACE,
 ) -> tuple[Entry, bool]:
-    """The entry of that name, and whether it was made just now; what exists is left as it is.
-
-    Raises: NamespaceDenied if the name is that of a session out of reach.
-    """
+    """The entry of that name, and whether it is new. Raises: NamespaceDenied for a session out of reach."""
     found = find(ctx, kind, name)
     if found is not None:
         return found, False
@@ -72,10 +69,7 @@ def ensure(
 
 
 def ensure_session(ctx: RequestContext, session: str, asked: str | None = None) -> tuple[Entry, bool]:
-    """The session, made in the namespace asked for, or else in the common one, if it does not exist.
-
-    Raises: NamespaceDenied, Conflict, as `namespace_for`.
-    """
+    """The session, made if there is none. Raises: NamespaceDenied, Conflict, as `namespace_for`."""
     return ensure(ctx, SESSION, session, namespace=namespace_for(ctx, session, asked))
 
 
@@ -252,10 +246,7 @@ def _with(earlier: MemberReasoning, given: MemberReasoning) -> MemberReasoning:
 
 
 def scope_sessions(ctx: RequestContext, scopes: Iterable[str]) -> frozenset[str]:
-    """The sessions of all these scopes together, as far as may be looked.
-
-    Raises: NotFound if one of the scopes does not exist.
-    """
+    """The sessions of all these scopes, as far as may be looked. Raises: NotFound for an unknown scope."""
     found: set[str] = set()
     for scope in scopes:
         need(ctx, SCOPE, scope)

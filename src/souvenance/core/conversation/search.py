@@ -197,10 +197,7 @@ def _anyone(ctx: RequestContext) -> list[str]:
 
 
 def may_find(ctx: RequestContext, where: Where) -> Test:
-    """Whether a line is a message that the search may return.
-
-    What a deleted peer left under its name is not its namesake's.
-    """
+    """Tells messages that the search may return. What a deleted peer said is not its namesake's."""
     stays: dict[str, list[directory.Stay]] = {}
 
     def witnessed(session: str, turn: int) -> bool:
@@ -488,10 +485,7 @@ class _Chosen:
 
 
 def _in_order(ctx: RequestContext, asked: EvidenceQuery, chosen: _Chosen) -> list[Passage]:
-    """The best passage first; those that hold the same terms of the question change places, the newest first.
-
-    They are about the same thing.
-    """
+    """The best passage first; of those that hold the same terms of the question, the newest."""
     passages = chosen.passages()
     terms = frozenset(understand(ctx, asked.query).terms) if asked.query.strip() else frozenset()
     places: dict[frozenset[str], list[int]] = defaultdict(list)

@@ -71,10 +71,7 @@ class SummaryStretch(Struct, frozen=True):
 
 
 def summaries(ctx: RequestContext, session: str) -> list[StoredSummary]:
-    """The newest short and the newest long summary, as far as there are any, the short one first.
-
-    Raises: Tampered.
-    """
+    """The newest short and the newest long summary, if there are any. Raises: Tampered."""
     newest: dict[bool, tuple[_Note, SealedLine]] = {}
     for place in ctx.tx.lines.of_session(ctx.scope.workspace, SESSIONS, session):
         line = ctx.tx.lines.get(place.compartment, place.id)

@@ -315,10 +315,7 @@ def _searched(
 
 
 def _answer(ctx: RequestContext, question: ChatQuestion) -> QuotedAnswer:
-    """The conclusions and passages that answer best; nothing where none answers it well.
-
-    Raises: NotFound, Tampered.
-    """
+    """The conclusions and passages that answer well, if any do. Raises: NotFound, Tampered."""
     depth = LEVELS[question.level]
     asked, tokens = _asked(question, depth), depth.passages * _TOKENS_PER_PASSAGE
     found = search.find_evidence(ctx, asked, tokens)
@@ -342,10 +339,7 @@ def _answer_well(found: Sequence[Mapping[str, float]]) -> list[bool]:
 
 
 def _gather(ctx: RequestContext, question: ChatQuestion) -> Gathered:
-    """What a model may answer from: what its words find, and the newest conclusions.
-
-    Raises: NotFound, Tampered.
-    """
+    """What its words find, and the newest conclusions. Raises: NotFound, Tampered."""
     found = _look(ctx, question)
     newest = newest_views(ctx, _whose(question), LEVELS[question.level].found)
     return _together([found, Gathered(newest, [])])

@@ -203,10 +203,7 @@ def _kind_of(ctx: RequestContext, stated: NewConclusion, sources: list[SealedLin
 
 
 def _sources(call: AuthorisedRequest, stated: NewConclusion) -> list[SealedLine]:
-    """The lines that it is said to follow from.
-
-    Raises: CapOpMismatch for a cap that reads nothing, NotFound for what it may not read or is not there.
-    """
+    """The lines that it is said to follow from. Raises: CapOpMismatch, NotFound."""
     if stated.source_ids and "get" not in call.chain.grant.ops:
         raise CapOpMismatch("the cap does not grant 'get', and sources are read")
     return [_source(call, stated, line_id) for line_id in stated.source_ids or ()]
@@ -268,10 +265,7 @@ def _read(call: AuthorisedRequest, request: OfConclusion) -> Outcome:
 
 
 def _reached(call: AuthorisedRequest, line_id: str) -> conclusions.View:
-    """The conclusion, if the cap may read it.
-
-    Raises: NotFound, whether it does not exist or is not for this cap to know.
-    """
+    """The conclusion. Raises: NotFound, also for one that this cap may not read."""
     view = conclusions.read_view(call.ctx, line_id)
     if not any(whose.includes(view.line) for whose in call.rights.views()):
         raise NotFound("there is no such conclusion")

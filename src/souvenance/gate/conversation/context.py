@@ -219,10 +219,7 @@ class _Picture(Struct, frozen=True):
 def _picture(
     ctx: RequestContext, asked: _Perspective, tokens: int = PICTURE_TOKENS, session: str | None = None
 ) -> _Picture:
-    """Conclusions that were noted, then quoted messages, together within the budget; and the card beside it.
-
-    Raises: Tampered.
-    """
+    """Conclusions, quoted messages and the card, within the budget. Raises: Tampered."""
     if asked.request.search_query:
         foresee(ctx, asked.request.search_query)
     conclusions = _Conclusions(_noted(ctx, asked))
@@ -370,10 +367,7 @@ def _write_card(call: AuthorisedRequest, request: WriteCard) -> Outcome:
 
 
 def _session_context(call: AuthorisedRequest, request: SessionContext) -> Outcome:
-    """The picture of a peer within its share, then a summary, then the newest messages that fit what is left.
-
-    Of a session that does not exist, only the picture.
-    """
+    """The picture of a peer, a summary, and the newest messages that fit what is left."""
     ctx, asked = call.ctx, _asked(call, request)
     budget = MOST_TOKENS if request.tokens is None else request.tokens
     share = min(PICTURE_TOKENS, int(budget * PICTURE_SHARE))
@@ -440,10 +434,7 @@ def _newest(ctx: RequestContext, session: str, first: int, budget: int) -> list[
 
 
 def _asked(call: AuthorisedRequest, request: SessionContext) -> _Perspective | None:
-    """Whose picture of whom belongs to the context, and how far it may look.
-
-    Raises: InvalidInput, NotFound, CapScopeMismatch.
-    """
+    """Whose picture of whom it has. Raises: InvalidInput, NotFound, CapScopeMismatch."""
     if request.peer_target is None:
         if request.peer_perspective is not None:
             raise InvalidInput("peer_perspective needs a peer_target")

@@ -301,10 +301,7 @@ def _digest(blind: bytes, session: str, said: Sequence[NewMessage], key: str | N
 def _first_time(
     ctx: RequestContext, session: str, digest: bytes, said: Sequence[NewMessage], *, keyed: bool
 ) -> list[StoredMessage] | None:
-    """What is there of the same batch.
-
-    Raises: Conflict if the key stored anything else, or part of what it stored is gone.
-    """
+    """What was stored of the same batch. Raises: Conflict if the key stored anything else."""
     batch = ctx.tx.directory.batch(ctx.scope.workspace, session, digest)
     if batch is None or batch.at < ctx.now - (KEY_WINDOW_MS if keyed else RETRY_WINDOW_MS):
         return None

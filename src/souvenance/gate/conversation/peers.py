@@ -169,10 +169,7 @@ def _delete(call: AuthorisedRequest, request: DeletePeer) -> Outcome:
 
 
 def _rename(call: AuthorisedRequest, request: RenamePeer) -> Outcome:
-    """Take so many lines along; all that is left if those are fewer.
-
-    Raises: InvalidInput, Conflict if both have a line of the same id, Tampered, WrongKey.
-    """
+    """Move so many lines, or all that are left. Raises: InvalidInput, Conflict, Tampered, WrongKey."""
     names.actor(request.peer_id, "peer_id")
     names.actor(request.name, "name")
     if request.peer_id == request.name:

@@ -274,10 +274,7 @@ def erased(call: AuthorisedRequest, changes: Changes, answer: Answer, **facts: o
 
 
 def encode_object(given: Mapping[str, Any] | None, field: str = "metadata") -> str | None:
-    """Metadata or a configuration as it is kept; None if none is given.
-
-    Raises: InvalidInput, LimitExceeded.
-    """
+    """Metadata or a configuration as it is kept. Raises: InvalidInput, LimitExceeded."""
     if given is None:
         return None
     if len(given) > MOST_METADATA_KEYS:

@@ -146,10 +146,7 @@ def doors_of(
     public_url: str | None,
     key: Callable[[str], str],
 ) -> list[Door]:
-    """The doors beyond our own API and Honcho's. `key` reads a key from where the settings say it is.
-
-    Raises: Misconfigured.
-    """
+    """The doors beyond our own API and Honcho's; `key` reads an upstream's key. Raises: Misconfigured."""
     doors: list[Door] = [SignInDoor(sign_ins, public_url), InspectorDoor(sessions, files, public_url)]
     if find_spec("mcp") is not None:
         from souvenance.surfaces.mcp.door import McpDoor
@@ -173,10 +170,7 @@ def serve(
     trusted: str | None,
     doors: Sequence[Door],
 ) -> None:
-    """Serve until interrupted. `trusted` is the cap that programs on this machine get for 'local'.
-
-    Raises: Misconfigured if the address can't or must not be listened on, or something is not installed.
-    """
+    """Serve until interrupted; `trusted` is the cap for 'local'. Raises: Misconfigured."""
     trusting = trusted is not None
     _run(
         lambda allowed, observer: make_app(
@@ -199,10 +193,7 @@ def tell(
     *,
     greet: Callable[[str], None],
 ) -> None:
-    """Work until interrupted, and tell meanwhile at that address how it goes, and nothing of memory.
-
-    Raises: Misconfigured if the address can't or must not be listened on, or something is not installed.
-    """
+    """Work until interrupted, and serve only how it goes. Raises: Misconfigured."""
     _run(
         lambda allowed, observer: make_app(gate, allowed_hosts=allowed, observer=observer, serving=False),
         address,
