@@ -265,36 +265,17 @@ def snapshot(ctx: RequestContext) -> tuple[str, list[str]]:
     )
     profile = ctx.tx.lines.walk(replace(span, profile=True))
     others = [line for line in ctx.tx.lines.walk(span) if line.kind not in (PROFILE, *DIGESTS)]
-    page = _Profile(ctx)
+    room, rows, ids = SNAPSHOT_BYTES, [], []
     for sealed in (*profile, *others):
         line = opened(sealed, compartments[sealed.compartment.namespace])
-        # What is too long now stays so, and is not even looked at.
-        if page.has_room(line) and not line.of_another and class_of(line) == Trust.SAID:
-            page.tell(line)
-    return "".join(page.told), page.ids
-
-
-class _Profile:
-    """The rows of a snapshot, within its limit."""
-
-    def __init__(self, ctx: RequestContext) -> None:
-        self._ctx = ctx
-        self._room = SNAPSHOT_BYTES
-        self.told: list[str] = []
-        self.ids: list[str] = []
-
-    def has_room(self, line: Line) -> bool:
-        return len(self._entry(line).encode()) <= self._room
-
-    def tell(self, line: Line) -> None:
-        entry = self._entry(line)
-        self._room -= len(entry.encode())
-        self.told.append(entry)
-        self.ids.append(line.id)
-
-    def _entry(self, line: Line) -> str:
-        said = defuse(line.text)
-        return f"- {day(self._ctx.services.local(said_at(line)))} [{line.compartment.namespace}] {said}\n"
+        when = day(ctx.services.local(said_at(line)))
+        row = f"- {when} [{line.compartment.namespace}] {defuse(line.text)}\n"
+        size = len(row.encode())
+        if size <= room and not line.of_another and class_of(line) == Trust.SAID:
+            room -= size
+            rows.append(row)
+            ids.append(line.id)
+    return "".join(rows), ids
 
 
 def class_of(line: Line) -> Trust:

@@ -6,6 +6,7 @@ workspace may enter any. A backup is the installation's own.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -144,42 +145,12 @@ def _of_owner(request: Export) -> Reach:
 
 
 EXPORT = Operation("export.page", Need("list"), Export, ExportAnswer, export, _of_owner, admit=_may_export)
-IMPORT_BEGIN = Operation(
-    "import.begin",
-    Need("put"),
-    ImportBegin,
-    ImportBegun,
-    begin,
-    _of_workspace,
-    writes=True,
-    within=True,
-    admit=_may_import,
+_import = partial(
+    Operation, need=Need("put"), reach=_of_workspace, writes=True, within=True, admit=_may_import
 )
-IMPORT = Operation(
-    "import.page",
-    Need("put"),
-    Import,
-    ImportAnswer,
-    take,
-    _of_workspace,
-    writes=True,
-    within=True,
-    admit=_may_import,
-    rings=True,
-    peek=peek,
-)
-IMPORT_FINISH = Operation(
-    "import.finish",
-    Need("put"),
-    ImportFinish,
-    ImportFinished,
-    finish,
-    _of_workspace,
-    writes=True,
-    within=True,
-    admit=_may_import,
-    rings=True,
-)
+IMPORT_BEGIN = _import("import.begin", request=ImportBegin, answer=ImportBegun, work=begin)
+IMPORT = _import("import.page", request=Import, answer=ImportAnswer, work=take, rings=True, peek=peek)
+IMPORT_FINISH = _import("import.finish", request=ImportFinish, answer=ImportFinished, work=finish)
 NOTE_BACKUP = Operation(
     "keep.backup", Need("grant", operator=True), NoteBackup, Noted, note_backup, writes=True
 )

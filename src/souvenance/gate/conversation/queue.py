@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from typing import Literal
 
 import msgspec
@@ -71,7 +72,7 @@ def _hurried(call: AuthorisedRequest, request: QueueStatus) -> Outcome:
 def _counted(call: AuthorisedRequest, request: QueueStatus) -> Queue:
     ctx = call.ctx
     heard = None if request.observer_id is None else _sessions_observed(call, request.observer_id)
-    sessions: dict[str, SessionQueue] = {}
+    counts: dict[str | None, Counter[str]] = defaultdict(Counter)
     for tally in ctx.tx.work.tallies(ctx.scope.workspace, REASONING, ctx.now, ctx.scope.namespaces):
         if request.session_id not in (None, tally.session):
             continue
@@ -81,23 +82,17 @@ def _counted(call: AuthorisedRequest, request: QueueStatus) -> Queue:
         ]
         if any(one is not None for one in asked) and not any(asked):
             continue
-        key = tally.session or ""
-        known = sessions.get(key, SessionQueue(0, 0, 0, 0, session_id=tally.session))
-        sessions[key] = SessionQueue(
-            known.total_work_units + tally.done + tally.claimed + tally.pending,
-            known.completed_work_units + tally.done,
-            known.in_progress_work_units + tally.claimed,
-            known.pending_work_units + tally.pending,
-            session_id=tally.session,
-        )
-    counts = sessions.values()
-    return Queue(
-        sum(one.total_work_units for one in counts),
-        sum(one.completed_work_units for one in counts),
-        sum(one.in_progress_work_units for one in counts),
-        sum(one.pending_work_units for one in counts),
-        sessions=None if request.session_id is not None or not sessions else sessions,
-    )
+        counts[tally.session] += Counter(done=tally.done, claimed=tally.claimed, pending=tally.pending)
+    sessions = {
+        session or "": SessionQueue(*_units(counted), session_id=session)
+        for session, counted in counts.items()
+    }
+    every = sum(counts.values(), Counter())
+    return Queue(*_units(every), sessions=sessions if sessions and request.session_id is None else None)
+
+
+def _units(counted: Counter[str]) -> tuple[int, int, int, int]:
+    return counted.total(), counted["done"], counted["claimed"], counted["pending"]
 
 
 def _sessions_observed(call: AuthorisedRequest, observer: str) -> set[str]:
