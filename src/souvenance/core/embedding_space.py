@@ -55,11 +55,8 @@ class Meaning:
         keeps: bool = True,
         english: bool = False,
     ) -> None:
-        """`english` says that the embedder knows English alone.
-
-        Without an embedder, `without` is its description, and `keeps` says whether vectors that one made
-        are kept until there is one again.
-        """
+        """`english` says that the embedder knows English alone. Without an embedder, `without` is its
+        description, and `keeps` says whether vectors that one made are kept until there is one again."""
         self.keeps = keeps
         self.english = english
         self._embedder = embedder

@@ -247,10 +247,8 @@ def _key_bytes(tx: Transaction, compartment: Compartment, name: str) -> bytes | 
 
 
 def _carry_keys(objects: Objects, vault: Vault, load: dict[str, bytes | None]) -> None:
-    """A key in the bucket is replaced by nothing but itself, wrapped anew.
-
-    Raises: Unavailable, also if there is another: without it, what it sealed would be lost.
-    """
+    """A key in the bucket is replaced by nothing but itself, wrapped anew. Raises: Unavailable, also if there
+    is another: without it, what it sealed would be lost."""
     objects.delete([key for key, data in load.items() if data is None])
     for key, data in load.items():
         if data is None or objects.put_if_absent(key, data):

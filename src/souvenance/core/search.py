@@ -179,9 +179,7 @@ def _worth_showing(
     ctx: RequestContext, hits: Sequence[Hit], sought: _Sought, *, by_meaning: bool
 ) -> list[Hit]:
     """Those of the hits to show to who did not ask: what answers well enough, and what is not far below it.
-
-    It does so in meaning, or if it has no vector, in words.
-    """
+    It does so in meaning, or if it has no vector, in words."""
     enough = partial(worth_showing, by_time=sought.by_time)
     near = [hit for hit in hits if by_meaning and enough(hit.signals, by_meaning=True)]
     by_words = [hit for hit in hits if enough(hit.signals, by_meaning=False)]

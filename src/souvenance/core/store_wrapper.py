@@ -113,9 +113,7 @@ class _Watching:
 
 def mirrored(store: Store, entropy: Entropy, objects: Objects | None) -> Store:
     """The store. It notes its changes once it was given a bucket; a new bucket gets a note of all it has.
-
-    Raises: Misconfigured if the store is empty and new to the bucket, and the bucket is not; Unavailable.
-    """
+    Raises: Misconfigured if the store is empty and new to the bucket, and the bucket is not; Unavailable."""
     with store.read() as tx:
         noting = tx.replication.mirrored()
         empty = objects is not None and not noting and not tx.keys.every()

@@ -206,11 +206,7 @@ def open_passkey(keyring: Keyring, slip: Slip) -> Passkey:
 
 def rewrap(tx: Transaction, keyring: Keyring) -> int:
     """Seal every sign-in and passkey again, under the root key that is current now; how many there were.
-
-    Browsers' sessions, which last hours, are dropped instead.
-
-    Raises: WrongKey, Tampered.
-    """
+    Browsers' sessions, which last hours, are dropped instead. Raises: WrongKey, Tampered."""
     found = tx.signins.every()
     for signin in found:
         tx.signins.reseal(signin.id, seal_grant(keyring, signin.id, open_grant(keyring, signin)))

@@ -186,12 +186,9 @@ class OAuthState:
             return tx.signins.slip(kind, hash_of(secret))
 
     def redeem(self, slip: Slip, access: Access, content: bytes, *, again: bool) -> IssuedTokens | None:
-        """An access token for what was handed out, and with `again` a refresh token for the next.
-
-        None if it is no good: unknown, too old, withdrawn, or spent before, which ends the sign-in.
-
-        Raises: Unavailable, RateLimited.
-        """
+        """An access token for what was handed out, and with `again` a refresh token for the next. None if it
+        is no good: unknown, too old, withdrawn, or spent before, which ends the sign-in. Raises: Unavailable,
+        RateLimited."""
         now = self._clock.now()
         signin = self._signin(slip)
         if signin is None:

@@ -170,12 +170,9 @@ def invalidate(authorised: AuthorisedRequest, request: m.Invalidate) -> Outcome:
 
 
 def _correct(ctx: RequestContext, target_id: str, text: str | None, new_id: str | None) -> tuple[Line, bool]:
-    """The line that replaces the target, and whether it had done so already.
-
-    With a text it says what is true instead; without, it only marks the target as no longer true.
-
-    Raises: InvalidInput, NotFound, Conflict if another line replaced the target already.
-    """
+    """The line that replaces the target, and whether it had done so already. With a text it says what is true
+    instead; without, it only marks the target as no longer true. Raises: InvalidInput, NotFound, Conflict if
+    another line replaced the target already."""
     target, _ = ctx.find(ulid.check(target_id))
     draft = Draft(
         namespace=target.compartment.namespace,
@@ -247,13 +244,9 @@ class _Forgotten(Struct, frozen=True):
 
 
 def forget(authorised: AuthorisedRequest, request: m.Forget) -> Outcome:
-    """Rows, index, keys and caches of a line, a namespace or an owner.
-
-    Readers find nothing from the commit on. A compartment's keys are destroyed with it, so that copies of its
-    lines elsewhere stay shut; the scrub that follows takes the bytes out of the store's files.
-
-    Raises: InvalidInput, NotFound, SchemaUnknown.
-    """
+    """Rows, index, keys and caches of a line, a namespace or an owner. Readers find nothing from the commit
+    on. A compartment's keys are destroyed with it, so that copies of its lines elsewhere stay shut; the scrub
+    that follows takes the bytes out of the store's files. Raises: InvalidInput, NotFound, SchemaUnknown."""
     gone = (
         _forget_compartments(authorised.ctx)
         if request.id is None

@@ -129,10 +129,8 @@ class Rights:
         return self.everywhere if opened is None else session in opened
 
     def _owns(self, session: str) -> bool:
-        """Whether the session, made or not, is that of a peer whom the cap reaches, and of nobody else.
-
-        One in a closed namespace is judged as one that is not made: who is in it stays inside.
-        """
+        """Whether the session, made or not, is that of a peer whom the cap reaches, and of nobody else. One
+        in a closed namespace is judged as one that is not made: who is in it stays inside."""
         grant = self._grant
         if grant.sessions is not None and session not in grant.sessions:
             return False

@@ -307,10 +307,8 @@ class Worker:
         outcome: str = OK,
         failed: str = "",
     ) -> None:
-        """Store what came of the tasks and take them off the list, at once or not at all.
-
-        `failed` says why they were given up: they are kept, to be tried again.
-        """
+        """Store what came of the tasks and take them off the list, at once or not at all. `failed` says why
+        they were given up: they are kept, to be tried again."""
         with self._store.write(tasks[0].workspace) as tx:
             ctx = self._ctx(tx, tasks[0])
             for task in tasks:

@@ -51,12 +51,8 @@ class _Kept(_Card, frozen=True):
 
 
 def read_card(ctx: RequestContext, observer: str, observed: str) -> list[CardEntry] | None:
-    """What the cards of every namespace say, nothing twice; None if there never was one.
-
-    What was replaced by something that was said in another namespace is left out.
-
-    Raises: Tampered.
-    """
+    """What the cards of every namespace say, nothing twice; None if there never was one. What was replaced by
+    something that was said in another namespace is left out. Raises: Tampered."""
     lines = _lines(ctx, observer, observed, ctx.scope.namespaces)
     opener = Opener(ctx)
     if len(lines) == 1:
@@ -75,12 +71,9 @@ def read_card(ctx: RequestContext, observer: str, observed: str) -> list[CardEnt
 def outdated_of(
     ctx: RequestContext, observer: str, observed: str, sessions: frozenset[str] | None
 ) -> Mapping[str, str]:
-    """For each conclusion about the peer that states a replaced value, the one that states the newest.
-
-    What counts was said in a namespace and a session that may be looked into; None for any session.
-
-    Raises: Tampered.
-    """
+    """For each conclusion about the peer that states a replaced value, the one that states the newest. What
+    counts was said in a namespace and a session that may be looked into; None for any session.
+    Raises: Tampered."""
     lines = _lines(ctx, observer, observed, ctx.scope.namespaces).values()
     key = (outdated_of, sessions, *sorted(line.id for line in lines))
     known: Mapping[str, str] | None = ctx.services.memo.get(key)

@@ -177,11 +177,8 @@ def nearest(
     ctx: RequestContext, whose: Whose, query: str, limit: int
 ) -> list[tuple[View, Mapping[str, float]]]:
     """What was noted that answers the query best, best first, each with the signals that it was found by.
-
     What only repeats its message's own words is left out, and so is what is no longer so.
-
-    Raises: Tampered.
-    """
+    Raises: Tampered."""
     best = _answering(ctx, whose, understand(ctx, query), lambda line: True, limit)
     signals = {line.id: hit.signals for line, hit in best}
     views = [view for view in views_of(ctx, [line for line, _ in best]) if view.outdated_by is None]

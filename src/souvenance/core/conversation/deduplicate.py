@@ -116,11 +116,8 @@ def stock(
     ctx: RequestContext, observers: Collection[str] | None = None, most: int = MOST_COUNTED
 ) -> tuple[Census, bool]:
     """How much those observers, or all of them, hold of anyone, as far as may be looked, and if that is all.
-
     Where there is more than `most`, those are counted first of whom something was concluded last.
-
-    Raises: Tampered.
-    """
+    Raises: Tampered."""
     lines = [
         line
         for observer in ((None,) if observers is None else sorted(observers))

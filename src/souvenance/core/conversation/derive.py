@@ -142,9 +142,7 @@ class _Found(Struct, frozen=True):
 
 def keep_statements(ctx: RequestContext, passage: DerivedStretch) -> Changes:
     """Store the plain statements of the passage, word for word, for those who heard them, and their facts.
-
-    What one knows already is only counted again. What rests on a message that was deleted is dropped.
-    """
+    What one knows already is only counted again. What rests on a message that was deleted is dropped."""
     changes = Changes()
     compartment = compartment_of(ctx, passage.about, passage.namespace)
     alive = {line.id for line in ctx.tx.lines.get_all(compartment, passage.numbers)}

@@ -75,9 +75,7 @@ def ensure_session(ctx: RequestContext, session: str, asked: str | None = None) 
 
 def namespace_for(ctx: RequestContext, session: str | None, asked: str | None) -> str:
     """Where to write: where the session lies, or, without one, where asked, or else in the common namespace.
-
-    Raises: NamespaceDenied if that or what is asked for is not open; Conflict if both are and differ.
-    """
+    Raises: NamespaceDenied if that or what is asked for is not open; Conflict if both are and differ."""
     entry = None
     if session is not None:
         entry = ctx.tx.directory.entry(ctx.scope.workspace, SESSION, session)
@@ -191,12 +189,9 @@ def peer_habits(entry: Entry | None) -> PeerHabits:
 
 
 def join(ctx: RequestContext, session: str, peers: Mapping[str, MemberReasoning | None]) -> None:
-    """Let the peers into the session, making those that do not exist.
-
-    Who is in stays in since when it came; of its habits, those that are given replace the earlier ones.
-
-    Raises: NotFound, InvalidInput if too many would observe the others.
-    """
+    """Let the peers into the session, making those that do not exist. Who is in stays in since when it came;
+    of its habits, those that are given replace the earlier ones. Raises: NotFound, InvalidInput if too many
+    would observe the others."""
     present = members(ctx, session)
     joining = [peer for peer in peers if peer not in present]
     turn = next_turn(ctx, session) if joining else 0

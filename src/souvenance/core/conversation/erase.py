@@ -302,10 +302,8 @@ def erase_resting(
 
 
 def _unsay(ctx: RequestContext, sessions: Iterable[str], changes: Changes) -> None:
-    """Make ready for messages of the sessions to go: their turns are spent, and summaries tell of them.
-
-    A summary says in one text what several said: it goes as a whole, and is made again without them.
-    """
+    """Make ready for messages of the sessions to go: their turns are spent, and summaries tell of them. A
+    summary says in one text what several said: it goes as a whole, and is made again without them."""
     for session in sessions:
         entry = directory.find(ctx, SESSION, session)
         if entry is None:
@@ -325,10 +323,8 @@ def _unsay(ctx: RequestContext, sessions: Iterable[str], changes: Changes) -> No
 def _resting_on(
     ctx: RequestContext, gone: Collection[str], weakened: dict[tuple[Compartment, str], set[str]]
 ) -> list[LinePlace]:
-    """The lines that followed from these and do no longer; whose still do is noted as weakened.
-
-    What follows from several together follows no longer without one of them.
-    """
+    """The lines that followed from these and do no longer; whose still do is noted as weakened. What follows
+    from several together follows no longer without one of them."""
     workspace = ctx.scope.workspace
     resting = ctx.tx.lines.citing(workspace, gone)
     ctx.tx.lines.uncite(workspace, gone)

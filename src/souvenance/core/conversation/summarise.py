@@ -129,10 +129,8 @@ def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:
 def by_quotes(
     earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
 ) -> str:
-    """Quotations of the turns that tell most, in order, after what the earlier summary says.
-
-    All of it in at most so many tokens: of these the earlier summary has half, or what the turns leave.
-    """
+    """Quotations of the turns that tell most, in order, after what the earlier summary says. All of it in at
+    most so many tokens: of these the earlier summary has half, or what the turns leave."""
     before = (earlier or "").splitlines()
     space = most_tokens - min(most_tokens // 2, sum(count(f"{line}\n") for line in before))
     kept: dict[int, str] = {}
@@ -150,10 +148,8 @@ def by_quotes(
 
 
 def keep_summary(ctx: RequestContext, stretch: SummaryStretch, text: str) -> Changes:
-    """Put the summary in place of the earlier one of its kind; an empty one changes nothing.
-
-    If a message was deleted while the reasoner thought, it has to think again.
-    """
+    """Put the summary in place of the earlier one of its kind; an empty one changes nothing. If a message was
+    deleted while the reasoner thought, it has to think again."""
     changes = Changes()
     span = Turns(ctx.scope.workspace, stretch.session, first=stretch.first, last=stretch.upto)
     if [line.id for line in ctx.tx.lines.turns(span)] != stretch.read:

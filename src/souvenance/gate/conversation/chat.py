@@ -194,10 +194,8 @@ def _may_ask_peer(rights: Rights, request: AskPeer) -> None:
 
 
 def _question(call: AuthorisedRequest, request: AskWorkspace) -> ChatQuestion:
-    """What is asked about, as far as the cap reaches now.
-
-    An agent that asks for a person on its own gets quotations only if that person asked for something.
-    """
+    """What is asked about, as far as the cap reaches now. An agent that asks for a person on its own gets
+    quotations only if that person asked for something."""
     text = check_text(request.query, "query")
     wanted, wrote = taken_apart(text)
     quotations = not wanted or asks(wrote)

@@ -129,11 +129,8 @@ def _of_peers(rights: Rights, request: Any) -> None:
 
 
 def _add(call: AuthorisedRequest, request: AddConclusions) -> Outcome:
-    """Without a key each of them is kept, even if the same is known already.
-
-    One that names a session lies where that does; another in the namespace of the request, or else in the
-    common one.
-    """
+    """Without a key each of them is kept, even if the same is known already. One that names a session lies
+    where that does; another in the namespace of the request, or else in the common one."""
     changes, ids = Changes(), call.ctx.fresh_ids(len(request.conclusions))
     views = [
         _stated(call, one, line_id, request.namespace, changes)

@@ -126,10 +126,8 @@ class RemoteGate:
         *,
         again: bool,
     ) -> RawAnswer:
-        """What came back. Raises: ServerUnreachable.
-
-        `again` allows a second try if the server closed a kept connection the moment it was used again.
-        """
+        """What came back. Raises: ServerUnreachable. `again` allows a second try if the server closed a kept
+        connection the moment it was used again."""
         if self._closed:
             raise e.ServerUnreachable("the connection to the server was closed")
         seconds = self._timeout if timeout is None else timeout

@@ -249,11 +249,8 @@ def _run(
 
 
 def _share_memory() -> None:
-    """Have all threads allocate from one arena, where the C library has several.
-
-    With one for each thread a server kept a third more after half an hour: what one thread freed, no other
-    used again.
-    """
+    """Have all threads allocate from one arena, where the C library has several. With one for each thread a
+    server kept a third more after half an hour: what one thread freed, no other used again."""
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
 

@@ -273,10 +273,8 @@ class PersonsMemory:
         return answer
 
     async def conclude(self, fact: str, session: str | None, sources: Sequence[str] = ()) -> r.Concluded:
-        """Keep a fact of the person: in the agent's view of them if there is one, else in their own.
-
-        What it follows from are messages and facts of this memory, if there are any.
-        """
+        """Keep a fact of the person: in the agent's view of them if there is one, else in their own. What it
+        follows from are messages and facts of this memory, if there are any."""
         text = _kept(fact)
         if not self.person.is_peer:
             if sources:

@@ -303,10 +303,8 @@ def _end_on_signals(end: Callable[[], None]) -> None:
 
 
 async def _standard_input() -> Any:
-    """The lines of standard input, read by the loop, so that nothing waits for one when it is to end.
-
-    None where a loop can't wait for them, as on a file; there is always a line or the end there.
-    """
+    """The lines of standard input, read by the loop, so that nothing waits for one when it is to end. None
+    where a loop can't wait for them, as on a file; there is always a line or the end there."""
     if not _comes_in_time(sys.stdin.fileno()):
         return None
     reader = asyncio.StreamReader(MOST_MESSAGE_BYTES)

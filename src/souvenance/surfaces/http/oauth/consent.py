@@ -328,10 +328,8 @@ class ConsentPages:
         return self._consent(browser, offer, offer.usual, _destination(query), request)
 
     def _is_trusted(self, query: OAuthRequest) -> bool:
-        """Whether a browser may be sent to where the request says though nobody decided anything.
-
-        Else any registered program could have this server lead people anywhere.
-        """
+        """Whether a browser may be sent to where the request says though nobody decided anything. Else any
+        registered program could have this server lead people anywhere."""
         client = self._state.client(query.get("client_id"))
         if client is None:
             return False
