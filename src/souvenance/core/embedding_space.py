@@ -149,11 +149,8 @@ class Meaning:
         return [vector for key in keys if (vector := found[key]) is not None]
 
     def written(self, text: str) -> None:
-        """Begin to make the vector of a line that is being written, so that the next question finds it made.
-
-        Where many lines come at once, the rest are left to the work behind the requests: it makes them
-        together, and in nobody's way.
-        """
+        """Begin to make the vector of a line that is being written, for the next question. Where many lines
+        come at once, the worker makes the rest."""
         embedder, now = self._embedder, self._now()
         if embedder is None or not self._loaded.is_set() or len(text) > _SHORT:
             return

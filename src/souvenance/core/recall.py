@@ -247,14 +247,9 @@ def _opened_if_whole(sealed: SealedLine, keys: CompartmentKeys) -> Line | None:
 
 
 def snapshot(ctx: RequestContext) -> tuple[str, list[str]]:
-    """A profile that a system prompt may carry whole, and the ids of the lines in it.
-
-    Lines of kind 'profile' come first, then the newest others, each with its day. Nobody asked for any of
-    them, so it has the owner's own words and notes alone: nothing that was only carried, is about somebody
-    else, or reads like orders. Whole lines only, up to the limit.
-
-    Raises: Tampered.
-    """
+    """A profile for a system prompt, and the ids of its lines: lines of kind 'profile' first, then the newest
+    others, up to the limit. Only the owner's own words and notes: nobody asked for any of them.
+    Raises: Tampered."""
     compartments = ctx.open_compartments()
     span = TurnSpan(
         ctx.scope.workspace,

@@ -247,11 +247,8 @@ def find(
     floor: bool = False,
     ranks: bool = False,
 ) -> list[Hit]:
-    """The k best of the compartments' lines within the bounds, best first; also those that may not be shown.
-
-    With `floor`, nothing where nothing answers the question well enough to be shown to who did not ask, and
-    nothing that is far below the best and would not be shown alone.
-    """
+    """The k best lines within the bounds, best first; also those that may not be shown. With `floor`, only
+    what answers well enough to be shown to who did not ask."""
     compartments = list(compartments)
     if not compartments or not (question.terms or question.spans) or (floor and is_courtesy(question.text)):
         return []
@@ -351,11 +348,8 @@ def _with_kin(thesaurus: Thesaurus, terms: Sequence[str]) -> _Spelt:
 def _newest_first(
     ctx: RequestContext, hits: list[Hit], bounds: SearchBounds, inquiry: Callable[[], Inquiry]
 ) -> list[Hit]:
-    """The hits, best first; before the best one the newest line of its speaker that says nearly the same.
-
-    What was said before stays right behind it. How near two lines lie is known from their vectors alone, so
-    this works in every language that the embedder knows, and not without an embedder.
-    """
+    """The hits, best first; before the best one the newest line of its speaker that says nearly the same. How
+    near two lines lie is known from their vectors."""
     times = _times(ctx, hits[:LOOKED_AT], bounds)
     best = next((hit for hit in hits[:LOOKED_AT] if hit[:2] in times), None)
     if best is None:

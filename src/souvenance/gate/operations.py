@@ -170,9 +170,8 @@ def invalidate(authorised: AuthorisedRequest, request: m.Invalidate) -> Outcome:
 
 
 def _correct(ctx: RequestContext, target_id: str, text: str | None, new_id: str | None) -> tuple[Line, bool]:
-    """The line that replaces the target, and whether it had done so already. With a text it says what is true
-    instead; without, it only marks the target as no longer true. Raises: InvalidInput, NotFound, Conflict if
-    another line replaced the target already."""
+    """The line that replaces the target, and whether it had done so already. Without a text it only marks the
+    target as no longer true. Raises: InvalidInput, NotFound, Conflict."""
     target, _ = ctx.find(ulid.check(target_id))
     draft = Draft(
         namespace=target.compartment.namespace,

@@ -71,9 +71,8 @@ def read_card(ctx: RequestContext, observer: str, observed: str) -> list[CardEnt
 def outdated_of(
     ctx: RequestContext, observer: str, observed: str, sessions: frozenset[str] | None
 ) -> Mapping[str, str]:
-    """For each conclusion about the peer that states a replaced value, the one that states the newest. What
-    counts was said in a namespace and a session that may be looked into; None for any session.
-    Raises: Tampered."""
+    """For each conclusion that states a replaced value, the one that states the newest; only what was said in
+    these sessions counts. Raises: Tampered."""
     lines = _lines(ctx, observer, observed, ctx.scope.namespaces).values()
     key = (outdated_of, sessions, *sorted(line.id for line in lines))
     known: Mapping[str, str] | None = ctx.services.memo.get(key)
@@ -255,11 +254,8 @@ def latest_first(
     test: Test,
     limit: int,
 ) -> list[tuple[SealedLine, Hit]]:
-    """The found messages, best first; before one that is no longer so, the message that says what is so now.
-
-    Which one replaces which is known from the facts of the cards. Only messages that the search may return
-    have a part in it.
-    """
+    """The found messages, best first; before an outdated one the message that says what is so now, as the
+    cards know it and if the search may return it."""
     best = {(line.compartment, line.id): (line, hit) for line, hit in found}
     looked_at: dict[str, set[str]] = defaultdict(set)
     for line, _ in found[:LOOKED_AT]:

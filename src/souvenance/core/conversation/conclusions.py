@@ -35,23 +35,6 @@ LEVELS = {**dict.fromkeys(EXPLICIT, "explicit"), **{kind: level for level, kind 
 _SPARE = 20
 """How many more lines are read than are returned: others take the place of outdated ones."""
 
-FIELDS = {
-    "id": Field(Column.TEXT),
-    "content": Field(Column.TEXT),
-    "observer_id": Field(Column.TEXT),
-    "observer": Field(Column.TEXT),
-    "observed_id": Field(Column.TEXT),
-    "observed": Field(Column.TEXT),
-    "session_id": Field(Column.TEXT),
-    "workspace_id": Field(Column.TEXT),
-    "level": Field(Column.TEXT, frozenset(CONCLUSIONS)),
-    "created_at": Field(Column.TIME),
-    "times_derived": Field(Column.NUMBER),
-    "source_ids": Field(Column.LIST),
-    "metadata": Field(Column.METADATA),
-}
-
-
 TOGETHER = '{"together":true}'
 """The metadata of what follows from several messages together, and goes with any of them."""
 
@@ -245,14 +228,9 @@ def noted(
     frequent: bool,
     most: int,
 ) -> list[View]:
-    """What somebody noted of the peer, or a model: what answers the query, what was concluded most often, and
-    the newest, in this order and at most so many together.
-
-    What only repeats its message's own words is left out, for the message itself is quoted; and so is what is
-    no longer so. What was noted in several sessions comes once.
-
-    Raises: Tampered.
-    """
+    """What somebody or a model noted of the peer: what answers the query, what was concluded most often, and
+    the newest. Without what repeats its message's words, is outdated, or was noted in another session too.
+    Raises: Tampered."""
     further = max(1, most // 3)
     if frequent:
         every = _lines(ctx, whose)
@@ -415,44 +393,44 @@ class _Row(Mapping[str, Any]):
     """The conclusion as a filter sees it: what must be opened or looked up only if it is asked for."""
 
     def __init__(self, ctx: RequestContext, opener: Opener, outdating: _Outdating, line: SealedLine) -> None:
-        self._ctx = ctx
-        self._opener = opener
-        self._outdating = outdating
-        self._line = line
+        self.ctx = ctx
+        self.opener = opener
+        self.outdating = outdating
+        self.line = line
 
     def __getitem__(self, name: str) -> Any:
-        line = self._line
-        match name:
-            case "content":
-                return self._opener.text(line)
-            case "source_ids":
-                return self._ctx.tx.lines.cited(line.compartment.workspace, (line.id,)).get(line.id, [])
-            case "metadata":
-                return {
-                    **decode_metadata(line.metadata),
-                    "trust": trust.of_conclusion(line.kind).name.lower(),
-                    "outdated_by": self._outdating.of(line),
-                }
-            case "level":
-                return LEVELS[line.kind]
-            case _:
-                return _COLUMNS[name](line)
+        return _COLUMNS[name][1](self)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(FIELDS)
+        return iter(_COLUMNS)
 
     def __len__(self) -> int:
-        return len(FIELDS)
+        return len(_COLUMNS)
+
+    def sources(self) -> list[str]:
+        line = self.line
+        return self.ctx.tx.lines.cited(line.compartment.workspace, (line.id,)).get(line.id, [])
+
+    def metadata(self) -> dict[str, Any]:
+        trusted = trust.of_conclusion(self.line.kind).name.lower()
+        outdated_by = self.outdating.of(self.line)
+        return {**decode_metadata(self.line.metadata), "trust": trusted, "outdated_by": outdated_by}
 
 
-_COLUMNS: dict[str, Callable[[SealedLine], Any]] = {
-    "id": lambda line: line.id,
-    "observer_id": lambda line: line.compartment.owner,
-    "observer": lambda line: line.compartment.owner,
-    "observed_id": lambda line: line.about,
-    "observed": lambda line: line.about,
-    "session_id": lambda line: line.session,
-    "workspace_id": lambda line: line.compartment.workspace,
-    "created_at": lambda line: line.created_at,
-    "times_derived": lambda line: line.times,
+_COLUMNS: dict[str, tuple[Field, Callable[[_Row], Any]]] = {
+    "id": (Field(Column.TEXT), lambda row: row.line.id),
+    "content": (Field(Column.TEXT), lambda row: row.opener.text(row.line)),
+    "observer_id": (Field(Column.TEXT), lambda row: row.line.compartment.owner),
+    "observer": (Field(Column.TEXT), lambda row: row.line.compartment.owner),
+    "observed_id": (Field(Column.TEXT), lambda row: row.line.about),
+    "observed": (Field(Column.TEXT), lambda row: row.line.about),
+    "session_id": (Field(Column.TEXT), lambda row: row.line.session),
+    "workspace_id": (Field(Column.TEXT), lambda row: row.line.compartment.workspace),
+    "level": (Field(Column.TEXT, frozenset(CONCLUSIONS)), lambda row: LEVELS[row.line.kind]),
+    "created_at": (Field(Column.TIME), lambda row: row.line.created_at),
+    "times_derived": (Field(Column.NUMBER), lambda row: row.line.times),
+    "source_ids": (Field(Column.LIST), _Row.sources),
+    "metadata": (Field(Column.METADATA), _Row.metadata),
 }
+FIELDS = {name: field for name, (field, _) in _COLUMNS.items()}
+"""What conclusions may be filtered by."""

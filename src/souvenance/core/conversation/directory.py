@@ -189,9 +189,8 @@ def peer_habits(entry: Entry | None) -> PeerHabits:
 
 
 def join(ctx: RequestContext, session: str, peers: Mapping[str, MemberReasoning | None]) -> None:
-    """Let the peers into the session, making those that do not exist. Who is in stays in since when it came;
-    of its habits, those that are given replace the earlier ones. Raises: NotFound, InvalidInput if too many
-    would observe the others."""
+    """Let the peers into the session, making those that do not exist. Who is in stays in; given habits
+    replace earlier ones. Raises: NotFound, InvalidInput if too many would observe the others."""
     present = members(ctx, session)
     joining = [peer for peer in peers if peer not in present]
     turn = next_turn(ctx, session) if joining else 0

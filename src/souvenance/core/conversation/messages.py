@@ -125,9 +125,8 @@ def annotate(ctx: RequestContext, session: str, message_id: str, metadata: str) 
 
 
 def clone(ctx: RequestContext, session: str, upto: str | None) -> tuple[Entry, Changes]:
-    """A new session in the same namespace, with the same peers and messages, up to and with that one. Only
-    lines of this workspace, this session and its namespace are copied. What was concluded from them is known
-    already, and is not concluded again. Raises: NotFound, Tampered."""
+    """A new session in the same namespace, with the same peers and messages, up to and with that one. Nothing
+    is concluded from them again. Raises: NotFound, Tampered."""
     source = directory.need(ctx, SESSION, session)
     last = None if upto is None else find_message(ctx, session, upto).turn
     entry, _ = directory.ensure(

@@ -296,9 +296,8 @@ class Passage(Struct, frozen=True):
 
 
 def quotes(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> tuple[list[Passage], int]:
-    """What answers the question, or, where there is none or nothing answers it, what is central; and how many
-    tokens that takes. If nobody asked to see it, what is central follows what answers, where that takes less
-    than half. Raises: NotFound, Tampered."""
+    """What answers the question and how many tokens it takes; where nothing does, what is central. If nobody
+    asked to see it, both, where there is room. Raises: NotFound, Tampered."""
     chosen = _Chosen(ctx, asked, tokens)
     for one in find_evidence(ctx, asked, tokens) if asked.query.strip() else ():
         chosen.take(one.message)

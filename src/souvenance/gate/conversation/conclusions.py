@@ -143,11 +143,8 @@ def _add(call: AuthorisedRequest, request: AddConclusions) -> Outcome:
 def _stated(
     call: AuthorisedRequest, one: NewConclusion, line_id: str, namespace: str | None, changes: Changes
 ) -> conclusions.View:
-    """The conclusion as it is kept, now or, by its key, already.
-
-    Raises: InvalidInput, also if a source lies in another namespace, NotFound if a peer or a session does not
-    exist, NamespaceDenied, Conflict, Tampered.
-    """
+    """The conclusion as it is kept, now or, by its key, already. Raises: InvalidInput, also for a source in
+    another namespace, NotFound, NamespaceDenied, Conflict, Tampered."""
     ctx, sources = call.ctx, _sources(call, one)
     check_text(one.content, "content")
     for peer in (one.observer_id, one.observed_id):

@@ -322,11 +322,8 @@ def narrowed(asked: frozenset[str] | None, limits: frozenset[str] | None) -> fro
 def sessions_asked(
     call: AuthorisedRequest, session: str | None, filters: r.JsonObject | None, scope: r.Scopes | None
 ) -> frozenset[str] | None:
-    """The sessions that a question is limited to; None if to none.
-
-    Raises: InvalidInput for any other filter than one on session_id; CapScopeMismatch for a scope and a cap
-    that does not reach the whole workspace; NotFound for an unknown scope.
-    """
+    """The sessions that a question is limited to; None if to none. Raises: InvalidInput, CapScopeMismatch,
+    NotFound."""
     if sum(one is not None for one in (session, filters, scope)) > 1:
         raise InvalidInput("name only one of session_id, filters and scope")
     if session is not None:

@@ -216,17 +216,10 @@ def _added(
     key: str | None = None,
     members: Members | None = None,
 ) -> tuple[list[StoredMessage], Changes]:
-    """Store the messages; a retry finds those of the first time, and changes nothing.
-
-    Turns are given out inside the one writing transaction, so a session has no gap, no duplicate and no
-    reordering, also if several write to it at the same time.
-
-    A batch is a retry if it comes with the key of an earlier one, or, without a key, if it says the
-    same as one of the last minutes and nothing was said in the session since. A key is free again once
-    all that it stored is deleted.
-
-    Raises: InvalidInput, LimitExceeded, NamespaceDenied, Conflict, Tampered.
-    """
+    """Store the messages; a retry changes nothing. Turns are given out inside the one writing transaction, so
+    a session has no gap, no duplicate and no reordering. A batch is a retry if it has the key of an earlier
+    one, or, without a key, if it says the same as one of the last minutes and nothing was said since.
+    Raises: InvalidInput, LimitExceeded, NamespaceDenied, Conflict, Tampered."""
     said, session = request.messages, request.session_id
     for one in said:
         check_characters(one.content, "content")

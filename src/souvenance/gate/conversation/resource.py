@@ -140,12 +140,8 @@ def operation(
     peek: Callable[[AuthorisedRequest, Any], Outcome | None] | None = None,
     **more: Any,
 ) -> Operation:
-    """An operation on conversations.
-
-    `op` is the right that the token needs, and `admit` checks what else it must allow. What needs the right
-    to put or to forget writes, and so does what may `peek` first whether it has to. `more` are other fields
-    of `Operation`.
-    """
+    """An operation on conversations: `op` is the right that it needs, `admit` checks what else the token must
+    allow, `more` are other fields. What needs put or forget, or may `peek`, writes."""
     writes = op in ("put", "forget") or peek is not None
     return Operation(
         name,

@@ -128,6 +128,14 @@ def listens(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+recipients: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
+    "--recipient",
+    multiple=True,
+    metavar="KEY",
+    help="Encrypt it with age for this key (age1… or ssh-ed25519 …); repeat it for more.",
+)
+
+
 class Names(click.ParamType[tuple[str, ...]]):
     """Names separated by commas."""
 

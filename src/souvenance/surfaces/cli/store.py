@@ -13,7 +13,7 @@ from souvenance.errors import IntegrityError, StorageBusy, Unavailable, Unsuppor
 from souvenance.gate import archive as p
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.options import DATA, Command, pass_shell
+from souvenance.surfaces.cli.options import DATA, Command, pass_shell, recipients
 from souvenance.surfaces.cli.output import progress
 from souvenance.surfaces.cli.session import Shell, mend
 from souvenance.surfaces.transfers import Backup
@@ -21,12 +21,7 @@ from souvenance.surfaces.transfers import Backup
 
 @click.command("backup", cls=Command, section=DATA)
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--recipient",
-    multiple=True,
-    metavar="KEY",
-    help="Encrypt it with age for this key (age1… or ssh-ed25519 …); repeat it for more.",
-)
+@recipients
 @click.option("--without-keys", is_flag=True, help="Leave out the keys. Nothing can be read without them.")
 @click.option("--allow-empty", is_flag=True, help="Write it even if the store is empty.")
 @pass_shell

@@ -27,7 +27,7 @@ from souvenance.gate import operations as o
 from souvenance.gate.conversation.resource import NewName
 from souvenance.gate.operation import Operation
 from souvenance.patterns import pattern
-from souvenance.surfaces.cli.options import DATA, Command, pass_shell
+from souvenance.surfaces.cli.options import DATA, Command, pass_shell, recipients
 from souvenance.surfaces.cli.output import progress
 from souvenance.surfaces.cli.session import Shell
 from souvenance.surfaces.transfers import ARCHIVE, KINDS, ArchiveFiles
@@ -36,12 +36,7 @@ from souvenance.surfaces.transfers import ARCHIVE, KINDS, ArchiveFiles
 @click.command("export", cls=Command, section=DATA)
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--owner", metavar="NAME", help="Only the memory of this peer.")
-@click.option(
-    "--recipient",
-    multiple=True,
-    metavar="KEY",
-    help="Encrypt it with age for this key (age1… or ssh-ed25519 …); repeat it for more.",
-)
+@recipients
 @pass_shell
 def export(shell: Shell, file: Path, owner: str | None, recipient: tuple[str, ...]) -> None:
     """Write a workspace's memory to FILE.

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
@@ -65,7 +66,6 @@ from souvenance.version import __version__
 if TYPE_CHECKING:
     from souvenance.surfaces.http.telemetry.metrics import Metrics
 
-
 _LOOKING = ("GET", "HEAD", "OPTIONS")
 
 
@@ -94,13 +94,9 @@ def make_app(
     observer: TelemetryObserver | None = None,
     serving: bool = True,
 ) -> Guarded:
-    """The ASGI application.
-
-    `allowed_hosts` None means that it is served on loopback only; `trusted` is the cap that a
-    client on this machine gets for the word 'local'; `doors` are those beyond Souvenance's own API and
-    Honcho's; `observer` sees every request pass. One that is not `serving` tells how it is, and nothing of
-    memory.
-    """
+    """The ASGI application. `allowed_hosts` None means loopback only; `trusted` is the cap for 'local';
+    `doors` are those beyond our own API and Honcho's; one that is not `serving` tells how it is, and nothing
+    of memory."""
     description: list[bytes] = []
     threads = RequestThreads(gate)
 
@@ -386,47 +382,41 @@ async def _ended(work: Future[_T]) -> bool:
 
 def health_routes(gate: Gate, threads: RequestThreads, observer: TelemetryObserver | None) -> list[WebRoute]:
     """Whether there are metrics to be seen depends on the observer."""
-    handlers = _HealthRoutes(gate, threads)
-    found = [WebRoute("/health", handlers.health), WebRoute("/ready", handlers.ready)]
-    if observer is not None and observer.metrics is not None:
-        found.append(WebRoute("/metrics", handlers.metrics(observer.metrics)))
-    return found
+    store = StoreHealth(gate.probe)
 
-
-class _HealthRoutes:
-    def __init__(self, gate: Gate, threads: RequestThreads) -> None:
-        self._gate = gate
-        self._threads = threads
-        self._store = StoreHealth(gate.probe)
-
-    async def health(self, request: Request) -> Response:
+    async def health(request: Request) -> Response:
         """That it runs, and how. It answers 200 as long as it does: to start it anew would mend no store."""
-        trouble = await self._store.trouble()
-        told = {
+        trouble = await store.trouble()
+        state = {
             "status": "ok" if trouble is None else "degraded",
             "version": __version__,
             "store": "ok" if trouble is None else trouble.code,
         }
-        return json_answer(200, {**told, **self._gate.thinking()})
+        return json_answer(200, {**state, **gate.thinking()})
 
-    async def ready(self, request: Request) -> Response:
+    async def ready(request: Request) -> Response:
         """Raises: SouvenanceError if requests can't be answered for now."""
-        trouble = await self._store.trouble()
+        trouble = await store.trouble()
         if trouble is not None:
             kind = type(trouble) if isinstance(trouble, Unavailable) else StorageUnavailable
             raise kind(trouble.detail, hint=trouble.hint)
         return json_answer(200, {"status": "ready"})
 
-    def metrics(self, metrics: Metrics) -> Callable[[Request], Awaitable[Response]]:
-        async def answer(request: Request) -> Response:
-            """Raises: SouvenanceError."""
-            if not _is_local(request):
-                await self._threads.call(self._gate, METRICS, credentials_of(request, b""), AskHealth)
-            health = await self._store.ask(self._gate.health)
-            told = metrics.told(health, store=await self._store.trouble() is None)
-            return Response(told, 200, {**HEADERS, "content-type": metrics.content_type})
+    routes = [WebRoute("/health", health), WebRoute("/ready", ready)]
+    if observer is not None and observer.metrics is not None:
+        routes.append(WebRoute("/metrics", partial(_metrics, gate, threads, store, observer.metrics)))
+    return routes
 
-        return answer
+
+async def _metrics(
+    gate: Gate, threads: RequestThreads, store: StoreHealth, metrics: Metrics, request: Request
+) -> Response:
+    """Raises: SouvenanceError."""
+    if not _is_local(request):
+        await threads.call(gate, METRICS, credentials_of(request, b""), AskHealth)
+    health = await store.ask(gate.health)
+    content = metrics.told(health, store=await store.trouble() is None)
+    return Response(content, 200, {**HEADERS, "content-type": metrics.content_type})
 
 
 def _is_local(request: Request) -> bool:

@@ -98,13 +98,8 @@ def notice(title: str, text: str) -> str:
 
 
 def consent(view: Consent, *, trouble: str = "") -> str:
-    """The page that asks whether a client may come in, and how far.
-
-    It posts csrf, request, decision (allow or deny), workspace, peer, namespace (each, or all of them with
-    commas between), access, end, and where it is offered everyone (yes or no). A form's first button is what
-    Enter in a field presses. Here it is one that sends nothing, so nobody decides by it: to send to a dialog
-    is to close it, and there is none.
-    """
+    """The page that asks whether a client may come in, and how far. A form's first button is what Enter
+    presses: here one that sends nothing, so nobody decides by it."""
     return _page("consent", "Allow access?", trouble, view=view, place=_place(view.where))
 
 
