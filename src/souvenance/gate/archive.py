@@ -136,17 +136,22 @@ def _noted(authorised: AuthorisedRequest, digest: str) -> Trace:
     return Trace(everywhere(authorised.ctx), (), msgspec.json.encode({"import": digest}).decode())
 
 
-def _of_workspace(request: Request) -> Reach:
-    return Reach(whole_compartments=True, some_compartment=True)
-
-
-def _of_owner(request: Export) -> Reach:
-    return Reach(whole_compartments=True, some_compartment=True, actor=request.owner)
-
-
-EXPORT = Operation("export.page", Need("list"), Export, ExportAnswer, export, _of_owner, admit=_may_export)
+EXPORT = Operation(
+    "export.page",
+    Need("list"),
+    Export,
+    ExportAnswer,
+    export,
+    lambda request: Reach(whole_compartments=True, some_compartment=True, actor=request.owner),
+    admit=_may_export,
+)
 _import = partial(
-    Operation, need=Need("put"), reach=_of_workspace, writes=True, within=True, admit=_may_import
+    Operation,
+    need=Need("put"),
+    reach=lambda request: Reach(whole_compartments=True, some_compartment=True),
+    writes=True,
+    within=True,
+    admit=_may_import,
 )
 IMPORT_BEGIN = _import("import.begin", request=ImportBegin, answer=ImportBegun, work=begin)
 IMPORT = _import("import.page", request=Import, answer=ImportAnswer, work=take, rings=True, peek=peek)

@@ -213,7 +213,7 @@ def _facts(line: LinePlace) -> dict[str, Any]:
         "namespace": line.compartment.namespace,
         "kind": line.kind,
         "created_at": to_datetime(line.created_at),
-        "occurred_at": _moment(line.occurred_at),
+        "occurred_at": None if line.occurred_at is None else to_datetime(line.occurred_at),
         **shared_fields(GivenFields, line),
     }
 
@@ -224,10 +224,6 @@ def _detail(**facts: object) -> str:
 
 def _ms(moment: m.Moment | None) -> int | None:
     return None if moment is None else to_ms(moment)
-
-
-def _moment(ms: int | None) -> m.Moment | None:
-    return None if ms is None else to_datetime(ms)
 
 
 class _Forgotten(Struct, frozen=True):

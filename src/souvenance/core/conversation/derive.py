@@ -96,7 +96,7 @@ def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about
         if own and asked is None:
             continue
         try:
-            turn = _turn(line, opener)
+            turn = Turn(line.id, line.compartment.owner, opener.text(line), said_at(line))
         except Tampered:
             continue  # A reader of the line gets the error, and the doctor finds it; the others still count.
         (before if number < first else turns).append(turn)
@@ -109,10 +109,6 @@ def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about
 
 def _covers(task: Task, only: Collection[int] | None, number: int) -> bool:
     return task.first <= number <= task.last and (only is None or number in only)
-
-
-def _turn(line: SealedLine, opener: Opener) -> Turn:
-    return Turn(line.id, line.compartment.owner, opener.text(line), said_at(line))
 
 
 def observers_of(ctx: RequestContext, session: str, about: str) -> dict[str, list[Stay]]:
@@ -313,14 +309,10 @@ def keep_revisions(ctx: RequestContext, stretch: Stretch, revisions: Sequence[Re
         for observer, stays in observers_of(ctx, stretch.session, about).items() if own else ():
             hearer = _Hearer(ctx, stretch, passage, observer, changes)
             for one in own:
-                if _heard(passage, stays, one):
+                if all(was_there(stays, passage.numbers[source]) for source in one.sources):
                     hearer.keep(one)
             hearer.tell_card(makes_card=makes_card)
     return changes
-
-
-def _heard(passage: DerivedStretch, stays: Sequence[Stay], one: Revision) -> bool:
-    return all(was_there(stays, passage.numbers[source]) for source in one.sources)
 
 
 class _Hearer:

@@ -168,9 +168,9 @@ def _compartments(ctx: RequestContext, where: Where) -> list[Compartment]:
     """Where such messages may lie: with those who may have said them, in the namespaces of their sessions."""
     if where.sessions is not None and where.peer is None:
         found = [
-            compartment_of(ctx, owner, directory.need(ctx, SESSION, session).namespace)
+            compartment_of(ctx, stay.held, directory.need(ctx, SESSION, session).namespace)
             for session in sorted(directory.in_reach(ctx, where.sessions))
-            for owner in _were_in(ctx, session)
+            for stay in directory.stays(ctx, session)
         ]
         return list(dict.fromkeys(found))
     owners = [where.peer] if where.peer is not None else _anyone(ctx)
@@ -183,10 +183,6 @@ def _compartments(ctx: RequestContext, where: Where) -> list[Compartment]:
         for compartment in compartments_of(ctx, owner)
         if compartment.namespace in namespaces
     ]
-
-
-def _were_in(ctx: RequestContext, session: str) -> list[str]:
-    return [stay.held for stay in directory.stays(ctx, session)]
 
 
 def _anyone(ctx: RequestContext) -> list[str]:
@@ -364,7 +360,11 @@ def _most_central(ctx: RequestContext, asked: EvidenceQuery, among: int) -> Iter
     passes = may_find(ctx, where)
     newest = [line for line in newest_of(ctx, where, _LOOKED_THROUGH * among) if passes(line)][:among]
     messages = [StoredMessage(line, opener.text(line)) for line in sorted(newest, key=said_at)]
-    own = [one for one in messages if not _is_carried(one.line) and asked.passes(one.line)]
+    own = [
+        one
+        for one in messages
+        if not is_carried(one.line.kind, decode_metadata(one.line.metadata)) and asked.passes(one.line)
+    ]
     for number in central([one.text for one in own]):
         if _class_of(ctx, own[number]) == Trust.SAID:  # It takes long to see, and few are taken.
             yield own[number]
@@ -498,10 +498,6 @@ def _in_order(ctx: RequestContext, asked: EvidenceQuery, chosen: _Chosen) -> lis
 def _name_tokens(name: str) -> int:
     """At most so many tokens does a name take, with the marks around it. To count them takes longer."""
     return 3 + 2 * len(name) // 3
-
-
-def _is_carried(line: SealedLine) -> bool:
-    return is_carried(line.kind, decode_metadata(line.metadata))
 
 
 def _class_of(ctx: RequestContext, message: StoredMessage) -> Trust:

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,8 @@ def export_archive(
 ) -> None:
     """Write the archive, which is of one moment, and tell what is in it. Raises: SouvenanceError."""
     workspace = shell.own_workspace()
-    with archives.writing(path, recipients) as archive, _moment(shell):
+    # A server refuses what is asked here; it is asked all the same, and says so itself.
+    with archives.writing(path, recipients) as archive, nullcontext() if shell.is_remote else shell.still():
         written = write_archive(
             shell.call,
             archive,
@@ -79,11 +80,6 @@ def export_archive(
         return "\n".join(rows)
 
     shell.show(told, text)
-
-
-def _moment(shell: Shell) -> AbstractContextManager[None]:
-    """A server refuses what is asked here; it is asked all the same, and says so itself."""
-    return nullcontext() if shell.is_remote else shell.still()
 
 
 def _counted(counts: dict[str, int]) -> str:

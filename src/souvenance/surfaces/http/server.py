@@ -237,8 +237,9 @@ def _run(
             timeout_graceful_shutdown=5,
         )
         url = _url(bound_host, bound_port)
-        near = None if allowed else _near(bound_host)  # With names given, it refuses an address.
-        announcement = nullcontext() if near is None else announced(_url(near, bound_port))
+        near = _LOOPBACK_OF.get(bound_host) or (bound_host if is_loopback(bound_host) else None)
+        # With names given, it refuses an address.
+        announcement = nullcontext() if near is None or allowed else announced(_url(near, bound_port))
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             with behind.working(), announcement:
@@ -285,11 +286,6 @@ class _GreetingServer(uvicorn.Server):
 
 def _url(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def _near(host: str) -> str | None:
-    """The loopback address that a server on that address is reached at; None if only others are."""
-    return _LOOPBACK_OF.get(host) or (host if is_loopback(host) else None)
 
 
 def _listen(address: Address) -> socket.socket:

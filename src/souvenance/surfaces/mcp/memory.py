@@ -202,7 +202,8 @@ class PersonsMemory:
         return sources
 
     async def list_lines(self, since: date | None, cursor: str | None, limit: int) -> r.Listed:
-        request = m.List(since=None if since is None else _midnight(since), cursor=cursor, limit=limit)
+        midnight = None if since is None else here(datetime.combine(since, time()))
+        request = m.List(since=midnight, cursor=cursor, limit=limit)
         page: m.ListAnswer = await self._asks("read", o.LIST, request)
         lines = [
             r.Cited(
@@ -395,10 +396,6 @@ def _kept(text: str) -> str:
 
 def _noon(day: date | None) -> datetime | None:
     return None if day is None else here(datetime.combine(day, time(12)))
-
-
-def _midnight(day: date) -> datetime:
-    return here(datetime.combine(day, time()))
 
 
 def _once(lines: Iterable[r.Cited | None]) -> Iterator[r.Cited]:

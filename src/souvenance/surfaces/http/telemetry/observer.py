@@ -173,7 +173,9 @@ class TelemetryMiddleware:
         self._observer = observer
 
     async def __call__(self, answer: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        request_id = _id_of_client(scope["headers"]) or _new_id()
+        request_id = _id_of_client(scope["headers"]) or ulid.compose(
+            time.time_ns() // 1_000_000, os.urandom(ulid.ENTROPY_BYTES)
+        )
         CURRENT.set(request_id)
         own = (_HEADER, request_id.encode("ascii"))
         observed = None if self._observer is None else ObservedRequest(self._observer, scope)
@@ -200,10 +202,6 @@ def _id_of_client(headers: _Headers) -> str | None:
             text = value.decode("latin-1")
             return text if is_plain(text) else None
     return None
-
-
-def _new_id() -> str:
-    return ulid.compose(time.time_ns() // 1_000_000, os.urandom(ulid.ENTROPY_BYTES))
 
 
 def _renamed(headers: _Headers) -> list[tuple[bytes, bytes]]:
