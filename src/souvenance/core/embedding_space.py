@@ -287,9 +287,9 @@ class Meaning:
         """The moment, and which of the lines were taken so, each told once: they get new places now."""
         with self._lock:
             taken = self._taken.get(compartment, set())
-            told = sorted(taken.intersection(line_ids))
-            taken.difference_update(told)
-            return self._now(), told
+            replaced_ids = sorted(taken.intersection(line_ids))
+            taken.difference_update(replaced_ids)
+            return self._now(), replaced_ids
 
     @property
     def owes(self) -> bool:

@@ -262,10 +262,10 @@ def _carry_keys(objects: Objects, vault: Vault, load: dict[str, bytes | None]) -
 
 def _wrapped(key: str, data: bytes) -> WrappedKey:
     try:
-        told = unpacked_key(key, data)
+        content = unpacked_key(key, data)
     except Tampered as error:
         raise StorageUnavailable(error.detail, hint=_ANOTHER) from None
-    return WrappedKey(told.compartment, told.purpose, told.epoch, told.wrapped)
+    return WrappedKey(content.compartment, content.purpose, content.epoch, content.wrapped)
 
 
 def _carry(objects: Objects, load: dict[str, bytes | None], each: Each) -> None:
@@ -324,12 +324,12 @@ def objects_of(tx: Transaction, compartment: Compartment, keys: Iterable[str]) -
 def expected(tx: Transaction, compartment: Compartment, after: str) -> tuple[list[ChangeNote], str | None]:
     """Some of what the bucket should have of the compartment, and the id to go on after; None at the end."""
     found = tx.lines.walk(whole_history(compartment, after, MOST_LISTED))
-    told = [ChangeNote(compartment, LINE, line.id) for line in found]
-    told += [ChangeNote(compartment, REPLACED, line.id) for line in found if line.invalidated_by is not None]
+    notes = [ChangeNote(compartment, LINE, line.id) for line in found]
+    notes += [ChangeNote(compartment, REPLACED, line.id) for line in found if line.invalidated_by is not None]
     if not after:
         wrapped = tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
-        told += [ChangeNote(compartment, KEY, key_name(key.purpose, key.epoch)) for key in wrapped]
-    return told, found[-1].id if len(found) == MOST_LISTED else None
+        notes += [ChangeNote(compartment, KEY, key_name(key.purpose, key.epoch)) for key in wrapped]
+    return notes, found[-1].id if len(found) == MOST_LISTED else None
 
 
 def key_of(replication: ChangeNote) -> str:

@@ -256,9 +256,9 @@ def find(
     named = questions.speakers(question, {keys.compartment.owner for keys in compartments})
     naming = [term for name in named.values() for term in name]
     sought = _Sought(question, named)
-    told = questions.as_told(question.text, questions.subject(question, named))
+    phrase = questions.as_told(question.text, questions.subject(question, named))
     foreign = ctx.services.meaning.english and not is_english(question.text)
-    vector = cache((lambda: None) if foreign else partial(ctx.services.meaning.vector, told))
+    vector = cache((lambda: None) if foreign else partial(ctx.services.meaning.vector, phrase))
 
     def hits_of(sought: _Sought) -> list[Hit]:
         inquiry = replace(_inquiry(ctx, compartments, sought, bounds, vector), ranks=ranks)
@@ -271,7 +271,7 @@ def find(
     if not sought.by_time:  # By its words too, where nothing is of its time.
         hits = hits_of(sought)
     if foreign and not floor and 0 < len(hits) < k:
-        near = cache(partial(ctx.services.meaning.vector, told))
+        near = cache(partial(ctx.services.meaning.vector, phrase))
         inquiry = _inquiry(ctx, compartments, sought, bounds, near)
         hits = _behind(hits, ctx.services.index.search(ctx.tx, inquiry, k, bounds.within))
     if question.present:

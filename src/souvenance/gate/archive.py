@@ -96,9 +96,9 @@ def export(authorised: AuthorisedRequest, request: Export) -> Outcome:
     if "get" not in authorised.chain.grant.ops:
         raise CapOpMismatch("the cap does not grant 'get'")
     page = give(authorised.ctx, request.owner, request.cursor, request.limit)
-    told = [record.id for record in page.records if isinstance(record, LineRecord)]
+    ids = [record.id for record in page.records if isinstance(record, LineRecord)]
     answer = ExportAnswer(page.records, page.cursor, page.waiting)
-    return Outcome(answer, reading(everywhere(authorised.ctx), told))
+    return Outcome(answer, reading(everywhere(authorised.ctx), ids))
 
 
 def begin(authorised: AuthorisedRequest, request: ImportBegin) -> Outcome:

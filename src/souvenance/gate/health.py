@@ -87,7 +87,7 @@ def model_use(authorised: AuthorisedRequest, request: AskModelUse) -> Outcome:
     return Outcome(ModelUse(dict(state.tasks), state.spent, state.allowance, state.price, state.trouble))
 
 
-def _told(authorised: AuthorisedRequest, request: AskHealth) -> Outcome:
+def _health(authorised: AuthorisedRequest, request: AskHealth) -> Outcome:
     return Outcome(look(authorised.ctx.tx, authorised.ctx.services, authorised.ctx.now))
 
 
@@ -153,8 +153,8 @@ def _model_status(ctx: RequestContext, *, whole: bool) -> m.ModelStatus | None:
 
 
 METRICS = Operation(
-    "metrics", Need("audit", data_class="config", operator=True), AskHealth, Health, _told, verdict=True
+    "metrics", Need("audit", data_class="config", operator=True), AskHealth, Health, _health, verdict=True
 )
 """What a scraper's cap is judged by: of data class `config`, so that it opens no memory and no audit log."""
-HEALTH = Operation("health", Need("audit", operator=True), AskHealth, Health, _told)
+HEALTH = Operation("health", Need("audit", operator=True), AskHealth, Health, _health)
 MODEL_USE = Operation("model.use", Need("audit", operator=True), AskModelUse, ModelUse, model_use)

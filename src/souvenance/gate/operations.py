@@ -32,7 +32,7 @@ from souvenance.errors import BrokenAuditChain, CapOpMismatch, Conflict, Invalid
 from souvenance.gate import health, maintenance, tokens
 from souvenance.gate import messages as m
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
-from souvenance.ports.store import EVERYTHING, TurnSpan
+from souvenance.ports.store import EVERYTHING, LineQuery
 
 
 def _one_compartment(request: m.Put) -> Reach:
@@ -149,9 +149,9 @@ def list_(authorised: AuthorisedRequest, request: m.List) -> Outcome:
         )
         for line, opened in zip(page.lines, read, strict=True)
     ]
-    told = [line.id for line in page.lines] if request.texts else ()
+    shown_ids = [line.id for line in page.lines] if request.texts else ()
     return Outcome(
-        m.ListAnswer(lines, page.cursor), Trace(_asked(authorised), told, _detail(lines=len(lines)))
+        m.ListAnswer(lines, page.cursor), Trace(_asked(authorised), shown_ids, _detail(lines=len(lines)))
     )
 
 
@@ -284,9 +284,9 @@ def _forget_compartments(ctx: RequestContext) -> _Forgotten:
     scope, compartments = ctx.scope, compartments_held(ctx, ctx.scope.owner)
     namespaces, changes, lines, keys = _namespaces(compartments), Changes(), 0, 0
     if compartments:
-        span = TurnSpan(scope.workspace, scope.owner, namespaces, history=True, limit=EVERYTHING)
+        span = LineQuery(scope.workspace, scope.owner, namespaces, history=True, limit=EVERYTHING)
         sessions = ctx.tx.directory.memberships(scope.workspace, MEMBER, held=scope.owner)
-        erase_resting(ctx, ctx.tx.lines.ids(span), dict.fromkeys(tie.holder for tie in sessions), changes)
+        erase_resting(ctx, ctx.tx.lines.ids(span), dict.fromkeys(stay.holder for stay in sessions), changes)
         lines, keys = delete_compartments(ctx, compartments, changes)
     ctx.tx.owe_scrub()
     _check_gone(ctx, compartments)
@@ -334,7 +334,7 @@ def preview(authorised: AuthorisedRequest, request: m.Forget) -> Outcome | None:
         scope, compartments = ctx.scope, compartments_held(ctx, ctx.scope.owner)
         lines, namespaces = sum(map(ctx.tx.lines.count, compartments)), _namespaces(compartments)
         keys = len(ctx.tx.keys.of(scope.workspace, scope.owner, namespaces))
-        span = TurnSpan(scope.workspace, scope.owner, namespaces, history=True, limit=_NEWEST)
+        span = LineQuery(scope.workspace, scope.owner, namespaces, history=True, limit=_NEWEST)
         newest = ctx.tx.lines.walk(span)
     shown = [
         m.NewestLine(

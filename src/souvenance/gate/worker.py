@@ -249,11 +249,11 @@ class Worker:
         if stretch is None:
             self._finish([task], lambda ctx: Changes())
             return
-        told = stretch.earlier, stretch.turns, stretch.most_tokens, self._services.tokenizer.count
+        inputs = stretch.earlier, stretch.turns, stretch.most_tokens, self._services.tokenizer.count
         text = None
         if stretch.turns and self._services.model_for(SUMMARISE) is not None:
-            text = self._by_model(task, lambda model: model.summarise(*told))
-        summary = text or by_quotes(*told)
+            text = self._by_model(task, lambda model: model.summarise(*inputs))
+        summary = text or by_quotes(*inputs)
         self._finish([task], lambda ctx: keep_summary(ctx, stretch, summary))
 
     def _by_model(self, task: Task, think: Callable[[Dialectic], _Found]) -> _Found | None:
@@ -272,9 +272,9 @@ class Worker:
             return None
 
     def _dream(self, task: Task) -> None:
-        told = msgspec.json.decode(task.payload, type=settled(_Dream))
+        job = msgspec.json.decode(task.payload, type=settled(_Dream))
         about = task.peer or ""
-        self._finish([task], lambda ctx: dream(ctx, told.observer, about, task.namespace))
+        self._finish([task], lambda ctx: dream(ctx, job.observer, about, task.namespace))
 
     def _deliver(self, task: Task) -> None:
         if task.until is not None and task.until <= self._clock.now():

@@ -27,7 +27,7 @@ from souvenance.language import terms
 from souvenance.language.questions import Question, asks
 from souvenance.language.wording import gist, plain
 from souvenance.ports.index import Hit
-from souvenance.ports.store import Views
+from souvenance.ports.store import ViewQuery
 
 EXPLICIT = frozenset(trust.KINDS.values())
 KINDS = EXPLICIT | frozenset(CONCLUSIONS.values())
@@ -247,10 +247,10 @@ def noted(
     views = [one for one in (*answers, *others) if one.outdated_by is None and one.line.id not in repeating]
     more = _not_quoted(ctx, views)
     ctx.services.memo.keep(key, repeating.union(_ids(views)).difference(_ids(more)))
-    told: dict[tuple[str, str], View] = {}
+    distinct: dict[tuple[str, str], View] = {}
     for view in more:
-        told.setdefault((view.level, gist(view.text)), view)
-    return list(told.values())[:most]
+        distinct.setdefault((view.level, gist(view.text)), view)
+    return list(distinct.values())[:most]
 
 
 def _noted_on(
@@ -312,9 +312,11 @@ def _with_room_for_explicit(lines: Sequence[SealedLine], further: int) -> list[S
     return kept
 
 
-def _span(ctx: RequestContext, whose: Whose, owner: str | None, limit: int | None) -> Views:
+def _span(ctx: RequestContext, whose: Whose, owner: str | None, limit: int | None) -> ViewQuery:
     scope = ctx.scope
-    return Views(scope.workspace, whose.kinds, owner, whose.observed, whose.sessions, limit, scope.namespaces)
+    return ViewQuery(
+        scope.workspace, whose.kinds, owner, whose.observed, whose.sessions, limit, scope.namespaces
+    )
 
 
 def _lines(ctx: RequestContext, whose: Whose, limit: int | None = None) -> list[SealedLine]:

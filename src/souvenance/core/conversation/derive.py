@@ -43,7 +43,7 @@ from souvenance.domain.trust import Trust
 from souvenance.errors import Tampered
 from souvenance.language.statements import begins_play, plain_statements
 from souvenance.ports.model import KnownFacts, ModelPerson, ModelReading, Revision, Turn
-from souvenance.ports.store import Turns
+from souvenance.ports.store import TurnQuery
 
 _CONTEXT_TURNS = 24
 """How many turns before a passage are read with it, and for how many a role play may go on."""
@@ -81,7 +81,7 @@ def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about
     """The turns that these jobs are about, as far as they still exist and open."""
     opener = Opener(ctx)
     first, last = min(task.first for task in tasks), max(task.last for task in tasks)
-    span = Turns(ctx.scope.workspace, session, first=max(0, first - _CONTEXT_TURNS), last=last)
+    span = TurnQuery(ctx.scope.workspace, session, first=max(0, first - _CONTEXT_TURNS), last=last)
     only = [(task, msgspec.json.decode(task.payload, type=settled(_Only))) for task in tasks]
     habits = directory.habits(ctx, session)
     before: list[Turn] = []
@@ -92,7 +92,7 @@ def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about
     for line in ctx.tx.lines.turns(span):
         number = line.turn or 0
         own = line.compartment.owner == about and number >= first
-        asked = next((told for task, told in only if own and _covers(task, told.turns, number)), None)
+        asked = next((limits for task, limits in only if own and _covers(task, limits.turns, number)), None)
         if own and asked is None:
             continue
         try:
@@ -113,17 +113,17 @@ def _covers(task: Task, only: Collection[int] | None, number: int) -> bool:
 
 def observers_of(ctx: RequestContext, session: str, about: str) -> dict[str, list[Stay]]:
     """Who forms a view of that peer in the session, and when each was there: itself, and who observes."""
-    ties = directory.stays(ctx, session)
-    latest = {tie.held: tie for tie in ties}
+    memberships = directory.stays(ctx, session)
+    latest = {stay.held: stay for stay in memberships}
     peer = directory.find(ctx, PEER, about)
     if peer is None or not h.observed(
         directory.member_habits(latest.get(about)), directory.peer_habits(peer)
     ):
         return {}
     observers: dict[str, list[Stay]] = {about: [(0, None)]}
-    for tie in ties:
-        if tie.held != about and directory.member_habits(latest[tie.held]).observe_others is True:
-            observers.setdefault(tie.held, []).append((tie.since, tie.until))
+    for stay in memberships:
+        if stay.held != about and directory.member_habits(latest[stay.held]).observe_others is True:
+            observers.setdefault(stay.held, []).append((stay.since, stay.until))
     return observers
 
 
@@ -358,9 +358,9 @@ class _Hearer:
 
     def _trust(self, one: Revision) -> Trust:
         """The class of what is said: the lowest of its sources, and lower if it reads like an order."""
-        told = f"{one.text} {one.card or ''}"
+        statement = f"{one.text} {one.card or ''}"
         sources = [(self._passage.trusts[source], self._said[source].text) for source in one.sources]
-        return min(trust.of_statement(told), trust.of_fact(told, sources))
+        return min(trust.of_statement(statement), trust.of_fact(statement, sources))
 
     def _held(self, line_id: str) -> SealedLine | None:
         """The conclusion as this observer holds it, if it does and it still stands."""

@@ -120,8 +120,8 @@ def knows_peer(ctx: RequestContext, peer: Entry) -> bool:
     """Whether the peer came into being, was in a session or has lines where may be looked."""
     if ctx.scope.opens(peer.namespace):
         return True
-    ties = ctx.tx.directory.memberships(peer.workspace, MEMBER, held=peer.name)
-    return bool(in_reach(ctx, (tie.holder for tie in ties)) or compartments_of(ctx, peer.name))
+    memberships = ctx.tx.directory.memberships(peer.workspace, MEMBER, held=peer.name)
+    return bool(in_reach(ctx, (stay.holder for stay in memberships)) or compartments_of(ctx, peer.name))
 
 
 def change(ctx: RequestContext, entry: Entry, metadata: str | None, configuration: str | None) -> Entry:
@@ -177,11 +177,11 @@ def was_there(stays: Iterable[Stay], turn: int) -> bool:
 
 def members(ctx: RequestContext, session: str) -> dict[str, Membership]:
     """The present stay of each peer that is in the session."""
-    return {tie.held: tie for tie in stays(ctx, session) if tie.until is None}
+    return {stay.held: stay for stay in stays(ctx, session) if stay.until is None}
 
 
-def member_habits(tie: Membership | None) -> MemberReasoning:
-    return MemberReasoning() if tie is None else _decoded(tie.configuration, MemberReasoning)
+def member_habits(stay: Membership | None) -> MemberReasoning:
+    return MemberReasoning() if stay is None else _decoded(stay.configuration, MemberReasoning)
 
 
 def peer_habits(entry: Entry | None) -> PeerHabits:
@@ -197,13 +197,13 @@ def join(ctx: RequestContext, session: str, peers: Mapping[str, MemberReasoning 
     namespace = need(ctx, SESSION, session).namespace
     for peer, given in peers.items():
         ensure(ctx, PEER, peer, namespace=namespace)
-        tie = present.get(peer) or Membership(ctx.scope.workspace, MEMBER, session, peer, turn)
+        stay = present.get(peer) or Membership(ctx.scope.workspace, MEMBER, session, peer, turn)
         if given is not None:
-            tie = replace(tie, configuration=encoded(_with(member_habits(tie), given)))
-        if present.get(peer) != tie:
-            ctx.tx.directory.add_membership(tie)
-            present[peer] = tie
-    if sum(member_habits(tie).observe_others is True for tie in present.values()) > MOST_OBSERVERS:
+            stay = replace(stay, configuration=encoded(_with(member_habits(stay), given)))
+        if present.get(peer) != stay:
+            ctx.tx.directory.add_membership(stay)
+            present[peer] = stay
+    if sum(member_habits(stay).observe_others is True for stay in present.values()) > MOST_OBSERVERS:
         raise InvalidInput(
             f"more than {MOST_OBSERVERS} peers of the session would observe the others",
             hint="Set observe_others for fewer peers; nothing was changed.",
@@ -214,8 +214,8 @@ def leave(ctx: RequestContext, session: str, peers: Iterable[str]) -> None:
     present = members(ctx, session)
     leaving = [present[peer] for peer in peers if peer in present]
     turn = next_turn(ctx, session) if leaving else 0
-    for tie in leaving:
-        ctx.tx.directory.add_membership(replace(tie, until=turn))
+    for stay in leaving:
+        ctx.tx.directory.add_membership(replace(stay, until=turn))
 
 
 def set_members(ctx: RequestContext, session: str, peers: Mapping[str, MemberReasoning | None]) -> None:
@@ -250,8 +250,8 @@ def scope_sessions(ctx: RequestContext, scopes: Iterable[str]) -> frozenset[str]
 
 def picks(ctx: RequestContext, scope: str) -> list[Membership]:
     """Which sessions are in the scope, as far as may be looked."""
-    ties = ctx.tx.directory.memberships(ctx.scope.workspace, PICK, holder=scope)
-    return [tie for tie in ties if find(ctx, SESSION, tie.held) is not None]
+    memberships = ctx.tx.directory.memberships(ctx.scope.workspace, PICK, holder=scope)
+    return [one for one in memberships if find(ctx, SESSION, one.held) is not None]
 
 
 def pick(ctx: RequestContext, scope: str, session: str) -> None:

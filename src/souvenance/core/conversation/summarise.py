@@ -21,7 +21,7 @@ from souvenance.domain.names import SESSIONS
 from souvenance.domain.representation import INDENT, Quote, dated_quote, fitting
 from souvenance.domain.trust import Trust
 from souvenance.ports.model import Turn
-from souvenance.ports.store import Turns
+from souvenance.ports.store import TurnQuery
 
 SHORT_TOKENS = 1000
 LONG_TOKENS = 4000
@@ -104,7 +104,7 @@ def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:
     long = msgspec.json.decode(task.payload, type=settled(SummaryKind)).long
     earlier = next((one for one in summaries(ctx, session) if one.long == long), None)
     first = 0 if earlier is None else earlier.turn + 1
-    lines = ctx.tx.lines.turns(Turns(ctx.scope.workspace, session, first=first, last=task.last))
+    lines = ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, session, first=first, last=task.last))
     if not lines:
         return None
     opener = Opener(ctx)
@@ -141,17 +141,17 @@ def by_quotes(
         if cost <= space:
             kept[number] = quote
             space, most_tokens = space - cost, most_tokens - cost
-    told = fitting(before[::-1], lambda line: count(f"{line}\n"), most_tokens)
-    while told and told[0].startswith(INDENT):
-        del told[0]  # It went on with a message that is no longer told.
-    return "\n".join((*told, *(quote for _, quote in sorted(kept.items()))))
+    earlier_lines = fitting(before[::-1], lambda line: count(f"{line}\n"), most_tokens)
+    while earlier_lines and earlier_lines[0].startswith(INDENT):
+        del earlier_lines[0]  # It went on with a message that is no longer told.
+    return "\n".join((*earlier_lines, *(quote for _, quote in sorted(kept.items()))))
 
 
 def keep_summary(ctx: RequestContext, stretch: SummaryStretch, text: str) -> Changes:
     """Put the summary in place of the earlier one of its kind; an empty one changes nothing. If a message was
     deleted while the reasoner thought, it has to think again."""
     changes = Changes()
-    span = Turns(ctx.scope.workspace, stretch.session, first=stretch.first, last=stretch.upto)
+    span = TurnQuery(ctx.scope.workspace, stretch.session, first=stretch.first, last=stretch.upto)
     if [line.id for line in ctx.tx.lines.turns(span)] != stretch.read:
         ctx.tx.work.add(stretch.job, ctx.now)
         return changes

@@ -161,7 +161,7 @@ class Gathered(Struct, frozen=True):
 
     def statements(self, local: Callable[[int], int]) -> list[SourceStatement]:
         """`local` gives the local time of a moment."""
-        told = [
+        statements = [
             SourceStatement(
                 view.line.id,
                 view.text,
@@ -174,10 +174,10 @@ class Gathered(Struct, frozen=True):
         for message in self.messages:
             line = message.line
             carried = trust.of_message(line.kind, decode_metadata(line.metadata), message.text) < Trust.SAID
-            told.append(
+            statements.append(
                 SourceStatement(line.id, message.text, local(said_at(line)), line.compartment.owner, carried)
             )
-        return told
+        return statements
 
 
 class QuotedAnswer(Struct, frozen=True):
@@ -262,7 +262,7 @@ def _by_model(call: AuthorisedRequest, request: AskWorkspace, model: Model) -> O
 
     def pieces() -> Iterator[str | ChatAnswer]:
         try:
-            told = yield from dialectic.tell(inquiry)
+            reply = yield from dialectic.tell(inquiry)
         except ModelUnavailable as error:
             if shape is not None:
                 raise
@@ -273,16 +273,16 @@ def _by_model(call: AuthorisedRequest, request: AskWorkspace, model: Model) -> O
             return
         evidence = None
         if request.include_evidence:
-            cited = _cited(_together(gathered), told.cited)
-            evidence = _evidence(cited, request.query, told.searched)
-        yield ChatAnswer(told.text or None, evidence, told.by or dialectic.name, told.lacking or None)
+            cited = _cited(_together(gathered), reply.cited)
+            evidence = _evidence(cited, request.query, reply.searched)
+        yield ChatAnswer(reply.text or None, evidence, reply.by or dialectic.name, reply.lacking or None)
 
     def answer(row: Row) -> ChatAnswer | Telling:
         if request.stream:
             return Telling(pieces())
-        *_, told = pieces()
-        assert isinstance(told, ChatAnswer)  # noqa: S101 - it is what the pieces end with
-        return told
+        *_, last = pieces()
+        assert isinstance(last, ChatAnswer)  # noqa: S101 - it is what the pieces end with
+        return last
 
     return _looked(call, gathered[0], answer)
 
@@ -323,10 +323,10 @@ def _answer(ctx: RequestContext, question: ChatQuestion) -> QuotedAnswer:
     ]
     answers = any(_answer_well([one.signals for one in found]))
     passages = search.answering(ctx, asked, found, tokens)[: depth.passages] if answers else []
-    told = [representation.conclusion_line(written(ctx, view)) for view in views]
+    conclusion_lines = [representation.conclusion_line(written(ctx, view)) for view in views]
     quoted = representation.quoted(search.written(ctx, passages))
     messages = [message for one in passages for message in one.messages]
-    return QuotedAnswer("\n\n".join(filter(None, (*told, quoted))), Gathered(views, messages))
+    return QuotedAnswer("\n\n".join(filter(None, (*conclusion_lines, quoted))), Gathered(views, messages))
 
 
 def _answer_well(found: Sequence[Mapping[str, float]]) -> list[bool]:

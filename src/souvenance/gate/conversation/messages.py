@@ -47,7 +47,7 @@ from souvenance.gate.messages import Answer, Request
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 from souvenance.ports.directory import Batch
-from souvenance.ports.store import Turns
+from souvenance.ports.store import TurnQuery
 
 MOST_MESSAGE_CHARS = 25_000
 RETRY_WINDOW_MS = 3 * 60 * 1000
@@ -301,7 +301,7 @@ def _first_time(
     if not keyed and directory.next_turn(ctx, session) != batch.last + 1:
         return None
     opener = Opener(ctx)
-    lines = ctx.tx.lines.turns(Turns(ctx.scope.workspace, session, first=batch.first, last=batch.last))
+    lines = ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, session, first=batch.first, last=batch.last))
     found = [StoredMessage(line, opener.text(line)) for line in lines]
     wanted = [(one.peer_id, one.content) for one in said]
     if [(one.line.compartment.owner, one.text) for one in found] == wanted:
@@ -354,19 +354,19 @@ def _wait_for_quiet(ctx: RequestContext, session: str, last: int) -> None:
     workspace, pace = ctx.scope.workspace, model.pace
     first = ctx.tx.work.defer(workspace, session, DERIVE, ctx.now + pace.quiet_ms)
     if first is not None:
-        lines = ctx.tx.lines.turns(Turns(workspace, session, first=first, last=last))
+        lines = ctx.tx.lines.turns(TurnQuery(workspace, session, first=first, last=last))
         if sum(line.tokens or 0 for line in lines) >= pace.tokens:
             ctx.tx.work.defer(workspace, session, DERIVE, ctx.now)
 
 
 def _particulars(turns: Sequence[int], wishes: str | None) -> str:
     """Which turns to look at, if not all of the range, and what is wished to be noted of them."""
-    told: dict[str, object] = {}
+    particulars: dict[str, object] = {}
     if turns[-1] - turns[0] + 1 != len(turns):
-        told["turns"] = list(turns)
+        particulars["turns"] = list(turns)
     if wishes is not None:
-        told["wishes"] = wishes
-    return msgspec.json.encode(told).decode()
+        particulars["wishes"] = wishes
+    return msgspec.json.encode(particulars).decode()
 
 
 def _read_file(services: Services, request: AddFile) -> ReadFile:

@@ -31,7 +31,7 @@ from souvenance.gate.conversation import resource as r
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
-from souvenance.ports.store import ALL_BEFORE, EVERYTHING, TurnSpan, Views
+from souvenance.ports.store import ALL_BEFORE, EVERYTHING, LineQuery, ViewQuery
 
 _Name = TypeVar("_Name", str, str | None)
 _AT_ONCE = 500
@@ -208,7 +208,7 @@ class _Move:
 
     def own(self, after: str | None, most: int) -> list[SealedLine]:
         """The peer's own lines, oldest first."""
-        span = TurnSpan(
+        span = LineQuery(
             self._workspace,
             self._peer,
             self._ctx.tx.lines.namespaces(self._workspace, self._peer),
@@ -220,7 +220,7 @@ class _Move:
         return self._ctx.tx.lines.walk(span)
 
     def held_by_others(self) -> list[SealedLine]:
-        span = Views(self._workspace, (*KINDS, CARD), about=self._peer)
+        span = ViewQuery(self._workspace, (*KINDS, CARD), about=self._peer)
         return [line for line in self._ctx.tx.lines.views(span) if line.compartment.owner != self._peer]
 
     def is_known(self) -> bool:
@@ -247,19 +247,21 @@ class _Move:
         there = ctx.services.vault.compartment(
             ctx.tx, compartment._replace(owner=self._now(compartment.owner))
         )
-        for line, told in zip(lines, read, strict=True):
-            self._line(line, told, keys, there)
+        for line, opened_line in zip(lines, read, strict=True):
+            self._line(line, opened_line, keys, there)
             if sources := cited.get(line.id):
                 ctx.tx.lines.cite(there.compartment, line.id, sources)
 
-    def _line(self, line: SealedLine, told: Line, keys: CompartmentKeys, there: CompartmentKeys) -> None:
+    def _line(
+        self, line: SealedLine, opened_line: Line, keys: CompartmentKeys, there: CompartmentKeys
+    ) -> None:
         ctx = self._ctx
-        now = replace(told, compartment=there.compartment, about=self._now(line.about))
-        mark = _marked_anew(line, told.text, keys, there)
+        now = replace(opened_line, compartment=there.compartment, about=self._now(line.about))
+        mark = _marked_anew(line, opened_line.text, keys, there)
         made = sealed(ctx, now, there, line.metadata, tokens=line.tokens, likeness=mark)
         kept = replace(made, times=line.times)
         by = line.invalidated_by
-        stored = append(ctx, kept, told.text, there) if by is None else ctx.tx.lines.append(kept)
+        stored = append(ctx, kept, opened_line.text, there) if by is None else ctx.tx.lines.append(kept)
         if not stored:
             raise Conflict(
                 f"{self._name} has another line under the id {line.id}",
@@ -292,13 +294,13 @@ class _Move:
         if entry is not None:
             stored.add(replace(entry, name=self._name))
         there = stored.memberships(workspace, MEMBER, held=self._name)
-        known = {(tie.holder, tie.since) for tie in there}
-        present = {tie.holder: tie.since for tie in there if tie.until is None}
-        for tie in stored.memberships(workspace, MEMBER, held=self._peer):
-            until = present.get(tie.holder) if tie.until is None else tie.until
-            covered = until is not None and until <= tie.since
-            if not covered and (tie.holder, tie.since) not in known:
-                stored.add_membership(replace(tie, held=self._name, until=until))
+        known = {(stay.holder, stay.since) for stay in there}
+        present = {stay.holder: stay.since for stay in there if stay.until is None}
+        for stay in stored.memberships(workspace, MEMBER, held=self._peer):
+            until = present.get(stay.holder) if stay.until is None else stay.until
+            covered = until is not None and until <= stay.since
+            if not covered and (stay.holder, stay.since) not in known:
+                stored.add_membership(replace(stay, held=self._name, until=until))
 
     def leave(self) -> None:
         """Take the name off the directory, and what was still to be done for it over to the other."""
@@ -311,9 +313,9 @@ class _Move:
             ctx.tx.directory.remove(workspace, kind, self._peer)
         delete_compartments(ctx, compartments_held(ctx, self._peer), self.changes)
         for task in list(self._owed()):
-            told = {field: getattr(task, field) for field in Job.__struct_fields__}
+            fields = {field: getattr(task, field) for field in Job.__struct_fields__}
             payload = self._payload(task.payload)
-            ctx.tx.work.add(Job(**{**told, "peer": self._now(task.peer), "payload": payload}), task.due)
+            ctx.tx.work.add(Job(**{**fields, "peer": self._now(task.peer), "payload": payload}), task.due)
         ctx.tx.owe_scrub()
 
     def _owed(self) -> Iterator[Task]:
@@ -326,10 +328,10 @@ class _Move:
                     yield task
 
     def _payload(self, payload: str) -> str:
-        told = msgspec.json.decode(payload, type=dict[str, Any])
-        if told.get("observer") != self._peer:
+        content = msgspec.json.decode(payload, type=dict[str, Any])
+        if content.get("observer") != self._peer:
             return payload
-        return msgspec.json.encode({**told, "observer": self._name}).decode()
+        return msgspec.json.encode({**content, "observer": self._name}).decode()
 
     def _keys(self, compartment: Compartment) -> CompartmentKeys:
         keys = self._ctx.services.vault.known(self._ctx.tx, compartment)

@@ -97,11 +97,11 @@ def _units(counted: Counter[str]) -> tuple[int, int, int, int]:
 
 def _sessions_observed(call: AuthorisedRequest, observer: str) -> set[str]:
     """The sessions in which that peer observes the others."""
-    ties = call.ctx.tx.directory.memberships(call.ctx.scope.workspace, MEMBER, held=observer)
+    memberships = call.ctx.tx.directory.memberships(call.ctx.scope.workspace, MEMBER, held=observer)
     return {
-        tie.holder
-        for tie in ties
-        if tie.until is None and directory.member_habits(tie).observe_others is True
+        stay.holder
+        for stay in memberships
+        if stay.until is None and directory.member_habits(stay).observe_others is True
     }
 
 

@@ -22,7 +22,7 @@ from souvenance.gate.conversation.peers import PeerAnswer, PeerPage, of_peer
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
-from souvenance.ports.store import Views
+from souvenance.ports.store import ViewQuery
 
 Members = Annotated[dict[r.NewName, MemberReasoning], Meta(max_length=1000)]
 
@@ -167,8 +167,8 @@ def _list(call: AuthorisedRequest, request: ListSessions) -> Outcome:
 
 
 def _list_of_peer(call: AuthorisedRequest, request: SessionsOfPeer) -> Outcome:
-    ties = call.ctx.tx.directory.memberships(call.ctx.scope.workspace, MEMBER, held=request.peer_id)
-    sessions = sessions_named(call.ctx, (tie.holder for tie in ties if tie.until is None))
+    memberships = call.ctx.tx.directory.memberships(call.ctx.scope.workspace, MEMBER, held=request.peer_id)
+    sessions = sessions_named(call.ctx, (stay.holder for stay in memberships if stay.until is None))
     by_age = sorted(sessions, key=lambda entry: entry.uid)
     wanted = r.filter_of(SESSION, request.filters)
     page = r.page_of_entries(request, SessionPage, SessionAnswer.of, by_age, wanted)
@@ -389,7 +389,7 @@ def _scope_status(call: AuthorisedRequest, request: OfScope) -> Outcome:
     status = {}
     for pick in directory.picks(ctx, request.scope_id):
         held = ctx.tx.lines.views(
-            Views(ctx.scope.workspace, kinds, sessions=(pick.held,), namespaces=ctx.scope.namespaces)
+            ViewQuery(ctx.scope.workspace, kinds, sessions=(pick.held,), namespaces=ctx.scope.namespaces)
         )
         status[pick.held] = Backfill("completed", to_datetime(pick.since), len(held))
     return Outcome(ScopeStatus(status), r.names_read(ctx))

@@ -41,13 +41,14 @@ def init(shell: Shell, rebind: bool) -> None:
         shell.call(o.WHOAMI, m.WhoAmI())
     except Unauthenticated:
         shell.renew()
-    told = {
+    result = {
         "home": str(shell.settings.home),
         "made": installation.made,
         "owner_cap": str(shell.settings.owner_cap),
     }
     shell.show(
-        told, lambda: f"{'made' if installation.made else 'ready'}: {told['home']} (owner's cap in owner.cap)"
+        result,
+        lambda: f"{'made' if installation.made else 'ready'}: {result['home']} (owner's cap in owner.cap)",
     )
 
 
@@ -176,45 +177,45 @@ def completion(shell: Shell, name: str) -> None:
     say(kind(root, {}, "souvenance", "_SOUVENANCE_COMPLETE").source())
 
 
-def _recall(told: m.StatusAnswer) -> list[str]:
+def _recall(answer: m.StatusAnswer) -> list[str]:
     """What meanings are compared by, what waits for that, and what is wrong with it."""
-    kept = _VECTORS.get(told.vectors, told.vectors)
-    rows = [f"  embedder             {told.embedder}", f"  vectors              {kept}"]
-    if told.renewing:
-        rows.append(f"  to be reindexed      {told.renewing:>8} lines")
-    if told.waiting:
+    kept = _VECTORS.get(answer.vectors, answer.vectors)
+    rows = [f"  embedder             {answer.embedder}", f"  vectors              {kept}"]
+    if answer.renewing:
+        rows.append(f"  to be reindexed      {answer.renewing:>8} lines")
+    if answer.waiting:
         rows.append(
-            f"  without a vector     {told.waiting:>8} lines: found by words until 'souvenance get',"
+            f"  without a vector     {answer.waiting:>8} lines: found by words until 'souvenance get',"
             " 'souvenance serve' or 'souvenance reindex' makes it"
         )
-    return [*rows, f"  embedder problem     {told.embedder_trouble}"] if told.embedder_trouble else rows
+    return [*rows, f"  embedder problem     {answer.embedder_trouble}"] if answer.embedder_trouble else rows
 
 
-def _knowledge(told: m.KnowledgeStatus | None) -> list[str]:
+def _knowledge(known: m.KnowledgeStatus | None) -> list[str]:
     """What is known of peers, and what the next dream does with it."""
-    if told is None:
+    if known is None:
         return ["  known of peers       something of it can't be opened: run 'souvenance doctor'"]
-    if not told.conclusions:
+    if not known.conclusions:
         return []
-    more = "" if told.whole else " and more"
+    more = "" if known.whole else " and more"
     rows = [
-        f"  known of peers       {told.conclusions:>8} conclusions{more} ({told.outdated} outdated,"
-        f" {told.quoted} quoted, {told.reasoned} by dreams), {told.card_lines} lines on cards"
+        f"  known of peers       {known.conclusions:>8} conclusions{more} ({known.outdated} outdated,"
+        f" {known.quoted} quoted, {known.reasoned} by dreams), {known.card_lines} lines on cards"
     ]
-    if told.duplicates:
-        rows.append(f"  said twice           {told.duplicates:>8} conclusions: the next dream merges them")
+    if known.duplicates:
+        rows.append(f"  said twice           {known.duplicates:>8} conclusions: the next dream merges them")
     return rows
 
 
-def _model(reasoner: str, told: m.ModelStatus) -> list[str]:
+def _model(reasoner: str, model: m.ModelStatus) -> list[str]:
     """Who reasons, what is left for it, and what is wrong with it."""
-    rows = [f"  reasoner             {reasoner} ({', '.join(told.tasks)})"]
-    for name, left in (("left", told.left), ("workspace,", told.left_here)):
+    rows = [f"  reasoner             {reasoner} ({', '.join(model.tasks)})"]
+    for name, left in (("left", model.left), ("workspace,", model.left_here)):
         if left is not None:
             hour, today = f"{name} this hour", f"{name} today"
             rows.append(f"  {hour:<20} {left.calls_this_hour:>8} calls, {left.tokens_this_hour} tokens")
             rows.append(f"  {today:<20} {left.calls_today:>8} calls, {left.tokens_today} tokens")
-    return [*rows, f"  without the model    {told.trouble}"] if told.trouble else rows
+    return [*rows, f"  without the model    {model.trouble}"] if model.trouble else rows
 
 
 _GREETING = "Souvenance works. Stop it with Ctrl-C."
@@ -246,10 +247,10 @@ def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_nam
 
 
 def _work(installation: OpenMemory) -> None:
-    told: SimpleQueue[int] = SimpleQueue()  # An event could hang: two signals may come upon each other.
+    signals: SimpleQueue[int] = SimpleQueue()  # An event could hang: two signals may come upon each other.
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _: told.put(number))
+        signal.signal(number, lambda number, _: signals.put(number))
     with installation.working():
         say(_GREETING)
-        told.get()
+        signals.get()
     say("Souvenance stopped.")

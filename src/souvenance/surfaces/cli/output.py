@@ -117,10 +117,10 @@ def say(text: str) -> None:
 def table(rows: Sequence[Sequence[str]]) -> str:
     """The rows with their columns under each other."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    told = (
+    lines = (
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
-    return "\n".join(told)
+    return "\n".join(lines)
 
 
 def progress(label: str, length: int, *, hidden: bool = False, **options: Any) -> Any:

@@ -56,7 +56,7 @@ def restore(shell: Shell, file: Path, identity: Path | None) -> None:
     _here(shell, "restore")
     home = shell.settings.home
     kept = shell.transfers.restore(file, home, identity=identity)
-    told = {**_contents(file, kept), "home": str(home)}
+    result = {**_contents(file, kept), "home": str(home)}
 
     def text() -> str:
         rows = [f"{home}: {kept.lines} lines restored; 'souvenance doctor' looks at each of them"]
@@ -64,7 +64,7 @@ def restore(shell: Shell, file: Path, identity: Path | None) -> None:
             rows.append("the backup holds no keys: put root.key and signing.key there before you use it")
         return "\n".join(rows)
 
-    shell.show(told, text)
+    shell.show(result, text)
 
 
 def _contents(file: Path, kept: Backup) -> dict[str, Any]:
@@ -99,8 +99,8 @@ def migrate(shell: Shell, source: str, target: str) -> None:
     bars = _TableBars(hidden=shell.json)
     counts = shell.transfers.move(source, target, vectors=shell.settings.vectors, report=bars.step)
     bars.end()
-    told = {"tables": counts, "rows": sum(counts.values())}
-    shell.show(told, lambda: "\n".join(_closing(counts)))
+    result = {"tables": counts, "rows": sum(counts.values())}
+    shell.show(result, lambda: "\n".join(_closing(counts)))
 
 
 def _closing(counts: dict[str, int]) -> Iterator[str]:
@@ -142,9 +142,9 @@ def rebuild(shell: Shell) -> None:
 
     shell.makes = True
     found = mend(shell, lambda installation: installation.rebuild(), rebuilding=True)
-    told = {"restored": found.restored, "findings": found.findings, "not_rebuilt": NOT_REBUILT}
+    result = {"restored": found.restored, "findings": found.findings, "not_rebuilt": NOT_REBUILT}
     shell.show(
-        told,
+        result,
         lambda: "\n".join(
             [
                 *found.findings,
@@ -173,23 +173,23 @@ def reindex(shell: Shell) -> None:
     again to finish it. With --workspace, only that workspace is indexed.
     """
     workspace, shell.workspace = shell.workspace, None
-    first = told = shell.call(o.REINDEX, m.Reindex(workspace))
+    first = latest = shell.call(o.REINDEX, m.Reindex(workspace))
     with progress("index", _left(first)) as bar:
         moved = True
-        while not told.done and (moved or not told.trouble):
+        while not latest.done and (moved or not latest.trouble):
             _meanwhile(shell)
-            before, told = told, shell.call(o.REINDEX, m.Reindex(workspace, begin=False))
-            moved = _left(told) < _left(before)
-            bar.update(max(0, _left(before) - _left(told)))
-    if not told.done:
+            before, latest = latest, shell.call(o.REINDEX, m.Reindex(workspace, begin=False))
+            moved = _left(latest) < _left(before)
+            bar.update(max(0, _left(before) - _left(latest)))
+    if not latest.done:
         raise Unavailable(
-            f"{told.vectors} lines wait for their vectors: {told.trouble}",
+            f"{latest.vectors} lines wait for their vectors: {latest.trouble}",
             hint="They are found by words meanwhile. Fix that, then run it again or let a server run.",
         )
     made = {
-        "lines": first.lines - told.lines,
-        "vectors": max(0, first.vectors - told.vectors),
-        "old_vectors": first.old_vectors - told.old_vectors,
+        "lines": first.lines - latest.lines,
+        "vectors": max(0, first.vectors - latest.vectors),
+        "old_vectors": first.old_vectors - latest.old_vectors,
     }
     shell.show(
         made,
@@ -200,8 +200,8 @@ def reindex(shell: Shell) -> None:
     )
 
 
-def _left(told: m.ReindexAnswer) -> int:
-    return told.lines + told.vectors + told.old_vectors
+def _left(answer: m.ReindexAnswer) -> int:
+    return answer.lines + answer.vectors + answer.old_vectors
 
 
 def _meanwhile(shell: Shell) -> None:

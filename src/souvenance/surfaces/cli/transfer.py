@@ -66,7 +66,7 @@ def export_archive(
             made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     counts, waiting = written.manifest.counts, written.waiting
-    told = {"file": str(path), "workspace": workspace, "counts": counts, "waiting": waiting}
+    result = {"file": str(path), "workspace": workspace, "counts": counts, "waiting": waiting}
 
     def text() -> str:
         rows = [f"{path}: workspace {workspace}, {_counted(counts)}"]
@@ -79,7 +79,7 @@ def export_archive(
             )
         return "\n".join(rows)
 
-    shell.show(told, text)
+    shell.show(result, text)
 
 
 def _counted(counts: dict[str, int]) -> str:
@@ -240,7 +240,7 @@ def _import(shell: Shell, source: str, reader: ImportReader, terms: ImportTerms,
 
 
 def _show(shell: Shell, tally: ImportTally, terms: ImportTerms, said: str) -> None:
-    told = {"from": terms.kind, **msgspec.to_builtins(tally)}
+    result = {"from": terms.kind, **msgspec.to_builtins(tally)}
 
     def text() -> str:
         rows = [f"{said} {_counts(tally)}"]
@@ -249,14 +249,14 @@ def _show(shell: Shell, tally: ImportTally, terms: ImportTerms, said: str) -> No
         rows += [f"  left out: {count} {why}" for why, count in sorted(tally.skipped.items())]
         return "\n".join(rows)
 
-    shell.show(told, text)
+    shell.show(result, text)
 
 
 def _counts(tally: ImportTally) -> str:
-    told = [(tally.workspaces, "workspaces"), (tally.peers, "peers"), (tally.sessions, "sessions")]
-    told += [(tally.messages, "messages"), (tally.conclusions, "conclusions"), (tally.cards, "cards")]
+    counts = [(tally.workspaces, "workspaces"), (tally.peers, "peers"), (tally.sessions, "sessions")]
+    counts += [(tally.messages, "messages"), (tally.conclusions, "conclusions"), (tally.cards, "cards")]
     first = 0 if tally.workspaces else 1
-    shown = [f"{count} {what}" for count, what in told[first:5]]
+    shown = [f"{count} {what}" for count, what in counts[first:5]]
     return ", ".join([*shown, f"{tally.cards} cards"] if tally.cards else shown)
 
 

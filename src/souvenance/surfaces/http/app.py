@@ -415,7 +415,7 @@ async def _metrics(
     if not _is_local(request):
         await threads.call(gate, METRICS, credentials_of(request, b""), AskHealth)
     health = await store.ask(gate.health)
-    content = metrics.told(health, store=await store.trouble() is None)
+    content = metrics.text(health, store=await store.trouble() is None)
     return Response(content, 200, {**HEADERS, "content-type": metrics.content_type})
 
 

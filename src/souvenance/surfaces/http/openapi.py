@@ -46,14 +46,14 @@ def described(
 ) -> dict[str, Any]:
     """One operation. The guard may refuse any of them first."""
     guarded = {"403": answer("host_refused", own_shape([e.HostRefused.code])), **responses}
-    told: dict[str, Any] = {"operationId": name, "summary": summary, "responses": guarded}
+    operation: dict[str, Any] = {"operationId": name, "summary": summary, "responses": guarded}
     if not needs_cap:
-        told["security"] = []
+        operation["security"] = []
     if body is not None:
-        told["requestBody"] = {"required": True, "content": body}
+        operation["requestBody"] = {"required": True, "content": body}
     if found := list(parameters):
-        told["parameters"] = found
-    return told
+        operation["parameters"] = found
+    return operation
 
 
 def answer(description: str, schema: Schema, *others: str) -> dict[str, Any]:

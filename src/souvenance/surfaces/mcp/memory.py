@@ -248,17 +248,17 @@ class PersonsMemory:
         """The card, and what else is known of the person: by themselves, by the agents, and in lines."""
         card, known = AlreadyTold(), AlreadyTold()
         facts: list[str] = []
-        told: list[str] = []
+        known_lines: list[str] = []
         for observer in (self.person.name, *self.person.agents[:_MOST_AGENTS]):
             portrait = await self._portrait(observer)
             if portrait is not None:
                 facts += _new(card, r.facts(portrait.peer_card or ()))
-                told += islice(_new(known, r.known(portrait.representation or "")), _NEWEST)
+                known_lines += islice(_new(known, r.known(portrait.representation or "")), _NEWEST)
         if "snapshot" in self.person.ops:
             own: m.SnapshotAnswer = await self._asks("read", o.SNAPSHOT, m.Snapshot())
-            told += islice(_new(known, r.newest(own.profile)), _NEWEST)
-        hint = None if facts or told else "Nothing is known of the user yet: it gathers as they tell."
-        return r.Profiled(facts[:_KNOWN], told[:_KNOWN], hint)
+            known_lines += islice(_new(known, r.newest(own.profile)), _NEWEST)
+        hint = None if facts or known_lines else "Nothing is known of the user yet: it gathers as they tell."
+        return r.Profiled(facts[:_KNOWN], known_lines[:_KNOWN], hint)
 
     async def _portrait(self, observer: str) -> PeerContextAnswer | None:
         person = self.person.name
@@ -349,13 +349,13 @@ class PersonsMemory:
             reasoning_level=effort,  # type: ignore[arg-type]  # The arguments say which there are.
             include_evidence=True,
         )
-        told: ChatAnswer | None = await found(self._asks, ASK_PEER, request)
-        answer = r.answer_of("" if told is None else told.content or "")
+        reply: ChatAnswer | None = await found(self._asks, ASK_PEER, request)
+        answer = r.answer_of("" if reply is None else reply.content or "")
         if not answer:
             near = await self.recall(question, _NEAREST)
             hint = "Memory has no answer. These lines are nearest." if near.lines else near.hint
             return r.Reasoned(None, near.lines, hint)
-        evidence = [] if told is None or told.evidence is None else self._evidence(told.evidence)
+        evidence = [] if reply is None or reply.evidence is None else self._evidence(reply.evidence)
         return r.Reasoned(answer, evidence)
 
     def _evidence(self, evidence: Evidence) -> list[r.Cited]:
@@ -400,16 +400,16 @@ def _noon(day: date | None) -> datetime | None:
 
 def _once(lines: Iterable[r.Cited | None]) -> Iterator[r.Cited]:
     """Each line once, and what says the same as one before not at all."""
-    told = AlreadyTold()
+    seen = AlreadyTold()
     for one in lines:
-        if one is not None and told.take(one.text):
+        if one is not None and seen.take(one.text):
             yield one
 
 
-def _new(told: AlreadyTold, remarks: Iterable[Remark]) -> Iterator[str]:
+def _new(seen: AlreadyTold, remarks: Iterable[Remark]) -> Iterator[str]:
     """What is not told yet, each with its day."""
     for one in remarks:
-        if told.take(one.text):
+        if seen.take(one.text):
             yield str(one)
 
 

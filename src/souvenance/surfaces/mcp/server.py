@@ -91,11 +91,11 @@ async def resource(memory: PersonsMemory, uri: str) -> TextResourceContents:
 
 async def _sessions(memory: PersonsMemory) -> str:
     listed = await memory.list_sessions(None, _MOST_SESSIONS)
-    told = [
+    sessions = [
         {"id": one.id, "day": one.day, "uri": f"{_SESSIONS}/{quote(one.id, safe='')}"}
         for one in listed.sessions
     ]
-    return msgspec.json.encode(told).decode()
+    return msgspec.json.encode(sessions).decode()
 
 
 async def _session(memory: PersonsMemory, name: str) -> str:
@@ -235,8 +235,8 @@ async def _called(tool: Tool, memory: PersonsMemory, arguments: dict[str, Any]) 
     try:
         result, text = await tool.call(memory, arguments)
     except SouvenanceError as error:
-        told = _complaint(error)
-        return _failure("\n".join(filter(None, (_words(told), told["hint"]))), told)
+        complaint = _complaint(error)
+        return _failure("\n".join(filter(None, (_words(complaint), complaint["hint"]))), complaint)
     except Exception:  # noqa: BLE001 - a defect of ours: say so, and nothing about it
         _log.exception("the tool %s failed", tool.name)
         return _failure(_words(_DEFECT), _DEFECT)
@@ -245,9 +245,9 @@ async def _called(tool: Tool, memory: PersonsMemory, arguments: dict[str, Any]) 
     )
 
 
-def _failure(text: str, told: dict[str, str]) -> types.CallToolResult:
+def _failure(text: str, content: dict[str, str]) -> types.CallToolResult:
     return types.CallToolResult(
-        content=[types.TextContent(text=text)], structured_content=told, is_error=True
+        content=[types.TextContent(text=text)], structured_content=content, is_error=True
     )
 
 
@@ -256,15 +256,15 @@ async def _answered(work: Awaitable[_Answer]) -> _Answer:
     try:
         return await work
     except SouvenanceError as error:
-        told = _complaint(error)
-        raise MCPError(types.INVALID_PARAMS, _words(told), told) from None
+        complaint = _complaint(error)
+        raise MCPError(types.INVALID_PARAMS, _words(complaint), complaint) from None
     except Exception:  # noqa: BLE001 - a defect of ours: say so, and nothing about it
         _log.exception("a request failed")
         raise MCPError(types.INTERNAL_ERROR, _words(_DEFECT)) from None
 
 
-def _words(told: dict[str, str]) -> str:
-    return f"{told['error']}: {told['detail']}"
+def _words(complaint: dict[str, str]) -> str:
+    return f"{complaint['error']}: {complaint['detail']}"
 
 
 def _complaint(error: SouvenanceError) -> dict[str, str]:

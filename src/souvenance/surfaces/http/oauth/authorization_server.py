@@ -352,8 +352,8 @@ class OAuthServer(AuthorizationServer):
         """The token's answer; the slip that the client came with is spent by it. Raises: OAuth2Error."""
         if user is None:
             raise InvalidGrantError()
-        told = scope if scope and scope != user.get_scope() else user.scope
-        access: sign_ins.Access = "write" if sign_ins.WRITE in told.split() else "read"
+        granted_scope = scope if scope and scope != user.get_scope() else user.scope
+        access: sign_ins.Access = "write" if sign_ins.WRITE in granted_scope.split() else "read"
         kept = user.scope.encode()
         tokens = self.state.redeem(user.slip, access, kept, again=include_refresh_token)
         if tokens is None:
@@ -362,7 +362,7 @@ class OAuthServer(AuthorizationServer):
             "access_token": tokens.access_token,
             "token_type": "Bearer",
             "expires_in": tokens.expires_in,
-            "scope": told,
+            "scope": granted_scope,
         }
         if tokens.refresh_token is not None:
             answer["refresh_token"] = tokens.refresh_token

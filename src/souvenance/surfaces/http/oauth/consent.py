@@ -33,8 +33,8 @@ from souvenance.surfaces.http.oauth.messages import (
     fields_of,
     page,
     redirect,
+    sentence_of,
     to_client,
-    told,
 )
 from souvenance.surfaces.http.oauth.pages import Consent
 from souvenance.surfaces.http.routes import status_of
@@ -452,7 +452,7 @@ class ConsentPages:
         try:
             secret = self._state.sign_in(browser.asked.get("cap").strip())
         except (Unauthenticated, Denied) as error:
-            return self._ask_who(browser, asked_by, told(error), status=status_of(type(error)))
+            return self._ask_who(browser, asked_by, sentence_of(error), status=status_of(type(error)))
         answer = redirect(browser.asked.here)
         browser.remember(answer, secret)
         return answer
@@ -499,7 +499,7 @@ class ConsentPages:
             request=request,
             sign_out=metadata.SIGN_OUT if browser.asked.trusted is None else None,
         )
-        html = pages.consent(view, trouble="" if error is None else told(error))
+        html = pages.consent(view, trouble="" if error is None else sentence_of(error))
         return browser.page(html, 200 if error is None else status_of(type(error)), destination.leads_to)
 
     def _who(self, browser: BrowserSession) -> WhoAmIAnswer | None:
