@@ -75,7 +75,12 @@ def recall(ctx: RequestContext, wish: Wish) -> list[Recalled]:
         if len(found) == wish.k:
             break
     ranked = sorted(found.values(), key=_place)
-    return [_numbered(one, rank) for rank, one in enumerate(ranked, 1)]
+    if not wish.explain:
+        return ranked
+    return [
+        replace(one, explanation=one.explanation and replace(one.explanation, rank=rank))
+        for rank, one in enumerate(ranked, 1)
+    ]
 
 
 def _place(one: Recalled) -> int:
@@ -85,12 +90,6 @@ def _place(one: Recalled) -> int:
 
 def _recalled(line: Line, score: float | None, why: Explanation | None, *, matched: bool) -> Recalled:
     return Recalled(line, class_of(line), score, matched, why)
-
-
-def _numbered(one: Recalled, rank: int) -> Recalled:
-    if one.explanation is None:
-        return one
-    return replace(one, explanation=replace(one.explanation, rank=rank))
 
 
 def _candidates(

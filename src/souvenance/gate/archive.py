@@ -88,10 +88,6 @@ def _may_export(rights: Rights, request: Export) -> None:
         rights.peer(request.owner)
 
 
-def _may_import(rights: Rights, request: Request) -> None:
-    rights.workspace()
-
-
 def export(authorised: AuthorisedRequest, request: Export) -> Outcome:
     if "get" not in authorised.chain.grant.ops:
         raise CapOpMismatch("the cap does not grant 'get'")
@@ -151,7 +147,7 @@ _import = partial(
     reach=lambda request: Reach(whole_compartments=True, some_compartment=True),
     writes=True,
     within=True,
-    admit=_may_import,
+    admit=lambda rights, request: rights.workspace(),
 )
 IMPORT_BEGIN = _import("import.begin", request=ImportBegin, answer=ImportBegun, work=begin)
 IMPORT = _import("import.page", request=Import, answer=ImportAnswer, work=take, rings=True, peek=peek)

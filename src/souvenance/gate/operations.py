@@ -35,10 +35,6 @@ from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.ports.store import EVERYTHING, LineQuery
 
 
-def _one_compartment(request: m.Put) -> Reach:
-    return Reach(namespaces=(request.namespace,), session=request.session, writes_line=True)
-
-
 def _compartments(request: m.Get | m.List | m.Snapshot) -> Reach:
     return Reach(namespaces=request.namespaces)
 
@@ -421,7 +417,7 @@ PUT = Operation(
     m.Put,
     m.PutAnswer,
     put,
-    _one_compartment,
+    lambda request: Reach(namespaces=(request.namespace,), session=request.session, writes_line=True),
     writes=True,
     within=True,
     texts=texts_put,

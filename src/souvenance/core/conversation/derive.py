@@ -13,7 +13,7 @@ that says nothing and names the same sources.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -92,7 +92,8 @@ def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about
     for line in ctx.tx.lines.turns(span):
         number = line.turn or 0
         own = line.compartment.owner == about and number >= first
-        asked = next((limits for task, limits in only if own and _covers(task, limits.turns, number)), None)
+        covering = (limits for task, limits in only if own and task.first <= number <= task.last)
+        asked = next((one for one in covering if one.turns is None or number in one.turns), None)
         if own and asked is None:
             continue
         try:
@@ -105,10 +106,6 @@ def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about
             numbers[line.id] = number
             wishes[line.id] = h.wishes(asked.wishes, *habits)
     return DerivedStretch(session, tasks[0].namespace, about, turns, before, numbers, trusts, wishes)
-
-
-def _covers(task: Task, only: Collection[int] | None, number: int) -> bool:
-    return task.first <= number <= task.last and (only is None or number in only)
 
 
 def observers_of(ctx: RequestContext, session: str, about: str) -> dict[str, list[Stay]]:

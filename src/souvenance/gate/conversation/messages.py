@@ -189,10 +189,6 @@ def _may_add(rights: Rights, request: AddMessages) -> None:
     rights.makes(request.session_id, authors.union(request.members or ()), request.namespace)
 
 
-def _may_add_file(rights: Rights, request: AddFile) -> None:
-    rights.makes(request.session_id, (request.peer_id,), request.namespace)
-
-
 def _may_search_peer(rights: Rights, request: SearchPeer) -> None:
     rights.looks(request.peer_id, request.peer_id)
 
@@ -478,7 +474,7 @@ ADD_FILE = r.operation(
     AddFile,
     Messages,
     _add_file,
-    _may_add_file,
+    lambda rights, request: rights.makes(request.session_id, (request.peer_id,), request.namespace),
     rings=True,
     prepare=_read_file,
     texts=_texts,

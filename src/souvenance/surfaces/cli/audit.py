@@ -6,7 +6,6 @@ import stat
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -23,9 +22,6 @@ from souvenance.gate import operations as o
 from souvenance.surfaces.cli.options import ACCESS, OPERATE, Command, Group, pass_shell
 from souvenance.surfaces.cli.output import progress, say
 from souvenance.surfaces.cli.session import Shell, mend
-
-if TYPE_CHECKING:
-    from souvenance.gate.replication import RepairReport
 
 _PAGE = 1000
 
@@ -189,6 +185,12 @@ def _read_rows(path: str) -> list[m.AuditRow]:
         raise BrokenAuditChain(f"{path} is not a saved audit log: {error}") from None
 
 
+_AGREE = (
+    "store and bucket agree: {0.restored} lines restored, {0.carried} objects copied,"
+    " {0.removed} of erased lines removed"
+)
+
+
 @click.command(cls=Command, section=OPERATE)
 @click.option("--repair", is_flag=True, help="First copy what is missing between store and bucket.")
 @pass_shell
@@ -229,7 +231,7 @@ def doctor(shell: Shell, repair: bool) -> None:
         lambda: "\n".join(
             [
                 *findings,
-                *([] if mended is None else [_mended(mended)]),
+                *([] if mended is None else [_AGREE.format(mended)]),
                 f"{lines} lines readable, {rows} audit rows verified",
             ],
         ),
@@ -238,13 +240,6 @@ def doctor(shell: Shell, repair: bool) -> None:
         raise IntegrityError(
             f"{len(findings)} findings", hint="Keep a copy of the folder before you repair anything."
         )
-
-
-def _mended(report: RepairReport) -> str:
-    return (
-        f"store and bucket agree: {report.restored} lines restored, {report.carried} objects copied,"
-        f" {report.removed} of erased lines removed"
-    )
 
 
 def _compartment_name(compartment: m.CompartmentAnswer | None) -> str | None:

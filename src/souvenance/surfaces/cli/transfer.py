@@ -69,7 +69,8 @@ def export_archive(
     result = {"file": str(path), "workspace": workspace, "counts": counts, "waiting": waiting}
 
     def text() -> str:
-        rows = [f"{path}: workspace {workspace}, {_counted(counts)}"]
+        counted = ", ".join(f"{count} {sort}s" for sort, count in counts.items()) or "nothing"
+        rows = [f"{path}: workspace {workspace}, {counted}"]
         if not recipients:
             rows.append("it holds text in the open: keep it where only you can read it, or use --recipient")
         if waiting:
@@ -82,15 +83,8 @@ def export_archive(
     shell.show(result, text)
 
 
-def _counted(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count} {sort}s" for sort, count in counts.items()) or "nothing"
-
-
 def import_archive(shell: Shell, path: Path, archives: ArchiveFiles, *, identity: Path | None) -> None:
-    """Take in all of an archive, and tell what became of it.
-
-    Raises: SouvenanceError; Conflict if something here says something else than the archive.
-    """
+    """Take in all of an archive, and say what became of it. Raises: SouvenanceError."""
     archive = archives.reading(path, identity)
     if archive.manifest.kind != MEMORY:
         raise InvalidInput("that archive is a backup", hint="Run: souvenance restore FILE")

@@ -21,27 +21,8 @@ from souvenance.errors import CapScopeMismatch, InvalidInput, NotFound
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.conversation import conclusions as c
+from souvenance.gate.conversation import context, messages
 from souvenance.gate.conversation.chat import ASK_PEER, AskPeer, ChatAnswer, Evidence
-from souvenance.gate.conversation.context import (
-    CONTEXT,
-    PEER_CONTEXT,
-    PeerContext,
-    PeerContextAnswer,
-    SessionContext,
-    SessionContextAnswer,
-)
-from souvenance.gate.conversation.messages import (
-    ADD_MESSAGES,
-    DELETE_MESSAGE,
-    READ_MESSAGE,
-    SEARCH_PEER,
-    AddMessages,
-    MessageAnswer,
-    Messages,
-    NewMessage,
-    OfMessage,
-    SearchPeer,
-)
 from souvenance.gate.conversation.peers import CHANGE_PEER, ChangePeer
 from souvenance.gate.conversation.resource import ResponsePage
 from souvenance.gate.conversation.sessions import SESSIONS_OF_PEER, SessionPage, SessionsOfPeer
@@ -88,13 +69,14 @@ class PersonsMemory:
 
     async def _say(self, session: str, said: Sequence[str], happened_on: date | None) -> r.KeptResult:
         person, at = self.person, _noon(happened_on)
-        messages = [
-            NewMessage(content=text, peer_id=person.name, metadata=_FROM_HERE, created_at=at) for text in said
+        added = [
+            messages.NewMessage(content=text, peer_id=person.name, metadata=_FROM_HERE, created_at=at)
+            for text in said
         ]
-        request = AddMessages(
-            workspace_id=person.workspace, session_id=session, messages=messages, namespace=person.namespace
+        request = messages.AddMessages(
+            workspace_id=person.workspace, session_id=session, messages=added, namespace=person.namespace
         )
-        stored: Messages = await self._asks("speak", ADD_MESSAGES, request)
+        stored: messages.Messages = await self._asks("speak", messages.ADD_MESSAGES, request)
         return r.KeptResult([one.id for one in stored.messages], session)
 
     async def _put(self, text: str, happened_on: date | None = None, kind: str = DEFAULT_KIND) -> str:
@@ -143,7 +125,7 @@ class PersonsMemory:
         self, agent: str, question: str, limit: int, about: Sequence[str], *, floor: bool
     ) -> list[r.Cited]:
         """What the agent said where the person was."""
-        request = SearchPeer(
+        request = messages.SearchPeer(
             workspace_id=self.person.workspace,
             peer_id=agent,
             query=question,
@@ -151,7 +133,7 @@ class PersonsMemory:
             filters={"peer_perspective": self.person.name},
             floor=floor,
         )
-        answer: Messages | None = await found(self._asks, SEARCH_PEER, request)
+        answer: messages.Messages | None = await found(self._asks, messages.SEARCH_PEER, request)
         said = [] if answer is None else answer.messages
         return [r.cited_message(one, self.person.name, about) for one in said]
 
@@ -178,9 +160,11 @@ class PersonsMemory:
         answer: c.ConclusionAnswer | None = await found(self._asks, c.READ_CONCLUSION, request)
         return answer
 
-    async def _message(self, line_id: str, session: str) -> MessageAnswer | None:
-        request = OfMessage(workspace_id=self.person.workspace, session_id=session, message_id=line_id)
-        answer: MessageAnswer | None = await found(self._asks, READ_MESSAGE, request)
+    async def _message(self, line_id: str, session: str) -> messages.MessageAnswer | None:
+        request = messages.OfMessage(
+            workspace_id=self.person.workspace, session_id=session, message_id=line_id
+        )
+        answer: messages.MessageAnswer | None = await found(self._asks, messages.READ_MESSAGE, request)
         return answer
 
     async def _sources(self, concluded: c.ConclusionAnswer) -> list[r.Cited]:
@@ -260,9 +244,9 @@ class PersonsMemory:
         hint = None if facts or known_lines else "Nothing is known of the user yet: it gathers as they tell."
         return r.Profiled(facts[:_KNOWN], known_lines[:_KNOWN], hint)
 
-    async def _portrait(self, observer: str) -> PeerContextAnswer | None:
+    async def _portrait(self, observer: str) -> context.PeerContextAnswer | None:
         person = self.person.name
-        request = PeerContext(
+        request = context.PeerContext(
             workspace_id=self.person.workspace,
             peer_id=observer,
             target=None if observer == person else person,
@@ -270,7 +254,7 @@ class PersonsMemory:
             max_conclusions=_KNOWN,
             floor=True,
         )
-        answer: PeerContextAnswer | None = await found(self._asks, PEER_CONTEXT, request)
+        answer: context.PeerContextAnswer | None = await found(self._asks, context.PEER_CONTEXT, request)
         return answer
 
     async def conclude(self, fact: str, session: str | None, sources: Sequence[str] = ()) -> r.Concluded:
@@ -332,8 +316,8 @@ class PersonsMemory:
         """What lies with an agent: a message of the session, or else a conclusion about the person."""
         workspace = self.person.workspace
         if session is not None:
-            message = OfMessage(workspace_id=workspace, session_id=session, message_id=line_id)
-            await self._asks("erase", DELETE_MESSAGE, message)
+            message = messages.OfMessage(workspace_id=workspace, session_id=session, message_id=line_id)
+            await self._asks("erase", messages.DELETE_MESSAGE, message)
         else:
             conclusion = c.OfConclusion(workspace_id=workspace, conclusion_id=line_id)
             await self._asks("erase", c.DELETE_CONCLUSION, conclusion)
@@ -373,12 +357,12 @@ class PersonsMemory:
         ]
         return [*concluded[:_MOST_SOURCES], *said[:_MOST_SOURCES]]
 
-    async def session(self, session: str) -> SessionContextAnswer:
+    async def session(self, session: str) -> context.SessionContextAnswer:
         """A session's summary and its newest messages. Raises: NotFound."""
-        request = SessionContext(
+        request = context.SessionContext(
             workspace_id=self.person.workspace, session_id=session, tokens=_RECENT_TOKENS
         )
-        answer: SessionContextAnswer | None = await found(self._asks, CONTEXT, request)
+        answer: context.SessionContextAnswer | None = await found(self._asks, context.CONTEXT, request)
         if answer is None:
             raise NotFound(
                 "there is no such session in this memory", hint="souvenance://sessions lists them."

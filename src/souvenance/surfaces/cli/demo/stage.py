@@ -195,10 +195,7 @@ class Stage:
         return f"http://127.0.0.1:{self.port}"
 
     def serve(self) -> None:
-        """Start the server on a free port, which it tells in its first line.
-
-        Raises: CheckSkipped if what serves is not installed; CheckFailed.
-        """
+        """Start the server on a free port. Raises: CheckSkipped if it is not installed; CheckFailed."""
         with open(self.folder / "server.log", "wb") as log:
             self._server = subprocess.Popen(  # noqa: S603 - our own command line
                 _command("serve", "--port", "0"),
