@@ -343,10 +343,6 @@ def written(ctx: RequestContext, passages: Iterable[Passage]) -> list[representa
     ]
 
 
-def lines_of(passages: Iterable[Passage]) -> list[SealedLine]:
-    return [message.line for one in passages for message in one.messages]
-
-
 def _where(asked: EvidenceQuery) -> Where:
     perspective = asked.observer if asked.observer != asked.observed else None
     return Where(peer=asked.observed, sessions=asked.sessions, perspective=perspective)

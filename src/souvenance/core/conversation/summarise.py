@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 from msgspec import Struct
 
-from souvenance.core.conversation.compartments import Changes, Opener, sessions_compartment, write_line
+from souvenance.core.conversation.compartments import Changes, Opener, compartment_of, write_line
 from souvenance.core.conversation.messages import class_of
 from souvenance.core.request_context import RequestContext, said_at
 from souvenance.decoders import settled
@@ -157,7 +157,7 @@ def keep_summary(ctx: RequestContext, stretch: SummaryStretch, text: str) -> Cha
         return changes
     if not text.strip():
         return changes
-    compartment = sessions_compartment(ctx, stretch.job.namespace)
+    compartment = compartment_of(ctx, SESSIONS, stretch.job.namespace)
     for place in ctx.tx.lines.of_session(ctx.scope.workspace, compartment.owner, stretch.session):
         earlier = ctx.tx.lines.get(place.compartment, place.id)
         if (

@@ -192,10 +192,9 @@ def _rename(call: AuthorisedRequest, request: RenamePeer) -> Outcome:
 class _Move:
     """What a peer said and holds, and what others hold of it, becomes that of another name.
 
-    A seal binds whose a line is, so every line is opened and sealed anew, with the id, turn and time that it
-    had. What was said and put goes in parts, each whole by itself; what was concluded goes with the cards
-    made of it, in the last part, which also takes along what came meanwhile. Until then the peer is there
-    under both names. If the other name is somebody's already, both become one.
+    Every line is opened and sealed anew, with the id, turn and time that it had. What was said and put goes
+    in parts, each whole by itself; the last part takes along conclusions, cards, and what came meanwhile.
+    Until then the peer is there under both names. If the other name is somebody's already, both become one.
     """
 
     def __init__(self, ctx: RequestContext, peer: str, name: str) -> None:

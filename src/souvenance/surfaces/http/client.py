@@ -59,11 +59,10 @@ NO_SUCH_PATH = ("there is no such path", "Not Found")
 
 
 class RemoteGate:
-    """A gate behind a URL; it answers and raises what the gate there answers and raises.
+    """A gate behind a URL, for any number of threads: it answers and raises what the gate there does.
 
-    Any number of threads may call it. `timeout` is what a call has for each of its steps, and for the whole
-    of an answer that has begun; `connect_timeout` is what it has to reach the server, where that is less.
-    So many calls are made at once as there may be `connections`; the others wait for one.
+    `timeout` is what a call has for each of its steps, and for the whole of an answer that has begun;
+    `connect_timeout`, if less, to reach the server. Calls wait for one of the `connections`.
     """
 
     def __init__(
