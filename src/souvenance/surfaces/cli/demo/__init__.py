@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +148,7 @@ def fill(memory: OpenMemory, today: datetime) -> dict[str, int]:
     """How many sessions, messages, notes and tokens were stored. Raises: Conflict if there is any memory."""
     filler = _Filler(memory, today)
     filler.refuse_memory()
-    text = resources.files(__package__).joinpath("demo_data.json").read_bytes()
+    text = Path(__file__).with_name("demo_data.json").read_bytes()
     data = msgspec.json.decode(text, type=settled(DemoData))
     with memory.working():
         stored = filler.store(data)
