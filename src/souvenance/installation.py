@@ -284,12 +284,9 @@ class Installation(Struct, frozen=True, eq=False):
         if self._repairer is not None:
             self._repairer.worker.carry_all(seconds, eager=False)
 
-    def repair(self, *, deep: bool = False) -> RepairReport:
-        """Give store and bucket each what it lacks of the other; `deep` reads every object, too.
-
-        Raises: SouvenanceError.
-        """
-        return self._needed_repairer.repair(deep=deep)
+    def repair(self) -> RepairReport:
+        """Give store and bucket each what it lacks of the other. Raises: SouvenanceError."""
+        return self._needed_repairer.repair()
 
     def rebuild(self) -> RepairReport:
         """Make the empty store anew from the bucket. Raises: SouvenanceError."""

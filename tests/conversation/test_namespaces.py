@@ -20,8 +20,7 @@ from conversation.twins import (
 from souvenance.gate.conversation.conclusions import LIST_CONCLUSIONS
 from souvenance.gate.conversation.context import CONTEXT
 from souvenance.gate.conversation.queue import QUEUE_STATUS
-from souvenance.gate.conversation.scopes import DELETE_SCOPE, SESSIONS_OF_SCOPE
-from souvenance.gate.conversation.sessions import LIST_SESSIONS
+from souvenance.gate.conversation.sessions import DELETE_SCOPE, LIST_SESSIONS, SESSIONS_OF_SCOPE
 from souvenance.gate.conversation.workspaces import DELETE_WORKSPACE
 from surfaces.declared import OPERATIONS
 

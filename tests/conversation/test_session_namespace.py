@@ -27,8 +27,7 @@ from souvenance.gate.conversation.sessions import (
     SESSIONS_OF_PEER,
     SET_MEMBERS,
 )
-from souvenance.gate.conversation.webhooks import ADD_WEBHOOK
-from souvenance.gate.conversation.workspaces import CHANGE_WORKSPACE, DELETE_WORKSPACE
+from souvenance.gate.conversation.workspaces import ADD_WEBHOOK, CHANGE_WORKSPACE, DELETE_WORKSPACE
 
 OBSERVING = {"alice": {}, "hermes": {"observe_others": True}}
 

@@ -31,7 +31,6 @@ from souvenance.gate.conversation.context import (
     SUMMARIES,
     WRITE_CARD,
 )
-from souvenance.gate.conversation.keys import NEW_KEY
 from souvenance.gate.conversation.messages import (
     ADD_FILE,
     ADD_MESSAGES,
@@ -45,37 +44,39 @@ from souvenance.gate.conversation.messages import (
 )
 from souvenance.gate.conversation.peers import CHANGE_PEER, DELETE_PEER, LIST_PEERS, OPEN_PEER, RENAME_PEER
 from souvenance.gate.conversation.queue import QUEUE_STATUS, SCHEDULE_DREAM
-from souvenance.gate.conversation.scopes import (
-    ADD_TO_SCOPE,
-    DELETE_SCOPE,
-    LIST_SCOPES,
-    OPEN_SCOPE,
-    READ_SCOPE,
-    REMOVE_FROM_SCOPE,
-    SCOPE_STATUS,
-    SESSIONS_OF_SCOPE,
-)
 from souvenance.gate.conversation.sessions import (
     ADD_MEMBERS,
+    ADD_TO_SCOPE,
     CHANGE_SESSION,
     CLONE_SESSION,
     CONFIGURE_MEMBER,
+    DELETE_SCOPE,
     DELETE_SESSION,
     LIST_MEMBERS,
+    LIST_SCOPES,
     LIST_SESSIONS,
+    OPEN_SCOPE,
     OPEN_SESSION,
     READ_MEMBER,
+    READ_SCOPE,
     READ_SESSION,
+    REMOVE_FROM_SCOPE,
     REMOVE_MEMBERS,
+    SCOPE_STATUS,
     SESSIONS_OF_PEER,
+    SESSIONS_OF_SCOPE,
     SET_MEMBERS,
 )
-from souvenance.gate.conversation.webhooks import ADD_WEBHOOK, DELETE_WEBHOOK, LIST_WEBHOOKS, TRY_WEBHOOKS
 from souvenance.gate.conversation.workspaces import (
+    ADD_WEBHOOK,
     CHANGE_WORKSPACE,
+    DELETE_WEBHOOK,
     DELETE_WORKSPACE,
+    LIST_WEBHOOKS,
     LIST_WORKSPACES,
+    NEW_KEY,
     OPEN_WORKSPACE,
+    TRY_WEBHOOKS,
 )
 
 COMMON = "mine tame"

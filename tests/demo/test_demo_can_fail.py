@@ -69,7 +69,7 @@ def test_a_memory_that_recalls_nothing_fails_in_json_too_and_a_kept_folder_is_to
     run_demo, tmp_path, temporary
 ):
     (tmp_path / "sitecustomize.py").write_text(
-        "from souvenance.gate import memory\nmemory.recall = lambda desk, wish: []\n"
+        "from souvenance.gate import operations\noperations.recall = lambda desk, wish: []\n"
     )
     ended = run_demo("--json", "--keep", PYTHONPATH=str(tmp_path))
     told = json.loads(ended.stdout)

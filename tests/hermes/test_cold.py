@@ -22,7 +22,7 @@ _FOR_OTHERS = {
     "importlib.resources",
     "souvenance.core.replication",
     "souvenance.domain.objects",
-    "souvenance.gate.memory",
+    "souvenance.gate.operations",
     "souvenance.gate.oauth_state",
     "souvenance.gate.health",
     "souvenance.surfaces",

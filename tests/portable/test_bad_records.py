@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from gate.world import World
 from pace import examples
 from portable.journeys import given, manager
-from souvenance.domain.archive_records import LineRecord, SessionRecord, Stay, WebhookRecord, decode, encode
+from souvenance.domain.archive_records import (
+    LineRecord,
+    MembershipRecord,
+    SessionRecord,
+    WebhookRecord,
+    decode,
+    encode,
+)
 from souvenance.errors import SouvenanceError
 from souvenance.gate import archive as p
 from souvenance.gate.messages import checked
@@ -60,7 +67,7 @@ BAD = {
     "metadata too deep": line(metadata={"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": {"i": {}}}}}}}}}}),
     "metadata too large": line(metadata={"a": "x" * 70_000}),
     "a session's padded name": session(name="talk "),
-    "a member without a name": session(members=[Stay(peer="\t", since=1)]),
+    "a member without a name": session(members=[MembershipRecord(name="\t", since=1)]),
 }
 
 
@@ -107,7 +114,7 @@ def test_a_message_makes_the_session_that_its_archive_left_out():
     world = World()
     world.call(p.IMPORT, manager(world), p.Import([line(session="talk", turn=3, kind="message")]))
     found = next(one for one in given(world) if isinstance(one, SessionRecord))
-    assert (found.name, found.turns, [stay.peer for stay in found.members]) == ("talk", 3, ["ann"])
+    assert (found.name, found.turns, [stay.name for stay in found.members]) == ("talk", 3, ["ann"])
 
 
 def test_a_line_that_comes_twice_is_there_once_however_its_sources_are_listed():
@@ -145,7 +152,7 @@ _SESSIONS = st.builds(
     metadata=_JSON,
     configuration=_JSON,
     turns=st.integers(0, 9),
-    members=st.lists(st.builds(Stay, peer=_NAMES, since=st.integers(1, 3)), max_size=2),
+    members=st.lists(st.builds(MembershipRecord, name=_NAMES, since=st.integers(1, 3)), max_size=2),
 )
 
 

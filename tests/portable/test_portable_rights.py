@@ -45,7 +45,7 @@ def test_a_peer_takes_along_what_is_its_own_and_nothing_else(here):
     assert not {"I like rain.", "Bo's own line.", "Nobody hears this."} & texts(found)
     assert names(found, PeerRecord) == {"ann"}
     assert names(found, SessionRecord) == {"talk"}
-    stays = [stay.peer for one in found if isinstance(one, SessionRecord) for stay in one.members]
+    stays = [stay.name for one in found if isinstance(one, SessionRecord) for stay in one.members]
     assert stays == ["ann"]
 
 

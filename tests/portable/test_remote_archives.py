@@ -9,9 +9,8 @@ from surfaces.door import serving, souvenance
 
 
 def members(path):
-    """What is in an archive, but for the work that was still to be done: servers do it meanwhile."""
-    found = {name: b"".join(held) for name, held in Archives().reading(path).members()}
-    return {name: held for name, held in found.items() if not name.startswith("owed-")}
+    """What is in an archive, by name."""
+    return {name: b"".join(held) for name, held in Archives().reading(path).members()}
 
 
 def test_a_workspace_comes_in_through_a_server(tmp_path):

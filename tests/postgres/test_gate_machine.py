@@ -36,7 +36,7 @@ from souvenance.domain import audit
 from souvenance.errors import SouvenanceError
 from souvenance.gate import operations as o
 from souvenance.gate.conversation.messages import ADD_MESSAGES
-from souvenance.gate.conversation.webhooks import ADD_WEBHOOK, DELETE_WEBHOOK, TRY_WEBHOOKS
+from souvenance.gate.conversation.workspaces import ADD_WEBHOOK, DELETE_WEBHOOK, TRY_WEBHOOKS
 from souvenance.gate.replication import RepairReport
 
 WORKSPACES = ("default", "w")

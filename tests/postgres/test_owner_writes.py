@@ -17,8 +17,7 @@ from souvenance.gate import operations as o
 from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
 from souvenance.gate.conversation.peers import OPEN_PEER, OpenPeer
 from souvenance.gate.conversation.resource import WorkspaceRequest
-from souvenance.gate.conversation.webhooks import TRY_WEBHOOKS
-from souvenance.gate.conversation.workspaces import CHANGE_WORKSPACE, ChangeWorkspace
+from souvenance.gate.conversation.workspaces import CHANGE_WORKSPACE, TRY_WEBHOOKS, ChangeWorkspace
 
 _WAITING = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 

@@ -8,8 +8,7 @@ from starlette.routing import Route
 from processes import PATIENCE_SECONDS
 from souvenance import settings_from
 from souvenance.installation import open_installation
-from souvenance.surfaces.http.app import make_app
-from souvenance.surfaces.http.route_tree import RouteTree
+from souvenance.surfaces.http.app import RouteTree, make_app
 from surfaces.door import souvenance
 from surfaces.inhabited import EVERY_ROUTE, RIGHT, inhabited, right
 

@@ -44,7 +44,6 @@ from souvenance.gate.conversation.context import (
     SessionContext,
     Summaries,
 )
-from souvenance.gate.conversation.keys import NEW_KEY, NewKey
 from souvenance.gate.conversation.messages import (
     ADD_FILE,
     ADD_MESSAGES,
@@ -76,7 +75,13 @@ from souvenance.gate.conversation.sessions import (
     ListSessions,
     OfSession,
 )
-from souvenance.gate.conversation.workspaces import DELETE_WORKSPACE, LIST_WORKSPACES, ListWorkspaces
+from souvenance.gate.conversation.workspaces import (
+    DELETE_WORKSPACE,
+    LIST_WORKSPACES,
+    NEW_KEY,
+    ListWorkspaces,
+    NewKey,
+)
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import open_installation
 from souvenance.surfaces.http.client import RemoteGate

@@ -40,8 +40,7 @@ from souvenance.gate.conversation.peers import LIST_PEERS, OPEN_PEER, PeerAnswer
 from souvenance.gate.conversation.queue import QUEUE_STATUS
 from souvenance.gate.conversation.resource import Note, Opened
 from souvenance.gate.conversation.sessions import DELETE_SESSION, LIST_SESSIONS, READ_MEMBER, MemberSettings
-from souvenance.gate.conversation.webhooks import TRY_WEBHOOKS
-from souvenance.gate.conversation.workspaces import OPEN_WORKSPACE
+from souvenance.gate.conversation.workspaces import OPEN_WORKSPACE, TRY_WEBHOOKS
 from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.client import RemoteGate
 from surfaces.afar import NAMES, asked, raised

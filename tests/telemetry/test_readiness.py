@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from souvenance.errors import IntegrityError, StorageBusy, StorageUnavailable
-from souvenance.surfaces.http.telemetry.routes import StoreHealth
+from souvenance.surfaces.http.app import StoreHealth
 from surfaces.door import PATIENCE_SECONDS, serving
 
 

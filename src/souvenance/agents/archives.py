@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import msgspec
 from msgspec import Struct
@@ -19,24 +19,21 @@ from souvenance.domain.archive_records import (
     MEMORY,
     LineRecord,
     Manifest,
-    Owed,
+    Record,
     count_name,
     decode,
-    decode_owed,
     encode,
 )
 from souvenance.errors import ArchiveDamaged, Conflict
 from souvenance.gate import archive as p
 from souvenance.version import __version__
 
-REGISTER, LINES, OWED = "register", "lines", "owed"
+REGISTER, LINES = "register", "lines"
 """How the names of an archive's members begin, by what is in them."""
 _MEMBER_BYTES = 4 * 1024 * 1024
 _PAGE_BYTES = 256 * 1024
 _PAGE_RECORDS = 200
 _MOST_TOLD = 10
-
-_One = TypeVar("_One")
 
 
 class WritesArchive(Protocol):
@@ -83,8 +80,6 @@ def write_archive(
         for record in page.records:
             counts[count_name(record)] += 1
             parts.add(LINES if isinstance(record, LineRecord) else REGISTER, encode(record))
-        for owed in page.owed:
-            parts.add(OWED, encode(owed))
         waiting = page.waiting
     parts.end()
     whole = archive.close(
@@ -169,10 +164,6 @@ class ArchiveImport:
                 f"only {checked.same} of {sum(self._counts.values())} records match the archive",
                 hint="Something changed meanwhile. Run the import again: it continues where it stopped.",
             )
-        first = 0
-        for owed in self._owed():
-            self._ask(p.IMPORT_FINISH, p.ImportFinish(digest, tuple(owed), first, more=True))
-            first += len(owed)
         self._ask(p.IMPORT_FINISH, p.ImportFinish(digest))
         return taken
 
@@ -180,23 +171,17 @@ class ArchiveImport:
         """Raises: ArchiveDamaged if not every record can be read, or not so many are there as should be."""
         found: Counter[str] = Counter()
         for prefix in (REGISTER, LINES):
-            for page in _packed(self._archive.lines(prefix), decode):
+            for page in _packed(self._archive.lines(prefix)):
                 found.update(map(count_name, page))
-        for _ in self._owed():
-            pass
         if dict(found) != {sort: count for sort, count in self._counts.items() if count}:
             raise ArchiveDamaged("the archive does not hold as many records as its manifest says")
-
-    def _owed(self) -> Iterator[list[Owed]]:
-        """The work that came along, in parts that one request can carry. Raises: ArchiveDamaged."""
-        return _packed(self._archive.lines(OWED), decode_owed)
 
     def _all(self, label: str, prefixes: Iterable[str], *, look: bool) -> p.ImportAnswer:
         new = same = 0
         conflicts: list[str] = []
         with self._watch(label, sum(self._counts.values())) as steps:
             for prefix in prefixes:
-                for page in _packed(self._archive.lines(prefix), decode):
+                for page in _packed(self._archive.lines(prefix)):
                     answer = self._ask(p.IMPORT, p.Import(page, look))
                     new, same = new + answer.new, same + answer.same
                     conflicts += answer.conflicts
@@ -210,13 +195,13 @@ def differing(conflicts: Sequence[str], hint: str) -> Conflict:
     return Conflict(f"{', '.join(conflicts[:_MOST_TOLD])}{more}: already here, with other content", hint=hint)
 
 
-def _packed(lines: Iterable[bytes], read: Callable[[bytes], _One]) -> Iterator[list[_One]]:
-    """What the lines say, in pages that one request can carry. Raises: ArchiveDamaged."""
-    page: list[_One] = []
+def _packed(lines: Iterable[bytes]) -> Iterator[list[Record]]:
+    """The records of the lines, in pages that one request can carry. Raises: ArchiveDamaged."""
+    page: list[Record] = []
     size = 0
     for line in lines:
         try:
-            record = read(line)
+            record = decode(line)
         except msgspec.MsgspecError as error:
             raise ArchiveDamaged(f"a record of the archive can't be read: {error}") from None
         if page and (size + len(line) > _PAGE_BYTES or len(page) == _PAGE_RECORDS):

@@ -31,9 +31,7 @@ _EACH, _LONGEST = 60, 1_000
 
 def freshen(ctx: RequestContext, keys: CompartmentKeys, known: Collection[str]) -> Fresh:
     """Which of the compartment's newest lines have no vector yet, and vectors of those that are not known.
-
-    Newest first, as far as the question's share of text goes.
-    """
+    Newest first, as far as the question's share of text goes."""
     compartment, meaning = keys.compartment, ctx.services.meaning
     lacking = ctx.once(
         (freshen, compartment), lambda: ctx.tx.terms.newest_lacking(compartment, meaning.space, _NEWEST)
@@ -55,10 +53,7 @@ def freshen(ctx: RequestContext, keys: CompartmentKeys, known: Collection[str]) 
 
 
 def embed_some(store: Store, services: Services) -> bool:
-    """Give some lines of a compartment that is behind their places; whether there was one.
-
-    Raises: Unavailable if the store is out of reach.
-    """
+    """Make vectors for some lines of a compartment; whether there was one. Raises: Unavailable."""
     meaning = services.meaning
     embedder, compartment = meaning.embedder, meaning.next_compartment()
     if embedder is None or compartment is None or not meaning.behind:

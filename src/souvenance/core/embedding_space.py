@@ -55,11 +55,8 @@ class Meaning:
         keeps: bool = True,
         english: bool = False,
     ) -> None:
-        """`english` says that the embedder knows English alone.
-
-        Without an embedder, `without` is its description, and `keeps` says whether vectors that one made
-        are kept until there is one again.
-        """
+        """`english` says that the embedder knows English alone. Without an embedder, `without` is its
+        description, and `keeps` says whether vectors that one made are kept until there is one again."""
         self.keeps = keeps
         self.english = english
         self._embedder = embedder
@@ -143,10 +140,7 @@ class Meaning:
         return found
 
     def passages(self, embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
-        """The vectors of lines' texts; one that was made for a question is not made again.
-
-        Raises: SouvenanceError, as the embedder does.
-        """
+        """The vectors of texts; those made for a question are used again. Raises: SouvenanceError."""
         keys = [_digest(text) for text in texts]
         found = {key: self._made.pop(key, None) for key in keys}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if found[key] is None}
@@ -155,11 +149,8 @@ class Meaning:
         return [vector for key in keys if (vector := found[key]) is not None]
 
     def written(self, text: str) -> None:
-        """Begin to make the vector of a line that is being written, so that the next question finds it made.
-
-        Where many lines come at once, the rest are left to the work behind the requests: it makes them
-        together, and in nobody's way.
-        """
+        """Begin to make the vector of a line that is being written, for the next question. Where many lines
+        come at once, the worker makes the rest."""
         embedder, now = self._embedder, self._now()
         if embedder is None or not self._loaded.is_set() or len(text) > _SHORT:
             return
@@ -296,9 +287,9 @@ class Meaning:
         """The moment, and which of the lines were taken so, each told once: they get new places now."""
         with self._lock:
             taken = self._taken.get(compartment, set())
-            told = sorted(taken.intersection(line_ids))
-            taken.difference_update(told)
-            return self._now(), told
+            replaced_ids = sorted(taken.intersection(line_ids))
+            taken.difference_update(replaced_ids)
+            return self._now(), replaced_ids
 
     @property
     def owes(self) -> bool:

@@ -28,7 +28,7 @@ from souvenance.errors import Tampered
 from souvenance.language import terms
 from souvenance.language.questions import Question
 from souvenance.pauses import pause
-from souvenance.ports.store import ALL_BEFORE, EVERYTHING, TurnSpan
+from souvenance.ports.store import ALL_BEFORE, EVERYTHING, LineQuery
 
 _SUBSTRING_WINDOW = 500
 _SHORTEST_SUBSTRING = 3
@@ -61,10 +61,7 @@ class Recalled(Struct, frozen=True):
 
 
 def recall(ctx: RequestContext, wish: Wish) -> list[Recalled]:
-    """At most k lines, best first.
-
-    Raises: Tampered if one of them does not open.
-    """
+    """At most k lines, best first. Raises: Tampered if one of them does not open."""
     wish = replace(wish, k=max(1, min(wish.k, RECALL_MOST)))
     compartments = ctx.open_compartments()
     if not compartments:
@@ -78,7 +75,12 @@ def recall(ctx: RequestContext, wish: Wish) -> list[Recalled]:
         if len(found) == wish.k:
             break
     ranked = sorted(found.values(), key=_place)
-    return [_numbered(one, rank) for rank, one in enumerate(ranked, 1)]
+    if not wish.explain:
+        return ranked
+    return [
+        replace(one, explanation=one.explanation and replace(one.explanation, rank=rank))
+        for rank, one in enumerate(ranked, 1)
+    ]
 
 
 def _place(one: Recalled) -> int:
@@ -90,14 +92,8 @@ def _recalled(line: Line, score: float | None, why: Explanation | None, *, match
     return Recalled(line, class_of(line), score, matched, why)
 
 
-def _numbered(one: Recalled, rank: int) -> Recalled:
-    if one.explanation is None:
-        return one
-    return replace(one, explanation=replace(one.explanation, rank=rank))
-
-
 def _candidates(
-    ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKeys], span: TurnSpan
+    ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKeys], span: LineQuery
 ) -> Iterator[Recalled]:
     question = understand(ctx, wish.query or "", wish.at)
     if question.terms or question.spans:
@@ -113,7 +109,7 @@ def _by_relevance(
     ctx: RequestContext,
     wish: Wish,
     compartments: dict[str, CompartmentKeys],
-    span: TurnSpan,
+    span: LineQuery,
     question: Question,
 ) -> Iterator[Recalled]:
     within = None
@@ -135,7 +131,7 @@ def _by_substring(
     ctx: RequestContext,
     wish: Wish,
     compartments: dict[str, CompartmentKeys],
-    span: TurnSpan,
+    span: LineQuery,
     asked: Sequence[str],
 ) -> Iterator[Recalled]:
     needles = [term for term in asked if len(term) >= _SHORTEST_SUBSTRING]
@@ -152,12 +148,12 @@ def _by_substring(
         yield _recalled(line, 0.0, why, matched=True)
 
 
-def _memories(ctx: RequestContext, span: TurnSpan) -> Iterator[SealedLine]:
+def _memories(ctx: RequestContext, span: LineQuery) -> Iterator[SealedLine]:
     return (line for line in ctx.tx.lines.walk(span) if line.kind not in DIGESTS)
 
 
-def _span(ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKeys]) -> TurnSpan:
-    return TurnSpan(
+def _span(ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKeys]) -> LineQuery:
+    return LineQuery(
         ctx.scope.workspace,
         ctx.scope.owner,
         frozenset(compartments),
@@ -168,7 +164,7 @@ def _span(ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKe
     )
 
 
-def _widened(span: TurnSpan, limit: int = EVERYTHING) -> TurnSpan:
+def _widened(span: LineQuery, limit: int = EVERYTHING) -> LineQuery:
     return replace(span, limit=limit)
 
 
@@ -187,10 +183,7 @@ class LineRead(Struct, frozen=True):
 
 
 def read_line(ctx: RequestContext, line_id: str) -> LineRead:
-    """One line, also if it was replaced.
-
-    Raises: InvalidInput, NotFound, Tampered.
-    """
+    """One line, also if it was replaced. Raises: InvalidInput, NotFound, Tampered."""
     sealed, keys = ctx.find(ulid.check(line_id))
     line = opened(sealed, keys)
     return LineRead(line, class_of(line), sealed.invalidated_by)
@@ -205,17 +198,14 @@ def list_lines(
     history: bool,
     texts: bool = False,
 ) -> LinePage:
-    """A page of lines, oldest first; with `texts` they are opened, and the page may end sooner.
-
-    Raises: InvalidInput if the cursor is not one of ours.
-    """
+    """A page of lines, oldest first; with `texts` it may end sooner. Raises: InvalidInput for the cursor."""
     limit = max(1, min(limit, LIST_MOST))
     after = None if since is None else (ulid.below(since), ALL_BEFORE)
     if cursor is not None:
         last_id, _, last_namespace = cursor.partition(".")
         after = (ulid.check(last_id, "cursor"), last_namespace)
     compartments = ctx.open_compartments()
-    span = TurnSpan(
+    span = LineQuery(
         ctx.scope.workspace,
         ctx.scope.owner,
         frozenset(compartments),
@@ -256,16 +246,11 @@ def _opened_if_whole(sealed: SealedLine, keys: CompartmentKeys) -> Line | None:
 
 
 def snapshot(ctx: RequestContext) -> tuple[str, list[str]]:
-    """A profile that a system prompt may carry whole, and the ids of the lines in it.
-
-    Lines of kind 'profile' come first, then the newest others, each with its day. Nobody asked for any of
-    them, so it has the owner's own words and notes alone: nothing that was only carried, is about somebody
-    else, or reads like orders. Whole lines only, up to the limit.
-
-    Raises: Tampered.
-    """
+    """A profile for a system prompt, and the ids of its lines: lines of kind 'profile' first, then the newest
+    others, up to the limit. Only the owner's own words and notes: nobody asked for any of them.
+    Raises: Tampered."""
     compartments = ctx.open_compartments()
-    span = TurnSpan(
+    span = LineQuery(
         ctx.scope.workspace,
         ctx.scope.owner,
         frozenset(compartments),
@@ -274,36 +259,17 @@ def snapshot(ctx: RequestContext) -> tuple[str, list[str]]:
     )
     profile = ctx.tx.lines.walk(replace(span, profile=True))
     others = [line for line in ctx.tx.lines.walk(span) if line.kind not in (PROFILE, *DIGESTS)]
-    page = _Profile(ctx)
+    room, rows, ids = SNAPSHOT_BYTES, [], []
     for sealed in (*profile, *others):
         line = opened(sealed, compartments[sealed.compartment.namespace])
-        # What is too long now stays so, and is not even looked at.
-        if page.has_room(line) and not line.of_another and class_of(line) == Trust.SAID:
-            page.tell(line)
-    return "".join(page.told), page.ids
-
-
-class _Profile:
-    """The rows of a snapshot, within its limit."""
-
-    def __init__(self, ctx: RequestContext) -> None:
-        self._ctx = ctx
-        self._room = SNAPSHOT_BYTES
-        self.told: list[str] = []
-        self.ids: list[str] = []
-
-    def has_room(self, line: Line) -> bool:
-        return len(self._entry(line).encode()) <= self._room
-
-    def tell(self, line: Line) -> None:
-        entry = self._entry(line)
-        self._room -= len(entry.encode())
-        self.told.append(entry)
-        self.ids.append(line.id)
-
-    def _entry(self, line: Line) -> str:
-        said = defuse(line.text)
-        return f"- {day(self._ctx.services.local(said_at(line)))} [{line.compartment.namespace}] {said}\n"
+        when = day(ctx.services.local(said_at(line)))
+        row = f"- {when} [{line.compartment.namespace}] {defuse(line.text)}\n"
+        size = len(row.encode())
+        if size <= room and not line.of_another and class_of(line) == Trust.SAID:
+            room -= size
+            rows.append(row)
+            ids.append(line.id)
+    return "".join(rows), ids
 
 
 def class_of(line: Line) -> Trust:

@@ -37,10 +37,7 @@ class Left(Struct, frozen=True):
 
 
 def notice(store: Store) -> None:
-    """Note that every compartment is to be made anew, if this version's analysis is not the store's.
-
-    Raises: Unavailable if the store is out of reach.
-    """
+    """Note that all is to be reindexed if the analysis is of another version. Raises: Unavailable."""
     with store.read() as tx:
         if tx.renewal.analysis() == ANALYSIS:
             return
@@ -62,10 +59,7 @@ def every_compartment(tx: Transaction, workspace: str | None = None) -> list[Com
 
 
 def begin(tx: Transaction, services: Services, workspace: str | None) -> None:
-    """Note that every compartment, or each of that workspace, is to be made anew.
-
-    If such work is under way there, it is gone on with instead.
-    """
+    """Note that every compartment, or each of the workspace, is to be reindexed, unless that is under way."""
     within = () if workspace is None else (workspace,)
     compartments = every_compartment(tx, workspace)
     _catch_up(tx)
@@ -75,10 +69,7 @@ def begin(tx: Transaction, services: Services, workspace: str | None) -> None:
 
 
 def renew_some(store: Store, services: Services) -> bool:
-    """Make the tokens of some lines anew; whether there was a compartment to do so in.
-
-    Raises: Unavailable if the store is out of reach.
-    """
+    """Reindex some lines; whether there was a compartment to do so in. Raises: Unavailable."""
     with store.read() as tx:
         debt = tx.renewal.next()
         if debt is None:

@@ -54,10 +54,7 @@ class Draft(GivenFields, frozen=True, kw_only=True, gc=False):
 
 
 def remember(ctx: RequestContext, draft: Draft) -> tuple[Line, bool]:
-    """The stored line, and whether it was there already.
-
-    Raises: InvalidInput, LimitExceeded, Conflict if the id is taken by another content.
-    """
+    """The stored line, and whether it was there already. Raises: InvalidInput, LimitExceeded, Conflict."""
     line = Line(
         compartment=ctx.compartment(draft.namespace),
         id=draft.id or ctx.fresh_id(),
@@ -152,10 +149,7 @@ def analysed_ahead(
     keys: Mapping[tuple[str | None, str | None], CompartmentKeys],
     now: int,
 ) -> dict[Hashable, Any]:
-    """What a request context should know of texts that are about to be stored.
-
-    This takes long, so it is done before the store is locked for writing.
-    """
+    """What takes long about texts that will be stored: done before the store is locked for writing."""
     known: dict[Hashable, Any] = {}
     for one in texts:
         at = now if one.at is None else one.at

@@ -181,10 +181,7 @@ def ship_some(
     each: Each,
     eager: bool,
 ) -> Shipped:
-    """Carry some of what waits; if `eager`, also what others have claimed or postponed.
-
-    Raises: Unavailable if the store is out of reach.
-    """
+    """Carry some of what waits; `eager` also what others claimed or postponed. Raises: Unavailable."""
     ready, stamp = _EVER if eager else now, entropy.take(STAMP_BYTES).hex()
     with store.read() as tx:
         if not tx.replication.due(ready):
@@ -242,12 +239,6 @@ def _load(tx: Transaction, vault: Vault, claimed: Sequence[ChangeNote]) -> tuple
     return load, shut
 
 
-def bytes_of(tx: Transaction, vault: Vault, wanted: Sequence[ChangeNote]) -> dict[str, bytes]:
-    """What would be carried of them, by its key; nothing of compartments that have lost theirs."""
-    load, _ = _load(tx, vault, wanted)
-    return {key: data for key, data in {**load.keys, **load.rest}.items() if data is not None}
-
-
 def _key_bytes(tx: Transaction, compartment: Compartment, name: str) -> bytes | None:
     for key in tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,)):
         if key_name(key.purpose, key.epoch) == name:
@@ -256,10 +247,8 @@ def _key_bytes(tx: Transaction, compartment: Compartment, name: str) -> bytes | 
 
 
 def _carry_keys(objects: Objects, vault: Vault, load: dict[str, bytes | None]) -> None:
-    """A key in the bucket is replaced by nothing but itself, wrapped anew.
-
-    Raises: Unavailable, also if there is another: without it, what it sealed would be lost.
-    """
+    """A key in the bucket is replaced by nothing but itself, wrapped anew. Raises: Unavailable, also if there
+    is another: without it, what it sealed would be lost."""
     objects.delete([key for key, data in load.items() if data is None])
     for key, data in load.items():
         if data is None or objects.put_if_absent(key, data):
@@ -273,10 +262,10 @@ def _carry_keys(objects: Objects, vault: Vault, load: dict[str, bytes | None]) -
 
 def _wrapped(key: str, data: bytes) -> WrappedKey:
     try:
-        told = unpacked_key(key, data)
+        content = unpacked_key(key, data)
     except Tampered as error:
         raise StorageUnavailable(error.detail, hint=_ANOTHER) from None
-    return WrappedKey(told.compartment, told.purpose, told.epoch, told.wrapped)
+    return WrappedKey(content.compartment, content.purpose, content.epoch, content.wrapped)
 
 
 def _carry(objects: Objects, load: dict[str, bytes | None], each: Each) -> None:
@@ -292,10 +281,7 @@ def _carry(objects: Objects, load: dict[str, bytes | None], each: Each) -> None:
 
 
 def clear_compartment(store: Store, objects: Objects, compartment: Compartment) -> None:
-    """Delete every object of the compartment that the store does not have: its keys first.
-
-    Raises: Unavailable.
-    """
+    """Delete every object that the store does not have, keys first. Raises: Unavailable."""
     prefix = compartment_prefix(compartment)
     for folder in (f"{prefix}keys/", prefix):
         for page in pages(objects, folder):
@@ -338,12 +324,12 @@ def objects_of(tx: Transaction, compartment: Compartment, keys: Iterable[str]) -
 def expected(tx: Transaction, compartment: Compartment, after: str) -> tuple[list[ChangeNote], str | None]:
     """Some of what the bucket should have of the compartment, and the id to go on after; None at the end."""
     found = tx.lines.walk(whole_history(compartment, after, MOST_LISTED))
-    told = [ChangeNote(compartment, LINE, line.id) for line in found]
-    told += [ChangeNote(compartment, REPLACED, line.id) for line in found if line.invalidated_by is not None]
+    notes = [ChangeNote(compartment, LINE, line.id) for line in found]
+    notes += [ChangeNote(compartment, REPLACED, line.id) for line in found if line.invalidated_by is not None]
     if not after:
         wrapped = tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
-        told += [ChangeNote(compartment, KEY, key_name(key.purpose, key.epoch)) for key in wrapped]
-    return told, found[-1].id if len(found) == MOST_LISTED else None
+        notes += [ChangeNote(compartment, KEY, key_name(key.purpose, key.epoch)) for key in wrapped]
+    return notes, found[-1].id if len(found) == MOST_LISTED else None
 
 
 def key_of(replication: ChangeNote) -> str:

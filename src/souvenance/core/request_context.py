@@ -21,7 +21,7 @@ from souvenance.errors import NotFound, Tampered
 from souvenance.ports.clock import Entropy, UniversalTime, Zone
 from souvenance.ports.index import Index
 from souvenance.ports.model import Model
-from souvenance.ports.store import EVERYTHING, Transaction, TurnSpan
+from souvenance.ports.store import EVERYTHING, LineQuery, Transaction
 from souvenance.ports.text import DocumentReader, NoSpelling, NoThesaurus, Spelling, Thesaurus, Tokenizer
 from souvenance.ports.webhook_sender import WebhookSender
 
@@ -139,17 +139,11 @@ class RequestContext(Struct, frozen=True, gc=False):
         return self.services.vault.compartments(self.tx, scope.workspace, scope.owner, scope.namespaces)
 
     def find(self, line_id: str) -> tuple[SealedLine, CompartmentKeys]:
-        """The line of that id in scope.
-
-        Raises: NotFound, whether there is no such line or none that this cap may see.
-        """
+        """The line of that id. Raises: NotFound, also for one that this cap may not see."""
         return self.find_all(line_id)[0]
 
     def find_all(self, line_id: str) -> list[tuple[SealedLine, CompartmentKeys]]:
-        """The lines of that id in scope: compartments may share an id.
-
-        Raises: NotFound, as `find`.
-        """
+        """The lines of that id in scope: compartments may share an id. Raises: NotFound, as `find`."""
         found = [
             (line, keys)
             for keys in self.open_compartments().values()
@@ -174,9 +168,9 @@ def own_event(at: int, operation: str, trace: Trace, outcome: str = OK) -> Event
     return Event(at, ACTOR, ACTOR, operation, outcome, trace.namespaces, trace.lines, trace.detail)
 
 
-def whole_history(compartment: Compartment, after: str = "", limit: int = EVERYTHING) -> TurnSpan:
+def whole_history(compartment: Compartment, after: str = "", limit: int = EVERYTHING) -> LineQuery:
     """Every line of the compartment behind that id, replaced ones too, oldest first."""
-    return TurnSpan(
+    return LineQuery(
         compartment.workspace,
         compartment.owner,
         (compartment.namespace,),
@@ -193,10 +187,7 @@ def said_at(line: LinePlace) -> int:
 
 
 def opened(line: SealedLine, keys: CompartmentKeys) -> Line:
-    """The line with its text.
-
-    Raises: Tampered.
-    """
+    """The line with its text. Raises: Tampered."""
     return Line(text=keys.open(line), metadata=_metadata(line), **shared_fields(LinePlace, line))
 
 

@@ -179,9 +179,7 @@ def _worth_showing(
     ctx: RequestContext, hits: Sequence[Hit], sought: _Sought, *, by_meaning: bool
 ) -> list[Hit]:
     """Those of the hits to show to who did not ask: what answers well enough, and what is not far below it.
-
-    It does so in meaning, or if it has no vector, in words.
-    """
+    It does so in meaning, or if it has no vector, in words."""
     enough = partial(worth_showing, by_time=sought.by_time)
     near = [hit for hit in hits if by_meaning and enough(hit.signals, by_meaning=True)]
     by_words = [hit for hit in hits if enough(hit.signals, by_meaning=False)]
@@ -249,11 +247,8 @@ def find(
     floor: bool = False,
     ranks: bool = False,
 ) -> list[Hit]:
-    """The k best of the compartments' lines within the bounds, best first; also those that may not be shown.
-
-    With `floor`, nothing where nothing answers the question well enough to be shown to who did not ask, and
-    nothing that is far below the best and would not be shown alone.
-    """
+    """The k best lines within the bounds, best first; also those that may not be shown. With `floor`, only
+    what answers well enough to be shown to who did not ask."""
     compartments = list(compartments)
     if not compartments or not (question.terms or question.spans) or (floor and is_courtesy(question.text)):
         return []
@@ -261,9 +256,9 @@ def find(
     named = questions.speakers(question, {keys.compartment.owner for keys in compartments})
     naming = [term for name in named.values() for term in name]
     sought = _Sought(question, named)
-    told = questions.as_told(question.text, questions.subject(question, named))
+    phrase = questions.as_told(question.text, questions.subject(question, named))
     foreign = ctx.services.meaning.english and not is_english(question.text)
-    vector = cache((lambda: None) if foreign else partial(ctx.services.meaning.vector, told))
+    vector = cache((lambda: None) if foreign else partial(ctx.services.meaning.vector, phrase))
 
     def hits_of(sought: _Sought) -> list[Hit]:
         inquiry = replace(_inquiry(ctx, compartments, sought, bounds, vector), ranks=ranks)
@@ -276,7 +271,7 @@ def find(
     if not sought.by_time:  # By its words too, where nothing is of its time.
         hits = hits_of(sought)
     if foreign and not floor and 0 < len(hits) < k:
-        near = cache(partial(ctx.services.meaning.vector, told))
+        near = cache(partial(ctx.services.meaning.vector, phrase))
         inquiry = _inquiry(ctx, compartments, sought, bounds, near)
         hits = _behind(hits, ctx.services.index.search(ctx.tx, inquiry, k, bounds.within))
     if question.present:
@@ -353,11 +348,8 @@ def _with_kin(thesaurus: Thesaurus, terms: Sequence[str]) -> _Spelt:
 def _newest_first(
     ctx: RequestContext, hits: list[Hit], bounds: SearchBounds, inquiry: Callable[[], Inquiry]
 ) -> list[Hit]:
-    """The hits, best first; before the best one the newest line of its speaker that says nearly the same.
-
-    What was said before stays right behind it. How near two lines lie is known from their vectors alone, so
-    this works in every language that the embedder knows, and not without an embedder.
-    """
+    """The hits, best first; before the best one the newest line of its speaker that says nearly the same. How
+    near two lines lie is known from their vectors."""
     times = _times(ctx, hits[:LOOKED_AT], bounds)
     best = next((hit for hit in hits[:LOOKED_AT] if hit[:2] in times), None)
     if best is None:

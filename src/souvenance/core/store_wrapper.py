@@ -39,10 +39,7 @@ class WrappedStore:
 
 
 class SnapshotStore(WrappedStore):
-    """The store itself, but that it is read as it was at the first look, until this is left.
-
-    For one thread. What is written goes to the store, and is not seen here.
-    """
+    """The store as it was at the first look, for one thread. Writes go to the store and are not seen here."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
@@ -116,9 +113,7 @@ class _Watching:
 
 def mirrored(store: Store, entropy: Entropy, objects: Objects | None) -> Store:
     """The store. It notes its changes once it was given a bucket; a new bucket gets a note of all it has.
-
-    Raises: Misconfigured if the store is empty and new to the bucket, and the bucket is not; Unavailable.
-    """
+    Raises: Misconfigured if the store is empty and new to the bucket, and the bucket is not; Unavailable."""
     with store.read() as tx:
         noting = tx.replication.mirrored()
         empty = objects is not None and not noting and not tx.keys.every()

@@ -75,10 +75,7 @@ class Vault:
     def compartments(
         self, tx: Transaction, workspace: str, owner: str, namespaces: Collection[str] | None
     ) -> dict[str, CompartmentKeys]:
-        """The keys of the owner's compartments that exist, by namespace.
-
-        Raises: WrongKey, Tampered, also for a compartment that has lines and no keys any more.
-        """
+        """The keys of the owner's compartments, by namespace. Raises: WrongKey, Tampered."""
         found = tx.keys.of(workspace, owner, namespaces)
         compartments = {
             compartment.namespace: self._compartment_keys(compartment, list(keys))
@@ -90,10 +87,7 @@ class Vault:
         return compartments
 
     def known(self, tx: Transaction, compartment: Compartment) -> CompartmentKeys | None:
-        """The keys of the compartment, if it exists.
-
-        Raises: WrongKey, Tampered.
-        """
+        """The keys of the compartment, if it exists. Raises: WrongKey, Tampered."""
         found = tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
         return self._compartment_keys(compartment, found) if found else None
 
@@ -187,10 +181,7 @@ def seal_grant(keyring: Keyring, signin_id: str, token: str) -> bytes:
 
 
 def open_grant(keyring: Keyring, signin: SignIn) -> str:
-    """The cap that the sign-in's access tokens are made from.
-
-    Raises: WrongKey, Tampered.
-    """
+    """The cap that the sign-in's access tokens are made from. Raises: WrongKey, Tampered."""
     return keyring.unwrap(signin.sealed, grant_place(signin.id)).decode()
 
 
@@ -199,10 +190,7 @@ def seal_session(keyring: Keyring, hashed: bytes, token: str) -> bytes:
 
 
 def open_session(keyring: Keyring, hashed: bytes, sealed: bytes) -> str:
-    """The cap that a person signed in with.
-
-    Raises: WrongKey, Tampered.
-    """
+    """The cap that a person signed in with. Raises: WrongKey, Tampered."""
     return keyring.unwrap(sealed, session_place(hashed)).decode()
 
 
@@ -218,11 +206,7 @@ def open_passkey(keyring: Keyring, slip: Slip) -> Passkey:
 
 def rewrap(tx: Transaction, keyring: Keyring) -> int:
     """Seal every sign-in and passkey again, under the root key that is current now; how many there were.
-
-    Browsers' sessions, which last hours, are dropped instead.
-
-    Raises: WrongKey, Tampered.
-    """
+    Browsers' sessions, which last hours, are dropped instead. Raises: WrongKey, Tampered."""
     found = tx.signins.every()
     for signin in found:
         tx.signins.reseal(signin.id, seal_grant(keyring, signin.id, open_grant(keyring, signin)))

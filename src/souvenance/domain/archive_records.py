@@ -7,7 +7,7 @@ vectors and tokens are not among them: the importing store makes its own.
 from __future__ import annotations
 
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
@@ -51,10 +51,11 @@ class PeerRecord(_EntryRecord, frozen=True, kw_only=True, omit_defaults=True, ta
     """Whether it was deleted, and what it said was kept."""
 
 
-class Stay(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """That a peer was in a session from one turn on, and up to another (exclusive) if it left."""
+class MembershipRecord(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """That a peer is in a session, from one turn on and up to another (exclusive) if it left; or that a
+    session is in a scope, since a moment."""
 
-    peer: Name
+    name: Name
     since: int
     until: int | None = None
     configuration: dict[str, Any] = {}
@@ -64,20 +65,11 @@ class SessionRecord(_EntryRecord, frozen=True, kw_only=True, omit_defaults=True,
     namespace: Namespace = COMMON_NAMESPACE
     turns: _Count = 0
     """The highest turn that was ever given out."""
-    members: list[Stay] = []
-
-
-class Pick(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """That a session is in a scope, and since when."""
-
-    session: Name
-    since: int
-    until: int | None = None
-    configuration: dict[str, Any] = {}
+    members: list[MembershipRecord] = []
 
 
 class ScopeRecord(_EntryRecord, frozen=True, kw_only=True, omit_defaults=True, tag="scope"):
-    sessions: list[Pick] = []
+    members: list[MembershipRecord] = []
 
 
 class WebhookRecord(_EntryRecord, frozen=True, kw_only=True, omit_defaults=True, tag="webhook"):
@@ -95,31 +87,6 @@ class LineRecord(_Record, LineFields, frozen=True, kw_only=True, omit_defaults=T
     alike: bool = False
     """Whether the same statement is known again by its words."""
     cites: list[LineId] = []
-
-
-class Particulars(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What else is said of a piece of work."""
-
-    turns: Annotated[list[_Count], Meta(max_length=10_000)] = []
-    """The turns to reason about, if not all of the range."""
-    wishes: Annotated[str, Meta(max_length=16_000)] | None = None
-    long: bool | None = None
-    """Which of the two summaries of a session it is."""
-    observer: Name | None = None
-
-
-class Owed(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Work that was still to be done with what was said. It is no record: once done, it is gone."""
-
-    kind: Literal["derive", "summarise", "dream"]
-    due: Milliseconds
-    session: Name | None = None
-    peer: Name | None = None
-    first: _Count = 0
-    last: _Count = 0
-    units: _Count = 1
-    namespace: Namespace = COMMON_NAMESPACE
-    particulars: Particulars = Particulars()
 
 
 Record = WorkspaceRecord | PeerRecord | SessionRecord | ScopeRecord | WebhookRecord | LineRecord
@@ -153,7 +120,7 @@ def count_name(record: Record) -> str:
     return str(type(record).__struct_config__.tag)
 
 
-def encode(record: Record | Owed) -> bytes:
+def encode(record: Record) -> bytes:
     """The record as a line of JSON; equal records have equal bytes."""
     return msgspec.json.encode(record, order="deterministic") + b"\n"
 
@@ -162,11 +129,6 @@ def encode(record: Record | Owed) -> bytes:
 def _decoder() -> msgspec.json.Decoder[Record]:
     """Made when the first record is read."""
     return msgspec.json.Decoder(settled(Record))
-
-
-def decode_owed(line: bytes) -> Owed:
-    """Raises: msgspec.MsgspecError."""
-    return msgspec.json.decode(line, type=settled(Owed))
 
 
 def decode(line: bytes) -> Record:

@@ -6,7 +6,7 @@ workspace may enter any. A backup is the installation's own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -16,7 +16,7 @@ from souvenance.core.archive import import_records
 from souvenance.core.archive.records import give
 from souvenance.core.conversation.compartments import everywhere, reading
 from souvenance.core.request_context import Trace
-from souvenance.domain.archive_records import Digest, LineRecord, Owed, Record
+from souvenance.domain.archive_records import Digest, LineRecord, Record
 from souvenance.domain.names import Name
 from souvenance.domain.policy import Need, Reach
 from souvenance.errors import CapOpMismatch
@@ -39,8 +39,6 @@ class ExportAnswer(Answer, frozen=True):
     cursor: str | None
     waiting: int = 0
     """On the last page: how much was still to be reasoned about."""
-    owed: Sequence[Owed] = ()
-    """Work that was still to be done; it comes behind all records."""
 
 
 class ImportBegin(Request, frozen=True):
@@ -68,11 +66,6 @@ class ImportAnswer(Answer, frozen=True):
 
 class ImportFinish(Request, frozen=True):
     digest: Digest
-    owed: Annotated[tuple[Owed, ...], Meta(max_length=MOST_RECORDS)] = ()
-    """Work that came along, to be done here: a part of it, from number `first` on."""
-    first: Counted = 0
-    more: bool = False
-    """Whether other parts follow, and the import is not finished yet."""
 
 
 class ImportFinished(Answer, frozen=True):
@@ -95,17 +88,13 @@ def _may_export(rights: Rights, request: Export) -> None:
         rights.peer(request.owner)
 
 
-def _may_import(rights: Rights, request: Request) -> None:
-    rights.workspace()
-
-
 def export(authorised: AuthorisedRequest, request: Export) -> Outcome:
     if "get" not in authorised.chain.grant.ops:
         raise CapOpMismatch("the cap does not grant 'get'")
     page = give(authorised.ctx, request.owner, request.cursor, request.limit)
-    told = [record.id for record in page.records if isinstance(record, LineRecord)]
-    answer = ExportAnswer(page.records, page.cursor, page.waiting, page.owed)
-    return Outcome(answer, reading(everywhere(authorised.ctx), told))
+    ids = [record.id for record in page.records if isinstance(record, LineRecord)]
+    answer = ExportAnswer(page.records, page.cursor, page.waiting)
+    return Outcome(answer, reading(everywhere(authorised.ctx), ids))
 
 
 def begin(authorised: AuthorisedRequest, request: ImportBegin) -> Outcome:
@@ -131,8 +120,7 @@ def take(authorised: AuthorisedRequest, request: Import) -> Outcome:
 
 
 def finish(authorised: AuthorisedRequest, request: ImportFinish) -> Outcome:
-    import_records.owe_some(authorised.ctx, request.digest, request.first, request.owed)
-    counts = {} if request.more else import_records.finish(authorised.ctx, request.digest)
+    counts = import_records.finish(authorised.ctx, request.digest)
     return Outcome(ImportFinished(counts), _noted(authorised, request.digest))
 
 
@@ -144,51 +132,26 @@ def _noted(authorised: AuthorisedRequest, digest: str) -> Trace:
     return Trace(everywhere(authorised.ctx), (), msgspec.json.encode({"import": digest}).decode())
 
 
-def _of_workspace(request: Request) -> Reach:
-    return Reach(whole_compartments=True, some_compartment=True)
-
-
-def _of_owner(request: Export) -> Reach:
-    return Reach(whole_compartments=True, some_compartment=True, actor=request.owner)
-
-
-EXPORT = Operation("export.page", Need("list"), Export, ExportAnswer, export, _of_owner, admit=_may_export)
-IMPORT_BEGIN = Operation(
-    "import.begin",
-    Need("put"),
-    ImportBegin,
-    ImportBegun,
-    begin,
-    _of_workspace,
+EXPORT = Operation(
+    "export.page",
+    Need("list"),
+    Export,
+    ExportAnswer,
+    export,
+    lambda request: Reach(whole_compartments=True, some_compartment=True, actor=request.owner),
+    admit=_may_export,
+)
+_import = partial(
+    Operation,
+    need=Need("put"),
+    reach=lambda request: Reach(whole_compartments=True, some_compartment=True),
     writes=True,
     within=True,
-    admit=_may_import,
+    admit=lambda rights, request: rights.workspace(),
 )
-IMPORT = Operation(
-    "import.page",
-    Need("put"),
-    Import,
-    ImportAnswer,
-    take,
-    _of_workspace,
-    writes=True,
-    within=True,
-    admit=_may_import,
-    rings=True,
-    peek=peek,
-)
-IMPORT_FINISH = Operation(
-    "import.finish",
-    Need("put"),
-    ImportFinish,
-    ImportFinished,
-    finish,
-    _of_workspace,
-    writes=True,
-    within=True,
-    admit=_may_import,
-    rings=True,
-)
+IMPORT_BEGIN = _import("import.begin", request=ImportBegin, answer=ImportBegun, work=begin)
+IMPORT = _import("import.page", request=Import, answer=ImportAnswer, work=take, rings=True, peek=peek)
+IMPORT_FINISH = _import("import.finish", request=ImportFinish, answer=ImportFinished, work=finish)
 NOTE_BACKUP = Operation(
     "keep.backup", Need("grant", operator=True), NoteBackup, Noted, note_backup, writes=True
 )

@@ -1,11 +1,17 @@
-"""The state of the installation in numbers: nothing of anybody's memory, and no name."""
+"""The state of the installation and of one owner's memory, in numbers: no text."""
 
 from __future__ import annotations
 
-from souvenance.core.request_context import Services
+import msgspec
+
+from souvenance.core.archive.import_records import unfinished
+from souvenance.core.conversation.deduplicate import stock
+from souvenance.core.request_context import RequestContext, Services
+from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
 from souvenance.domain.model_budget import Allowance, Spent
 from souvenance.domain.names import ALL
 from souvenance.domain.policy import Need
+from souvenance.errors import Tampered
 from souvenance.gate import messages as m
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.ports.store import Transaction
@@ -81,13 +87,74 @@ def model_use(authorised: AuthorisedRequest, request: AskModelUse) -> Outcome:
     return Outcome(ModelUse(dict(state.tasks), state.spent, state.allowance, state.price, state.trouble))
 
 
-def _told(authorised: AuthorisedRequest, request: AskHealth) -> Outcome:
+def _health(authorised: AuthorisedRequest, request: AskHealth) -> Outcome:
     return Outcome(look(authorised.ctx.tx, authorised.ctx.services, authorised.ctx.now))
 
 
+def status(authorised: AuthorisedRequest, request: m.Status) -> Outcome:
+    ctx = authorised.ctx
+    compartments = [
+        m.CompartmentStatus(namespace, ctx.tx.lines.count(keys.compartment))
+        for namespace, keys in ctx.open_compartments().items()
+    ]
+    here = (ctx.scope.workspace, ctx.scope.owner)
+    namespaces = ctx.scope.namespaces
+    everything = authorised.rights.everywhere and namespaces is None
+    places = (
+        [here[:1] if everything else here] if namespaces is None else [(*here, one) for one in namespaces]
+    )
+    meaning, renewal, replication = ctx.services.meaning, ctx.tx.renewal, ctx.tx.replication
+    answer = m.StatusAnswer(
+        workspace=ctx.scope.workspace,
+        owner=ctx.scope.owner,
+        namespaces=compartments,
+        audit_rows=ctx.tx.audit.tree(ctx.scope.workspace).size if everything else None,
+        scrub_pending=authorised.store.scrub_pending(),
+        reasoner=ctx.services.reasoner,
+        model=_model_status(ctx, whole=everything),
+        embedder=meaning.description,
+        waiting=sum(renewal.lacking(meaning.space, *one) for one in places) if meaning.space else 0,
+        renewing=sum(renewal.owed(*one) for one in places),
+        embedder_trouble=meaning.trouble,
+        vectors=_vectors(ctx),
+        knowledge=_knowledge(authorised),
+        unfinished_imports=len(unfinished(ctx)) if everything else None,
+        uncarried=replication.waiting(*here) if namespaces is None and replication.mirrored() else None,
+    )
+    return Outcome(answer)
+
+
+def _vectors(ctx: RequestContext) -> str:
+    if not ctx.services.meaning.keeps:
+        return NONE
+    return SEALED if ctx.tx.terms.comparing is None else PGVECTOR
+
+
+def _knowledge(authorised: AuthorisedRequest) -> m.KnowledgeStatus | None:
+    grant = authorised.chain.grant
+    observers = None if authorised.rights.everywhere else {grant.actor, *grant.peers}
+    try:
+        found, whole = stock(authorised.ctx, observers)
+    except Tampered:
+        return None  # To be told of the rest is what a status is for; the doctor looks closer.
+    return m.KnowledgeStatus(**msgspec.structs.asdict(found), whole=whole)
+
+
+def _model_status(ctx: RequestContext, *, whole: bool) -> m.ModelStatus | None:
+    if ctx.services.model is None:
+        return None
+    standing = ctx.services.model.standing(ctx.scope.workspace)
+    return m.ModelStatus(
+        dict(standing.tasks),
+        budget_left(standing.allowance, standing.spent) if whole else None,
+        budget_left(standing.allowance_here, standing.spent_here) if whole else None,
+        standing.trouble,
+    )
+
+
 METRICS = Operation(
-    "metrics", Need("audit", data_class="config", operator=True), AskHealth, Health, _told, verdict=True
+    "metrics", Need("audit", data_class="config", operator=True), AskHealth, Health, _health, verdict=True
 )
 """What a scraper's cap is judged by: of data class `config`, so that it opens no memory and no audit log."""
-HEALTH = Operation("health", Need("audit", operator=True), AskHealth, Health, _told)
+HEALTH = Operation("health", Need("audit", operator=True), AskHealth, Health, _health)
 MODEL_USE = Operation("model.use", Need("audit", operator=True), AskModelUse, ModelUse, model_use)

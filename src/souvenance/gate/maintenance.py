@@ -111,8 +111,8 @@ def examine(authorised: AuthorisedRequest, request: m.Examine) -> Outcome:
 def _index_findings(authorised: AuthorisedRequest, keys: CompartmentKeys, ids: set[str]) -> Iterator[str]:
     """What the index has of lines that are not there, and vectors that do not open."""
     terms, compartment = authorised.ctx.tx.terms, keys.compartment
-    told = {change.id for change in terms.since(compartment, 0) if change.tokens is not None}
-    for line_id in sorted(told.union(terms.indexed(compartment)) - ids):
+    indexed = {change.id for change in terms.since(compartment, 0) if change.tokens is not None}
+    for line_id in sorted(indexed.union(terms.indexed(compartment)) - ids):
         yield f"line {line_id} is in the index but not in the store"
     if terms.comparing is None:
         for space in terms.spaces():
@@ -124,37 +124,40 @@ def _index_findings(authorised: AuthorisedRequest, keys: CompartmentKeys, ids: s
 
 
 def reconcile(authorised: AuthorisedRequest, request: m.Reconcile) -> Outcome:
-    told = _told(authorised.ctx.tx, request.workspace)
-    findings = [*_lost(authorised.ctx.tx, told), *_unexplained(authorised.ctx.tx, request.workspace, told)]
-    answer = m.ExamineAnswer(len(told.left), findings)
+    logged = _logged_changes(authorised.ctx.tx, request.workspace)
+    findings = [
+        *_lost(authorised.ctx.tx, logged),
+        *_unexplained(authorised.ctx.tx, request.workspace, logged),
+    ]
+    answer = m.ExamineAnswer(len(logged.left), findings)
     return Outcome(answer, Trace((), (), f"findings={len(findings)}"))
 
 
-def _lost(tx: Transaction, told: _LoggedChanges) -> Iterator[str]:
+def _lost(tx: Transaction, logged: _LoggedChanges) -> Iterator[str]:
     """What the log says is there, and is not."""
-    for compartment, line_id in sorted(told.left):
+    for compartment, line_id in sorted(logged.left):
         line = tx.lines.get(compartment, line_id)
         if line is None:
             yield f"line {line_id} was put, never forgotten, and is not there"
         elif (
             line.invalidated_by is not None
-            and (compartment, line_id, line.invalidated_by) not in told.replaced
+            and (compartment, line_id, line.invalidated_by) not in logged.replaced
         ):
             yield f"line {line_id} is hidden by a replacement that never was"
 
 
-def _unexplained(tx: Transaction, workspace: str, told: _LoggedChanges) -> Iterator[str]:
+def _unexplained(tx: Transaction, workspace: str, logged: _LoggedChanges) -> Iterator[str]:
     """What is there, and should not be by what the log says."""
     for compartment in tx.lines.compartments():
         if compartment.workspace != workspace:
             continue
         for line_id in tx.lines.ids(whole_history(compartment)):
-            if told.is_forgotten(compartment, line_id):
+            if logged.is_forgotten(compartment, line_id):
                 yield f"line {line_id} was forgotten, and is there again: forget it again"
-            elif (compartment, line_id) not in told.left:
+            elif (compartment, line_id) not in logged.left:
                 yield f"line {line_id} is there, and the log does not say who put it"
     for key in tx.keys.every():
-        if key.compartment.workspace == workspace and told.is_destroyed(key.compartment, key.epoch):
+        if key.compartment.workspace == workspace and logged.is_destroyed(key.compartment, key.epoch):
             yield (
                 f"key {key.epoch} of namespace {key.compartment.namespace!r} of {key.compartment.owner!r}"
                 " was destroyed,"
@@ -186,42 +189,42 @@ class _LoggedChanges(Struct):
         return any(epoch <= last and within(compartment) for last, within in self.destroyed)
 
 
-def _told(tx: Transaction, workspace: str) -> _LoggedChanges:
-    told = _LoggedChanges(set(), set(), {})
+def _logged_changes(tx: Transaction, workspace: str) -> _LoggedChanges:
+    logged = _LoggedChanges(set(), set(), {})
     first = 0
     while rows := tx.audit.rows(workspace, first, _PAGE):
         first = rows[-1].seq + 1
         for row in rows:
             if row.event.outcome == OK:
-                _retell(told, workspace, row.event)
-    return told
+                _replay(logged, workspace, row.event)
+    return logged
 
 
 def forgotten(tx: Transaction, workspace: str) -> Callable[[Compartment, str], bool]:
     """Whether a line was put and is forgotten, by the log."""
-    return _told(tx, workspace).is_forgotten
+    return _logged_changes(tx, workspace).is_forgotten
 
 
-def _retell(told: _LoggedChanges, workspace: str, event: Event) -> None:
+def _replay(logged: _LoggedChanges, workspace: str, event: Event) -> None:
     match event.operation:
         case "memory.put":
-            _retell_put(told, Compartment(workspace, event.actor, event.namespaces[0]), event.lines[0])
+            _replay_put(logged, Compartment(workspace, event.actor, event.namespaces[0]), event.lines[0])
         case "memory.invalidate":
             compartment, (target, by) = Compartment(workspace, event.actor, event.namespaces[0]), event.lines
-            _retell_put(told, compartment, by)
-            told.replaced.add((compartment, target, by))
+            _replay_put(logged, compartment, by)
+            logged.replaced.add((compartment, target, by))
         case "memory.forget":
-            _retell_forgotten(told, workspace, event)
+            _replay_forgotten(logged, workspace, event)
         case _ if event.detail.startswith("{"):
-            _retell_changes(told, workspace, event)
+            _replay_changes(logged, workspace, event)
 
 
-def _retell_put(told: _LoggedChanges, compartment: Compartment, line_id: str) -> None:
-    told.lines.add((compartment, line_id))
-    told.put.add((compartment, line_id))
+def _replay_put(logged: _LoggedChanges, compartment: Compartment, line_id: str) -> None:
+    logged.lines.add((compartment, line_id))
+    logged.put.add((compartment, line_id))
 
 
-def _retell_forgotten(told: _LoggedChanges, workspace: str, event: Event) -> None:
+def _replay_forgotten(logged: _LoggedChanges, workspace: str, event: Event) -> None:
     detail = msgspec.json.decode(event.detail, type=settled(Detail))
     if detail.dry_run:
         return
@@ -234,10 +237,10 @@ def _retell_forgotten(told: _LoggedChanges, workspace: str, event: Event) -> Non
         forgotten = compartment in compartments and (not named or line_id in named)
         return not forgotten and place not in also
 
-    told.lines = {place for place in told.lines if stays(place)}
-    told.said = {place: session for place, session in told.said.items() if stays(place)}
+    logged.lines = {place for place in logged.lines if stays(place)}
+    logged.said = {place: session for place, session in logged.said.items() if stays(place)}
     if detail.epoch:
-        told.destroyed.append((detail.epoch, compartments.__contains__))
+        logged.destroyed.append((detail.epoch, compartments.__contains__))
 
 
 class _Run(Struct, array_like=True):
@@ -268,28 +271,28 @@ class _Changes(Struct):
         return gone and not self.gone_in.isdisjoint((ALL, compartment.namespace))
 
 
-def _retell_changes(told: _LoggedChanges, workspace: str, event: Event) -> None:
+def _replay_changes(logged: _LoggedChanges, workspace: str, event: Event) -> None:
     changes = msgspec.json.decode(event.detail, type=settled(_Changes))
     gone = gone_places(workspace, changes.gone)
     if gone or changes.gone_session is not None or changes.gone_owner is not None or changes.gone_workspace:
-        told.lines = {place for place in told.lines if place not in gone and not changes.takes(place[0])}
-        told.said = {
+        logged.lines = {place for place in logged.lines if place not in gone and not changes.takes(place[0])}
+        logged.said = {
             place: session
-            for place, session in told.said.items()
+            for place, session in logged.said.items()
             if place not in gone
             and not changes.takes(place[0])
             and (session is None or session != changes.gone_session)
         }
     if changes.epoch:
-        told.destroyed.append((changes.epoch, changes.takes))
+        logged.destroyed.append((changes.epoch, changes.takes))
     ids = iter(event.lines)
     for run in changes.put:
         for _ in range(run.count):
             place = (Compartment(workspace, run.owner, run.namespace), next(ids))
-            told.said[place] = run.session
-            told.put.add(place)
+            logged.said[place] = run.session
+            logged.put.add(place)
     for owner, namespace, target, by in changes.replaced:
-        told.replaced.add((Compartment(workspace, owner, namespace), target, by))
+        logged.replaced.add((Compartment(workspace, owner, namespace), target, by))
 
 
 def scrub(authorised: AuthorisedRequest, request: m.Scrub) -> Outcome:

@@ -40,10 +40,7 @@ class Answer(Struct, frozen=True):
 
 
 def checked(request: Request) -> Request:
-    """A request that was made in this process, held to the same rules as one that was read.
-
-    Raises: InvalidInput.
-    """
+    """A request made in this process, checked like one that was read. Raises: InvalidInput."""
     try:
         return convert(to_builtins(request), type(request))
     except (MsgspecError, TypeError) as error:

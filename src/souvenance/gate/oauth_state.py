@@ -90,10 +90,7 @@ class OAuthState:
         return answer
 
     def sign_in(self, token: str) -> str:
-        """Remember a person for a while by the cap that they come with; the session's secret.
-
-        Raises: SouvenanceError, also for a cap that is no good or can't let anybody in.
-        """
+        """The secret of a new session, for a cap that may let programs in. Raises: SouvenanceError."""
         if "grant" not in self.who(token).ops:
             raise CapOpMismatch(
                 "this cap can't let programs in: it does not grant 'grant'",
@@ -148,10 +145,7 @@ class OAuthState:
         return sign_ins.user_code(self._entropy.take(_SECRET_BYTES))
 
     def wait(self, client: str, device_code: str, typed: str, content: bytes) -> None:
-        """Keep what a device asks that comes back with the one code, until a person types the other.
-
-        Raises: RateLimited if too many do.
-        """
+        """Keep what a device asks until a person types its other code. Raises: RateLimited."""
         now = self._clock.now()
         self._rate.check("device", now)
         hashed, until = hash_of(device_code), now + DEVICE_MS
@@ -192,12 +186,9 @@ class OAuthState:
             return tx.signins.slip(kind, hash_of(secret))
 
     def redeem(self, slip: Slip, access: Access, content: bytes, *, again: bool) -> IssuedTokens | None:
-        """An access token for what was handed out, and with `again` a refresh token for the next.
-
-        None if it is no good: unknown, too old, withdrawn, or spent before, which ends the sign-in.
-
-        Raises: Unavailable, RateLimited.
-        """
+        """An access token for what was handed out, and with `again` a refresh token for the next. None if it
+        is no good: unknown, too old, withdrawn, or spent before, which ends the sign-in. Raises: Unavailable,
+        RateLimited."""
         now = self._clock.now()
         signin = self._signin(slip)
         if signin is None:

@@ -5,8 +5,7 @@ for a while, longer each time; the notes wait in the store.
 
 Repair gives each side what it lacks, and rebuilds an empty store. What the store has and the bucket lacks is
 noted, and carried. What the bucket has and the store lacks was either forgotten, as the audit log then says,
-and goes from the bucket; or the store lost it, and it comes back. Looked at deeply, what both have is
-compared, too.
+and goes from the bucket; or the store lost it, or can't open it, and it comes back.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
-from typing import TypeVar
 
 from msgspec import Struct, field
 
@@ -25,7 +23,6 @@ from souvenance.core.replication import (
     STAMP_BYTES,
     Put,
     Shipped,
-    bytes_of,
     expected,
     key_of,
     pages,
@@ -41,11 +38,12 @@ from souvenance.domain.objects import (
     LineObject,
     ReplacedObject,
     compartment_prefix,
+    line_key,
     split_key,
     unpacked,
     unpacked_key,
 )
-from souvenance.errors import Conflict, IntegrityError, SouvenanceError, StorageUnavailable, Tampered
+from souvenance.errors import Conflict, SouvenanceError, StorageUnavailable, Tampered
 from souvenance.gate.maintenance import forgotten
 from souvenance.ports.clock import Clock, Entropy
 from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, REPLACED, ChangeNote, Objects
@@ -92,10 +90,7 @@ class ReplicationWorker:
                 stopped.wait(min(_LOOK_SECONDS * 2 ** min(failures, 10), _LONGEST_REST_SECONDS))
 
     def carry_all(self, seconds: float, *, eager: bool = True) -> None:
-        """Carry everything that waits; what others claimed too if `eager`, else wait until they did.
-
-        Raises: StorageUnavailable if that takes longer, or the bucket does not answer.
-        """
+        """Carry all that waits, with `eager` also what others claimed. Raises: StorageUnavailable."""
         deadline, rest = self._clock.now() + round(seconds * 1000), threading.Event()
         while True:
             shipped = self._ship(eager=eager)
@@ -173,12 +168,8 @@ class RepairReport(Struct):
     """Objects that the bucket lacked."""
     removed: int = 0
     """Objects of what was forgotten."""
-    renewed: int = 0
-    """Objects that did not say what the store says."""
     findings: list[str] = field(default_factory=list)
 
-
-_One = TypeVar("_One")
 
 _AT_ONCE = 200
 _PATIENCE_SECONDS = 600.0
@@ -199,10 +190,7 @@ class Repairer:
         """Whether a line was forgotten, by the log of each workspace."""
 
     def rebuild(self) -> RepairReport:
-        """Make an empty store anew from the bucket.
-
-        Raises: Conflict if it is not empty; Unavailable, WrongKey.
-        """
+        """Make an empty store anew from the bucket. Raises: Conflict, Unavailable, WrongKey."""
         with self._store.read() as tx:
             if tx.keys.every() or tx.lines.compartments():
                 raise Conflict(
@@ -212,15 +200,15 @@ class Repairer:
         self._begin()
         for page in pages(self.worker.objects):
             self._restore_keys([key for key in page if "/keys/" in key])
-        self._repair(deep=False)
+        self._repair()
         with self._store.write() as tx:
             tx.replication.begin()
         return self._report
 
-    def repair(self, *, deep: bool = False) -> RepairReport:
-        """Give each what it lacks; `deep` reads every object, too. Raises: Unavailable, WrongKey."""
+    def repair(self) -> RepairReport:
+        """Give each what it lacks. Raises: Unavailable, WrongKey."""
         self._begin()
-        self._repair(deep=deep)
+        self._repair()
         return self._report
 
     def _begin(self) -> None:
@@ -229,7 +217,7 @@ class Repairer:
     def _find(self, finding: str) -> None:
         self._report.findings.append(finding)
 
-    def _repair(self, *, deep: bool) -> None:
+    def _repair(self) -> None:
         self.worker.carry_all(_PATIENCE_SECONDS)
         with self._store.read() as tx:
             every = {*tx.lines.compartments(), *(key.compartment for key in tx.keys.every())}
@@ -239,9 +227,9 @@ class Repairer:
             if compartment is None or compartment_prefix(compartment) != prefix:
                 self._find(f"the objects under {prefix} have no key that says whose they are")
             else:
-                self._repair_compartment(compartment, set(keys), deep=deep)
+                self._repair_compartment(compartment, set(keys))
         for compartment in compartments.values():
-            self._repair_compartment(compartment, set(), deep=False)
+            self._repair_compartment(compartment, set())
         self.worker.carry_all(_PATIENCE_SECONDS)
 
     def _in_bucket(self) -> Iterator[tuple[str, list[str]]]:
@@ -261,15 +249,17 @@ class Repairer:
                     continue
         return None
 
-    def _repair_compartment(self, compartment: Compartment, there: set[str], *, deep: bool) -> None:
+    def _repair_compartment(self, compartment: Compartment, there: set[str]) -> None:
         extra = set(there)
         for wanted in self._wanted(compartment):
             extra.difference_update(map(key_of, wanted))
             keys = {key_of(one): one for one in wanted if not self._was_put_back(one)}
             self.worker.note([one for key, one in keys.items() if key not in there])
             self._report.carried += len(keys.keys() - there)
-            if deep:
-                self._compare(compartment, [one for key, one in keys.items() if key in there])
+            shut = self._shut(compartment, [one.name for one in wanted if one.what == LINE])
+            self._restore_lines(
+                compartment, [key for name in shut if (key := line_key(compartment, name)) in there]
+            )
         found = sorted((split[1], split[2], key) for key in extra if (split := split_key(key)) is not None)
         lost = {name for what, name, _ in found if what == LINE and not self._is_forgotten(compartment, name)}
         dead = [name for what, name, _ in found if what == LINE and name not in lost]
@@ -307,11 +297,14 @@ class Repairer:
                 self._logs[workspace] = forgotten(tx, workspace)
         return self._logs[workspace](compartment, line_id)
 
-    def _restore_keys(self, keys: Sequence[str]) -> None:
-        """Bring back the keys of these objects.
+    def _shut(self, compartment: Compartment, names: Sequence[str]) -> list[str]:
+        """Those of the lines that do not open in the store."""
+        with self._store.read() as tx:
+            keys, lines = self._vault.left(tx, compartment), tx.lines.get_all(compartment, names)
+        return [] if keys is None else [line.id for line in lines if not _opens(line, keys)]
 
-        Raises: WrongKey, before anything is changed that another root key would have to open; Unavailable.
-        """
+    def _restore_keys(self, keys: Sequence[str]) -> None:
+        """Bring back the keys of these objects. Raises: WrongKey, before any change; Unavailable."""
         for key, data in zip(keys, self.worker.fetched(keys), strict=True):
             if data is None:
                 continue
@@ -436,68 +429,8 @@ class Repairer:
         event = own_event(self._clock.now(), "objects.restore", changes.trace())
         tx.audit.append(compartment.workspace, event)
 
-    def _compare(self, compartment: Compartment, both: Sequence[ChangeNote]) -> None:
-        """Look at what both have of the compartment; the keys first, for without them nothing opens.
 
-        Raises: Unavailable.
-        """
-        lines = [one for one in both if one.what == LINE]
-        for one, ours, theirs in self._unlike([one for one in both if one.what == KEY]):
-            self._settle_key(one, ours, theirs, lines)
-        for some in _batches([one for one in both if one.what != KEY]):
-            unlike = [one for one, *_ in self._unlike(some)]
-            shut = self._shut(compartment, [one.name for one in unlike if one.what == LINE])
-            better = [one for one in unlike if one.what == LINE and one.name in shut]
-            self._renew([one for one in unlike if one not in better])
-            self._restore_lines(compartment, [key_of(one) for one in better])
-
-    def _unlike(self, both: Sequence[ChangeNote]) -> list[tuple[ChangeNote, bytes, bytes]]:
-        """Those that differ between store and bucket, and what each has."""
-        with self._store.read() as tx:
-            ours = bytes_of(tx, self._vault, both)
-        theirs = dict(zip(ours, self.worker.fetched(ours), strict=True))
-        pairs = ((one, ours.get(key_of(one)), theirs.get(key_of(one))) for one in both)
-        return [(one, mine, its) for one, mine, its in pairs if mine and its is not None and mine != its]
-
-    def _shut(self, compartment: Compartment, names: Sequence[str]) -> set[str]:
-        """Those of the lines that do not open in the store."""
-        with self._store.read() as tx:
-            keys, lines = self._vault.left(tx, compartment), tx.lines.get_all(compartment, names)
-        return {line.id for line in lines if keys is None or not _opens(line, keys)}
-
-    def _settle_key(self, one: ChangeNote, ours: bytes, theirs: bytes, lines: Sequence[ChangeNote]) -> None:
-        key, vault = key_of(one), self._vault
-        held, found = _key_if_whole(vault, key, ours), _key_if_whole(vault, key, theirs)
-        if held is None and found is None:
-            self._find(f"the key {key} opens neither in the store nor in the bucket")
-        elif held is None and found is not None:
-            with self._store.write() as tx:
-                tx.keys.rewrap(found)
-                tx.touch(one.compartment.workspace, compartments=True)
-        elif held is not None and found is not None and vault.same(held, found):
-            self._renew([one])
-        elif found is None and self._are_ours(one.compartment, lines):
-            self.worker.objects.delete([key])
-            self._renew([one])
-        else:
-            self._find(f"the bucket has another key under {key}")
-
-    def _are_ours(self, compartment: Compartment, lines: Sequence[ChangeNote]) -> bool:
-        """Whether lines in the bucket bear the tag of this store's keys, and no other store lies there."""
-        with self._store.read() as tx:
-            opener = self._vault.left(tx, compartment)
-        keys = [key_of(one) for one in lines[:_AT_ONCE]]
-        fetched = zip(keys, self.worker.fetched(keys), strict=True)
-        return opener is not None and any(
-            data is not None and _is_of(key, data, opener.blind) for key, data in fetched
-        )
-
-    def _renew(self, changes: Sequence[ChangeNote]) -> None:
-        self.worker.note(changes)
-        self._report.renewed += len(changes)
-
-
-def _batches(many: Sequence[_One]) -> Iterator[Sequence[_One]]:
+def _batches(many: Sequence[str]) -> Iterator[Sequence[str]]:
     """As many of them at a time as are done in one step."""
     return (many[first : first + _AT_ONCE] for first in range(0, len(many), _AT_ONCE))
 
@@ -510,25 +443,9 @@ def _key_in(vault: Vault, key: str, data: bytes) -> WrappedKey:
     return wrapped
 
 
-def _key_if_whole(vault: Vault, key: str, data: bytes) -> WrappedKey | None:
-    """The key that an object holds, if it opens."""
-    try:
-        return _key_in(vault, key, data)
-    except IntegrityError:
-        return None
-
-
 def _opens(line: SealedLine, keys: CompartmentKeys) -> bool:
     try:
         keys.open(line)
-    except Tampered:
-        return False
-    return True
-
-
-def _is_of(key: str, data: bytes, blind: bytes) -> bool:
-    try:
-        unpacked(key, data, blind)
     except Tampered:
         return False
     return True

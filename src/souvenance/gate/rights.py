@@ -66,10 +66,7 @@ class Rights:
                 raise CapScopeMismatch("the cap does not reach that peer")
 
     def looks(self, observer: str, observed: str) -> frozenset[str] | None:
-        """The sessions to which the cap limits the one's view of the other; None if to none.
-
-        Raises: CapScopeMismatch.
-        """
+        """The sessions that limit the one's view of the other, if any do. Raises: CapScopeMismatch."""
         self.peer()
         if self._grant.reaches(observer):
             return None
@@ -81,10 +78,7 @@ class Rights:
         raise CapScopeMismatch("the cap does not reach that peer")
 
     def holds(self, observer: str, observed: str) -> None:
-        """Whether the cap may treat the one's view of the other as its own.
-
-        Raises: CapScopeMismatch.
-        """
+        """Whether the cap may treat the one's view of the other as its own. Raises: CapScopeMismatch."""
         if self.looks(observer, observed) is not None:
             raise CapScopeMismatch("the cap does not reach that peer")
 
@@ -121,18 +115,12 @@ class Rights:
             )
 
     def makes(self, session: str, authors: Iterable[str] = (), namespace: str | None = None) -> None:
-        """As `writes`, where that makes the session if there is none.
-
-        Raises: CapScopeMismatch, NamespaceDenied, Conflict.
-        """
+        """As `writes`; the session may be new. Raises: CapScopeMismatch, NamespaceDenied, Conflict."""
         self.writes(session, authors)
         self.lies(session, namespace)
 
     def lies(self, session: str | None, namespace: str | None) -> None:
-        """Whether that session, or what belongs to none, may lie in that namespace, or where it does.
-
-        Raises: NamespaceDenied, Conflict.
-        """
+        """Whether the session, or what is of none, may lie there. Raises: NamespaceDenied, Conflict."""
         namespace_for(self._ctx, session, namespace)
 
     def opens(self, session: str) -> bool:
@@ -141,10 +129,8 @@ class Rights:
         return self.everywhere if opened is None else session in opened
 
     def _owns(self, session: str) -> bool:
-        """Whether the session, made or not, is that of a peer whom the cap reaches, and of nobody else.
-
-        One in a closed namespace is judged as one that is not made: who is in it stays inside.
-        """
+        """Whether the session, made or not, is that of a peer whom the cap reaches, and of nobody else. One
+        in a closed namespace is judged as one that is not made: who is in it stays inside."""
         grant = self._grant
         if grant.sessions is not None and session not in grant.sessions:
             return False

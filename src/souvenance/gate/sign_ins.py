@@ -175,10 +175,7 @@ def allow(authorised: AuthorisedRequest, request: Allow) -> Outcome:
 
 
 def _handed(authorised: AuthorisedRequest, request: Allow, signin: SignIn) -> Slip:
-    """What the client comes with to fetch its token: a code that it gets now, or a device code that it has.
-
-    Raises: NotFound.
-    """
+    """What the client fetches its token with: a new code, or its device code. Raises: NotFound."""
     now, signins = authorised.ctx.now, authorised.ctx.tx.signins
     if request.kind == CODE:
         return Slip(

@@ -108,10 +108,7 @@ def attenuated(
     secret: Ed25519PrivateKey,
     holder_secret: Ed25519PrivateKey | None = None,
 ) -> m.CapAnswer:
-    """The narrower cap; pure, so that a holder can make it with no server at all.
-
-    Raises: CapMalformed, CapScopeMismatch, InvalidInput.
-    """
+    """The narrower cap, made without any server. Raises: CapMalformed, CapScopeMismatch, InvalidInput."""
 
     def narrow(parent: Claims) -> Claims:
         claims = Claims(
@@ -145,10 +142,8 @@ def attenuated(
 
 
 def revoke(authorised: AuthorisedRequest, request: m.Revoke) -> Outcome:
-    """End what is named and everything made from it, as far as it does not stand above the caller.
-
-    What is not known here, by its id or its actor alone, is judged when a token comes: see `Revoker.ends`.
-    """
+    """End what is named and everything made from it, as far as it does not stand above the caller. What is
+    not known here, by its id or its actor alone, is judged when a token comes: see `Revoker.ends`."""
     chain = authorised.chain
     above = chain.lineage[:-1]
     if request.kid is not None:

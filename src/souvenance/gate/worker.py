@@ -126,21 +126,14 @@ class Worker:
         self._senders.shutdown()
 
     def look_round(self) -> None:
-        """Look at every compartment: a process that ended, another embedder or another version may have left
-        lines.
-
-        Raises: Unavailable if the store is out of reach.
-        """
+        """Look at every compartment for lines that another process left. Raises: Unavailable."""
         notice(self._store)
         if self._services.meaning.embedder is not None:
             with self._store.read() as tx:
                 self._services.meaning.touch(every_compartment(tx))
 
     def work_once(self) -> bool:
-        """Do the next piece of work; whether there was one. Without any, let the index keep up.
-
-        Raises: Unavailable if the store is out of reach.
-        """
+        """Do the next job, or let the index keep up; whether there was a job. Raises: Unavailable."""
         self.busy = True
         try:
             found = self._work_once()
@@ -171,10 +164,7 @@ class Worker:
         return True
 
     def hurry(self, workspace: str, session: str) -> None:
-        """Have what is new in a session read now, as if it were quiet long enough.
-
-        Raises: Unavailable if the store is out of reach.
-        """
+        """Have what is new in a session read now, as if it were quiet. Raises: Unavailable."""
         if self._services.model_for(DERIVE) is None:
             return
         with self._store.write(workspace) as tx:
@@ -182,10 +172,7 @@ class Worker:
         self.wake.set()
 
     def tidy(self) -> bool:
-        """Do a little for what lines are found by: new tokens first, then vectors; whether there was any.
-
-        Raises: Unavailable if the store is out of reach.
-        """
+        """Reindex or embed some lines; whether there were any. Raises: Unavailable."""
         return renew_some(self._store, self._services) or embed_some(self._store, self._services)
 
     def _rest(self) -> float:
@@ -262,18 +249,15 @@ class Worker:
         if stretch is None:
             self._finish([task], lambda ctx: Changes())
             return
-        told = stretch.earlier, stretch.turns, stretch.most_tokens, self._services.tokenizer.count
+        inputs = stretch.earlier, stretch.turns, stretch.most_tokens, self._services.tokenizer.count
         text = None
         if stretch.turns and self._services.model_for(SUMMARISE) is not None:
-            text = self._by_model(task, lambda model: model.summarise(*told))
-        summary = text or by_quotes(*told)
+            text = self._by_model(task, lambda model: model.summarise(*inputs))
+        summary = text or by_quotes(*inputs)
         self._finish([task], lambda ctx: keep_summary(ctx, stretch, summary))
 
     def _by_model(self, task: Task, think: Callable[[Dialectic], _Found]) -> _Found | None:
-        """What the model says; None where its budget is spent, or its replies can't be used for long.
-
-        Raises: Unavailable.
-        """
+        """What the model says; None if its budget is spent or its replies are no use. Raises: Unavailable."""
         model = self._services.model_for(task.kind)
         if model is None:
             return None
@@ -288,9 +272,9 @@ class Worker:
             return None
 
     def _dream(self, task: Task) -> None:
-        told = msgspec.json.decode(task.payload, type=settled(_Dream))
+        job = msgspec.json.decode(task.payload, type=settled(_Dream))
         about = task.peer or ""
-        self._finish([task], lambda ctx: dream(ctx, told.observer, about, task.namespace))
+        self._finish([task], lambda ctx: dream(ctx, job.observer, about, task.namespace))
 
     def _deliver(self, task: Task) -> None:
         if task.until is not None and task.until <= self._clock.now():
@@ -323,10 +307,8 @@ class Worker:
         outcome: str = OK,
         failed: str = "",
     ) -> None:
-        """Store what came of the tasks and take them off the list, at once or not at all.
-
-        `failed` says why they were given up: they are kept, to be tried again.
-        """
+        """Store what came of the tasks and take them off the list, at once or not at all. `failed` says why
+        they were given up: they are kept, to be tried again."""
         with self._store.write(tasks[0].workspace) as tx:
             ctx = self._ctx(tx, tasks[0])
             for task in tasks:

@@ -144,14 +144,14 @@ class Difference(NamedTuple):
 
 
 ALL_BEFORE = "\x7f"
-"""In `TurnSpan.after`, a namespace behind all others: everything up to that id is passed over."""
+"""In `LineQuery.after`, a namespace behind all others: everything up to that id is passed over."""
 
 
 EVERYTHING = 1 << 31
 """A limit that leaves out nothing."""
 
 
-class TurnSpan(Struct, frozen=True):
+class LineQuery(Struct, frozen=True):
     """Which lines of one owner to walk, in order of (id, namespace); both bounds are exclusive."""
 
     workspace: str
@@ -167,7 +167,7 @@ class TurnSpan(Struct, frozen=True):
     """Only lines of kind 'profile'."""
 
 
-class Views(Struct, frozen=True):
+class ViewQuery(Struct, frozen=True):
     """Which lines about peers to walk, newest id first; without owner or `about`, anyone's or of anyone.
 
     Without namespaces or sessions, of all of them.
@@ -182,7 +182,7 @@ class Views(Struct, frozen=True):
     namespaces: Collection[str] | None = None
 
 
-class Turns(Struct, frozen=True):
+class TurnQuery(Struct, frozen=True):
     """Which turns of a session to walk, in order; both bounds are inclusive."""
 
     workspace: str
@@ -206,11 +206,11 @@ class StoredLines(Protocol):
         """Those of the lines that are there, in order of id."""
         ...
 
-    def walk(self, span: TurnSpan) -> list[SealedLine]:
+    def walk(self, span: LineQuery) -> list[SealedLine]:
         """Without `history`, neither invalidated lines nor tombstones."""
         ...
 
-    def ids(self, span: TurnSpan) -> list[str]:
+    def ids(self, span: LineQuery) -> list[str]:
         """The ids that `walk` would give."""
         ...
 
@@ -249,7 +249,7 @@ class StoredLines(Protocol):
         """Replace the line's metadata; False if there is no such line."""
         ...
 
-    def turns(self, span: Turns) -> list[SealedLine]:
+    def turns(self, span: TurnQuery) -> list[SealedLine]:
         """Lines that have a turn in the session, of any owner."""
         ...
 
@@ -277,7 +277,7 @@ class StoredLines(Protocol):
         """Who holds lines about that peer that were not invalidated: how many, and the newest id."""
         ...
 
-    def views(self, span: Views) -> list[SealedLine]:
+    def views(self, span: ViewQuery) -> list[SealedLine]:
         """Lines about peers, without those that were invalidated."""
         ...
 

@@ -8,7 +8,7 @@ from operator import attrgetter
 from souvenance.adapters.sql.engine import COMPARTMENT, NO_LIMIT, SqlRow, SqlSession, as_bytes, listed, marks
 from souvenance.domain.line import PROFILE, TOMBSTONE, LinePlace, SealedLine
 from souvenance.domain.names import Compartment
-from souvenance.ports.store import Turns, TurnSpan, Views
+from souvenance.ports.store import LineQuery, TurnQuery, ViewQuery
 
 _PLACE = tuple(name for name in LinePlace.__struct_fields__ if name != "compartment")
 _STORED = tuple(
@@ -61,11 +61,11 @@ class SqlViews:
     def __init__(self, session: SqlSession) -> None:
         self._session = session
 
-    def views(self, span: Views) -> list[SealedLine]:
+    def views(self, span: ViewQuery) -> list[SealedLine]:
         found = sorted(self._views(span), key=lambda row: (row[_ID], *row[:3]), reverse=True)
         return [line_of(row) for row in found[: span.limit]]
 
-    def _views(self, span: Views) -> Iterator[SqlRow]:
+    def _views(self, span: ViewQuery) -> Iterator[SqlRow]:
         """What each index gives in its order: with both ends known kinds apart, else all kinds together."""
         apart = span.owner is not None and span.about is not None
         all_kinds = tuple(set(span.kinds))
@@ -137,7 +137,7 @@ class SqlTurns:
         self._session = session
         self._last_turns: dict[tuple[str, str | None], int] = {}
 
-    def turns(self, span: Turns) -> list[SealedLine]:
+    def turns(self, span: TurnQuery) -> list[SealedLine]:
         where = ["l.workspace = ? AND l.session = ? AND l.turn >= ?"]
         values: list[object] = [span.workspace, span.session, span.first]
         if span.last is not None:
@@ -259,18 +259,18 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
             )
         ]
 
-    def walk(self, span: TurnSpan) -> list[SealedLine]:
+    def walk(self, span: LineQuery) -> list[SealedLine]:
         found: list[SealedLine] = []
         for namespace in sorted(span.namespaces):
             found.extend(line_of(row) for row in self._select(READ, namespace, span))
         found.sort(key=lambda line: (line.id, line.compartment.namespace), reverse=span.newest_first)
         return found[: span.limit]
 
-    def ids(self, span: TurnSpan) -> list[str]:
+    def ids(self, span: LineQuery) -> list[str]:
         found = [row[0] for namespace in span.namespaces for row in self._select("l.id", namespace, span)]
         return sorted(found, reverse=span.newest_first)[: span.limit]
 
-    def _select(self, columns: str, namespace: str, span: TurnSpan) -> Iterator[SqlRow]:
+    def _select(self, columns: str, namespace: str, span: LineQuery) -> Iterator[SqlRow]:
         where = ["l.workspace = ? AND l.owner = ? AND l.namespace = ?"]
         values: list[object] = [span.workspace, span.owner, namespace]
         if span.after is not None:

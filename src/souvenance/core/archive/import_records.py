@@ -1,16 +1,14 @@
 """Import: records become entries and lines of this store, with their ids and times.
 
 What is there already and says the same is passed over; what says something else stays as it is here, and is
-told. So a page may be taken any number of times, and an import that was interrupted is gone on with. What an
-import should bring is noted, and it is complete only when all of it arrived. Jobs that were pending where the
-records came from are done here, once: what waits here already is not added, and nothing is reasoned about
-twice that a conclusion here follows from.
+named. So a page may be taken any number of times, and an import that was interrupted is gone on with. What an
+import should bring is noted, and it is complete only when all of it arrived.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -19,12 +17,11 @@ from msgspec.structs import replace
 from souvenance.core.archive.records import (
     EntryRecord,
     entry_record,
-    job_of,
     kind_of,
     line_record,
+    memberships_of,
     same,
     text,
-    ties_of,
 )
 from souvenance.core.conversation import directory, webhooks
 from souvenance.core.conversation.cards import is_card
@@ -37,7 +34,6 @@ from souvenance.decoders import settled
 from souvenance.domain import names
 from souvenance.domain.archive_records import (
     LineRecord,
-    Owed,
     Record,
     SessionRecord,
     WebhookRecord,
@@ -45,7 +41,6 @@ from souvenance.domain.archive_records import (
 )
 from souvenance.domain.content import check_characters, check_text, encode_metadata
 from souvenance.domain.directory import MEMBER, SESSION, Entry, Membership
-from souvenance.domain.jobs import DERIVE, DREAM, REASONING, SUMMARISE, Job
 from souvenance.domain.line import (
     CARD,
     MESSAGE,
@@ -58,60 +53,6 @@ from souvenance.domain.line import (
 )
 from souvenance.domain.names import SESSIONS, Compartment
 from souvenance.errors import Conflict, InvalidInput, NotFound, Tampered
-from souvenance.ports.store import Turns
-
-_JOBS_AT_ONCE = 500
-
-
-def owe(ctx: RequestContext, owed: Sequence[Owed]) -> int:
-    """Have it done; how much of it was not on the list, or done, already.
-
-    Raises: InvalidInput, NamespaceDenied.
-    """
-    for one in owed:
-        _check_job(ctx, one)
-    waits = set(_waiting_jobs(ctx)) if owed else set()
-    added = 0
-    for one in owed:
-        job = job_of(one, ctx.scope.workspace)
-        if job not in waits and not _is_done(ctx, job):
-            ctx.tx.work.add(job, one.due)
-            added += 1
-    return added
-
-
-def _check_job(ctx: RequestContext, owed: Owed) -> None:
-    if not ctx.scope.opens(owed.namespace):
-        raise denied()
-    told = owed.particulars
-    for name, field in ((owed.session, "session"), (owed.peer, "peer"), (told.observer, "observer")):
-        if name is not None:
-            names.name(name, field)
-    wanted = {
-        DERIVE: (owed.session, owed.peer),
-        SUMMARISE: (owed.session, told.long),
-        DREAM: (owed.peer, told.observer),
-    }
-    if None in wanted[owed.kind]:
-        raise InvalidInput(f"what is owed does not say what to {owed.kind}")
-
-
-def _waiting_jobs(ctx: RequestContext) -> Iterator[Job]:
-    last = 0
-    while found := ctx.tx.work.owed(ctx.scope.workspace, REASONING, after=last, limit=_JOBS_AT_ONCE):
-        last = found[-1].seq
-        for task in found:
-            yield Job(**{name: getattr(task, name) for name in Job.__struct_fields__})
-
-
-def _is_done(ctx: RequestContext, job: Job) -> bool:
-    """Whether something here follows from what should be reasoned about."""
-    if job.kind != DERIVE:
-        return False
-    span = Turns(job.workspace, job.session or "", first=job.first, last=job.last)
-    said = [line.id for line in ctx.tx.lines.turns(span) if line.compartment.owner == job.peer]
-    return bool(ctx.tx.lines.citing(job.workspace, said))
-
 
 IMPORT = "import"
 """Kind of the entry that says what an import should bring, and whether all of it is there."""
@@ -126,8 +67,6 @@ class Expected(Struct, frozen=True):
 
     counts: dict[str, int] = {}
     complete: bool = False
-    owed: int = 0
-    """How much of the work that came along was looked at."""
 
 
 def begin(ctx: RequestContext, digest: str, counts: Mapping[str, int]) -> bool:
@@ -142,27 +81,8 @@ def begin(ctx: RequestContext, digest: str, counts: Mapping[str, int]) -> bool:
     return False
 
 
-def owe_some(ctx: RequestContext, digest: str, first: int, owed: Sequence[Owed]) -> None:
-    """Have work done that came along, of which this is the part from the number `first` on; each once.
-
-    Raises: NotFound if the import never began; InvalidInput, NamespaceDenied.
-    """
-    known = _begun(ctx, digest)
-    expected = _expected(known)
-    if first > expected.owed:
-        raise InvalidInput(f"the work before number {first} did not come yet")
-    fresh = owed[expected.owed - first :]
-    if fresh:
-        owe(ctx, fresh)
-        metadata = msgspec.json.encode(replace(expected, owed=expected.owed + len(fresh))).decode()
-        ctx.tx.directory.update(replace(known, metadata=metadata))
-
-
 def finish(ctx: RequestContext, digest: str) -> dict[str, int]:
-    """Note that all of an import is there; what there is now, by sort.
-
-    Raises: NotFound if it never began, Conflict if there is less here than it should have brought.
-    """
+    """Mark an import as complete; how many records there are now, by sort. Raises: NotFound, Conflict."""
     known = _begun(ctx, digest)
     expected = _expected(known)
     found = {sort: _count_sort(ctx, sort) for sort in sorted({*expected.counts, _LINE_SORT})}
@@ -219,18 +139,12 @@ class Taken(Struct):
 
 
 def look(ctx: RequestContext, records: Sequence[Record]) -> Taken:
-    """What would become of the records; nothing is changed.
-
-    Raises: InvalidInput, NamespaceDenied, Tampered.
-    """
+    """What would become of the records. Raises: InvalidInput, NamespaceDenied, Tampered."""
     return _ComparedRecords(ctx, records, Changes(), writes=False).taken
 
 
 def take(ctx: RequestContext, records: Sequence[Record]) -> tuple[Taken, Changes]:
-    """Enter the records.
-
-    Raises: InvalidInput, LimitExceeded, NamespaceDenied, Tampered.
-    """
+    """Enter the records. Raises: InvalidInput, LimitExceeded, NamespaceDenied, Tampered."""
     changes = Changes()
     return _ComparedRecords(ctx, records, changes, writes=True).taken, changes
 
@@ -293,12 +207,12 @@ class _ComparedRecords:
         if isinstance(record, WebhookRecord):
             self._check_webhook(record)
         entry = ctx.tx.directory.entry(self._workspace, kind, name)
-        ties = ties_of(record, self._workspace)
-        here = {(tie.held, tie.since): tie for tie in self._ties(ties)}
+        memberships = memberships_of(record, self._workspace)
+        here = {(one.held, one.since): one for one in self._memberships(memberships)}
         if entry is not None:
             agrees = _agree(entry_record(ctx, entry), replace(record, name=name))
-            agrees &= all(same(tie, here.get((tie.held, tie.since), tie)) for tie in ties)
-            whole = all((tie.held, tie.since) in here for tie in ties)
+            agrees &= all(same(one, here.get((one.held, one.since), one)) for one in memberships)
+            whole = all((one.held, one.since) in here for one in memberships)
             if whole or not agrees:
                 self._judge(f"{kind} {name}", agrees=agrees)
                 return
@@ -317,7 +231,7 @@ class _ComparedRecords:
             )
         self.taken.new += 1
         if self._writes:
-            self._tie(record, ties)
+            self._join(record, memberships)
 
     def _check_webhook(self, record: WebhookRecord) -> None:
         """Raises: InvalidInput, NamespaceDenied if it would hear of more than the cap opens."""
@@ -330,16 +244,16 @@ class _ComparedRecords:
         if scope.namespaces is not None and not scope.namespaces.issuperset(endpoint.namespaces):
             raise denied()
 
-    def _ties(self, ties: Sequence[Membership]) -> list[Membership]:
-        if not ties:
+    def _memberships(self, given: Sequence[Membership]) -> list[Membership]:
+        """Those that are here of what these belong to."""
+        if not given:
             return []
-        return self._ctx.tx.directory.memberships(self._workspace, ties[0].kind, holder=ties[0].holder)
+        return self._ctx.tx.directory.memberships(self._workspace, given[0].kind, holder=given[0].holder)
 
-    def _tie(self, record: EntryRecord, ties: Sequence[Membership]) -> None:
-        stored = self._ctx.tx.directory
-        for tie in ties:
-            names.name(tie.held, "name")
-            stored.add_membership(tie)
+    def _join(self, record: EntryRecord, memberships: Sequence[Membership]) -> None:
+        for one in memberships:
+            names.name(one.held, "name")
+            self._ctx.tx.directory.add_membership(one)
         if isinstance(record, SessionRecord):
             self._changes.namespaces.add(record.namespace)
             if record.turns > directory.next_turn(self._ctx, record.name) - 1:

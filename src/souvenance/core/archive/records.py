@@ -18,14 +18,11 @@ from souvenance.core.request_context import RequestContext, whole_history
 from souvenance.decoders import settled
 from souvenance.domain.archive_records import (
     LineRecord,
-    Owed,
-    Particulars,
+    MembershipRecord,
     PeerRecord,
-    Pick,
     Record,
     ScopeRecord,
     SessionRecord,
-    Stay,
     WebhookRecord,
     WorkspaceRecord,
 )
@@ -42,21 +39,17 @@ from souvenance.domain.directory import (
     Entry,
     Membership,
 )
-from souvenance.domain.jobs import REASONING, Job, Task
+from souvenance.domain.jobs import REASONING
 from souvenance.domain.line import LineFields, SealedLine, shared_fields
 from souvenance.domain.names import Compartment
 from souvenance.errors import InvalidInput, Tampered
 
-_OWED = ("kind", "due", "session", "peer", "first", "last", "units", "namespace")
 EntryRecord = WorkspaceRecord | PeerRecord | SessionRecord | ScopeRecord | WebhookRecord
 
 
 def entry_record(ctx: RequestContext, entry: Entry, owner: str | None = None) -> EntryRecord:
-    """The record of an entry, with its ties; with an owner, only that one's.
-
-    Raises: Tampered.
-    """
-    told: dict[str, Any] = {
+    """The record of an entry, with its memberships; with an owner, only that one's. Raises: Tampered."""
+    fields: dict[str, Any] = {
         "name": entry.name,
         "uid": entry.uid,
         "created_at": entry.created_at,
@@ -65,21 +58,21 @@ def entry_record(ctx: RequestContext, entry: Entry, owner: str | None = None) ->
     }
     match entry.kind:
         case "workspace":
-            return WorkspaceRecord(**told)
+            return WorkspaceRecord(**fields)
         case "peer" | "former":
-            return PeerRecord(**told, namespace=entry.namespace, former=entry.kind == FORMER)
+            return PeerRecord(**fields, namespace=entry.namespace, former=entry.kind == FORMER)
         case "session":
-            ties = ctx.tx.directory.memberships(entry.workspace, MEMBER, holder=entry.name, held=owner)
+            memberships = ctx.tx.directory.memberships(entry.workspace, MEMBER, holder=entry.name, held=owner)
             return SessionRecord(
-                **told,
+                **fields,
                 namespace=entry.namespace,
                 turns=directory.next_turn(ctx, entry.name) - 1,
-                members=[_stay(tie) for tie in ties],
+                members=[_member(one) for one in memberships],
             )
         case "scope":
-            return ScopeRecord(**told, sessions=[_pick(tie) for tie in directory.picks(ctx, entry.name)])
+            return ScopeRecord(**fields, members=[_member(one) for one in directory.picks(ctx, entry.name)])
         case _:
-            return WebhookRecord(**told)
+            return WebhookRecord(**fields)
 
 
 def line_record(line: SealedLine, text: str, cites: Sequence[str]) -> LineRecord:
@@ -102,21 +95,6 @@ def line_record(line: SealedLine, text: str, cites: Sequence[str]) -> LineRecord
     )
 
 
-def owed_of(task: Task) -> Owed:
-    """What is to be done, as it goes along. Raises: Tampered."""
-    try:
-        particulars = msgspec.json.decode(task.payload, type=settled(Particulars))
-    except msgspec.MsgspecError:
-        raise Tampered("the work list holds what nobody wrote") from None
-    return Owed(particulars=particulars, **{name: getattr(task, name) for name in _OWED})
-
-
-def job_of(owed: Owed, workspace: str) -> Job:
-    """What is to be done, as the work list has it."""
-    told = {name: getattr(owed, name) for name in _OWED if name != "due"}
-    return Job(workspace, payload=msgspec.json.encode(owed.particulars).decode(), **told)
-
-
 def kind_of(record: EntryRecord) -> str:
     """As what the directory knows it."""
     match record:
@@ -132,45 +110,31 @@ def kind_of(record: EntryRecord) -> str:
             return WEBHOOK
 
 
-def ties_of(record: EntryRecord, workspace: str) -> list[Membership]:
-    match record:
-        case SessionRecord():
-            return [
-                Membership(
-                    workspace, MEMBER, record.name, one.peer, one.since, one.until, text(one.configuration)
-                )
-                for one in record.members
-            ]
-        case ScopeRecord():
-            return [
-                Membership(
-                    workspace, PICK, record.name, one.session, one.since, one.until, text(one.configuration)
-                )
-                for one in record.sessions
-            ]
-        case _:
-            return []
-
-
 def text(value: Mapping[str, Any]) -> str:
     """As the directory keeps it."""
     return msgspec.json.encode(value, order="sorted").decode()
 
 
+def memberships_of(record: EntryRecord, workspace: str) -> list[Membership]:
+    kind = MEMBER if isinstance(record, SessionRecord) else PICK
+    members = record.members if isinstance(record, SessionRecord | ScopeRecord) else ()
+    return [
+        Membership(workspace, kind, record.name, one.name, one.since, one.until, text(one.configuration))
+        for one in members
+    ]
+
+
 def same(one: Membership, other: Membership) -> bool:
     """Whether they say the same. The order of their configuration does not matter."""
-    return one.until == other.until and _stay(one).configuration == _stay(other).configuration
+    return _member(one) == _member(other)
 
 
-def _stay(tie: Membership) -> Stay:
-    return Stay(
-        peer=tie.held, since=tie.since, until=tie.until, configuration=_object(tie.configuration, tie.held)
-    )
-
-
-def _pick(tie: Membership) -> Pick:
-    return Pick(
-        session=tie.held, since=tie.since, until=tie.until, configuration=_object(tie.configuration, tie.held)
+def _member(one: Membership) -> MembershipRecord:
+    return MembershipRecord(
+        name=one.held,
+        since=one.since,
+        until=one.until,
+        configuration=_object(one.configuration, one.held),
     )
 
 
@@ -183,8 +147,8 @@ def _object(encoded: str, name: str) -> dict[str, Any]:
 
 PAGE_BYTES = 256 * 1024
 """A page ends with the line that reaches so many bytes of text."""
-_LINE_STAGE, _WORK_STAGE = "line", "owed"
-_STAGES = (WORKSPACE, PEER, FORMER, SESSION, SCOPE, WEBHOOK, _LINE_STAGE, _WORK_STAGE)
+_LINE_STAGE = "line"
+_STAGES = (WORKSPACE, PEER, FORMER, SESSION, SCOPE, WEBHOOK, _LINE_STAGE)
 _AT_ONCE = 100
 
 
@@ -194,15 +158,10 @@ class RecordPage(Struct, frozen=True):
     """Where the next page begins; None if this is the last."""
     waiting: int = 0
     """On the last page: pieces of reasoning that were still to be done."""
-    owed: list[Owed] = []
-    """Work that was still to be done: behind all records, and of everyone."""
 
 
 class _Cursor(Struct, frozen=True, array_like=True):
-    """What was given last: of the directory its uid and name, of lines owner, namespace and id.
-
-    Of the directory `seen` is how many those were; of the work, which number the last one has.
-    """
+    """What came last: uid and name and how many (`seen`), or of lines owner, namespace and id."""
 
     stage: str = WORKSPACE
     last: tuple[str, ...] = ()
@@ -210,25 +169,18 @@ class _Cursor(Struct, frozen=True, array_like=True):
 
 
 def give(ctx: RequestContext, owner: str | None, cursor: str | None, limit: int) -> RecordPage:
-    """Some of the records, in a fixed order; without an owner, of everyone.
-
-    Raises: InvalidInput if the cursor is not one of ours; Tampered, WrongKey if a line does not open.
-    """
+    """A page of the records, in a fixed order. Raises: InvalidInput, Tampered, WrongKey."""
     place = _read_cursor(cursor)
     if cursor is None:
         _check_keys(ctx, owner)
     records: list[Record] = []
-    owed: list[Owed] = []
     size = 0
-    for given, after in _following(ctx, owner, place):
-        if isinstance(given, Owed):
-            owed.append(given)
-        else:
-            records.append(given)
-            size += len(given.text) if isinstance(given, LineRecord) else 0
-        if len(records) + len(owed) == limit or size >= PAGE_BYTES:
-            return RecordPage(records, msgspec.json.encode(after).decode(), 0, owed)
-    return RecordPage(records, None, _waiting(ctx), owed)
+    for record, after in _following(ctx, owner, place):
+        records.append(record)
+        size += len(record.text) if isinstance(record, LineRecord) else 0
+        if len(records) == limit or size >= PAGE_BYTES:
+            return RecordPage(records, msgspec.json.encode(after).decode())
+    return RecordPage(records, None, _waiting(ctx))
 
 
 def _read_cursor(cursor: str | None) -> _Cursor:
@@ -254,16 +206,11 @@ def _check_keys(ctx: RequestContext, owner: str | None) -> None:
             raise Tampered(f"namespace {compartment.namespace!r} of {compartment.owner!r} has lost its keys")
 
 
-def _following(
-    ctx: RequestContext, owner: str | None, place: _Cursor
-) -> Iterator[tuple[Record | Owed, _Cursor]]:
+def _following(ctx: RequestContext, owner: str | None, place: _Cursor) -> Iterator[tuple[Record, _Cursor]]:
     for stage in _STAGES[_STAGES.index(place.stage) :]:
         here = place if stage == place.stage else _Cursor(stage)
         if stage == _LINE_STAGE:
             yield from _lines(ctx, owner, here)
-            continue
-        if stage == _WORK_STAGE:
-            yield from _work(ctx, here) if owner is None else ()
             continue
         seen = here.seen
         for entry in _entries(ctx, stage, owner, here):
@@ -300,7 +247,7 @@ def _own(ctx: RequestContext, kind: str, owner: str) -> list[Entry]:
         case "peer" | "former":
             names = (owner,)
         case "session":
-            names = [tie.holder for tie in stored.memberships(workspace, MEMBER, held=owner)]
+            names = [one.holder for one in stored.memberships(workspace, MEMBER, held=owner)]
         case _:
             return []
     return sorted(stored.named(workspace, kind, names), key=lambda entry: (entry.uid, entry.name))
@@ -345,15 +292,6 @@ def _lines(ctx: RequestContext, owner: str | None, place: _Cursor) -> Iterator[t
             if len(found) < _AT_ONCE:
                 break
             last = found[-1].id
-
-
-def _work(ctx: RequestContext, place: _Cursor) -> Iterator[tuple[Owed, _Cursor]]:
-    last = place.seen
-    while found := ctx.tx.work.owed(ctx.scope.workspace, REASONING, after=last, limit=_AT_ONCE):
-        last = found[-1].seq
-        for task in found:
-            if ctx.scope.opens(task.namespace):
-                yield owed_of(task), _Cursor(_WORK_STAGE, ("", ""), task.seq)
 
 
 def _waiting(ctx: RequestContext) -> int:

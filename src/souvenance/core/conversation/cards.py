@@ -27,7 +27,7 @@ from souvenance.errors import Tampered
 from souvenance.language import terms as words
 from souvenance.language.facts import words_for
 from souvenance.ports.index import Hit
-from souvenance.ports.store import Views
+from souvenance.ports.store import ViewQuery
 
 MOST_ENTRIES = 40
 MOST_STANDS = 1000
@@ -51,12 +51,8 @@ class _Kept(_Card, frozen=True):
 
 
 def read_card(ctx: RequestContext, observer: str, observed: str) -> list[CardEntry] | None:
-    """What the cards of every namespace say, nothing twice; None if there never was one.
-
-    What was replaced by something that was said in another namespace is left out.
-
-    Raises: Tampered.
-    """
+    """What the cards of every namespace say, nothing twice; None if there never was one. What was replaced by
+    something that was said in another namespace is left out. Raises: Tampered."""
     lines = _lines(ctx, observer, observed, ctx.scope.namespaces)
     opener = Opener(ctx)
     if len(lines) == 1:
@@ -75,12 +71,8 @@ def read_card(ctx: RequestContext, observer: str, observed: str) -> list[CardEnt
 def outdated_of(
     ctx: RequestContext, observer: str, observed: str, sessions: frozenset[str] | None
 ) -> Mapping[str, str]:
-    """For each conclusion about the peer that states a replaced value, the one that states the newest.
-
-    What counts was said in a namespace and a session that may be looked into; None for any session.
-
-    Raises: Tampered.
-    """
+    """For each conclusion that states a replaced value, the one that states the newest; only what was said in
+    these sessions counts. Raises: Tampered."""
     lines = _lines(ctx, observer, observed, ctx.scope.namespaces).values()
     key = (outdated_of, sessions, *sorted(line.id for line in lines))
     known: Mapping[str, str] | None = ctx.services.memo.get(key)
@@ -93,10 +85,7 @@ def outdated_of(
 
 
 def stands_of(ctx: RequestContext, observer: str, observed: str) -> dict[str, list[Stand]]:
-    """The facts that were said of a peer, by namespace.
-
-    Raises: Tampered.
-    """
+    """The facts that were said of a peer, by namespace. Raises: Tampered."""
     opener = Opener(ctx)
     lines = _lines(ctx, observer, observed, ctx.scope.namespaces)
     return {namespace: _opened(opener, line).stands for namespace, line in lines.items()}
@@ -128,10 +117,7 @@ class Card:
         self._write(replace(before, entries=list(entries), overruled=overruled), changes)
 
     def amend(self, before: str | None, after: str | None, changes: Changes) -> bool:
-        """Put one entry by hand in place of another, add it, or take one off; the rest of the card stays.
-
-        False, and no change, if it does not have the entry.
-        """
+        """Replace, add or take off one entry by hand. False, and no change, if it is not on the card."""
         kept = self._read()
         texts = [entry.text for entry in kept.entries or ()]
         if before is not None and before not in texts:
@@ -152,10 +138,7 @@ class Card:
         self._change(before, _remade(after) if makes_card else after, changes)
 
     def strike(self, sources: Collection[str], changes: Changes, *, messages: Collection[str] = ()) -> bool:
-        """Take out what came from these conclusions, or was said in these messages; whether there was any.
-
-        What that had replaced holds again.
-        """
+        """Take out what came from these conclusions or messages; what that had replaced holds again."""
         before = self._read()
         gone, unsaid = set(sources), set(messages)
         after = replace(
@@ -247,7 +230,7 @@ def _lines(
     ctx: RequestContext, observer: str, observed: str, namespaces: Collection[str] | None
 ) -> dict[str, SealedLine]:
     """The card of each namespace that has one."""
-    span = Views(ctx.scope.workspace, (CARD,), owner=observer, about=observed, namespaces=namespaces)
+    span = ViewQuery(ctx.scope.workspace, (CARD,), owner=observer, about=observed, namespaces=namespaces)
     return {line.compartment.namespace: line for line in reversed(ctx.tx.lines.views(span))}
 
 
@@ -271,11 +254,8 @@ def latest_first(
     test: Test,
     limit: int,
 ) -> list[tuple[SealedLine, Hit]]:
-    """The found messages, best first; before one that is no longer so, the message that says what is so now.
-
-    Which one replaces which is known from the facts of the cards. Only messages that the search may return
-    have a part in it.
-    """
+    """The found messages, best first; before an outdated one the message that says what is so now, as the
+    cards know it and if the search may return it."""
     best = {(line.compartment, line.id): (line, hit) for line, hit in found}
     looked_at: dict[str, set[str]] = defaultdict(set)
     for line, _ in found[:LOOKED_AT]:
@@ -316,10 +296,7 @@ def _outdating(
 
 
 def _stated_by(ctx: RequestContext, owner: str, found: Collection[str]) -> dict[str, list[Stand]]:
-    """The facts of the peer's own cards, by namespace, of the labels that these messages state a value of.
-
-    Of cards that can't be read, nothing: a search does without.
-    """
+    """The facts of the peer's readable cards that these messages state a value of, by namespace."""
     try:
         known = stands_of(ctx, owner, owner)
     except Tampered:

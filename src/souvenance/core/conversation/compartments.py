@@ -30,10 +30,6 @@ def compartment_of(ctx: RequestContext, owner: str, namespace: str) -> Compartme
     return Compartment(ctx.scope.workspace, owner, namespace)
 
 
-def sessions_compartment(ctx: RequestContext, namespace: str) -> Compartment:
-    return compartment_of(ctx, SESSIONS, namespace)
-
-
 def compartments_of(ctx: RequestContext, owner: str) -> list[Compartment]:
     """The compartments of that owner that exist, as far as may be looked, in order of namespace."""
     scope = ctx.scope

@@ -27,30 +27,13 @@ from souvenance.language import terms
 from souvenance.language.questions import Question, asks
 from souvenance.language.wording import gist, plain
 from souvenance.ports.index import Hit
-from souvenance.ports.store import Views
+from souvenance.ports.store import ViewQuery
 
 EXPLICIT = frozenset(trust.KINDS.values())
 KINDS = EXPLICIT | frozenset(CONCLUSIONS.values())
 LEVELS = {**dict.fromkeys(EXPLICIT, "explicit"), **{kind: level for level, kind in CONCLUSIONS.items()}}
 _SPARE = 20
 """How many more lines are read than are returned: others take the place of outdated ones."""
-
-FIELDS = {
-    "id": Field(Column.TEXT),
-    "content": Field(Column.TEXT),
-    "observer_id": Field(Column.TEXT),
-    "observer": Field(Column.TEXT),
-    "observed_id": Field(Column.TEXT),
-    "observed": Field(Column.TEXT),
-    "session_id": Field(Column.TEXT),
-    "workspace_id": Field(Column.TEXT),
-    "level": Field(Column.TEXT, frozenset(CONCLUSIONS)),
-    "created_at": Field(Column.TIME),
-    "times_derived": Field(Column.NUMBER),
-    "source_ids": Field(Column.LIST),
-    "metadata": Field(Column.METADATA),
-}
-
 
 TOGETHER = '{"together":true}'
 """The metadata of what follows from several messages together, and goes with any of them."""
@@ -122,10 +105,7 @@ def written(ctx: RequestContext, view: View) -> WrittenConclusion:
 
 
 def likeness(blind: bytes, session: str, text: str, kind: str = CONCLUSIONS["explicit"]) -> bytes:
-    """By what a statement of a session is known again; keyed, as it lies in the open.
-
-    What was said and what was only quoted are never the same.
-    """
+    """By what a statement of a session is known again: a keyed hash. Quotations never equal statements."""
     more = () if kind == CONCLUSIONS["explicit"] else (kind,)
     return blake2b(frame(session, plain(text), *more), key=blind, digest_size=16).digest()
 
@@ -139,10 +119,7 @@ def list_views(
     offset: int,
     limit: int,
 ) -> tuple[list[View], int]:
-    """A page of all these conclusions, newest first unless asked otherwise, and how many there are in all.
-
-    Raises: Tampered.
-    """
+    """A page of these conclusions, and how many there are. Raises: Tampered."""
     lines = [line for some in whose for line in _lines(ctx, some)]
     if len(whose) > 1 or oldest_first:
         lines.sort(key=lambda line: (line.id, line.compartment), reverse=not oldest_first)
@@ -162,12 +139,7 @@ def query_views(
     distance: float | None = None,
     wanted: Predicate | None = None,
 ) -> list[View]:
-    """Those of all these conclusions that answer a question best.
-
-    `distance` is the share of the question's terms that a conclusion may lack.
-
-    Raises: Tampered.
-    """
+    """Those that answer best; `distance` is the share of terms that one may lack. Raises: Tampered."""
     opener, outdating = Opener(ctx), _Outdating(ctx, _common_sessions(whose))
 
     def passes(line: SealedLine) -> bool:
@@ -188,11 +160,8 @@ def nearest(
     ctx: RequestContext, whose: Whose, query: str, limit: int
 ) -> list[tuple[View, Mapping[str, float]]]:
     """What was noted that answers the query best, best first, each with the signals that it was found by.
-
     What only repeats its message's own words is left out, and so is what is no longer so.
-
-    Raises: Tampered.
-    """
+    Raises: Tampered."""
     best = _answering(ctx, whose, understand(ctx, query), lambda line: True, limit)
     signals = {line.id: hit.signals for line, hit in best}
     views = [view for view in views_of(ctx, [line for line, _ in best]) if view.outdated_by is None]
@@ -259,14 +228,9 @@ def noted(
     frequent: bool,
     most: int,
 ) -> list[View]:
-    """What somebody noted of the peer, or a model: what answers the query, what was concluded most often, and
-    the newest, in this order and at most so many together.
-
-    What only repeats its message's own words is left out, for the message itself is quoted; and so is what is
-    no longer so. What was noted in several sessions comes once.
-
-    Raises: Tampered.
-    """
+    """What somebody or a model noted of the peer: what answers the query, what was concluded most often, and
+    the newest. Without what repeats its message's words, is outdated, or was noted in another session too.
+    Raises: Tampered."""
     further = max(1, most // 3)
     if frequent:
         every = _lines(ctx, whose)
@@ -283,10 +247,10 @@ def noted(
     views = [one for one in (*answers, *others) if one.outdated_by is None and one.line.id not in repeating]
     more = _not_quoted(ctx, views)
     ctx.services.memo.keep(key, repeating.union(_ids(views)).difference(_ids(more)))
-    told: dict[tuple[str, str], View] = {}
+    distinct: dict[tuple[str, str], View] = {}
     for view in more:
-        told.setdefault((view.level, gist(view.text)), view)
-    return list(told.values())[:most]
+        distinct.setdefault((view.level, gist(view.text)), view)
+    return list(distinct.values())[:most]
 
 
 def _noted_on(
@@ -348,9 +312,11 @@ def _with_room_for_explicit(lines: Sequence[SealedLine], further: int) -> list[S
     return kept
 
 
-def _span(ctx: RequestContext, whose: Whose, owner: str | None, limit: int | None) -> Views:
+def _span(ctx: RequestContext, whose: Whose, owner: str | None, limit: int | None) -> ViewQuery:
     scope = ctx.scope
-    return Views(scope.workspace, whose.kinds, owner, whose.observed, whose.sessions, limit, scope.namespaces)
+    return ViewQuery(
+        scope.workspace, whose.kinds, owner, whose.observed, whose.sessions, limit, scope.namespaces
+    )
 
 
 def _lines(ctx: RequestContext, whose: Whose, limit: int | None = None) -> list[SealedLine]:
@@ -429,44 +395,44 @@ class _Row(Mapping[str, Any]):
     """The conclusion as a filter sees it: what must be opened or looked up only if it is asked for."""
 
     def __init__(self, ctx: RequestContext, opener: Opener, outdating: _Outdating, line: SealedLine) -> None:
-        self._ctx = ctx
-        self._opener = opener
-        self._outdating = outdating
-        self._line = line
+        self.ctx = ctx
+        self.opener = opener
+        self.outdating = outdating
+        self.line = line
 
     def __getitem__(self, name: str) -> Any:
-        line = self._line
-        match name:
-            case "content":
-                return self._opener.text(line)
-            case "source_ids":
-                return self._ctx.tx.lines.cited(line.compartment.workspace, (line.id,)).get(line.id, [])
-            case "metadata":
-                return {
-                    **decode_metadata(line.metadata),
-                    "trust": trust.of_conclusion(line.kind).name.lower(),
-                    "outdated_by": self._outdating.of(line),
-                }
-            case "level":
-                return LEVELS[line.kind]
-            case _:
-                return _COLUMNS[name](line)
+        return _COLUMNS[name][1](self)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(FIELDS)
+        return iter(_COLUMNS)
 
     def __len__(self) -> int:
-        return len(FIELDS)
+        return len(_COLUMNS)
+
+    def sources(self) -> list[str]:
+        line = self.line
+        return self.ctx.tx.lines.cited(line.compartment.workspace, (line.id,)).get(line.id, [])
+
+    def metadata(self) -> dict[str, Any]:
+        trusted = trust.of_conclusion(self.line.kind).name.lower()
+        outdated_by = self.outdating.of(self.line)
+        return {**decode_metadata(self.line.metadata), "trust": trusted, "outdated_by": outdated_by}
 
 
-_COLUMNS: dict[str, Callable[[SealedLine], Any]] = {
-    "id": lambda line: line.id,
-    "observer_id": lambda line: line.compartment.owner,
-    "observer": lambda line: line.compartment.owner,
-    "observed_id": lambda line: line.about,
-    "observed": lambda line: line.about,
-    "session_id": lambda line: line.session,
-    "workspace_id": lambda line: line.compartment.workspace,
-    "created_at": lambda line: line.created_at,
-    "times_derived": lambda line: line.times,
+_COLUMNS: dict[str, tuple[Field, Callable[[_Row], Any]]] = {
+    "id": (Field(Column.TEXT), lambda row: row.line.id),
+    "content": (Field(Column.TEXT), lambda row: row.opener.text(row.line)),
+    "observer_id": (Field(Column.TEXT), lambda row: row.line.compartment.owner),
+    "observer": (Field(Column.TEXT), lambda row: row.line.compartment.owner),
+    "observed_id": (Field(Column.TEXT), lambda row: row.line.about),
+    "observed": (Field(Column.TEXT), lambda row: row.line.about),
+    "session_id": (Field(Column.TEXT), lambda row: row.line.session),
+    "workspace_id": (Field(Column.TEXT), lambda row: row.line.compartment.workspace),
+    "level": (Field(Column.TEXT, frozenset(CONCLUSIONS)), lambda row: LEVELS[row.line.kind]),
+    "created_at": (Field(Column.TIME), lambda row: row.line.created_at),
+    "times_derived": (Field(Column.NUMBER), lambda row: row.line.times),
+    "source_ids": (Field(Column.LIST), _Row.sources),
+    "metadata": (Field(Column.METADATA), _Row.metadata),
 }
+FIELDS = {name: field for name, (field, _) in _COLUMNS.items()}
+"""What conclusions may be filtered by."""

@@ -21,7 +21,7 @@ from souvenance.domain.line import SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.domain.trust import Trust, of_conclusion, of_statement
 from souvenance.language.statements import plain_statements
-from souvenance.ports.store import Views
+from souvenance.ports.store import ViewQuery
 
 MOST_COUNTED = 2000
 """How many conclusions a look at the stock counts at most."""
@@ -46,13 +46,10 @@ class Census(Struct, frozen=True):
 
 
 def dream(ctx: RequestContext, observer: str, observed: str, namespace: str) -> Changes:
-    """At a request context that opens that namespace alone.
-
-    Raises: Tampered.
-    """
+    """At a request context that opens that namespace alone. Raises: Tampered."""
     changes = Changes()
     compartment = compartment_of(ctx, observer, namespace)
-    span = Views(ctx.scope.workspace, KINDS, observer, observed, namespaces=(namespace,))
+    span = ViewQuery(ctx.scope.workspace, KINDS, observer, observed, namespaces=(namespace,))
     gone = _merge(ctx, compartment, ctx.tx.lines.views(span), changes)
     card = Card(ctx, observer, observed, namespace)
     card.remake(_standing(ctx, compartment, merged(card.stands, gone)), changes)
@@ -88,10 +85,7 @@ def _merge(
 
 
 def _standing(ctx: RequestContext, compartment: Compartment, stands: Sequence[Stand]) -> Iterator[Stand]:
-    """The facts whose conclusions are there still, or as somebody corrected them.
-
-    Raises: Tampered.
-    """
+    """The facts whose conclusions are there still, or as somebody corrected them. Raises: Tampered."""
     opener = Opener(ctx)
     found = {line.id: line for line in ctx.tx.lines.get_all(compartment, {stand.source for stand in stands})}
     for stand in stands:
@@ -122,16 +116,13 @@ def stock(
     ctx: RequestContext, observers: Collection[str] | None = None, most: int = MOST_COUNTED
 ) -> tuple[Census, bool]:
     """How much those observers, or all of them, hold of anyone, as far as may be looked, and if that is all.
-
     Where there is more than `most`, those are counted first of whom something was concluded last.
-
-    Raises: Tampered.
-    """
+    Raises: Tampered."""
     lines = [
         line
         for observer in ((None,) if observers is None else sorted(observers))
         for line in ctx.tx.lines.views(
-            Views(ctx.scope.workspace, KINDS, observer, limit=most + 1, namespaces=ctx.scope.namespaces)
+            ViewQuery(ctx.scope.workspace, KINDS, observer, limit=most + 1, namespaces=ctx.scope.namespaces)
         )
     ]
     by_place: dict[tuple[Compartment, str], list[SealedLine]] = defaultdict(list)

@@ -13,7 +13,7 @@ that says nothing and names the same sources.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -43,7 +43,7 @@ from souvenance.domain.trust import Trust
 from souvenance.errors import Tampered
 from souvenance.language.statements import begins_play, plain_statements
 from souvenance.ports.model import KnownFacts, ModelPerson, ModelReading, Revision, Turn
-from souvenance.ports.store import Turns
+from souvenance.ports.store import TurnQuery
 
 _CONTEXT_TURNS = 24
 """How many turns before a passage are read with it, and for how many a role play may go on."""
@@ -81,7 +81,7 @@ def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about
     """The turns that these jobs are about, as far as they still exist and open."""
     opener = Opener(ctx)
     first, last = min(task.first for task in tasks), max(task.last for task in tasks)
-    span = Turns(ctx.scope.workspace, session, first=max(0, first - _CONTEXT_TURNS), last=last)
+    span = TurnQuery(ctx.scope.workspace, session, first=max(0, first - _CONTEXT_TURNS), last=last)
     only = [(task, msgspec.json.decode(task.payload, type=settled(_Only))) for task in tasks]
     habits = directory.habits(ctx, session)
     before: list[Turn] = []
@@ -92,11 +92,12 @@ def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about
     for line in ctx.tx.lines.turns(span):
         number = line.turn or 0
         own = line.compartment.owner == about and number >= first
-        asked = next((told for task, told in only if own and _covers(task, told.turns, number)), None)
+        covering = (limits for task, limits in only if own and task.first <= number <= task.last)
+        asked = next((one for one in covering if one.turns is None or number in one.turns), None)
         if own and asked is None:
             continue
         try:
-            turn = _turn(line, opener)
+            turn = Turn(line.id, line.compartment.owner, opener.text(line), said_at(line))
         except Tampered:
             continue  # A reader of the line gets the error, and the doctor finds it; the others still count.
         (before if number < first else turns).append(turn)
@@ -107,27 +108,19 @@ def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about
     return DerivedStretch(session, tasks[0].namespace, about, turns, before, numbers, trusts, wishes)
 
 
-def _covers(task: Task, only: Collection[int] | None, number: int) -> bool:
-    return task.first <= number <= task.last and (only is None or number in only)
-
-
-def _turn(line: SealedLine, opener: Opener) -> Turn:
-    return Turn(line.id, line.compartment.owner, opener.text(line), said_at(line))
-
-
 def observers_of(ctx: RequestContext, session: str, about: str) -> dict[str, list[Stay]]:
     """Who forms a view of that peer in the session, and when each was there: itself, and who observes."""
-    ties = directory.stays(ctx, session)
-    latest = {tie.held: tie for tie in ties}
+    memberships = directory.stays(ctx, session)
+    latest = {stay.held: stay for stay in memberships}
     peer = directory.find(ctx, PEER, about)
     if peer is None or not h.observed(
         directory.member_habits(latest.get(about)), directory.peer_habits(peer)
     ):
         return {}
     observers: dict[str, list[Stay]] = {about: [(0, None)]}
-    for tie in ties:
-        if tie.held != about and directory.member_habits(latest[tie.held]).observe_others is True:
-            observers.setdefault(tie.held, []).append((tie.since, tie.until))
+    for stay in memberships:
+        if stay.held != about and directory.member_habits(latest[stay.held]).observe_others is True:
+            observers.setdefault(stay.held, []).append((stay.since, stay.until))
     return observers
 
 
@@ -142,9 +135,7 @@ class _Found(Struct, frozen=True):
 
 def keep_statements(ctx: RequestContext, passage: DerivedStretch) -> Changes:
     """Store the plain statements of the passage, word for word, for those who heard them, and their facts.
-
-    What one knows already is only counted again. What rests on a message that was deleted is dropped.
-    """
+    What one knows already is only counted again. What rests on a message that was deleted is dropped."""
     changes = Changes()
     compartment = compartment_of(ctx, passage.about, passage.namespace)
     alive = {line.id for line in ctx.tx.lines.get_all(compartment, passage.numbers)}
@@ -236,10 +227,7 @@ class Stretch(Struct, frozen=True):
 
 
 def read_for_model(ctx: RequestContext, tasks: Sequence[Task]) -> Stretch:
-    """The turns that these jobs are about, with what their speakers hold of themselves.
-
-    Lines that read like orders are left out. Raises: Tampered.
-    """
+    """The turns of these jobs but for what reads like orders, and what is known. Raises: Tampered."""
     session, namespace = tasks[0].session or "", tasks[0].namespace
     passages = {about: read_passage(ctx, own, session, about) for about, own in by_peer(tasks).items()}
     trusts = {line: kind for one in passages.values() for line, kind in one.trusts.items()}
@@ -278,10 +266,7 @@ def _in_order(passages: Iterable[DerivedStretch]) -> list[Turn]:
 
 
 def _lines(ctx: RequestContext, trusts: Mapping[str, Trust], turns: Sequence[Turn]) -> list[Turn]:
-    """The turns at the time that clocks on the wall showed, without what is pasted or quoted in them.
-
-    What reads like orders is left out.
-    """
+    """The turns in local time, without what is pasted or quoted in them or reads like orders."""
     found: list[Turn] = []
     for turn in turns:
         own = trust.own_words(turn.text) if trusts[turn.id] == Trust.SAID else turn.text
@@ -311,10 +296,7 @@ def _person(ctx: RequestContext, about: str, lines: Sequence[Turn], known: dict[
 
 
 def keep_revisions(ctx: RequestContext, stretch: Stretch, revisions: Sequence[Revision]) -> Changes:
-    """Store each change for those who heard it. One whose messages were deleted meanwhile is dropped.
-
-    Raises: Tampered.
-    """
+    """Store each change whose messages still exist, for those who heard them. Raises: Tampered."""
     changes = Changes()
     makes_card = h.makes_cards(*directory.habits(ctx, stretch.session))
     for about, passage in stretch.passages.items():
@@ -324,14 +306,10 @@ def keep_revisions(ctx: RequestContext, stretch: Stretch, revisions: Sequence[Re
         for observer, stays in observers_of(ctx, stretch.session, about).items() if own else ():
             hearer = _Hearer(ctx, stretch, passage, observer, changes)
             for one in own:
-                if _heard(passage, stays, one):
+                if all(was_there(stays, passage.numbers[source]) for source in one.sources):
                     hearer.keep(one)
             hearer.tell_card(makes_card=makes_card)
     return changes
-
-
-def _heard(passage: DerivedStretch, stays: Sequence[Stay], one: Revision) -> bool:
-    return all(was_there(stays, passage.numbers[source]) for source in one.sources)
 
 
 class _Hearer:
@@ -377,9 +355,9 @@ class _Hearer:
 
     def _trust(self, one: Revision) -> Trust:
         """The class of what is said: the lowest of its sources, and lower if it reads like an order."""
-        told = f"{one.text} {one.card or ''}"
+        statement = f"{one.text} {one.card or ''}"
         sources = [(self._passage.trusts[source], self._said[source].text) for source in one.sources]
-        return min(trust.of_statement(told), trust.of_fact(told, sources))
+        return min(trust.of_statement(statement), trust.of_fact(statement, sources))
 
     def _held(self, line_id: str) -> SealedLine | None:
         """The conclusion as this observer holds it, if it does and it still stands."""

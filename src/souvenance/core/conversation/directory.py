@@ -55,10 +55,7 @@ def ensure(
     *,
     namespace: str = COMMON_NAMESPACE,
 ) -> tuple[Entry, bool]:
-    """The entry of that name, and whether it was made just now; what exists is left as it is.
-
-    Raises: NamespaceDenied if the name is that of a session out of reach.
-    """
+    """The entry of that name, and whether it is new. Raises: NamespaceDenied for a session out of reach."""
     found = find(ctx, kind, name)
     if found is not None:
         return found, False
@@ -72,18 +69,13 @@ def ensure(
 
 
 def ensure_session(ctx: RequestContext, session: str, asked: str | None = None) -> tuple[Entry, bool]:
-    """The session, made in the namespace asked for, or else in the common one, if it does not exist.
-
-    Raises: NamespaceDenied, Conflict, as `namespace_for`.
-    """
+    """The session, made if there is none. Raises: NamespaceDenied, Conflict, as `namespace_for`."""
     return ensure(ctx, SESSION, session, namespace=namespace_for(ctx, session, asked))
 
 
 def namespace_for(ctx: RequestContext, session: str | None, asked: str | None) -> str:
     """Where to write: where the session lies, or, without one, where asked, or else in the common namespace.
-
-    Raises: NamespaceDenied if that or what is asked for is not open; Conflict if both are and differ.
-    """
+    Raises: NamespaceDenied if that or what is asked for is not open; Conflict if both are and differ."""
     entry = None
     if session is not None:
         entry = ctx.tx.directory.entry(ctx.scope.workspace, SESSION, session)
@@ -128,8 +120,8 @@ def knows_peer(ctx: RequestContext, peer: Entry) -> bool:
     """Whether the peer came into being, was in a session or has lines where may be looked."""
     if ctx.scope.opens(peer.namespace):
         return True
-    ties = ctx.tx.directory.memberships(peer.workspace, MEMBER, held=peer.name)
-    return bool(in_reach(ctx, (tie.holder for tie in ties)) or compartments_of(ctx, peer.name))
+    memberships = ctx.tx.directory.memberships(peer.workspace, MEMBER, held=peer.name)
+    return bool(in_reach(ctx, (stay.holder for stay in memberships)) or compartments_of(ctx, peer.name))
 
 
 def change(ctx: RequestContext, entry: Entry, metadata: str | None, configuration: str | None) -> Entry:
@@ -185,11 +177,11 @@ def was_there(stays: Iterable[Stay], turn: int) -> bool:
 
 def members(ctx: RequestContext, session: str) -> dict[str, Membership]:
     """The present stay of each peer that is in the session."""
-    return {tie.held: tie for tie in stays(ctx, session) if tie.until is None}
+    return {stay.held: stay for stay in stays(ctx, session) if stay.until is None}
 
 
-def member_habits(tie: Membership | None) -> MemberReasoning:
-    return MemberReasoning() if tie is None else _decoded(tie.configuration, MemberReasoning)
+def member_habits(stay: Membership | None) -> MemberReasoning:
+    return MemberReasoning() if stay is None else _decoded(stay.configuration, MemberReasoning)
 
 
 def peer_habits(entry: Entry | None) -> PeerHabits:
@@ -197,25 +189,21 @@ def peer_habits(entry: Entry | None) -> PeerHabits:
 
 
 def join(ctx: RequestContext, session: str, peers: Mapping[str, MemberReasoning | None]) -> None:
-    """Let the peers into the session, making those that do not exist.
-
-    Who is in stays in since when it came; of its habits, those that are given replace the earlier ones.
-
-    Raises: NotFound, InvalidInput if too many would observe the others.
-    """
+    """Let the peers into the session, making those that do not exist. Who is in stays in; given habits
+    replace earlier ones. Raises: NotFound, InvalidInput if too many would observe the others."""
     present = members(ctx, session)
     joining = [peer for peer in peers if peer not in present]
     turn = next_turn(ctx, session) if joining else 0
     namespace = need(ctx, SESSION, session).namespace
     for peer, given in peers.items():
         ensure(ctx, PEER, peer, namespace=namespace)
-        tie = present.get(peer) or Membership(ctx.scope.workspace, MEMBER, session, peer, turn)
+        stay = present.get(peer) or Membership(ctx.scope.workspace, MEMBER, session, peer, turn)
         if given is not None:
-            tie = replace(tie, configuration=encoded(_with(member_habits(tie), given)))
-        if present.get(peer) != tie:
-            ctx.tx.directory.add_membership(tie)
-            present[peer] = tie
-    if sum(member_habits(tie).observe_others is True for tie in present.values()) > MOST_OBSERVERS:
+            stay = replace(stay, configuration=encoded(_with(member_habits(stay), given)))
+        if present.get(peer) != stay:
+            ctx.tx.directory.add_membership(stay)
+            present[peer] = stay
+    if sum(member_habits(stay).observe_others is True for stay in present.values()) > MOST_OBSERVERS:
         raise InvalidInput(
             f"more than {MOST_OBSERVERS} peers of the session would observe the others",
             hint="Set observe_others for fewer peers; nothing was changed.",
@@ -226,8 +214,8 @@ def leave(ctx: RequestContext, session: str, peers: Iterable[str]) -> None:
     present = members(ctx, session)
     leaving = [present[peer] for peer in peers if peer in present]
     turn = next_turn(ctx, session) if leaving else 0
-    for tie in leaving:
-        ctx.tx.directory.add_membership(replace(tie, until=turn))
+    for stay in leaving:
+        ctx.tx.directory.add_membership(replace(stay, until=turn))
 
 
 def set_members(ctx: RequestContext, session: str, peers: Mapping[str, MemberReasoning | None]) -> None:
@@ -252,10 +240,7 @@ def _with(earlier: MemberReasoning, given: MemberReasoning) -> MemberReasoning:
 
 
 def scope_sessions(ctx: RequestContext, scopes: Iterable[str]) -> frozenset[str]:
-    """The sessions of all these scopes together, as far as may be looked.
-
-    Raises: NotFound if one of the scopes does not exist.
-    """
+    """The sessions of all these scopes, as far as may be looked. Raises: NotFound for an unknown scope."""
     found: set[str] = set()
     for scope in scopes:
         need(ctx, SCOPE, scope)
@@ -265,8 +250,8 @@ def scope_sessions(ctx: RequestContext, scopes: Iterable[str]) -> frozenset[str]
 
 def picks(ctx: RequestContext, scope: str) -> list[Membership]:
     """Which sessions are in the scope, as far as may be looked."""
-    ties = ctx.tx.directory.memberships(ctx.scope.workspace, PICK, holder=scope)
-    return [tie for tie in ties if find(ctx, SESSION, tie.held) is not None]
+    memberships = ctx.tx.directory.memberships(ctx.scope.workspace, PICK, holder=scope)
+    return [one for one in memberships if find(ctx, SESSION, one.held) is not None]
 
 
 def pick(ctx: RequestContext, scope: str, session: str) -> None:

@@ -30,7 +30,7 @@ from souvenance.domain.jobs import DREAM, Job
 from souvenance.domain.line import CARD, LinePlace
 from souvenance.domain.names import SESSIONS, Compartment
 from souvenance.errors import Conflict, NotFound
-from souvenance.ports.store import EVERYTHING, Turns, TurnSpan, Views
+from souvenance.ports.store import EVERYTHING, LineQuery, TurnQuery, ViewQuery
 
 _VIEWS = (*KINDS, CARD)
 
@@ -38,10 +38,7 @@ _VIEWS = (*KINDS, CARD)
 def erase_message(
     ctx: RequestContext, session: str, message_id: str, *, with_empty_session: bool = False
 ) -> Changes:
-    """`with_empty_session`: the session goes too, if it then holds nothing.
-
-    Raises: NotFound.
-    """
+    """`with_empty_session`: the session goes too, if it then holds nothing. Raises: NotFound."""
     line = find_message(ctx, session, message_id)
     changes = Changes()
     erase_lines(ctx, [line], changes)
@@ -64,10 +61,7 @@ def erase_conclusion(ctx: RequestContext, line_id: str) -> Changes:
 
 
 def erase_session(ctx: RequestContext, session: str) -> Changes:
-    """What was said in the session and concluded in it; the name may be used again.
-
-    Raises: NotFound.
-    """
+    """What was said in the session and concluded in it; the name may be used again. Raises: NotFound."""
     entry = directory.need(ctx, SESSION, session)
     lines = _lines_of(ctx, entry)
     changes = Changes({entry.namespace}, gone_session=session)
@@ -87,7 +81,7 @@ def _lines_of(ctx: RequestContext, session: Entry) -> dict[tuple[Compartment, st
         for line in ctx.tx.lines.of_session(workspace, owner, session.name)
         if line.compartment.namespace == namespace
     ]
-    held = ctx.tx.lines.views(Views(workspace, KINDS, sessions=(session.name,), namespaces=(namespace,)))
+    held = ctx.tx.lines.views(ViewQuery(workspace, KINDS, sessions=(session.name,), namespaces=(namespace,)))
     return {(line.compartment, line.id): line for line in (*said, *held)}
 
 
@@ -102,16 +96,13 @@ def _strike_session(ctx: RequestContext, session: str) -> None:
 
 
 def erase_peer(ctx: RequestContext, peer: str, *, keep_messages: bool) -> Changes:
-    """What the peer holds, what others hold of it, and, unless kept, what it said.
-
-    Raises: NotFound.
-    """
+    """What the peer holds, what others hold of it, and, unless kept, what it said. Raises: NotFound."""
     entry = directory.need(ctx, PEER, peer)
     if not directory.knows_peer(ctx, entry):
         raise NotFound("there is no such peer")
     workspace = ctx.scope.workspace
     compartments = compartments_held(ctx, peer)
-    span = TurnSpan(
+    span = LineQuery(
         workspace,
         peer,
         [compartment.namespace for compartment in compartments],
@@ -119,10 +110,10 @@ def erase_peer(ctx: RequestContext, peer: str, *, keep_messages: bool) -> Change
         limit=EVERYTHING,
     )
     own = [line for line in ctx.tx.lines.walk(span) if not (keep_messages and line.turn is not None)]
-    of_it = ctx.tx.lines.views(Views(workspace, _VIEWS, about=peer, namespaces=ctx.scope.namespaces))
+    of_it = ctx.tx.lines.views(ViewQuery(workspace, _VIEWS, about=peer, namespaces=ctx.scope.namespaces))
     changes = Changes()
-    ties = ctx.tx.directory.memberships(workspace, MEMBER, held=peer)
-    sessions = directory.in_reach(ctx, (tie.holder for tie in ties))
+    memberships = ctx.tx.directory.memberships(workspace, MEMBER, held=peer)
+    sessions = directory.in_reach(ctx, (stay.holder for stay in memberships))
     erase_lines(ctx, {(line.compartment, line.id): line for line in (*own, *of_it)}.values(), changes)
     if keep_messages:
         for session in sorted(sessions):
@@ -183,22 +174,19 @@ def _elsewhere(ctx: RequestContext, peer: str) -> set[str]:
     workspace, stored = ctx.scope.workspace, ctx.tx.directory
     held = [
         line.compartment.namespace
-        for span in (Views(workspace, _VIEWS, owner=peer), Views(workspace, _VIEWS, about=peer))
+        for span in (ViewQuery(workspace, _VIEWS, owner=peer), ViewQuery(workspace, _VIEWS, about=peer))
         for line in ctx.tx.lines.views(span)
     ]
     entries = [
-        stored.entry(workspace, SESSION, tie.holder)
-        for tie in stored.memberships(workspace, MEMBER, held=peer)
+        stored.entry(workspace, SESSION, stay.holder)
+        for stay in stored.memberships(workspace, MEMBER, held=peer)
     ]
     found = {*held, *(entry.namespace for entry in entries if entry is not None)}
     return {namespace for namespace in found if not ctx.scope.opens(namespace)}
 
 
 def erase_workspace(ctx: RequestContext) -> Changes:
-    """Everything in the workspace but its audit log.
-
-    Raises: NotFound, Conflict while there are sessions.
-    """
+    """Everything in the workspace but its audit log. Raises: NotFound, Conflict while there are sessions."""
     workspace, stored = ctx.scope.workspace, ctx.tx.directory
     directory.need(ctx, WORKSPACE, workspace)
     if stored.count(workspace, SESSION, ctx.scope.namespaces):
@@ -236,7 +224,9 @@ def _is_used_elsewhere(ctx: RequestContext) -> bool:
     workspace, lines = ctx.scope.workspace, ctx.tx.lines
     return bool(ctx.tx.directory.count(workspace, SESSION)) or any(
         lines.views(
-            Views(workspace, _VIEWS, owner=compartment.owner, limit=1, namespaces=(compartment.namespace,))
+            ViewQuery(
+                workspace, _VIEWS, owner=compartment.owner, limit=1, namespaces=(compartment.namespace,)
+            )
         )
         for compartment in lines.compartments()
         if compartment.workspace == workspace and not ctx.scope.opens(compartment.namespace)
@@ -246,7 +236,7 @@ def _is_used_elsewhere(ctx: RequestContext) -> bool:
 def erase_scope(ctx: RequestContext, scope: str) -> None:
     """The scope, or, where it has sessions out of reach, only the others in it."""
     workspace, stored = ctx.scope.workspace, ctx.tx.directory
-    picked = {tie.held for tie in stored.memberships(workspace, PICK, holder=scope)}
+    picked = {one.held for one in stored.memberships(workspace, PICK, holder=scope)}
     mine = directory.in_reach(ctx, picked)
     if any(stored.entry(workspace, SESSION, session) for session in picked - mine):
         for session in mine:
@@ -300,7 +290,7 @@ def erase_resting(
     said = {
         line.id
         for session in directory.in_reach(ctx, named)
-        for line in ctx.tx.lines.turns(Turns(workspace, session, owner=owner))
+        for line in ctx.tx.lines.turns(TurnQuery(workspace, session, owner=owner))
     }
     unsaid = said.intersection(gone)
     weakened: dict[tuple[Compartment, str], set[str]] = defaultdict(set)
@@ -308,16 +298,14 @@ def erase_resting(
     for compartment, observed in weakened:
         card = cards.Card(ctx, compartment.owner, observed, compartment.namespace)
         card.strike((), changes, messages=unsaid)
-    held = ctx.tx.lines.views(Views(workspace, KINDS, owner, namespaces=ctx.scope.namespaces))
+    held = ctx.tx.lines.views(ViewQuery(workspace, KINDS, owner, namespaces=ctx.scope.namespaces))
     reasoned = _reasoned_from(ctx, {line.id for line in held}.intersection(gone))
     erase_lines(ctx, [*resting, *(line for line in reasoned if line.compartment.owner != owner)], changes)
 
 
 def _unsay(ctx: RequestContext, sessions: Iterable[str], changes: Changes) -> None:
-    """Make ready for messages of the sessions to go: their turns are spent, and summaries tell of them.
-
-    A summary says in one text what several said: it goes as a whole, and is made again without them.
-    """
+    """Make ready for messages of the sessions to go: their turns are spent, and summaries tell of them. A
+    summary says in one text what several said: it goes as a whole, and is made again without them."""
     for session in sessions:
         entry = directory.find(ctx, SESSION, session)
         if entry is None:
@@ -337,10 +325,8 @@ def _unsay(ctx: RequestContext, sessions: Iterable[str], changes: Changes) -> No
 def _resting_on(
     ctx: RequestContext, gone: Collection[str], weakened: dict[tuple[Compartment, str], set[str]]
 ) -> list[LinePlace]:
-    """The lines that followed from these and do no longer; whose still do is noted as weakened.
-
-    What follows from several together follows no longer without one of them.
-    """
+    """The lines that followed from these and do no longer; whose still do is noted as weakened. What follows
+    from several together follows no longer without one of them."""
     workspace = ctx.scope.workspace
     resting = ctx.tx.lines.citing(workspace, gone)
     ctx.tx.lines.uncite(workspace, gone)

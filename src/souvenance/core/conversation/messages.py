@@ -20,7 +20,7 @@ from souvenance.domain.jobs import SUMMARISE, Job
 from souvenance.domain.line import SealedLine
 from souvenance.domain.trust import Trust
 from souvenance.errors import NotFound
-from souvenance.ports.store import Turns
+from souvenance.ports.store import TurnQuery
 
 
 class StoredMessage(Struct, frozen=True):
@@ -88,12 +88,9 @@ def page_of(
     offset: int,
     limit: int,
 ) -> tuple[list[StoredMessage], int]:
-    """A page of the session's messages, and how many there are in all.
-
-    Raises: NotFound, Tampered.
-    """
+    """A page of the session's messages, and how many there are in all. Raises: NotFound, Tampered."""
     directory.need(ctx, SESSION, session)
-    span = Turns(ctx.scope.workspace, session, newest_first=newest_first)
+    span = TurnQuery(ctx.scope.workspace, session, newest_first=newest_first)
     if wanted is None:
         total = ctx.tx.lines.count_turns(ctx.scope.workspace, session)
         lines = ctx.tx.lines.turns(replace(span, offset=offset, limit=limit))
@@ -120,10 +117,7 @@ def read_message(ctx: RequestContext, session: str, message_id: str) -> StoredMe
 
 
 def annotate(ctx: RequestContext, session: str, message_id: str, metadata: str) -> StoredMessage:
-    """The message with other metadata; what was said can't be changed.
-
-    Raises: NotFound, Tampered.
-    """
+    """The message with other metadata; what was said can't be changed. Raises: NotFound, Tampered."""
     line = find_message(ctx, session, message_id)
     ctx.tx.lines.annotate(line.compartment, line.id, metadata)
     changed = replace(line, metadata=metadata)
@@ -131,13 +125,8 @@ def annotate(ctx: RequestContext, session: str, message_id: str, metadata: str) 
 
 
 def clone(ctx: RequestContext, session: str, upto: str | None) -> tuple[Entry, Changes]:
-    """A new session in the same namespace, with the same peers and messages, up to and with that one.
-
-    Only lines of this workspace, this session and its namespace are copied. What was concluded from them is
-    known already, and is not concluded again.
-
-    Raises: NotFound, Tampered.
-    """
+    """A new session in the same namespace, with the same peers and messages, up to and with that one. Nothing
+    is concluded from them again. Raises: NotFound, Tampered."""
     source = directory.need(ctx, SESSION, session)
     last = None if upto is None else find_message(ctx, session, upto).turn
     entry, _ = directory.ensure(
@@ -154,7 +143,7 @@ def clone(ctx: RequestContext, session: str, upto: str | None) -> tuple[Entry, C
     opener = Opener(ctx)
     lines = [
         line
-        for line in ctx.tx.lines.turns(Turns(ctx.scope.workspace, session, last=last))
+        for line in ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, session, last=last))
         if line.compartment.namespace == source.namespace
     ]
     for line, line_id in zip(lines, ctx.fresh_ids(len(lines)), strict=True):

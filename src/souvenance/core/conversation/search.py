@@ -32,7 +32,7 @@ from souvenance.domain.representation import Quote
 from souvenance.domain.trust import Trust, is_carried
 from souvenance.language import terms as words
 from souvenance.language.signs import ASKS, signs
-from souvenance.ports.store import Turns, TurnSpan
+from souvenance.ports.store import LineQuery, TurnQuery
 
 _WINDOW = 300
 """How many of the newest messages are looked through for a part of a word."""
@@ -168,9 +168,9 @@ def _compartments(ctx: RequestContext, where: Where) -> list[Compartment]:
     """Where such messages may lie: with those who may have said them, in the namespaces of their sessions."""
     if where.sessions is not None and where.peer is None:
         found = [
-            compartment_of(ctx, owner, directory.need(ctx, SESSION, session).namespace)
+            compartment_of(ctx, stay.held, directory.need(ctx, SESSION, session).namespace)
             for session in sorted(directory.in_reach(ctx, where.sessions))
-            for owner in _were_in(ctx, session)
+            for stay in directory.stays(ctx, session)
         ]
         return list(dict.fromkeys(found))
     owners = [where.peer] if where.peer is not None else _anyone(ctx)
@@ -185,10 +185,6 @@ def _compartments(ctx: RequestContext, where: Where) -> list[Compartment]:
     ]
 
 
-def _were_in(ctx: RequestContext, session: str) -> list[str]:
-    return [stay.held for stay in directory.stays(ctx, session)]
-
-
 def _anyone(ctx: RequestContext) -> list[str]:
     entries = [
         entry for kind in (PEER, FORMER) for entry in ctx.tx.directory.entries(ctx.scope.workspace, kind)
@@ -197,18 +193,15 @@ def _anyone(ctx: RequestContext) -> list[str]:
 
 
 def may_find(ctx: RequestContext, where: Where) -> Test:
-    """Whether a line is a message that the search may return.
-
-    What a deleted peer left under its name is not its namesake's.
-    """
+    """Tells messages that the search may return. What a deleted peer said is not its namesake's."""
     stays: dict[str, list[directory.Stay]] = {}
 
     def witnessed(session: str, turn: int) -> bool:
         if session not in stays:
-            ties = ctx.tx.directory.memberships(
+            memberships = ctx.tx.directory.memberships(
                 ctx.scope.workspace, MEMBER, holder=session, held=where.perspective
             )
-            stays[session] = [(tie.since, tie.until) for tie in ties]
+            stays[session] = [(stay.since, stay.until) for stay in memberships]
         return directory.was_there(stays[session], turn)
 
     since = 0
@@ -246,7 +239,7 @@ def newest_of(ctx: RequestContext, where: Where, limit: int) -> list[SealedLine]
     """The newest lines there, newest first; whether the search may return them is not looked at."""
     workspace = ctx.scope.workspace
     if where.peer is not None and where.sessions is None:
-        return ctx.tx.lines.walk(TurnSpan(workspace, where.peer, directory.namespaces(ctx), limit=limit))
+        return ctx.tx.lines.walk(LineQuery(workspace, where.peer, directory.namespaces(ctx), limit=limit))
     if where.sessions is None:
         sessions = ctx.tx.directory.entries(
             workspace, SESSION, namespaces=ctx.scope.namespaces, newest_first=True, limit=_SESSIONS
@@ -258,7 +251,7 @@ def newest_of(ctx: RequestContext, where: Where, limit: int) -> list[SealedLine]
         line
         for session in sessions
         for line in ctx.tx.lines.turns(
-            Turns(workspace, session.name, owner=where.peer, newest_first=True, limit=limit)
+            TurnQuery(workspace, session.name, owner=where.peer, newest_first=True, limit=limit)
         )
     ]
     found.sort(key=lambda line: line.id, reverse=True)
@@ -299,13 +292,8 @@ class Passage(Struct, frozen=True):
 
 
 def quotes(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> tuple[list[Passage], int]:
-    """What answers the question, or, where there is none or nothing answers it, what is central; and how many
-    tokens that takes.
-
-    If nobody asked to see it, what is central follows what answers, where that takes less than half.
-
-    Raises: NotFound, Tampered.
-    """
+    """What answers the question and how many tokens it takes; where nothing does, what is central. If nobody
+    asked to see it, both, where there is room. Raises: NotFound, Tampered."""
     chosen = _Chosen(ctx, asked, tokens)
     for one in find_evidence(ctx, asked, tokens) if asked.query.strip() else ():
         chosen.take(one.message)
@@ -355,10 +343,6 @@ def written(ctx: RequestContext, passages: Iterable[Passage]) -> list[representa
     ]
 
 
-def lines_of(passages: Iterable[Passage]) -> list[SealedLine]:
-    return [message.line for one in passages for message in one.messages]
-
-
 def _where(asked: EvidenceQuery) -> Where:
     perspective = asked.observer if asked.observer != asked.observed else None
     return Where(peer=asked.observed, sessions=asked.sessions, perspective=perspective)
@@ -372,7 +356,11 @@ def _most_central(ctx: RequestContext, asked: EvidenceQuery, among: int) -> Iter
     passes = may_find(ctx, where)
     newest = [line for line in newest_of(ctx, where, _LOOKED_THROUGH * among) if passes(line)][:among]
     messages = [StoredMessage(line, opener.text(line)) for line in sorted(newest, key=said_at)]
-    own = [one for one in messages if not _is_carried(one.line) and asked.passes(one.line)]
+    own = [
+        one
+        for one in messages
+        if not is_carried(one.line.kind, decode_metadata(one.line.metadata)) and asked.passes(one.line)
+    ]
     for number in central([one.text for one in own]):
         if _class_of(ctx, own[number]) == Trust.SAID:  # It takes long to see, and few are taken.
             yield own[number]
@@ -453,7 +441,7 @@ class _Chosen:
         turn = line.turn or 0
         if not around or self.full:
             return []
-        span = Turns(
+        span = TurnQuery(
             line.compartment.workspace, line.session or "", first=max(0, turn - around), last=turn + around
         )
         chosen = self._by_session[line.session or ""]
@@ -488,10 +476,7 @@ class _Chosen:
 
 
 def _in_order(ctx: RequestContext, asked: EvidenceQuery, chosen: _Chosen) -> list[Passage]:
-    """The best passage first; those that hold the same terms of the question change places, the newest first.
-
-    They are about the same thing.
-    """
+    """The best passage first; of those that hold the same terms of the question, the newest."""
     passages = chosen.passages()
     terms = frozenset(understand(ctx, asked.query).terms) if asked.query.strip() else frozenset()
     places: dict[frozenset[str], list[int]] = defaultdict(list)
@@ -509,10 +494,6 @@ def _in_order(ctx: RequestContext, asked: EvidenceQuery, chosen: _Chosen) -> lis
 def _name_tokens(name: str) -> int:
     """At most so many tokens does a name take, with the marks around it. To count them takes longer."""
     return 3 + 2 * len(name) // 3
-
-
-def _is_carried(line: SealedLine) -> bool:
-    return is_carried(line.kind, decode_metadata(line.metadata))
 
 
 def _class_of(ctx: RequestContext, message: StoredMessage) -> Trust:

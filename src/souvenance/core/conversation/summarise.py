@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 from msgspec import Struct
 
-from souvenance.core.conversation.compartments import Changes, Opener, sessions_compartment, write_line
+from souvenance.core.conversation.compartments import Changes, Opener, compartment_of, write_line
 from souvenance.core.conversation.messages import class_of
 from souvenance.core.request_context import RequestContext, said_at
 from souvenance.decoders import settled
@@ -21,7 +21,7 @@ from souvenance.domain.names import SESSIONS
 from souvenance.domain.representation import INDENT, Quote, dated_quote, fitting
 from souvenance.domain.trust import Trust
 from souvenance.ports.model import Turn
-from souvenance.ports.store import Turns
+from souvenance.ports.store import TurnQuery
 
 SHORT_TOKENS = 1000
 LONG_TOKENS = 4000
@@ -71,10 +71,7 @@ class SummaryStretch(Struct, frozen=True):
 
 
 def summaries(ctx: RequestContext, session: str) -> list[StoredSummary]:
-    """The newest short and the newest long summary, as far as there are any, the short one first.
-
-    Raises: Tampered.
-    """
+    """The newest short and the newest long summary, if there are any. Raises: Tampered."""
     newest: dict[bool, tuple[_Note, SealedLine]] = {}
     for place in ctx.tx.lines.of_session(ctx.scope.workspace, SESSIONS, session):
         line = ctx.tx.lines.get(place.compartment, place.id)
@@ -102,15 +99,12 @@ def is_note(metadata: str) -> bool:
 
 
 def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:
-    """None if there is nothing new to summarise.
-
-    Raises: Tampered.
-    """
+    """None if there is nothing new to summarise. Raises: Tampered."""
     session = task.session or ""
     long = msgspec.json.decode(task.payload, type=settled(SummaryKind)).long
     earlier = next((one for one in summaries(ctx, session) if one.long == long), None)
     first = 0 if earlier is None else earlier.turn + 1
-    lines = ctx.tx.lines.turns(Turns(ctx.scope.workspace, session, first=first, last=task.last))
+    lines = ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, session, first=first, last=task.last))
     if not lines:
         return None
     opener = Opener(ctx)
@@ -135,10 +129,8 @@ def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:
 def by_quotes(
     earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
 ) -> str:
-    """Quotations of the turns that tell most, in order, after what the earlier summary says.
-
-    All of it in at most so many tokens: of these the earlier summary has half, or what the turns leave.
-    """
+    """Quotations of the turns that tell most, in order, after what the earlier summary says. All of it in at
+    most so many tokens: of these the earlier summary has half, or what the turns leave."""
     before = (earlier or "").splitlines()
     space = most_tokens - min(most_tokens // 2, sum(count(f"{line}\n") for line in before))
     kept: dict[int, str] = {}
@@ -149,25 +141,23 @@ def by_quotes(
         if cost <= space:
             kept[number] = quote
             space, most_tokens = space - cost, most_tokens - cost
-    told = fitting(before[::-1], lambda line: count(f"{line}\n"), most_tokens)
-    while told and told[0].startswith(INDENT):
-        del told[0]  # It went on with a message that is no longer told.
-    return "\n".join((*told, *(quote for _, quote in sorted(kept.items()))))
+    earlier_lines = fitting(before[::-1], lambda line: count(f"{line}\n"), most_tokens)
+    while earlier_lines and earlier_lines[0].startswith(INDENT):
+        del earlier_lines[0]  # It went on with a message that is no longer told.
+    return "\n".join((*earlier_lines, *(quote for _, quote in sorted(kept.items()))))
 
 
 def keep_summary(ctx: RequestContext, stretch: SummaryStretch, text: str) -> Changes:
-    """Put the summary in place of the earlier one of its kind; an empty one changes nothing.
-
-    If a message was deleted while the reasoner thought, it has to think again.
-    """
+    """Put the summary in place of the earlier one of its kind; an empty one changes nothing. If a message was
+    deleted while the reasoner thought, it has to think again."""
     changes = Changes()
-    span = Turns(ctx.scope.workspace, stretch.session, first=stretch.first, last=stretch.upto)
+    span = TurnQuery(ctx.scope.workspace, stretch.session, first=stretch.first, last=stretch.upto)
     if [line.id for line in ctx.tx.lines.turns(span)] != stretch.read:
         ctx.tx.work.add(stretch.job, ctx.now)
         return changes
     if not text.strip():
         return changes
-    compartment = sessions_compartment(ctx, stretch.job.namespace)
+    compartment = compartment_of(ctx, SESSIONS, stretch.job.namespace)
     for place in ctx.tx.lines.of_session(ctx.scope.workspace, compartment.owner, stretch.session):
         earlier = ctx.tx.lines.get(place.compartment, place.id)
         if (

@@ -39,10 +39,7 @@ class Delivery(Struct, frozen=True):
 
 
 def add_endpoint(ctx: RequestContext, url: str) -> tuple[Entry, bool]:
-    """The endpoint of that address, and whether it is new.
-
-    Raises: Conflict if there are too many.
-    """
+    """The endpoint of that address, and whether it is new. Raises: Conflict if there are too many."""
     known = endpoints(ctx)
     for entry in known:
         if url_of(entry) == url:
@@ -85,8 +82,8 @@ def announce(ctx: RequestContext, event: str, **data: Any) -> int:
     known = endpoints(ctx)
     if not known:
         return 0
-    told = {"type": event, "data": {"workspace_id": ctx.scope.workspace, **data}}
-    body = msgspec.json.encode({**told, "timestamp": to_datetime(ctx.now)}).decode()
+    message = {"type": event, "data": {"workspace_id": ctx.scope.workspace, **data}}
+    body = msgspec.json.encode({**message, "timestamp": to_datetime(ctx.now)}).decode()
     for entry in known:
         payload = msgspec.json.encode(Delivery(entry.name, body)).decode()
         ctx.tx.work.add(Job(ctx.scope.workspace, DELIVER, payload=payload), ctx.now)

@@ -38,17 +38,8 @@ from souvenance.domain.relevance import MEANING, worth_showing
 from souvenance.domain.timestamps import to_datetime
 from souvenance.domain.trust import Trust
 from souvenance.errors import InvalidInput, ModelUnavailable, Unsupported
+from souvenance.gate.conversation import resource as r
 from souvenance.gate.conversation.context import may_look, narrowed, sessions_asked
-from souvenance.gate.conversation.resource import (
-    AnyName,
-    Done,
-    JsonObject,
-    PeerName,
-    Scopes,
-    WorkspaceRequest,
-    operation,
-    whole_workspace,
-)
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
@@ -59,20 +50,20 @@ Question = Annotated[str, Meta(min_length=1, max_length=10_000)]
 Level = Literal["minimal", "low", "medium", "high", "max"]
 
 
-class AskWorkspace(WorkspaceRequest, frozen=True, kw_only=True):
+class AskWorkspace(r.WorkspaceRequest, frozen=True, kw_only=True):
     query: Question
-    session_id: AnyName | None = None
-    filters: JsonObject | None = None
-    scope: Scopes | None = None
+    session_id: r.AnyName | None = None
+    filters: r.JsonObject | None = None
+    scope: r.Scopes | None = None
     stream: bool = False
     reasoning_level: Level = "low"
-    response_format: JsonObject | None = None
+    response_format: r.JsonObject | None = None
     include_evidence: bool = False
 
 
 class AskPeer(AskWorkspace, frozen=True, kw_only=True):
-    peer_id: PeerName
-    target: PeerName | None = None
+    peer_id: r.PeerName
+    target: r.PeerName | None = None
 
 
 class ReadConclusion(Answer, frozen=True):
@@ -99,7 +90,7 @@ class ReadMessage(Answer, frozen=True):
 
 class ToolCall(Answer, frozen=True):
     tool_name: str
-    tool_input: JsonObject
+    tool_input: r.JsonObject
 
 
 class Evidence(Answer, frozen=True):
@@ -170,7 +161,7 @@ class Gathered(Struct, frozen=True):
 
     def statements(self, local: Callable[[int], int]) -> list[SourceStatement]:
         """`local` gives the local time of a moment."""
-        told = [
+        statements = [
             SourceStatement(
                 view.line.id,
                 view.text,
@@ -183,10 +174,10 @@ class Gathered(Struct, frozen=True):
         for message in self.messages:
             line = message.line
             carried = trust.of_message(line.kind, decode_metadata(line.metadata), message.text) < Trust.SAID
-            told.append(
+            statements.append(
                 SourceStatement(line.id, message.text, local(said_at(line)), line.compartment.owner, carried)
             )
-        return told
+        return statements
 
 
 class QuotedAnswer(Struct, frozen=True):
@@ -203,10 +194,8 @@ def _may_ask_peer(rights: Rights, request: AskPeer) -> None:
 
 
 def _question(call: AuthorisedRequest, request: AskWorkspace) -> ChatQuestion:
-    """What is asked about, as far as the cap reaches now.
-
-    An agent that asks for a person on its own gets quotations only if that person asked for something.
-    """
+    """What is asked about, as far as the cap reaches now. An agent that asks for a person on its own gets
+    quotations only if that person asked for something."""
     text = check_text(request.query, "query")
     wanted, wrote = taken_apart(text)
     quotations = not wanted or asks(wrote)
@@ -273,7 +262,7 @@ def _by_model(call: AuthorisedRequest, request: AskWorkspace, model: Model) -> O
 
     def pieces() -> Iterator[str | ChatAnswer]:
         try:
-            told = yield from dialectic.tell(inquiry)
+            reply = yield from dialectic.tell(inquiry)
         except ModelUnavailable as error:
             if shape is not None:
                 raise
@@ -284,16 +273,16 @@ def _by_model(call: AuthorisedRequest, request: AskWorkspace, model: Model) -> O
             return
         evidence = None
         if request.include_evidence:
-            cited = _cited(_together(gathered), told.cited)
-            evidence = _evidence(cited, request.query, told.searched)
-        yield ChatAnswer(told.text or None, evidence, told.by or dialectic.name, told.lacking or None)
+            cited = _cited(_together(gathered), reply.cited)
+            evidence = _evidence(cited, request.query, reply.searched)
+        yield ChatAnswer(reply.text or None, evidence, reply.by or dialectic.name, reply.lacking or None)
 
     def answer(row: Row) -> ChatAnswer | Telling:
         if request.stream:
             return Telling(pieces())
-        *_, told = pieces()
-        assert isinstance(told, ChatAnswer)  # noqa: S101 - it is what the pieces end with
-        return told
+        *_, last = pieces()
+        assert isinstance(last, ChatAnswer)  # noqa: S101 - it is what the pieces end with
+        return last
 
     return _looked(call, gathered[0], answer)
 
@@ -304,7 +293,7 @@ def _quotes_instead(call: AuthorisedRequest, request: AskWorkspace) -> QuotedAns
 
     def look(again: AuthorisedRequest) -> Outcome:
         found.append(_quotes(again, request))
-        return _looked(again, found[-1].rests_on, Done())
+        return _looked(again, found[-1].rests_on, r.Done())
 
     call.again(look)
     return found[-1]
@@ -317,17 +306,14 @@ def _searched(
 
     def look(again: AuthorisedRequest) -> Outcome:
         gathered.append(_look(again.ctx, replace(_question(again, request), text=words)))
-        return _looked(again, gathered[-1], Done())
+        return _looked(again, gathered[-1], r.Done())
 
     call.again(look)
     return gathered[-1].statements(call.ctx.services.local)
 
 
 def _answer(ctx: RequestContext, question: ChatQuestion) -> QuotedAnswer:
-    """The conclusions and passages that answer best; nothing where none answers it well.
-
-    Raises: NotFound, Tampered.
-    """
+    """The conclusions and passages that answer well, if any do. Raises: NotFound, Tampered."""
     depth = LEVELS[question.level]
     asked, tokens = _asked(question, depth), depth.passages * _TOKENS_PER_PASSAGE
     found = search.find_evidence(ctx, asked, tokens)
@@ -337,10 +323,10 @@ def _answer(ctx: RequestContext, question: ChatQuestion) -> QuotedAnswer:
     ]
     answers = any(_answer_well([one.signals for one in found]))
     passages = search.answering(ctx, asked, found, tokens)[: depth.passages] if answers else []
-    told = [representation.conclusion_line(written(ctx, view)) for view in views]
+    conclusion_lines = [representation.conclusion_line(written(ctx, view)) for view in views]
     quoted = representation.quoted(search.written(ctx, passages))
     messages = [message for one in passages for message in one.messages]
-    return QuotedAnswer("\n\n".join(filter(None, (*told, quoted))), Gathered(views, messages))
+    return QuotedAnswer("\n\n".join(filter(None, (*conclusion_lines, quoted))), Gathered(views, messages))
 
 
 def _answer_well(found: Sequence[Mapping[str, float]]) -> list[bool]:
@@ -351,10 +337,7 @@ def _answer_well(found: Sequence[Mapping[str, float]]) -> list[bool]:
 
 
 def _gather(ctx: RequestContext, question: ChatQuestion) -> Gathered:
-    """What a model may answer from: what its words find, and the newest conclusions.
-
-    Raises: NotFound, Tampered.
-    """
+    """What its words find, and the newest conclusions. Raises: NotFound, Tampered."""
     found = _look(ctx, question)
     newest = newest_views(ctx, _whose(question), LEVELS[question.level].found)
     return _together([found, Gathered(newest, [])])
@@ -454,7 +437,7 @@ def _checked_shape(shape: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return shape
 
 
-ASK_PEER = operation("peers.chat", "get", AskPeer, ChatAnswer, _answered, _may_ask_peer, waits=True)
-ASK_WORKSPACE = operation(
-    "workspaces.chat", "get", AskWorkspace, ChatAnswer, _answered, whole_workspace, waits=True
+ASK_PEER = r.operation("peers.chat", "get", AskPeer, ChatAnswer, _answered, _may_ask_peer, waits=True)
+ASK_WORKSPACE = r.operation(
+    "workspaces.chat", "get", AskWorkspace, ChatAnswer, _answered, r.whole_workspace, waits=True
 )

@@ -30,23 +30,7 @@ from souvenance.domain.names import Namespace
 from souvenance.domain.timestamps import to_datetime
 from souvenance.domain.trust import Trust
 from souvenance.errors import CapOpMismatch, InvalidInput, NotFound
-from souvenance.gate.conversation.resource import (
-    AnyName,
-    BareListAnswer,
-    Done,
-    JsonObject,
-    ListRequest,
-    PeerName,
-    Query,
-    ResponsePage,
-    Share,
-    UpTo100,
-    WorkspaceRequest,
-    encode_object,
-    erased,
-    moment_ms,
-    operation,
-)
+from souvenance.gate.conversation import resource as r
 from souvenance.gate.messages import Answer, Request
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
@@ -56,39 +40,39 @@ MOST_CONCLUSION_CHARS = 65_535
 
 class NewConclusion(Request, frozen=True, forbid_unknown_fields=False, kw_only=True):
     content: Annotated[str, Meta(min_length=1, max_length=MOST_CONCLUSION_CHARS)]
-    observer_id: PeerName
-    observed_id: PeerName
-    session_id: AnyName | None = None
-    source_ids: Annotated[list[AnyName], Meta(max_length=20)] | None = None
+    observer_id: r.PeerName
+    observed_id: r.PeerName
+    session_id: r.AnyName | None = None
+    source_ids: Annotated[list[r.AnyName], Meta(max_length=20)] | None = None
     """What it follows from: messages and other conclusions of its namespace, which the cap may read."""
     created_at: datetime | None = None
     """When it was known, if not now."""
-    metadata: JsonObject | None = None
+    metadata: r.JsonObject | None = None
     quoted: bool = False
     """Whether it is the word of somebody else than the observed, as what another memory held."""
     key: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
     """What it is known again by: with the same key, it is not added again."""
 
 
-class AddConclusions(WorkspaceRequest, frozen=True, kw_only=True):
+class AddConclusions(r.WorkspaceRequest, frozen=True, kw_only=True):
     conclusions: Annotated[list[NewConclusion], Meta(min_length=1, max_length=100)]
     namespace: Namespace | None = None
     """Where those lie that name no session; without it, in the common namespace."""
 
 
-class ListConclusions(ListRequest, frozen=True, kw_only=True):
-    filters: JsonObject | None = None
+class ListConclusions(r.ListRequest, frozen=True, kw_only=True):
+    filters: r.JsonObject | None = None
 
 
-class QueryConclusions(WorkspaceRequest, frozen=True, kw_only=True):
-    query: Query
-    top_k: UpTo100 = 10
-    distance: Share | None = None
-    filters: JsonObject | None = None
+class QueryConclusions(r.WorkspaceRequest, frozen=True, kw_only=True):
+    query: r.Query
+    top_k: r.UpTo100 = 10
+    distance: r.Share | None = None
+    filters: r.JsonObject | None = None
 
 
-class OfConclusion(WorkspaceRequest, frozen=True, kw_only=True):
-    conclusion_id: AnyName
+class OfConclusion(r.WorkspaceRequest, frozen=True, kw_only=True):
+    conclusion_id: r.AnyName
 
 
 class ConclusionAnswer(Answer, frozen=True):
@@ -118,11 +102,11 @@ class ConclusionAnswer(Answer, frozen=True):
         )
 
 
-class ConclusionPage(ResponsePage, frozen=True):
+class ConclusionPage(r.ResponsePage, frozen=True):
     items: list[ConclusionAnswer]
 
 
-class Conclusions(BareListAnswer, frozen=True):
+class Conclusions(r.BareListAnswer, frozen=True):
     conclusions: list[ConclusionAnswer]
     repeated: int = 0
     """How many of them were there already, by their keys."""
@@ -145,11 +129,8 @@ def _of_peers(rights: Rights, request: Any) -> None:
 
 
 def _add(call: AuthorisedRequest, request: AddConclusions) -> Outcome:
-    """Without a key each of them is kept, even if the same is known already.
-
-    One that names a session lies where that does; another in the namespace of the request, or else in the
-    common one.
-    """
+    """Without a key each of them is kept, even if the same is known already. One that names a session lies
+    where that does; another in the namespace of the request, or else in the common one."""
     changes, ids = Changes(), call.ctx.fresh_ids(len(request.conclusions))
     views = [
         _stated(call, one, line_id, request.namespace, changes)
@@ -162,11 +143,8 @@ def _add(call: AuthorisedRequest, request: AddConclusions) -> Outcome:
 def _stated(
     call: AuthorisedRequest, one: NewConclusion, line_id: str, namespace: str | None, changes: Changes
 ) -> conclusions.View:
-    """The conclusion as it is kept, now or, by its key, already.
-
-    Raises: InvalidInput, also if a source lies in another namespace, NotFound if a peer or a session does not
-    exist, NamespaceDenied, Conflict, Tampered.
-    """
+    """The conclusion as it is kept, now or, by its key, already. Raises: InvalidInput, also for a source in
+    another namespace, NotFound, NamespaceDenied, Conflict, Tampered."""
     ctx, sources = call.ctx, _sources(call, one)
     check_text(one.content, "content")
     for peer in (one.observer_id, one.observed_id):
@@ -189,8 +167,8 @@ def _stated(
         one.content,
         session=one.session_id,
         about=one.observed_id,
-        said_at=moment_ms(one.created_at),
-        metadata=encode_object(one.metadata) or "{}",
+        said_at=r.moment_ms(one.created_at),
+        metadata=r.encode_object(one.metadata) or "{}",
         tokens=ctx.services.tokenizer.count(one.content),
         likeness=mark,
     )
@@ -219,10 +197,7 @@ def _kind_of(ctx: RequestContext, stated: NewConclusion, sources: list[SealedLin
 
 
 def _sources(call: AuthorisedRequest, stated: NewConclusion) -> list[SealedLine]:
-    """The lines that it is said to follow from.
-
-    Raises: CapOpMismatch for a cap that reads nothing, NotFound for what it may not read or is not there.
-    """
+    """The lines that it is said to follow from. Raises: CapOpMismatch, NotFound."""
     if stated.source_ids and "get" not in call.chain.grant.ops:
         raise CapOpMismatch("the cap does not grant 'get', and sources are read")
     return [_source(call, stated, line_id) for line_id in stated.source_ids or ()]
@@ -269,7 +244,7 @@ def _query(call: AuthorisedRequest, request: QueryConclusions) -> Outcome:
     return Outcome(answer, reading(everywhere(call.ctx), [view.line.id for view in found]))
 
 
-def _whose(call: AuthorisedRequest, filters: JsonObject | None) -> list[conclusions.Whose]:
+def _whose(call: AuthorisedRequest, filters: r.JsonObject | None) -> list[conclusions.Whose]:
     """As much of the filter as the store can use, within what the cap may read."""
     observer = equals(filters, "observer_id") or equals(filters, "observer")
     observed = equals(filters, "observed_id") or equals(filters, "observed")
@@ -284,10 +259,7 @@ def _read(call: AuthorisedRequest, request: OfConclusion) -> Outcome:
 
 
 def _reached(call: AuthorisedRequest, line_id: str) -> conclusions.View:
-    """The conclusion, if the cap may read it.
-
-    Raises: NotFound, whether it does not exist or is not for this cap to know.
-    """
+    """The conclusion. Raises: NotFound, also for one that this cap may not read."""
     view = conclusions.read_view(call.ctx, line_id)
     if not any(whose.includes(view.line) for whose in call.rights.views()):
         raise NotFound("there is no such conclusion")
@@ -297,13 +269,13 @@ def _reached(call: AuthorisedRequest, line_id: str) -> conclusions.View:
 def _delete(call: AuthorisedRequest, request: OfConclusion) -> Outcome:
     line = _reached(call, request.conclusion_id).line
     call.rights.holds(line.compartment.owner, line.about or "")
-    return erased(call, erase.erase_conclusion(call.ctx, request.conclusion_id), Done())
+    return r.erased(call, erase.erase_conclusion(call.ctx, request.conclusion_id), r.Done())
 
 
-ADD_CONCLUSIONS = operation("conclusions.add", "put", AddConclusions, Conclusions, _add, _may_add)
-LIST_CONCLUSIONS = operation("conclusions.list", "get", ListConclusions, ConclusionPage, _list, _of_peers)
-QUERY_CONCLUSIONS = operation("conclusions.query", "get", QueryConclusions, Conclusions, _query, _of_peers)
-READ_CONCLUSION = operation("conclusions.read", "get", OfConclusion, ConclusionAnswer, _read, _of_peers)
-DELETE_CONCLUSION = operation(
-    "conclusions.delete", "forget", OfConclusion, Done, _delete, _of_peers, rings=True
+ADD_CONCLUSIONS = r.operation("conclusions.add", "put", AddConclusions, Conclusions, _add, _may_add)
+LIST_CONCLUSIONS = r.operation("conclusions.list", "get", ListConclusions, ConclusionPage, _list, _of_peers)
+QUERY_CONCLUSIONS = r.operation("conclusions.query", "get", QueryConclusions, Conclusions, _query, _of_peers)
+READ_CONCLUSION = r.operation("conclusions.read", "get", OfConclusion, ConclusionAnswer, _read, _of_peers)
+DELETE_CONCLUSION = r.operation(
+    "conclusions.delete", "forget", OfConclusion, r.Done, _delete, _of_peers, rings=True
 )

@@ -26,25 +26,14 @@ from souvenance.domain.representation import fitting, render
 from souvenance.domain.timestamps import to_datetime
 from souvenance.domain.trust import least_shown
 from souvenance.errors import InvalidInput
+from souvenance.gate.conversation import resource as r
 from souvenance.gate.conversation.messages import MessageAnswer
 from souvenance.gate.conversation.peers import OfPeer
-from souvenance.gate.conversation.resource import (
-    AnyName,
-    JsonObject,
-    NewName,
-    PeerName,
-    Query,
-    Scopes,
-    Share,
-    UpTo100,
-    WorkspaceRequest,
-    operation,
-)
 from souvenance.gate.conversation.sessions import OfSession, reads_session
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
-from souvenance.ports.store import Turns
+from souvenance.ports.store import TurnQuery
 
 MOST_TOKENS = 100_000
 SUMMARY_SHARE = 0.4
@@ -62,59 +51,59 @@ _READ_AHEAD = 10
 
 
 class Represent(OfPeer, frozen=True, kw_only=True):
-    session_id: AnyName | None = None
-    filters: JsonObject | None = None
-    scope: Scopes | None = None
-    target: PeerName | None = None
-    search_query: Query | None = None
-    search_top_k: UpTo100 | None = None
-    search_max_distance: Share | None = None
+    session_id: r.AnyName | None = None
+    filters: r.JsonObject | None = None
+    scope: r.Scopes | None = None
+    target: r.PeerName | None = None
+    search_query: r.Query | None = None
+    search_top_k: r.UpTo100 | None = None
+    search_max_distance: r.Share | None = None
     include_most_frequent: bool | None = None
-    max_conclusions: UpTo100 | None = 25
+    max_conclusions: r.UpTo100 | None = 25
 
 
 class PeerContext(OfPeer, frozen=True, kw_only=True):
-    target: PeerName | None = None
-    search_query: Query | None = None
-    search_top_k: UpTo100 | None = None
-    search_max_distance: Share | None = None
+    target: r.PeerName | None = None
+    search_query: r.Query | None = None
+    search_top_k: r.UpTo100 | None = None
+    search_max_distance: r.Share | None = None
     include_most_frequent: bool = True
-    max_conclusions: UpTo100 | None = None
+    max_conclusions: r.UpTo100 | None = None
     floor: bool = False
     """Whether nobody asked to see it: then only messages that answer the query well are quoted for it."""
 
 
 class ReadCard(OfPeer, frozen=True, kw_only=True):
-    target: PeerName | None = None
+    target: r.PeerName | None = None
 
 
-class WriteCard(WorkspaceRequest, frozen=True, kw_only=True):
-    workspace_id: NewName
-    peer_id: NewName
-    target: NewName | None = None
+class WriteCard(r.WorkspaceRequest, frozen=True, kw_only=True):
+    workspace_id: r.NewName
+    peer_id: r.NewName
+    target: r.NewName | None = None
     namespace: Namespace | None = None
     peer_card: Annotated[list[Annotated[str, Meta(max_length=10_000)]], Meta(max_length=200)]
 
 
 class SessionContext(OfSession, frozen=True, kw_only=True):
     tokens: Annotated[int, Meta(ge=0, le=100_000)] | None = None
-    search_query: Query | None = None
+    search_query: r.Query | None = None
     summary: bool = True
-    peer_target: PeerName | None = None
-    peer_perspective: PeerName | None = None
-    scope: AnyName | None = None
-    sessions: Annotated[list[AnyName], Meta(max_length=1000)] | None = None
+    peer_target: r.PeerName | None = None
+    peer_perspective: r.PeerName | None = None
+    scope: r.AnyName | None = None
+    sessions: Annotated[list[r.AnyName], Meta(max_length=1000)] | None = None
     limit_to_session: bool = False
-    search_top_k: UpTo100 | None = None
-    search_max_distance: Share | None = None
+    search_top_k: r.UpTo100 | None = None
+    search_max_distance: r.Share | None = None
     include_most_frequent: bool = False
-    max_conclusions: UpTo100 | None = None
+    max_conclusions: r.UpTo100 | None = None
 
 
 class Summaries(OfSession, frozen=True, kw_only=True):
     if_any: bool = False
     """Whether a session that is not there, or not for this cap, has none, rather than being refused."""
-    between: Annotated[list[AnyName], Meta(max_length=100)] | None = None
+    between: Annotated[list[r.AnyName], Meta(max_length=100)] | None = None
     """Those whose conversation it has to be: where anybody else took part, there is no summary."""
 
 
@@ -230,10 +219,7 @@ class _Picture(Struct, frozen=True):
 def _picture(
     ctx: RequestContext, asked: _Perspective, tokens: int = PICTURE_TOKENS, session: str | None = None
 ) -> _Picture:
-    """Conclusions that were noted, then quoted messages, together within the budget; and the card beside it.
-
-    Raises: Tampered.
-    """
+    """Conclusions, quoted messages and the card, within the budget. Raises: Tampered."""
     if asked.request.search_query:
         foresee(ctx, asked.request.search_query)
     conclusions = _Conclusions(_noted(ctx, asked))
@@ -334,13 +320,10 @@ def narrowed(asked: frozenset[str] | None, limits: frozenset[str] | None) -> fro
 
 
 def sessions_asked(
-    call: AuthorisedRequest, session: str | None, filters: JsonObject | None, scope: Scopes | None
+    call: AuthorisedRequest, session: str | None, filters: r.JsonObject | None, scope: r.Scopes | None
 ) -> frozenset[str] | None:
-    """The sessions that a question is limited to; None if to none.
-
-    Raises: InvalidInput for any other filter than one on session_id; CapScopeMismatch for a scope and a cap
-    that does not reach the whole workspace; NotFound for an unknown scope.
-    """
+    """The sessions that a question is limited to; None if to none. Raises: InvalidInput, CapScopeMismatch,
+    NotFound."""
     if sum(one is not None for one in (session, filters, scope)) > 1:
         raise InvalidInput("name only one of session_id, filters and scope")
     if session is not None:
@@ -351,7 +334,7 @@ def sessions_asked(
     return directory.in_reach(call.ctx, _sessions_in(filters)) if filters else None
 
 
-def _sessions_in(filters: JsonObject) -> frozenset[str]:
+def _sessions_in(filters: r.JsonObject) -> frozenset[str]:
     if set(filters) != {"session_id"}:
         raise InvalidInput("filters may only name session_id here")
     named = filters["session_id"]
@@ -381,10 +364,7 @@ def _write_card(call: AuthorisedRequest, request: WriteCard) -> Outcome:
 
 
 def _session_context(call: AuthorisedRequest, request: SessionContext) -> Outcome:
-    """The picture of a peer within its share, then a summary, then the newest messages that fit what is left.
-
-    Of a session that does not exist, only the picture.
-    """
+    """The picture of a peer, a summary, and the newest messages that fit what is left."""
     ctx, asked = call.ctx, _asked(call, request)
     budget = MOST_TOKENS if request.tokens is None else request.tokens
     share = min(PICTURE_TOKENS, int(budget * PICTURE_SHARE))
@@ -432,7 +412,7 @@ def _newest(ctx: RequestContext, session: str, first: int, budget: int) -> list[
     left, wanted = budget, _READ_AHEAD
     while left > 0:
         step = ctx.tx.lines.turns(
-            Turns(
+            TurnQuery(
                 ctx.scope.workspace,
                 session,
                 first=first,
@@ -451,10 +431,7 @@ def _newest(ctx: RequestContext, session: str, first: int, budget: int) -> list[
 
 
 def _asked(call: AuthorisedRequest, request: SessionContext) -> _Perspective | None:
-    """Whose picture of whom belongs to the context, and how far it may look.
-
-    Raises: InvalidInput, NotFound, CapScopeMismatch.
-    """
+    """Whose picture of whom it has. Raises: InvalidInput, NotFound, CapScopeMismatch."""
     if request.peer_target is None:
         if request.peer_perspective is not None:
             raise InvalidInput("peer_perspective needs a peer_target")
@@ -493,8 +470,8 @@ def _summaries(call: AuthorisedRequest, request: Summaries) -> Outcome:
     return Outcome(SessionSummaries(session, found.get(False), found.get(True)), trace)
 
 
-REPRESENT = operation("peers.representation", "get", Represent, Representation, _represent, may_look)
-PEER_CONTEXT = operation(
+REPRESENT = r.operation("peers.representation", "get", Represent, Representation, _represent, may_look)
+PEER_CONTEXT = r.operation(
     "peers.context",
     "get",
     PeerContext,
@@ -503,11 +480,11 @@ PEER_CONTEXT = operation(
     may_look,
     question=attrgetter("search_query"),
 )
-READ_CARD = operation("peers.card", "get", ReadCard, PeerCard, _read_card, _may_read_card)
-WRITE_CARD = operation("peers.set_card", "put", WriteCard, PeerCard, _write_card, _may_write_card)
-CONTEXT = operation(
+READ_CARD = r.operation("peers.card", "get", ReadCard, PeerCard, _read_card, _may_read_card)
+WRITE_CARD = r.operation("peers.set_card", "put", WriteCard, PeerCard, _write_card, _may_write_card)
+CONTEXT = r.operation(
     "sessions.context", "get", SessionContext, SessionContextAnswer, _session_context, reads_session
 )
-SUMMARIES = operation(
+SUMMARIES = r.operation(
     "sessions.summaries", "get", Summaries, SessionSummaries, _summaries, _may_read_summaries
 )

@@ -41,30 +41,13 @@ from souvenance.domain.reasoning_settings import Reasoning
 from souvenance.domain.timestamps import to_datetime
 from souvenance.domain.trust import is_carried
 from souvenance.errors import Conflict, InvalidInput
-from souvenance.gate.conversation.resource import (
-    AnyName,
-    BareListAnswer,
-    Done,
-    JsonObject,
-    ListRequest,
-    NewName,
-    PeerName,
-    Query,
-    ResponsePage,
-    UpTo100,
-    WorkspaceRequest,
-    encode_object,
-    erased,
-    moment_ms,
-    operation,
-    whole_workspace,
-)
+from souvenance.gate.conversation import resource as r
 from souvenance.gate.conversation.sessions import Members, OfSession, reads_session, writes_session
 from souvenance.gate.messages import Answer, Request
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 from souvenance.ports.directory import Batch
-from souvenance.ports.store import Turns
+from souvenance.ports.store import TurnQuery
 
 MOST_MESSAGE_CHARS = 25_000
 RETRY_WINDOW_MS = 3 * 60 * 1000
@@ -81,15 +64,15 @@ class MessageHabits(Request, frozen=True, forbid_unknown_fields=False):
 
 class NewMessage(Request, frozen=True, forbid_unknown_fields=False, kw_only=True):
     content: Text
-    peer_id: NewName
-    metadata: JsonObject | None = None
+    peer_id: r.NewName
+    metadata: r.JsonObject | None = None
     configuration: MessageHabits | None = None
     created_at: datetime | None = None
 
 
-class AddMessages(WorkspaceRequest, frozen=True, kw_only=True):
-    workspace_id: NewName
-    session_id: NewName
+class AddMessages(r.WorkspaceRequest, frozen=True, kw_only=True):
+    workspace_id: r.NewName
+    session_id: r.NewName
     messages: Annotated[list[NewMessage], Meta(min_length=1, max_length=100)]
     idempotency_key: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
     namespace: Namespace | None = None
@@ -97,16 +80,16 @@ class AddMessages(WorkspaceRequest, frozen=True, kw_only=True):
     """Who is let in beside those who speak. The habits hold for those who were never in the session."""
 
 
-class AddFile(WorkspaceRequest, frozen=True, kw_only=True):
+class AddFile(r.WorkspaceRequest, frozen=True, kw_only=True):
     """A file whose text becomes messages."""
 
-    workspace_id: NewName
-    session_id: NewName
-    peer_id: NewName
+    workspace_id: r.NewName
+    session_id: r.NewName
+    peer_id: r.NewName
     file: bytes
     filename: str | None = None
     media_type: str = ""
-    metadata: JsonObject | None = None
+    metadata: r.JsonObject | None = None
     configuration: MessageHabits | None = None
     created_at: datetime | None = None
     namespace: Namespace | None = None
@@ -118,13 +101,13 @@ class ReadFile(AddFile, frozen=True, kw_only=True):
     messages: list[NewMessage]
 
 
-class ListMessages(ListRequest, frozen=True, kw_only=True):
-    session_id: AnyName
-    filters: JsonObject | None = None
+class ListMessages(r.ListRequest, frozen=True, kw_only=True):
+    session_id: r.AnyName
+    filters: r.JsonObject | None = None
 
 
 class OfMessage(OfSession, frozen=True, kw_only=True):
-    message_id: AnyName
+    message_id: r.AnyName
 
 
 class DeleteMessage(OfMessage, frozen=True, kw_only=True):
@@ -133,13 +116,13 @@ class DeleteMessage(OfMessage, frozen=True, kw_only=True):
 
 
 class ChangeMessage(OfMessage, frozen=True, kw_only=True):
-    metadata: JsonObject | None = None
+    metadata: r.JsonObject | None = None
 
 
-class Search(WorkspaceRequest, frozen=True, kw_only=True):
-    query: Query
-    filters: JsonObject | None = None
-    limit: UpTo100 = 10
+class Search(r.WorkspaceRequest, frozen=True, kw_only=True):
+    query: r.Query
+    filters: r.JsonObject | None = None
+    limit: r.UpTo100 = 10
     at: datetime | None = None
     """When the question is asked, if not now: "last week" is the week before that."""
     floor: bool = False
@@ -149,15 +132,15 @@ class Search(WorkspaceRequest, frozen=True, kw_only=True):
 
 
 class SearchWorkspace(Search, frozen=True, kw_only=True):
-    scope: AnyName | None = None
+    scope: r.AnyName | None = None
 
 
 class SearchPeer(Search, frozen=True, kw_only=True):
-    peer_id: PeerName
+    peer_id: r.PeerName
 
 
 class SearchSession(Search, frozen=True, kw_only=True):
-    session_id: AnyName
+    session_id: r.AnyName
 
 
 class MessageAnswer(Answer, frozen=True, omit_defaults=True):
@@ -165,7 +148,7 @@ class MessageAnswer(Answer, frozen=True, omit_defaults=True):
     content: str
     peer_id: str
     session_id: str
-    metadata: JsonObject
+    metadata: r.JsonObject
     created_at: datetime
     workspace_id: str
     token_count: int
@@ -191,11 +174,11 @@ class MessageAnswer(Answer, frozen=True, omit_defaults=True):
         )
 
 
-class MessagePage(ResponsePage, frozen=True):
+class MessagePage(r.ResponsePage, frozen=True):
     items: list[MessageAnswer]
 
 
-class Messages(BareListAnswer, frozen=True):
+class Messages(r.BareListAnswer, frozen=True):
     messages: list[MessageAnswer]
     repeated: bool = False
     """Whether these are what an earlier, identical request stored."""
@@ -204,10 +187,6 @@ class Messages(BareListAnswer, frozen=True):
 def _may_add(rights: Rights, request: AddMessages) -> None:
     authors = {one.peer_id for one in request.messages}
     rights.makes(request.session_id, authors.union(request.members or ()), request.namespace)
-
-
-def _may_add_file(rights: Rights, request: AddFile) -> None:
-    rights.makes(request.session_id, (request.peer_id,), request.namespace)
 
 
 def _may_search_peer(rights: Rights, request: SearchPeer) -> None:
@@ -233,21 +212,14 @@ def _added(
     key: str | None = None,
     members: Members | None = None,
 ) -> tuple[list[StoredMessage], Changes]:
-    """Store the messages; a retry finds those of the first time, and changes nothing.
-
-    Turns are given out inside the one writing transaction, so a session has no gap, no duplicate and no
-    reordering, also if several write to it at the same time.
-
-    A batch is a retry if it comes with the key of an earlier one, or, without a key, if it says the
-    same as one of the last minutes and nothing was said in the session since. A key is free again once
-    all that it stored is deleted.
-
-    Raises: InvalidInput, LimitExceeded, NamespaceDenied, Conflict, Tampered.
-    """
+    """Store the messages; a retry changes nothing. Turns are given out inside the one writing transaction, so
+    a session has no gap, no duplicate and no reordering. A batch is a retry if it has the key of an earlier
+    one, or, without a key, if it says the same as one of the last minutes and nothing was said since.
+    Raises: InvalidInput, LimitExceeded, NamespaceDenied, Conflict, Tampered."""
     said, session = request.messages, request.session_id
     for one in said:
         check_characters(one.content, "content")
-        encode_object(one.metadata)
+        r.encode_object(one.metadata)
     entry, _ = directory.ensure_session(ctx, session, request.namespace)
     changes = Changes({entry.namespace})
     authors = list(dict.fromkeys(one.peer_id for one in said))
@@ -295,7 +267,7 @@ def _store(
             one.content,
             session=session,
             turn=turn,
-            said_at=moment_ms(one.created_at),
+            said_at=r.moment_ms(one.created_at),
             metadata=encode_metadata(one.metadata or {}),
             tokens=counts[turn - first],
         )
@@ -311,24 +283,21 @@ def _digest(blind: bytes, session: str, said: Sequence[NewMessage], key: str | N
         return digest.digest()
     for one in said:
         metadata = encode_metadata(one.metadata or {})
-        digest.update(frame("said", session, one.peer_id, one.content, moment_ms(one.created_at), metadata))
+        digest.update(frame("said", session, one.peer_id, one.content, r.moment_ms(one.created_at), metadata))
     return digest.digest()
 
 
 def _first_time(
     ctx: RequestContext, session: str, digest: bytes, said: Sequence[NewMessage], *, keyed: bool
 ) -> list[StoredMessage] | None:
-    """What is there of the same batch.
-
-    Raises: Conflict if the key stored anything else, or part of what it stored is gone.
-    """
+    """What was stored of the same batch. Raises: Conflict if the key stored anything else."""
     batch = ctx.tx.directory.batch(ctx.scope.workspace, session, digest)
     if batch is None or batch.at < ctx.now - (KEY_WINDOW_MS if keyed else RETRY_WINDOW_MS):
         return None
     if not keyed and directory.next_turn(ctx, session) != batch.last + 1:
         return None
     opener = Opener(ctx)
-    lines = ctx.tx.lines.turns(Turns(ctx.scope.workspace, session, first=batch.first, last=batch.last))
+    lines = ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, session, first=batch.first, last=batch.last))
     found = [StoredMessage(line, opener.text(line)) for line in lines]
     wanted = [(one.peer_id, one.content) for one in said]
     if [(one.line.compartment.owner, one.text) for one in found] == wanted:
@@ -381,19 +350,19 @@ def _wait_for_quiet(ctx: RequestContext, session: str, last: int) -> None:
     workspace, pace = ctx.scope.workspace, model.pace
     first = ctx.tx.work.defer(workspace, session, DERIVE, ctx.now + pace.quiet_ms)
     if first is not None:
-        lines = ctx.tx.lines.turns(Turns(workspace, session, first=first, last=last))
+        lines = ctx.tx.lines.turns(TurnQuery(workspace, session, first=first, last=last))
         if sum(line.tokens or 0 for line in lines) >= pace.tokens:
             ctx.tx.work.defer(workspace, session, DERIVE, ctx.now)
 
 
 def _particulars(turns: Sequence[int], wishes: str | None) -> str:
     """Which turns to look at, if not all of the range, and what is wished to be noted of them."""
-    told: dict[str, object] = {}
+    particulars: dict[str, object] = {}
     if turns[-1] - turns[0] + 1 != len(turns):
-        told["turns"] = list(turns)
+        particulars["turns"] = list(turns)
     if wishes is not None:
-        told["wishes"] = wishes
-    return msgspec.json.encode(told).decode()
+        particulars["wishes"] = wishes
+    return msgspec.json.encode(particulars).decode()
 
 
 def _read_file(services: Services, request: AddFile) -> ReadFile:
@@ -414,7 +383,7 @@ def _read_file(services: Services, request: AddFile) -> ReadFile:
 
 def _texts(request: AddMessages | ReadFile) -> list[Upcoming]:
     return [
-        Upcoming(one.content, moment_ms(one.created_at), one.peer_id, request.namespace)
+        Upcoming(one.content, r.moment_ms(one.created_at), one.peer_id, request.namespace)
         for one in request.messages
     ]
 
@@ -442,7 +411,7 @@ def _read(call: AuthorisedRequest, request: OfMessage) -> Outcome:
 
 
 def _change(call: AuthorisedRequest, request: ChangeMessage) -> Outcome:
-    metadata = encode_object(request.metadata)
+    metadata = r.encode_object(request.metadata)
     if metadata is None:
         return _read(call, request)
     found = core.annotate(call.ctx, request.session_id, request.message_id, metadata)
@@ -456,7 +425,7 @@ def _delete(call: AuthorisedRequest, request: DeleteMessage) -> Outcome:
         request.message_id,
         with_empty_session=request.with_empty_session,
     )
-    return erased(call, changes, Done())
+    return r.erased(call, changes, r.Done())
 
 
 def _search_workspace(call: AuthorisedRequest, request: SearchWorkspace) -> Outcome:
@@ -485,7 +454,7 @@ def _search(call: AuthorisedRequest, request: Search, where: Where, session: str
         request.query,
         Where(where.peer, where.sessions, perspective, wanted),
         request.limit,
-        How(moment_ms(request.at, "at"), request.floor, request.explain),
+        How(r.moment_ms(request.at, "at"), request.floor, request.explain),
     )
     messages = [MessageAnswer.of(one.message, one.explanation) for one in found]
     return Outcome(Messages(messages), _trace(call.ctx, [one.message for one in found], session))
@@ -496,30 +465,32 @@ def _trace(ctx: RequestContext, found: list[StoredMessage], session: str | None)
     return reading(namespaces, [one.line.id for one in found])
 
 
-ADD_MESSAGES = operation(
+ADD_MESSAGES = r.operation(
     "messages.add", "put", AddMessages, Messages, _add, _may_add, rings=True, texts=_texts
 )
-ADD_FILE = operation(
+ADD_FILE = r.operation(
     "messages.upload",
     "put",
     AddFile,
     Messages,
     _add_file,
-    _may_add_file,
+    lambda rights, request: rights.makes(request.session_id, (request.peer_id,), request.namespace),
     rings=True,
     prepare=_read_file,
     texts=_texts,
 )
-LIST_MESSAGES = operation("messages.list", "get", ListMessages, MessagePage, _list, reads_session)
-READ_MESSAGE = operation("messages.read", "get", OfMessage, MessageAnswer, _read, reads_session)
-CHANGE_MESSAGE = operation("messages.change", "put", ChangeMessage, MessageAnswer, _change, writes_session)
-DELETE_MESSAGE = operation(
-    "messages.delete", "forget", DeleteMessage, Done, _delete, writes_session, rings=True
+LIST_MESSAGES = r.operation("messages.list", "get", ListMessages, MessagePage, _list, reads_session)
+READ_MESSAGE = r.operation("messages.read", "get", OfMessage, MessageAnswer, _read, reads_session)
+CHANGE_MESSAGE = r.operation("messages.change", "put", ChangeMessage, MessageAnswer, _change, writes_session)
+DELETE_MESSAGE = r.operation(
+    "messages.delete", "forget", DeleteMessage, r.Done, _delete, writes_session, rings=True
 )
-SEARCH_WORKSPACE = operation(
-    "workspaces.search", "get", SearchWorkspace, Messages, _search_workspace, whole_workspace
+SEARCH_WORKSPACE = r.operation(
+    "workspaces.search", "get", SearchWorkspace, Messages, _search_workspace, r.whole_workspace
 )
-SEARCH_PEER = operation(
+SEARCH_PEER = r.operation(
     "peers.search", "get", SearchPeer, Messages, _search_peer, _may_search_peer, question=attrgetter("query")
 )
-SEARCH_SESSION = operation("sessions.search", "get", SearchSession, Messages, _search_session, reads_session)
+SEARCH_SESSION = r.operation(
+    "sessions.search", "get", SearchSession, Messages, _search_session, reads_session
+)

@@ -27,39 +27,20 @@ from souvenance.domain.policy import Reach
 from souvenance.domain.reasoning_settings import PeerHabits
 from souvenance.domain.ulid import LineId
 from souvenance.errors import Conflict, InvalidInput, Tampered
-from souvenance.gate.conversation.resource import (
-    JsonObject,
-    ListRequest,
-    NamedAnswer,
-    NewName,
-    Note,
-    Opened,
-    PeerName,
-    ResponsePage,
-    WorkspaceRequest,
-    encode_object,
-    erased,
-    filter_of,
-    found_by_name,
-    list_entries,
-    names_read,
-    operation,
-    page_of_entries,
-    whole_workspace,
-)
+from souvenance.gate.conversation import resource as r
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
-from souvenance.ports.store import ALL_BEFORE, EVERYTHING, TurnSpan, Views
+from souvenance.ports.store import ALL_BEFORE, EVERYTHING, LineQuery, ViewQuery
 
 _Name = TypeVar("_Name", str, str | None)
 _AT_ONCE = 500
 
 
-class OpenPeer(WorkspaceRequest, frozen=True, kw_only=True):
-    workspace_id: NewName
-    id: NewName
-    metadata: JsonObject | None = None
+class OpenPeer(r.WorkspaceRequest, frozen=True, kw_only=True):
+    workspace_id: r.NewName
+    id: r.NewName
+    metadata: r.JsonObject | None = None
     configuration: PeerHabits | None = None
 
     @property
@@ -68,20 +49,20 @@ class OpenPeer(WorkspaceRequest, frozen=True, kw_only=True):
         return self.metadata is not None or self.configuration is not None
 
 
-class ChangePeer(WorkspaceRequest, frozen=True, kw_only=True):
-    workspace_id: NewName
-    peer_id: NewName
-    metadata: JsonObject | None = None
+class ChangePeer(r.WorkspaceRequest, frozen=True, kw_only=True):
+    workspace_id: r.NewName
+    peer_id: r.NewName
+    metadata: r.JsonObject | None = None
     configuration: PeerHabits | None = None
 
 
-class ListPeers(ListRequest, frozen=True, kw_only=True):
-    filters: JsonObject | None = None
+class ListPeers(r.ListRequest, frozen=True, kw_only=True):
+    filters: r.JsonObject | None = None
     kind: Literal["scope", "all"] | None = None
 
 
-class OfPeer(WorkspaceRequest, frozen=True, kw_only=True):
-    peer_id: PeerName
+class OfPeer(r.WorkspaceRequest, frozen=True, kw_only=True):
+    peer_id: r.PeerName
 
 
 class DeletePeer(OfPeer, frozen=True, kw_only=True):
@@ -89,20 +70,20 @@ class DeletePeer(OfPeer, frozen=True, kw_only=True):
 
 
 class RenamePeer(OfPeer, frozen=True, kw_only=True):
-    name: NewName
+    name: r.NewName
     after: LineId | None = None
     """Where the part before ended, as it was answered."""
     limit: Annotated[int, Meta(ge=1, le=1000)] = 250
     """How many lines are taken along at once, but for the last part."""
 
 
-class PeerAnswer(NamedAnswer, frozen=True):
-    configuration: JsonObject
+class PeerAnswer(r.NamedAnswer, frozen=True):
+    configuration: r.JsonObject
     workspace_id: str
     uid: str = ""
 
 
-class PeerPage(ResponsePage, frozen=True):
+class PeerPage(r.ResponsePage, frozen=True):
     items: list[PeerAnswer]
 
 
@@ -130,35 +111,37 @@ def _may_rename(rights: Rights, request: RenamePeer) -> None:
 
 def _open(call: AuthorisedRequest, request: OpenPeer) -> Outcome:
     entry, made = _ensure(call.ctx, request.id, request.metadata, request.configuration)
-    return Outcome(Opened(PeerAnswer.of(entry), made), names_read(call.ctx))
+    return Outcome(r.Opened(PeerAnswer.of(entry), made), r.names_read(call.ctx))
 
 
 def _change(call: AuthorisedRequest, request: ChangePeer) -> Outcome:
     entry, _ = _ensure(call.ctx, request.peer_id, request.metadata, request.configuration)
-    return Outcome(PeerAnswer.of(entry), names_read(call.ctx))
+    return Outcome(PeerAnswer.of(entry), r.names_read(call.ctx))
 
 
 def _ensure(
-    ctx: RequestContext, name: str, metadata: JsonObject | None, given: PeerHabits | None
+    ctx: RequestContext, name: str, metadata: r.JsonObject | None, given: PeerHabits | None
 ) -> tuple[Entry, bool]:
     """The peer with what is given in place of what it had, and whether it was made just now."""
     entry, made = directory.ensure(ctx, PEER, name, namespace=directory.home(ctx))
     configuration = None if given is None else directory.encoded(given)
-    return directory.change(ctx, entry, encode_object(metadata), configuration), made
+    return directory.change(ctx, entry, r.encode_object(metadata), configuration), made
 
 
 def _list(call: AuthorisedRequest, request: ListPeers) -> Outcome:
-    ctx, wanted = call.ctx, filter_of(PEER, request.filters)
+    ctx, wanted = call.ctx, r.filter_of(PEER, request.filters)
     if request.kind is not None:
         entries = _with_scopes(ctx, request)
-        return Outcome(page_of_entries(request, PeerPage, PeerAnswer.of, entries, wanted), names_read(ctx))
+        return Outcome(
+            r.page_of_entries(request, PeerPage, PeerAnswer.of, entries, wanted), r.names_read(ctx)
+        )
     if _knows_every_peer(ctx):
-        return list_entries(ctx, PEER, request, PeerPage, PeerAnswer.of, wanted)
+        return r.list_entries(ctx, PEER, request, PeerPage, PeerAnswer.of, wanted)
 
     def known(entry: Entry) -> bool:
         return directory.knows_peer(ctx, entry) and (wanted is None or wanted(entry))
 
-    return list_entries(ctx, PEER, request, PeerPage, PeerAnswer.of, known)
+    return r.list_entries(ctx, PEER, request, PeerPage, PeerAnswer.of, known)
 
 
 def _knows_every_peer(ctx: RequestContext) -> bool:
@@ -182,14 +165,11 @@ def _with_scopes(ctx: RequestContext, request: ListPeers) -> list[Entry]:
 
 def _delete(call: AuthorisedRequest, request: DeletePeer) -> Outcome:
     changes = erase.erase_peer(call.ctx, request.peer_id, keep_messages=request.keep_messages)
-    return erased(call, changes, Note("Peer deleted"))
+    return r.erased(call, changes, r.Note("Peer deleted"))
 
 
 def _rename(call: AuthorisedRequest, request: RenamePeer) -> Outcome:
-    """Take so many lines along; all that is left if those are fewer.
-
-    Raises: InvalidInput, Conflict if both have a line of the same id, Tampered, WrongKey.
-    """
+    """Move so many lines, or all that are left. Raises: InvalidInput, Conflict, Tampered, WrongKey."""
     names.actor(request.peer_id, "peer_id")
     names.actor(request.name, "name")
     if request.peer_id == request.name:
@@ -206,16 +186,15 @@ def _rename(call: AuthorisedRequest, request: RenamePeer) -> Outcome:
         move.cards(line for line in everything if line.kind == CARD)
         move.enter()
         move.leave()
-    return erased(call, move.changes, Renamed(move.count), renamed=renamed)
+    return r.erased(call, move.changes, Renamed(move.count), renamed=renamed)
 
 
 class _Move:
     """What a peer said and holds, and what others hold of it, becomes that of another name.
 
-    A seal binds whose a line is, so every line is opened and sealed anew, with the id, turn and time that it
-    had. What was said and put goes in parts, each whole by itself; what was concluded goes with the cards
-    made of it, in the last part, which also takes along what came meanwhile. Until then the peer is there
-    under both names. If the other name is somebody's already, both become one.
+    Every line is opened and sealed anew, with the id, turn and time that it had. What was said and put goes
+    in parts, each whole by itself; the last part takes along conclusions, cards, and what came meanwhile.
+    Until then the peer is there under both names. If the other name is somebody's already, both become one.
     """
 
     def __init__(self, ctx: RequestContext, peer: str, name: str) -> None:
@@ -228,7 +207,7 @@ class _Move:
 
     def own(self, after: str | None, most: int) -> list[SealedLine]:
         """The peer's own lines, oldest first."""
-        span = TurnSpan(
+        span = LineQuery(
             self._workspace,
             self._peer,
             self._ctx.tx.lines.namespaces(self._workspace, self._peer),
@@ -240,7 +219,7 @@ class _Move:
         return self._ctx.tx.lines.walk(span)
 
     def held_by_others(self) -> list[SealedLine]:
-        span = Views(self._workspace, (*KINDS, CARD), about=self._peer)
+        span = ViewQuery(self._workspace, (*KINDS, CARD), about=self._peer)
         return [line for line in self._ctx.tx.lines.views(span) if line.compartment.owner != self._peer]
 
     def is_known(self) -> bool:
@@ -267,19 +246,21 @@ class _Move:
         there = ctx.services.vault.compartment(
             ctx.tx, compartment._replace(owner=self._now(compartment.owner))
         )
-        for line, told in zip(lines, read, strict=True):
-            self._line(line, told, keys, there)
+        for line, opened_line in zip(lines, read, strict=True):
+            self._line(line, opened_line, keys, there)
             if sources := cited.get(line.id):
                 ctx.tx.lines.cite(there.compartment, line.id, sources)
 
-    def _line(self, line: SealedLine, told: Line, keys: CompartmentKeys, there: CompartmentKeys) -> None:
+    def _line(
+        self, line: SealedLine, opened_line: Line, keys: CompartmentKeys, there: CompartmentKeys
+    ) -> None:
         ctx = self._ctx
-        now = replace(told, compartment=there.compartment, about=self._now(line.about))
-        mark = _marked_anew(line, told.text, keys, there)
+        now = replace(opened_line, compartment=there.compartment, about=self._now(line.about))
+        mark = _marked_anew(line, opened_line.text, keys, there)
         made = sealed(ctx, now, there, line.metadata, tokens=line.tokens, likeness=mark)
         kept = replace(made, times=line.times)
         by = line.invalidated_by
-        stored = append(ctx, kept, told.text, there) if by is None else ctx.tx.lines.append(kept)
+        stored = append(ctx, kept, opened_line.text, there) if by is None else ctx.tx.lines.append(kept)
         if not stored:
             raise Conflict(
                 f"{self._name} has another line under the id {line.id}",
@@ -312,13 +293,13 @@ class _Move:
         if entry is not None:
             stored.add(replace(entry, name=self._name))
         there = stored.memberships(workspace, MEMBER, held=self._name)
-        known = {(tie.holder, tie.since) for tie in there}
-        present = {tie.holder: tie.since for tie in there if tie.until is None}
-        for tie in stored.memberships(workspace, MEMBER, held=self._peer):
-            until = present.get(tie.holder) if tie.until is None else tie.until
-            covered = until is not None and until <= tie.since
-            if not covered and (tie.holder, tie.since) not in known:
-                stored.add_membership(replace(tie, held=self._name, until=until))
+        known = {(stay.holder, stay.since) for stay in there}
+        present = {stay.holder: stay.since for stay in there if stay.until is None}
+        for stay in stored.memberships(workspace, MEMBER, held=self._peer):
+            until = present.get(stay.holder) if stay.until is None else stay.until
+            covered = until is not None and until <= stay.since
+            if not covered and (stay.holder, stay.since) not in known:
+                stored.add_membership(replace(stay, held=self._name, until=until))
 
     def leave(self) -> None:
         """Take the name off the directory, and what was still to be done for it over to the other."""
@@ -331,9 +312,9 @@ class _Move:
             ctx.tx.directory.remove(workspace, kind, self._peer)
         delete_compartments(ctx, compartments_held(ctx, self._peer), self.changes)
         for task in list(self._owed()):
-            told = {field: getattr(task, field) for field in Job.__struct_fields__}
+            fields = {field: getattr(task, field) for field in Job.__struct_fields__}
             payload = self._payload(task.payload)
-            ctx.tx.work.add(Job(**{**told, "peer": self._now(task.peer), "payload": payload}), task.due)
+            ctx.tx.work.add(Job(**{**fields, "peer": self._now(task.peer), "payload": payload}), task.due)
         ctx.tx.owe_scrub()
 
     def _owed(self) -> Iterator[Task]:
@@ -346,10 +327,10 @@ class _Move:
                     yield task
 
     def _payload(self, payload: str) -> str:
-        told = msgspec.json.decode(payload, type=dict[str, Any])
-        if told.get("observer") != self._peer:
+        content = msgspec.json.decode(payload, type=dict[str, Any])
+        if content.get("observer") != self._peer:
             return payload
-        return msgspec.json.encode({**told, "observer": self._name}).decode()
+        return msgspec.json.encode({**content, "observer": self._name}).decode()
 
     def _keys(self, compartment: Compartment) -> CompartmentKeys:
         keys = self._ctx.services.vault.known(self._ctx.tx, compartment)
@@ -369,13 +350,15 @@ def _marked_anew(line: SealedLine, text: str, keys: CompartmentKeys, there: Comp
     return likeness(there.blind, session, text, line.kind)
 
 
-OPEN_PEER = operation(
-    "peers.open", "list", OpenPeer, PeerAnswer, _open, _may_open, peek=found_by_name(PEER, PeerAnswer.of)
+OPEN_PEER = r.operation(
+    "peers.open", "list", OpenPeer, PeerAnswer, _open, _may_open, peek=r.found_by_name(PEER, PeerAnswer.of)
 )
-CHANGE_PEER = operation("peers.change", "put", ChangePeer, PeerAnswer, _change, of_peer)
-LIST_PEERS = operation("peers.list", "list", ListPeers, PeerPage, _list, whole_workspace)
-DELETE_PEER = operation("peers.delete", "forget", DeletePeer, Note, _delete, whole_workspace, rings=True)
-RENAME_PEER = operation(
+CHANGE_PEER = r.operation("peers.change", "put", ChangePeer, PeerAnswer, _change, of_peer)
+LIST_PEERS = r.operation("peers.list", "list", ListPeers, PeerPage, _list, r.whole_workspace)
+DELETE_PEER = r.operation(
+    "peers.delete", "forget", DeletePeer, r.Note, _delete, r.whole_workspace, rings=True
+)
+RENAME_PEER = r.operation(
     "peers.rename",
     "forget",
     RenamePeer,

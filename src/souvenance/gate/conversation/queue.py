@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from typing import Literal
 
 import msgspec
@@ -12,30 +13,23 @@ from souvenance.domain.directory import MEMBER, PEER, SESSION
 from souvenance.domain.jobs import DERIVE, DREAM, REASONING, Job
 from souvenance.domain.reasoning_settings import dreams
 from souvenance.errors import Disabled
-from souvenance.gate.conversation.resource import (
-    AnyName,
-    Done,
-    PeerName,
-    WorkspaceRequest,
-    operation,
-    whole_workspace,
-)
+from souvenance.gate.conversation import resource as r
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 
 
-class QueueStatus(WorkspaceRequest, frozen=True, kw_only=True):
-    observer_id: PeerName | None = None
-    sender_id: PeerName | None = None
-    session_id: AnyName | None = None
+class QueueStatus(r.WorkspaceRequest, frozen=True, kw_only=True):
+    observer_id: r.PeerName | None = None
+    sender_id: r.PeerName | None = None
+    session_id: r.AnyName | None = None
 
 
-class ScheduleDream(WorkspaceRequest, frozen=True, kw_only=True):
-    observer: PeerName
-    observed: PeerName | None = None
+class ScheduleDream(r.WorkspaceRequest, frozen=True, kw_only=True):
+    observer: r.PeerName
+    observed: r.PeerName | None = None
     dream_type: Literal["omni", "card_refresh"]
-    session_id: AnyName | None = None
+    session_id: r.AnyName | None = None
     rebuild: bool = False
 
 
@@ -78,7 +72,7 @@ def _hurried(call: AuthorisedRequest, request: QueueStatus) -> Outcome:
 def _counted(call: AuthorisedRequest, request: QueueStatus) -> Queue:
     ctx = call.ctx
     heard = None if request.observer_id is None else _sessions_observed(call, request.observer_id)
-    sessions: dict[str, SessionQueue] = {}
+    counts: dict[str | None, Counter[str]] = defaultdict(Counter)
     for tally in ctx.tx.work.tallies(ctx.scope.workspace, REASONING, ctx.now, ctx.scope.namespaces):
         if request.session_id not in (None, tally.session):
             continue
@@ -88,32 +82,26 @@ def _counted(call: AuthorisedRequest, request: QueueStatus) -> Queue:
         ]
         if any(one is not None for one in asked) and not any(asked):
             continue
-        key = tally.session or ""
-        known = sessions.get(key, SessionQueue(0, 0, 0, 0, session_id=tally.session))
-        sessions[key] = SessionQueue(
-            known.total_work_units + tally.done + tally.claimed + tally.pending,
-            known.completed_work_units + tally.done,
-            known.in_progress_work_units + tally.claimed,
-            known.pending_work_units + tally.pending,
-            session_id=tally.session,
-        )
-    counts = sessions.values()
-    return Queue(
-        sum(one.total_work_units for one in counts),
-        sum(one.completed_work_units for one in counts),
-        sum(one.in_progress_work_units for one in counts),
-        sum(one.pending_work_units for one in counts),
-        sessions=None if request.session_id is not None or not sessions else sessions,
-    )
+        counts[tally.session] += Counter(done=tally.done, claimed=tally.claimed, pending=tally.pending)
+    sessions = {
+        session or "": SessionQueue(*_units(counted), session_id=session)
+        for session, counted in counts.items()
+    }
+    every = sum(counts.values(), Counter())
+    return Queue(*_units(every), sessions=sessions if sessions and request.session_id is None else None)
+
+
+def _units(counted: Counter[str]) -> tuple[int, int, int, int]:
+    return counted.total(), counted["done"], counted["claimed"], counted["pending"]
 
 
 def _sessions_observed(call: AuthorisedRequest, observer: str) -> set[str]:
     """The sessions in which that peer observes the others."""
-    ties = call.ctx.tx.directory.memberships(call.ctx.scope.workspace, MEMBER, held=observer)
+    memberships = call.ctx.tx.directory.memberships(call.ctx.scope.workspace, MEMBER, held=observer)
     return {
-        tie.holder
-        for tie in ties
-        if tie.until is None and directory.member_habits(tie).observe_others is True
+        stay.holder
+        for stay in memberships
+        if stay.until is None and directory.member_habits(stay).observe_others is True
     }
 
 
@@ -140,12 +128,12 @@ def _schedule_dream(call: AuthorisedRequest, request: ScheduleDream) -> Outcome:
             namespace=namespace,
         )
         ctx.tx.work.add(job, ctx.now)
-    return Outcome(Done(), reading(namespaces))
+    return Outcome(r.Done(), reading(namespaces))
 
 
-QUEUE_STATUS = operation(
+QUEUE_STATUS = r.operation(
     "queue.status", "list", QueueStatus, Queue, _hurried, _may_read, rings=True, peek=_settled
 )
-SCHEDULE_DREAM = operation(
-    "dreams.schedule", "put", ScheduleDream, Done, _schedule_dream, whole_workspace, rings=True
+SCHEDULE_DREAM = r.operation(
+    "dreams.schedule", "put", ScheduleDream, r.Done, _schedule_dream, r.whole_workspace, rings=True
 )

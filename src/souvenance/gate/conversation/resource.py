@@ -140,12 +140,8 @@ def operation(
     peek: Callable[[AuthorisedRequest, Any], Outcome | None] | None = None,
     **more: Any,
 ) -> Operation:
-    """An operation on conversations.
-
-    `op` is the right that the token needs, and `admit` checks what else it must allow. What needs the right
-    to put or to forget writes, and so does what may `peek` first whether it has to. `more` are other fields
-    of `Operation`.
-    """
+    """An operation on conversations: `op` is the right that it needs, `admit` checks what else the token must
+    allow, `more` are other fields. What needs put or forget, or may `peek`, writes."""
     writes = op in ("put", "forget") or peek is not None
     return Operation(
         name,
@@ -274,10 +270,7 @@ def erased(call: AuthorisedRequest, changes: Changes, answer: Answer, **facts: o
 
 
 def encode_object(given: Mapping[str, Any] | None, field: str = "metadata") -> str | None:
-    """Metadata or a configuration as it is kept; None if none is given.
-
-    Raises: InvalidInput, LimitExceeded.
-    """
+    """Metadata or a configuration as it is kept. Raises: InvalidInput, LimitExceeded."""
     if given is None:
         return None
     if len(given) > MOST_METADATA_KEYS:

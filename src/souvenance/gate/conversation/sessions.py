@@ -1,8 +1,9 @@
-"""Sessions, and the peers in them."""
+"""Sessions, the peers in them, and scopes: named sets of sessions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -10,47 +11,29 @@ from msgspec import Meta
 from souvenance.core.conversation import directory, erase
 from souvenance.core.conversation.messages import clone
 from souvenance.core.request_context import RequestContext
-from souvenance.domain.directory import MEMBER, PEER, SCOPE, SESSION, Entry
+from souvenance.domain.directory import MEMBER, PEER, PICK, SCOPE, SESSION, Entry
+from souvenance.domain.line import CONCLUSIONS
 from souvenance.domain.names import Namespace
 from souvenance.domain.reasoning_settings import MemberReasoning
+from souvenance.domain.timestamps import to_datetime
+from souvenance.errors import Conflict
+from souvenance.gate.conversation import resource as r
 from souvenance.gate.conversation.peers import PeerAnswer, PeerPage, of_peer
-from souvenance.gate.conversation.resource import (
-    AnyName,
-    Done,
-    JsonObject,
-    ListRequest,
-    NamedAnswer,
-    NewName,
-    NewScopeName,
-    Note,
-    Opened,
-    PeerName,
-    ResponsePage,
-    WorkspaceRequest,
-    change_entry,
-    erased,
-    filter_of,
-    found_by_name,
-    list_entries,
-    names_read,
-    operation,
-    page_of_entries,
-    whole_workspace,
-)
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
+from souvenance.ports.store import ViewQuery
 
-Members = Annotated[dict[NewName, MemberReasoning], Meta(max_length=1000)]
+Members = Annotated[dict[r.NewName, MemberReasoning], Meta(max_length=1000)]
 
 
-class OpenSession(WorkspaceRequest, frozen=True, kw_only=True):
-    workspace_id: NewName
-    id: NewName
-    metadata: JsonObject | None = None
-    configuration: JsonObject | None = None
+class OpenSession(r.WorkspaceRequest, frozen=True, kw_only=True):
+    workspace_id: r.NewName
+    id: r.NewName
+    metadata: r.JsonObject | None = None
+    configuration: r.JsonObject | None = None
     peers: Members | None = None
-    scopes: Annotated[list[NewScopeName], Meta(max_length=100)] | None = None
+    scopes: Annotated[list[r.NewScopeName], Meta(max_length=100)] | None = None
     namespace: Namespace | None = None
     """Where the session is made; without it, in the common namespace."""
 
@@ -60,46 +43,46 @@ class OpenSession(WorkspaceRequest, frozen=True, kw_only=True):
         return self.metadata is not None or self.configuration is not None or bool(self.peers or self.scopes)
 
 
-class ChangeSession(WorkspaceRequest, frozen=True, kw_only=True):
-    workspace_id: NewName
-    session_id: NewName
-    metadata: JsonObject | None = None
-    configuration: JsonObject | None = None
+class ChangeSession(r.WorkspaceRequest, frozen=True, kw_only=True):
+    workspace_id: r.NewName
+    session_id: r.NewName
+    metadata: r.JsonObject | None = None
+    configuration: r.JsonObject | None = None
 
 
-class ListSessions(ListRequest, frozen=True, kw_only=True):
-    filters: JsonObject | None = None
+class ListSessions(r.ListRequest, frozen=True, kw_only=True):
+    filters: r.JsonObject | None = None
 
 
 class SessionsOfPeer(ListSessions, frozen=True, kw_only=True):
-    peer_id: PeerName
+    peer_id: r.PeerName
 
 
-class OfSession(WorkspaceRequest, frozen=True, kw_only=True):
-    session_id: AnyName
+class OfSession(r.WorkspaceRequest, frozen=True, kw_only=True):
+    session_id: r.AnyName
 
 
 class CloneSession(OfSession, frozen=True, kw_only=True):
-    message_id: AnyName | None = None
+    message_id: r.AnyName | None = None
 
 
-class SetMembers(WorkspaceRequest, frozen=True, kw_only=True):
-    workspace_id: NewName
-    session_id: NewName
+class SetMembers(r.WorkspaceRequest, frozen=True, kw_only=True):
+    workspace_id: r.NewName
+    session_id: r.NewName
     peers: Members
     namespace: Namespace | None = None
 
 
 class RemoveMembers(OfSession, frozen=True, kw_only=True):
-    peers: Annotated[list[PeerName], Meta(max_length=1000)]
+    peers: Annotated[list[r.PeerName], Meta(max_length=1000)]
 
 
-class ListMembers(ListRequest, frozen=True, kw_only=True):
-    session_id: AnyName
+class ListMembers(r.ListRequest, frozen=True, kw_only=True):
+    session_id: r.AnyName
 
 
 class OfMember(OfSession, frozen=True, kw_only=True):
-    peer_id: PeerName
+    peer_id: r.PeerName
 
 
 class ConfigureMember(OfMember, frozen=True, kw_only=True):
@@ -107,14 +90,14 @@ class ConfigureMember(OfMember, frozen=True, kw_only=True):
     observe_others: bool | None = None
 
 
-class SessionAnswer(NamedAnswer, frozen=True):
-    configuration: JsonObject
+class SessionAnswer(r.NamedAnswer, frozen=True):
+    configuration: r.JsonObject
     workspace_id: str
     is_active: bool
     uid: str = ""
 
 
-class SessionPage(ResponsePage, frozen=True):
+class SessionPage(r.ResponsePage, frozen=True):
     items: list[SessionAnswer]
 
 
@@ -156,18 +139,18 @@ def _may_read_member(rights: Rights, request: OfMember) -> None:
 def _open(call: AuthorisedRequest, request: OpenSession) -> Outcome:
     ctx = call.ctx
     entry, made = directory.ensure_session(ctx, request.id, request.namespace)
-    entry = change_entry(ctx, entry, request.metadata, request.configuration)
+    entry = r.change_entry(ctx, entry, request.metadata, request.configuration)
     if request.peers:
         directory.join(ctx, request.id, dict(request.peers))
     for scope in request.scopes or ():
         directory.ensure(ctx, SCOPE, scope)
         directory.pick(ctx, scope, request.id)
-    return Outcome(Opened(SessionAnswer.of(entry), made), names_read(ctx, entry))
+    return Outcome(r.Opened(SessionAnswer.of(entry), made), r.names_read(ctx, entry))
 
 
 def _change(call: AuthorisedRequest, request: ChangeSession) -> Outcome:
     entry, _ = directory.ensure_session(call.ctx, request.session_id)
-    return _answer(call, change_entry(call.ctx, entry, request.metadata, request.configuration))
+    return _answer(call, r.change_entry(call.ctx, entry, request.metadata, request.configuration))
 
 
 def _read(call: AuthorisedRequest, request: OfSession) -> Outcome:
@@ -175,21 +158,21 @@ def _read(call: AuthorisedRequest, request: OfSession) -> Outcome:
 
 
 def _answer(call: AuthorisedRequest, entry: Entry) -> Outcome:
-    return Outcome(SessionAnswer.of(entry), names_read(call.ctx, entry))
+    return Outcome(SessionAnswer.of(entry), r.names_read(call.ctx, entry))
 
 
 def _list(call: AuthorisedRequest, request: ListSessions) -> Outcome:
-    wanted = filter_of(SESSION, request.filters)
-    return list_entries(call.ctx, SESSION, request, SessionPage, SessionAnswer.of, wanted)
+    wanted = r.filter_of(SESSION, request.filters)
+    return r.list_entries(call.ctx, SESSION, request, SessionPage, SessionAnswer.of, wanted)
 
 
 def _list_of_peer(call: AuthorisedRequest, request: SessionsOfPeer) -> Outcome:
-    ties = call.ctx.tx.directory.memberships(call.ctx.scope.workspace, MEMBER, held=request.peer_id)
-    sessions = sessions_named(call.ctx, (tie.holder for tie in ties if tie.until is None))
+    memberships = call.ctx.tx.directory.memberships(call.ctx.scope.workspace, MEMBER, held=request.peer_id)
+    sessions = sessions_named(call.ctx, (stay.holder for stay in memberships if stay.until is None))
     by_age = sorted(sessions, key=lambda entry: entry.uid)
-    wanted = filter_of(SESSION, request.filters)
-    page = page_of_entries(request, SessionPage, SessionAnswer.of, by_age, wanted)
-    return Outcome(page, names_read(call.ctx))
+    wanted = r.filter_of(SESSION, request.filters)
+    page = r.page_of_entries(request, SessionPage, SessionAnswer.of, by_age, wanted)
+    return Outcome(page, r.names_read(call.ctx))
 
 
 def sessions_named(ctx: RequestContext, names: Iterable[str]) -> list[Entry]:
@@ -199,7 +182,7 @@ def sessions_named(ctx: RequestContext, names: Iterable[str]) -> list[Entry]:
 
 def _delete(call: AuthorisedRequest, request: OfSession) -> Outcome:
     changes = erase.erase_session(call.ctx, request.session_id)
-    return erased(call, changes, Note("Session deleted successfully"))
+    return r.erased(call, changes, r.Note("Session deleted successfully"))
 
 
 def _clone(call: AuthorisedRequest, request: CloneSession) -> Outcome:
@@ -229,35 +212,35 @@ def _list_members(call: AuthorisedRequest, request: ListMembers) -> Outcome:
     session = directory.need(call.ctx, SESSION, request.session_id)
     present = directory.members(call.ctx, request.session_id)
     entries = [entry for name in present if (entry := directory.find(call.ctx, PEER, name))]
-    page = page_of_entries(request, PeerPage, PeerAnswer.of, entries)
-    return Outcome(page, names_read(call.ctx, session))
+    page = r.page_of_entries(request, PeerPage, PeerAnswer.of, entries)
+    return Outcome(page, r.names_read(call.ctx, session))
 
 
 def _read_member(call: AuthorisedRequest, request: OfMember) -> Outcome:
     session = directory.need(call.ctx, SESSION, request.session_id)
     habits = directory.member_habits(directory.members(call.ctx, request.session_id).get(request.peer_id))
     answer = MemberSettings(habits.observe_me, habits.observe_others)
-    return Outcome(answer, names_read(call.ctx, session))
+    return Outcome(answer, r.names_read(call.ctx, session))
 
 
 def _configure_member(call: AuthorisedRequest, request: ConfigureMember) -> Outcome:
     session = directory.need(call.ctx, SESSION, request.session_id)
     habits = MemberReasoning(request.observe_me, request.observe_others)
     directory.configure_member(call.ctx, request.session_id, request.peer_id, habits)
-    return Outcome(Done(), names_read(call.ctx, session))
+    return Outcome(r.Done(), r.names_read(call.ctx, session))
 
 
-OPEN_SESSION = operation(
+OPEN_SESSION = r.operation(
     "sessions.open",
     "list",
     OpenSession,
     SessionAnswer,
     _open,
     _may_open,
-    peek=found_by_name(SESSION, SessionAnswer.of),
+    peek=r.found_by_name(SESSION, SessionAnswer.of),
 )
-READ_SESSION = operation("sessions.read", "list", OfSession, SessionAnswer, _read, reads_session)
-CHANGE_SESSION = operation(
+READ_SESSION = r.operation("sessions.read", "list", OfSession, SessionAnswer, _read, reads_session)
+CHANGE_SESSION = r.operation(
     "sessions.change",
     "put",
     ChangeSession,
@@ -265,17 +248,19 @@ CHANGE_SESSION = operation(
     _change,
     lambda rights, request: rights.makes(request.session_id),
 )
-LIST_SESSIONS = operation("sessions.list", "list", ListSessions, SessionPage, _list, whole_workspace)
-SESSIONS_OF_PEER = operation("peers.sessions", "list", SessionsOfPeer, SessionPage, _list_of_peer, of_peer)
-DELETE_SESSION = operation("sessions.delete", "forget", OfSession, Note, _delete, writes_session, rings=True)
-CLONE_SESSION = operation("sessions.clone", "put", CloneSession, SessionAnswer, _clone, whole_workspace)
-ADD_MEMBERS = operation(
+LIST_SESSIONS = r.operation("sessions.list", "list", ListSessions, SessionPage, _list, r.whole_workspace)
+SESSIONS_OF_PEER = r.operation("peers.sessions", "list", SessionsOfPeer, SessionPage, _list_of_peer, of_peer)
+DELETE_SESSION = r.operation(
+    "sessions.delete", "forget", OfSession, r.Note, _delete, writes_session, rings=True
+)
+CLONE_SESSION = r.operation("sessions.clone", "put", CloneSession, SessionAnswer, _clone, r.whole_workspace)
+ADD_MEMBERS = r.operation(
     "sessions.add_peers", "put", SetMembers, SessionAnswer, _add_members, _may_set_members
 )
-SET_MEMBERS = operation(
+SET_MEMBERS = r.operation(
     "sessions.set_peers", "put", SetMembers, SessionAnswer, _set_members, _may_set_members
 )
-REMOVE_MEMBERS = operation(
+REMOVE_MEMBERS = r.operation(
     "sessions.remove_peers",
     "put",
     RemoveMembers,
@@ -283,15 +268,150 @@ REMOVE_MEMBERS = operation(
     _remove_members,
     lambda rights, request: rights.writes(request.session_id, request.peers),
 )
-LIST_MEMBERS = operation("sessions.peers", "list", ListMembers, PeerPage, _list_members, reads_session)
-READ_MEMBER = operation(
+LIST_MEMBERS = r.operation("sessions.peers", "list", ListMembers, PeerPage, _list_members, reads_session)
+READ_MEMBER = r.operation(
     "sessions.peer_config", "list", OfMember, MemberSettings, _read_member, _may_read_member
 )
-CONFIGURE_MEMBER = operation(
+CONFIGURE_MEMBER = r.operation(
     "sessions.set_peer_config",
     "put",
     ConfigureMember,
-    Done,
+    r.Done,
     _configure_member,
     lambda rights, request: rights.writes(request.session_id, (request.peer_id,)),
 )
+
+
+class OpenScope(r.WorkspaceRequest, frozen=True, kw_only=True):
+    workspace_id: r.NewName
+    id: r.NewScopeName
+    metadata: r.JsonObject | None = None
+
+    @property
+    def changes(self) -> bool:
+        """Whether it asks for more than to find or make the scope."""
+        return self.metadata is not None
+
+
+class OfScope(r.WorkspaceRequest, frozen=True, kw_only=True):
+    scope_id: r.AnyName
+
+
+class AddToScope(OfScope, frozen=True, kw_only=True):
+    session_ids: Annotated[list[r.AnyName], Meta(min_length=1, max_length=100)]
+
+
+class RemoveFromScope(OfScope, frozen=True, kw_only=True):
+    session_id: r.AnyName
+
+
+class SessionsOfScope(r.ListRequest, frozen=True, kw_only=True):
+    scope_id: r.AnyName
+
+
+class ScopeAnswer(r.NamedAnswer, frozen=True):
+    pass
+
+
+class ScopePage(r.ResponsePage, frozen=True):
+    items: list[ScopeAnswer]
+
+
+class Backfill(Answer, frozen=True):
+    state: str
+    updated_at: datetime
+    docs_copied: int = 0
+
+
+class ScopeStatus(Answer, frozen=True):
+    backfill_status: dict[str, Backfill]
+
+
+def _may_open_scope(rights: Rights, request: OpenScope) -> None:
+    rights.workspace()
+    if request.changes or not rights.known(SCOPE, request.id):
+        rights.puts()
+
+
+def _open_scope(call: AuthorisedRequest, request: OpenScope) -> Outcome:
+    if directory.find(call.ctx, PEER, f"scope.{request.id}") is not None:
+        raise Conflict("a peer has that name already")
+    entry, made = directory.ensure(call.ctx, SCOPE, request.id)
+    entry = directory.change(call.ctx, entry, r.encode_object(request.metadata), None)
+    return Outcome(r.Opened(ScopeAnswer.of(entry), made), r.names_read(call.ctx))
+
+
+def _read_scope(call: AuthorisedRequest, request: OfScope) -> Outcome:
+    entry = directory.need(call.ctx, SCOPE, request.scope_id)
+    return Outcome(ScopeAnswer.of(entry), r.names_read(call.ctx))
+
+
+def _list_scopes(call: AuthorisedRequest, request: r.ListRequest) -> Outcome:
+    return r.list_entries(call.ctx, SCOPE, request, ScopePage, ScopeAnswer.of)
+
+
+def _delete_scope(call: AuthorisedRequest, request: OfScope) -> Outcome:
+    directory.need(call.ctx, SCOPE, request.scope_id)
+    erase.erase_scope(call.ctx, request.scope_id)
+    return Outcome(r.Done(), r.names_read(call.ctx))
+
+
+def _add_sessions(call: AuthorisedRequest, request: AddToScope) -> Outcome:
+    directory.need(call.ctx, SCOPE, request.scope_id)
+    for session in request.session_ids:
+        directory.need(call.ctx, SESSION, session)
+        directory.pick(call.ctx, request.scope_id, session)
+    return Outcome(r.Done(), r.names_read(call.ctx))
+
+
+def _remove_session(call: AuthorisedRequest, request: RemoveFromScope) -> Outcome:
+    ctx = call.ctx
+    directory.need(ctx, SCOPE, request.scope_id)
+    if directory.find(ctx, SESSION, request.session_id) is not None:
+        ctx.tx.directory.remove_memberships(
+            ctx.scope.workspace, PICK, holder=request.scope_id, held=request.session_id
+        )
+    return Outcome(r.Done(), r.names_read(ctx))
+
+
+def _list_sessions(call: AuthorisedRequest, request: SessionsOfScope) -> Outcome:
+    directory.need(call.ctx, SCOPE, request.scope_id)
+    picks = directory.picks(call.ctx, request.scope_id)
+    entries = sessions_named(call.ctx, (pick.held for pick in picks))
+    page = r.page_of_entries(request, SessionPage, SessionAnswer.of, entries)
+    return Outcome(page, r.names_read(call.ctx))
+
+
+def _scope_status(call: AuthorisedRequest, request: OfScope) -> Outcome:
+    """A scope looks through to its sessions: nothing is copied, so there is nothing to wait for."""
+    ctx, kinds = call.ctx, tuple(CONCLUSIONS.values())
+    directory.need(ctx, SCOPE, request.scope_id)
+    status = {}
+    for pick in directory.picks(ctx, request.scope_id):
+        held = ctx.tx.lines.views(
+            ViewQuery(ctx.scope.workspace, kinds, sessions=(pick.held,), namespaces=ctx.scope.namespaces)
+        )
+        status[pick.held] = Backfill("completed", to_datetime(pick.since), len(held))
+    return Outcome(ScopeStatus(status), r.names_read(ctx))
+
+
+OPEN_SCOPE = r.operation(
+    "scopes.open",
+    "list",
+    OpenScope,
+    ScopeAnswer,
+    _open_scope,
+    _may_open_scope,
+    peek=r.found_by_name(SCOPE, ScopeAnswer.of),
+)
+LIST_SCOPES = r.operation("scopes.list", "list", r.ListRequest, ScopePage, _list_scopes, r.whole_workspace)
+READ_SCOPE = r.operation("scopes.read", "list", OfScope, ScopeAnswer, _read_scope, r.whole_workspace)
+DELETE_SCOPE = r.operation("scopes.delete", "put", OfScope, r.Done, _delete_scope, r.whole_workspace)
+ADD_TO_SCOPE = r.operation("scopes.add_sessions", "put", AddToScope, r.Done, _add_sessions, r.whole_workspace)
+REMOVE_FROM_SCOPE = r.operation(
+    "scopes.remove_session", "put", RemoveFromScope, r.Done, _remove_session, r.whole_workspace
+)
+SESSIONS_OF_SCOPE = r.operation(
+    "scopes.sessions", "list", SessionsOfScope, SessionPage, _list_sessions, r.whole_workspace
+)
+SCOPE_STATUS = r.operation("scopes.status", "list", OfScope, ScopeStatus, _scope_status, r.whole_workspace)

@@ -1,7 +1,8 @@
-"""Commands on the audit log."""
+"""Commands that check: the audit log, and the doctor that looks at everything else."""
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -15,12 +16,12 @@ from souvenance.domain import receipt as receipts
 from souvenance.domain.audit import Checkpoint, Row, verify
 from souvenance.domain.names import DEFAULT_WORKSPACE
 from souvenance.domain.timestamps import to_datetime
-from souvenance.errors import BrokenAuditChain, InvalidInput
+from souvenance.errors import BrokenAuditChain, IntegrityError, InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.options import ACCESS, Group, pass_shell
-from souvenance.surfaces.cli.output import say
-from souvenance.surfaces.cli.session import Shell
+from souvenance.surfaces.cli.options import ACCESS, OPERATE, Command, Group, pass_shell
+from souvenance.surfaces.cli.output import progress, say
+from souvenance.surfaces.cli.session import Shell, mend
 
 _PAGE = 1000
 
@@ -39,7 +40,7 @@ def audit() -> None:
 def list_(shell: Shell, first: int, limit: int | None) -> None:
     """Print rows of the log. 'verify --rows' reads what --json prints."""
     for row in _rows(shell, first, limit):
-        shell.show(row, partial(_told, row))
+        shell.show(row, partial(_row_line, row))
 
 
 @audit.command("verify")
@@ -62,9 +63,9 @@ def verify_(shell: Shell, checkpoint: str | None, rows: str | None, receipt: str
     deletion, and who signed it. With --rows, only the given files are read, so no signature is checked.
     """
     text = Path(receipt).read_text("utf-8", "replace").strip() if receipt else None
-    told = receipts.read_unverified(text) if text is not None else None
+    claimed = receipts.read_unverified(text) if text is not None else None
     saved = _read_checkpoint(checkpoint) if checkpoint else None
-    named = shell.workspace if told is None else told.workspace
+    named = shell.workspace if claimed is None else claimed.workspace
     found = _read_rows(rows) if rows else list(_rows(shell, 0, None, named))
     if rows:
         workspace = named or (saved.workspace if saved else DEFAULT_WORKSPACE)
@@ -72,41 +73,43 @@ def verify_(shell: Shell, checkpoint: str | None, rows: str | None, receipt: str
         workspace = shell.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace=named).workspace
     every = [row.row(workspace) for row in found]
     now = verify(workspace, every, saved)
-    if told is not None:
-        _confirm(told, every)
+    if claimed is not None:
+        _confirm(claimed, every)
     if text is not None and not rows:
         shell.call(o.VERIFY_RECEIPT, m.VerifyReceipt(text), workspace=named)
     answer = {"ok": True, "workspace": now.workspace, "rows": now.size, "root": now.root.hex()}
-    if told is not None:
-        answer |= {"receipt": told, "signature_checked": not rows}
+    if claimed is not None:
+        answer |= {"receipt": claimed, "signature_checked": not rows}
     held = " and the checkpoint holds" if saved else ""
     shell.show(
         answer,
         lambda: "\n".join(
             [
                 f"ok: {now.size} rows are linked{held}; root {now.root.hex()}",
-                *([] if told is None else _receipt_told(told, signed=not rows)),
+                *([] if claimed is None else _receipt_lines(claimed, signed=not rows)),
             ]
         ),
     )
 
 
-def _confirm(told: receipts.Receipt, rows: list[Row]) -> None:
+def _confirm(receipt: receipts.Receipt, rows: list[Row]) -> None:
     """Hold a receipt against all rows of the log. Raises: BrokenAuditChain."""
-    verify(told.workspace, rows, Checkpoint(told.workspace, told.row + 1, bytes.fromhex(told.root)))
-    receipts.hold_against(told, rows[told.row].event, rows[told.row].leaf)
+    verify(
+        receipt.workspace, rows, Checkpoint(receipt.workspace, receipt.row + 1, bytes.fromhex(receipt.root))
+    )
+    receipts.hold_against(receipt, rows[receipt.row].event, rows[receipt.row].leaf)
 
 
-def _receipt_told(told: receipts.Receipt, *, signed: bool) -> list[str]:
-    what = f"line {told.line}" if told.line else f"namespaces {', '.join(told.namespaces) or 'none'}"
+def _receipt_lines(receipt: receipts.Receipt, *, signed: bool) -> list[str]:
+    what = f"line {receipt.line}" if receipt.line else f"namespaces {', '.join(receipt.namespaces) or 'none'}"
     lines = [
-        f"the log confirms the receipt: {what} of {told.owner}, deleted by {told.actor}"
-        f" at {to_datetime(told.at):%Y-%m-%d %H:%M:%S} UTC ({told.lines} lines, {told.keys} keys, audit row"
-        f" {told.row})",
-        f"  checked then: {', '.join(told.verified)}",
+        f"the log confirms the receipt: {what} of {receipt.owner}, deleted by {receipt.actor}"
+        f" at {to_datetime(receipt.at):%Y-%m-%d %H:%M:%S} UTC"
+        f" ({receipt.lines} lines, {receipt.keys} keys, audit row {receipt.row})",
+        f"  checked then: {', '.join(receipt.verified)}",
     ]
-    if told.pending:
-        lines.append(f"  still to be done then: {', '.join(told.pending)}")
+    if receipt.pending:
+        lines.append(f"  still to be done then: {', '.join(receipt.pending)}")
     return lines if signed else [*lines, "  the signature was not checked: leave --rows out for that"]
 
 
@@ -135,15 +138,6 @@ def proof(shell: Shell, seq: int | None, old: int | None, size: int | None) -> N
     say(msgspec.json.encode(answer).decode())
 
 
-def verify_log(shell: Shell, workspace: str) -> int:
-    """How many rows the workspace's log has.
-
-    Raises: BrokenAuditChain.
-    """
-    rows = list(_rows(shell, 0, None, workspace))
-    return verify(workspace, (row.row(workspace) for row in rows)).size
-
-
 def _rows(shell: Shell, first: int, limit: int | None, workspace: str | None = None) -> Iterator[m.AuditRow]:
     """The rows that were there when the reading began, page by page."""
     size = shell.call(o.CHECKPOINT, m.AuditCheckpoint(), workspace=workspace).size
@@ -165,7 +159,7 @@ def _holds(answer: m.ProofAnswer, seq: int | None, old: int | None) -> bool:
     return merkle.verify_consistency(old or 0, bytes.fromhex(answer.old_root or ""), answer.size, root, path)
 
 
-def _told(row: m.AuditRow) -> str:
+def _row_line(row: m.AuditRow) -> str:
     places = f"  [{', '.join(row.namespaces)}]" if row.namespaces else ""
     when = f"{to_datetime(row.at):%Y-%m-%d %H:%M:%S}"
     return f"{row.seq:>6}  {when}  {row.actor}  {row.operation}{places}  {row.outcome}"
@@ -173,8 +167,8 @@ def _told(row: m.AuditRow) -> str:
 
 def _read_checkpoint(path: str) -> Checkpoint:
     try:
-        told = msgspec.json.decode(Path(path).read_bytes(), type=settled(m.CheckpointAnswer))
-        return Checkpoint(told.workspace, told.size, bytes.fromhex(told.root))
+        saved = msgspec.json.decode(Path(path).read_bytes(), type=settled(m.CheckpointAnswer))
+        return Checkpoint(saved.workspace, saved.size, bytes.fromhex(saved.root))
     except (msgspec.MsgspecError, ValueError):
         raise InvalidInput(
             f"{path} is not a checkpoint", hint="Save one with 'souvenance audit checkpoint'."
@@ -189,3 +183,72 @@ def _read_rows(path: str) -> list[m.AuditRow]:
         ]
     except msgspec.MsgspecError as error:
         raise BrokenAuditChain(f"{path} is not a saved audit log: {error}") from None
+
+
+_AGREE = (
+    "store and bucket agree: {0.restored} lines restored, {0.carried} objects copied,"
+    " {0.removed} of erased lines removed"
+)
+
+
+@click.command(cls=Command, section=OPERATE)
+@click.option("--repair", is_flag=True, help="First copy what is missing between store and bucket.")
+@pass_shell
+def doctor(shell: Shell, repair: bool) -> None:
+    """Check lines, vectors, keys, audit logs and the schema. Exits with 10 if anything is wrong."""
+    mended = mend(shell, lambda installation: installation.repair()) if repair else None
+    overview = shell.call(o.COMPARTMENTS, m.Compartments())
+    findings = [*_open_to_others(shell.settings.home), *overview.findings]
+    findings += [] if mended is None else mended.findings
+    lines = rows = 0
+    with progress("lines", len(overview.compartments), item_show_func=_compartment_name) as bar:
+        for compartment in overview.compartments:
+            bar.update(1, compartment)
+            try:
+                seen = shell.call(
+                    o.EXAMINE, m.Examine(compartment.workspace, compartment.owner, compartment.namespace)
+                )
+                lines += seen.lines
+                findings += seen.findings
+            except IntegrityError as error:
+                findings.append(
+                    f"namespace {compartment.namespace!r} of {compartment.owner!r}: {error.detail}"
+                )
+    for workspace in overview.workspaces:
+        try:
+            found = [row.row(workspace) for row in _rows(shell, 0, None, workspace)]
+            rows += verify(workspace, found).size
+            findings += shell.call(o.RECONCILE, m.Reconcile(workspace)).findings
+        except IntegrityError as error:
+            findings.append(f"workspace {workspace!r}: {error.detail}")
+    if overview.scrub_pending and not shell.call(o.SCRUB, m.Scrub()).scrubbed:
+        findings.append("forgotten bytes can't be scrubbed while another process holds the store")
+    result = {"lines": lines, "audit_rows": rows, "findings": findings}
+    if mended is not None:
+        result |= {"restored": mended.restored, "carried": mended.carried, "removed": mended.removed}
+    shell.show(
+        result,
+        lambda: "\n".join(
+            [
+                *findings,
+                *([] if mended is None else [_AGREE.format(mended)]),
+                f"{lines} lines readable, {rows} audit rows verified",
+            ],
+        ),
+    )
+    if findings:
+        raise IntegrityError(
+            f"{len(findings)} findings", hint="Keep a copy of the folder before you repair anything."
+        )
+
+
+def _compartment_name(compartment: m.CompartmentAnswer | None) -> str | None:
+    return None if compartment is None else f"{compartment.owner}/{compartment.namespace}"
+
+
+def _open_to_others(home: Path) -> list[str]:
+    return [
+        f"{path} is open to other users: chmod {'700' if path.is_dir() else '600'} {path}"
+        for path in (home, *sorted(home.iterdir()))
+        if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    ]

@@ -115,8 +115,8 @@ def ended(command: click.Command, arguments: Sequence[str], name: str, shell: Sh
     try:
         code = command.main(args=list(arguments), prog_name=name, obj=shell, standalone_mode=False)
     except SouvenanceError as error:
-        told = as_json or (shell is not None and shell.json)
-        _complain(error.code, error.detail, error.hint, as_json=told)
+        wants_json = as_json or (shell is not None and shell.json)
+        _complain(error.code, error.detail, error.hint, as_json=wants_json)
         return exit_of(type(error))
     except ModuleNotFoundError as error:
         if error.name != _CLIENT:

@@ -176,7 +176,7 @@ def mcp(
 
 def _serve(shell: Shell, reach: _Reach) -> None:
     try:
-        from souvenance.surfaces.mcp.stdio import serve_stdio
+        from souvenance.surfaces.mcp.server import serve_stdio
     except ImportError:
         raise Misconfigured("this needs the MCP SDK 2.3 or newer", hint=f"Run: {install('mcp')}") from None
     shell.makes = True
@@ -196,10 +196,7 @@ def _serve(shell: Shell, reach: _Reach) -> None:
 
 
 def _narrowed(shell: Shell, reach: _Reach) -> tuple[MemoryOwner, dict[Task, Shell]]:
-    """Whose memory it is, and for each task a shell whose cap is good for nothing else.
-
-    Raises: SouvenanceError.
-    """
+    """Whose memory it is, and for each task a shell with a cap for it alone. Raises: SouvenanceError."""
     from souvenance.surfaces.mcp.owner import TASKS, narrower, person_of
 
     given: m.WhoAmIAnswer = shell.call(o.WHOAMI, m.WhoAmI())
@@ -246,10 +243,7 @@ def _program() -> tuple[str, ...]:
 
 
 def _place(shell: Shell) -> list[str]:
-    """The options that lead to the same memory with the same cap, in any environment.
-
-    Raises: InvalidInput for a cap that would stand in the settings in full.
-    """
+    """The options that lead to the same memory and cap. Raises: InvalidInput for a cap given in full."""
     home = shell.home or os.environ.get("SOUVENANCE_HOME")
     config = shell.config or os.environ.get("SOUVENANCE_CONFIG")
     given = shell.cap or os.environ.get("SOUVENANCE_CAP")

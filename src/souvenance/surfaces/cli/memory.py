@@ -236,8 +236,8 @@ def snapshot(shell: Shell, namespaces: tuple[str, ...] | None, as_prompt: bool, 
         profile: str = answer.profile.rstrip("\n")
         if as_prompt or not profile:
             return profile
-        told = zip(answer.lines, profile.split("\n"), strict=True)
-        return shown(Record(line_id, *_entry(row)) for line_id, row in told)
+        rows = zip(answer.lines, profile.split("\n"), strict=True)
+        return shown(Record(line_id, *_entry(row)) for line_id, row in rows)
 
     shell.show(answer, text)
 

@@ -1,29 +1,22 @@
-"""Commands on the installation: init, serve, work, status, doctor, config, completion."""
+"""Commands on the installation: init, serve, work, status, config, completion."""
 
 from __future__ import annotations
 
 import signal
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import get_completion_class
 
 from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
-from souvenance.errors import IntegrityError, InvalidInput, SouvenanceError, Unauthenticated
+from souvenance.errors import SouvenanceError, Unauthenticated
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.audit import verify_log
 from souvenance.surfaces.cli.options import OPERATE, Command, Group, listens, pass_shell
-from souvenance.surfaces.cli.output import progress, say, table
+from souvenance.surfaces.cli.output import say, table
 from souvenance.surfaces.cli.session import OpenMemory, Shell, what_serves
-from souvenance.surfaces.cli.store import mend
-
-if TYPE_CHECKING:
-    from souvenance.gate.replication import RepairReport
 
 DEFAULT_PORT = 8787
 _VECTORS = {
@@ -48,13 +41,14 @@ def init(shell: Shell, rebind: bool) -> None:
         shell.call(o.WHOAMI, m.WhoAmI())
     except Unauthenticated:
         shell.renew()
-    told = {
+    result = {
         "home": str(shell.settings.home),
         "made": installation.made,
         "owner_cap": str(shell.settings.owner_cap),
     }
     shell.show(
-        told, lambda: f"{'made' if installation.made else 'ready'}: {told['home']} (owner's cap in owner.cap)"
+        result,
+        lambda: f"{'made' if installation.made else 'ready'}: {result['home']} (owner's cap in owner.cap)",
     )
 
 
@@ -154,60 +148,6 @@ def status(shell: Shell) -> None:
     shell.show(answer, text)
 
 
-@click.command(cls=Command, section=OPERATE)
-@click.option("--repair", is_flag=True, help="First copy what is missing between store and bucket.")
-@click.option("--deep", is_flag=True, help="With --repair: read every object and fix wrong ones.")
-@pass_shell
-def doctor(shell: Shell, repair: bool, deep: bool) -> None:
-    """Check lines, vectors, keys, audit logs and the schema. Exits with 10 if anything is wrong."""
-    if deep and not repair:
-        raise InvalidInput("--deep says how to repair", hint="Add --repair, or leave --deep out.")
-    mended = mend(shell, lambda installation: installation.repair(deep=deep)) if repair else None
-    overview = shell.call(o.COMPARTMENTS, m.Compartments())
-    findings = [*_open_to_others(shell.settings.home), *overview.findings]
-    findings += [] if mended is None else mended.findings
-    lines = rows = 0
-    with progress("lines", len(overview.compartments), item_show_func=_compartment_name) as bar:
-        for compartment in overview.compartments:
-            bar.update(1, compartment)
-            try:
-                seen = shell.call(
-                    o.EXAMINE, m.Examine(compartment.workspace, compartment.owner, compartment.namespace)
-                )
-                lines += seen.lines
-                findings += seen.findings
-            except IntegrityError as error:
-                findings.append(
-                    f"namespace {compartment.namespace!r} of {compartment.owner!r}: {error.detail}"
-                )
-    for workspace in overview.workspaces:
-        try:
-            rows += verify_log(shell, workspace)
-            findings += shell.call(o.RECONCILE, m.Reconcile(workspace)).findings
-        except IntegrityError as error:
-            findings.append(f"workspace {workspace!r}: {error.detail}")
-    if overview.scrub_pending and not shell.call(o.SCRUB, m.Scrub()).scrubbed:
-        findings.append("forgotten bytes can't be scrubbed while another process holds the store")
-    told = {"lines": lines, "audit_rows": rows, "findings": findings}
-    if mended is not None:
-        told |= {"restored": mended.restored, "carried": mended.carried, "removed": mended.removed}
-        told |= {"renewed": mended.renewed} if deep else {}
-    shell.show(
-        told,
-        lambda: "\n".join(
-            [
-                *findings,
-                *_mending(mended, deep=deep),
-                f"{lines} lines readable, {rows} audit rows verified",
-            ],
-        ),
-    )
-    if findings:
-        raise IntegrityError(
-            f"{len(findings)} findings", hint="Keep a copy of the folder before you repair anything."
-        )
-
-
 @click.group("config", cls=Group, section=OPERATE)
 def config() -> None:
     """Show the settings."""
@@ -237,66 +177,45 @@ def completion(shell: Shell, name: str) -> None:
     say(kind(root, {}, "souvenance", "_SOUVENANCE_COMPLETE").source())
 
 
-def _mending(mended: RepairReport | None, *, deep: bool) -> list[str]:
-    if mended is None:
-        return []
-    return [
-        f"store and bucket agree: {mended.restored} lines restored, {mended.carried} objects copied,"
-        f" {mended.removed} of erased lines removed" + (f", {mended.renewed} corrected" if deep else "")
-    ]
-
-
-def _recall(told: m.StatusAnswer) -> list[str]:
+def _recall(answer: m.StatusAnswer) -> list[str]:
     """What meanings are compared by, what waits for that, and what is wrong with it."""
-    kept = _VECTORS.get(told.vectors, told.vectors)
-    rows = [f"  embedder             {told.embedder}", f"  vectors              {kept}"]
-    if told.renewing:
-        rows.append(f"  to be reindexed      {told.renewing:>8} lines")
-    if told.waiting:
+    kept = _VECTORS.get(answer.vectors, answer.vectors)
+    rows = [f"  embedder             {answer.embedder}", f"  vectors              {kept}"]
+    if answer.renewing:
+        rows.append(f"  to be reindexed      {answer.renewing:>8} lines")
+    if answer.waiting:
         rows.append(
-            f"  without a vector     {told.waiting:>8} lines: found by words until 'souvenance get',"
+            f"  without a vector     {answer.waiting:>8} lines: found by words until 'souvenance get',"
             " 'souvenance serve' or 'souvenance reindex' makes it"
         )
-    return [*rows, f"  embedder problem     {told.embedder_trouble}"] if told.embedder_trouble else rows
+    return [*rows, f"  embedder problem     {answer.embedder_trouble}"] if answer.embedder_trouble else rows
 
 
-def _knowledge(told: m.KnowledgeStatus | None) -> list[str]:
+def _knowledge(known: m.KnowledgeStatus | None) -> list[str]:
     """What is known of peers, and what the next dream does with it."""
-    if told is None:
+    if known is None:
         return ["  known of peers       something of it can't be opened: run 'souvenance doctor'"]
-    if not told.conclusions:
+    if not known.conclusions:
         return []
-    more = "" if told.whole else " and more"
+    more = "" if known.whole else " and more"
     rows = [
-        f"  known of peers       {told.conclusions:>8} conclusions{more} ({told.outdated} outdated,"
-        f" {told.quoted} quoted, {told.reasoned} by dreams), {told.card_lines} lines on cards"
+        f"  known of peers       {known.conclusions:>8} conclusions{more} ({known.outdated} outdated,"
+        f" {known.quoted} quoted, {known.reasoned} by dreams), {known.card_lines} lines on cards"
     ]
-    if told.duplicates:
-        rows.append(f"  said twice           {told.duplicates:>8} conclusions: the next dream merges them")
+    if known.duplicates:
+        rows.append(f"  said twice           {known.duplicates:>8} conclusions: the next dream merges them")
     return rows
 
 
-def _model(reasoner: str, told: m.ModelStatus) -> list[str]:
+def _model(reasoner: str, model: m.ModelStatus) -> list[str]:
     """Who reasons, what is left for it, and what is wrong with it."""
-    rows = [f"  reasoner             {reasoner} ({', '.join(told.tasks)})"]
-    for name, left in (("left", told.left), ("workspace,", told.left_here)):
+    rows = [f"  reasoner             {reasoner} ({', '.join(model.tasks)})"]
+    for name, left in (("left", model.left), ("workspace,", model.left_here)):
         if left is not None:
             hour, today = f"{name} this hour", f"{name} today"
             rows.append(f"  {hour:<20} {left.calls_this_hour:>8} calls, {left.tokens_this_hour} tokens")
             rows.append(f"  {today:<20} {left.calls_today:>8} calls, {left.tokens_today} tokens")
-    return [*rows, f"  without the model    {told.trouble}"] if told.trouble else rows
-
-
-def _compartment_name(compartment: m.CompartmentAnswer | None) -> str | None:
-    return None if compartment is None else f"{compartment.owner}/{compartment.namespace}"
-
-
-def _open_to_others(home: Path) -> list[str]:
-    return [
-        f"{path} is open to other users: chmod {'700' if path.is_dir() else '600'} {path}"
-        for path in (home, *sorted(home.iterdir()))
-        if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-    ]
+    return [*rows, f"  without the model    {model.trouble}"] if model.trouble else rows
 
 
 _GREETING = "Souvenance works. Stop it with Ctrl-C."
@@ -328,10 +247,10 @@ def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_nam
 
 
 def _work(installation: OpenMemory) -> None:
-    told: SimpleQueue[int] = SimpleQueue()  # An event could hang: two signals may come upon each other.
+    signals: SimpleQueue[int] = SimpleQueue()  # An event could hang: two signals may come upon each other.
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _: told.put(number))
+        signal.signal(number, lambda number, _: signals.put(number))
     with installation.working():
         say(_GREETING)
-        told.get()
+        signals.get()
     say("Souvenance stopped.")

@@ -128,6 +128,14 @@ def listens(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+recipients: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
+    "--recipient",
+    multiple=True,
+    metavar="KEY",
+    help="Encrypt it with age for this key (age1… or ssh-ed25519 …); repeat it for more.",
+)
+
+
 class Names(click.ParamType[tuple[str, ...]]):
     """Names separated by commas."""
 
@@ -161,10 +169,7 @@ def _seconds(value: str) -> int | None:
 
 
 class Moment(click.ParamType[datetime]):
-    """A date or time in ISO 8601, in words, or as an age; without a zone it is in that of this machine.
-
-    A day, a week and other stretches of time stand for their start, or for their end.
-    """
+    """A date or time in ISO 8601, in words, or as an age. A day or week stands for its start, or its end."""
 
     name = "time"
 
@@ -186,10 +191,7 @@ class Moment(click.ParamType[datetime]):
 
 
 def read_time(value: str, now: datetime, *, end: bool = False) -> datetime:
-    """The moment that the value names, asked `now`; of a stretch of time the start, or the end.
-
-    Raises: ValueError, OverflowError.
-    """
+    """The moment that the value names; of a stretch, its start or end. Raises: ValueError, OverflowError."""
     age = None if value.isdigit() else _seconds(value)
     if age is not None:
         return now - timedelta(seconds=age)

@@ -117,10 +117,10 @@ def say(text: str) -> None:
 def table(rows: Sequence[Sequence[str]]) -> str:
     """The rows with their columns under each other."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    told = (
+    lines = (
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
-    return "\n".join(told)
+    return "\n".join(lines)
 
 
 def progress(label: str, length: int, *, hidden: bool = False, **options: Any) -> Any:
@@ -137,10 +137,7 @@ yes_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
 
 
 def confirm(what: str, details: str = "") -> None:
-    """Ask on the terminal whether to do that; `details` are shown first.
-
-    Raises: ConfirmationNeeded if nobody can be asked, click.Abort if the answer is no.
-    """
+    """Show the details and ask whether to do that. Raises: ConfirmationNeeded, click.Abort."""
     if not sys.stdin.isatty():
         raise ConfirmationNeeded(f"{what} needs a yes, and there is no terminal to ask on")
     if details:
@@ -152,10 +149,7 @@ def confirm(what: str, details: str = "") -> None:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[str]]:
-    """A file of the user's alone that was not there; gone again if what is to be written can't be made.
-
-    Raises: InvalidInput.
-    """
+    """A new file of the user's alone, deleted if writing it fails. Raises: InvalidInput."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:

@@ -23,10 +23,10 @@ from souvenance.domain.proof import Bound
 from souvenance.errors import CapMissing, InvalidInput, Misconfigured, Unavailable
 from souvenance.extras import install
 from souvenance.gate.browser_sessions import BrowserSessions
-from souvenance.gate.messages import Attenuate, CapAnswer, Request, WhoAmI, checked
+from souvenance.gate.messages import Attenuate, CapAnswer, Compartments, Request, WhoAmI, checked
 from souvenance.gate.oauth_state import OAuthState
 from souvenance.gate.operation import Operation
-from souvenance.gate.operations import WHOAMI
+from souvenance.gate.operations import COMPARTMENTS, WHOAMI
 from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
 from souvenance.surfaces.cli.output import say
@@ -84,7 +84,7 @@ class OpenMemory(Protocol):
 
     def carry(self, seconds: float) -> None: ...
 
-    def repair(self, *, deep: bool = False) -> RepairReport: ...
+    def repair(self) -> RepairReport: ...
 
     def rebuild(self) -> RepairReport: ...
 
@@ -126,10 +126,7 @@ class Shell:
         return self._installation
 
     def call(self, operation: Operation, request: Request, *, workspace: str | None = None) -> Any:
-        """Ask the gate, with the cap of this invocation.
-
-        Raises: SouvenanceError.
-        """
+        """Ask the gate, with the cap of this invocation. Raises: SouvenanceError."""
         request = checked(request)
         caller = self._connected()
         token = self.token(workspace)
@@ -252,6 +249,17 @@ def _leave(installation: OpenMemory) -> None:
     with suppress(Unavailable):
         installation.carry(_CARRYING_SECONDS)
     installation.close()
+
+
+def mend(
+    shell: Shell, work: Callable[[OpenMemory], RepairReport], *, rebuilding: bool = False
+) -> RepairReport:
+    """Raises: SouvenanceError, also without a cap for the whole installation."""
+    if shell.is_remote:
+        raise InvalidInput("this works only where the data folder is", hint="Leave --url out.")
+    installation = shell.installation(rebuilding=rebuilding)
+    shell.call(COMPARTMENTS, Compartments())
+    return work(installation)
 
 
 @contextmanager

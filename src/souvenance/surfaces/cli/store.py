@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from souvenance.errors import IntegrityError, InvalidInput, StorageBusy, Unavailable, Unsupported
+from souvenance.errors import IntegrityError, StorageBusy, Unavailable, Unsupported
 from souvenance.gate import archive as p
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.cli.options import DATA, Command, pass_shell
+from souvenance.surfaces.cli.options import DATA, Command, pass_shell, recipients
 from souvenance.surfaces.cli.output import progress
-from souvenance.surfaces.cli.session import OpenMemory, Shell
+from souvenance.surfaces.cli.session import Shell, mend
 from souvenance.surfaces.transfers import Backup
-
-if TYPE_CHECKING:
-    from souvenance.gate.replication import RepairReport
 
 
 @click.command("backup", cls=Command, section=DATA)
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--recipient",
-    multiple=True,
-    metavar="KEY",
-    help="Encrypt it with age for this key (age1… or ssh-ed25519 …); repeat it for more.",
-)
+@recipients
 @click.option("--without-keys", is_flag=True, help="Leave out the keys. Nothing can be read without them.")
 @click.option("--allow-empty", is_flag=True, help="Write it even if the store is empty.")
 @pass_shell
@@ -64,7 +56,7 @@ def restore(shell: Shell, file: Path, identity: Path | None) -> None:
     _here(shell, "restore")
     home = shell.settings.home
     kept = shell.transfers.restore(file, home, identity=identity)
-    told = {**_contents(file, kept), "home": str(home)}
+    result = {**_contents(file, kept), "home": str(home)}
 
     def text() -> str:
         rows = [f"{home}: {kept.lines} lines restored; 'souvenance doctor' looks at each of them"]
@@ -72,7 +64,7 @@ def restore(shell: Shell, file: Path, identity: Path | None) -> None:
             rows.append("the backup holds no keys: put root.key and signing.key there before you use it")
         return "\n".join(rows)
 
-    shell.show(told, text)
+    shell.show(result, text)
 
 
 def _contents(file: Path, kept: Backup) -> dict[str, Any]:
@@ -107,8 +99,8 @@ def migrate(shell: Shell, source: str, target: str) -> None:
     bars = _TableBars(hidden=shell.json)
     counts = shell.transfers.move(source, target, vectors=shell.settings.vectors, report=bars.step)
     bars.end()
-    told = {"tables": counts, "rows": sum(counts.values())}
-    shell.show(told, lambda: "\n".join(_closing(counts)))
+    result = {"tables": counts, "rows": sum(counts.values())}
+    shell.show(result, lambda: "\n".join(_closing(counts)))
 
 
 def _closing(counts: dict[str, int]) -> Iterator[str]:
@@ -150,9 +142,9 @@ def rebuild(shell: Shell) -> None:
 
     shell.makes = True
     found = mend(shell, lambda installation: installation.rebuild(), rebuilding=True)
-    told = {"restored": found.restored, "findings": found.findings, "not_rebuilt": NOT_REBUILT}
+    result = {"restored": found.restored, "findings": found.findings, "not_rebuilt": NOT_REBUILT}
     shell.show(
-        told,
+        result,
         lambda: "\n".join(
             [
                 *found.findings,
@@ -168,17 +160,6 @@ def rebuild(shell: Shell) -> None:
         )
 
 
-def mend(
-    shell: Shell, work: Callable[[OpenMemory], RepairReport], *, rebuilding: bool = False
-) -> RepairReport:
-    """Raises: SouvenanceError, also without a cap for the whole installation."""
-    if shell.is_remote:
-        raise InvalidInput("this works only where the data folder is", hint="Leave --url out.")
-    installation = shell.installation(rebuilding=rebuilding)
-    shell.call(o.COMPARTMENTS, m.Compartments())
-    return work(installation)
-
-
 _LOOK_SECONDS = 0.5
 _MOST_BUSY = 6
 
@@ -192,23 +173,23 @@ def reindex(shell: Shell) -> None:
     again to finish it. With --workspace, only that workspace is indexed.
     """
     workspace, shell.workspace = shell.workspace, None
-    first = told = shell.call(o.REINDEX, m.Reindex(workspace))
+    first = latest = shell.call(o.REINDEX, m.Reindex(workspace))
     with progress("index", _left(first)) as bar:
         moved = True
-        while not told.done and (moved or not told.trouble):
+        while not latest.done and (moved or not latest.trouble):
             _meanwhile(shell)
-            before, told = told, shell.call(o.REINDEX, m.Reindex(workspace, begin=False))
-            moved = _left(told) < _left(before)
-            bar.update(max(0, _left(before) - _left(told)))
-    if not told.done:
+            before, latest = latest, shell.call(o.REINDEX, m.Reindex(workspace, begin=False))
+            moved = _left(latest) < _left(before)
+            bar.update(max(0, _left(before) - _left(latest)))
+    if not latest.done:
         raise Unavailable(
-            f"{told.vectors} lines wait for their vectors: {told.trouble}",
+            f"{latest.vectors} lines wait for their vectors: {latest.trouble}",
             hint="They are found by words meanwhile. Fix that, then run it again or let a server run.",
         )
     made = {
-        "lines": first.lines - told.lines,
-        "vectors": max(0, first.vectors - told.vectors),
-        "old_vectors": first.old_vectors - told.old_vectors,
+        "lines": first.lines - latest.lines,
+        "vectors": max(0, first.vectors - latest.vectors),
+        "old_vectors": first.old_vectors - latest.old_vectors,
     }
     shell.show(
         made,
@@ -219,8 +200,8 @@ def reindex(shell: Shell) -> None:
     )
 
 
-def _left(told: m.ReindexAnswer) -> int:
-    return told.lines + told.vectors + told.old_vectors
+def _left(answer: m.ReindexAnswer) -> int:
+    return answer.lines + answer.vectors + answer.old_vectors
 
 
 def _meanwhile(shell: Shell) -> None:

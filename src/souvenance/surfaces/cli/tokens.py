@@ -173,12 +173,12 @@ def rotate(shell: Shell, signing: bool) -> None:
     def text() -> str:
         if signing:
             return f"caps are now signed by {answer.kid}; revoke the old key to end its caps"
-        told = (
+        summary = (
             f"{answer.compartments} namespaces have a new key, "
             f"{answer.rewrapped} keys are wrapped by a new root key"
         )
         kept = "the old root key was kept because the bucket does not answer: rotate again when it does"
-        return f"{told}\n{kept}" if answer.kept else told
+        return f"{summary}\n{kept}" if answer.kept else summary
 
     shell.show(answer, text)
 

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from souvenance.gate import operations as o
 from souvenance.gate.conversation.resource import NewName
 from souvenance.gate.operation import Operation
 from souvenance.patterns import pattern
-from souvenance.surfaces.cli.options import DATA, Command, pass_shell
+from souvenance.surfaces.cli.options import DATA, Command, pass_shell, recipients
 from souvenance.surfaces.cli.output import progress
 from souvenance.surfaces.cli.session import Shell
 from souvenance.surfaces.transfers import ARCHIVE, KINDS, ArchiveFiles
@@ -36,12 +36,7 @@ from souvenance.surfaces.transfers import ARCHIVE, KINDS, ArchiveFiles
 @click.command("export", cls=Command, section=DATA)
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--owner", metavar="NAME", help="Only the memory of this peer.")
-@click.option(
-    "--recipient",
-    multiple=True,
-    metavar="KEY",
-    help="Encrypt it with age for this key (age1… or ssh-ed25519 …); repeat it for more.",
-)
+@recipients
 @pass_shell
 def export(shell: Shell, file: Path, owner: str | None, recipient: tuple[str, ...]) -> None:
     """Write a workspace's memory to FILE.
@@ -61,7 +56,8 @@ def export_archive(
 ) -> None:
     """Write the archive, which is of one moment, and tell what is in it. Raises: SouvenanceError."""
     workspace = shell.own_workspace()
-    with archives.writing(path, recipients) as archive, _moment(shell):
+    # A server refuses what is asked here; it is asked all the same, and says so itself.
+    with archives.writing(path, recipients) as archive, nullcontext() if shell.is_remote else shell.still():
         written = write_archive(
             shell.call,
             archive,
@@ -70,39 +66,25 @@ def export_archive(
             made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     counts, waiting = written.manifest.counts, written.waiting
-    told = {"file": str(path), "workspace": workspace, "counts": counts, "waiting": waiting}
+    result = {"file": str(path), "workspace": workspace, "counts": counts, "waiting": waiting}
 
     def text() -> str:
-        rows = [f"{path}: workspace {workspace}, {_counted(counts)}"]
+        counted = ", ".join(f"{count} {sort}s" for sort, count in counts.items()) or "nothing"
+        rows = [f"{path}: workspace {workspace}, {counted}"]
         if not recipients:
             rows.append("it holds text in the open: keep it where only you can read it, or use --recipient")
         if waiting:
-            rows.append(f"{waiting} messages were still to be reasoned about: {_later(owner)}")
+            rows.append(
+                f"{waiting} messages were still to be reasoned about, and what follows from them is not in"
+                " the file: export again when 'souvenance work' or a server is done with them"
+            )
         return "\n".join(rows)
 
-    shell.show(told, text)
-
-
-def _moment(shell: Shell) -> AbstractContextManager[None]:
-    """A server refuses what is asked here; it is asked all the same, and says so itself."""
-    return nullcontext() if shell.is_remote else shell.still()
-
-
-def _later(owner: str | None) -> str:
-    if owner is not None:
-        return "what follows from them is not in it"
-    return "the import does so"
-
-
-def _counted(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count} {sort}s" for sort, count in counts.items()) or "nothing"
+    shell.show(result, text)
 
 
 def import_archive(shell: Shell, path: Path, archives: ArchiveFiles, *, identity: Path | None) -> None:
-    """Take in all of an archive, and tell what became of it.
-
-    Raises: SouvenanceError; Conflict if something here says something else than the archive.
-    """
+    """Take in all of an archive, and say what became of it. Raises: SouvenanceError."""
     archive = archives.reading(path, identity)
     if archive.manifest.kind != MEMORY:
         raise InvalidInput("that archive is a backup", hint="Run: souvenance restore FILE")
@@ -252,7 +234,7 @@ def _import(shell: Shell, source: str, reader: ImportReader, terms: ImportTerms,
 
 
 def _show(shell: Shell, tally: ImportTally, terms: ImportTerms, said: str) -> None:
-    told = {"from": terms.kind, **msgspec.to_builtins(tally)}
+    result = {"from": terms.kind, **msgspec.to_builtins(tally)}
 
     def text() -> str:
         rows = [f"{said} {_counts(tally)}"]
@@ -261,14 +243,14 @@ def _show(shell: Shell, tally: ImportTally, terms: ImportTerms, said: str) -> No
         rows += [f"  left out: {count} {why}" for why, count in sorted(tally.skipped.items())]
         return "\n".join(rows)
 
-    shell.show(told, text)
+    shell.show(result, text)
 
 
 def _counts(tally: ImportTally) -> str:
-    told = [(tally.workspaces, "workspaces"), (tally.peers, "peers"), (tally.sessions, "sessions")]
-    told += [(tally.messages, "messages"), (tally.conclusions, "conclusions"), (tally.cards, "cards")]
+    counts = [(tally.workspaces, "workspaces"), (tally.peers, "peers"), (tally.sessions, "sessions")]
+    counts += [(tally.messages, "messages"), (tally.conclusions, "conclusions"), (tally.cards, "cards")]
     first = 0 if tally.workspaces else 1
-    shown = [f"{count} {what}" for count, what in told[first:5]]
+    shown = [f"{count} {what}" for count, what in counts[first:5]]
     return ", ".join([*shown, f"{tally.cards} cards"] if tally.cards else shown)
 
 

@@ -1,4 +1,4 @@
-"""The HTTP doors: each reads a request, threads it to the gate, and writes the answer. Nothing else.
+"""The HTTP application: the guard, our own routes, and those that say how the server is.
 
 The cap is judged before the body is looked at, so a request without one learns nothing about
 what a right request would be.
@@ -7,9 +7,12 @@ what a right request would be.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import Any, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 from starlette.applications import Starlette
@@ -17,7 +20,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Match
 from starlette.routing import Route as WebRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -28,9 +31,12 @@ from souvenance.errors import (
     MethodNotAllowed,
     NotFound,
     SouvenanceError,
+    StorageBusy,
+    StorageUnavailable,
     Unavailable,
 )
 from souvenance.gate.gate import Gate
+from souvenance.gate.health import METRICS, AskHealth
 from souvenance.surfaces.http.apidocs import docs_routes
 from souvenance.surfaces.http.honcho.door import honcho_routes
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
@@ -47,7 +53,6 @@ from souvenance.surfaces.http.request_threads import (
     json_answer,
     refusal_headers,
 )
-from souvenance.surfaces.http.route_tree import RouteTree
 from souvenance.surfaces.http.routes import ROUTES, Route, status_of
 from souvenance.surfaces.http.telemetry.observer import (
     UPKEEP,
@@ -56,8 +61,10 @@ from souvenance.surfaces.http.telemetry.observer import (
     names_of,
     note,
 )
-from souvenance.surfaces.http.telemetry.routes import health_routes
 from souvenance.version import __version__
+
+if TYPE_CHECKING:
+    from souvenance.surfaces.http.telemetry.metrics import Metrics
 
 _LOOKING = ("GET", "HEAD", "OPTIONS")
 
@@ -87,13 +94,9 @@ def make_app(
     observer: TelemetryObserver | None = None,
     serving: bool = True,
 ) -> Guarded:
-    """The ASGI application.
-
-    `allowed_hosts` None means that it is served on loopback only; `trusted` is the cap that a
-    client on this machine gets for the word 'local'; `doors` are those beyond Souvenance's own API and
-    Honcho's; `observer` sees every request pass. One that is not `serving` tells how it is, and nothing of
-    memory.
-    """
+    """The ASGI application. `allowed_hosts` None means loopback only; `trusted` is the cap for 'local';
+    `doors` are those beyond our own API and Honcho's; one that is not `serving` tells how it is, and nothing
+    of memory."""
     description: list[bytes] = []
     threads = RequestThreads(gate)
 
@@ -258,3 +261,168 @@ async def _unexpected(request: Request, raised: Exception) -> Response:
     """A defect of ours: say so, and nothing about it."""
     body = {"error": "internal_error", "detail": "Souvenance failed", "hint": "See the server's log."}
     return json_answer(500, body)
+
+
+_FOUND = "souvenance.route"
+
+
+class _Segment:
+    """One segment: what may follow it, by name or as a parameter, and the routes that end here by method."""
+
+    def __init__(self) -> None:
+        self.named: dict[str, _Segment] = {}
+        self.parameter: _Segment | None = None
+        self.ending: dict[str, tuple[WebRoute, tuple[str, ...]]] = {}
+
+
+class RouteTree(BaseRoute):
+    """Behaves as its routes would one after the other, a name before a parameter."""
+
+    def __init__(self, routes: Iterable[WebRoute]) -> None:
+        self._root = _Segment()
+        for route in routes:
+            self._add(route)
+
+    def _add(self, route: WebRoute) -> None:
+        node, names = self._root, []
+        for segment in route.path.split("/")[1:]:
+            if segment.startswith("{"):
+                names.append(segment.strip("{}"))
+                node.parameter = node.parameter or _Segment()
+                node = node.parameter
+            else:
+                node = node.named.setdefault(segment, _Segment())
+        for method in route.methods or ():
+            node.ending[method] = (route, tuple(names))
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        if scope["type"] != "http":
+            return Match.NONE, {}
+        segments = scope["path"].split("/")[1:]
+        allowed: set[str] = set()
+        for node, values in _walk(self._root, segments, 0, ()):
+            found = node.ending.get(scope["method"])
+            if found is not None:
+                route, names = found
+                params = dict(zip(names, values, strict=True))
+                return Match.FULL, {"endpoint": route.endpoint, "path_params": params, _FOUND: route}
+            allowed.update(node.ending)
+        return (Match.PARTIAL, {_FOUND: sorted(allowed)}) if allowed else (Match.NONE, {})
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        route: Any = scope[_FOUND]
+        if not isinstance(route, WebRoute):
+            raise HTTPException(405, headers={"Allow": ", ".join(route)})
+        await route.app(scope, receive, send)
+
+
+def _walk(
+    node: _Segment, segments: list[str], at: int, values: tuple[str, ...]
+) -> Iterator[tuple[_Segment, tuple[str, ...]]]:
+    """Where the path may lead, the names before the parameters, with the parameters' values."""
+    if at == len(segments):
+        yield node, values
+        return
+    segment = segments[at]
+    if segment in node.named:
+        yield from _walk(node.named[segment], segments, at + 1, values)
+    if node.parameter is not None and segment:
+        yield from _walk(node.parameter, segments, at + 1, (*values, segment))
+
+
+_FRESH_SECONDS = 1.0
+_PATIENCE_SECONDS = 2.0
+
+_T = TypeVar("_T")
+
+
+class StoreHealth:
+    def __init__(self, probe: Callable[[], None], *, fresh: float = _FRESH_SECONDS) -> None:
+        self._probe = probe
+        self._fresh = fresh
+        self._threads = ThreadPoolExecutor(1, "souvenance-store-health")
+        self._under_way: Future[None] | None = None
+        self._looked_at = float("-inf")
+        self._trouble: SouvenanceError | None = None
+
+    async def trouble(self) -> SouvenanceError | None:
+        """What keeps the store from being reached; None if nothing does."""
+        if time.monotonic() - self._looked_at < self._fresh:
+            return self._trouble
+        if self._under_way is None or self._under_way.done():
+            self._under_way = self._threads.submit(self._look)
+        if not await _ended(self._under_way):
+            return StorageBusy("the store did not answer in time")
+        return self._trouble
+
+    async def ask(self, look: Callable[[], _T]) -> _T | None:
+        """What is found by looking into the store; None if it can't be reached, or not in time."""
+        if await self.trouble() is not None:
+            return None
+        asked = self._threads.submit(look)
+        if not await _ended(asked) or asked.exception() is not None:
+            return None
+        return asked.result()
+
+    def _look(self) -> None:
+        found: SouvenanceError | None = None
+        try:
+            self._probe()
+        except SouvenanceError as error:
+            found = error
+        except Exception:  # noqa: BLE001 - after any error the store is not there for requests
+            found = StorageUnavailable("the store failed")
+        self._trouble, self._looked_at = found, time.monotonic()
+
+
+async def _ended(work: Future[_T]) -> bool:
+    done, _ = await asyncio.wait({asyncio.wrap_future(work)}, timeout=_PATIENCE_SECONDS)
+    return bool(done)
+
+
+def health_routes(gate: Gate, threads: RequestThreads, observer: TelemetryObserver | None) -> list[WebRoute]:
+    """Whether there are metrics to be seen depends on the observer."""
+    store = StoreHealth(gate.probe)
+
+    async def health(request: Request) -> Response:
+        """That it runs, and how. It answers 200 as long as it does: to start it anew would mend no store."""
+        trouble = await store.trouble()
+        state = {
+            "status": "ok" if trouble is None else "degraded",
+            "version": __version__,
+            "store": "ok" if trouble is None else trouble.code,
+        }
+        return json_answer(200, {**state, **gate.thinking()})
+
+    async def ready(request: Request) -> Response:
+        """Raises: SouvenanceError if requests can't be answered for now."""
+        trouble = await store.trouble()
+        if trouble is not None:
+            kind = type(trouble) if isinstance(trouble, Unavailable) else StorageUnavailable
+            raise kind(trouble.detail, hint=trouble.hint)
+        return json_answer(200, {"status": "ready"})
+
+    routes = [WebRoute("/health", health), WebRoute("/ready", ready)]
+    if observer is not None and observer.metrics is not None:
+        routes.append(WebRoute("/metrics", partial(_metrics, gate, threads, store, observer.metrics)))
+    return routes
+
+
+async def _metrics(
+    gate: Gate, threads: RequestThreads, store: StoreHealth, metrics: Metrics, request: Request
+) -> Response:
+    """Raises: SouvenanceError."""
+    if not _is_local(request):
+        await threads.call(gate, METRICS, credentials_of(request, b""), AskHealth)
+    health = await store.ask(gate.health)
+    content = metrics.text(health, store=await store.trouble() is None)
+    return Response(content, 200, {**HEADERS, "content-type": metrics.content_type})
+
+
+def _is_local(request: Request) -> bool:
+    """Whether a program on this machine asks, by a name that only this machine has, and no proxy."""
+    try:
+        check_host(request.headers.get("host"), None)
+    except HostRefused:
+        return False
+    return from_here(request.scope, request.headers)

@@ -7,13 +7,11 @@ v3 API, which refuses without Souvenance's codes.
 from __future__ import annotations
 
 import ssl
-import threading
 import time
 from base64 import b64encode
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
-from functools import cache, partial
+from collections.abc import Mapping
+from contextlib import closing
+from functools import cache
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
@@ -61,11 +59,10 @@ NO_SUCH_PATH = ("there is no such path", "Not Found")
 
 
 class RemoteGate:
-    """A gate behind a URL; it answers and raises what the gate there answers and raises.
+    """A gate behind a URL, for any number of threads: it answers and raises what the gate there does.
 
-    Any number of threads may call it. `timeout` is what a call has for each of its steps, and for the whole
-    of an answer that has begun; `connect_timeout` is what it has to reach the server, where that is less.
-    So many calls are made at once as there may be `connections`; the others wait for one.
+    `timeout` is what a call has for each of its steps, and for the whole of an answer that has begun;
+    `connect_timeout`, if less, to reach the server. Calls wait for one of the `connections`.
     """
 
     def __init__(
@@ -86,8 +83,8 @@ class RemoteGate:
         self._headers = _HEADERS | _named_in(base)
         self._timeout = timeout
         self._connect_timeout = connect_timeout
-        connect = partial(_transport, base, cache(partial(_authorities, base)))
-        self._connections = _Connections(connect, connections)
+        self._transport = _transport(base, connections)
+        self._closed = False
 
     def bind(self, operation: Operation, request: Request) -> Bound:
         """What a proof of possession is made over. Raises: InvalidInput, Unsupported."""
@@ -117,7 +114,8 @@ class RemoteGate:
             raise e.ServerUnreachable("what answers there is not Souvenance") from None
 
     def close(self) -> None:
-        self._connections.close()
+        self._closed = True
+        self._transport.close()
 
     def _exchange(
         self,
@@ -127,37 +125,29 @@ class RemoteGate:
         *,
         again: bool,
     ) -> RawAnswer:
-        """What came back. Raises: ServerUnreachable.
-
-        `again` allows a second try if the server closed a kept connection the moment it was used again.
-        """
+        """What came back. Raises: ServerUnreachable. `again` allows a second try if the server closed a kept
+        connection the moment it was used again."""
+        if self._closed:
+            raise e.ServerUnreachable("the connection to the server was closed")
         seconds = self._timeout if timeout is None else timeout
         end = time.monotonic() + seconds
         course = _Course()
         try:
-            with self._connections.one(seconds) as transport:
-                request = httpx.Request(
-                    sent.method,
-                    f"{self._address}{sent.path}",
-                    content=sent.body,
-                    headers=headers,
-                    extensions={
-                        "trace": course.goes_on,
-                        "timeout": self._timeouts(seconds),
-                    },
-                )
-                with closing(transport.handle_request(request)) as response:
-                    return RawAnswer(response.status_code, response.headers, _bounded(response, end))
+            request = httpx.Request(
+                sent.method,
+                f"{self._address}{sent.path}",
+                content=sent.body,
+                headers=headers,
+                extensions={"trace": course.goes_on, "timeout": self._timeouts(seconds)},
+            )
+            with closing(self._transport.handle_request(request)) as response:
+                return RawAnswer(response.status_code, response.headers, _bounded(response, end))
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OverflowError) as error:
             kept = not course.connected
             if again and kept and isinstance(error, httpx.RemoteProtocolError | httpx.NetworkError):
                 return self._exchange(sent, headers, timeout, again=False)
-            told = str(error) or type(error).__name__
-            raise e.ServerUnreachable(f"no answer from the server: {told}") from error
-        except RuntimeError as error:
-            if not self._connections.closed:
-                raise
-            raise e.ServerUnreachable("the way to the server was closed") from error
+            reason = str(error) or type(error).__name__
+            raise e.ServerUnreachable(f"no answer from the server: {reason}") from error
 
     def _timeouts(self, seconds: float) -> dict[str, float]:
         connecting = seconds if self._connect_timeout is None else min(seconds, self._connect_timeout)
@@ -178,71 +168,17 @@ class _Course:
         self.connected |= step.split(".")[-2] in _CONNECTING
 
 
-class _Connections:
-    """Connections to one server, the one used last first. Each is a transport without a client around it,
-    which would take as long again as all the rest: for cookies, redirects and addresses.
-
-    A transport of many connections looks through all of them, under a lock, before and after every call.
-    """
-
-    def __init__(self, make: Callable[[], httpx.HTTPTransport], most: int) -> None:
-        """Raises: what `make` raises."""
-        self._make = make
-        self._free: deque[tuple[httpx.HTTPTransport, float]] = deque([(make(), time.monotonic())])
-        self._places = threading.Semaphore(most)
-        self._lock = threading.Lock()
-        self.closed = False
-
-    @contextmanager
-    def one(self, seconds: float) -> Iterator[httpx.HTTPTransport]:
-        """Raises: ServerUnreachable if none is free for so long, RuntimeError when they are closed."""
-        if not self._places.acquire(timeout=seconds):
-            raise e.ServerUnreachable("no answer from the server: too much is asked of it at once")
-        try:
-            connection = self._taken()
-            try:
-                yield connection
-            finally:
-                self._give_back(connection)
-        finally:
-            self._places.release()
-
-    def close(self) -> None:
-        """What is under way ends as it may."""
-        with self._lock:
-            self.closed = True
-            free = list(self._free)
-            self._free.clear()
-        for connection, _ in free:
-            connection.close()
-
-    def _taken(self) -> httpx.HTTPTransport:
-        with self._lock:
-            if self.closed:
-                raise RuntimeError("the connections are closed")
-            if self._free:
-                return self._free.pop()[0]
-        return self._make()
-
-    def _give_back(self, connection: httpx.HTTPTransport) -> None:
-        """Keep it for the next call, and those no longer that nobody needed for a while."""
-        now, unused = time.monotonic(), []
-        with self._lock:
-            self._free.append((connection, now))
-            while self._free and (self.closed or now - self._free[0][1] > _KEPT_SECONDS):
-                unused.append(self._free.popleft()[0])
-        for one in unused:
-            one.close()
-
-
-def _transport(base: httpx.URL, authorities: Callable[[], ssl.SSLContext]) -> httpx.HTTPTransport:
-    """Raises: Misconfigured."""
+def _transport(base: httpx.URL, connections: int) -> httpx.HTTPTransport:
+    """A transport without a client around it, which would take as long again as all the rest: for cookies,
+    redirects and addresses. Raises: Misconfigured."""
     try:
         return httpx.HTTPTransport(
             limits=httpx.Limits(
-                max_connections=1, max_keepalive_connections=1, keepalive_expiry=_KEPT_SECONDS
+                max_connections=connections,
+                max_keepalive_connections=connections,
+                keepalive_expiry=_KEPT_SECONDS,
             ),
-            verify=authorities(),
+            verify=_authorities(base),
             proxy=_proxy(base),
         )
     except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
@@ -287,10 +223,7 @@ def _authorities(base: httpx.URL) -> ssl.SSLContext:
 
 
 def _bounded(response: httpx.Response, end: float) -> bytes:
-    """The body as it was sent, if it is no larger and takes no longer than it may.
-
-    Raises: ServerUnreachable, also for one that is packed: nobody asked for that.
-    """
+    """The body, if it is not too large, too slow or packed. Raises: ServerUnreachable."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise e.ServerUnreachable("the server answers in an encoding that it was not asked for")
     chunks: list[bytes] = []

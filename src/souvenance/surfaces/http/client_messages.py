@@ -180,10 +180,7 @@ class RawAnswer(Struct, frozen=True):
 
 
 def read(route: Route, answer: RawAnswer) -> Any:
-    """The answer that the gate there gave.
-
-    Raises: `UNREADABLE` for what is not one.
-    """
+    """The answer that the gate there gave. Raises: `UNREADABLE` for what is not one."""
     kind = route.operation.answer
     if not route.path.startswith(_CONVERSATIONS):
         return msgspec.json.decode(answer.content, type=settled(kind))
@@ -192,9 +189,10 @@ def read(route: Route, answer: RawAnswer) -> Any:
     found = msgspec.json.decode(answer.content) if answer.content.strip() else None
     if issubclass(kind, BareListAnswer):
         items, repeated = msgspec.structs.fields(kind)
-        told = answer.headers.get(REPEATED, "0")
+        repeated_count = answer.headers.get(REPEATED, "0")
         return kind(
-            _converted(found, items.type), msgspec.convert(told, settled(repeated.type), strict=False)
+            _converted(found, items.type),
+            msgspec.convert(repeated_count, settled(repeated.type), strict=False),
         )
     if kind is Note and not isinstance(found, dict):
         return Note()
@@ -249,11 +247,11 @@ def _mending_fields(kind: type[Struct]) -> _Mending:
     return mended
 
 
-def _moment(told: Any) -> Any:
+def _moment(text: Any) -> Any:
     """Raises: ValueError."""
-    if not isinstance(told, str):
-        return told
-    moment = datetime.fromisoformat(told)
+    if not isinstance(text, str):
+        return text
+    moment = datetime.fromisoformat(text)
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
@@ -279,11 +277,11 @@ _PLAIN_SPOKEN = (413, 429)
 
 def raised(route: Route, answer: RawAnswer, *, with_cap: bool) -> e.SouvenanceError:
     """The error that the gate there raised."""
-    told = _complaint(answer.content)
-    if not told and answer.status not in _PLAIN_SPOKEN:
+    complaint = _complaint(answer.content)
+    if not complaint and answer.status not in _PLAIN_SPOKEN:
         return _foreign(answer)
-    detail = _detail(told) or f"the server answered {answer.status}"
-    code, hint = told.get("error"), told.get("hint")
+    detail = _detail(complaint) or f"the server answered {answer.status}"
+    code, hint = complaint.get("error"), complaint.get("hint")
     kind = _BY_CODE.get(code) if isinstance(code, str) else None
     kind = kind or _by_status(answer.status, route, with_cap)
     hint = hint if isinstance(hint, str) else None
@@ -321,9 +319,9 @@ def _complaint(content: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) and _detail(found) else {}
 
 
-def _detail(told: Mapping[str, Any]) -> str:
+def _detail(complaint: Mapping[str, Any]) -> str:
     for name in ("detail", "message", "error"):
-        match told.get(name):
+        match complaint.get(name):
             case str(text) if text:
                 return text[:_MOST_TOLD_CHARS]
             case list(problems) if problems:

@@ -28,10 +28,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_host(host: str | None, allowed: Collection[str] | None) -> None:
-    """On loopback only loopback names are served; elsewhere, those in `allowed` or, without, any.
-
-    Raises: HostRefused.
-    """
+    """On loopback only loopback names, else those `allowed`, or any without such. Raises: HostRefused."""
     name = _name(f"//{host or ''}")
     known = is_loopback(name) if allowed is None else (not allowed or name in allowed)
     if not known:

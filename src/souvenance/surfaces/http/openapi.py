@@ -46,14 +46,14 @@ def described(
 ) -> dict[str, Any]:
     """One operation. The guard may refuse any of them first."""
     guarded = {"403": answer("host_refused", own_shape([e.HostRefused.code])), **responses}
-    told: dict[str, Any] = {"operationId": name, "summary": summary, "responses": guarded}
+    operation: dict[str, Any] = {"operationId": name, "summary": summary, "responses": guarded}
     if not needs_cap:
-        told["security"] = []
+        operation["security"] = []
     if body is not None:
-        told["requestBody"] = {"required": True, "content": body}
+        operation["requestBody"] = {"required": True, "content": body}
     if found := list(parameters):
-        told["parameters"] = found
-    return told
+        operation["parameters"] = found
+    return operation
 
 
 def answer(description: str, schema: Schema, *others: str) -> dict[str, Any]:
@@ -117,26 +117,17 @@ def describe(routes: Iterable[Route], version: str, doors: Iterable[Paths]) -> d
     """What the routes do, and the paths of doors that describe themselves."""
     routes = tuple(routes)
     kinds = {kind for route in routes for kind in (route.operation.request, route.operation.answer)}
-    described = Description([*kinds, Error, HealthAnswer, Ready])
+    schemas = Description([*kinds, Error, HealthAnswer, Ready])
     paths: dict[str, Any] = defaultdict(dict)
-    paths["/health"]["get"] = {
-        "operationId": "health",
-        "summary": "Whether the server is up",
-        "security": [],
-        "responses": {"200": described.answer(HealthAnswer), "403": described.refusals([e.HostRefused])},
-    }
-    paths["/ready"]["get"] = {
-        "operationId": "ready",
-        "summary": "Whether requests can be answered right now",
-        "security": [],
-        "responses": {
-            "200": described.answer(Ready),
-            "403": described.refusals([e.HostRefused]),
-            "503": described.refusals(_UNREADY),
-        },
-    }
+    paths["/health"]["get"] = described(
+        "health", "Whether the server is up", {"200": schemas.answer(HealthAnswer)}, needs_cap=False
+    )
+    ready = {"200": schemas.answer(Ready), "503": schemas.refusals(_UNREADY)}
+    paths["/ready"]["get"] = described(
+        "ready", "Whether requests can be answered right now", ready, needs_cap=False
+    )
     for route in routes:
-        paths[route.path][route.method.lower()] = described.operation(route)
+        paths[route.path][route.method.lower()] = schemas.operation(route)
     for door in doors:
         paths.update(door)
     return {
@@ -145,7 +136,7 @@ def describe(routes: Iterable[Route], version: str, doors: Iterable[Paths]) -> d
         "security": [{"cap": []}],
         "paths": dict(paths),
         "components": {
-            "schemas": described.schemas,
+            "schemas": schemas.schemas,
             "securitySchemes": {"cap": {"type": "http", "scheme": "bearer", "bearerFormat": "cap+jwt"}},
         },
     }

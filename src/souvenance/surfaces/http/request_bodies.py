@@ -59,10 +59,7 @@ class Body(NamedTuple):
 
 
 async def body_of(request: Request, gate: Gate, most: int, token: str | None = None) -> Body:
-    """The body of a request that needs a token: the one of its header, or of the browser's session.
-
-    Raises: CapMissing, CapMalformed, CapSigInvalid.
-    """
+    """The body of a request with a token. Raises: CapMissing, CapMalformed, CapSigInvalid."""
     who = gate.recognised(token or token_of(request))
     return await _held(request).read(request, most, who)
 
@@ -79,10 +76,7 @@ def largest_import(request: Request) -> int:
 
 
 def keep_body(request: Request) -> Callable[[], None]:
-    """Keep what the body takes of the budget when the request is over, until what comes back is called.
-
-    Raises: ServerBusy if as much is kept already as may be.
-    """
+    """Keep what the body takes of the budget until what comes back is called. Raises: ServerBusy."""
     return _held(request).keep()
 
 

@@ -146,10 +146,7 @@ def doors_of(
     public_url: str | None,
     key: Callable[[str], str],
 ) -> list[Door]:
-    """The doors beyond our own API and Honcho's. `key` reads a key from where the settings say it is.
-
-    Raises: Misconfigured.
-    """
+    """The doors beyond our own API and Honcho's; `key` reads an upstream's key. Raises: Misconfigured."""
     doors: list[Door] = [SignInDoor(sign_ins, public_url), InspectorDoor(sessions, files, public_url)]
     if find_spec("mcp") is not None:
         from souvenance.surfaces.mcp.door import McpDoor
@@ -173,10 +170,7 @@ def serve(
     trusted: str | None,
     doors: Sequence[Door],
 ) -> None:
-    """Serve until interrupted. `trusted` is the cap that programs on this machine get for 'local'.
-
-    Raises: Misconfigured if the address can't or must not be listened on, or something is not installed.
-    """
+    """Serve until interrupted; `trusted` is the cap for 'local'. Raises: Misconfigured."""
     trusting = trusted is not None
     _run(
         lambda allowed, observer: make_app(
@@ -199,10 +193,7 @@ def tell(
     *,
     greet: Callable[[str], None],
 ) -> None:
-    """Work until interrupted, and tell meanwhile at that address how it goes, and nothing of memory.
-
-    Raises: Misconfigured if the address can't or must not be listened on, or something is not installed.
-    """
+    """Work until interrupted, and serve only how it goes. Raises: Misconfigured."""
     _run(
         lambda allowed, observer: make_app(gate, allowed_hosts=allowed, observer=observer, serving=False),
         address,
@@ -246,8 +237,9 @@ def _run(
             timeout_graceful_shutdown=5,
         )
         url = _url(bound_host, bound_port)
-        near = None if allowed else _near(bound_host)  # With names given, it refuses an address.
-        announcement = nullcontext() if near is None else announced(_url(near, bound_port))
+        near = _LOOPBACK_OF.get(bound_host) or (bound_host if is_loopback(bound_host) else None)
+        # With names given, it refuses an address.
+        announcement = nullcontext() if near is None or allowed else announced(_url(near, bound_port))
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             with behind.working(), announcement:
@@ -258,11 +250,8 @@ def _run(
 
 
 def _share_memory() -> None:
-    """Have all threads allocate from one arena, where the C library has several.
-
-    With one for each thread a server kept a third more after half an hour: what one thread freed, no other
-    used again.
-    """
+    """Have all threads allocate from one arena, where the C library has several. With one for each thread a
+    server kept a third more after half an hour: what one thread freed, no other used again."""
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
 
@@ -297,11 +286,6 @@ class _GreetingServer(uvicorn.Server):
 
 def _url(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def _near(host: str) -> str | None:
-    """The loopback address that a server on that address is reached at; None if only others are."""
-    return _LOOPBACK_OF.get(host) or (host if is_loopback(host) else None)
 
 
 def _listen(address: Address) -> socket.socket:

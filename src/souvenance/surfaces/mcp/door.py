@@ -203,13 +203,13 @@ class _Endpoint:
 
 def _again(body: bytes, receive: Receive) -> Receive:
     """Tells a body that was read already, and then what comes after it."""
-    told = False
+    sent = False
 
     async def tell() -> Message:
-        nonlocal told
-        if told:
+        nonlocal sent
+        if sent:
             return await receive()
-        told = True
+        sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return tell

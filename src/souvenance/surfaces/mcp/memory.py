@@ -20,42 +20,9 @@ from souvenance.domain.trust import KINDS
 from souvenance.errors import CapScopeMismatch, InvalidInput, NotFound
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
+from souvenance.gate.conversation import conclusions as c
+from souvenance.gate.conversation import context, messages
 from souvenance.gate.conversation.chat import ASK_PEER, AskPeer, ChatAnswer, Evidence
-from souvenance.gate.conversation.conclusions import (
-    ADD_CONCLUSIONS,
-    DELETE_CONCLUSION,
-    LIST_CONCLUSIONS,
-    QUERY_CONCLUSIONS,
-    READ_CONCLUSION,
-    AddConclusions,
-    ConclusionAnswer,
-    ConclusionPage,
-    Conclusions,
-    ListConclusions,
-    NewConclusion,
-    OfConclusion,
-    QueryConclusions,
-)
-from souvenance.gate.conversation.context import (
-    CONTEXT,
-    PEER_CONTEXT,
-    PeerContext,
-    PeerContextAnswer,
-    SessionContext,
-    SessionContextAnswer,
-)
-from souvenance.gate.conversation.messages import (
-    ADD_MESSAGES,
-    DELETE_MESSAGE,
-    READ_MESSAGE,
-    SEARCH_PEER,
-    AddMessages,
-    MessageAnswer,
-    Messages,
-    NewMessage,
-    OfMessage,
-    SearchPeer,
-)
 from souvenance.gate.conversation.peers import CHANGE_PEER, ChangePeer
 from souvenance.gate.conversation.resource import ResponsePage
 from souvenance.gate.conversation.sessions import SESSIONS_OF_PEER, SessionPage, SessionsOfPeer
@@ -102,13 +69,14 @@ class PersonsMemory:
 
     async def _say(self, session: str, said: Sequence[str], happened_on: date | None) -> r.KeptResult:
         person, at = self.person, _noon(happened_on)
-        messages = [
-            NewMessage(content=text, peer_id=person.name, metadata=_FROM_HERE, created_at=at) for text in said
+        added = [
+            messages.NewMessage(content=text, peer_id=person.name, metadata=_FROM_HERE, created_at=at)
+            for text in said
         ]
-        request = AddMessages(
-            workspace_id=person.workspace, session_id=session, messages=messages, namespace=person.namespace
+        request = messages.AddMessages(
+            workspace_id=person.workspace, session_id=session, messages=added, namespace=person.namespace
         )
-        stored: Messages = await self._asks("speak", ADD_MESSAGES, request)
+        stored: messages.Messages = await self._asks("speak", messages.ADD_MESSAGES, request)
         return r.KeptResult([one.id for one in stored.messages], session)
 
     async def _put(self, text: str, happened_on: date | None = None, kind: str = DEFAULT_KIND) -> str:
@@ -142,14 +110,14 @@ class PersonsMemory:
     async def _concluded_by(
         self, agent: str, question: str, limit: int, about: Sequence[str]
     ) -> list[r.Cited]:
-        request = QueryConclusions(
+        request = c.QueryConclusions(
             workspace_id=self.person.workspace,
             query=question,
             top_k=limit,
             distance=_MOST_LACKING,
             filters={"observer_id": agent, "observed_id": self.person.name},
         )
-        answer: Conclusions | None = await found(self._asks, QUERY_CONCLUSIONS, request)
+        answer: c.Conclusions | None = await found(self._asks, c.QUERY_CONCLUSIONS, request)
         concluded = [] if answer is None else answer.conclusions
         return [r.cited_conclusion(one, self.person.name, about) for one in concluded]
 
@@ -157,7 +125,7 @@ class PersonsMemory:
         self, agent: str, question: str, limit: int, about: Sequence[str], *, floor: bool
     ) -> list[r.Cited]:
         """What the agent said where the person was."""
-        request = SearchPeer(
+        request = messages.SearchPeer(
             workspace_id=self.person.workspace,
             peer_id=agent,
             query=question,
@@ -165,7 +133,7 @@ class PersonsMemory:
             filters={"peer_perspective": self.person.name},
             floor=floor,
         )
-        answer: Messages | None = await found(self._asks, SEARCH_PEER, request)
+        answer: messages.Messages | None = await found(self._asks, messages.SEARCH_PEER, request)
         said = [] if answer is None else answer.messages
         return [r.cited_message(one, self.person.name, about) for one in said]
 
@@ -187,17 +155,19 @@ class PersonsMemory:
             )
         return r.ReadResult(r.cited_message(message, self.person.name, most=r.MOST_TEXT_CHARS), [])
 
-    async def _conclusion(self, line_id: str) -> ConclusionAnswer | None:
-        request = OfConclusion(workspace_id=self.person.workspace, conclusion_id=line_id)
-        answer: ConclusionAnswer | None = await found(self._asks, READ_CONCLUSION, request)
+    async def _conclusion(self, line_id: str) -> c.ConclusionAnswer | None:
+        request = c.OfConclusion(workspace_id=self.person.workspace, conclusion_id=line_id)
+        answer: c.ConclusionAnswer | None = await found(self._asks, c.READ_CONCLUSION, request)
         return answer
 
-    async def _message(self, line_id: str, session: str) -> MessageAnswer | None:
-        request = OfMessage(workspace_id=self.person.workspace, session_id=session, message_id=line_id)
-        answer: MessageAnswer | None = await found(self._asks, READ_MESSAGE, request)
+    async def _message(self, line_id: str, session: str) -> messages.MessageAnswer | None:
+        request = messages.OfMessage(
+            workspace_id=self.person.workspace, session_id=session, message_id=line_id
+        )
+        answer: messages.MessageAnswer | None = await found(self._asks, messages.READ_MESSAGE, request)
         return answer
 
-    async def _sources(self, concluded: ConclusionAnswer) -> list[r.Cited]:
+    async def _sources(self, concluded: c.ConclusionAnswer) -> list[r.Cited]:
         """What the conclusion follows from, as far as it may be read."""
         sources = []
         for source in (concluded.source_ids or ())[:_MOST_SOURCES]:
@@ -216,7 +186,8 @@ class PersonsMemory:
         return sources
 
     async def list_lines(self, since: date | None, cursor: str | None, limit: int) -> r.Listed:
-        request = m.List(since=None if since is None else _midnight(since), cursor=cursor, limit=limit)
+        midnight = None if since is None else here(datetime.combine(since, time()))
+        request = m.List(since=midnight, cursor=cursor, limit=limit)
         page: m.ListAnswer = await self._asks("read", o.LIST, request)
         lines = [
             r.Cited(
@@ -233,13 +204,13 @@ class PersonsMemory:
         """Conclusions about the person, newest first: their own, and those of the agents."""
         person, number = self.person, _page(cursor)
         held_by = [person.name, *person.agents]
-        request = ListConclusions(
+        request = c.ListConclusions(
             workspace_id=person.workspace,
             filters={"observer_id": {"in": held_by}, "observed_id": person.name},
             page=number,
             size=limit,
         )
-        page: ConclusionPage | None = await found(self._asks, LIST_CONCLUSIONS, request)
+        page: c.ConclusionPage | None = await found(self._asks, c.LIST_CONCLUSIONS, request)
         items = [] if page is None else page.items
         lines = [r.cited_conclusion(one, person.name) for one in items]
         return r.Listed(lines, next=_next(page))
@@ -261,21 +232,21 @@ class PersonsMemory:
         """The card, and what else is known of the person: by themselves, by the agents, and in lines."""
         card, known = AlreadyTold(), AlreadyTold()
         facts: list[str] = []
-        told: list[str] = []
+        known_lines: list[str] = []
         for observer in (self.person.name, *self.person.agents[:_MOST_AGENTS]):
             portrait = await self._portrait(observer)
             if portrait is not None:
                 facts += _new(card, r.facts(portrait.peer_card or ()))
-                told += islice(_new(known, r.known(portrait.representation or "")), _NEWEST)
+                known_lines += islice(_new(known, r.known(portrait.representation or "")), _NEWEST)
         if "snapshot" in self.person.ops:
             own: m.SnapshotAnswer = await self._asks("read", o.SNAPSHOT, m.Snapshot())
-            told += islice(_new(known, r.newest(own.profile)), _NEWEST)
-        hint = None if facts or told else "Nothing is known of the user yet: it gathers as they tell."
-        return r.Profiled(facts[:_KNOWN], told[:_KNOWN], hint)
+            known_lines += islice(_new(known, r.newest(own.profile)), _NEWEST)
+        hint = None if facts or known_lines else "Nothing is known of the user yet: it gathers as they tell."
+        return r.Profiled(facts[:_KNOWN], known_lines[:_KNOWN], hint)
 
-    async def _portrait(self, observer: str) -> PeerContextAnswer | None:
+    async def _portrait(self, observer: str) -> context.PeerContextAnswer | None:
         person = self.person.name
-        request = PeerContext(
+        request = context.PeerContext(
             workspace_id=self.person.workspace,
             peer_id=observer,
             target=None if observer == person else person,
@@ -283,14 +254,12 @@ class PersonsMemory:
             max_conclusions=_KNOWN,
             floor=True,
         )
-        answer: PeerContextAnswer | None = await found(self._asks, PEER_CONTEXT, request)
+        answer: context.PeerContextAnswer | None = await found(self._asks, context.PEER_CONTEXT, request)
         return answer
 
     async def conclude(self, fact: str, session: str | None, sources: Sequence[str] = ()) -> r.Concluded:
-        """Keep a fact of the person: in the agent's view of them if there is one, else in their own.
-
-        What it follows from are messages and facts of this memory, if there are any.
-        """
+        """Keep a fact of the person: in the agent's view of them if there is one, else in their own. What it
+        follows from are messages and facts of this memory, if there are any."""
         text = _kept(fact)
         if not self.person.is_peer:
             if sources:
@@ -301,7 +270,7 @@ class PersonsMemory:
 
     async def _state(
         self, facts: Sequence[str], session: str | None, sources: Sequence[str] = ()
-    ) -> list[ConclusionAnswer]:
+    ) -> list[c.ConclusionAnswer]:
         person = self.person
         try:
             return await self._stated(person.observer, facts, session, sources)
@@ -314,10 +283,10 @@ class PersonsMemory:
 
     async def _stated(
         self, observer: str, facts: Sequence[str], session: str | None, sources: Sequence[str]
-    ) -> list[ConclusionAnswer]:
+    ) -> list[c.ConclusionAnswer]:
         person = self.person
         stated = [
-            NewConclusion(
+            c.NewConclusion(
                 content=fact,
                 observer_id=observer,
                 observed_id=person.name,
@@ -326,12 +295,12 @@ class PersonsMemory:
             )
             for fact in facts
         ]
-        request = AddConclusions(
+        request = c.AddConclusions(
             workspace_id=person.workspace,
             conclusions=stated,
             namespace=person.namespace if session is None else None,
         )
-        kept: Conclusions = await self._asks("note", ADD_CONCLUSIONS, request)
+        kept: c.Conclusions = await self._asks("note", c.ADD_CONCLUSIONS, request)
         return kept.conclusions
 
     async def forget(self, line_id: str, session: str | None) -> r.ForgetResult:
@@ -347,11 +316,11 @@ class PersonsMemory:
         """What lies with an agent: a message of the session, or else a conclusion about the person."""
         workspace = self.person.workspace
         if session is not None:
-            message = OfMessage(workspace_id=workspace, session_id=session, message_id=line_id)
-            await self._asks("erase", DELETE_MESSAGE, message)
+            message = messages.OfMessage(workspace_id=workspace, session_id=session, message_id=line_id)
+            await self._asks("erase", messages.DELETE_MESSAGE, message)
         else:
-            conclusion = OfConclusion(workspace_id=workspace, conclusion_id=line_id)
-            await self._asks("erase", DELETE_CONCLUSION, conclusion)
+            conclusion = c.OfConclusion(workspace_id=workspace, conclusion_id=line_id)
+            await self._asks("erase", c.DELETE_CONCLUSION, conclusion)
 
     async def reason(self, question: str, effort: str) -> r.Reasoned:
         """An answer in words from all that is known, with what it rests on."""
@@ -364,13 +333,13 @@ class PersonsMemory:
             reasoning_level=effort,  # type: ignore[arg-type]  # The arguments say which there are.
             include_evidence=True,
         )
-        told: ChatAnswer | None = await found(self._asks, ASK_PEER, request)
-        answer = r.answer_of("" if told is None else told.content or "")
+        reply: ChatAnswer | None = await found(self._asks, ASK_PEER, request)
+        answer = r.answer_of("" if reply is None else reply.content or "")
         if not answer:
             near = await self.recall(question, _NEAREST)
             hint = "Memory has no answer. These lines are nearest." if near.lines else near.hint
             return r.Reasoned(None, near.lines, hint)
-        evidence = [] if told is None or told.evidence is None else self._evidence(told.evidence)
+        evidence = [] if reply is None or reply.evidence is None else self._evidence(reply.evidence)
         return r.Reasoned(answer, evidence)
 
     def _evidence(self, evidence: Evidence) -> list[r.Cited]:
@@ -388,12 +357,12 @@ class PersonsMemory:
         ]
         return [*concluded[:_MOST_SOURCES], *said[:_MOST_SOURCES]]
 
-    async def session(self, session: str) -> SessionContextAnswer:
+    async def session(self, session: str) -> context.SessionContextAnswer:
         """A session's summary and its newest messages. Raises: NotFound."""
-        request = SessionContext(
+        request = context.SessionContext(
             workspace_id=self.person.workspace, session_id=session, tokens=_RECENT_TOKENS
         )
-        answer: SessionContextAnswer | None = await found(self._asks, CONTEXT, request)
+        answer: context.SessionContextAnswer | None = await found(self._asks, context.CONTEXT, request)
         if answer is None:
             raise NotFound(
                 "there is no such session in this memory", hint="souvenance://sessions lists them."
@@ -413,22 +382,18 @@ def _noon(day: date | None) -> datetime | None:
     return None if day is None else here(datetime.combine(day, time(12)))
 
 
-def _midnight(day: date) -> datetime:
-    return here(datetime.combine(day, time()))
-
-
 def _once(lines: Iterable[r.Cited | None]) -> Iterator[r.Cited]:
     """Each line once, and what says the same as one before not at all."""
-    told = AlreadyTold()
+    seen = AlreadyTold()
     for one in lines:
-        if one is not None and told.take(one.text):
+        if one is not None and seen.take(one.text):
             yield one
 
 
-def _new(told: AlreadyTold, remarks: Iterable[Remark]) -> Iterator[str]:
+def _new(seen: AlreadyTold, remarks: Iterable[Remark]) -> Iterator[str]:
     """What is not told yet, each with its day."""
     for one in remarks:
-        if told.take(one.text):
+        if seen.take(one.text):
             yield str(one)
 
 

@@ -189,8 +189,8 @@ def cited(found: Iterable[Cited]) -> str:
 def _cited(one: Cited) -> str:
     about = [part for part in (one.by and f"by {one.by}", one.session and f"session {one.session}") if part]
     place = f" ({', '.join(about)})" if about else ""
-    told = f": {one.text}" if one.text else f" {one.kind}"
-    return f"- {one.day} [{one.id}]{place}{told}"
+    content = f": {one.text}" if one.text else f" {one.kind}"
+    return f"- {one.day} [{one.id}]{place}{content}"
 
 
 def facts(card: Iterable[str]) -> Iterator[Remark]:
@@ -216,16 +216,16 @@ def known(view: str) -> Iterator[Remark]:
 def newest(profile: str) -> Iterator[Remark]:
     """The lines of a snapshot, without what is only a card's form."""
     for stored in profile.splitlines():
-        told = _IN_SNAPSHOT.match(stored)
-        if told is not None and not told["text"].startswith(_CARD):
-            yield from _within([Remark(defuse(clean(told["text"])), told["day"])])
+        found = _IN_SNAPSHOT.match(stored)
+        if found is not None and not found["text"].startswith(_CARD):
+            yield from _within([Remark(defuse(clean(found["text"])), found["day"])])
 
 
 def _within(found: Iterable[Remark]) -> Iterator[Remark]:
     return (short for one in found if (short := one.within(MOST_EXCERPT_CHARS)) is not None)
 
 
-def answer_of(told: str) -> str:
+def answer_of(answer: str) -> str:
     """An answer in words, as it is shown."""
-    kept = "\n".join(part for part in map(defuse, clean(told).splitlines()) if part)
+    kept = "\n".join(part for part in map(defuse, clean(answer).splitlines()) if part)
     return cut(kept, MOST_TEXT_CHARS)

@@ -1,15 +1,24 @@
-"""The MCP server: the protocol's requests, answered from one person's memory."""
+"""The MCP server: requests answered from one person's memory, also over standard input and output."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import os
+import signal
+import stat
+import sys
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote
 
+import anyio
 import mcp_types as types
 import msgspec
 from mcp.server.lowlevel.server import Server
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     GetPromptResult,
@@ -25,7 +34,10 @@ from mcp_types import (
 from souvenance.agents.text_budget import cut
 from souvenance.domain.frame import defuse
 from souvenance.errors import InvalidInput, NotFound, SouvenanceError
+from souvenance.gate.messages import Request
+from souvenance.gate.operation import Operation
 from souvenance.surfaces.mcp.memory import PersonsMemory
+from souvenance.surfaces.mcp.owner import MemoryOwner, Task
 from souvenance.surfaces.mcp.results import QUOTED, cited, cited_message, text_of
 from souvenance.surfaces.mcp.tools import TOOLS, Tool, profile_text
 from souvenance.version import __version__
@@ -79,11 +91,11 @@ async def resource(memory: PersonsMemory, uri: str) -> TextResourceContents:
 
 async def _sessions(memory: PersonsMemory) -> str:
     listed = await memory.list_sessions(None, _MOST_SESSIONS)
-    told = [
+    sessions = [
         {"id": one.id, "day": one.day, "uri": f"{_SESSIONS}/{quote(one.id, safe='')}"}
         for one in listed.sessions
     ]
-    return msgspec.json.encode(told).decode()
+    return msgspec.json.encode(sessions).decode()
 
 
 async def _session(memory: PersonsMemory, name: str) -> str:
@@ -223,8 +235,8 @@ async def _called(tool: Tool, memory: PersonsMemory, arguments: dict[str, Any]) 
     try:
         result, text = await tool.call(memory, arguments)
     except SouvenanceError as error:
-        told = _complaint(error)
-        return _failure("\n".join(filter(None, (_words(told), told["hint"]))), told)
+        complaint = _complaint(error)
+        return _failure("\n".join(filter(None, (_words(complaint), complaint["hint"]))), complaint)
     except Exception:  # noqa: BLE001 - a defect of ours: say so, and nothing about it
         _log.exception("the tool %s failed", tool.name)
         return _failure(_words(_DEFECT), _DEFECT)
@@ -233,9 +245,9 @@ async def _called(tool: Tool, memory: PersonsMemory, arguments: dict[str, Any]) 
     )
 
 
-def _failure(text: str, told: dict[str, str]) -> types.CallToolResult:
+def _failure(text: str, content: dict[str, str]) -> types.CallToolResult:
     return types.CallToolResult(
-        content=[types.TextContent(text=text)], structured_content=told, is_error=True
+        content=[types.TextContent(text=text)], structured_content=content, is_error=True
     )
 
 
@@ -244,17 +256,97 @@ async def _answered(work: Awaitable[_Answer]) -> _Answer:
     try:
         return await work
     except SouvenanceError as error:
-        told = _complaint(error)
-        raise MCPError(types.INVALID_PARAMS, _words(told), told) from None
+        complaint = _complaint(error)
+        raise MCPError(types.INVALID_PARAMS, _words(complaint), complaint) from None
     except Exception:  # noqa: BLE001 - a defect of ours: say so, and nothing about it
         _log.exception("a request failed")
         raise MCPError(types.INTERNAL_ERROR, _words(_DEFECT)) from None
 
 
-def _words(told: dict[str, str]) -> str:
-    return f"{told['error']}: {told['detail']}"
+def _words(complaint: dict[str, str]) -> str:
+    return f"{complaint['error']}: {complaint['detail']}"
 
 
 def _complaint(error: SouvenanceError) -> dict[str, str]:
     detail = cut(defuse(error.detail), _MOST_COMPLAINT_CHARS)
     return {"error": error.code, "detail": detail, "hint": error.hint}
+
+
+MOST_MESSAGE_BYTES = 4 * 1024 * 1024
+
+Call = Callable[[Task, Operation, Request], Any]
+"""Asks the gate, and waits for what it answers. Raises: SouvenanceError."""
+
+
+def serve_stdio(person: MemoryOwner, call: Call) -> None:
+    """Answer until standard input ends, or somebody asks this process to."""
+    anyio.run(_serve_stdio, person, call)
+
+
+async def _serve_stdio(person: MemoryOwner, call: Call) -> None:
+    async def asks(task: Task, operation: Operation, request: Request) -> Any:
+        return await anyio.to_thread.run_sync(partial(call, task, operation, request), abandon_on_cancel=True)
+
+    memory = PersonsMemory(person, asks)
+    server = make_server(lambda context: memory)
+    with anyio.CancelScope() as scope:
+        _end_on_signals(scope.cancel)
+        async with stdio_server(stdin=await _standard_input()) as (received, sent):
+            await server.run(received, sent, server.create_initialization_options())
+
+
+def _end_on_signals(end: Callable[[], None]) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError):  # Windows has none that a loop hears; there Ctrl-C interrupts.
+            loop.add_signal_handler(number, end)
+
+
+async def _standard_input() -> Any:
+    """The lines of standard input, read by the loop, so that nothing waits for one when it is to end. None
+    where a loop can't wait for them, as on a file; there is always a line or the end there."""
+    if not _comes_in_time(sys.stdin.fileno()):
+        return None
+    reader = asyncio.StreamReader(MOST_MESSAGE_BYTES)
+    source = os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0)
+    try:
+        await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), source
+        )
+    except NotImplementedError:  # Windows
+        source.close()
+        return None
+    _turn_away_from_standard_input()
+    return _InputLines(reader)
+
+
+def _comes_in_time(descriptor: int) -> bool:
+    """Whether what is read there comes when somebody writes it: from a pipe, a socket or a keyboard."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+
+
+def _turn_away_from_standard_input() -> None:
+    """Other readers of standard input find its end from now on, and take no message away."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, sys.stdin.fileno())
+    os.close(nothing)
+
+
+class _InputLines:
+    """Lines as they come; one that is too long becomes an empty one, which is no message."""
+
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        self._reader = reader
+
+    def __aiter__(self) -> _InputLines:
+        return self
+
+    async def __anext__(self) -> str:
+        try:
+            line = await self._reader.readline()
+        except ValueError:
+            return "\n"
+        if not line:
+            raise StopAsyncIteration
+        return line.decode("utf-8", "replace")

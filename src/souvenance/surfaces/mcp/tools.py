@@ -220,8 +220,8 @@ async def _list(memory: PersonsMemory, asked: ListArguments) -> Answer:
         case "sessions":
             listed = await memory.list_sessions(asked.cursor, asked.limit)
     sessions = [f"- {one.day} session {one.id}" for one in listed.sessions]
-    told = "\n".join(sessions) or (_quoted(listed.lines) if listed.lines else "There is nothing to list.")
-    return listed, f"{told}\nMore: cursor {listed.next}" if listed.next else told
+    text = "\n".join(sessions) or (_quoted(listed.lines) if listed.lines else "There is nothing to list.")
+    return listed, f"{text}\nMore: cursor {listed.next}" if listed.next else text
 
 
 async def _profile(memory: PersonsMemory, asked: ProfileArguments) -> Answer:

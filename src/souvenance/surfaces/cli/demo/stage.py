@@ -195,10 +195,7 @@ class Stage:
         return f"http://127.0.0.1:{self.port}"
 
     def serve(self) -> None:
-        """Start the server on a free port, which it tells in its first line.
-
-        Raises: CheckSkipped if what serves is not installed; CheckFailed.
-        """
+        """Start the server on a free port. Raises: CheckSkipped if it is not installed; CheckFailed."""
         with open(self.folder / "server.log", "wb") as log:
             self._server = subprocess.Popen(  # noqa: S603 - our own command line
                 _command("serve", "--port", "0"),
@@ -239,7 +236,8 @@ class Stage:
     def holding(self, needles: Iterable[bytes]) -> list[str]:
         """The files anywhere in the folder that hold one of the byte strings, whatever its case."""
         wanted = [needle.lower() for needle in needles]
-        contents = ((path, path.read_bytes().lower()) for path in _files(self.folder))
+        files = (path for path in sorted(self.folder.rglob("*")) if path.is_file())
+        contents = ((path, path.read_bytes().lower()) for path in files)
         return [
             str(path.relative_to(self.folder))
             for path, content in contents
@@ -274,10 +272,6 @@ def edit(home: Path, sql: str) -> int:
     """Change a data folder behind Souvenance's back; how many rows that met."""
     with closing(sqlite3.connect(home / DATABASE, timeout=PATIENCE_SECONDS)) as database, database:
         return database.execute(sql).rowcount
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def _command(*arguments: str) -> list[str]:

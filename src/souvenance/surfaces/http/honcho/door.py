@@ -61,10 +61,10 @@ class Unreadable(e.InvalidInput):
 
     def __init__(self, fault: str, where: str) -> None:
         found = _AT.search(fault)
-        told = _PATTERN.sub(_NAMES, _AT.sub("", fault))
-        super().__init__(f"the {where} can't be read: {told}")
+        problem = _PATTERN.sub(_NAMES, _AT.sub("", fault))
+        super().__init__(f"the {where} can't be read: {problem}")
         steps = [name or _place(index) for name, index in _STEP.findall(found.group(1))] if found else []
-        self.problems = [{"type": "value_error", "loc": [where, *steps], "msg": told}]
+        self.problems = [{"type": "value_error", "loc": [where, *steps], "msg": problem}]
 
 
 def _place(index: str) -> int | str:
@@ -278,14 +278,14 @@ def _answer(route: Route, found: Any, *, in_pieces: bool, reasoner: str) -> Resp
     return Response(encode(content), status, headers, "application/json")
 
 
-async def _events(told: ChatAnswer) -> AsyncIterator[bytes]:
+async def _events(answer: ChatAnswer) -> AsyncIterator[bytes]:
     """The answer in pieces that end between words, then what it rests on."""
-    text = told.content or ""
+    text = answer.content or ""
     while text:
         cut = text.find(" ", _EVENT_CHARS) + 1 or len(text)
         piece, text = text[:cut], text[cut:]
         yield _piece(piece)
-    yield _end(told)
+    yield _end(answer)
 
 
 async def _telling(found: Telling, threads: RequestThreads) -> Response:
@@ -309,9 +309,9 @@ def _piece(text: str) -> bytes:
     return b"data: " + encode({"delta": {"content": text}, "done": False}) + b"\n\n"
 
 
-def _end(told: ChatAnswer) -> bytes:
+def _end(answer: ChatAnswer) -> bytes:
     last: dict[str, Any] = {"done": True}
     for name in ("evidence", "reasoner", "lacking"):
-        if (value := getattr(told, name)) is not None:
+        if (value := getattr(answer, name)) is not None:
             last[name] = value
     return b"data: " + encode(last) + b"\n\n"

@@ -44,26 +44,7 @@ from authlib.oauth2.rfc8628 import (
 from msgspec import Meta, Struct
 
 from souvenance.decoders import UNREADABLE, settled
-from souvenance.domain.sign_ins import (
-    AUTH_METHODS,
-    CODE,
-    CODE_GRANT,
-    DEVICE,
-    DEVICE_MS,
-    GRANTS,
-    PUBLIC,
-    READ,
-    REFRESH,
-    SCOPES,
-    WRITE,
-    Access,
-    Client,
-    Slip,
-    hash_of,
-    is_target,
-    may_redirect,
-    redirect_matches,
-)
+from souvenance.domain import sign_ins
 from souvenance.gate.oauth_state import OAuthState
 from souvenance.gate.sign_ins import Allow, Chosen
 from souvenance.surfaces.http.oauth.messages import Answered, OAuthRequest
@@ -99,7 +80,7 @@ class InvalidTargetError(OAuth2Error):
 class RegisteredClient(ClientMixin):
     """A client, as Authlib asks about it."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: sign_ins.Client) -> None:
         self.client = client
         self.client_id = client.id
 
@@ -113,10 +94,10 @@ class RegisteredClient(ClientMixin):
         return scope or ""
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
-        return any(redirect_matches(known, redirect_uri) for known in self.client.redirects)
+        return any(sign_ins.redirect_matches(known, redirect_uri) for known in self.client.redirects)
 
     def check_client_secret(self, client_secret: str) -> bool:
-        return hmac.compare_digest(self.client.secret or b"", hash_of(client_secret))
+        return hmac.compare_digest(self.client.secret or b"", sign_ins.hash_of(client_secret))
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
         return method == self.client.auth
@@ -133,10 +114,12 @@ class HeldSlip:
 
     code_challenge_method = "S256"
 
-    def __init__(self, slip: Slip) -> None:
+    def __init__(self, slip: sign_ins.Slip) -> None:
         self.slip = slip
         self._sent = (
-            msgspec.json.decode(slip.content, type=settled(CodeContent)) if slip.kind == CODE else None
+            msgspec.json.decode(slip.content, type=settled(CodeContent))
+            if slip.kind == sign_ins.CODE
+            else None
         )
 
     @property
@@ -152,7 +135,7 @@ class HeldSlip:
 
     def get_scope(self) -> str:
         """What a client may ask for again. One that may write may also ask for less."""
-        return f"{READ} {WRITE}" if WRITE in self.scope.split() else self.scope
+        return f"{sign_ins.READ} {sign_ins.WRITE}" if sign_ins.WRITE in self.scope.split() else self.scope
 
     def check_client(self, client: RegisteredClient) -> bool:
         return self.slip.client == client.client_id
@@ -215,7 +198,7 @@ class _S256(CodeChallenge):
 
 
 class _CodeGrant(AuthorizationCodeGrant):
-    TOKEN_ENDPOINT_AUTH_METHODS = AUTH_METHODS
+    TOKEN_ENDPOINT_AUTH_METHODS = sign_ins.AUTH_METHODS
 
     def generate_authorization_code(self) -> str:
         return str(self.server.state.secret())
@@ -229,16 +212,16 @@ class _CodeGrant(AuthorizationCodeGrant):
         )
         allowed = Allow(
             client=request.client.client_id,
-            request=hash_of(approval.request),
-            kind=CODE,
-            slip=hash_of(code),
+            request=sign_ins.hash_of(approval.request),
+            kind=sign_ins.CODE,
+            slip=sign_ins.hash_of(code),
             content=msgspec.json.encode(sent),
             chosen=approval.chosen,
         )
         self.server.state.allow(approval.token, allowed)
 
     def query_authorization_code(self, code: str, client: RegisteredClient) -> HeldSlip | None:
-        held: HeldSlip | None = self.server.held(CODE, code)
+        held: HeldSlip | None = self.server.held(sign_ins.CODE, code)
         return held if held is not None and held.check_client(client) else None
 
     def authenticate_user(self, authorization_code: HeldSlip) -> HeldSlip:
@@ -249,11 +232,11 @@ class _CodeGrant(AuthorizationCodeGrant):
 
 
 class _RefreshGrant(RefreshTokenGrant):
-    TOKEN_ENDPOINT_AUTH_METHODS = AUTH_METHODS
+    TOKEN_ENDPOINT_AUTH_METHODS = sign_ins.AUTH_METHODS
     INCLUDE_NEW_REFRESH_TOKEN = True
 
     def authenticate_refresh_token(self, refresh_token: str) -> HeldSlip | None:
-        held: HeldSlip | None = self.server.held(REFRESH, refresh_token)
+        held: HeldSlip | None = self.server.held(sign_ins.REFRESH, refresh_token)
         return held
 
     def authenticate_user(self, refresh_token: HeldSlip) -> HeldSlip:
@@ -264,10 +247,10 @@ class _RefreshGrant(RefreshTokenGrant):
 
 
 class _DeviceGrant(DeviceCodeGrant):
-    TOKEN_ENDPOINT_AUTH_METHODS = AUTH_METHODS
+    TOKEN_ENDPOINT_AUTH_METHODS = sign_ins.AUTH_METHODS
 
     def query_device_credential(self, device_code: str) -> HeldSlip:
-        held: HeldSlip | None = self.server.held(DEVICE, device_code)
+        held: HeldSlip | None = self.server.held(sign_ins.DEVICE, device_code)
         if held is None:
             raise InvalidGrantError("Invalid 'device_code' in request.")
         return held
@@ -286,8 +269,8 @@ class _DeviceGrant(DeviceCodeGrant):
 
 
 class _DeviceEndpoint(DeviceAuthorizationEndpoint):
-    CLIENT_AUTH_METHODS = AUTH_METHODS
-    EXPIRES_IN = DEVICE_MS // 1000
+    CLIENT_AUTH_METHODS = sign_ins.AUTH_METHODS
+    EXPIRES_IN = sign_ins.DEVICE_MS // 1000
     INTERVAL = POLL_SECONDS
 
     def authenticate_client(self, request: _Request) -> RegisteredClient:
@@ -311,7 +294,7 @@ class _DeviceEndpoint(DeviceAuthorizationEndpoint):
 
 
 class _Revocation(RevocationEndpoint):
-    CLIENT_AUTH_METHODS = AUTH_METHODS
+    CLIENT_AUTH_METHODS = sign_ins.AUTH_METHODS
 
     def authenticate_token(self, request: _Request, client: RegisteredClient) -> str:
         self.check_params(request, client)
@@ -326,7 +309,7 @@ class OAuthServer(AuthorizationServer):
     """Raises SouvenanceError besides its own errors, where `OAuthState` does."""
 
     def __init__(self, state: OAuthState, polls: Polls, issuer: str) -> None:
-        super().__init__(scopes_supported=list(SCOPES))
+        super().__init__(scopes_supported=list(sign_ins.SCOPES))
         self.state = state
         self.polls = polls
         self.issuer = issuer
@@ -338,13 +321,13 @@ class OAuthServer(AuthorizationServer):
 
     def held(self, kind: str, secret: str) -> HeldSlip | None:
         slip = self.state.slip(kind, secret)
-        if slip is None or (slip.signin is None and kind != DEVICE):
+        if slip is None or (slip.signin is None and kind != sign_ins.DEVICE):
             return None
         return HeldSlip(slip)
 
     def check_resources(self, request: _Request) -> None:
         """Raises: InvalidTargetError."""
-        if not all(is_target(resource, self.issuer) for resource in request.resources):
+        if not all(sign_ins.is_target(resource, self.issuer) for resource in request.resources):
             raise InvalidTargetError()
 
     def get_authorization_grant(self, request: _Request) -> Any:
@@ -369,8 +352,8 @@ class OAuthServer(AuthorizationServer):
         """The token's answer; the slip that the client came with is spent by it. Raises: OAuth2Error."""
         if user is None:
             raise InvalidGrantError()
-        told = scope if scope and scope != user.get_scope() else user.scope
-        access: Access = "write" if WRITE in told.split() else "read"
+        granted_scope = scope if scope and scope != user.get_scope() else user.scope
+        access: sign_ins.Access = "write" if sign_ins.WRITE in granted_scope.split() else "read"
         kept = user.scope.encode()
         tokens = self.state.redeem(user.slip, access, kept, again=include_refresh_token)
         if tokens is None:
@@ -379,11 +362,11 @@ class OAuthServer(AuthorizationServer):
             "access_token": tokens.access_token,
             "token_type": "Bearer",
             "expires_in": tokens.expires_in,
-            "scope": told,
+            "scope": granted_scope,
         }
         if tokens.refresh_token is not None:
             answer["refresh_token"] = tokens.refresh_token
-        if user.slip.kind != REFRESH:
+        if user.slip.kind != sign_ins.REFRESH:
             answer["config"] = {"peerName": tokens.signin.peer, "workspace": tokens.signin.workspace}
         return answer
 
@@ -420,9 +403,9 @@ def _check_credentials(header: str | None) -> None:
 
 def granted(asked: str, access: str) -> str:
     """What a token's scope is said to be, after what the client asked for and what it was allowed."""
-    if access != WRITE:
-        return READ
-    return asked if WRITE in asked.split() else f"{READ} {WRITE}"
+    if access != sign_ins.WRITE:
+        return sign_ins.READ
+    return asked if sign_ins.WRITE in asked.split() else f"{sign_ins.READ} {sign_ins.WRITE}"
 
 
 _UNNAMED = "A program without a name"
@@ -435,7 +418,7 @@ class _Wanted(Struct, frozen=True, omit_defaults=True):
 
     redirect_uris: Annotated[tuple[str, ...], Meta(max_length=10)] = ()
     token_endpoint_auth_method: str = "client_secret_basic"  # noqa: S105 - the name of a method
-    grant_types: Annotated[tuple[str, ...], Meta(max_length=20)] = (CODE_GRANT,)
+    grant_types: Annotated[tuple[str, ...], Meta(max_length=20)] = (sign_ins.CODE_GRANT,)
     client_name: Annotated[str, Meta(max_length=200)] = ""
     scope: Annotated[str, Meta(max_length=200)] = ""
 
@@ -471,22 +454,25 @@ class _Registration(ClientRegistrationEndpoint):
         return True
 
     def get_server_metadata(self) -> _Told:
-        return {"scopes_supported": SCOPES, "token_endpoint_auth_methods_supported": AUTH_METHODS}
+        return {
+            "scopes_supported": sign_ins.SCOPES,
+            "token_endpoint_auth_methods_supported": sign_ins.AUTH_METHODS,
+        }
 
     def extract_client_metadata(self, request: _Registering) -> _Told:
         """What is registered: what was asked for, without what there is not here."""
         metadata: _Told = super().extract_client_metadata(request)
         redirects = metadata.get("redirect_uris", [])
-        if not all(map(may_redirect, redirects)):
+        if not all(map(sign_ins.may_redirect, redirects)):
             raise InvalidRedirectURIError("It must be https, a loopback address or a scheme of your own.")
-        grants = [grant for grant in metadata["grant_types"] if grant in GRANTS]
-        if not grants or (CODE_GRANT in grants and not redirects):
+        grants = [grant for grant in metadata["grant_types"] if grant in sign_ins.GRANTS]
+        if not grants or (sign_ins.CODE_GRANT in grants and not redirects):
             raise InvalidClientMetadataError("It needs a known grant type, and for codes a redirect.")
         return {
             **metadata,
             "client_name": metadata.get("client_name") or _UNNAMED,
             "grant_types": grants,
-            "response_types": ["code"] if CODE_GRANT in grants else [],
+            "response_types": ["code"] if sign_ins.CODE_GRANT in grants else [],
         }
 
     def generate_client_info(self, request: _Registering) -> _Told:
@@ -494,19 +480,19 @@ class _Registration(ClientRegistrationEndpoint):
             "client_id": self._state.secret(),
             "client_id_issued_at": self._state.now() // 1000,
         }
-        if request.data["token_endpoint_auth_method"] != PUBLIC:
+        if request.data["token_endpoint_auth_method"] != sign_ins.PUBLIC:
             info |= {"client_secret": self._state.secret(), "client_secret_expires_at": 0}
         return info
 
-    def save_client(self, client_info: _Told, client_metadata: _Told, request: Any) -> Client:
+    def save_client(self, client_info: _Told, client_metadata: _Told, request: Any) -> sign_ins.Client:
         secret = client_info.get("client_secret")
-        client = Client(
+        client = sign_ins.Client(
             id=client_info["client_id"],
             name=client_metadata["client_name"],
             redirects=tuple(client_metadata.get("redirect_uris", ())),
             grants=tuple(client_metadata["grant_types"]),
             auth=client_metadata["token_endpoint_auth_method"],
-            secret=None if secret is None else hash_of(secret),
+            secret=None if secret is None else sign_ins.hash_of(secret),
             created_at=self._state.now(),
         )
         self._state.register(client)

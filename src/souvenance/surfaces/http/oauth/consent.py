@@ -15,24 +15,10 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from souvenance.decoders import settled
-from souvenance.domain import names
+from souvenance.domain import names, sign_ins
 from souvenance.domain.encoding import b64, frame
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
-from souvenance.domain.sign_ins import (
-    BUILT_IN,
-    DEVICE,
-    PRESETS,
-    READ,
-    REQUEST_MS,
-    SESSION_MS,
-    WRITE,
-    Client,
-    Preset,
-    form_target,
-    hash_of,
-    typed,
-    where_of,
-)
+from souvenance.domain.sign_ins import typed
 from souvenance.errors import Denied, InvalidInput, NotFound, SouvenanceError, Unauthenticated
 from souvenance.gate.messages import WhoAmIAnswer
 from souvenance.gate.oauth_state import OAuthState
@@ -47,8 +33,8 @@ from souvenance.surfaces.http.oauth.messages import (
     fields_of,
     page,
     redirect,
+    sentence_of,
     to_client,
-    told,
 )
 from souvenance.surfaces.http.oauth.pages import Consent
 from souvenance.surfaces.http.routes import status_of
@@ -79,7 +65,7 @@ class ConsentDestination(Struct, frozen=True, kw_only=True):
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    client: Client
+    client: sign_ins.Client
     who: WhoAmIAnswer
     scope: str
     """What the client asks for; empty if it does not say."""
@@ -90,7 +76,7 @@ class Offer(Struct, frozen=True, kw_only=True):
     @property
     def writes(self) -> bool:
         asked = self.scope.split()
-        return "put" in self.who.ops and (not asked or WRITE in asked)
+        return "put" in self.who.ops and (not asked or sign_ins.WRITE in asked)
 
     @property
     def everyone(self) -> bool:
@@ -118,7 +104,7 @@ class Offer(Struct, frozen=True, kw_only=True):
     def chosen(self, asked: OAuthRequest) -> Chosen:
         """What the form says. The gate holds it against the cap. Raises: InvalidInput."""
         access = asked.get("access")
-        if access not in (READ, WRITE) or (access == WRITE and not self.writes):
+        if access not in (sign_ins.READ, sign_ins.WRITE) or (access == sign_ins.WRITE and not self.writes):
             raise InvalidInput("'access' must be one of those offered")
         if asked.get("end") not in self._offered:
             raise InvalidInput("'end' must be one of those offered")
@@ -137,7 +123,7 @@ class Offer(Struct, frozen=True, kw_only=True):
             workspace=asked.get("workspace").strip(),
             peer=asked.get("peer").strip(),
             namespaces=tuple(name for name in _named(asked) if ALL in opened or name in opened),
-            access="write" if access == WRITE and self.writes else "read",
+            access="write" if access == sign_ins.WRITE and self.writes else "read",
             seconds=int(end) if end in self._offered else usual.seconds,
             everyone=self.everyone and asked.get("everyone") == "yes",
         )
@@ -171,7 +157,7 @@ class Offer(Struct, frozen=True, kw_only=True):
             csrf=csrf,
             request=request,
             action=destination.action,
-            registered=self.client.id not in BUILT_IN,
+            registered=self.client.id not in sign_ins.BUILT_IN,
             everyone_offered=self.everyone,
             everyone=chosen.everyone,
             sign_out=sign_out,
@@ -185,12 +171,12 @@ class Offer(Struct, frozen=True, kw_only=True):
     @property
     def _offered(self) -> set[str]:
         """The ends that are offered, or were when the page was made."""
-        then = self._left + REQUEST_MS // 1000
+        then = self._left + sign_ins.REQUEST_MS // 1000
         return {str(seconds) for _, seconds in (*self.ends, *_ENDS) if seconds <= then}
 
     @property
-    def _preset(self) -> Preset:
-        return PRESETS.get(self.client.id, Preset())
+    def _preset(self) -> sign_ins.Preset:
+        return sign_ins.PRESETS.get(self.client.id, sign_ins.Preset())
 
     def _usual_peer(self) -> str:
         """Whom the client means, if the cap reaches anybody of that name."""
@@ -262,7 +248,7 @@ class BrowserSession:
         return answer
 
     def remember(self, answer: Response, secret: str) -> None:
-        secure, age = self.asked.secure, SESSION_MS // 1000
+        secure, age = self.asked.secure, sign_ins.SESSION_MS // 1000
         answer.set_cookie(self._cookie, secret, age, secure=secure, httponly=True, samesite="lax")
 
     def forget(self, answer: Response) -> None:
@@ -331,7 +317,7 @@ class ConsentPages:
         except OAuth2Error as error:
             sent = to_client(error(), asked.issuer) if self._is_trusted(query) else None
             return sent or as_page(error)
-        client: Client = grant.client.client
+        client: sign_ins.Client = grant.client.client
         if asked.method == "POST":
             return self._enter(browser, client.name)
         who = self._who(browser)
@@ -342,15 +328,13 @@ class ConsentPages:
         return self._consent(browser, offer, offer.usual, _destination(query), request)
 
     def _is_trusted(self, query: OAuthRequest) -> bool:
-        """Whether a browser may be sent to where the request says though nobody decided anything.
-
-        Else any registered program could have this server lead people anywhere.
-        """
+        """Whether a browser may be sent to where the request says though nobody decided anything. Else any
+        registered program could have this server lead people anywhere."""
         client = self._state.client(query.get("client_id"))
         if client is None:
             return False
         here = query.get("redirect_uri").startswith("http://")  # Which is this machine alone.
-        return here or client.id in BUILT_IN or client.used_at is not None
+        return here or client.id in sign_ins.BUILT_IN or client.used_at is not None
 
     def _decide(self, browser: BrowserSession) -> Response:
         """Raises: OAuth2Error too."""
@@ -360,7 +344,7 @@ class ConsentPages:
         query = replace(asked, method="GET", fields=self._pending(request, Fields))
         server = self._server(asked)
         grant = server.get_consent_grant(query)
-        client: Client = grant.client.client
+        client: sign_ins.Client = grant.client.client
         who = self._who(browser)
         if who is None or token is None:
             here = f"{asked.path}?{urlencode(query.fields)}"
@@ -401,7 +385,7 @@ class ConsentPages:
         if code is None or slip is None or client is None:
             trouble = "No device waits with this code. It may have expired: let the device show a new one."
             return self._ask_code(browser, trouble)
-        request = self._state.ask(client.id, msgspec.json.encode(_Device(slip.hash, hash_of(code))))
+        request = self._state.ask(client.id, msgspec.json.encode(_Device(slip.hash, sign_ins.hash_of(code))))
         offer = self._offer(who, client, slip.content.decode())
         return self._consent(browser, offer, offer.usual, _ELSEWHERE, request)
 
@@ -421,8 +405,8 @@ class ConsentPages:
         def allow(chosen: Chosen) -> Response:
             allowed = Allow(
                 client=slip.client,
-                request=hash_of(request),
-                kind=DEVICE,
+                request=sign_ins.hash_of(request),
+                kind=sign_ins.DEVICE,
                 slip=slip.hash,
                 content=granted(asked_for, chosen.access).encode(),
                 typed=pending.typed,
@@ -468,7 +452,7 @@ class ConsentPages:
         try:
             secret = self._state.sign_in(browser.asked.get("cap").strip())
         except (Unauthenticated, Denied) as error:
-            return self._ask_who(browser, asked_by, told(error), status=status_of(type(error)))
+            return self._ask_who(browser, asked_by, sentence_of(error), status=status_of(type(error)))
         answer = redirect(browser.asked.here)
         browser.remember(answer, secret)
         return answer
@@ -515,7 +499,7 @@ class ConsentPages:
             request=request,
             sign_out=metadata.SIGN_OUT if browser.asked.trusted is None else None,
         )
-        html = pages.consent(view, trouble="" if error is None else told(error))
+        html = pages.consent(view, trouble="" if error is None else sentence_of(error))
         return browser.page(html, 200 if error is None else status_of(type(error)), destination.leads_to)
 
     def _who(self, browser: BrowserSession) -> WhoAmIAnswer | None:
@@ -525,7 +509,7 @@ class ConsentPages:
         except Unauthenticated:
             return None
 
-    def _offer(self, who: WhoAmIAnswer, client: Client, scope: str, hint: str = "") -> Offer:
+    def _offer(self, who: WhoAmIAnswer, client: sign_ins.Client, scope: str, hint: str = "") -> Offer:
         return Offer(client=client, who=who, scope=scope, hint=hint, now=self._state.now())
 
     def _pending(self, request: str, kind: type[_Kind]) -> _Kind:
@@ -549,9 +533,9 @@ def _destination(query: OAuthRequest) -> ConsentDestination:
     """Where the answer to a request goes whose redirect is known to be good."""
     uri = query.get("redirect_uri")
     return ConsentDestination(
-        where=where_of(uri),
+        where=sign_ins.where_of(uri),
         action=metadata.AUTHORIZE,
-        leads_to=form_target(uri),
+        leads_to=sign_ins.form_target(uri),
         source=query.get("source") or None,
         config_path=query.get("config_path") or None,
     )

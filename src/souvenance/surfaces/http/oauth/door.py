@@ -61,7 +61,11 @@ class SignInDoor:
                 api(partial(self._endpoint, "device_authorization")),
                 methods=["POST"],
             ),
-            Route(metadata.REGISTER, api(self._register, form=False), methods=["POST"]),
+            Route(
+                metadata.REGISTER,
+                api(lambda asked: answer(register(self._state, asked)), form=False),
+                methods=["POST"],
+            ),
             self._document(metadata.SERVER_METADATA, metadata.of_server),
             *(
                 self._document(
@@ -90,15 +94,12 @@ class SignInDoor:
     def _endpoint(self, name: str, asked: OAuthRequest) -> Response:
         return answer(self._server(asked).create_endpoint_response(name, asked))
 
-    def _register(self, asked: OAuthRequest) -> Response:
-        return answer(register(self._state, asked))
-
-    def _document(self, path: str, told: Callable[[str], dict[str, Any]]) -> Route:
+    def _document(self, path: str, document: Callable[[str], dict[str, Any]]) -> Route:
         async def answer(request: Request) -> Response:
             if request.method == "OPTIONS":
                 return Response(status_code=204, headers=_TO_ANY_PAGE)
             asked = await read(request, self._public_url)
-            return json_answer(200, told(asked.issuer), {"cache-control": "max-age=300", **_TO_ANY_PAGE})
+            return json_answer(200, document(asked.issuer), {"cache-control": "max-age=300", **_TO_ANY_PAGE})
 
         return Route(path, answer, methods=["GET", "OPTIONS"])
 

@@ -135,7 +135,7 @@ def as_page(error: Exception) -> Response:
         text = f"{error.description or 'The request is not well formed.'} ({error.error})"
         return page(pages.notice("This can't go on", text), error.status_code)
     assert isinstance(error, SouvenanceError)  # noqa: S101 - nothing else is caught
-    return page(pages.notice("This can't go on", told(error)), status_of(type(error)))
+    return page(pages.notice("This can't go on", sentence_of(error)), status_of(type(error)))
 
 
 def as_json(error: Exception) -> Response:
@@ -150,7 +150,9 @@ def as_json(error: Exception) -> Response:
         code = "invalid_request"
     else:
         code = "server_error"
-    return json_answer(status, {"error": code, "error_description": told(error)}, refusal_headers(error))
+    return json_answer(
+        status, {"error": code, "error_description": sentence_of(error)}, refusal_headers(error)
+    )
 
 
 def answer(answered: Answered) -> Response:
@@ -158,7 +160,7 @@ def answer(answered: Answered) -> Response:
     return json_answer(status, body, {name.lower(): value for name, value in headers})
 
 
-def told(error: SouvenanceError) -> str:
+def sentence_of(error: SouvenanceError) -> str:
     """A failure in a sentence or two."""
     text = f"{error.detail[:1].upper()}{error.detail[1:]}."
     return f"{text} {error.hint}".strip()

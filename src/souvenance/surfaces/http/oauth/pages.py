@@ -45,11 +45,8 @@ class Consent(Struct, frozen=True, kw_only=True):
     """What a person decides on.
 
     `where` is the host and port that the answer goes to, a program's own scheme with its colon, or another
-    device. `source` and `config_path` are the client's own words for where it runs and where it keeps its
-    tokens; `registered` says that it registered itself, so that nobody vouches for its name. Any workspace
-    may be typed unless it is fixed, and with '*' among `namespaces` any of those. `everyone` says that it
-    asks for all peers of the workspace. `ends` are labels and seconds. `sign_out` is where the form may be
-    sent to by somebody else than is signed in, if anybody is.
+    device. `source` and `config_path` are the client's own words. Nobody vouches for the name of a client
+    that `registered` itself. `everyone` asks for all peers of the workspace. `ends` are labels and seconds.
     """
 
     client: str
@@ -98,13 +95,8 @@ def notice(title: str, text: str) -> str:
 
 
 def consent(view: Consent, *, trouble: str = "") -> str:
-    """The page that asks whether a client may come in, and how far.
-
-    It posts csrf, request, decision (allow or deny), workspace, peer, namespace (each, or all of them with
-    commas between), access, end, and where it is offered everyone (yes or no). A form's first button is what
-    Enter in a field presses. Here it is one that sends nothing, so nobody decides by it: to send to a dialog
-    is to close it, and there is none.
-    """
+    """The page that asks whether a client may come in, and how far. A form's first button is what Enter
+    presses: here one that sends nothing, so nobody decides by it."""
     return _page("consent", "Allow access?", trouble, view=view, place=_place(view.where))
 
 

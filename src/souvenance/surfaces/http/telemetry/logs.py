@@ -39,10 +39,10 @@ class Log:
         """An event, in the structured log alone."""
         if not self.structured:
             return
-        told: dict[str, Any] = {"time": _now(), "level": level, "event": event}
+        entry: dict[str, Any] = {"time": _now(), "level": level, "event": event}
         if request_id := CURRENT.get():
-            told["request_id"] = request_id
-        self._write(_encode({**told, **fields}).decode())
+            entry["request_id"] = request_id
+        self._write(_encode({**entry, **fields}).decode())
 
     def say(self, text: str) -> None:
         """A line for people, or an event that says it."""

@@ -100,7 +100,7 @@ class Metrics:
                     "souvenance_lines_total" if what == "lines" else "souvenance_model_tokens_total", name
                 ).inc(number)
 
-    def told(self, health: Health | None, *, store: bool) -> bytes:
+    def text(self, health: Health | None, *, store: bool) -> bytes:
         """All of it, as Prometheus reads it. Without `health`, its gauges keep their last values."""
         self.all["souvenance_store_up"].set(store)
         if health is not None:

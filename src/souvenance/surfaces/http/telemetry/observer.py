@@ -173,7 +173,9 @@ class TelemetryMiddleware:
         self._observer = observer
 
     async def __call__(self, answer: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        request_id = _id_of_client(scope["headers"]) or _new_id()
+        request_id = _id_of_client(scope["headers"]) or ulid.compose(
+            time.time_ns() // 1_000_000, os.urandom(ulid.ENTROPY_BYTES)
+        )
         CURRENT.set(request_id)
         own = (_HEADER, request_id.encode("ascii"))
         observed = None if self._observer is None else ObservedRequest(self._observer, scope)
@@ -202,10 +204,6 @@ def _id_of_client(headers: _Headers) -> str | None:
     return None
 
 
-def _new_id() -> str:
-    return ulid.compose(time.time_ns() // 1_000_000, os.urandom(ulid.ENTROPY_BYTES))
-
-
 def _renamed(headers: _Headers) -> list[tuple[bytes, bytes]]:
     return [(_UPSTREAM if name == _HEADER else name, value) for name, value in headers]
 
@@ -215,10 +213,7 @@ _logger = logging.getLogger("souvenance.telemetry")
 
 @contextmanager
 def observing(asked: TelemetrySettings, log: Log) -> Iterator[TelemetryObserver | None]:
-    """What sees the server meanwhile; None if nothing is asked for.
-
-    Raises: Misconfigured.
-    """
+    """What sees the server meanwhile; None if nothing is asked for. Raises: Misconfigured."""
     metrics = _metrics() if asked.metrics else None
     tracing = _tracing() if asked.traces else None
     if metrics is None and tracing is None and not log.structured:

@@ -74,12 +74,12 @@ class Tracing:
 
     def request(self, scope: Scope) -> OpenSpan:
         """A request, inside the client's own span if it names one."""
-        told = {
+        headers = {
             name.decode("latin-1"): value.decode("latin-1")
             for name, value in scope["headers"]
             if name in (b"traceparent", b"tracestate")
         }
-        parent = self._propagator.extract(told, contexts.Context())
+        parent = self._propagator.extract(headers, contexts.Context())
         about = {"http.request.method": scope["method"], "souvenance.request_id": CURRENT.get()}
         span = self._tracer.start_span("request", parent, SpanKind.SERVER, about)
         return OpenSpan(span, contexts.attach(set_span_in_context(span, parent)))
@@ -105,6 +105,8 @@ def _about() -> dict[str, Any]:
 
 def _from_variables() -> Resource:
     """What OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say, and nothing that is guessed."""
-    told = Resource.create().attributes
-    guessed = str(told.get(SERVICE_NAME, "")).startswith("unknown_service")
-    return Resource({name: value for name, value in told.items() if not (guessed and name == SERVICE_NAME)})
+    attributes = Resource.create().attributes
+    guessed = str(attributes.get(SERVICE_NAME, "")).startswith("unknown_service")
+    return Resource(
+        {name: value for name, value in attributes.items() if not (guessed and name == SERVICE_NAME)}
+    )
