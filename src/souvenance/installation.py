@@ -116,10 +116,7 @@ class DataFolder:
             self._check_file(self._known)
 
     def claim(self, store: SqlStore, instance: str) -> None:
-        """See that the open store is this folder's, and remember it.
-
-        Raises: StoreMismatch, Misconfigured.
-        """
+        """See that the open store is this folder's, and remember it. Raises: StoreMismatch, Misconfigured."""
         found = store.instance()
         if found != instance and self._known is not None and not self._may_be_empty:
             if self._known.store != self._named.store:
@@ -517,10 +514,7 @@ def _in_database(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:
 
 
 def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Embedder | None) -> Model | None:
-    """The model, if one is configured; only then what speaks to it is loaded.
-
-    Raises: Misconfigured.
-    """
+    """The model, if one is configured; only then what speaks to it is loaded. Raises: Misconfigured."""
     asked = settings.model
     if not asked.endpoints:
         return None

@@ -128,10 +128,7 @@ class GatedMemory:
         """Whether no gate separates the people of this agent, so that it has to be done here."""
 
     def _views(self, peer: str) -> tuple[str, str]:
-        """Observer and observed.
-
-        Raises: NotFound for anybody else, where no gate separates people.
-        """
+        """Observer and observed. Raises: NotFound for anybody else, where no gate separates people."""
         if self._guarded and self._scope.named(peer) not in (self._scope.user, self._scope.ai):
             raise NotFound("there is no such peer here")
         return self._scope.views(peer)

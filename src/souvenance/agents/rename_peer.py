@@ -14,10 +14,7 @@ Call = Callable[[Operation, Request], Any]
 
 
 def rename(call: Call, workspace: str, peer: str, name: str) -> int:
-    """How many lines were moved. If it was stopped midway, call it again.
-
-    Raises: SouvenanceError.
-    """
+    """How many lines were moved. If it was stopped midway, call it again. Raises: SouvenanceError."""
     lines, after = 0, None
     while True:
         asked = RenamePeer(workspace_id=workspace, peer_id=peer, name=name, after=after)

@@ -168,10 +168,7 @@ def is_zip(path: SourceFile) -> bool:
 
 
 def _thread(told: _Conversation, place: str) -> list[_Message]:
-    """The messages of the branch that was seen last, from its beginning.
-
-    Raises: ImportUnreadable.
-    """
+    """The messages of the branch that was seen last, from its beginning. Raises: ImportUnreadable."""
     at = told.current_node or _newest_leaf(told)
     if at is not None and at not in told.mapping:
         raise ImportUnreadable(f"{place}: current_node names no message of it")

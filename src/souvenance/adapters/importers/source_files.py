@@ -48,10 +48,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def decoded(raw: bytes, kind: type[_Kind], place: str) -> _Kind:
-    """The value of that type that the JSON text says.
-
-    Raises: ImportUnreadable.
-    """
+    """The value of that type that the JSON text says. Raises: ImportUnreadable."""
     try:
         try:
             return msgspec.json.decode(raw, type=settled(kind))

@@ -43,10 +43,7 @@ def said(reply: WireReply) -> str:
 
 
 def in_words(reply: WireReply) -> str:
-    """The same, where words are asked for and a refusal comes in words too.
-
-    Raises: ModelUnusable.
-    """
+    """The same, where words are asked for and a refusal comes in words too. Raises: ModelUnusable."""
     text = said(reply)
     if is_refusal(text):
         raise ModelUnusable("the model refused")
