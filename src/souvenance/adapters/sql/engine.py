@@ -63,9 +63,6 @@ class Vectors(Protocol):
     @property
     def comparing(self) -> Comparing | None: ...
 
-    def expect(self, vectors: Collection[bytes]) -> None:
-        """Prepare for vectors that are about to be kept, before anything else is done to the table."""
-
     def keep(self, place: Values, vector: bytes) -> None:
         """Keep a line's vector. Its place: the compartment, the space, its number and the line's id."""
 
@@ -145,9 +142,6 @@ class SealedVectors:
     def __init__(self, session: SqlSession, kept: str = "") -> None:
         self._session = session
         self.kept = kept
-
-    def expect(self, vectors: Collection[bytes]) -> None:
-        """Bytes need no preparation."""
 
     def keep(self, place: Values, vector: bytes) -> None:
         self._session.run(_KEEP, (*place, vector))
