@@ -22,7 +22,7 @@ from msgspec import Struct
 from souvenance.domain.names import Compartment
 from souvenance.language.questions import Wants
 from souvenance.language.times import TimeSpan
-from souvenance.ports.store import Store, Transaction
+from souvenance.ports.store import Transaction
 
 Place = tuple[Compartment, str]
 """A line's compartment, and its id there."""
@@ -49,17 +49,6 @@ Freshen = Callable[[Collection[str]], Fresh]
 def nothing_fresh(known: Collection[str]) -> Fresh:
     """A `Freshen` that finds none."""
     return Fresh()
-
-
-class Reading(Struct, frozen=True):
-    """How the vectors of a compartment are read, and in which space they are."""
-
-    space: str
-    open: Opened
-
-
-Readings = Callable[[Transaction, Compartment], Reading | None]
-"""How a compartment's vectors are read in a transaction; None if they are not."""
 
 
 class IndexQuery(Struct, frozen=True):
@@ -136,17 +125,6 @@ class Index(Protocol):
         1 is the same. 0 is as near as most lines of the one's owner lie to it: a quarter of those in the
         inquiry's bounds that have vectors lie farther (of fewer than `relevance.FEW_ALIKE`, `relevance.USUAL`
         is usual). Only those are told that have vectors in its space; nothing if meaning is left aside.
-        """
-
-    def touch(self, compartment: Compartment, *, vectors: bool = False) -> None:
-        """Know that something is being written to the compartment, and whether that lasts is not known yet;
-        or that lines of it were given vectors."""
-
-    def keep_up(self, store: Store, readings: Readings) -> None:
-        """Do for compartments that were touched, or asked about when the question's vector was not known,
-        what the next question would have to wait for. It changes no answer.
-
-        Raises: Unavailable if the store is out of reach.
         """
 
     def forget(self) -> None:
