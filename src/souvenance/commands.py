@@ -60,7 +60,7 @@ class DataTransfers:
 
     def back_up(self, settings: Settings, target: Path, **how: Any) -> KeptStore:
         from souvenance.adapters import backup
-        from souvenance.installation import place_of
+        from souvenance.adapters.data_folder import place_of
 
         return backup.back_up(place_of(settings), settings.home, target, **how)
 

@@ -1,28 +1,5 @@
 """Everything that can go wrong, in one tree.
 
-    SouvenanceError                     code, detail, hint, retryable
-     |- InvalidInput                the request is not well formed; ImportUnreadable, ImportUnrecognised,
-     |                              ReceiptInvalid, ConfirmationNeeded, MemoryClosed
-     |- Unauthenticated             CapMissing, CapMalformed, CapSigInvalid, CapExpired,
-     |                              CapRevoked, CapPopInvalid,
-     |                              SignInFailed: SignInDenied, SignInExpired, SignInEnded
-     |- Denied                      CapOpMismatch, CapDataClassMismatch, CapScopeMismatch,
-     |                              NamespaceDenied, HostRefused
-     |- NotFound                    also the answer for what the caller may not see
-     |- MethodNotAllowed
-     |- Disabled                    configured off
-     |- Conflict                    the same id with another content, a line corrected twice
-     |- LimitExceeded               BodyTooLarge, BodyTimeout, LineTooLong, FileTooLarge, HeadersTooLarge,
-     |                              RateLimited: ServerBusy
-     |- UnsupportedType             a file of a kind that is not read here
-     |- Unavailable (retryable)     StorageUnavailable, StorageFull, StorageBusy, StorageReadOnly,
-     |                              AuditUnavailable, ServerUnreachable, ModelUnavailable,
-     |                              ModelUnusable, ModelBudgetSpent, UpstreamUnreachable
-     |- IntegrityError              Tampered, WrongKey, BrokenAuditChain, SchemaUnknown,
-     |                              ArchiveDamaged: never retried, never ignored
-     |- Misconfigured               start-up only: NotSetUp, StoreMismatch
-     `- Unsupported                 this backend refuses, by name
-
 A code is a stable string that clients may match on. A refusal's detail says nothing about
 what exists. Status and exit codes belong to the surfaces, each of which keeps one table.
 """

@@ -57,6 +57,21 @@ class Setting(Struct, frozen=True):
         if self.choices and value not in self.choices:
             raise Misconfigured(f"{self.variable} must be one of {', '.join(self.choices)}, not {value!r}")
 
+    def read(self, value: str) -> str | int | bool:
+        """A value that was checked, as what it stands for."""
+        return int(value) if self.kind == "number" else value == "1" if self.kind == "flag" else value
+
+
+def read_section(section: str, values: Mapping[str, str], prefix: str = "") -> dict[str, Any]:
+    """What the values say of the settings of a section, by their names without the prefix. Empty ones are
+    left out. Raises: Misconfigured for one of another kind."""
+    found = {}
+    for one in SETTINGS.values():
+        if one.section == section and (value := values.get(one.variable)):
+            one.check(value)
+            found[one.name.removeprefix(prefix)] = one.read(value)
+    return found
+
 
 def _general() -> Iterator[Setting]:
     yield Setting("home", "The data folder.", "~/.souvenance", option="--home")
@@ -205,9 +220,7 @@ class Shown(Struct, frozen=True):
 
 def given(environment: Mapping[str, str], options: Mapping[str, str | None]) -> dict[str, Given]:
     """What was given for each setting, by name: by an option, else by the environment, else by the file.
-
-    Raises: Misconfigured for what is unknown, or of another kind.
-    """
+    Raises: Misconfigured for what is unknown, or of another kind."""
     found = {
         name: Given(value, SETTINGS[name].option) for name, value in options.items() if value is not None
     }

@@ -22,9 +22,9 @@ from gate.test_gate_reindex import begin, tidy
 from gate.world import World
 from reference.embedder import ReferenceEmbedder
 from reference.index import ReferenceIndex
+from souvenance.adapters.backup import copy_store
 from souvenance.adapters.embed.local import installed
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.sql.copy_store import copy_store
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore

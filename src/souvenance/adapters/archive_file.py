@@ -84,10 +84,8 @@ def identities(path: Path) -> list[Any]:
 
 @contextmanager
 def encrypting(sink: IO[bytes], to: Sequence[Any]) -> Iterator[IO[bytes]]:
-    """What is written here goes encrypted into the sink; all of it is there at the end.
-
-    Raises: OSError, as the sink does.
-    """
+    """What is written here goes encrypted into the sink; all of it is there at the end. Raises: OSError, as
+    the sink does."""
     pyrage = _pyrage()
     ours, theirs = os.pipe()
     noting = _Noting(sink)

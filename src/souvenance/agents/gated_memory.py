@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.agents.conversation_scope import ConversationScope
-from souvenance.agents.narrow_tokens import Purpose
+from souvenance.agents.narrow_tokens import CallableGate, Purpose
 from souvenance.agents.notes import MOST_OF_A_REMARK
 from souvenance.agents.recalled import (
     AI,
@@ -84,12 +84,6 @@ _OVERFULL = 1.25
 """How much more than fits is enough: some of it may have been told already."""
 
 _T = TypeVar("_T")
-
-
-class CallableGate(Protocol):
-    """What takes a request to where memory is."""
-
-    def call(self, operation: Operation, credentials: Credentials, request: Request) -> Any: ...
 
 
 Together = Callable[[Credentials, Sequence[tuple[Operation, Request]]], list[Any]]

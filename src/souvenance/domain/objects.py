@@ -156,10 +156,8 @@ def packed_key(told: KeyObject) -> bytes:
 
 
 def unpacked(key: str, data: bytes, blind: bytes) -> LineObject | ReplacedObject:
-    """What the object under that key says.
-
-    Raises: Tampered if it was moved, altered or made without the compartment's key.
-    """
+    """What the object under that key says. Raises: Tampered if it was moved, altered or made without the
+    compartment's key."""
     tag, body = data[1 : 1 + _TAG_BYTES], data[1 + _TAG_BYTES :]
     if data[:1] != bytes((FORMAT,)) or not hmac.compare_digest(tag, _tag(key, body, blind)):
         raise Tampered(f"object {key} does not open: its bytes or its place were altered")
@@ -170,10 +168,8 @@ def unpacked(key: str, data: bytes, blind: bytes) -> LineObject | ReplacedObject
 
 
 def unpacked_key(key: str, data: bytes) -> KeyObject:
-    """The wrapped key in the object; whether it is one, the root key tells.
-
-    Raises: Tampered if it was moved or altered.
-    """
+    """The wrapped key in the object; whether it is one, the root key tells. Raises: Tampered if it was moved
+    or altered."""
     told = _decoded(key, data[1:]) if data[:1] == bytes((FORMAT,)) else None
     if not isinstance(told, KeyObject) or told.key != key:
         raise Tampered(f"object {key} is no key of that place")

@@ -65,8 +65,7 @@ COMPARTMENT = "room"
 
 
 class ChangeNote(NamedTuple):
-    """Something of a compartment that must be looked at. `stamp` is that of the last note or
-    claim."""
+    """Something of a compartment that must be looked at. `stamp` is that of the last note or claim."""
 
     compartment: Compartment
     what: str

@@ -318,10 +318,8 @@ def runs() -> bool:
 
 
 def packaged(weights: Path | None = None) -> LocalEmbedder:
-    """The embedder, on other weights than the package's if they are the same bytes.
-
-    Raises: Misconfigured if it is not installed.
-    """
+    """The embedder, on other weights than the package's if they are the same bytes. Raises: Misconfigured if
+    it is not installed."""
     if weights is None:
         folder = _package_folder()
         if folder is None or not runs():

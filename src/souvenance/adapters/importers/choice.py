@@ -11,7 +11,17 @@ from urllib.parse import unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.adapters.importers import chatgpt, jsonl, markdown, mem0
+from souvenance.adapters.importers import markdown
+from souvenance.adapters.importers.json_files import (
+    CHATGPT,
+    CONVERSATIONS,
+    JSONL,
+    MEM0,
+    ChatGPT,
+    Jsonl,
+    Mem0,
+    is_zip,
+)
 from souvenance.adapters.importers.source_files import decoded, elements, names_in, opened
 from souvenance.adapters.private_files import SourceFile
 from souvenance.domain.imports import ImportReader, Wanted
@@ -22,14 +32,14 @@ from souvenance.extras import install
 HONCHO = "honcho"
 
 _FILES: dict[str, Callable[[SourceFile, Wanted], ImportReader]] = {
-    mem0.KIND: mem0.Mem0,
-    chatgpt.KIND: chatgpt.ChatGPT,
-    jsonl.KIND: jsonl.Jsonl,
+    MEM0: Mem0,
+    CHATGPT: ChatGPT,
+    JSONL: Jsonl,
     markdown.KIND: markdown.Markdown,
 }
 _ENDINGS = {
-    ".jsonl": jsonl.KIND,
-    ".ndjson": jsonl.KIND,
+    ".jsonl": JSONL,
+    ".ndjson": JSONL,
     ".md": markdown.KIND,
     ".markdown": markdown.KIND,
 }
@@ -46,18 +56,16 @@ class _JsonShape(Struct):
 
 
 def recognised(source: str | Upload) -> str:
-    """What the source is, where that can be told without guessing.
-
-    Raises: ImportUnrecognised, ImportUnreadable.
-    """
+    """What the source is, where that can be told without guessing. Raises: ImportUnrecognised,
+    ImportUnreadable."""
     if isinstance(source, str) and _URL.match(source):
         return HONCHO
     path = _file(source)
     if isinstance(path, Path) and path.is_dir():
         raise ImportUnrecognised(f"{source} is a folder", hint="Name one of its files.")
-    if chatgpt.is_zip(path):
-        if names_in(path, chatgpt.CONVERSATIONS):
-            return chatgpt.KIND
+    if is_zip(path):
+        if names_in(path, CONVERSATIONS):
+            return CHATGPT
         raise ImportUnrecognised(f"{path.name} is an archive of something that is not known here")
     if (ending := path.suffix.lower()) in _ENDINGS:
         return _ENDINGS[ending]
@@ -71,10 +79,8 @@ def _file(source: str | Upload) -> SourceFile:
 
 
 def reader(source: str | Upload, kind: str | None, wanted: Wanted) -> ImportReader:
-    """The source, ready to be read.
-
-    Raises: ImportUnrecognised, ImportUnreadable, InvalidInput, Misconfigured.
-    """
+    """The source, ready to be read. Raises: ImportUnrecognised, ImportUnreadable, InvalidInput,
+    Misconfigured."""
     which = recognised(source) if kind is None else kind
     if which == HONCHO:
         return _honcho(str(source), wanted)
@@ -104,7 +110,7 @@ def _kind_of_json(path: SourceFile) -> str | None:
     except ImportUnreadable:
         return None
     if isinstance(shape.mapping, dict):
-        return chatgpt.KIND
+        return CHATGPT
     if isinstance(shape.memory, str) or isinstance(shape.results, list):
-        return mem0.KIND
+        return MEM0
     return None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from math import inf
 from typing import Any
 from urllib.parse import quote
 
@@ -14,7 +15,7 @@ import httpx
 import msgspec
 from msgspec import Struct
 
-from souvenance.adapters.http_client import client
+from souvenance.adapters.http_client import bounded, client
 from souvenance.adapters.importers.source_files import bag, clean, decoded, moment, shown
 from souvenance.domain.imports import (
     Card,
@@ -147,7 +148,8 @@ class Honcho:
             wait = float(2 ** (tries - 1))
             try:
                 with self._client.stream(method, path, params=dict(query), json=body) as answer:
-                    status, content = answer.status_code, _bounded(answer, path)
+                    status = answer.status_code
+                    content = b"".join(bounded(answer, _MOST_ANSWER_BYTES, inf, ImportUnreadable))
                     told = answer.headers.get("retry-after")
             except httpx.HTTPError as error:
                 status, content, told = 0, (str(error) or type(error).__name__).encode(), None
@@ -262,16 +264,6 @@ class _Copy:
 
     def _asked(self, method: str, path: str, query: Mapping[str, Any]) -> bytes:
         return self._server.asked(method, f"{self._base}{path}", query)
-
-
-def _bounded(answer: httpx.Response, path: str) -> bytes:
-    """The whole body. Raises: ImportUnreadable if it is larger than any page should be."""
-    found = bytearray()
-    for chunk in answer.iter_bytes():
-        found += chunk
-        if len(found) > _MOST_ANSWER_BYTES:
-            raise ImportUnreadable(f"the answer to {path} is larger than {_MOST_ANSWER_BYTES} bytes")
-    return bytes(found)
 
 
 def _refused(status: int, path: str, content: bytes) -> Exception:

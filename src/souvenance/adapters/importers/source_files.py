@@ -248,10 +248,8 @@ _MOST_MEMBERS = 1_000_000
 
 
 def names_in(path: SourceFile, wanted: re.Pattern[str]) -> list[str]:
-    """The members whose file names match, in order.
-
-    Raises: ImportUnreadable if it is no archive, or has names that lead out of it.
-    """
+    """The members whose file names match, in order. Raises: ImportUnreadable if it is no archive, or has
+    names that lead out of it."""
     with _opened(path) as archive:
         members = archive.infolist()
         if len(members) > _MOST_MEMBERS:
@@ -269,10 +267,8 @@ def names_in(path: SourceFile, wanted: re.Pattern[str]) -> list[str]:
 
 @contextmanager
 def member(path: SourceFile, name: str) -> Iterator[IO[bytes]]:
-    """A member, to be read as a file.
-
-    Raises: ImportUnreadable if it is encrypted, or smaller in the archive than any text would be.
-    """
+    """A member, to be read as a file. Raises: ImportUnreadable if it is encrypted, or smaller in the archive
+    than any text would be."""
     with _opened(path) as archive:
         about = archive.getinfo(name)
         if about.flag_bits & 1:

@@ -25,6 +25,16 @@ Watch = Callable[[], AbstractContextManager[Watched | None]]
 """Watches one call."""
 
 
+def drained(words: Generator[str, None, WireReply]) -> WireReply:
+    """The whole reply, when all of its words have come. Raises: what they raise."""
+    while True:
+        try:
+            next(words)
+        except StopIteration as end:
+            reply: WireReply = end.value
+            return reply
+
+
 class Asking:
     """One workspace's way to one endpoint."""
 
@@ -66,13 +76,7 @@ class Asking:
 
     def ask(self, prompt: Prompt) -> WireReply:
         """Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable."""
-        pieces = self._asked(prompt, stream=False)
-        while True:
-            try:
-                next(pieces)
-            except StopIteration as end:
-                reply: WireReply = end.value
-                return reply
+        return drained(self._asked(prompt, stream=False))
 
     def stream(self, prompt: Prompt) -> Generator[str, None, WireReply]:
         """The words as they come, and in the end the whole. Raises: as `ask`."""

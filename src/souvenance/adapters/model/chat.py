@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from souvenance.adapters.model.calls import Asking
+from souvenance.adapters.model.calls import Asking, drained
 from souvenance.adapters.model.endpoint import Call, Message, Prompt, WireReply
 from souvenance.adapters.model.grounding import Embed, Ground, GroundingSource
 from souvenance.adapters.model.prompt_files import day, fenced, prompt, quote
@@ -214,12 +214,12 @@ class Answering:
         messages = self._question("answer", tools=self._may_search())
         if last == 1:
             return (yield from self._given(self._searching(messages)))
-        draft = _whole(self._searching(messages))
+        draft = in_words(drained(self._searching(messages)))
         for number in range(2, last + 1):
             checking = self._asking.stream(self._prompt(self._checked(draft)))
             if number == last:
                 return (yield from self._given(checking))
-            draft = _whole(checking)
+            draft = in_words(drained(checking))
         return self._told("", ())
 
     def _may_search(self) -> bool:
@@ -357,16 +357,6 @@ class Answering:
             said = {"role": "assistant", "content": reply.text[:2000] or "(nothing)"}
             messages += [said, {"role": "user", "content": f"That is wrong: {wrong}. Reply with JSON alone."}]
         raise ModelUnusable(f"the model's answer does not follow the schema: {wrong}")
-
-
-def _whole(words: Generator[str, None, WireReply]) -> str:
-    """All the words with their marks. Raises: ModelUnusable."""
-    while True:
-        try:
-            next(words)
-        except StopIteration as end:
-            reply: WireReply = end.value
-            return in_words(reply)
 
 
 def _calling(reply: WireReply, calls: Sequence[Call]) -> Message:

@@ -52,10 +52,8 @@ def summarise(
     count: Count,
     embed: Embed | None,
 ) -> str:
-    """In steps, if there is more to read than a prompt has room for.
-
-    Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable.
-    """
+    """In steps, if there is more to read than a prompt has room for. Raises: ModelBudgetSpent,
+    ModelUnavailable, ModelUnusable."""
     summary = earlier
     room = asking.window - 2 * _summary_tokens(asking, most_tokens) - 600
     for stretch in asking.stretches(turns, lambda turn: turn.text[:_LONGEST_LINE], room):

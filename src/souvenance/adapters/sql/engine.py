@@ -117,6 +117,17 @@ def marks(values: Collection[object]) -> str:
     return f"({', '.join('?' * len(values)) or 'NULL'})"
 
 
+def condition(columns: Mapping[str, str | Collection[str] | None]) -> tuple[str, list[str]]:
+    """That each column has the value, or one of the values, wanted of it; and these. None wants nothing."""
+    asked, values = list[str](), list[str]()
+    for column, wanted in columns.items():
+        some = [wanted] if isinstance(wanted, str) else wanted
+        if some is not None:
+            asked.append(f"{column} = ?" if isinstance(wanted, str) else f"{column} IN {marks(some)}")
+            values.extend(some)
+    return " AND ".join(asked) or "true", values
+
+
 def listed(values: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
     """The values, each once and in order, in lists that one statement can take, each with its '(?, ...)'."""
     distinct = sorted(set(values))

@@ -57,10 +57,8 @@ def shipped() -> list[Migration]:
 
 
 def migrate(engine: Engine, migrations: Sequence[Migration] | None = None) -> None:
-    """Bring the schema up to this version, or to these migrations, as the only writer.
-
-    Raises: Misconfigured if the store was written by a newer version or by altered migrations.
-    """
+    """Bring the schema up to this version, or to these migrations, as the only writer. Raises: Misconfigured
+    if the store was written by a newer version or by altered migrations."""
     known = shipped() if migrations is None else migrations
     with engine.write() as session:
         session.run(_TABLE)
@@ -230,27 +228,22 @@ def separate_workspaces(session: SqlSession) -> str | None:
     return ROLE
 
 
-def policies(table: str) -> list[tuple[str, str]]:
-    """The policies of a table that has a workspace: the name of each, and what PostgreSQL tells of it."""
+def _policies(table: str) -> tuple[tuple[str, str, str, str], ...]:
+    """Of a table that has a workspace: the name of each, its command, what it shows and what it checks."""
     changed = _OF_IT_OR_ALL if table == _COUNTERS else _OF_IT
-    told = (
+    return (
         (_SHOWN, "SELECT", _OF_IT_OR_ALL, ""),
         (_ADDED, "INSERT", "", changed),
         (_CHANGED, "UPDATE", changed, changed),
         (_DELETED, "DELETE", changed, ""),
     )
-    return [
-        (name, f"PERMISSIVE {{public}} {command} {using}" + (f" check {check}" if check else ""))
-        for name, command, using, check in told
-    ]
 
 
 def _protect(session: SqlSession, table: str) -> None:
-    changed = _OF_IT_OR_ALL if table == _COUNTERS else _OF_IT
-    session.run(f"CREATE POLICY {_SHOWN} ON {table} FOR SELECT USING ({_OF_IT_OR_ALL})")
-    session.run(f"CREATE POLICY {_ADDED} ON {table} FOR INSERT WITH CHECK ({changed})")
-    session.run(f"CREATE POLICY {_CHANGED} ON {table} FOR UPDATE USING ({changed}) WITH CHECK ({changed})")
-    session.run(f"CREATE POLICY {_DELETED} ON {table} FOR DELETE USING ({changed})")
+    for name, command, shown, checked in _policies(table):
+        rows = f" USING ({shown})" if shown else ""
+        rows += f" WITH CHECK ({checked})" if checked else ""
+        session.run(f"CREATE POLICY {name} ON {table} FOR {command}{rows}")
     session.run(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
     session.run(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
 
@@ -363,8 +356,9 @@ def _migrated(session: SqlSession) -> Iterator[tuple[Object, str]]:
         yield from _indexes(session, table)
         if _WORKSPACE in {name for name, *_ in columns}:
             yield Object(_ROWS, "on", table), ""
-            for name, told in policies(table):
-                yield Object(_POLICY, name, table), _plain(told)
+            for name, command, shown, checked in _policies(table):
+                check = f" check {checked}" if checked else ""
+                yield Object(_POLICY, name, table), _plain(f"PERMISSIVE {{public}} {command} {shown}{check}")
 
 
 def _indexes(session: SqlSession, table: str) -> Iterator[tuple[Object, str]]:
