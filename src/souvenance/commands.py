@@ -54,7 +54,7 @@ class DataTransfers:
         return Archives()
 
     def open_source(self, source: str | Upload, kind: str | None, wanted: Wanted) -> ImportReader:
-        from souvenance.adapters.importers.choice import reader
+        from souvenance.adapters.importers import reader
 
         return reader(source, kind, wanted)
 

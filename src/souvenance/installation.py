@@ -500,13 +500,13 @@ def owner_token(path: Path, keyring: KeyFiles, renew: bool) -> str:
     return token
 
 
-def _report(told: str) -> None:
+def _report(message: str) -> None:
     """What the worker has to say goes where the process logs, or else to standard error."""
     log = logging.getLogger("souvenance.work")
     if log.hasHandlers():
-        log.warning("%s", told)
+        log.warning("%s", message)
         return
-    sys.stderr.write(f"souvenance: {told}\n")
+    sys.stderr.write(f"souvenance: {message}\n")
     sys.stderr.flush()
 
 

@@ -249,14 +249,14 @@ def named_in_file(error: Misconfigured, found: Mapping[str, Given]) -> Misconfig
     detail = error.detail
     for name in sorted(found, key=len, reverse=True):
         if found[name].in_file:
-            told = f"{found[name].source}: {name}"
-            detail = re.sub(rf"{SETTINGS[name].variable}\b", told.replace("\\", r"\\"), detail)
+            name_in_file = f"{found[name].source}: {name}"
+            detail = re.sub(rf"{SETTINGS[name].variable}\b", name_in_file.replace("\\", r"\\"), detail)
     return Misconfigured(detail, hint=error.hint)
 
 
 def home_of(found: Mapping[str, Given]) -> Path:
-    told = found.get("home")
-    return Path(told.value if told and told.value else SETTINGS["home"].default).expanduser()
+    home = found.get("home")
+    return Path(home.value if home and home.value else SETTINGS["home"].default).expanduser()
 
 
 def _shown(setting: Setting, one: Given | None) -> Shown:

@@ -16,7 +16,7 @@ from souvenance.adapters.sql.terms import SIZE
 from souvenance.domain.directory import MEMBER, PEER
 from souvenance.domain.directory import WORKSPACE as WORKSPACE_ENTRY
 from souvenance.domain.jobs import DERIVE, REASONING, Job
-from souvenance.ports.store import Turns, TurnSpan, Views
+from souvenance.ports.store import LinesAbout, OwnerLines, SessionTurns
 
 
 class ExplainingEngine:
@@ -65,13 +65,13 @@ def claim_and_finish(tx):
     assert tx.work.finish(task)
 
 
-VIEWS = Views(WORKSPACE, ("conclusion",), limit=9)
+VIEWS = LinesAbout(WORKSPACE, ("conclusion",), limit=9)
 BESIDE_A_LINE = re.compile("SEARCH (TABLE invalidations AS )?i ")
 BY_ROOM = "PRIMARY KEY (workspace=? AND owner=? AND namespace=?"
 QUESTIONS = {
-    "a walk": (lambda tx: tx.lines.walk(TurnSpan(*COMPARTMENT[:2], ("work",))), [BY_ROOM]),
+    "a walk": (lambda tx: tx.lines.walk(OwnerLines(*COMPARTMENT[:2], ("work",))), [BY_ROOM]),
     "turns": (
-        lambda tx: tx.lines.turns(Turns(WORKSPACE, "s", 1, 9, OWNER)),
+        lambda tx: tx.lines.turns(SessionTurns(WORKSPACE, "s", 1, 9, OWNER)),
         ["lines_by_turn (workspace=? AND session=? AND turn>? AND turn<?)"],
     ),
     "the last turn": (

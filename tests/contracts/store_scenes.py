@@ -17,7 +17,16 @@ from souvenance.domain.jobs import DERIVE, Job
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import ALL, Compartment
 from souvenance.ports.directory import Batch
-from souvenance.ports.store import EVERYTHING, Store, Transaction, Turns, TurnSpan, Vector, Views, WrappedKey
+from souvenance.ports.store import (
+    EVERYTHING,
+    LinesAbout,
+    OwnerLines,
+    SessionTurns,
+    Store,
+    Transaction,
+    Vector,
+    WrappedKey,
+)
 
 WORKSPACE = "acme"
 OWNER = "ann"
@@ -64,10 +73,10 @@ def sealed_line(line_id: str = IDS[0], compartment: Compartment = COMPARTMENT, *
     return replace(plain, **changes)
 
 
-def span(*namespaces: str, **changes: Any) -> TurnSpan:
+def span(*namespaces: str, **changes: Any) -> OwnerLines:
     """All of one owner's lines in those namespaces, oldest first, unless told otherwise."""
     return replace(
-        TurnSpan(WORKSPACE, OWNER, namespaces or (COMPARTMENT.namespace,), newest_first=False), **changes
+        OwnerLines(WORKSPACE, OWNER, namespaces or (COMPARTMENT.namespace,), newest_first=False), **changes
     )
 
 
@@ -81,7 +90,7 @@ def append(store: Store, *lines: SealedLine) -> None:
             assert tx.lines.append(line)
 
 
-def walked(store: Store, asked: TurnSpan) -> list[tuple[str, str]]:
+def walked(store: Store, asked: OwnerLines) -> list[tuple[str, str]]:
     with store.read() as tx:
         return [(line.id, line.compartment.namespace) for line in tx.lines.walk(asked)]
 
@@ -157,7 +166,7 @@ def _told(tx: Transaction, compartments: Sequence[Compartment]) -> dict[object, 
         "spaces": tx.terms.spaces(),
     }
     for compartment in compartments:
-        whole = TurnSpan(compartment.workspace, compartment.owner, (compartment.namespace,), history=True)
+        whole = OwnerLines(compartment.workspace, compartment.owner, (compartment.namespace,), history=True)
         found[compartment] = (
             tx.lines.walk(whole),
             list(tx.terms.since(compartment, 0)),
@@ -180,9 +189,9 @@ def _told(tx: Transaction, compartments: Sequence[Compartment]) -> dict[object, 
 def _told_of_talk(tx: Transaction, compartment: Compartment) -> tuple[object, ...]:
     workspace, owner, session = compartment
     return (
-        tx.lines.turns(Turns(workspace, session)),
+        tx.lines.turns(SessionTurns(workspace, session)),
         tx.lines.last_turn(workspace, session),
-        tx.lines.views(Views(workspace, ("conclusion",))),
+        tx.lines.views(LinesAbout(workspace, ("conclusion",))),
         tx.lines.alike(compartment, "bob", b"like"),
         tx.lines.of_session(workspace, owner, session),
         tx.lines.cited(workspace, IDS),

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from importers.exports import ANN, NOW, conversation, said, written
-from souvenance.adapters.importers.choice import reader
+from souvenance.adapters.importers import reader
 from souvenance.adapters.importers.json_files import ChatGPT, Jsonl, Mem0
 from souvenance.domain.imports import ImportedMessage
 from souvenance.errors import ImportUnreadable, ImportUnrecognised

@@ -188,7 +188,7 @@ LOADED = (
     "souvenance.surfaces.http.client",
     "souvenance.surfaces.http.server",
     "souvenance.adapters.backup",
-    "souvenance.adapters.importers.choice",
+    "souvenance.adapters.importers",
     "souvenance.adapters.index.ranked",
     "souvenance.adapters.sql.terms",
     "souvenance.adapters.sql.directory",

@@ -283,15 +283,15 @@ def _may_pass(error: Exception) -> bool:
 
 
 def _s3_error(error: Exception) -> StorageUnavailable:
-    told = str(error)
-    if _NO_BUCKET in told:
+    message = str(error)
+    if _NO_BUCKET in message:
         return StorageUnavailable("there is no such bucket", hint="Make it, or correct SOUVENANCE_OBJECTS.")
-    status = _STATUS.search(told)
+    status = _STATUS.search(message)
     if isinstance(error, (PermissionDeniedError, UnauthenticatedError)) or (
         status is not None and status[1] in ("401", "403")
     ):
         return StorageUnavailable("the bucket refuses us", hint=_REFUSED)
-    if "AccessDenied" in told:
+    if "AccessDenied" in message:
         return StorageUnavailable("the bucket refuses us", hint=_REFUSED)
     answer = f"answers {status[1]}" if status else "does not answer"
     return StorageUnavailable(f"the bucket {answer}", hint=_S3_HINT)

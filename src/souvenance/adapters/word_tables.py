@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 import struct
-import sys
 import unicodedata
 from array import array
 from bisect import bisect_left
@@ -126,9 +125,6 @@ def _read_table() -> _TokenTable:
     tails, ranks = array("H"), array("I")
     tails.frombytes(data[_BUCKETS : _BUCKETS + 2 * size])
     ranks.frombytes(data[_BUCKETS + 2 * size :])
-    if sys.byteorder == "big":
-        tails.byteswap()
-        ranks.byteswap()
     return _TokenTable(array("I", accumulate(data[:_BUCKETS], initial=0)), tails, ranks)
 
 
@@ -215,8 +211,6 @@ class ThesaurusTable:
         self._terms = content[_HEAD.size : end].decode().split("\n")
         self._starts = [0, *accumulate(content[end : end + count])]
         self._similar = array("H", content[end + count : end + count + 2 * self._starts[-1]])
-        if sys.byteorder == "big":
-            self._similar.byteswap()
         self._closeness = content[end + count + 2 * self._starts[-1] :]
 
     def similar(self, term: str) -> list[tuple[str, float]]:

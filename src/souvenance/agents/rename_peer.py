@@ -11,7 +11,7 @@ def rename(call: Ask, workspace: str, peer: str, name: str) -> int:
     lines, after = 0, None
     while True:
         asked = RenamePeer(workspace_id=workspace, peer_id=peer, name=name, after=after)
-        told: Renamed = call(RENAME_PEER, asked)
-        lines, after = lines + told.lines, told.after
+        renamed: Renamed = call(RENAME_PEER, asked)
+        lines, after = lines + renamed.lines, renamed.after
         if after is None:
             return lines

@@ -49,7 +49,7 @@ class SourceStatement(Struct, frozen=True):
     """If it was so before and something that was said later holds now: the id of that."""
 
 
-class Told(Struct, frozen=True):
+class ModelAnswer(Struct, frozen=True):
     """An answer, and the ids of the statements it rests on."""
 
     text: str
@@ -153,7 +153,7 @@ class ModelQuestion(Struct, frozen=True):
     """Whether the words are told as they come; if not, an answer that rests on nothing is not given."""
 
 
-Telling = Generator[str, None, Told]
+AnswerPieces = Generator[str, None, ModelAnswer]
 """An answer as it is made: its pieces, and in the end the whole."""
 
 
@@ -172,7 +172,7 @@ class Dialectic(Protocol):
     ) -> str:
         """The earlier summary and the turns after it, in at most so many tokens. Raises: ModelUnavailable."""
 
-    def tell(self, inquiry: ModelQuestion) -> Telling:
+    def tell(self, inquiry: ModelQuestion) -> AnswerPieces:
         """Raises: ModelUnavailable before the first piece; whatever the inquiry's search raises.
 
         A model that breaks off after that ends its answer with words that say so.

@@ -326,15 +326,12 @@ class EndpointEmbedder:
 
     def _alone(self, text: str, seconds: float) -> bytes:
         """One vector, of as much of the text as the endpoint takes."""
-        for characters in _CUTS[:-1]:
+        for characters in _CUTS:
             try:
                 return self._batch([_cut(text, characters)], seconds)[0]
-            except _EndpointRefused:
-                continue
-        try:
-            return self._batch([_cut(text, _CUTS[-1])], seconds)[0]
-        except _EndpointRefused as refused:
-            raise _misconfigured(refused) from None
+            except _EndpointRefused as refused:
+                last = refused
+        raise _misconfigured(last)
 
     def _batch(self, texts: list[str], seconds: float) -> list[bytes]:
         """Raises: _EndpointRefused, Unavailable, Misconfigured."""

@@ -267,10 +267,10 @@ class _Copy:
 
 
 def _refused(status: int, path: str, content: bytes) -> Exception:
-    told = shown(content.decode("utf-8", "replace"))
+    reason = shown(content.decode("utf-8", "replace"))
     if status == 0:
         return ServerUnreachable(
-            f"no answer from the source: {told}", hint="Check its URL; then import again."
+            f"no answer from the source: {reason}", hint="Check its URL; then import again."
         )
     if status in (401, 403):
         return Unauthenticated(
@@ -285,4 +285,4 @@ def _refused(status: int, path: str, content: bytes) -> Exception:
         return ServerUnreachable(
             f"the source answered {status} to {path}", hint="Import again later: it goes on."
         )
-    return ImportUnreadable(f"the source answered {status} to {path}: {told}")
+    return ImportUnreadable(f"the source answered {status} to {path}: {reason}")

@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from souvenance.adapters.importers.source_files import (
     Counted,
+    FileReader,
     bag,
     clean,
     decoded,
@@ -94,11 +95,8 @@ class _Conversation(Struct):
     current_node: str | None = None
 
 
-class ChatGPT:
-    """The reader of an export."""
-
+class ChatGPT(FileReader):
     kind = CHATGPT
-    again = True
 
     def __init__(self, path: SourceFile, wanted: Wanted) -> None:
         """Raises: ImportUnreadable if an archive holds no conversations, InvalidInput for a name in use."""
@@ -106,7 +104,7 @@ class ChatGPT:
             raise InvalidInput(
                 f"{CHATGPT_PEER!r} is what ChatGPT itself is called here", hint="Use another --peer."
             )
-        self._path = path
+        super().__init__(path, wanted)
         self._peer = wanted.peer
         self._members = names_in(path, CONVERSATIONS) if is_zip(path) else None
         if self._members == []:
@@ -125,14 +123,14 @@ class ChatGPT:
     def _conversations(self, file: IO[bytes], name: str) -> Iterator[Record]:
         for number, raw in enumerate(elements(file, name), 1):
             place = f"{name}, conversation {number}"
-            yield from self._told(decoded(raw, _Conversation, place), place)
+            yield from self._records_of(decoded(raw, _Conversation, place), place)
 
-    def _told(self, told: _Conversation, place: str) -> Iterator[Record]:
-        conversation = told.conversation_id or told.id
+    def _records_of(self, whole: _Conversation, place: str) -> Iterator[Record]:
+        conversation = whole.conversation_id or whole.id
         if not conversation:
             raise ImportUnreadable(f"{place}: it has no id")
         session = name_of(conversation, f"{CHATGPT}-")
-        said = list(self._branch(told, session, conversation, place))
+        said = list(self._branch(whole, session, conversation, place))
         if not any(isinstance(one, ImportedMessage) for one in said):
             yield from said
             yield Skipped("conversations in which nobody said anything")
@@ -141,15 +139,15 @@ class ChatGPT:
             session,
             clean(conversation),
             {self._peer: MemberReasoning(), CHATGPT_PEER: MemberReasoning()},
-            {"title": clean(told.title)[:_MOST_TITLE_CHARS]} if told.title else {},
+            {"title": clean(whole.title)[:_MOST_TITLE_CHARS]} if whole.title else {},
         )
         yield from said
 
     def _branch(
-        self, told: _Conversation, session: str, conversation: str, place: str
+        self, whole: _Conversation, session: str, conversation: str, place: str
     ) -> Iterator[ImportedMessage | Skipped]:
-        latest = told.create_time
-        for one in _thread(told, place):
+        latest = whole.create_time
+        for one in _thread(whole, place):
             latest = one.create_time if one.create_time is not None else latest
             why = _left_out(one)
             if why is not None:
@@ -181,26 +179,26 @@ def is_zip(path: SourceFile) -> bool:
         return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
 
 
-def _thread(told: _Conversation, place: str) -> list[_Message]:
+def _thread(whole: _Conversation, place: str) -> list[_Message]:
     """The messages of the branch that was seen last, from its beginning. Raises: ImportUnreadable."""
-    at = told.current_node or _newest_leaf(told)
-    if at is not None and at not in told.mapping:
+    at = whole.current_node or _newest_leaf(whole)
+    if at is not None and at not in whole.mapping:
         raise ImportUnreadable(f"{place}: current_node names no message of it")
     found: list[_Message] = []
     seen: set[str] = set()
-    while at is not None and at in told.mapping:
+    while at is not None and at in whole.mapping:
         if at in seen:
             raise ImportUnreadable(f"{place}: its messages go round in a circle")
         seen.add(at)
-        node = told.mapping[at]
+        node = whole.mapping[at]
         if node.message is not None:
             found.append(node.message)
         at = node.parent
     return found[::-1]
 
 
-def _newest_leaf(told: _Conversation) -> str | None:
-    leaves = [(key, node.message) for key, node in told.mapping.items() if not node.children]
+def _newest_leaf(whole: _Conversation) -> str | None:
+    leaves = [(key, node.message) for key, node in whole.mapping.items() if not node.children]
     times = {key: 0.0 if one is None else one.create_time or 0.0 for key, one in leaves}
     return max(times, key=lambda key: times[key], default=None)
 
@@ -268,15 +266,8 @@ class _MemoryPage(Struct):
     next: str | None = None
 
 
-class Mem0:
-    """The reader of a file of memories."""
-
+class Mem0(FileReader):
     kind = MEM0
-    again = True
-
-    def __init__(self, path: SourceFile, wanted: Wanted) -> None:
-        self._path = path
-        self._wanted = wanted
 
     def records(self) -> Iterator[Record]:
         """All memories. Raises: ImportUnreadable, also if several people would have to be called the same."""
@@ -333,7 +324,7 @@ def _is_page(raw: bytes) -> bool:
 
 def _statement(one: _Memory, peer: str, ids: Counted, place: str) -> ImportedStatement:
     text = one.memory or ""
-    told = {
+    origin = {
         "user": one.user_id,
         "agent": one.agent_id,
         "app": one.app_id,
@@ -350,7 +341,7 @@ def _statement(one: _Memory, peer: str, ids: Counted, place: str) -> ImportedSta
         place,
         moment(one.updated_at, place) or moment(one.created_at, place),
         metadata=bag(one.metadata, place),
-        origin=bag({key: value for key, value in told.items() if value is not None}, place),
+        origin=bag({key: value for key, value in origin.items() if value is not None}, place),
     )
 
 
@@ -373,15 +364,11 @@ class _JsonLine(Struct):
     metadata: dict[str, Any] | None = None
 
 
-class Jsonl:
-    """The reader of such a file."""
-
+class Jsonl(FileReader):
     kind = JSONL
-    again = True
 
     def __init__(self, path: SourceFile, wanted: Wanted) -> None:
-        self._path = path
-        self._peer = wanted.peer
+        super().__init__(path, wanted)
         self._session = name_of(path.stem, f"{JSONL}-")
         """Of lines that name none."""
 
@@ -428,13 +415,13 @@ class Jsonl:
         if line.peer is not None:
             return name_of(line.peer)
         if line.role in _PERSON:
-            return self._peer
+            return self._wanted.peer
         if line.role in _MACHINE:
             return ASSISTANT
-        told = (
+        fault = (
             "it says neither peer nor role" if line.role is None else f"there is no role {shown(line.role)}"
         )
-        raise ImportUnreadable(f"{place}: {told}")
+        raise ImportUnreadable(f"{place}: {fault}")
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         number = 0

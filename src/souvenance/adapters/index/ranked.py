@@ -409,9 +409,9 @@ class _Scoring:
                 view.compartments[compartment],
                 line_id.decode(),
                 score,
-                {name: value for name, value in zip(signals, told, strict=True) if value},
+                {name: value for name, value in zip(signals, values, strict=True) if value},
             )
-            for compartment, line_id, score, told in zip(
+            for compartment, line_id, score, values in zip(
                 view.compartment[places].tolist(),
                 view.lines.ids[places].tolist(),
                 scores[kept].tolist(),

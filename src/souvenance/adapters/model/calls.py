@@ -131,10 +131,10 @@ class Asking:
 
     def size(self, prompt: Prompt) -> int:
         """How many tokens a prompt has, rather too many than too few."""
-        told = sum(self.count(str(message.get("content") or "")) for message in prompt.messages)
+        size = sum(self.count(str(message.get("content") or "")) for message in prompt.messages)
         for part in (*prompt.tools, prompt.schema):
-            told += self.count(msgspec.json.encode(part).decode()) if part else 0
-        return int(told * _OVERHEAD) + _PER_MESSAGE * len(prompt.messages)
+            size += self.count(msgspec.json.encode(part).decode()) if part else 0
+        return int(size * _OVERHEAD) + _PER_MESSAGE * len(prompt.messages)
 
     def _cost(self, prompt: Prompt, reply: WireReply) -> int:
         if reply.tokens is not None and reply.tokens > 0:

@@ -150,7 +150,7 @@ class PostgresEngine:
         Raises: Misconfigured if it is no address or no database for a store, StorageUnavailable and its kind.
         """
         try:
-            told = conninfo_to_dict(url)
+            given = conninfo_to_dict(url)
         except psycopg.ProgrammingError:
             raise Misconfigured(
                 "the store's address can't be read",
@@ -160,7 +160,7 @@ class PostgresEngine:
             "connect_timeout": _CONNECT_SECONDS,
             "application_name": "souvenance",
             "tcp_user_timeout": 1000 * _FORGOTTEN_SECONDS,
-            **told,
+            **given,
         }
         self._patience = patience
         self._free = threading.BoundedSemaphore(most)
@@ -498,9 +498,9 @@ class PlainVectors:
         self, compartment: Compartment, space: str, question: bytes, most: int | None = None
     ) -> list[tuple[str, float]]:
         asked = array("f", question)
-        sql, values = _COMPARE.format(size=len(asked)), (_literal(asked), *compartment, space)
+        sql, values = _COMPARE.format(size=len(asked)), [_literal(asked), *compartment, space]
         if most is not None:
-            sql, values = f"{sql} ORDER BY near DESC LIMIT ?", (*values, most)
+            sql += f" ORDER BY near DESC LIMIT {most}"
         return [(line_id, near) for line_id, near in self._session.rows(sql, values)]
 
     def place(self, compartment: Compartment, space: str, line_id: str) -> bytes | None:

@@ -320,7 +320,7 @@ def postgres_differences(session: SqlSession) -> list[Difference]:
     """How the schema of this database differs from the one that this version makes."""
     expected, found = _expected_in_postgres(), _found(session)
     tables = {one.name for one in expected if one.kind == "table"}
-    found = {one: told for one, told in found.items() if not one.table or one.table in tables}
+    found = {one: definition for one, definition in found.items() if not one.table or one.table in tables}
     if _VECTOR_COLUMN in found:  # It is there only where vectors are in the clear.
         expected = {**expected, _VECTOR_COLUMN: "vector"}
     return compared(expected, found, (_POLICY, _ROWS))
@@ -328,8 +328,8 @@ def postgres_differences(session: SqlSession) -> list[Difference]:
 
 def _found(session: SqlSession) -> dict[Object, str | None]:
     return {
-        Object(kind, name, table): _plain(told) if kind == _POLICY else told.replace("::text", "").strip()
-        for kind, name, table, told in session.rows(_POSTGRES_OBJECTS)
+        Object(kind, name, table): _plain(shown) if kind == _POLICY else shown.replace("::text", "").strip()
+        for kind, name, table, shown in session.rows(_POSTGRES_OBJECTS)
     }
 
 
@@ -369,12 +369,12 @@ def _indexes(session: SqlSession, table: str) -> Iterator[tuple[Object, str]]:
     ):
         parts = session.rows("SELECT name FROM pragma_index_info(?) ORDER BY seqno", (name,))
         _, _, where = " ".join(sql.split()).partition(" WHERE ")
-        told = ["btree", *(["unique"] if unique else []), ", ".join(part for (part,) in parts)]
-        yield Object("index", name, table), " ".join([*told, *([f"where {where}"] if where else [])])
+        definition = ["btree", *(["unique"] if unique else []), ", ".join(part for (part,) in parts)]
+        yield Object("index", name, table), " ".join([*definition, *([f"where {where}"] if where else [])])
 
 
-def _plain(told: str) -> str:
+def _plain(definition: str) -> str:
     """A policy without what PostgreSQL adds when it tells one: casts, parentheses, names and spaces."""
     for added in ("::text", "AS current_setting", "(", ")", " ", "\n"):
-        told = told.replace(added, "")
-    return told
+        definition = definition.replace(added, "")
+    return definition

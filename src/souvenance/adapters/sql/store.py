@@ -229,8 +229,8 @@ class SqlAudit:
     def append(self, workspace: str, event: Event) -> Row:
         seq, previous = self._end(workspace)
         leaf = leaf_of(workspace, seq, event, previous)
-        *told, namespaces, lines, detail = astuple(event)
-        self._session.run(_APPEND, (workspace, seq, *told, _pack(namespaces), _pack(lines), detail, leaf))
+        *columns, namespaces, lines, detail = astuple(event)
+        self._session.run(_APPEND, (workspace, seq, *columns, _pack(namespaces), _pack(lines), detail, leaf))
         if (seq + 1) % merkle.TILE == 0:
             tile = seq // merkle.TILE
             leaves = self._leaves(workspace, tile * merkle.TILE, seq + 1)

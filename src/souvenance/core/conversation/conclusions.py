@@ -27,7 +27,7 @@ from souvenance.language import terms
 from souvenance.language.questions import Question, asks
 from souvenance.language.wording import gist, plain
 from souvenance.ports.index import Hit
-from souvenance.ports.store import Views
+from souvenance.ports.store import LinesAbout
 
 EXPLICIT = frozenset(trust.KINDS.values())
 KINDS = EXPLICIT | frozenset(CONCLUSIONS.values())
@@ -348,9 +348,11 @@ def _with_room_for_explicit(lines: Sequence[SealedLine], further: int) -> list[S
     return kept
 
 
-def _span(ctx: RequestContext, whose: Whose, owner: str | None, limit: int | None) -> Views:
+def _span(ctx: RequestContext, whose: Whose, owner: str | None, limit: int | None) -> LinesAbout:
     scope = ctx.scope
-    return Views(scope.workspace, whose.kinds, owner, whose.observed, whose.sessions, limit, scope.namespaces)
+    return LinesAbout(
+        scope.workspace, whose.kinds, owner, whose.observed, whose.sessions, limit, scope.namespaces
+    )
 
 
 def _lines(ctx: RequestContext, whose: Whose, limit: int | None = None) -> list[SealedLine]:
