@@ -269,6 +269,7 @@ class RankedIndex:
             view = IndexView(sight.compartments, segments, looked_into, None if seen is None else seen.view)
             made_of = tuple((ref(index), index.changed(sight.sessions)) for index in compartments)
             seen = self._views[sight] = _Seen(view, made_of)
+            self._views.move_to_end(sight)
             viewed = sum(one.view.size for one in self._views.values())
             while (viewed > self._most_viewed or len(self._views) > _MOST_VIEWS) and len(self._views) > 1:
                 viewed -= self._views.popitem(last=False)[1].view.size
