@@ -16,7 +16,7 @@ from souvenance.adapters.sql.terms import SIZE
 from souvenance.domain.directory import MEMBER, PEER
 from souvenance.domain.directory import WORKSPACE as WORKSPACE_ENTRY
 from souvenance.domain.jobs import DERIVE, REASONING, Job
-from souvenance.ports.store import LinesAbout, OwnerLines, SessionTurns
+from souvenance.ports.store import LineQuery, TurnQuery, ViewQuery
 
 
 class ExplainingEngine:
@@ -65,13 +65,13 @@ def claim_and_finish(tx):
     assert tx.work.finish(task)
 
 
-VIEWS = LinesAbout(WORKSPACE, ("conclusion",), limit=9)
+VIEWS = ViewQuery(WORKSPACE, ("conclusion",), limit=9)
 BESIDE_A_LINE = re.compile("SEARCH (TABLE invalidations AS )?i ")
 BY_ROOM = "PRIMARY KEY (workspace=? AND owner=? AND namespace=?"
 QUESTIONS = {
-    "a walk": (lambda tx: tx.lines.walk(OwnerLines(*COMPARTMENT[:2], ("work",))), [BY_ROOM]),
+    "a walk": (lambda tx: tx.lines.walk(LineQuery(*COMPARTMENT[:2], ("work",))), [BY_ROOM]),
     "turns": (
-        lambda tx: tx.lines.turns(SessionTurns(WORKSPACE, "s", 1, 9, OWNER)),
+        lambda tx: tx.lines.turns(TurnQuery(WORKSPACE, "s", 1, 9, OWNER)),
         ["lines_by_turn (workspace=? AND session=? AND turn>? AND turn<?)"],
     ),
     "the last turn": (

@@ -24,7 +24,7 @@ from contracts.store_scenes import (
 )
 from souvenance.domain.change_feed import Saying
 from souvenance.domain.line import PROFILE, TOMBSTONE
-from souvenance.ports.store import ALL_BEFORE, OwnerLines, Store
+from souvenance.ports.store import ALL_BEFORE, LineQuery, Store
 
 
 class LinesContract:
@@ -202,7 +202,7 @@ class LinesContract:
     def test_no_sessions_and_no_namespaces_are_not_all_of_them(self, store: Store) -> None:
         append(store, sealed_line(session="one"))
         assert walked(store, span(sessions=())) == []
-        assert walked(store, OwnerLines(WORKSPACE, OWNER, ())) == []
+        assert walked(store, LineQuery(WORKSPACE, OWNER, ())) == []
 
     def test_a_walk_passes_over_invalidated_lines_and_tombstones(self, store: Store) -> None:
         append(store, *(sealed_line(line_id) for line_id in IDS[:3]), sealed_line(IDS[3], kind=TOMBSTONE))
@@ -253,7 +253,7 @@ class LinesContract:
         )
         with store.read() as tx:
             for choice in choices:
-                asked = OwnerLines(WORKSPACE, OWNER, *choice)
+                asked = LineQuery(WORKSPACE, OWNER, *choice)
                 assert tx.lines.ids(asked) == [line.id for line in tx.lines.walk(asked)], asked
 
     def test_a_line_is_replaced_once(self, store: Store) -> None:

@@ -61,7 +61,7 @@ from souvenance.domain import audit, merkle
 from souvenance.domain.audit import Event
 from souvenance.domain.capability import Extent, Revocation, Revoker
 from souvenance.domain.names import ALL
-from souvenance.ports.store import OwnerLines, Store, Transaction, WantedRows, WrappedKey
+from souvenance.ports.store import LineQuery, Store, Transaction, WantedRows, WrappedKey
 
 
 class _TransactionContract:
@@ -129,7 +129,7 @@ class _TransactionContract:
             fill(tx)
         with store.read() as tx:
             for compartment in ELSEWHERE:
-                there = OwnerLines(
+                there = LineQuery(
                     compartment.workspace, compartment.owner, (compartment.namespace,), history=True
                 )
                 assert tx.lines.get(compartment, IDS[0]) is None

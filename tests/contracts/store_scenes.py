@@ -19,12 +19,12 @@ from souvenance.domain.names import ALL, Compartment
 from souvenance.ports.directory import Batch
 from souvenance.ports.store import (
     EVERYTHING,
-    LinesAbout,
-    OwnerLines,
-    SessionTurns,
+    LineQuery,
     Store,
     Transaction,
+    TurnQuery,
     Vector,
+    ViewQuery,
     WrappedKey,
 )
 
@@ -73,10 +73,10 @@ def sealed_line(line_id: str = IDS[0], compartment: Compartment = COMPARTMENT, *
     return replace(plain, **changes)
 
 
-def span(*namespaces: str, **changes: Any) -> OwnerLines:
+def span(*namespaces: str, **changes: Any) -> LineQuery:
     """All of one owner's lines in those namespaces, oldest first, unless told otherwise."""
     return replace(
-        OwnerLines(WORKSPACE, OWNER, namespaces or (COMPARTMENT.namespace,), newest_first=False), **changes
+        LineQuery(WORKSPACE, OWNER, namespaces or (COMPARTMENT.namespace,), newest_first=False), **changes
     )
 
 
@@ -90,7 +90,7 @@ def append(store: Store, *lines: SealedLine) -> None:
             assert tx.lines.append(line)
 
 
-def walked(store: Store, asked: OwnerLines) -> list[tuple[str, str]]:
+def walked(store: Store, asked: LineQuery) -> list[tuple[str, str]]:
     with store.read() as tx:
         return [(line.id, line.compartment.namespace) for line in tx.lines.walk(asked)]
 
@@ -166,7 +166,7 @@ def _told(tx: Transaction, compartments: Sequence[Compartment]) -> dict[object, 
         "spaces": tx.terms.spaces(),
     }
     for compartment in compartments:
-        whole = OwnerLines(compartment.workspace, compartment.owner, (compartment.namespace,), history=True)
+        whole = LineQuery(compartment.workspace, compartment.owner, (compartment.namespace,), history=True)
         found[compartment] = (
             tx.lines.walk(whole),
             list(tx.terms.since(compartment, 0)),
@@ -189,9 +189,9 @@ def _told(tx: Transaction, compartments: Sequence[Compartment]) -> dict[object, 
 def _told_of_talk(tx: Transaction, compartment: Compartment) -> tuple[object, ...]:
     workspace, owner, session = compartment
     return (
-        tx.lines.turns(SessionTurns(workspace, session)),
+        tx.lines.turns(TurnQuery(workspace, session)),
         tx.lines.last_turn(workspace, session),
-        tx.lines.views(LinesAbout(workspace, ("conclusion",))),
+        tx.lines.views(ViewQuery(workspace, ("conclusion",))),
         tx.lines.alike(compartment, "bob", b"like"),
         tx.lines.of_session(workspace, owner, session),
         tx.lines.cited(workspace, IDS),

@@ -23,11 +23,11 @@ from contracts.store_scenes import (
 )
 from souvenance.domain.line import TOMBSTONE, LinePlace, SealedLine, shared_fields
 from souvenance.domain.names import Compartment
-from souvenance.ports.store import SessionTurns, Store
+from souvenance.ports.store import Store, TurnQuery
 
 SESSION = "Tuesday"
 BOB = COMPARTMENT._replace(owner="bob")
-WHOLE = SessionTurns(WORKSPACE, SESSION)
+WHOLE = TurnQuery(WORKSPACE, SESSION)
 
 
 def message(
@@ -37,7 +37,7 @@ def message(
     return sealed_line(IDS[7 - (turn or 0)], compartment, kind="message", session=session, turn=turn)
 
 
-def said(store: Store, asked: SessionTurns) -> list[tuple[int | None, str]]:
+def said(store: Store, asked: TurnQuery) -> list[tuple[int | None, str]]:
     with store.read() as tx:
         return [(line.turn, line.compartment.owner) for line in tx.lines.turns(asked)]
 
@@ -117,12 +117,12 @@ class TurnsContract:
     def test_sessions_compare_byte_for_byte(self, store: Store, twin: str) -> None:
         append(store, message(1, session="ann"))
         with store.write() as tx:
-            assert tx.lines.turns(SessionTurns(WORKSPACE, twin)) == []
+            assert tx.lines.turns(TurnQuery(WORKSPACE, twin)) == []
             assert tx.lines.last_turn(WORKSPACE, twin) == 0
             assert tx.lines.append(replace(message(1, session=twin), id=IDS[0]))
-            assert [line.id for line in tx.lines.turns(SessionTurns(WORKSPACE, twin))] == [IDS[0]]
+            assert [line.id for line in tx.lines.turns(TurnQuery(WORKSPACE, twin))] == [IDS[0]]
             assert [place.id for place in tx.lines.of_session(WORKSPACE, OWNER, twin)] == [IDS[0]]
-            assert [line.id for line in tx.lines.turns(SessionTurns(WORKSPACE, "ann"))] == [IDS[6]]
+            assert [line.id for line in tx.lines.turns(TurnQuery(WORKSPACE, "ann"))] == [IDS[6]]
 
     def test_turns_of_another_workspace_are_another_conversation(self, store: Store) -> None:
         append(store, message(1), message(1, ELSEWHERE[0]), message(2, ELSEWHERE[0]))

@@ -23,12 +23,12 @@ from contracts.store_scenes import (
 )
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import Compartment
-from souvenance.ports.store import LinesAbout, Store
+from souvenance.ports.store import Store, ViewQuery
 
 BOB = COMPARTMENT._replace(owner="bob")
 OTHER = ELSEWHERE[0]
 ALL_KINDS = ("conclusion", "deduction", "card")
-WHOLE = LinesAbout(WORKSPACE, ALL_KINDS)
+WHOLE = ViewQuery(WORKSPACE, ALL_KINDS)
 
 
 def view(
@@ -37,7 +37,7 @@ def view(
     return sealed_line(IDS[n], compartment, **{"kind": "conclusion", "about": about, **changes})
 
 
-def seen(store: Store, asked: LinesAbout) -> list[str]:
+def seen(store: Store, asked: ViewQuery) -> list[str]:
     with store.read() as tx:
         return [line.id for line in tx.lines.views(asked)]
 
@@ -102,7 +102,7 @@ class ViewsContract:
                     and (sessions is None or line.session in sessions)
                     and (namespaces is None or line.compartment.namespace in namespaces)
                 ]
-                asked = LinesAbout(WORKSPACE, kinds, owner, about, sessions, limit, namespaces)
+                asked = ViewQuery(WORKSPACE, kinds, owner, about, sessions, limit, namespaces)
                 assert [line.id for line in tx.lines.views(asked)] == expected[:limit], asked
 
     def test_views_of_very_many_sessions_come_in_order(self, store: Store) -> None:

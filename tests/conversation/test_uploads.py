@@ -8,7 +8,7 @@ import pytest
 
 from adapters import pdfs
 from souvenance.domain.limits import Limits
-from souvenance.ports.store import SessionTurns
+from souvenance.ports.store import TurnQuery
 
 MOST_CHARS = 25_000
 MOST_BYTES = Limits().file_bytes
@@ -75,7 +75,7 @@ def test_a_file_stays_a_file_in_a_clone_and_when_its_peer_is_deleted(stage, owne
     made = owner.told("POST", "/sessions/s/clone")["id"]
     assert [one["content"] for one in owner.messages(made)] == ["My name is Ann."]
     with stage.world.store.read() as tx:
-        assert {line.kind for line in tx.lines.turns(SessionTurns("w", made))} == {"document"}
+        assert {line.kind for line in tx.lines.turns(TurnQuery("w", made))} == {"document"}
     owner.told("DELETE", "/peers/alice", params={"keep_messages": "true"})
     assert owner.texts("s") == ["My name is Ann."]
 

@@ -240,9 +240,9 @@ def test_the_log_never_tells_a_line_that_is_there_for_forgotten(home, url):
 
 
 def _all(compartment):
-    from souvenance.ports.store import OwnerLines
+    from souvenance.ports.store import LineQuery
 
-    return OwnerLines(
+    return LineQuery(
         compartment.workspace, compartment.owner, (compartment.namespace,), history=True, limit=1000
     )
 

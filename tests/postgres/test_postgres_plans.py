@@ -9,7 +9,7 @@ from contracts.store_scenes import IDS
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain.names import Compartment
-from souvenance.ports.store import LinesAbout, OwnerLines
+from souvenance.ports.store import LineQuery, ViewQuery
 
 WORKSPACE = "acme"
 MOST_VISITED = 300
@@ -33,7 +33,7 @@ ANN = "person-7"
 
 
 def views(**asked):
-    return lambda tx: tx.lines.views(LinesAbout(WORKSPACE, ("conclusion",), **asked))
+    return lambda tx: tx.lines.views(ViewQuery(WORKSPACE, ("conclusion",), **asked))
 
 
 QUESTIONS = {
@@ -45,7 +45,7 @@ QUESTIONS = {
     "what one holds of another": views(owner=ANN, about=ANN, namespaces=("work",)),
     "what was concluded in a session": views(sessions=("s-7",)),
     "the newest lines of a large owner": lambda tx: tx.lines.walk(
-        OwnerLines(WORKSPACE, "assistant", ("work",), limit=9)
+        LineQuery(WORKSPACE, "assistant", ("work",), limit=9)
     ),
 }
 

@@ -28,7 +28,7 @@ from souvenance.domain.jobs import DERIVE, DREAM, Job, Task
 from souvenance.domain.line import PROFILE, TOMBSTONE, SealedLine
 from souvenance.domain.names import ALL, Compartment
 from souvenance.ports.directory import Batch
-from souvenance.ports.store import ALL_BEFORE, LinesAbout, OwnerLines, SessionTurns, WrappedKey
+from souvenance.ports.store import ALL_BEFORE, LineQuery, TurnQuery, ViewQuery, WrappedKey
 
 WORKSPACES = ("acme", "other")
 OWNERS = ("ann", "bob")
@@ -239,7 +239,7 @@ undoing = st.sampled_from((False, False, True))
 afterwards = st.sampled_from((None, None, "reopen", "scrub"))
 
 SPANS = tuple(
-    OwnerLines(workspace, owner, namespaces, *how)
+    LineQuery(workspace, owner, namespaces, *how)
     for (workspace, owner), namespaces, how in product(
         product(WORKSPACES, OWNERS),
         (NAMESPACES[1:], NAMESPACES),
@@ -256,7 +256,7 @@ SPANS = tuple(
     )
 )
 TURN_SPANS = tuple(
-    SessionTurns(workspace, session, *how)
+    TurnQuery(workspace, session, *how)
     for workspace, session, how in product(
         WORKSPACES,
         SESSIONS,
@@ -264,7 +264,7 @@ TURN_SPANS = tuple(
     )
 )
 VIEW_SPANS = tuple(
-    LinesAbout(workspace, kinds, *how)
+    ViewQuery(workspace, kinds, *how)
     for workspace, kinds, how in product(
         WORKSPACES,
         (("conclusion",), ("memory", "conclusion", PROFILE)),

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from reference.state import State
 from souvenance.domain.line import PROFILE, TOMBSTONE, LinePlace, SealedLine, shared_fields
 from souvenance.domain.names import Compartment
-from souvenance.ports.store import LinesAbout, OwnerLines, SessionTurns
+from souvenance.ports.store import LineQuery, TurnQuery, ViewQuery
 
 
 class MemoryLines:
@@ -26,7 +26,7 @@ class MemoryLines:
     def _turn_is_taken(self, line: SealedLine) -> bool:
         if line.turn is None or line.session is None:
             return False
-        return bool(self.turns(SessionTurns(line.compartment.workspace, line.session, line.turn, line.turn)))
+        return bool(self.turns(TurnQuery(line.compartment.workspace, line.session, line.turn, line.turn)))
 
     def get(self, compartment: Compartment, line_id: str) -> SealedLine | None:
         return self._state.lines.get(compartment, {}).get(line_id)
@@ -35,7 +35,7 @@ class MemoryLines:
         lines = self._state.lines.get(compartment, {})
         return [lines[line_id] for line_id in sorted(set(line_ids)) if line_id in lines]
 
-    def walk(self, span: OwnerLines) -> list[SealedLine]:
+    def walk(self, span: LineQuery) -> list[SealedLine]:
         found = [
             line
             for namespace in span.namespaces
@@ -95,7 +95,7 @@ class MemoryLines:
                 found.setdefault(line.compartment.owner, []).append(line.id)
         return [(owner, len(ids), max(ids)) for owner, ids in sorted(found.items())]
 
-    def ids(self, span: OwnerLines) -> list[str]:
+    def ids(self, span: LineQuery) -> list[str]:
         return [line.id for line in self.walk(span)]
 
     def invalidate(self, compartment: Compartment, target: str, by: str) -> bool:
@@ -136,7 +136,7 @@ class MemoryLines:
     def compartments(self) -> list[Compartment]:
         return sorted(compartment for compartment, lines in self._state.lines.items() if lines)
 
-    def turns(self, span: SessionTurns) -> list[SealedLine]:
+    def turns(self, span: TurnQuery) -> list[SealedLine]:
         found = [
             (line.turn, line)
             for line in self._of(span.workspace)
@@ -150,12 +150,12 @@ class MemoryLines:
         return [line for _, line in found[span.offset :]][: span.limit]
 
     def last_turn(self, workspace: str, session: str) -> int:
-        return max((line.turn or 0 for line in self.turns(SessionTurns(workspace, session))), default=0)
+        return max((line.turn or 0 for line in self.turns(TurnQuery(workspace, session))), default=0)
 
     def count_turns(self, workspace: str, session: str) -> int:
-        return len(self.turns(SessionTurns(workspace, session)))
+        return len(self.turns(TurnQuery(workspace, session)))
 
-    def views(self, span: LinesAbout) -> list[SealedLine]:
+    def views(self, span: ViewQuery) -> list[SealedLine]:
         found = [
             line
             for line in self._of(span.workspace)

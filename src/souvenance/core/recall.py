@@ -28,7 +28,7 @@ from souvenance.errors import Tampered
 from souvenance.language import terms
 from souvenance.language.questions import Question
 from souvenance.pauses import pause
-from souvenance.ports.store import ALL_BEFORE, EVERYTHING, OwnerLines
+from souvenance.ports.store import ALL_BEFORE, EVERYTHING, LineQuery
 
 _SUBSTRING_WINDOW = 500
 _SHORTEST_SUBSTRING = 3
@@ -97,7 +97,7 @@ def _numbered(one: Recalled, rank: int) -> Recalled:
 
 
 def _candidates(
-    ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKeys], span: OwnerLines
+    ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKeys], span: LineQuery
 ) -> Iterator[Recalled]:
     question = understand(ctx, wish.query or "", wish.at)
     if question.terms or question.spans:
@@ -113,7 +113,7 @@ def _by_relevance(
     ctx: RequestContext,
     wish: Wish,
     compartments: dict[str, CompartmentKeys],
-    span: OwnerLines,
+    span: LineQuery,
     question: Question,
 ) -> Iterator[Recalled]:
     within = None
@@ -135,7 +135,7 @@ def _by_substring(
     ctx: RequestContext,
     wish: Wish,
     compartments: dict[str, CompartmentKeys],
-    span: OwnerLines,
+    span: LineQuery,
     asked: Sequence[str],
 ) -> Iterator[Recalled]:
     needles = [term for term in asked if len(term) >= _SHORTEST_SUBSTRING]
@@ -152,12 +152,12 @@ def _by_substring(
         yield _recalled(line, 0.0, why, matched=True)
 
 
-def _memories(ctx: RequestContext, span: OwnerLines) -> Iterator[SealedLine]:
+def _memories(ctx: RequestContext, span: LineQuery) -> Iterator[SealedLine]:
     return (line for line in ctx.tx.lines.walk(span) if line.kind not in DIGESTS)
 
 
-def _span(ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKeys]) -> OwnerLines:
-    return OwnerLines(
+def _span(ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKeys]) -> LineQuery:
+    return LineQuery(
         ctx.scope.workspace,
         ctx.scope.owner,
         frozenset(compartments),
@@ -168,7 +168,7 @@ def _span(ctx: RequestContext, wish: Wish, compartments: dict[str, CompartmentKe
     )
 
 
-def _widened(span: OwnerLines, limit: int = EVERYTHING) -> OwnerLines:
+def _widened(span: LineQuery, limit: int = EVERYTHING) -> LineQuery:
     return replace(span, limit=limit)
 
 
@@ -215,7 +215,7 @@ def list_lines(
         last_id, _, last_namespace = cursor.partition(".")
         after = (ulid.check(last_id, "cursor"), last_namespace)
     compartments = ctx.open_compartments()
-    span = OwnerLines(
+    span = LineQuery(
         ctx.scope.workspace,
         ctx.scope.owner,
         frozenset(compartments),
@@ -265,7 +265,7 @@ def snapshot(ctx: RequestContext) -> tuple[str, list[str]]:
     Raises: Tampered.
     """
     compartments = ctx.open_compartments()
-    span = OwnerLines(
+    span = LineQuery(
         ctx.scope.workspace,
         ctx.scope.owner,
         frozenset(compartments),

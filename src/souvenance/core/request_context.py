@@ -21,7 +21,7 @@ from souvenance.errors import NotFound, Tampered
 from souvenance.ports.clock import Entropy, UniversalTime, Zone
 from souvenance.ports.index import Index
 from souvenance.ports.model import Model
-from souvenance.ports.store import EVERYTHING, OwnerLines, Transaction
+from souvenance.ports.store import EVERYTHING, LineQuery, Transaction
 from souvenance.ports.text import DocumentReader, NoSpelling, NoThesaurus, Spelling, Thesaurus, Tokenizer
 from souvenance.ports.webhook_sender import WebhookSender
 
@@ -174,9 +174,9 @@ def own_event(at: int, operation: str, trace: Trace, outcome: str = OK) -> Event
     return Event(at, ACTOR, ACTOR, operation, outcome, trace.namespaces, trace.lines, trace.detail)
 
 
-def whole_history(compartment: Compartment, after: str = "", limit: int = EVERYTHING) -> OwnerLines:
+def whole_history(compartment: Compartment, after: str = "", limit: int = EVERYTHING) -> LineQuery:
     """Every line of the compartment behind that id, replaced ones too, oldest first."""
-    return OwnerLines(
+    return LineQuery(
         compartment.workspace,
         compartment.owner,
         (compartment.namespace,),

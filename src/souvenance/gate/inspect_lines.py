@@ -32,7 +32,7 @@ from souvenance.gate.maintenance import shown_row, visible
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.gate.rights import Rights
-from souvenance.ports.store import SessionTurns, WantedRows
+from souvenance.ports.store import TurnQuery, WantedRows
 
 ROWS = 100
 SCANNED = 10_000
@@ -205,7 +205,7 @@ def preview_from(request: AuthorisedRequest, asked: ForgetFrom) -> Outcome | Non
 
 def _from_here(ctx: RequestContext, asked: ForgetFrom) -> list[SealedLine]:
     first = find_message(ctx, asked.session_id, asked.message_id)
-    found = ctx.tx.lines.turns(SessionTurns(ctx.scope.workspace, asked.session_id, first=first.turn or 0))
+    found = ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, asked.session_id, first=first.turn or 0))
     return [one for one in found if one.compartment.namespace == first.compartment.namespace]
 
 

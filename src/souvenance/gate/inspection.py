@@ -32,7 +32,7 @@ from souvenance.gate.health import budget_left
 from souvenance.gate.messages import Answer, Request
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.gate.rights import Rights
-from souvenance.ports.store import OwnerLines, SessionTurns
+from souvenance.ports.store import LineQuery, TurnQuery
 
 DAY_MS = 24 * 3600 * 1000
 WEEK_MS = 7 * DAY_MS
@@ -141,7 +141,7 @@ def people(request: AuthorisedRequest, asked: People) -> Outcome:
 def _newest(ctx: RequestContext, owner: str) -> str:
     """The id of the newest line that the owner has; empty if there is none."""
     namespaces = [compartment.namespace for compartment in compartments_of(ctx, owner)]
-    span = OwnerLines(ctx.scope.workspace, owner, namespaces, history=True, limit=1)
+    span = LineQuery(ctx.scope.workspace, owner, namespaces, history=True, limit=1)
     return next(iter(ctx.tx.lines.ids(span)), "")
 
 
@@ -318,7 +318,7 @@ def person(request: AuthorisedRequest, asked: AskPerson) -> Outcome:
 
 
 def _span(ctx: RequestContext, session: str) -> SessionSpan:
-    asked = SessionTurns(ctx.scope.workspace, session, limit=1)
+    asked = TurnQuery(ctx.scope.workspace, session, limit=1)
     ends = [ctx.tx.lines.turns(replace(asked, newest_first=newest)) for newest in (False, True)]
     first, last = (to_datetime(said_at(end[0])) if end else None for end in ends)
     return SessionSpan(session, ctx.tx.lines.count_turns(ctx.scope.workspace, session), first, last)

@@ -34,7 +34,7 @@ from souvenance.errors import BrokenAuditChain, CapOpMismatch, Conflict, Invalid
 from souvenance.gate import messages as m
 from souvenance.gate.health import budget_left
 from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.ports.store import EVERYTHING, OwnerLines
+from souvenance.ports.store import EVERYTHING, LineQuery
 
 _NEWEST = 3
 _TEXT_NEEDS = "get"
@@ -333,7 +333,7 @@ def _forget_compartments(ctx: RequestContext) -> _Forgotten:
     scope, compartments = ctx.scope, compartments_held(ctx, ctx.scope.owner)
     namespaces, changes, lines, keys = _namespaces(compartments), Changes(), 0, 0
     if compartments:
-        span = OwnerLines(scope.workspace, scope.owner, namespaces, history=True, limit=EVERYTHING)
+        span = LineQuery(scope.workspace, scope.owner, namespaces, history=True, limit=EVERYTHING)
         sessions = ctx.tx.directory.memberships(scope.workspace, MEMBER, held=scope.owner)
         erase_resting(ctx, ctx.tx.lines.ids(span), dict.fromkeys(tie.holder for tie in sessions), changes)
         lines, keys = delete_compartments(ctx, compartments, changes)
@@ -383,7 +383,7 @@ def preview(authorised: AuthorisedRequest, request: m.Forget) -> Outcome | None:
         scope, compartments = ctx.scope, compartments_held(ctx, ctx.scope.owner)
         lines, namespaces = sum(map(ctx.tx.lines.count, compartments)), _namespaces(compartments)
         keys = len(ctx.tx.keys.of(scope.workspace, scope.owner, namespaces))
-        span = OwnerLines(scope.workspace, scope.owner, namespaces, history=True, limit=_NEWEST)
+        span = LineQuery(scope.workspace, scope.owner, namespaces, history=True, limit=_NEWEST)
         newest = ctx.tx.lines.walk(span)
     shown = [
         m.NewestLine(

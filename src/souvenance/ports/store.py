@@ -133,14 +133,14 @@ class Difference(NamedTuple):
 
 
 ALL_BEFORE = "\x7f"
-"""In `OwnerLines.after`, a namespace behind all others: everything up to that id is passed over."""
+"""In `LineQuery.after`, a namespace behind all others: everything up to that id is passed over."""
 
 
 EVERYTHING = 1 << 31
 """A limit that leaves out nothing."""
 
 
-class OwnerLines(Struct, frozen=True):
+class LineQuery(Struct, frozen=True):
     """Which lines of one owner to walk, in order of (id, namespace); both bounds are exclusive."""
 
     workspace: str
@@ -156,7 +156,7 @@ class OwnerLines(Struct, frozen=True):
     """Only lines of kind 'profile'."""
 
 
-class LinesAbout(Struct, frozen=True):
+class ViewQuery(Struct, frozen=True):
     """Which lines about peers to walk, newest id first; without owner or `about`, anyone's or of anyone.
 
     Without namespaces or sessions, of all of them.
@@ -171,7 +171,7 @@ class LinesAbout(Struct, frozen=True):
     namespaces: Collection[str] | None = None
 
 
-class SessionTurns(Struct, frozen=True):
+class TurnQuery(Struct, frozen=True):
     """Which turns of a session to walk, in order; both bounds are inclusive."""
 
     workspace: str
@@ -193,10 +193,10 @@ class StoredLines(Protocol):
     def get_all(self, compartment: Compartment, line_ids: Collection[str]) -> list[SealedLine]:
         """Those of the lines that are there, in order of id."""
 
-    def walk(self, span: OwnerLines) -> list[SealedLine]:
+    def walk(self, span: LineQuery) -> list[SealedLine]:
         """Without `history`, neither invalidated lines nor tombstones."""
 
-    def ids(self, span: OwnerLines) -> list[str]:
+    def ids(self, span: LineQuery) -> list[str]:
         """The ids that `walk` would give."""
 
     def invalidate(self, compartment: Compartment, target: str, by: str) -> bool:
@@ -227,7 +227,7 @@ class StoredLines(Protocol):
     def annotate(self, compartment: Compartment, line_id: str, metadata: str) -> bool:
         """Replace the line's metadata; False if there is no such line."""
 
-    def turns(self, span: SessionTurns) -> list[SealedLine]:
+    def turns(self, span: TurnQuery) -> list[SealedLine]:
         """Lines that have a turn in the session, of any owner."""
 
     def last_turn(self, workspace: str, session: str) -> int:
@@ -251,7 +251,7 @@ class StoredLines(Protocol):
     ) -> list[tuple[str, int, str]]:
         """Who holds lines about that peer that were not invalidated: how many, and the newest id."""
 
-    def views(self, span: LinesAbout) -> list[SealedLine]:
+    def views(self, span: ViewQuery) -> list[SealedLine]:
         """Lines about peers, without those that were invalidated."""
 
     def view(

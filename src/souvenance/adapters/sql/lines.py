@@ -17,7 +17,7 @@ from souvenance.adapters.sql.engine import (
 )
 from souvenance.domain.line import PROFILE, TOMBSTONE, LinePlace, SealedLine
 from souvenance.domain.names import Compartment
-from souvenance.ports.store import LinesAbout, OwnerLines, SessionTurns
+from souvenance.ports.store import LineQuery, TurnQuery, ViewQuery
 
 _PLACE = tuple(name for name in LinePlace.__struct_fields__ if name != "compartment")
 _STORED = tuple(
@@ -117,18 +117,18 @@ class SqlLines:
             )
         ]
 
-    def walk(self, span: OwnerLines) -> list[SealedLine]:
+    def walk(self, span: LineQuery) -> list[SealedLine]:
         found: list[SealedLine] = []
         for namespace in sorted(span.namespaces):
             found.extend(line_of(row) for row in self._select(READ, namespace, span))
         found.sort(key=lambda line: (line.id, line.compartment.namespace), reverse=span.newest_first)
         return found[: span.limit]
 
-    def ids(self, span: OwnerLines) -> list[str]:
+    def ids(self, span: LineQuery) -> list[str]:
         found = [row[0] for namespace in span.namespaces for row in self._select("l.id", namespace, span)]
         return sorted(found, reverse=span.newest_first)[: span.limit]
 
-    def _select(self, columns: str, namespace: str, span: OwnerLines) -> Iterator[SqlRow]:
+    def _select(self, columns: str, namespace: str, span: LineQuery) -> Iterator[SqlRow]:
         where = ["l.workspace = ? AND l.owner = ? AND l.namespace = ?"]
         values: list[object] = [span.workspace, span.owner, namespace]
         if span.after is not None:
@@ -200,11 +200,11 @@ class SqlLines:
         sql = "SELECT DISTINCT workspace, owner, namespace FROM lines ORDER BY workspace, owner, namespace"
         return [Compartment(*row) for row in self._session.rows(sql)]
 
-    def views(self, span: LinesAbout) -> list[SealedLine]:
+    def views(self, span: ViewQuery) -> list[SealedLine]:
         found = sorted(self._views(span), key=lambda row: (row[_ID], *row[:3]), reverse=True)
         return [line_of(row) for row in found[: span.limit]]
 
-    def _views(self, span: LinesAbout) -> Iterator[SqlRow]:
+    def _views(self, span: ViewQuery) -> Iterator[SqlRow]:
         """What each index gives in its order: with both ends known kinds apart, else all kinds together."""
         apart = span.owner is not None and span.about is not None
         all_kinds = tuple(set(span.kinds))
@@ -256,7 +256,7 @@ class SqlLines:
     def reinforce(self, compartment: Compartment, line_id: str, times: int) -> None:
         self._session.run(_REINFORCE, (times, *compartment, line_id))
 
-    def turns(self, span: SessionTurns) -> list[SealedLine]:
+    def turns(self, span: TurnQuery) -> list[SealedLine]:
         where = ["l.workspace = ? AND l.session = ? AND l.turn >= ?"]
         values: list[object] = [span.workspace, span.session, span.first]
         if span.last is not None:

@@ -58,7 +58,7 @@ from souvenance.domain.line import (
 )
 from souvenance.domain.names import SESSIONS, Compartment
 from souvenance.errors import Conflict, InvalidInput, NotFound, Tampered
-from souvenance.ports.store import SessionTurns
+from souvenance.ports.store import TurnQuery
 
 _JOBS_AT_ONCE = 500
 
@@ -108,7 +108,7 @@ def _is_done(ctx: RequestContext, job: Job) -> bool:
     """Whether something here follows from what should be reasoned about."""
     if job.kind != DERIVE:
         return False
-    span = SessionTurns(job.workspace, job.session or "", first=job.first, last=job.last)
+    span = TurnQuery(job.workspace, job.session or "", first=job.first, last=job.last)
     said = [line.id for line in ctx.tx.lines.turns(span) if line.compartment.owner == job.peer]
     return bool(ctx.tx.lines.citing(job.workspace, said))
 

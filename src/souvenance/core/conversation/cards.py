@@ -27,7 +27,7 @@ from souvenance.errors import Tampered
 from souvenance.language import terms as words
 from souvenance.language.facts import words_for
 from souvenance.ports.index import Hit
-from souvenance.ports.store import LinesAbout
+from souvenance.ports.store import ViewQuery
 
 MOST_ENTRIES = 40
 MOST_STANDS = 1000
@@ -247,7 +247,7 @@ def _lines(
     ctx: RequestContext, observer: str, observed: str, namespaces: Collection[str] | None
 ) -> dict[str, SealedLine]:
     """The card of each namespace that has one."""
-    span = LinesAbout(ctx.scope.workspace, (CARD,), owner=observer, about=observed, namespaces=namespaces)
+    span = ViewQuery(ctx.scope.workspace, (CARD,), owner=observer, about=observed, namespaces=namespaces)
     return {line.compartment.namespace: line for line in reversed(ctx.tx.lines.views(span))}
 
 

@@ -27,7 +27,7 @@ from souvenance.language import terms
 from souvenance.language.questions import Question, asks
 from souvenance.language.wording import gist, plain
 from souvenance.ports.index import Hit
-from souvenance.ports.store import LinesAbout
+from souvenance.ports.store import ViewQuery
 
 EXPLICIT = frozenset(trust.KINDS.values())
 KINDS = EXPLICIT | frozenset(CONCLUSIONS.values())
@@ -348,9 +348,9 @@ def _with_room_for_explicit(lines: Sequence[SealedLine], further: int) -> list[S
     return kept
 
 
-def _span(ctx: RequestContext, whose: Whose, owner: str | None, limit: int | None) -> LinesAbout:
+def _span(ctx: RequestContext, whose: Whose, owner: str | None, limit: int | None) -> ViewQuery:
     scope = ctx.scope
-    return LinesAbout(
+    return ViewQuery(
         scope.workspace, whose.kinds, owner, whose.observed, whose.sessions, limit, scope.namespaces
     )
 

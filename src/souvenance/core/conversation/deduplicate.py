@@ -21,7 +21,7 @@ from souvenance.domain.line import SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.domain.trust import Trust, of_conclusion, of_statement
 from souvenance.language.statements import plain_statements
-from souvenance.ports.store import LinesAbout
+from souvenance.ports.store import ViewQuery
 
 MOST_COUNTED = 2000
 """How many conclusions a look at the stock counts at most."""
@@ -52,7 +52,7 @@ def dream(ctx: RequestContext, observer: str, observed: str, namespace: str) -> 
     """
     changes = Changes()
     compartment = compartment_of(ctx, observer, namespace)
-    span = LinesAbout(ctx.scope.workspace, KINDS, observer, observed, namespaces=(namespace,))
+    span = ViewQuery(ctx.scope.workspace, KINDS, observer, observed, namespaces=(namespace,))
     gone = _merge(ctx, compartment, ctx.tx.lines.views(span), changes)
     card = Card(ctx, observer, observed, namespace)
     card.remake(_standing(ctx, compartment, merged(card.stands, gone)), changes)
@@ -131,7 +131,7 @@ def stock(
         line
         for observer in ((None,) if observers is None else sorted(observers))
         for line in ctx.tx.lines.views(
-            LinesAbout(ctx.scope.workspace, KINDS, observer, limit=most + 1, namespaces=ctx.scope.namespaces)
+            ViewQuery(ctx.scope.workspace, KINDS, observer, limit=most + 1, namespaces=ctx.scope.namespaces)
         )
     ]
     by_place: dict[tuple[Compartment, str], list[SealedLine]] = defaultdict(list)

@@ -43,7 +43,7 @@ from souvenance.domain.trust import Trust
 from souvenance.errors import Tampered
 from souvenance.language.statements import begins_play, plain_statements
 from souvenance.ports.model import KnownFacts, ModelPerson, ModelReading, Revision, Turn
-from souvenance.ports.store import SessionTurns
+from souvenance.ports.store import TurnQuery
 
 _CONTEXT_TURNS = 24
 """How many turns before a passage are read with it, and for how many a role play may go on."""
@@ -81,7 +81,7 @@ def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about
     """The turns that these jobs are about, as far as they still exist and open."""
     opener = Opener(ctx)
     first, last = min(task.first for task in tasks), max(task.last for task in tasks)
-    span = SessionTurns(ctx.scope.workspace, session, first=max(0, first - _CONTEXT_TURNS), last=last)
+    span = TurnQuery(ctx.scope.workspace, session, first=max(0, first - _CONTEXT_TURNS), last=last)
     only = [(task, msgspec.json.decode(task.payload, type=settled(_Only))) for task in tasks]
     habits = directory.habits(ctx, session)
     before: list[Turn] = []

@@ -30,7 +30,7 @@ from souvenance.domain.jobs import DREAM, Job
 from souvenance.domain.line import CARD, LinePlace
 from souvenance.domain.names import SESSIONS, Compartment
 from souvenance.errors import Conflict, NotFound
-from souvenance.ports.store import EVERYTHING, LinesAbout, OwnerLines, SessionTurns
+from souvenance.ports.store import EVERYTHING, LineQuery, TurnQuery, ViewQuery
 
 _VIEWS = (*KINDS, CARD)
 
@@ -87,7 +87,7 @@ def _lines_of(ctx: RequestContext, session: Entry) -> dict[tuple[Compartment, st
         for line in ctx.tx.lines.of_session(workspace, owner, session.name)
         if line.compartment.namespace == namespace
     ]
-    held = ctx.tx.lines.views(LinesAbout(workspace, KINDS, sessions=(session.name,), namespaces=(namespace,)))
+    held = ctx.tx.lines.views(ViewQuery(workspace, KINDS, sessions=(session.name,), namespaces=(namespace,)))
     return {(line.compartment, line.id): line for line in (*said, *held)}
 
 
@@ -111,7 +111,7 @@ def erase_peer(ctx: RequestContext, peer: str, *, keep_messages: bool) -> Change
         raise NotFound("there is no such peer")
     workspace = ctx.scope.workspace
     compartments = compartments_held(ctx, peer)
-    span = OwnerLines(
+    span = LineQuery(
         workspace,
         peer,
         [compartment.namespace for compartment in compartments],
@@ -119,7 +119,7 @@ def erase_peer(ctx: RequestContext, peer: str, *, keep_messages: bool) -> Change
         limit=EVERYTHING,
     )
     own = [line for line in ctx.tx.lines.walk(span) if not (keep_messages and line.turn is not None)]
-    of_it = ctx.tx.lines.views(LinesAbout(workspace, _VIEWS, about=peer, namespaces=ctx.scope.namespaces))
+    of_it = ctx.tx.lines.views(ViewQuery(workspace, _VIEWS, about=peer, namespaces=ctx.scope.namespaces))
     changes = Changes()
     ties = ctx.tx.directory.memberships(workspace, MEMBER, held=peer)
     sessions = directory.in_reach(ctx, (tie.holder for tie in ties))
@@ -183,7 +183,7 @@ def _elsewhere(ctx: RequestContext, peer: str) -> set[str]:
     workspace, stored = ctx.scope.workspace, ctx.tx.directory
     held = [
         line.compartment.namespace
-        for span in (LinesAbout(workspace, _VIEWS, owner=peer), LinesAbout(workspace, _VIEWS, about=peer))
+        for span in (ViewQuery(workspace, _VIEWS, owner=peer), ViewQuery(workspace, _VIEWS, about=peer))
         for line in ctx.tx.lines.views(span)
     ]
     entries = [
@@ -236,7 +236,7 @@ def _is_used_elsewhere(ctx: RequestContext) -> bool:
     workspace, lines = ctx.scope.workspace, ctx.tx.lines
     return bool(ctx.tx.directory.count(workspace, SESSION)) or any(
         lines.views(
-            LinesAbout(
+            ViewQuery(
                 workspace, _VIEWS, owner=compartment.owner, limit=1, namespaces=(compartment.namespace,)
             )
         )
@@ -302,7 +302,7 @@ def erase_resting(
     said = {
         line.id
         for session in directory.in_reach(ctx, named)
-        for line in ctx.tx.lines.turns(SessionTurns(workspace, session, owner=owner))
+        for line in ctx.tx.lines.turns(TurnQuery(workspace, session, owner=owner))
     }
     unsaid = said.intersection(gone)
     weakened: dict[tuple[Compartment, str], set[str]] = defaultdict(set)
@@ -310,7 +310,7 @@ def erase_resting(
     for compartment, observed in weakened:
         card = cards.Card(ctx, compartment.owner, observed, compartment.namespace)
         card.strike((), changes, messages=unsaid)
-    held = ctx.tx.lines.views(LinesAbout(workspace, KINDS, owner, namespaces=ctx.scope.namespaces))
+    held = ctx.tx.lines.views(ViewQuery(workspace, KINDS, owner, namespaces=ctx.scope.namespaces))
     reasoned = _reasoned_from(ctx, {line.id for line in held}.intersection(gone))
     erase_lines(ctx, [*resting, *(line for line in reasoned if line.compartment.owner != owner)], changes)
 

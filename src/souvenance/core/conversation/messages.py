@@ -20,7 +20,7 @@ from souvenance.domain.jobs import SUMMARISE, Job
 from souvenance.domain.line import SealedLine
 from souvenance.domain.trust import Trust
 from souvenance.errors import NotFound
-from souvenance.ports.store import SessionTurns
+from souvenance.ports.store import TurnQuery
 
 
 class StoredMessage(Struct, frozen=True):
@@ -93,7 +93,7 @@ def page_of(
     Raises: NotFound, Tampered.
     """
     directory.need(ctx, SESSION, session)
-    span = SessionTurns(ctx.scope.workspace, session, newest_first=newest_first)
+    span = TurnQuery(ctx.scope.workspace, session, newest_first=newest_first)
     if wanted is None:
         total = ctx.tx.lines.count_turns(ctx.scope.workspace, session)
         lines = ctx.tx.lines.turns(replace(span, offset=offset, limit=limit))
@@ -154,7 +154,7 @@ def clone(ctx: RequestContext, session: str, upto: str | None) -> tuple[Entry, C
     opener = Opener(ctx)
     lines = [
         line
-        for line in ctx.tx.lines.turns(SessionTurns(ctx.scope.workspace, session, last=last))
+        for line in ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, session, last=last))
         if line.compartment.namespace == source.namespace
     ]
     for line, line_id in zip(lines, ctx.fresh_ids(len(lines)), strict=True):

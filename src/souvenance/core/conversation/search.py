@@ -32,7 +32,7 @@ from souvenance.domain.representation import Quote
 from souvenance.domain.trust import Trust, is_carried
 from souvenance.language import terms as words
 from souvenance.language.signs import ASKS, signs
-from souvenance.ports.store import OwnerLines, SessionTurns
+from souvenance.ports.store import LineQuery, TurnQuery
 
 _WINDOW = 300
 """How many of the newest messages are looked through for a part of a word."""
@@ -246,7 +246,7 @@ def newest_of(ctx: RequestContext, where: Where, limit: int) -> list[SealedLine]
     """The newest lines there, newest first; whether the search may return them is not looked at."""
     workspace = ctx.scope.workspace
     if where.peer is not None and where.sessions is None:
-        return ctx.tx.lines.walk(OwnerLines(workspace, where.peer, directory.namespaces(ctx), limit=limit))
+        return ctx.tx.lines.walk(LineQuery(workspace, where.peer, directory.namespaces(ctx), limit=limit))
     if where.sessions is None:
         sessions = ctx.tx.directory.entries(
             workspace, SESSION, namespaces=ctx.scope.namespaces, newest_first=True, limit=_SESSIONS
@@ -258,7 +258,7 @@ def newest_of(ctx: RequestContext, where: Where, limit: int) -> list[SealedLine]
         line
         for session in sessions
         for line in ctx.tx.lines.turns(
-            SessionTurns(workspace, session.name, owner=where.peer, newest_first=True, limit=limit)
+            TurnQuery(workspace, session.name, owner=where.peer, newest_first=True, limit=limit)
         )
     ]
     found.sort(key=lambda line: line.id, reverse=True)
@@ -453,7 +453,7 @@ class _Chosen:
         turn = line.turn or 0
         if not around or self.full:
             return []
-        span = SessionTurns(
+        span = TurnQuery(
             line.compartment.workspace, line.session or "", first=max(0, turn - around), last=turn + around
         )
         chosen = self._by_session[line.session or ""]

@@ -21,7 +21,7 @@ from souvenance.domain.names import SESSIONS
 from souvenance.domain.representation import INDENT, Quote, dated_quote, fitting
 from souvenance.domain.trust import Trust
 from souvenance.ports.model import Turn
-from souvenance.ports.store import SessionTurns
+from souvenance.ports.store import TurnQuery
 
 SHORT_TOKENS = 1000
 LONG_TOKENS = 4000
@@ -110,7 +110,7 @@ def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:
     long = msgspec.json.decode(task.payload, type=settled(SummaryKind)).long
     earlier = next((one for one in summaries(ctx, session) if one.long == long), None)
     first = 0 if earlier is None else earlier.turn + 1
-    lines = ctx.tx.lines.turns(SessionTurns(ctx.scope.workspace, session, first=first, last=task.last))
+    lines = ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, session, first=first, last=task.last))
     if not lines:
         return None
     opener = Opener(ctx)
@@ -161,7 +161,7 @@ def keep_summary(ctx: RequestContext, stretch: SummaryStretch, text: str) -> Cha
     If a message was deleted while the reasoner thought, it has to think again.
     """
     changes = Changes()
-    span = SessionTurns(ctx.scope.workspace, stretch.session, first=stretch.first, last=stretch.upto)
+    span = TurnQuery(ctx.scope.workspace, stretch.session, first=stretch.first, last=stretch.upto)
     if [line.id for line in ctx.tx.lines.turns(span)] != stretch.read:
         ctx.tx.work.add(stretch.job, ctx.now)
         return changes

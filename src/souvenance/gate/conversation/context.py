@@ -44,7 +44,7 @@ from souvenance.gate.conversation.sessions import OfSession, reads_session
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
-from souvenance.ports.store import SessionTurns
+from souvenance.ports.store import TurnQuery
 
 MOST_TOKENS = 100_000
 SUMMARY_SHARE = 0.4
@@ -432,7 +432,7 @@ def _newest(ctx: RequestContext, session: str, first: int, budget: int) -> list[
     left, wanted = budget, _READ_AHEAD
     while left > 0:
         step = ctx.tx.lines.turns(
-            SessionTurns(
+            TurnQuery(
                 ctx.scope.workspace,
                 session,
                 first=first,

@@ -64,7 +64,7 @@ from souvenance.gate.messages import Answer, Request
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
 from souvenance.ports.directory import Batch
-from souvenance.ports.store import SessionTurns
+from souvenance.ports.store import TurnQuery
 
 MOST_MESSAGE_CHARS = 25_000
 RETRY_WINDOW_MS = 3 * 60 * 1000
@@ -328,7 +328,7 @@ def _first_time(
     if not keyed and directory.next_turn(ctx, session) != batch.last + 1:
         return None
     opener = Opener(ctx)
-    lines = ctx.tx.lines.turns(SessionTurns(ctx.scope.workspace, session, first=batch.first, last=batch.last))
+    lines = ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, session, first=batch.first, last=batch.last))
     found = [StoredMessage(line, opener.text(line)) for line in lines]
     wanted = [(one.peer_id, one.content) for one in said]
     if [(one.line.compartment.owner, one.text) for one in found] == wanted:
@@ -381,7 +381,7 @@ def _wait_for_quiet(ctx: RequestContext, session: str, last: int) -> None:
     workspace, pace = ctx.scope.workspace, model.pace
     first = ctx.tx.work.defer(workspace, session, DERIVE, ctx.now + pace.quiet_ms)
     if first is not None:
-        lines = ctx.tx.lines.turns(SessionTurns(workspace, session, first=first, last=last))
+        lines = ctx.tx.lines.turns(TurnQuery(workspace, session, first=first, last=last))
         if sum(line.tokens or 0 for line in lines) >= pace.tokens:
             ctx.tx.work.defer(workspace, session, DERIVE, ctx.now)
 

@@ -50,7 +50,7 @@ from souvenance.gate.conversation.resource import (
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
-from souvenance.ports.store import ALL_BEFORE, EVERYTHING, LinesAbout, OwnerLines
+from souvenance.ports.store import ALL_BEFORE, EVERYTHING, LineQuery, ViewQuery
 
 _Name = TypeVar("_Name", str, str | None)
 _AT_ONCE = 500
@@ -228,7 +228,7 @@ class _Move:
 
     def own(self, after: str | None, most: int) -> list[SealedLine]:
         """The peer's own lines, oldest first."""
-        span = OwnerLines(
+        span = LineQuery(
             self._workspace,
             self._peer,
             self._ctx.tx.lines.namespaces(self._workspace, self._peer),
@@ -240,7 +240,7 @@ class _Move:
         return self._ctx.tx.lines.walk(span)
 
     def held_by_others(self) -> list[SealedLine]:
-        span = LinesAbout(self._workspace, (*KINDS, CARD), about=self._peer)
+        span = ViewQuery(self._workspace, (*KINDS, CARD), about=self._peer)
         return [line for line in self._ctx.tx.lines.views(span) if line.compartment.owner != self._peer]
 
     def is_known(self) -> bool:

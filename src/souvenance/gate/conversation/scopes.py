@@ -35,7 +35,7 @@ from souvenance.gate.conversation.sessions import SessionAnswer, SessionPage, se
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
-from souvenance.ports.store import LinesAbout
+from souvenance.ports.store import ViewQuery
 
 
 class OpenScope(WorkspaceRequest, frozen=True, kw_only=True):
@@ -145,7 +145,7 @@ def _status(call: AuthorisedRequest, request: OfScope) -> Outcome:
     status = {}
     for pick in directory.picks(ctx, request.scope_id):
         held = ctx.tx.lines.views(
-            LinesAbout(ctx.scope.workspace, kinds, sessions=(pick.held,), namespaces=ctx.scope.namespaces)
+            ViewQuery(ctx.scope.workspace, kinds, sessions=(pick.held,), namespaces=ctx.scope.namespaces)
         )
         status[pick.held] = Backfill("completed", to_datetime(pick.since), len(held))
     return Outcome(ScopeStatus(status), names_read(ctx))
