@@ -24,7 +24,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from people import SCENES, SETTLE_SECONDS, Asked, Person, people
-from souvenance.adapters.token_counts import TokenCounter
+from souvenance.adapters.word_tables import TokenCounter
 from souvenance.config import settings_from
 from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
 from souvenance.installation import Installation, open_installation

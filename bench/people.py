@@ -35,7 +35,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from souvenance.adapters.token_counts import TokenCounter
+from souvenance.adapters.word_tables import TokenCounter
 from souvenance.config import settings_from
 from souvenance.gate.conversation.chat import ASK_PEER, AskPeer
 from souvenance.gate.conversation.context import (

@@ -13,7 +13,7 @@ from recall_data import Corpus, Question, Turn
 from recall_metrics import by_session
 from recall_smalltalk import LINES
 from recall_souvenance import MOST, TOP, Ask, Filled, Replies, Reply, Shelf
-from souvenance.adapters.token_counts import TokenCounter
+from souvenance.adapters.word_tables import TokenCounter
 
 Told = Callable[[str], None]
 

@@ -54,13 +54,13 @@ class DataTransfers:
         return Archives()
 
     def open_source(self, source: str | Upload, kind: str | None, wanted: Wanted) -> ImportReader:
-        from souvenance.adapters.importers.choice import reader
+        from souvenance.adapters.importers import reader
 
         return reader(source, kind, wanted)
 
     def back_up(self, settings: Settings, target: Path, **how: Any) -> KeptStore:
         from souvenance.adapters import backup
-        from souvenance.installation import place_of
+        from souvenance.adapters.data_folder import place_of
 
         return backup.back_up(place_of(settings), settings.home, target, **how)
 

@@ -22,6 +22,8 @@ from souvenance.patterns import pattern
 from souvenance.ports.model import TASKS
 from souvenance.settings import (
     ALLOWANCES,
+    CHAT,
+    EMBEDDER,
     LIMITS,
     MODELS,
     SETTINGS,
@@ -30,6 +32,7 @@ from souvenance.settings import (
     given,
     home_of,
     named_in_file,
+    read_section,
     shown,
 )
 
@@ -156,9 +159,7 @@ def settings_from(
     cap: str | None = None,
 ) -> Settings:
     """The settings of this process: of each the option, else the variable, else the file's, else the default.
-
-    Raises: Misconfigured for an unknown setting, or a bad value.
-    """
+    Raises: Misconfigured for an unknown setting, or a bad value."""
     found = given(environment, {"home": home, "config": config, "url": url, "cap": cap})
     values = {**environment, **{SETTINGS[name].variable: one.value for name, one in found.items()}}
     try:
@@ -171,20 +172,14 @@ def _settings(values: Mapping[str, str], home: Path, found: Mapping[str, Given])
     def text(name: str) -> str | None:
         return values.get(SETTINGS[name].variable) or None
 
-    limits = {name: text(name) for name, one in SETTINGS.items() if one.section == LIMITS}
+    embedder = read_section(EMBEDDER, values, "embedder_")
     return Settings(
         home,
-        Limits(**{name: int(value) for name, value in limits.items() if value}),
+        Limits(**read_section(LIMITS, values)),
         webhook_secret=text("webhook_secret"),
         webhook_private=text("webhook_private") == "1",
         model=model_settings(values),
-        embedder=EmbedderSettings(
-            text("embedder") or AUTO,
-            text("embedder_base_url"),
-            text("embedder_api_key"),
-            text("embedder_model"),
-            int(size) if (size := text("embedder_dimensions")) else None,
-        ),
+        embedder=EmbedderSettings(embedder.pop("embedder", AUTO), **embedder),
         chat=chat_settings(values, home),
         public_url=_origin("SOUVENANCE_PUBLIC_URL", text("public_url")),
         objects=text("objects"),
@@ -232,43 +227,34 @@ def _telemetry(environment: Mapping[str, str]) -> TelemetrySettings:
 
 def model_settings(environment: Mapping[str, str]) -> ModelSettings:
     """Raises: Misconfigured."""
-    for one in SETTINGS.values():
-        if one.section == MODELS:
-            one.check(environment.get(one.variable, ""))
-    whole = _allowance(environment, "SOUVENANCE_MODEL_", Allowance())
-    endpoints = {task: _endpoint(environment, task) for task in TASKS}
-    timeout, context, quiet = (
-        int(environment.get(SETTINGS[name].variable) or SETTINGS[name].default)
-        for name in ("model_timeout_seconds", "model_context_tokens", "model_quiet_seconds")
-    )
-    return ModelSettings(
-        {task: endpoint for task, endpoint in endpoints.items() if endpoint is not None},
-        whole,
-        _allowance(environment, "SOUVENANCE_MODEL_WORKSPACE_", whole),
-        timeout,
-        context,
-        quiet,
-        environment.get(SETTINGS["model_price"].variable, ""),
-    )
+    found = read_section(MODELS, environment, "model_")
+
+    def allowance(otherwise: Allowance, prefix: str = "") -> Allowance:
+        named = {name: found.get(f"{prefix}{name}") for name in ALLOWANCES}
+        return replace(otherwise, **{name: value for name, value in named.items() if value is not None})
+
+    endpoints = {task: endpoint for task in TASKS if (endpoint := _endpoint(found, task)) is not None}
+    whole = allowance(Allowance())
+    return ModelSettings(endpoints, whole, allowance(whole, "workspace_"), **_fields_of(ModelSettings, found))
 
 
-def _allowance(environment: Mapping[str, str], prefix: str, otherwise: Allowance) -> Allowance:
-    named = {name: environment.get(prefix + name.upper()) for name in ALLOWANCES}
-    return replace(otherwise, **{name: int(told) for name, told in named.items() if told})
+def _fields_of(kind: type[Struct], found: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if name in kind.__struct_fields__}
 
 
-def _endpoint(environment: Mapping[str, str], task: str) -> ModelEndpoint | None:
+def _endpoint(found: Mapping[str, Any], task: str) -> ModelEndpoint | None:
     """The endpoint of a task. A key goes to no other address than the one that it was given for."""
-    common, own = "SOUVENANCE_MODEL_", f"SOUVENANCE_MODEL_{task.upper()}_"
-    elsewhere = environment.get(f"{own}BASE_URL")
-    url = elsewhere or environment.get(f"{common}BASE_URL")
+    elsewhere = found.get(f"{task}_base_url")
+    url = elsewhere or found.get("base_url")
     if not url or url == _OFF:
         return None
-    name = environment.get(f"{own}NAME") or environment.get(f"{common}NAME")
+    name = found.get(f"{task}_name") or found.get("name")
     if not name:
-        raise Misconfigured(f"{common}NAME is missing", hint="Name the model that the endpoint should use.")
-    _check_address(f"{own if elsewhere else common}BASE_URL", url)
-    key = environment.get(f"{own}API_KEY") or (None if elsewhere else environment.get(f"{common}API_KEY"))
+        raise Misconfigured(
+            "SOUVENANCE_MODEL_NAME is missing", hint="Name the model that the endpoint should use."
+        )
+    _check_address(SETTINGS[f"model_{task}_base_url" if elsewhere else "model_base_url"].variable, url)
+    key = found.get(f"{task}_api_key") or (None if elsewhere else found.get("api_key"))
     return ModelEndpoint(url, name, key)
 
 
@@ -287,17 +273,8 @@ class _UpstreamFile(Struct, forbid_unknown_fields=True):
 
 def chat_settings(environment: Mapping[str, str], home: Path) -> ChatSettings:
     """Raises: Misconfigured."""
-    told = {
-        name: environment.get(f"SOUVENANCE_CHAT_{name.upper()}") for name in (*_CHAT_TEXTS, *_CHAT_NUMBERS)
-    }
-    chosen: dict[str, Any] = {
-        name: int(value) if name in _CHAT_NUMBERS else value for name, value in told.items() if value
-    }
-    found = ChatSettings(
-        upstreams=tuple(_upstreams(environment, home)),
-        user_field=environment.get("SOUVENANCE_CHAT_USER_FIELD") != "0",
-        **chosen,
-    )
+    given = read_section(CHAT, environment, "chat_")
+    found = ChatSettings(tuple(_upstreams(given, home)), **_fields_of(ChatSettings, given))
     for name in ("workspace", "assistant"):
         if not _NAME.match(getattr(found, name)):
             raise Misconfigured(
@@ -314,16 +291,11 @@ def chat_settings(environment: Mapping[str, str], home: Path) -> ChatSettings:
     return found
 
 
-_CHAT_TEXTS = ("workspace", "namespace", "assistant", "when_store_is_down")
-_CHAT_NUMBERS = ("context_tokens", "transcript_tokens", "wait_ms", "timeout_seconds")
-
-
-def _upstreams(environment: Mapping[str, str], home: Path) -> Iterator[Upstream]:
-    url, key = environment.get("SOUVENANCE_CHAT_BASE_URL"), environment.get("SOUVENANCE_CHAT_API_KEY")
-    named = environment.get("SOUVENANCE_CHAT_FILE")
+def _upstreams(given: Mapping[str, Any], home: Path) -> Iterator[Upstream]:
+    url, key, named = given.get("base_url"), given.get("api_key"), given.get("file")
     if url:
         _check_address("SOUVENANCE_CHAT_BASE_URL", url)
-        yield Upstream(url.rstrip("/"), key or None)
+        yield Upstream(url.rstrip("/"), key)
     elif key:
         raise Misconfigured(
             "SOUVENANCE_CHAT_API_KEY is set without SOUVENANCE_CHAT_BASE_URL",

@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from souvenance.adapters.private_files import names_in, read_private
+from souvenance.adapters.processes import served_at
+from souvenance.adapters.system_clock import SystemClock, SystemEntropy
+from souvenance.adapters.write_queue import SealedWriteQueue
 from souvenance.config import HostProgram, ModelEndpoint, ModelSettings, Settings, settings_from
 from souvenance.domain.model_budget import Allowance, Spent
 from souvenance.errors import (
@@ -65,9 +69,6 @@ def state_files_of(configuration: Configuration) -> StateFiles:
 
 
 def runtime_of(configuration: Configuration, *, asks_model: bool = True) -> ProfileRuntime:
-    from souvenance.adapters.system_clock import SystemClock
-    from souvenance.adapters.write_queue import SealedWriteQueue
-
     _close_to_others(_queue_of(configuration))
     token, turns = cache(lambda: _token(configuration)), TurnsUnderWay()
     return ProfileRuntime(
@@ -103,8 +104,6 @@ def open_backend(
     model of the configuration works in the background of a store; without, that work is left to others.
     Raises: SouvenanceError.
     """
-    from souvenance.adapters.processes import served_at
-
     if configuration.url is not None:
         backend = _remote(configuration.url, token or _token(configuration), configuration.timeout)
         if configuration.namespaces.need_a_gate and not backend.tokens.capped:
@@ -130,17 +129,12 @@ def open_backend(
 
 def _owner_cap(configuration: Configuration) -> str:
     """The owner's token of the store on this machine. Raises: SouvenanceError."""
-    from souvenance.adapters.private_files import read_private
-
     return read_private(Settings(configuration.store).owner_cap).strip()
 
 
 def inspector(configuration: Configuration) -> tuple[str, str]:
-    """The server whose pages show this memory, and a link that signs in there once.
-
-    Raises: Unavailable if no server runs; SouvenanceError.
-    """
-    from souvenance.adapters.processes import served_at
+    """The server whose pages show this memory, and a link that signs in there once. Raises: Unavailable if no
+    server runs; SouvenanceError."""
     from souvenance.surfaces.cli.open_inspector import link_to
 
     if configuration.url is not None:
@@ -154,10 +148,7 @@ def inspector(configuration: Configuration) -> tuple[str, str]:
 
 def _settings(configuration: Configuration, environment: Mapping[str, str]) -> tuple[Settings, str]:
     """The settings of the store as a server has them, by the environment and `souvenance.toml` in its folder;
-    and why the model that they name can't be used, which costs no memory.
-
-    Raises: Misconfigured.
-    """
+    and why the model that they name can't be used, which costs no memory. Raises: Misconfigured."""
     home = str(configuration.store)
     try:
         return settings_from(environment, home), ""
@@ -199,7 +190,6 @@ def budget_of(configuration: Configuration) -> Allowance:
 
 def inspect(configuration: Configuration, environment: Mapping[str, str] = os.environ) -> Findings:
     """The state of memory, found outside of any conversation."""
-    from souvenance.adapters.write_queue import SealedWriteQueue
     from souvenance.hermes.setup.status import Findings
 
     write_queue = SealedWriteQueue(_queue_of(configuration))
@@ -232,7 +222,6 @@ def inspect(configuration: Configuration, environment: Mapping[str, str] = os.en
 def _spent(configuration: Configuration) -> tuple[Spent, str]:
     """What a model cost today, or why nobody can tell."""
     from souvenance.adapters.model.budget import ModelBudget
-    from souvenance.adapters.system_clock import SystemClock
 
     budget = budget_of(configuration)
     file = Settings(configuration.store).model_spend
@@ -244,10 +233,8 @@ def _spent(configuration: Configuration) -> tuple[Spent, str]:
 
 
 def carry(configuration: Configuration, old: str, new: str) -> Carried:
-    """Move the memory of one name to another, after the write queue is empty.
-
-    Raises: SouvenanceError; Unsupported by a server that is not Souvenance's.
-    """
+    """Move the memory of one name to another, after the write queue is empty. Raises: SouvenanceError;
+    Unsupported by a server that is not Souvenance's."""
     from souvenance.agents.rename_peer import rename
     from souvenance.hermes.setup.people import Carried
 
@@ -342,7 +329,6 @@ def _token(configuration: Configuration) -> Callable[[], str]:
 
 def _upkeep(configuration: Configuration) -> Upkeep:
     """Keeps the access token of a profile valid."""
-    from souvenance.adapters.system_clock import SystemClock
     from souvenance.hermes.config_files import default_home, honcho_s_own, read_configuration, write_grant
     from souvenance.hermes.oauth_tokens import Upkeep, exchange, lock_of
 
@@ -363,8 +349,6 @@ def _upkeep(configuration: Configuration) -> Upkeep:
 
 def _close_to_others(folder: Path) -> None:
     """Give keys their modes back: what the host restores from a backup is open to other users."""
-    from souvenance.adapters.private_files import names_in
-
     for path in (folder / name for name in names_in(folder) if name.endswith(_KEYS)):
         found = path.lstat()
         if stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & 0o077:
@@ -402,7 +386,6 @@ def _embedded(settings: Settings) -> Backend:
 def _backend(
     gate: Any, token: Callable[[], str], where: str, *, reads_agent: bool = True, **more: Any
 ) -> Backend:
-    from souvenance.adapters.system_clock import SystemClock, SystemEntropy
     from souvenance.agents.narrow_tokens import NarrowTokens
     from souvenance.hermes.delivery import QueueDelivery
 

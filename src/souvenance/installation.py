@@ -5,26 +5,21 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec import Struct
-from msgspec.structs import replace
 
+from souvenance.adapters.data_folder import DataFolder, LateFile, foreign, place_of
 from souvenance.adapters.document_reader import Documents
 from souvenance.adapters.embed.choice import choose, describe, load
 from souvenance.adapters.embed.local import SPACE as ENGLISH_SPACE
 from souvenance.adapters.key_files import ROOT_FILE, KeyFiles
-from souvenance.adapters.late_audit_file import LateFile
-from souvenance.adapters.lazy_loading import (
-    IndexWhenAsked,
-    Later,
-    WebhookSenderWhenAsked,
-)
 from souvenance.adapters.private_files import (
-    check_folder,
     exists,
     locked,
     make_private_folder,
@@ -34,27 +29,29 @@ from souvenance.adapters.private_files import (
 )
 from souvenance.adapters.processes import announce, served_at
 from souvenance.adapters.sql.store import SqlStore, in_database, in_file
-from souvenance.adapters.store_binding import Binding, read_binding, write_binding
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy, WallClock
-from souvenance.adapters.token_counts import TokenCounter
-from souvenance.adapters.word_lists import PackagedSpelling, PackagedThesaurus
-from souvenance.config import ModelEndpoint, Settings, without_secrets
+from souvenance.adapters.word_tables import PackagedSpelling, PackagedThesaurus, TokenCounter
+from souvenance.config import ModelEndpoint, Settings
 from souvenance.core.embedding_space import Meaning
 from souvenance.core.request_context import Services
 from souvenance.core.store_wrapper import mirrored
 from souvenance.core.vault import Vault
+from souvenance.domain import capability, ulid
+from souvenance.domain.capability import HolderKey
 from souvenance.domain.embedding import NONE
 from souvenance.domain.encoding import b64
-from souvenance.errors import Misconfigured, NotSetUp, StoreMismatch
+from souvenance.errors import Misconfigured, SouvenanceError
 from souvenance.extras import install
 from souvenance.gate.gate import Gate
-from souvenance.owner_token import owner_token
+from souvenance.gate.tokens import owner_claims
 from souvenance.ports.clock import Clock
 from souvenance.ports.embedder import Embedder
+from souvenance.ports.index import Index
 from souvenance.ports.model import Model
 from souvenance.ports.observer import Observer
 from souvenance.ports.store import Store
 from souvenance.ports.text import Tokenizer
+from souvenance.ports.webhook_sender import WebhookSender
 
 if TYPE_CHECKING:
     from souvenance.gate.browser_sessions import BrowserSessions
@@ -63,123 +60,34 @@ if TYPE_CHECKING:
     from souvenance.gate.worker import Worker
 
 
-_REBIND = "'souvenance init --rebind' makes the folder use what the settings name now"
-_LOST = (
-    "Restore a backup, or make it anew from a bucket with 'souvenance rebuild'. "
-    "'souvenance init --rebind' begins an empty store."
-)
-
-
-def place_of(settings: Settings) -> str:
-    """Where the store is: a data folder, or the address of a database. Raises: Misconfigured."""
-    return str(settings.home) if settings.store is None else secret_of(settings.store)
-
-
-def foreign() -> Misconfigured:
-    """The error for a store of another installation."""
-    return Misconfigured(
-        "the store's lines are sealed with keys that are not in this data folder",
-        hint="Copy root.key and signing.key from the folder that it was made with, or name another store.",
-    )
-
-
-class DataFolder:
-    """The folder of the settings, and what it remembers."""
-
-    def __init__(self, settings: Settings, *, rebuilding: bool = False, rebind: bool = False) -> None:
-        """`rebuilding` expects an empty store, `rebind` another one than before. Raises: Misconfigured."""
-        self._settings = settings
-        self._home = settings.home
-        self._rebind = rebind
-        self._may_be_empty = rebuilding or rebind
-        self._named = Binding(
-            None if settings.store is None else without_secrets(place_of(settings)), settings.objects
-        )
-        # Set-up writes the binding first and the keys second: looked at the other way round, keys without a
-        # binding were copied here, and are not those of a set-up that another process has just begun.
-        self._has_keys = exists(self._home / ROOT_FILE)
-        begun = read_binding(self._home)
-        self._begun = begun is not None
-        self._known = begun if begun is not None and begun.ready else None
-
-    def check(self, *, make: bool) -> None:
-        """Look before anything is made or opened; without `make`, the folder must be set up already.
-
-        Raises: NotSetUp, StoreMismatch, Misconfigured.
-        """
-        if exists(self._home):
-            check_folder(self._home)
-        if self._known is None:
-            self._check_new(make=make)
-        elif not self._rebind:
-            self._check_objects(self._known)
-            self._check_file(self._known)
-
-    def claim(self, store: SqlStore, instance: str) -> None:
-        """See that the open store is this folder's, and remember it.
-
-        Raises: StoreMismatch, Misconfigured.
-        """
-        found = store.instance()
-        if found != instance and self._known is not None and not self._may_be_empty:
-            if self._known.store != self._named.store:
-                raise self._other_store(self._known)
-            if found is None:
-                raise Misconfigured(f"{self._store_name(self._named)} is empty", hint=_LOST)
-        if (store.settle(instance) if found is None else found) != instance:
-            raise foreign()
-        ready = replace(self._named, ready=True)
-        if self._known != ready:
-            write_binding(self._home, ready)
-
-    def _check_new(self, *, make: bool) -> None:
-        has_file = exists(self._settings.database)
-        has_store = has_file or self._named.store is not None
-        if self._has_keys and not has_store and not self._begun and not self._may_be_empty:
-            raise NotSetUp(
-                f"{self._home} has keys and no store",
-                hint=f"If the store is a database, set SOUVENANCE_STORE. {_LOST}",
-            )
-        if not make and not has_file and not (self._has_keys and has_store):
-            raise NotSetUp(f"there is no memory in {self._home} yet")
-        if make and not self._has_keys and not has_file:
-            write_binding(self._home, self._named)
-
-    def _check_objects(self, known: Binding) -> None:
-        if known.objects is not None and known.objects != self._named.objects:
-            named = self._named.objects or "none"
-            raise StoreMismatch(
-                f"the bucket of {self._home} is {known.objects}, and the settings name {named}",
-                hint=f"Set SOUVENANCE_OBJECTS={known.objects}. If you moved it: {_REBIND}.",
-            )
-
-    def _check_file(self, known: Binding) -> None:
-        if self._named.store is not None:
-            return
-        if known.store is not None:
-            raise self._other_store(known)
-        if not exists(self._settings.database) and not self._may_be_empty:
-            raise Misconfigured(f"{self._settings.database} is missing", hint=_LOST)
-
-    def _other_store(self, known: Binding) -> StoreMismatch:
-        right = f"Set SOUVENANCE_STORE to {known.store}" if known.store else "Leave SOUVENANCE_STORE out"
-        return StoreMismatch(
-            f"the store of {self._home} is {self._store_name(known)}, and the settings name "
-            f"{self._store_name(self._named)}",
-            hint=f"{right}, or move the lines with 'souvenance migrate' first. If you moved them already: "
-            f"{_REBIND}.",
-        )
-
-    def _store_name(self, binding: Binding) -> str:
-        return binding.store or str(self._settings.database)
-
-
 _MEGABYTE = 1 << 20
 _SETTLING_STEP_SECONDS = 0.01
 _SECRET_BYTES = 32
 _PATIENCE = 10.0
 _CARRYING_SECONDS = 60.0
+_T = TypeVar("_T")
 _NO_VECTORS = "none: search is by words alone (SOUVENANCE_VECTORS=none)"
+
+
+class Later(Generic[_T]):
+    """Made when it is first used, once, whichever threads use it: a host may start a process for every turn.
+
+    `later()` gives it. Later itself also has its attributes, and so can stand in its place.
+    """
+
+    def __init__(self, make: Callable[[], _T]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self.made: _T | None = None
+
+    def __call__(self) -> _T:
+        with self._lock:
+            if self.made is None:
+                self.made = self._make()
+            return self.made
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self(), name)
 
 
 class Installation(Struct, frozen=True, eq=False):
@@ -189,11 +97,13 @@ class Installation(Struct, frozen=True, eq=False):
     owner_cap: str
     settings: Settings
     made: bool
-    _index: IndexWhenAsked
+    _index: Later[Index]
     _wake: threading.Event
     _worker: Later[Worker]
-    _sign_ins: Later[OAuthState]
-    _browser_sessions: Later[BrowserSessions]
+    sign_ins: OAuthState
+    """Where people and clients sign in."""
+    browser_sessions: BrowserSessions
+    """Where people sign in to the inspector."""
     _store: SqlStore
     _meaning: Meaning
     _model: Model | None = None
@@ -207,7 +117,7 @@ class Installation(Struct, frozen=True, eq=False):
         imported first, by this thread alone. Where the work may begin later, a host waits for its first
         answer: then what the embedder runs on is left to the one thread that loads it.
         """
-        self._index.load()
+        self._index()
         if not after:
             load(self.settings.embedder)
         stopped = threading.Event()
@@ -245,16 +155,6 @@ class Installation(Struct, frozen=True, eq=False):
     def worker(self) -> Worker:
         """Where the work behind the requests is done."""
         return self._worker()
-
-    @property
-    def sign_ins(self) -> OAuthState:
-        """Where people and clients sign in."""
-        return self._sign_ins()
-
-    @property
-    def browser_sessions(self) -> BrowserSessions:
-        """Where people sign in to the inspector."""
-        return self._browser_sessions()
 
     def observe(self, observer: Observer) -> None:
         """Have every request, and the work behind the requests, watched from now on."""
@@ -391,15 +291,15 @@ def _assembled(
     vault = Vault(keyring, entropy)
     store, uploads = _with_objects(settings, sql_store, vault, rebuilding=rebuilding)
     tokenizer = TokenCounter()
-    index = IndexWhenAsked(settings.index_mb * _MEGABYTE)
+    index = Later(partial(_ranked_index, settings.index_mb * _MEGABYTE))
     meaning = _meaning(settings, clock, patience)
     services = Services(
         vault=vault,
-        index=index,
+        index=cast("Index", index),
         entropy=entropy,
         tokenizer=tokenizer,
         reader=Documents(),
-        webhook_sender=WebhookSenderWhenAsked(allow_private=settings.webhook_private),
+        webhook_sender=cast("WebhookSender", Later(partial(_webhook_sender, settings))),
         limits=settings.limits,
         thesaurus=PackagedThesaurus(),
         spelling=PackagedSpelling(tokenizer),
@@ -419,12 +319,24 @@ def _assembled(
     worker = {"store": store, "clock": clock, "services": services, "wake": wake, "idle": gate.idle}
     later = (
         Later(partial(_worker, settings, worker)),
-        Later(partial(_oauth_state, gate, kept)),
-        Later(partial(_browser_sessions, gate, kept)),
+        cast("OAuthState", Later(partial(_oauth_state, gate, kept))),
+        cast("BrowserSessions", Later(partial(_browser_sessions, gate, kept))),
     )
     return Installation(
         gate, owner_cap, settings, made, index, wake, *later, sql_store, meaning, services.model, repairer
     )
+
+
+def _ranked_index(cache_bytes: int) -> Index:
+    from souvenance.adapters.index.ranked import RankedIndex
+
+    return RankedIndex(cache_bytes)
+
+
+def _webhook_sender(settings: Settings) -> WebhookSender:
+    from souvenance.adapters.webhook_sender import HttpWebhookSender
+
+    return HttpWebhookSender(allow_private=settings.webhook_private)
 
 
 def _worker(settings: Settings, parts: dict[str, Any]) -> Worker:
@@ -514,10 +426,7 @@ def _in_database(settings: Settings) -> tuple[bool, KeyFiles, SqlStore]:
 
 
 def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Embedder | None) -> Model | None:
-    """The model, if one is configured; only then what speaks to it is loaded.
-
-    Raises: Misconfigured.
-    """
+    """The model, if one is configured; only then what speaks to it is loaded. Raises: Misconfigured."""
     asked = settings.model
     if not asked.endpoints:
         return None
@@ -555,13 +464,46 @@ def _model(settings: Settings, tokenizer: Tokenizer, clock: Clock, embedder: Emb
     )
 
 
-def _report(told: str) -> None:
+_DAY = 24 * 3600
+_OWNER_TTL = 365 * _DAY
+_RENEW_BEFORE = 30 * _DAY
+
+
+def owner_token(path: Path, keyring: KeyFiles, renew: bool) -> str:
+    """The token in the file, or a new one if that is missing, ends soon or was signed by an older key."""
+    now = SystemClock().now()
+    kid, key = keyring.signer()
+    if exists(path) and not renew:
+        token = read_private(path).strip()
+        try:
+            claims = capability.authenticate(
+                token, keys=keyring.issuers(kid), audience=keyring.instance
+            ).blocks[0]
+            if capability.key_id(token) == kid and claims.exp > now // 1000 + _RENEW_BEFORE:
+                return token
+        except SouvenanceError:
+            pass  # Not a token of this installation: replaced below.
+    secret = Ed25519PrivateKey.generate()
+    claims = owner_claims(
+        instance=keyring.instance,
+        jti=ulid.compose(now, SystemEntropy().take(ulid.ENTROPY_BYTES)),
+        now=now // 1000,
+        exp=now // 1000 + _OWNER_TTL,
+        holder=HolderKey.of(secret.public_key()),
+    )
+    token = capability.bearer(capability.sign(claims, key=key, kid=kid), secret)
+    with locked(path.parent):
+        write_private(path, token + "\n")
+    return token
+
+
+def _report(message: str) -> None:
     """What the worker has to say goes where the process logs, or else to standard error."""
     log = logging.getLogger("souvenance.work")
     if log.hasHandlers():
-        log.warning("%s", told)
+        log.warning("%s", message)
         return
-    sys.stderr.write(f"souvenance: {told}\n")
+    sys.stderr.write(f"souvenance: {message}\n")
     sys.stderr.flush()
 
 

@@ -57,6 +57,21 @@ class Setting(Struct, frozen=True):
         if self.choices and value not in self.choices:
             raise Misconfigured(f"{self.variable} must be one of {', '.join(self.choices)}, not {value!r}")
 
+    def read(self, value: str) -> str | int | bool:
+        """A value that was checked, as what it stands for."""
+        return int(value) if self.kind == "number" else value == "1" if self.kind == "flag" else value
+
+
+def read_section(section: str, values: Mapping[str, str], prefix: str = "") -> dict[str, Any]:
+    """What the values say of the settings of a section, by their names without the prefix. Empty ones are
+    left out. Raises: Misconfigured for one of another kind."""
+    found = {}
+    for one in SETTINGS.values():
+        if one.section == section and (value := values.get(one.variable)):
+            one.check(value)
+            found[one.name.removeprefix(prefix)] = one.read(value)
+    return found
+
 
 def _general() -> Iterator[Setting]:
     yield Setting("home", "The data folder.", "~/.souvenance", option="--home")
@@ -205,9 +220,7 @@ class Shown(Struct, frozen=True):
 
 def given(environment: Mapping[str, str], options: Mapping[str, str | None]) -> dict[str, Given]:
     """What was given for each setting, by name: by an option, else by the environment, else by the file.
-
-    Raises: Misconfigured for what is unknown, or of another kind.
-    """
+    Raises: Misconfigured for what is unknown, or of another kind."""
     found = {
         name: Given(value, SETTINGS[name].option) for name, value in options.items() if value is not None
     }
@@ -236,14 +249,14 @@ def named_in_file(error: Misconfigured, found: Mapping[str, Given]) -> Misconfig
     detail = error.detail
     for name in sorted(found, key=len, reverse=True):
         if found[name].in_file:
-            told = f"{found[name].source}: {name}"
-            detail = re.sub(rf"{SETTINGS[name].variable}\b", told.replace("\\", r"\\"), detail)
+            name_in_file = f"{found[name].source}: {name}"
+            detail = re.sub(rf"{SETTINGS[name].variable}\b", name_in_file.replace("\\", r"\\"), detail)
     return Misconfigured(detail, hint=error.hint)
 
 
 def home_of(found: Mapping[str, Given]) -> Path:
-    told = found.get("home")
-    return Path(told.value if told and told.value else SETTINGS["home"].default).expanduser()
+    home = found.get("home")
+    return Path(home.value if home and home.value else SETTINGS["home"].default).expanduser()
 
 
 def _shown(setting: Setting, one: Given | None) -> Shown:

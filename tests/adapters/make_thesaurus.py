@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from souvenance.adapters.embed import local
-from souvenance.adapters.word_lists import _HEAD, _THESAURUS_FILE
+from souvenance.adapters.word_tables import _HEAD, _THESAURUS_FILE
 from souvenance.language import terms as words
 from souvenance.language.terms.languages import ASKING, STOP_WORDS
 

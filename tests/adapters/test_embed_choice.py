@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from adapters.embeddings import endpoint
-from souvenance.adapters.embed.choice import choose, describe
-from souvenance.adapters.embed.endpoint import EndpointEmbedder
+from souvenance.adapters.embed.choice import EndpointEmbedder, choose, describe
 from souvenance.adapters.embed.local import LocalEmbedder
 from souvenance.config import settings_from
 from souvenance.domain.embedding import EmbedderSettings

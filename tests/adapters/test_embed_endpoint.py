@@ -12,7 +12,7 @@ from adapters.receivers import rude
 from contracts.embedder_contract import likeness
 from ports import vacant_port
 from reference.embedder import ReferenceEmbedder
-from souvenance.adapters.embed.endpoint import EndpointEmbedder, Rest
+from souvenance.adapters.embed.choice import EndpointEmbedder, Rest
 from souvenance.errors import Misconfigured, Unavailable
 
 KEY = "sk-a-very-secret-key"

@@ -4,7 +4,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from contracts.threads import often_interrupted
-from souvenance.adapters.lazy_loading import Later
+from souvenance.installation import Later
 
 THREADS = 16
 

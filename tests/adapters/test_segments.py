@@ -4,7 +4,7 @@ from array import array
 
 import pytest
 
-from souvenance.adapters.index.compartment import loaded, merged
+from souvenance.adapters.index.compartments import loaded, merged
 from souvenance.domain.change_feed import packed
 
 FAR = [3 << 60, 1 << 60, 2 << 60, 7]

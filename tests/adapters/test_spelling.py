@@ -6,8 +6,7 @@ import tracemalloc
 
 import pytest
 
-from souvenance.adapters.token_counts import TokenCounter
-from souvenance.adapters.word_lists import PackagedSpelling
+from souvenance.adapters.word_tables import PackagedSpelling, TokenCounter
 
 SPELLING = PackagedSpelling(TokenCounter())
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.make_thesaurus import packed
-from souvenance.adapters.word_lists import PackagedThesaurus, ThesaurusTable
+from souvenance.adapters.word_tables import PackagedThesaurus, ThesaurusTable
 from souvenance.language import terms as words
 
 PACKAGED = PackagedThesaurus()

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.make_token_table import TABLE, table
-from souvenance.adapters.token_counts import TokenCounter
+from souvenance.adapters.word_tables import TokenCounter
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "o200k.json").read_text("utf-8"))
 MADE = "72d349facc17ffcda580ceb51070a2b7eb9b950ebe04cf8133db5c4c8609f047"
@@ -84,7 +84,7 @@ def refuse(event, arguments):
     if event.startswith("socket."):
         raise SystemExit(f"{event} while counting")
 sys.addaudithook(refuse)
-from souvenance.adapters.token_counts import TokenCounter
+from souvenance.adapters.word_tables import TokenCounter
 print(TokenCounter().count("Olá, how are you?"), {"numpy", "ssl", "socket"} & set(sys.modules))
 """
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

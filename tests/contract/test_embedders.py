@@ -13,8 +13,7 @@ from adapters.embeddings import endpoint
 from contracts.embedder_contract import TEXTS, EmbedderContract, likeness
 from reference.embedder import ReferenceEmbedder
 from souvenance.adapters.embed import local as package
-from souvenance.adapters.embed.choice import FastEmbedder
-from souvenance.adapters.embed.endpoint import EndpointEmbedder
+from souvenance.adapters.embed.choice import EndpointEmbedder, FastEmbedder
 from souvenance.adapters.embed.local import folder, packaged, wordpieces
 
 WORDS = sorted({word.strip(".:").lower() for text in TEXTS for word in text.split()} | set("abcdefgh "))

@@ -11,7 +11,6 @@ from contracts.index_scenes import (
     EAST,
     EVERYTHING,
     IDS,
-    SPACE,
     TEA,
     TO_EAST,
     TRAVEL,
@@ -26,11 +25,10 @@ from contracts.index_scenes import (
 )
 from reference.index import ReferenceIndex
 from reference.store import MemoryStore
-from souvenance.adapters.index.compartment import CompartmentIndex
+from souvenance.adapters.index.compartments import CompartmentIndex
 from souvenance.adapters.index.ranked import RankedIndex
 from souvenance.domain import relevance
 from souvenance.domain.change_feed import Saying
-from souvenance.ports import index as index_port
 from souvenance.ports.index import IndexQuery, Inquiry
 
 
@@ -182,140 +180,6 @@ def test_what_was_read_once_is_not_read_again():
         following = Followed(tx)
         index.search(following, inquiry, 20)
     assert following.opened == 1
-
-
-class Reading:
-    """A room whose lines have vectors, read behind an index."""
-
-    def __init__(self, *, lines=2):
-        self.store, self.index, self.opened = MemoryStore(), RankedIndex(), []
-        index_lines(self.store, WORK, *[{TEA: 1}] * 4)
-        lie(self.store, dict.fromkeys(IDS[:lines], EAST))
-
-    def ask(self, vector=TO_EAST):
-        """How many are near in meaning, and how many vectors had to be read for that."""
-        with self.store.read() as tx:
-            following = Followed(tx)
-            found = self.index.search(following, meaning(vector, TEA), 20)
-        return sum(relevance.MEANING in hit.signals for hit in found), following.opened
-
-    def keep_up(self, meanwhile=lambda: None, space=SPACE):
-        def opened(line_id, sealed):
-            meanwhile()
-            self.opened.append(line_id)
-            return sealed
-
-        self.index.keep_up(self.store, lambda tx, compartment: index_port.Reading(space, opened))
-
-
-def test_what_a_question_without_a_vector_left_unread_is_read_before_the_next():
-    compartment = Reading()
-    assert compartment.ask(lambda: None) == (0, 0)
-    compartment.keep_up()
-    assert compartment.opened == list(IDS[:2])
-    assert compartment.ask() == (2, 0)
-
-
-def test_vectors_that_came_are_read_before_somebody_asks_again():
-    compartment = Reading()
-    assert compartment.ask() == (2, 2)
-    lie(compartment.store, {IDS[2]: EAST})
-    compartment.index.touch(WORK, vectors=True)
-    compartment.keep_up()
-    assert compartment.opened == [IDS[2]]
-    assert compartment.ask() == (3, 0)
-
-
-def test_who_asks_while_vectors_are_read_does_not_wait_and_none_is_lost():
-    compartment, asked = Reading(), []
-    compartment.ask(lambda: None)
-    compartment.keep_up(lambda: asked.append(compartment.ask()) if not asked else None)
-    assert asked == [(2, 2)]
-    assert compartment.ask() == (2, 0)
-
-
-def test_a_line_that_goes_while_vectors_are_read_leaves_none_behind():
-    compartment = Reading()
-    compartment.ask(lambda: None)
-
-    def forget_one():
-        if not compartment.opened:
-            with compartment.store.write() as tx:
-                tx.terms.remove(WORK, IDS[:1])
-            compartment.ask(lambda: None)
-
-    compartment.keep_up(forget_one)
-    assert compartment.ask() == (1, 1)
-
-
-def test_vectors_of_a_compartment_that_nobody_asked_about_are_not_read():
-    compartment = Reading()
-    compartment.index.touch(WORK, vectors=True)
-    compartment.keep_up()
-    assert compartment.opened == []
-
-
-class Writing:
-    """A room that is written to behind an index, line by line."""
-
-    def __init__(self):
-        self.store, self.index = MemoryStore(), RankedIndex()
-        self._ids = iter(IDS)
-
-    def write(self, compartment=WORK, session="talk"):
-        line_id = next(self._ids)
-        with self.store.write() as tx:
-            add(tx, compartment, line_id, {TEA: 1}, Saying(session, IDS.index(line_id) + 1))
-            self.index.touch(compartment)
-        return line_id
-
-    def keep_up(self):
-        self.index.keep_up(self.store, lambda tx, compartment: None)
-
-    def ask(self, **bounds):
-        """What is found, and how many lines had to be read for it."""
-        with self.store.read() as tx:
-            following = Followed(tx)
-            found = self.index.search(following, about(TEA, **bounds), 20)
-        return [hit.id for hit in found], following.followed
-
-
-@pytest.mark.parametrize("bounds", [{}, {"sessions": {"talk"}}])
-def test_who_asks_again_need_not_wait_for_what_was_kept_up_with(bounds):
-    compartment = Writing()
-    first = compartment.write()
-    assert compartment.ask(**bounds) == ([first], 1)
-    second = compartment.write()
-    compartment.keep_up()
-    assert compartment.ask(**bounds) == ([second, first], 0)
-
-
-def test_what_is_not_committed_yet_is_kept_up_with_when_it_is():
-    compartment = Writing()
-    first = compartment.write()
-    compartment.ask()
-    compartment.index.touch(WORK)
-    compartment.keep_up()
-    second = compartment.write()
-    compartment.keep_up()
-    assert compartment.ask() == ([second, first], 0)
-
-
-def test_nobody_keeps_up_for_whom_nobody_asked_since():
-    compartment = Writing()
-    lines = [compartment.write()]
-    compartment.ask()
-    for _ in range(3):
-        lines.append(compartment.write())
-        compartment.keep_up()
-    assert compartment.ask() == (lines[::-1], 2)
-
-
-def test_a_compartment_that_nobody_asked_about_is_not_read():
-    compartment = Writing()
-    compartment.write()
-    compartment.keep_up()
-    assert compartment.ask()[1] == 1
 
 
 def test_a_session_changes_with_its_own_lines_and_not_with_those_of_others():

@@ -19,7 +19,7 @@ from souvenance.domain.names import ALL, Compartment
 from souvenance.language import signs
 from souvenance.language.questions import Wants
 from souvenance.language.times import TimeSpan
-from souvenance.ports.index import Index, IndexQuery, Inquiry, Reading
+from souvenance.ports.index import Index, IndexQuery, Inquiry
 from souvenance.ports.store import Store, Transaction
 
 _TOKENS = (0, TEA, 2, 3, 4, CITY, MILK)
@@ -75,8 +75,7 @@ class _Ask(Struct, frozen=True):
 
 
 class IndexBatch(Struct, frozen=True):
-    """What one write does to the compartments, and what is asked after it; the index may keep up in
-    between."""
+    """What one write does to the compartments, and what is asked after it."""
 
     removed: Sequence[_Place]
     put: Sequence[_Put]
@@ -85,8 +84,6 @@ class IndexBatch(Struct, frozen=True):
     left: str | None
     asked: Sequence[_Ask]
     forget: bool
-    kept_up: str | None
-    """In which space vectors are read then."""
 
 
 _ROOMS = st.integers(0, 3)
@@ -137,7 +134,6 @@ BATCHES = st.lists(
         st.none() | st.none() | st.none() | _SOME_SPACE,
         st.lists(_ASKED, min_size=1, max_size=2),
         st.sampled_from([False, False, False, True]),
-        st.none() | _SOME_SPACE,
     ).map(lambda drawn: IndexBatch(*drawn)),
     min_size=1,
     max_size=6,
@@ -164,9 +160,6 @@ class Agreement:
             self._write(tx, batch)
         if batch.forget:
             self._index.forget()
-        if batch.kept_up is not None:
-            read = Reading(batch.kept_up, lambda line_id, sealed: sealed)
-            self._index.keep_up(self._store, lambda tx, compartment: read)
         self._asked = [*self._asked[-_ASKED_AGAIN:], *batch.asked]
         for ask in self._asked:
             within = None if ask.within is None else {IDS[line] for line in ask.within}
@@ -175,13 +168,11 @@ class Agreement:
 
     def _write(self, tx: Transaction, batch: IndexBatch) -> None:
         for compartment, line in batch.removed:
-            self._index.touch(self._compartments[compartment])
             tx.terms.remove(self._compartments[compartment], (IDS[line],))
             self._said.pop((compartment, line), None)
         for put in batch.put:
             self._put(tx, put)
         for (compartment, line), space, point in batch.lie:
-            self._index.touch(self._compartments[compartment], vectors=True)
             tx.terms.lie(
                 self._compartments[compartment], space, [(IDS[line], packed(*point[: _SPACES[space]]))]
             )
@@ -208,7 +199,6 @@ class Agreement:
         if said.turn is not None and said[:2] in taken:
             said = said._replace(turn=None)
         tokens = self._blinded(number, put.terms)
-        self._index.touch(compartment)
         add(tx, compartment, IDS[line], dict(zip(tokens, put.terms.values(), strict=True)), said)
         self._said[put.place] = said
 

@@ -19,8 +19,8 @@ from souvenance.adapters.document_reader import Documents
 from souvenance.adapters.index.ranked import RankedIndex
 from souvenance.adapters.key_files import KeyFiles
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy
-from souvenance.adapters.token_counts import TokenCounter
 from souvenance.adapters.webhook_sender import HttpWebhookSender
+from souvenance.adapters.word_tables import TokenCounter
 from souvenance.core.conversation.derive import keep_statements, read_passage
 from souvenance.core.request_context import RequestContext, Services
 from souvenance.core.vault import Vault

@@ -17,8 +17,8 @@ from souvenance.adapters.key_files import KeyFiles
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy
-from souvenance.adapters.token_counts import TokenCounter
 from souvenance.adapters.webhook_sender import HttpWebhookSender
+from souvenance.adapters.word_tables import TokenCounter
 from souvenance.core.request_context import Services
 from souvenance.core.vault import Vault
 from souvenance.gate.gate import Gate

@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from gate.world import World
-from reference.index import ReferenceIndex
 from souvenance.gate.gate import Idle
 from souvenance.gate.worker import Worker
 
@@ -102,24 +101,25 @@ class Noted(Idle):
             self.happened.append("waits")
 
 
-class Index(ReferenceIndex):
-    """An index that is kept up where there is nothing else to do, and tells when."""
+class NotedWorker(Worker):
+    """A worker that tells when it found nothing to do."""
 
-    def __init__(self, happened):
-        self.happened = happened
-        self.kept_up = threading.Semaphore(0)
+    def note(self, happened):
+        self.happened, self.rests = happened, threading.Semaphore(0)
 
-    def keep_up(self, store, readings):
-        self.happened.append("works")
-        self.kept_up.release()
+    def work_once(self):
+        found = super().work_once()
+        if not found:
+            self.happened.append("works")
+            self.rests.release()
+        return found
 
 
 def test_a_worker_that_rests_waits_for_a_idle_when_it_is_called():
     happened, stopped = [], threading.Event()
-    index = Index(happened)
-    world = World(index=index)
+    world = World()
     world.gate.idle = Noted(happened)
-    shop = Worker(
+    worker = NotedWorker(
         store=world.store,
         clock=world.clock,
         services=world.services,
@@ -127,14 +127,15 @@ def test_a_worker_that_rests_waits_for_a_idle_when_it_is_called():
         report=lambda told: None,
         idle=world.gate.idle,
     )
-    shop.hears = True
+    worker.note(happened)
+    worker.hears = True
     world.put(world.issue(), "hotel in Chengdu")
-    running = threading.Thread(target=shop.run, args=(stopped,))
+    running = threading.Thread(target=worker.run, args=(stopped,))
     running.start()
-    index.kept_up.acquire()
-    shop.wake.set()
-    index.kept_up.acquire()
+    worker.rests.acquire()
+    worker.wake.set()
+    worker.rests.acquire()
     stopped.set()
-    shop.wake.set()
+    worker.wake.set()
     running.join()
     assert happened == ["asked", "answered", "works", "waits", "works"]

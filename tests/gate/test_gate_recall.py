@@ -9,8 +9,7 @@ import msgspec
 import pytest
 
 from gate.world import KINDS, World, each_kind, on_sqlite
-from souvenance.adapters.token_counts import TokenCounter
-from souvenance.adapters.word_lists import PackagedSpelling, PackagedThesaurus
+from souvenance.adapters.word_tables import PackagedSpelling, PackagedThesaurus, TokenCounter
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m

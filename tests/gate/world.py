@@ -17,8 +17,8 @@ from reference.index import ReferenceIndex
 from reference.store import MemoryStore
 from souvenance.adapters.document_reader import Documents
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.token_counts import TokenCounter
 from souvenance.adapters.webhook_sender import HttpWebhookSender
+from souvenance.adapters.word_tables import TokenCounter
 from souvenance.core.embedding_space import Meaning
 from souvenance.core.request_context import Services
 from souvenance.core.vault import Vault

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from importers.exports import ANN, conversation, said, written
-from souvenance.adapters.importers.chatgpt import ChatGPT
+from souvenance.adapters.importers.json_files import ChatGPT
 from souvenance.domain.imports import ImportedMessage, ImportedPeer, ImportedSession, Skipped, Wanted
 from souvenance.errors import ImportUnreadable, InvalidInput
 

@@ -6,7 +6,7 @@ import pytest
 
 from importers.exports import memory
 from importers.stand_in import Source, standing_in
-from souvenance.adapters.importers.choice import reader
+from souvenance.adapters.importers import reader
 from souvenance.adapters.importers.honcho import Honcho
 from souvenance.domain.imports import ImportedMessage, ImportedStatement, ImportedWorkspace, Wanted
 from souvenance.errors import ImportUnreadable, NotFound, ServerUnreachable, Unauthenticated

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from importers.exports import ANN
-from souvenance.adapters.importers.jsonl import Jsonl
+from souvenance.adapters.importers.json_files import Jsonl
 from souvenance.adapters.importers.source_files import Counted, name_of
 from souvenance.agents.names import is_plain
 from souvenance.domain.imports import ImportedMessage, ImportedPeer, ImportedSession, Skipped

@@ -7,10 +7,8 @@ import zipfile
 import pytest
 
 from importers.exports import ANN, NOW, conversation, said, written
-from souvenance.adapters.importers.chatgpt import ChatGPT
-from souvenance.adapters.importers.choice import reader
-from souvenance.adapters.importers.jsonl import Jsonl
-from souvenance.adapters.importers.mem0 import Mem0
+from souvenance.adapters.importers import reader
+from souvenance.adapters.importers.json_files import ChatGPT, Jsonl, Mem0
 from souvenance.domain.imports import ImportedMessage
 from souvenance.errors import ImportUnreadable, ImportUnrecognised
 

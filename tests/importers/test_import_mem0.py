@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from importers.exports import ANN, written
-from souvenance.adapters.importers.mem0 import Mem0
+from souvenance.adapters.importers.json_files import Mem0
 from souvenance.domain.imports import ImportedPeer, ImportedStatement, Skipped, Wanted
 from souvenance.errors import ImportUnreadable
 

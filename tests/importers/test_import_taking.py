@@ -10,10 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from importers.exports import ANN, NOW, conversation, memory, said, written
-from souvenance.adapters.importers.chatgpt import ChatGPT
-from souvenance.adapters.importers.jsonl import Jsonl
+from souvenance.adapters.importers.json_files import ChatGPT, Jsonl, Mem0
 from souvenance.adapters.importers.markdown import Markdown
-from souvenance.adapters.importers.mem0 import Mem0
 from souvenance.agents.import_memory import ImportTerms, Taking
 from souvenance.domain import imports as r
 from souvenance.domain.reasoning_settings import MemberReasoning

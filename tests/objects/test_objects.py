@@ -9,8 +9,7 @@ import pytest
 from contracts.object_store_contract import ObjectsContract
 from objects.proxy import CUT, HANG, LATE_CUT, FaultProxy
 from objects.seaweed import BUCKET, ROOT
-from souvenance.adapters.object_stores import FolderObjects, open_objects
-from souvenance.adapters.s3 import TRIES, S3Objects
+from souvenance.adapters.object_stores import TRIES, FolderObjects, S3Objects, open_objects
 from souvenance.errors import Misconfigured, StorageUnavailable
 
 

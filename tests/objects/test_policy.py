@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from objects.seaweed import BUCKET, ROOT
-from souvenance.adapters.s3 import S3Objects
+from souvenance.adapters.object_stores import S3Objects
 from souvenance.domain.names import Compartment
 from souvenance.domain.objects import line_key
 from souvenance.errors import StorageUnavailable

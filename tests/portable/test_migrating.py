@@ -11,7 +11,7 @@ import pytest
 from conversation.test_doctor import Life
 from conversation.world import staged
 from souvenance.adapters import backup
-from souvenance.adapters.sql.copy_store import PAGE, copy_store
+from souvenance.adapters.backup import PAGE, copy_store
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.errors import Conflict, InvalidInput, Misconfigured

@@ -10,7 +10,7 @@ from portable.journeys import manager
 from portable.test_migrating import Interrupted, interrupting, moved, tables
 from postgres.server import Server
 from souvenance.adapters import backup
-from souvenance.adapters.sql.copy_store import copy_store
+from souvenance.adapters.backup import copy_store
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore

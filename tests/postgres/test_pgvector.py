@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from array import array
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import partial
 from typing import NamedTuple
 
@@ -18,15 +18,13 @@ from contracts.index_bounds_contract import BoundsContract
 from contracts.index_meaning_contract import MeaningContract
 from contracts.index_scenes import IDS, TEA, TO_EAST, WORK, add, hits, lie, meaning, packed
 from contracts.store_scenes import COMPARTMENT, SPACE, fill
-from contracts.threads import in_many_threads
 from gate.test_gate_reindex import begin, tidy
 from gate.world import World
 from reference.embedder import ReferenceEmbedder
 from reference.index import ReferenceIndex
+from souvenance.adapters.backup import copy_store
 from souvenance.adapters.embed.local import installed
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.sql.copy_store import copy_store
-from souvenance.adapters.sql.pgvector import PlainVectors
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore
@@ -184,68 +182,15 @@ def by_hand(session, compartment, question):
     return dict(sorted(((n, one) for n, one in near.items() if one > 0), key=lambda one: -one[1]))
 
 
-@contextmanager
-def expect_index(session, *, asked):
-    """Whether the index is asked meanwhile."""
-    scans = f"SELECT pg_stat_get_xact_numscans('vectors_near_{SIZE}'::regclass)"
-    before = session.row(scans)
-    yield
-    assert (session.row(scans) != before) == asked
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_who_has_few_vectors_among_many_gets_exactly_the_nearest(crowded, seed):
     question = directions(1, 1000 + seed)[0]
     with crowded.store.read("w") as tx:
         expected = by_hand(tx._session, FEW, question)
-        with expect_index(tx._session, asked=False):
-            found = tx.terms.comparing.near(FEW, SPACE, question.tobytes())
-            nearest = tx.terms.comparing.near(FEW, SPACE, question.tobytes(), 10)
+        found = tx.terms.comparing.near(FEW, SPACE, question.tobytes())
+        nearest = tx.terms.comparing.near(FEW, SPACE, question.tobytes(), 10)
         assert dict(found) == pytest.approx(expected, abs=1e-6)
         assert [line_id for line_id, _ in nearest] == list(expected)[:10]
-
-
-@pytest.mark.parametrize("compartment", [FEW, CROWD[7]])
-@pytest.mark.parametrize("most", [10, 40])
-def test_the_index_is_read_on_until_it_gave_enough_of_the_compartment(crowded, compartment, most):
-    question = directions(1, 2000)[0]
-    with crowded.store.read("w") as tx:
-        session = tx._session
-        expected = by_hand(session, compartment, question)
-        willing = PlainVectors(session, set(), dearer=0.0001)
-        with expect_index(session, asked=True):
-            found = willing.near(compartment, SPACE, question.tobytes(), most)
-        values = [near for _, near in found]
-        assert values == sorted(values, reverse=True)
-        assert len(found) == min(most, len(expected))
-        assert len(dict(found).keys() & set(list(expected)[:most])) >= 0.8 * len(found)
-        assert session.row("SHOW enable_sort") == ("on",)
-
-
-@pytest.fixture
-def deceiving(crowded, server):
-    """The crowded database, whose statistics say nothing of how much there is in the index."""
-    with server.connected(crowded.name) as connection:
-        connection.execute(f"UPDATE pg_class SET reltuples = 0 WHERE relname = 'vectors_near_{SIZE}'")
-        yield crowded
-        connection.execute("ANALYZE vectors")
-
-
-def test_a_compartment_that_the_index_gives_too_little_of_is_compared_whole(deceiving):
-    question = directions(1, 3000)[0]
-    with deceiving.store.read("w") as tx:
-        expected = by_hand(tx._session, FEW, question)
-        with expect_index(tx._session, asked=True):
-            found = PlainVectors(tx._session, set(), dearer=1).near(FEW, SPACE, question.tobytes(), 40)
-        assert [line_id for line_id, _ in found] == list(expected)[:40]
-
-
-@pytest.mark.parametrize(("times", "asked"), [(0.5, True), (2, False)])
-def test_the_index_is_asked_only_where_that_is_quicker(crowded, times, asked):
-    question = directions(1, 4000)[0].tobytes()
-    with crowded.store.read("w") as tx, expect_index(tx._session, asked=asked):
-        dearer = times * EACH / len(CROWD)
-        PlainVectors(tx._session, set(), dearer=dearer).near(CROWD[0], SPACE, question, 1)
 
 
 def test_a_workspace_sees_no_vector_of_another_even_in_sql_of_ones_own(crowded):
@@ -269,34 +214,6 @@ def test_what_is_kept_is_what_would_be_sealed(plain):
         tx.terms.lie(FEW, SPACE, [(named(1), pack(vector))])
         (kept,) = tx._session.row("SELECT CAST(place AS real[]) FROM vectors")
     assert kept == list(unpack(pack(vector)))
-
-
-def test_an_index_is_made_once_for_each_number_of_dimensions_that_it_can_take(opened, server, comparing):
-    for size in (5, 5, 6, 2001):
-        store = opened()
-        with store.write("w") as tx:
-            tx.terms.add(FEW, named(size), b"", b"")
-            tx.terms.lie(FEW, str(size), [(named(size), pack(bytes(4 * size)))])
-            assert tx._session.row("SELECT current_user") == ("souvenance_rows",)
-    with server.connected(comparing) as connection:
-        found = connection.execute("SELECT indexname FROM pg_indexes WHERE indexname LIKE 'vectors_near_%'")
-        assert {"vectors_near_5", "vectors_near_6"} <= {name for (name,) in found}
-        assert connection.execute("SELECT to_regclass('vectors_near_2001')").fetchone() == (None,)
-    with store.read("w") as tx:
-        assert tx.terms.comparing.near(FEW, "2001", struct.pack("<2001f", *[1.0] * 2001), 1) == []
-
-
-def test_processes_that_keep_the_first_vectors_of_a_size_at_once_make_one_index(opened):
-    stores = [opened() for _ in range(4)]
-
-    def keep(store, number):
-        compartment = Compartment(f"w{number}", "few", "x")
-        with store.write(compartment.workspace) as tx:
-            tx.terms.add(compartment, named(1), b"", b"")
-            tx.terms.lie(compartment, SPACE, [(named(1), pack(directions(1, number)[0].tobytes()))])
-
-    in_many_threads(stores, keep)
-    assert forms(stores[0]) == (0, 4)
 
 
 BOUNDS = [

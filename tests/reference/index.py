@@ -13,12 +13,11 @@ from msgspec.structs import replace
 
 from souvenance.domain import relevance as r
 from souvenance.domain.change_feed import Saying
-from souvenance.domain.names import Compartment
 from souvenance.domain.seal import unpack
 from souvenance.language import signs
 from souvenance.language.times import TimeSpan
-from souvenance.ports.index import Hit, IndexQuery, Inquiry, Place, Readings
-from souvenance.ports.store import Store, Transaction
+from souvenance.ports.index import Hit, IndexQuery, Inquiry, Place
+from souvenance.ports.store import Transaction
 
 
 class _Line(Struct):
@@ -110,12 +109,6 @@ class ReferenceIndex:
             sorted(value for (where, _), value in near.items() if where.owner == compartment.owner)
         )
         return {other: (near[other] - usual) / (1 - usual) for other in others if other in near}
-
-    def touch(self, compartment: Compartment, *, vectors: bool = False) -> None:
-        pass
-
-    def keep_up(self, store: Store, readings: Readings) -> None:
-        pass
 
     def forget(self) -> None:
         pass

@@ -15,7 +15,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from chat.stage import CREDENTIALS, a_stage, asked
 from processes import until
-from souvenance.adapters.late_audit_file import FILE, LateFile
+from souvenance.adapters.data_folder import LATE_FILE as FILE
+from souvenance.adapters.data_folder import LateFile
 from souvenance.config import settings_from
 from souvenance.domain import proof
 from souvenance.domain.audit import Event, verify

@@ -84,10 +84,8 @@ def identities(path: Path) -> list[Any]:
 
 @contextmanager
 def encrypting(sink: IO[bytes], to: Sequence[Any]) -> Iterator[IO[bytes]]:
-    """What is written here goes encrypted into the sink; all of it is there at the end.
-
-    Raises: OSError, as the sink does.
-    """
+    """What is written here goes encrypted into the sink; all of it is there at the end. Raises: OSError, as
+    the sink does."""
     pyrage = _pyrage()
     ours, theirs = os.pipe()
     noting = _Noting(sink)
@@ -220,17 +218,17 @@ class ArchiveWriter:
 
     def add_file(self, name: str, path: Path) -> None:
         """The file as it is; it must not change meanwhile."""
-        told, left = sha256(), path.stat().st_size
+        digest, left = sha256(), path.stat().st_size
         size = left
         self._sink.write(_header(name, size))
         with path.open("rb") as file:
             while left and (chunk := file.read(min(_CHUNK, left))):
-                told.update(chunk)
+                digest.update(chunk)
                 self._sink.write(chunk)
                 left -= len(chunk)
         if left:
             raise ArchiveDamaged(f"{path.name} became shorter while it was read")
-        self._end(name, size, told.hexdigest())
+        self._end(name, size, digest.hexdigest())
 
     def _end(self, name: str, size: int, digest: str) -> None:
         self._sink.write(b"\0" * (-size % _BLOCK))
@@ -261,8 +259,8 @@ class ArchiveReader:
     @property
     def digest(self) -> str:
         """By which the very same content is known again."""
-        told = msgspec.json.encode([self.manifest.kind, self.manifest.members], order="deterministic")
-        return sha256(told).hexdigest()
+        content = msgspec.json.encode([self.manifest.kind, self.manifest.members], order="deterministic")
+        return sha256(content).hexdigest()
 
     def members(self) -> Generator[tuple[str, Iterator[bytes]], None, None]:
         """Name and content of each, in order; the content in pieces, to be used before the next.
@@ -438,11 +436,11 @@ def _weighed(members: Iterator[tuple[str, Iterator[bytes]]]) -> tuple[list[Membe
         if name == MANIFEST:
             manifest = _manifest(_whole(content))
             continue
-        told, size = sha256(), 0
+        digest, size = sha256(), 0
         for piece in content:
-            told.update(piece)
+            digest.update(piece)
             size += len(piece)
-        found.append(Member(name, size, told.hexdigest()))
+        found.append(Member(name, size, digest.hexdigest()))
     if manifest is None:
         raise ArchiveDamaged("the archive has no manifest")
     return found, manifest
@@ -450,11 +448,11 @@ def _weighed(members: Iterator[tuple[str, Iterator[bytes]]]) -> tuple[list[Membe
 
 def _held(content: Iterator[bytes], member: Member | None, name: str) -> Iterator[bytes]:
     """The content; that it is still what was verified shows at its end. Raises: ArchiveDamaged."""
-    told = sha256()
+    digest = sha256()
     for piece in content:
-        told.update(piece)
+        digest.update(piece)
         yield piece
-    if member is None or (member.name, member.sha256) != (name, told.hexdigest()):
+    if member is None or (member.name, member.sha256) != (name, digest.hexdigest()):
         raise ArchiveDamaged("the archive changed while it was read")
 
 

@@ -41,10 +41,8 @@ class PdfLimits(NamedTuple):
 
 
 def read_text(data: bytes, bounds: PdfLimits) -> str:
-    """The text of the pages, a blank line between two of them.
-
-    Raises: InvalidInput, UnsupportedType, Unavailable.
-    """
+    """The text of the pages, a blank line between two of them. Raises: InvalidInput, UnsupportedType,
+    Unavailable."""
     import subprocess  # Few processes ever read a PDF.
 
     if find_spec("pypdf") is None:

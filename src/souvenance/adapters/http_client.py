@@ -42,10 +42,8 @@ def client(url: str, key: str | None, **options: Any) -> httpx.Client:
 def bounded(
     response: httpx.Response, most: int, end: float, failure: Callable[[str], Exception]
 ) -> Iterator[bytes]:
-    """The chunks of a body of at most so many bytes, until that moment of the monotonic clock.
-
-    Raises: what `failure` makes of the reason.
-    """
+    """The chunks of a body of at most so many bytes, until that moment of the monotonic clock. Raises: what
+    `failure` makes of the reason."""
     size = 0
     for chunk in response.iter_bytes():
         size += len(chunk)

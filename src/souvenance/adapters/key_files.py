@@ -9,17 +9,19 @@ another key so:
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from msgspec import Struct
+from msgspec.structs import replace
 
 from souvenance.adapters.private_files import locked, read_private, sweep, write_private
+from souvenance.decoders import UNREADABLE, settled
 from souvenance.domain.capability import HolderKey
 from souvenance.domain.encoding import b64, unb64
 from souvenance.domain.seal import KEY_BYTES, NONCE_BYTES
@@ -53,6 +55,14 @@ ROOT_FILE = "root.key"
 SIGNING_FILE = "signing.key"
 
 
+class _KeyFile(Struct, frozen=True, omit_defaults=True):
+    """What such a file says: its keys by their names, which of them is used now, and the installation."""
+
+    current: str = ""
+    keys: dict[str, str] = {}
+    instance: str = ""
+
+
 class KeyFiles:
     def __init__(self, home: Path) -> None:
         """Raises: Misconfigured if a file is missing, damaged or open to others."""
@@ -68,9 +78,9 @@ class KeyFiles:
         with locked(home):
             sweep(home)
             if not (home / ROOT_FILE).exists():
-                write_private(home / ROOT_FILE, _encoded(_with_new_root({"keys": {}})))
+                write_private(home / ROOT_FILE, _encoded(_with_new_root(_KeyFile())))
             if not (home / SIGNING_FILE).exists():
-                fresh = {"instance": f"urn:souvenance:{os.urandom(8).hex()}", "keys": {}}
+                fresh = _KeyFile(instance=f"urn:souvenance:{os.urandom(8).hex()}")
                 write_private(home / SIGNING_FILE, _encoded(_with_new_signer(fresh)))
         return cls(home)
 
@@ -100,15 +110,15 @@ class KeyFiles:
     def add_root(self) -> None:
         with locked(self._root_path.parent):
             content = _read(self._root_path)
-            self._retiring |= set(content["keys"])
+            self._retiring |= set(content.keys)
             write_private(self._root_path, _encoded(_with_new_root(content)))
         self._load_roots()
 
     def retire_old_roots(self) -> None:
         with locked(self._root_path.parent):
             content = _read(self._root_path)
-            kept = {name: key for name, key in content["keys"].items() if name not in self._retiring}
-            write_private(self._root_path, _encoded({**content, "keys": kept}))
+            kept = {name: key for name, key in content.keys.items() if name not in self._retiring}
+            write_private(self._root_path, _encoded(replace(content, keys=kept)))
         self._retiring.clear()
         self._load_roots()
 
@@ -132,31 +142,27 @@ class KeyFiles:
         self._root_stamp = _stamp(self._root_path)
         content = _read(self._root_path)
         try:
-            self._roots = {bytes.fromhex(name): unb64(key) for name, key in content["keys"].items()}
-            self._current_root = bytes.fromhex(content["current"])
-            complete = self._current_root in self._roots and all(
-                len(name) == ROOT_ID_BYTES and len(key) == KEY_BYTES for name, key in self._roots.items()
-            )
-        except (KeyError, ValueError, TypeError, AttributeError):
-            complete = False
-        if not complete:
+            self._roots = {bytes.fromhex(name): unb64(key) for name, key in content.keys.items()}
+            self._current_root = bytes.fromhex(content.current)
+        except ValueError:
+            raise _damaged(self._root_path) from None
+        sizes = {(len(name), len(key)) for name, key in self._roots.items()}
+        if self._current_root not in self._roots or sizes != {(ROOT_ID_BYTES, KEY_BYTES)}:
             raise _damaged(self._root_path)
 
     def _load_signers(self) -> None:
         self._signing_stamp = _stamp(self._signing_path)
         content = _read(self._signing_path)
         try:
-            self._instance = str(content["instance"])
             self._signers = {
-                kid: Ed25519PrivateKey.from_private_bytes(unb64(key)) for kid, key in content["keys"].items()
+                kid: Ed25519PrivateKey.from_private_bytes(unb64(key)) for kid, key in content.keys.items()
             }
-            self._current_signer = str(content["current"])
-            self._issuers = {kid: key.public_key() for kid, key in self._signers.items()}
-            complete = self._current_signer in self._signers
-        except (KeyError, ValueError, TypeError, AttributeError):
-            complete = False
-        if not complete:
+        except ValueError:
+            raise _damaged(self._signing_path) from None
+        if not content.instance or content.current not in self._signers:
             raise _damaged(self._signing_path)
+        self._instance, self._current_signer = content.instance, content.current
+        self._issuers = {kid: key.public_key() for kid, key in self._signers.items()}
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
@@ -168,29 +174,26 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return found.st_mtime_ns, found.st_ino
 
 
-def _with_new_root(content: dict[str, Any]) -> dict[str, Any]:
+def _with_new_root(content: _KeyFile) -> _KeyFile:
     name = os.urandom(ROOT_ID_BYTES).hex()
-    return {**content, "current": name, "keys": {**content["keys"], name: b64(os.urandom(KEY_BYTES))}}
+    return replace(content, current=name, keys={**content.keys, name: b64(os.urandom(KEY_BYTES))})
 
 
-def _with_new_signer(content: dict[str, Any]) -> dict[str, Any]:
+def _with_new_signer(content: _KeyFile) -> _KeyFile:
     key = Ed25519PrivateKey.generate()
     kid = HolderKey.of(key.public_key()).thumbprint()
-    return {**content, "current": kid, "keys": {**content["keys"], kid: b64(key.private_bytes_raw())}}
+    return replace(content, current=kid, keys={**content.keys, kid: b64(key.private_bytes_raw())})
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> _KeyFile:
     try:
-        content = json.loads(read_private(path))
-    except ValueError:
-        content = None
-    if not isinstance(content, dict):
-        raise _damaged(path)
-    return content
+        return msgspec.json.decode(read_private(path), type=settled(_KeyFile))
+    except UNREADABLE:
+        raise _damaged(path) from None
 
 
-def _encoded(content: dict[str, Any]) -> str:
-    return json.dumps(content, indent=1) + "\n"
+def _encoded(content: _KeyFile) -> str:
+    return msgspec.json.format(msgspec.json.encode(content), indent=1).decode() + "\n"
 
 
 def _damaged(path: Path) -> Misconfigured:

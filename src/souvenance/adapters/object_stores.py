@@ -1,21 +1,38 @@
-"""Which store of objects a URL names, and objects in a folder: one private file each, whole or not there."""
+"""Which store of objects a URL names: a folder, with a private file for each, or a bucket."""
 
 from __future__ import annotations
 
 import errno
 import os
+import random
 import secrets
 import stat
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from souvenance.adapters.private_files import sync_folder, written
 from souvenance.errors import Misconfigured, StorageFull, StorageReadOnly, StorageUnavailable
 from souvenance.extras import install
+from souvenance.patterns import pattern
 from souvenance.ports.object_store import MOST_LISTED, Objects, checked
+
+try:
+    import obstore
+    from obstore.exceptions import (
+        AlreadyExistsError,
+        BaseError,
+        PermissionDeniedError,
+        UnauthenticatedError,
+    )
+    from obstore.store import S3Store
+except ImportError:
+    obstore = None  # type: ignore[assignment]
 
 _UNFINISHED = ".unfinished"
 """Where files are written before they get their names: no key begins with '.'."""
@@ -145,6 +162,141 @@ def _translated() -> Iterator[None]:
         raise kind(f"the folder of objects failed: {error.strerror}", hint=_HINT) from error
 
 
+TRIES = 4
+_FIRST_WAIT_SECONDS = 0.1
+_STATUS = pattern(r"status code: (\d{3})")
+_NO_BUCKET = "NoSuchBucket"
+_S3_HINT = "Nothing is lost: what the bucket lacks waits in the store, and goes there when it answers."
+_REFUSED = "Check the credentials, and what their policy allows in this bucket and prefix."
+
+_Found = TypeVar("_Found")
+
+
+class S3Objects:
+    """A bucket of S3, or of anything that speaks as S3 does.
+
+    Credentials come from the standard environment (AWS_ACCESS_KEY_ID and its kind, a web identity, the
+    instance's own). The client's own retries are off: ours know what each answer means here. 412 says that
+    the object is there; 409, that someone is writing it just now, which is no answer, so it is tried again.
+    The client raises one error for both, so we look which it was.
+    """
+
+    def __init__(
+        self,
+        bucket: str,
+        prefix: str = "",
+        *,
+        endpoint: str | None = None,
+        region: str | None = None,
+        timeout: float = 10.0,
+        tries: int = TRIES,
+        credentials: tuple[str, str] | None = None,
+    ) -> None:
+        config: dict[str, str] = {}
+        if endpoint is not None:
+            config["endpoint"] = endpoint
+        if region is not None or endpoint is not None:
+            config["region"] = region or "us-east-1"
+        if credentials is not None:
+            config["access_key_id"], config["secret_access_key"] = credentials
+        self._store = S3Store(
+            bucket,
+            prefix=prefix or None,
+            config=config,  # type: ignore[arg-type]
+            client_options={
+                "allow_http": endpoint is not None and endpoint.startswith("http://"),
+                "timeout": timedelta(seconds=timeout),
+                "connect_timeout": timedelta(seconds=min(timeout, 5.0)),
+            },
+            retry_config={"max_retries": 0, "retry_timeout": timedelta(seconds=timeout)},
+        )
+        self._tries = tries
+
+    def put_if_absent(self, key: str, data: bytes) -> bool:
+        def put() -> bool:
+            try:
+                obstore.put(self._store, checked(key), data, mode="create", use_multipart=False)
+            except AlreadyExistsError:
+                if self._is_there(key):
+                    return False
+                raise
+            return True
+
+        return self._tried(put)
+
+    def replace(self, key: str, data: bytes) -> None:
+        self._tried(lambda: obstore.put(self._store, checked(key), data, use_multipart=False))
+
+    def get(self, key: str) -> bytes | None:
+        def get() -> bytes | None:
+            try:
+                return bytes(obstore.get(self._store, checked(key)).bytes())
+            except FileNotFoundError as error:
+                if _NO_BUCKET in str(error):
+                    raise
+                return None
+
+        return self._tried(get)
+
+    def keys(self, prefix: str = "", after: str = "") -> list[str]:
+        if prefix:
+            checked(prefix.removesuffix("/"))
+
+        def page() -> list[str]:
+            pages = obstore.list(
+                self._store, prefix.removesuffix("/") or None, offset=after or None, chunk_size=MOST_LISTED
+            )
+            return [found["path"] for found in next(iter(pages), [])]
+
+        return self._tried(page)
+
+    def delete(self, keys: Sequence[str]) -> None:
+        if keys:
+            self._tried(lambda: obstore.delete(self._store, [checked(key) for key in keys]))
+
+    def _is_there(self, key: str) -> bool:
+        try:
+            obstore.head(self._store, key)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _tried(self, step: Callable[[], _Found]) -> _Found:
+        """What came of the step, taken again while that may help. Raises: StorageUnavailable."""
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                return step()
+            except (BaseError, OSError) as error:
+                if tries == self._tries or not _may_pass(error):
+                    raise _s3_error(error) from error
+            wait = _FIRST_WAIT_SECONDS * 3 ** (tries - 1)
+            time.sleep(wait * random.uniform(0.5, 1.0))  # noqa: S311 - spreads retries, hides nothing
+
+
+def _may_pass(error: Exception) -> bool:
+    if isinstance(error, (PermissionDeniedError, UnauthenticatedError, FileNotFoundError)):
+        return False
+    status = _STATUS.search(str(error))
+    return status is None or int(status[1]) >= 500 or status[1] in ("408", "409", "412", "429")
+
+
+def _s3_error(error: Exception) -> StorageUnavailable:
+    message = str(error)
+    if _NO_BUCKET in message:
+        return StorageUnavailable("there is no such bucket", hint="Make it, or correct SOUVENANCE_OBJECTS.")
+    status = _STATUS.search(message)
+    if isinstance(error, (PermissionDeniedError, UnauthenticatedError)) or (
+        status is not None and status[1] in ("401", "403")
+    ):
+        return StorageUnavailable("the bucket refuses us", hint=_REFUSED)
+    if "AccessDenied" in message:
+        return StorageUnavailable("the bucket refuses us", hint=_REFUSED)
+    answer = f"answers {status[1]}" if status else "does not answer"
+    return StorageUnavailable(f"the bucket {answer}", hint=_S3_HINT)
+
+
 _URL_HINT = "E.g. s3://bucket/prefix, s3://bucket/prefix?endpoint=https://s3.example, file:///path."
 _OPTIONS = ("endpoint", "region")
 
@@ -170,12 +322,10 @@ def open_objects(url: str) -> Objects:
             "the prefix in SOUVENANCE_OBJECTS may hold letters, digits, '=', '_', '-', '.' and '/'",
             hint=_URL_HINT,
         ) from None
-    try:
-        from souvenance.adapters.s3 import S3Objects
-    except ImportError:
+    if obstore is None:
         raise Misconfigured(
             "SOUVENANCE_OBJECTS names a bucket, and obstore is not installed",
             hint=f"Run: {install('s3')}",
-        ) from None
+        )
     endpoint, region = (options.get(name, [None])[0] for name in _OPTIONS)
     return S3Objects(parts.netloc, prefix, endpoint=endpoint, region=region)

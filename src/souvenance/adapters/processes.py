@@ -22,10 +22,10 @@ from souvenance.patterns import pattern
 def name_of(pid: int) -> str:
     """The process by its id and, where the system tells, the moment it began; "" if there is none."""
     try:
-        told = Path(f"/proc/{pid}/stat").read_text()
+        line = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return "" if Path("/proc/self/stat").exists() or not _answers(pid) else str(pid)
-    state, *rest = told.rpartition(")")[2].split()
+    state, *rest = line.rpartition(")")[2].split()
     return "" if state in "ZX" else f"{pid} {rest[18]}"
 
 
@@ -79,8 +79,8 @@ def served_at(home: Path) -> str | None:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            told = _URL.fullmatch(os.read(descriptor, _MOST_BYTES).decode("ascii", "replace"))
-            return None if told is None else told[1]
+            found = _URL.fullmatch(os.read(descriptor, _MOST_BYTES).decode("ascii", "replace"))
+            return None if found is None else found[1]
         return None
     except OSError:
         return None

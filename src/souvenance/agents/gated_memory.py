@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.agents.conversation_scope import ConversationScope
-from souvenance.agents.narrow_tokens import Purpose
+from souvenance.agents.narrow_tokens import CallableGate, Purpose
 from souvenance.agents.notes import MOST_OF_A_REMARK
 from souvenance.agents.recalled import (
     AI,
@@ -86,12 +86,6 @@ _OVERFULL = 1.25
 _T = TypeVar("_T")
 
 
-class CallableGate(Protocol):
-    """What takes a request to where memory is."""
-
-    def call(self, operation: Operation, credentials: Credentials, request: Request) -> Any: ...
-
-
 Together = Callable[[Credentials, Sequence[tuple[Operation, Request]]], list[Any]]
 """Asks several things that are only read, and gives the answers in order; of what is refused, the error."""
 
@@ -128,10 +122,7 @@ class GatedMemory:
         """Whether no gate separates the people of this agent, so that it has to be done here."""
 
     def _views(self, peer: str) -> tuple[str, str]:
-        """Observer and observed.
-
-        Raises: NotFound for anybody else, where no gate separates people.
-        """
+        """Observer and observed. Raises: NotFound for anybody else, where no gate separates people."""
         if self._guarded and self._scope.named(peer) not in (self._scope.user, self._scope.ai):
             raise NotFound("there is no such peer here")
         return self._scope.views(peer)
@@ -160,8 +151,9 @@ class GatedMemory:
         found = self._all(looks if room is not None else {**looks, **by_ai})
         user = found[USER] if _tells(found[USER]) else self._own_portrait(query)
         if room is not None:
-            told = {one.text for one in (*user.said, *found.get("said by user", ())) if one.text not in shown}
-            if sum(min(len(text), MOST_OF_A_REMARK) for text in told) < _OVERFULL * room:
+            texts = {one.text for one in (*user.said, *found.get("said by user", ()))}
+            fresh = (text for text in texts if text not in shown)
+            if sum(min(len(text), MOST_OF_A_REMARK) for text in fresh) < _OVERFULL * room:
                 found |= self._all(by_ai)
         searched = [*found.get("said by user", ()), *found.get("said by ai", ())]
         by_text = {(one.session, one.text.strip()): one for one in searched}
@@ -185,9 +177,9 @@ class GatedMemory:
     def ask(self, question: str, level: str, peer: str = USER) -> str:
         """An answer in words; empty if memory has none."""
         observer, observed = self._views(peer)
-        told = self._asked(question, level, observer, observed)
-        own = not told and self._has_own(observer, observed)
-        return self._asked(question, level, observed, observed) if own else told
+        answer = self._asked(question, level, observer, observed)
+        own = not answer and self._has_own(observer, observed)
+        return self._asked(question, level, observed, observed) if own else answer
 
     def _asked(self, question: str, level: str, observer: str, observed: str) -> str:
         session = self._session_of(observed)
@@ -199,8 +191,8 @@ class GatedMemory:
             filters=None if session is None else {"session_id": session},
             reasoning_level=level,  # type: ignore[arg-type]  # The gate says which there are.
         )
-        told: ChatAnswer | None = self._found(ASK_PEER, asked)
-        return "" if told is None else told.content or ""
+        answer: ChatAnswer | None = self._found(ASK_PEER, asked)
+        return "" if answer is None else answer.content or ""
 
     def search(self, query: str, peer: str, limit: int) -> list[RecalledPassage]:
         whole = self._scope.named(peer) == self._scope.user and self._scope.agent != "absent"
@@ -430,8 +422,8 @@ class GatedMemory:
         """What is made of the answer to each. Raises: SouvenanceError."""
         calls = [(look.operation, look.request) for look in looks.values()]
         answers = self._together(self._tokens("read"), calls)
-        told = zip(looks.items(), answers, strict=True)
-        return {name: look.read(self._there(answer)) for (name, look), answer in told}
+        pairs = zip(looks.items(), answers, strict=True)
+        return {name: look.read(self._there(answer)) for (name, look), answer in pairs}
 
     def _found(self, operation: Operation, request: Request) -> Any:
         """The answer; None if there is nothing. Raises: SouvenanceError."""

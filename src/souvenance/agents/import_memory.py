@@ -74,20 +74,20 @@ class Wording:
         """
         for part_id, text, part in _parts(record):
             metadata = self.told_from(record.metadata, part_id, {**record.origin, **part})
-            told = {
+            fields = {
                 "content": text,
                 "peer_id": record.peer,
                 "metadata": metadata,
                 "created_at": self._time(record.at, record.place),
             }
-            yield part_id, self._made(told, NewMessage, record.place)
+            yield part_id, self._made(fields, NewMessage, record.place)
 
     def statements(self, record: r.ImportedStatement) -> Iterator[NewConclusion]:
         """Raises: ImportUnreadable."""
         terms = self._terms
         for part_id, text, part in _parts(record):
             key = digest(terms.kind, record.observer, record.observed, part_id, text)
-            told = {
+            fields = {
                 "content": text,
                 "observer_id": record.observer,
                 "observed_id": record.observed,
@@ -97,12 +97,12 @@ class Wording:
                 "quoted": not terms.own_words,
                 "key": f"{terms.kind}-{key[:40]}",
             }
-            yield self._made(told, NewConclusion, record.place)
+            yield self._made(fields, NewConclusion, record.place)
 
-    def _made(self, told: dict[str, Any], kind: type[Any], place: str) -> Any:
+    def _made(self, fields: dict[str, Any], kind: type[Any], place: str) -> Any:
         try:
-            encode_object(told["metadata"])
-            return msgspec.convert(told, settled(kind))
+            encode_object(fields["metadata"])
+            return msgspec.convert(fields, settled(kind))
         except (msgspec.ValidationError, SouvenanceError) as error:
             raise ImportUnreadable(f"{place}: {getattr(error, 'detail', error)}") from None
 
@@ -118,16 +118,16 @@ class Wording:
         self, metadata: Mapping[str, Any], source_id: str, origin: Mapping[str, Any]
     ) -> dict[str, Any]:
         """The metadata of something, with where it comes from."""
-        told: dict[str, Any] = {
+        provenance: dict[str, Any] = {
             "from": self._terms.kind,
             "id": source_id,
             "at": self._terms.now.isoformat(timespec="seconds"),
         }
         if self._terms.own_words:
-            told[r.OWN_WORDS] = True
+            provenance[r.OWN_WORDS] = True
         before = metadata.get(r.PROVENANCE)
         earlier = {"before": _once(before)} if isinstance(before, Mapping) else {}
-        return {**metadata, r.PROVENANCE: {**origin, **told, **earlier}}
+        return {**metadata, r.PROVENANCE: {**origin, **provenance, **earlier}}
 
     def _time(self, at: datetime | None, place: str) -> datetime | None:
         if at is not None and at > self._terms.now + _AHEAD:
@@ -192,15 +192,15 @@ class _Pending(Struct):
 
 
 class Taking:
-    """One import; `told` is called whenever it has come further."""
+    """One import; `report` is called whenever it has come further."""
 
     def __init__(
-        self, ask: Ask, terms: ImportTerms, told: Callable[[ImportTally], None] = lambda tally: None
+        self, ask: Ask, terms: ImportTerms, report: Callable[[ImportTally], None] = lambda tally: None
     ) -> None:
         self._ask = ask
         self._terms = terms
         self._wording = Wording(terms)
-        self._told = told
+        self._report = report
         self.tally = ImportTally()
         self._workspace = terms.workspace
         self._met: set[str] = set()
@@ -231,7 +231,7 @@ class Taking:
                     self.tally.cards += 1
                 case r.Skipped():
                     self.tally.skip(record.why)
-            self._told(self.tally)
+            self._report(self.tally)
         return self.tally
 
     def take(self, records: Iterable[r.Record]) -> ImportTally:
@@ -364,7 +364,7 @@ class Taking:
             pending.chars += len(message.content)
             if len(pending.waiting) == _BATCH:
                 self._send(record.session)
-        self._told(self.tally)
+        self._report(self.tally)
 
     def _send(self, session: str) -> None:
         pending = self._pending[session]
@@ -385,7 +385,7 @@ class Taking:
         else:
             self.tally.messages += len(pending.waiting)
         pending.waiting, pending.ids, pending.chars = [], [], 0
-        self._told(self.tally)
+        self._report(self.tally)
 
     def _state(self, record: r.ImportedStatement) -> None:
         for peer in (record.observer, record.observed):
@@ -407,7 +407,7 @@ class Taking:
         self.tally.there += answer.repeated
         self.tally.conclusions += len(self._stated) - answer.repeated
         self._stated = []
-        self._told(self.tally)
+        self._report(self.tally)
 
     def _lay(self, record: r.Card) -> None:
         """Write the card, unless there is one: what is known here is not given up for what was known."""

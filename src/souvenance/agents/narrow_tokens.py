@@ -11,7 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from math import inf
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -19,9 +19,16 @@ from souvenance.agents.conversation_scope import ConversationScope
 from souvenance.domain import capability, ulid
 from souvenance.errors import CapMalformed, CapOpMismatch
 from souvenance.gate import messages as m
+from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
 from souvenance.ports.clock import Clock, Entropy
+
+
+class CallableGate(Protocol):
+    """The gate, in this process or behind a URL."""
+
+    def call(self, operation: Operation, credentials: Credentials, request: m.Request) -> Any: ...
 
 
 class Narrowed:

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
+from souvenance.agents.import_memory import Ask
 from souvenance.gate.conversation.peers import RENAME_PEER, Renamed, RenamePeer
-from souvenance.gate.messages import Request
-from souvenance.gate.operation import Operation
-
-Call = Callable[[Operation, Request], Any]
-"""Asks the gate, here or behind a URL. Raises: SouvenanceError."""
 
 
-def rename(call: Call, workspace: str, peer: str, name: str) -> int:
-    """How many lines were moved. If it was stopped midway, call it again.
-
-    Raises: SouvenanceError.
-    """
+def rename(call: Ask, workspace: str, peer: str, name: str) -> int:
+    """How many lines were moved. If it was stopped midway, call it again. Raises: SouvenanceError."""
     lines, after = 0, None
     while True:
         asked = RenamePeer(workspace_id=workspace, peer_id=peer, name=name, after=after)
-        told: Renamed = call(RENAME_PEER, asked)
-        lines, after = lines + told.lines, told.after
+        renamed: Renamed = call(RENAME_PEER, asked)
+        lines, after = lines + renamed.lines, renamed.after
         if after is None:
             return lines

@@ -126,7 +126,6 @@ def _keep(
             trace = Trace((compartment.namespace,), replaced, f"owner={compartment.owner}")
             event = own_event(at, "index.vector_replaced", trace, Tampered.code)
             tx.audit.append(compartment.workspace, event)
-    services.index.touch(compartment, vectors=True)
 
 
 def _sealed(

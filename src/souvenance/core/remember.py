@@ -95,7 +95,6 @@ def index(ctx: RequestContext, line: LinePlace, text: str, keys: CompartmentKeys
     ctx.tx.terms.add(line.compartment, line.id, tokens, counts, said)
     ctx.services.meaning.touch((line.compartment,))
     ctx.services.meaning.written(as_embedded(line.compartment.owner, text))
-    ctx.services.index.touch(line.compartment)
 
 
 def tokens_of(line: LinePlace, text: str, keys: CompartmentKeys, zone: Zone) -> tuple[bytes, bytes]:

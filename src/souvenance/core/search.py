@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from souvenance.core.embedding import freshen
 from souvenance.core.embedding_space import Meaning
-from souvenance.core.request_context import RequestContext, Services, said_at
+from souvenance.core.request_context import RequestContext, said_at
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import Compartment
@@ -22,8 +22,7 @@ from souvenance.language import terms as words
 from souvenance.language.questions import Question, is_courtesy
 from souvenance.language.terms.languages import is_english
 from souvenance.language.times import TimeSpan
-from souvenance.ports.index import Hit, IndexQuery, Inquiry, Opened, Place, Reading
-from souvenance.ports.store import Transaction
+from souvenance.ports.index import Hit, IndexQuery, Inquiry, Opened, Place
 from souvenance.ports.text import Thesaurus
 
 _SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
@@ -82,12 +81,6 @@ def _days(question: Question) -> tuple[list[str], list[str]]:
     days = [words.mark("day", day) for day in spoken_of]
     days += [words.mark("month", month) for month in signs.months(spans, offset, long_only=True)]
     return days, [words.mark("day", day) for day in close]
-
-
-def reading(services: Services, tx: Transaction, compartment: Compartment) -> Reading | None:
-    """How the compartment's vectors are read; None without an embedder, or if it is gone."""
-    keys = services.vault.left(tx, compartment) if services.meaning.space else None
-    return None if keys is None else Reading(services.meaning.space, _opening(services.meaning, keys))
 
 
 def _opening(meaning: Meaning, keys: CompartmentKeys) -> Opened:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from souvenance.domain import merkle
 from souvenance.domain.encoding import frame
@@ -20,7 +21,7 @@ OK = "ok"
 
 
 class Event(Struct, frozen=True, gc=False):
-    """What the gate saw, before it has a place in the log."""
+    """What the gate saw, before it has a place in the log. The hash of a row has its fields in this order."""
 
     at: int
     actor: str
@@ -51,29 +52,12 @@ class Checkpoint(Struct, frozen=True):
 
 def leaf_of(workspace: str, seq: int, event: Event, previous: bytes) -> bytes:
     """The leaf hash of an event at that place, linked to the row before it."""
-    return merkle.leaf_hash(
-        frame(
-            "souvenance.audit.v1",
-            previous,
-            workspace,
-            seq,
-            event.at,
-            event.actor,
-            event.cap,
-            event.operation,
-            event.outcome,
-            event.namespaces,
-            event.lines,
-            event.detail,
-        )
-    )
+    return merkle.leaf_hash(frame("souvenance.audit.v1", previous, workspace, seq, *astuple(event)))
 
 
 def verify(workspace: str, rows: Iterable[Row], checkpoint: Checkpoint | None = None) -> Checkpoint:
-    """The log's present checkpoint, if every row is in its place and an older checkpoint still holds.
-
-    Raises: BrokenAuditChain, naming the first row that is wrong.
-    """
+    """The log's present checkpoint, if every row is in its place and an older checkpoint still holds. Raises:
+    BrokenAuditChain, naming the first row that is wrong."""
     leaves: list[bytes] = []
     previous = GENESIS
     for expected, row in enumerate(rows):

@@ -246,10 +246,8 @@ NOTHING_REVOKED = Revocations({}, {}, frozenset())
 
 
 def authenticate(token: str | None, *, keys: Mapping[str, Ed25519PublicKey], audience: str) -> Chain:
-    """The cap's chain, if every signature holds and no block widens.
-
-    Raises: CapMissing, CapMalformed, CapSigInvalid.
-    """
+    """The cap's chain, if every signature holds and no block widens. Raises: CapMissing, CapMalformed,
+    CapSigInvalid."""
     if not token:
         raise CapMissing("the request carries no cap")
     parts, secret = _split(token)
@@ -358,10 +356,8 @@ def attenuate(
 
 
 def read_unverified(token: str) -> tuple[list[Claims], bool]:
-    """What the cap says of itself, block by block, and whether it is bound. Proves nothing.
-
-    Raises: CapMalformed.
-    """
+    """What the cap says of itself, block by block, and whether it is bound. Proves nothing. Raises:
+    CapMalformed."""
     parts, secret = _split(token)
     return [_decode_claims(_payload(part)) for part in parts], secret is None
 

@@ -22,20 +22,14 @@ Metadata = Mapping[str, Any]
 
 
 def check_text(text: str, field: str = "text") -> str:
-    """The same text, if it can be stored.
-
-    Raises: InvalidInput.
-    """
+    """The same text, if it can be stored. Raises: InvalidInput."""
     if not text.strip():
         raise InvalidInput(f"{field} is empty")
     return check_characters(text, field)
 
 
 def encode_metadata(metadata: Metadata) -> str:
-    """Canonical JSON of the metadata.
-
-    Raises: InvalidInput, LimitExceeded.
-    """
+    """Canonical JSON of the metadata. Raises: InvalidInput, LimitExceeded."""
     if not metadata:
         return "{}"
     _check_value(metadata, "metadata", MAX_METADATA_DEPTH)
@@ -56,10 +50,7 @@ def decode_metadata(encoded: str) -> Metadata:
 
 
 def check_characters(text: str, field: str) -> str:
-    """The same text, which may be empty, if it can be stored.
-
-    Raises: InvalidInput.
-    """
+    """The same text, which may be empty, if it can be stored. Raises: InvalidInput."""
     if "\0" in text:
         raise InvalidInput(f"{field} holds a NUL character")
     try:

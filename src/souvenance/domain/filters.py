@@ -98,10 +98,8 @@ Test = Callable[[Any], bool]
 
 
 def predicate(filters: Mapping[str, Any] | None, fields: Fields) -> Predicate | None:
-    """Whether a row is wanted; None if every row is. It never raises for a row of these fields.
-
-    Raises: InvalidInput, naming the path of what is at fault.
-    """
+    """Whether a row is wanted; None if every row is. It never raises for a row of these fields. Raises:
+    InvalidInput, naming the path of what is at fault."""
     return None if filters is None else _FilterReader(fields).filter(filters, "filters", 0)
 
 

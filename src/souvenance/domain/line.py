@@ -118,10 +118,7 @@ def shared_fields(kind: type[Struct], line: Struct) -> dict[str, Any]:
 
 
 def check_line(line: Line, *, chosen_id: bool, now: int, limits: Limits) -> Line:
-    """The same line, if the domain admits it.
-
-    Raises: InvalidInput, LineTooLong.
-    """
+    """The same line, if the domain admits it. Raises: InvalidInput, LineTooLong."""
     names.namespace(line.compartment.namespace)
     names.kind(line.kind)
     ulid.check(line.id)

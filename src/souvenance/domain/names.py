@@ -63,10 +63,7 @@ def kind(text: str) -> str:
 
 
 def name(text: str, field: str) -> str:
-    """A workspace, actor or session name.
-
-    Raises: InvalidInput.
-    """
+    """A workspace, actor or session name. Raises: InvalidInput."""
     if not 0 < len(text) <= _MAX_NAME:
         raise InvalidInput(f"{field} must have 1 to {_MAX_NAME} characters")
     if text == ALL or text != text.strip() or "Cf" in map(unicodedata.category, (text[0], text[-1])):
@@ -77,10 +74,7 @@ def name(text: str, field: str) -> str:
 
 
 def actor(text: str, field: str) -> str:
-    """The name of someone who may own lines.
-
-    Raises: InvalidInput.
-    """
+    """The name of someone who may own lines. Raises: InvalidInput."""
     if text.startswith("@"):
         raise InvalidInput(f"{field} must not begin with '@'")
     return name(text, field)

@@ -55,45 +55,41 @@ class LineObject(Struct, frozen=True, array_like=True, tag="line"):
         return line_key(self.compartment, self.line.id)
 
 
-class ReplacedObject(Struct, frozen=True, array_like=True, tag="replaced"):
-    """That a line was replaced."""
-
+class _OfCompartment(Struct, frozen=True, array_like=True):
     workspace: str
     owner: str
     namespace: str
-    target: str
-    by: str
 
     @property
     def compartment(self) -> Compartment:
         return Compartment(self.workspace, self.owner, self.namespace)
+
+
+class ReplacedObject(_OfCompartment, frozen=True, array_like=True, tag="replaced"):
+    """That a line was replaced."""
+
+    target: str
+    by: str
 
     @property
     def key(self) -> str:
         return replaced_key(self.compartment, self.target)
 
 
-class KeyObject(Struct, frozen=True, array_like=True, tag="key"):
+class KeyObject(_OfCompartment, frozen=True, array_like=True, tag="key"):
     """A key of a compartment, wrapped."""
 
-    workspace: str
-    owner: str
-    namespace: str
     purpose: str
     epoch: int
     wrapped: bytes
-
-    @property
-    def compartment(self) -> Compartment:
-        return Compartment(self.workspace, self.owner, self.namespace)
 
     @property
     def key(self) -> str:
         return compartment_key(self.compartment, key_name(self.purpose, self.epoch))
 
 
-Told = LineObject | ReplacedObject | KeyObject
-_decoder: msgspec.msgpack.Decoder[Told] = msgspec.msgpack.Decoder(settled(Told))
+BucketObject = LineObject | ReplacedObject | KeyObject
+_decoder: msgspec.msgpack.Decoder[BucketObject] = msgspec.msgpack.Decoder(settled(BucketObject))
 
 
 def part(name: str) -> str:
@@ -103,8 +99,8 @@ def part(name: str) -> str:
     long is told by its hash alone.
     """
     data = name.encode()
-    told = "".join(chr(byte) if byte in _PLAIN else f"={byte:02x}" for byte in data)
-    return told if len(told) <= _LONGEST_PART else f"=={sha256(data).hexdigest()}"
+    spelt = "".join(chr(byte) if byte in _PLAIN else f"={byte:02x}" for byte in data)
+    return spelt if len(spelt) <= _LONGEST_PART else f"=={sha256(data).hexdigest()}"
 
 
 def compartment_prefix(compartment: Compartment) -> str:
@@ -145,42 +141,38 @@ def split_key(key: str) -> tuple[str, str, str] | None:
             return None
 
 
-def packed(told: LineObject | ReplacedObject, blind: bytes) -> bytes:
+def packed(record: LineObject | ReplacedObject, blind: bytes) -> bytes:
     """The bytes of the object. `blind` is the compartment's key of that purpose."""
-    body = msgspec.msgpack.encode(told)
-    return bytes((FORMAT,)) + _tag(told.key, body, blind) + body
+    body = msgspec.msgpack.encode(record)
+    return bytes((FORMAT,)) + _tag(record.key, body, blind) + body
 
 
-def packed_key(told: KeyObject) -> bytes:
-    return bytes((FORMAT,)) + msgspec.msgpack.encode(told)
+def packed_key(record: KeyObject) -> bytes:
+    return bytes((FORMAT,)) + msgspec.msgpack.encode(record)
 
 
 def unpacked(key: str, data: bytes, blind: bytes) -> LineObject | ReplacedObject:
-    """What the object under that key says.
-
-    Raises: Tampered if it was moved, altered or made without the compartment's key.
-    """
+    """What the object under that key says. Raises: Tampered if it was moved, altered or made without the
+    compartment's key."""
     tag, body = data[1 : 1 + _TAG_BYTES], data[1 + _TAG_BYTES :]
     if data[:1] != bytes((FORMAT,)) or not hmac.compare_digest(tag, _tag(key, body, blind)):
         raise Tampered(f"object {key} does not open: its bytes or its place were altered")
-    told = _decoded(key, body)
-    if isinstance(told, KeyObject) or told.key != key:
+    record = _decoded(key, body)
+    if isinstance(record, KeyObject) or record.key != key:
         raise Tampered(f"object {key} says that it is another")
-    return told
+    return record
 
 
 def unpacked_key(key: str, data: bytes) -> KeyObject:
-    """The wrapped key in the object; whether it is one, the root key tells.
-
-    Raises: Tampered if it was moved or altered.
-    """
-    told = _decoded(key, data[1:]) if data[:1] == bytes((FORMAT,)) else None
-    if not isinstance(told, KeyObject) or told.key != key:
+    """The wrapped key in the object; whether it is one, the root key tells. Raises: Tampered if it was moved
+    or altered."""
+    record = _decoded(key, data[1:]) if data[:1] == bytes((FORMAT,)) else None
+    if not isinstance(record, KeyObject) or record.key != key:
         raise Tampered(f"object {key} is no key of that place")
-    return told
+    return record
 
 
-def _decoded(key: str, body: bytes) -> Told:
+def _decoded(key: str, body: bytes) -> BucketObject:
     try:
         return _decoder.decode(body)
     except (msgspec.MsgspecError, ValueError):

@@ -62,10 +62,7 @@ def check_need(grant: Grant, need: Need) -> None:
 
 
 def check_reach(grant: Grant, reach: Reach) -> Scope:
-    """The scope of the work.
-
-    Raises: CapScopeMismatch, NamespaceDenied.
-    """
+    """The scope of the work. Raises: CapScopeMismatch, NamespaceDenied."""
     home = DEFAULT_WORKSPACE if grant.workspace == ALL else grant.workspace
     workspace = reach.workspace or home
     if grant.workspace not in (ALL, workspace):

@@ -70,10 +70,8 @@ def make(token: str, request: Bound, *, key: Ed25519PrivateKey, jti: str, now: i
 
 
 def check(proof: str | None, token: str, request: Bound, *, holder: HolderKey, now: int) -> str:
-    """The proof's id, to be burned, if the proof is the holder's and of this very request.
-
-    Raises: CapPopInvalid.
-    """
+    """The proof's id, to be burned, if the proof is the holder's and of this very request. Raises:
+    CapPopInvalid."""
     if not proof or len(proof) > _MAX_CHARS:
         raise CapPopInvalid("the cap is bound to a key and the request carries no proof of it")
     try:

@@ -92,34 +92,37 @@ def reads(text: str) -> Habits:
 
 
 def reasons(message: bool | None, session: Habits, workspace: Habits) -> bool:
-    said = (message, _enabled(session.reasoning), _enabled(workspace.reasoning))
-    return next((one for one in said if one is not None), True)
+    return bool(_nearest("reasoning", "enabled", session, workspace, message, otherwise=True))
 
 
 def wishes(message: str | None, session: Habits, workspace: Habits) -> str:
     """What is worth noting, in the words of the person who configured it; empty by default."""
-    said = (message, _wishes(session.reasoning), _wishes(workspace.reasoning))
-    return next((one for one in said if one is not None), "")
+    return str(_nearest("reasoning", "custom_instructions", session, workspace, message, otherwise=""))
 
 
 def dreams(session: Habits, workspace: Habits) -> bool:
-    said = (_enabled(session.dream), _enabled(workspace.dream))
-    return next((one for one in said if one is not None), True)
+    return bool(_nearest("dream", "enabled", session, workspace, otherwise=True))
 
 
 def makes_cards(session: Habits, workspace: Habits) -> bool:
-    return _card(session, workspace, "create")
+    return bool(_nearest("peer_card", "create", session, workspace, otherwise=True))
 
 
 def uses_cards(session: Habits, workspace: Habits) -> bool:
-    return _card(session, workspace, "use")
+    return bool(_nearest("peer_card", "use", session, workspace, otherwise=True))
+
+
+def _nearest(
+    part: str, name: str, session: Habits, workspace: Habits, message: Any = None, *, otherwise: Any
+) -> Any:
+    """What the message, else the session, else the workspace says."""
+    said = (message, *(getattr(getattr(habits, part), name, None) for habits in (session, workspace)))
+    return next((one for one in said if one is not None), otherwise)
 
 
 def rhythm(session: Habits, workspace: Habits) -> tuple[int, int] | None:
-    """After how many messages a short and a long summary are made; None if none are.
-
-    Raises: InvalidInput if the short one would not be the more frequent.
-    """
+    """After how many messages a short and a long summary are made; None if none are. Raises: InvalidInput if
+    the short one would not be the more frequent."""
     near, far = session.summary or SummaryHabit(), workspace.summary or SummaryHabit()
     enabled = far.enabled if near.enabled is None else near.enabled
     short = near.messages_per_short_summary or far.messages_per_short_summary or SHORT_SUMMARY_EVERY
@@ -132,16 +135,3 @@ def rhythm(session: Habits, workspace: Habits) -> tuple[int, int] | None:
 def observed(member: MemberReasoning, peer: PeerHabits) -> bool:
     said = (member.observe_me, peer.observe_me)
     return next((one for one in said if one is not None), True)
-
-
-def _enabled(habit: Reasoning | DreamHabit | None) -> bool | None:
-    return None if habit is None else habit.enabled
-
-
-def _wishes(habit: Reasoning | None) -> str | None:
-    return None if habit is None else habit.custom_instructions
-
-
-def _card(session: Habits, workspace: Habits, which: str) -> bool:
-    said = [getattr(habit.peer_card, which, None) for habit in (session, workspace)]
-    return next((bool(one) for one in said if one is not None), True)

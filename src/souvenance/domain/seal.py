@@ -53,10 +53,7 @@ def seal(line: Line, *, key: AESGCM, epoch: int, nonce: bytes) -> bytes:
 
 
 def open_sealed(line: SealedLine, *, key: AESGCM) -> str:
-    """The line's text.
-
-    Raises: Tampered, naming the line, if anything about it or its place was altered.
-    """
+    """The line's text. Raises: Tampered, naming the line, if anything about it or its place was altered."""
     sealed = line.sealed
     body = _HEADER_BYTES + NONCE_BYTES
     if len(sealed) < body + _TAG_BYTES or sealed[0] != FORMAT:

@@ -37,10 +37,7 @@ def sequence(ms: int, entropy: bytes, count: int) -> list[str]:
 
 
 def check(text: str, field: str = "id") -> str:
-    """The same text, if it is a canonical ULID.
-
-    Raises: InvalidInput.
-    """
+    """The same text, if it is a canonical ULID. Raises: InvalidInput."""
     if not _CANONICAL.fullmatch(text):
         raise InvalidInput(f"{field} is not a ULID (26 characters, Crockford base32, upper case)")
     return text

@@ -84,9 +84,7 @@ def is_public(address: str) -> bool:
 
 def destination(url: str, *, allow_private: bool = False) -> Destination:
     """The URL's parts. A host name is not resolved here, so the address behind it must be judged later.
-
-    Raises: InvalidInput.
-    """
+    Raises: InvalidInput."""
     if len(url) > MOST_CHARACTERS:
         raise InvalidInput(f"the URL is longer than {MOST_CHARACTERS} characters")
     if not _PRINTABLE.fullmatch(url) or "\\" in url:

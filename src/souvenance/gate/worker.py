@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
-from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -24,7 +23,6 @@ from souvenance.core.conversation.summarise import by_quotes, keep_summary, read
 from souvenance.core.embedding import embed_some
 from souvenance.core.reindex import every_compartment, notice, renew_some
 from souvenance.core.request_context import RequestContext, Services, own_context, own_event
-from souvenance.core.search import reading
 from souvenance.decoders import settled
 from souvenance.domain.audit import OK
 from souvenance.domain.directory import WEBHOOK
@@ -133,13 +131,10 @@ class Worker:
                 self._services.meaning.touch(every_compartment(tx))
 
     def work_once(self) -> bool:
-        """Do the next job, or let the index keep up; whether there was a job. Raises: Unavailable."""
+        """Do the next piece of work; whether there was one. Raises: Unavailable."""
         self.busy = True
         try:
-            found = self._work_once()
-            if not found:
-                self._services.index.keep_up(self._store, partial(reading, self._services))
-            return found
+            return self._work_once()
         finally:
             self.busy = False
 

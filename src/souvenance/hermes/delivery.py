@@ -15,8 +15,8 @@ import msgspec
 from msgspec import Struct
 
 from souvenance.agents.conversation_scope import ConversationScope
-from souvenance.agents.gated_memory import CallableGate, GatedMemory, members_of
-from souvenance.agents.narrow_tokens import NarrowTokens
+from souvenance.agents.gated_memory import GatedMemory, members_of
+from souvenance.agents.narrow_tokens import CallableGate, NarrowTokens
 from souvenance.agents.recalled import AI, USER
 from souvenance.agents.redaction import redact
 from souvenance.decoders import settled

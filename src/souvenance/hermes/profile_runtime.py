@@ -25,8 +25,8 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from souvenance.agents.conversation_scope import ConversationScope
-from souvenance.agents.gated_memory import CallableGate, GatedMemory, Together, answer_or_error
-from souvenance.agents.narrow_tokens import NarrowTokens
+from souvenance.agents.gated_memory import GatedMemory, Together, answer_or_error
+from souvenance.agents.narrow_tokens import CallableGate, NarrowTokens
 from souvenance.errors import (
     Denied,
     Misconfigured,

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from souvenance.adapters.private_files import secret_of
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy
-from souvenance.agents.narrow_tokens import Narrowed
+from souvenance.agents.narrow_tokens import CallableGate, Narrowed
 from souvenance.config import settings_from
 from souvenance.domain import capability
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
@@ -31,17 +31,11 @@ _FINISH_WORK_SECONDS = 5.0
 _REPLICATE_SECONDS = 5.0
 
 
-class Caller(Protocol):
-    """The gate, in this process or behind a URL."""
-
-    def call(self, operation: Operation, credentials: Credentials, request: Request) -> Any: ...
-
-
 class Connection:
     """Thread-safe. The argument of `close` says whether to finish background work first."""
 
     def __init__(
-        self, gate: Caller, token: str, workspace: str | None, close: Callable[[bool], None]
+        self, gate: CallableGate, token: str, workspace: str | None, close: Callable[[bool], None]
     ) -> None:
         """Raises: CapMissing."""
         if not token:

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from souvenance.domain.line import GivenFields, shared_fields
+from souvenance.domain.line import GivenFields
 from souvenance.gate import messages as m
 from souvenance.gate.conversation.conclusions import ConclusionAnswer
 from souvenance.gate.conversation.context import PeerContextAnswer, SessionContextAnswer
 from souvenance.gate.conversation.messages import MessageAnswer
+
+_T = TypeVar("_T", bound=Struct)
+
+
+def _made(kind: type[_T], found: Struct, **named: str) -> _T:
+    """Each field has the value of its name in the answer, or of the name given here, or its default."""
+    values = {name: getattr(found, named.get(name, name), None) for name in kind.__struct_fields__}
+    return kind(**{name: value for name, value in values.items() if value is not None})
 
 
 class Line(GivenFields, frozen=True, kw_only=True):
     """A line of memory."""
 
     id: str
-    text: str
+    text: str = ""
     """Empty if the token may list lines and not read them."""
     namespace: str
     kind: str
@@ -41,21 +49,7 @@ class Line(GivenFields, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, found: m.RecalledLine | m.LineAnswer | m.ListedLine) -> Line:
-        return cls(
-            **shared_fields(GivenFields, found),
-            id=found.id,
-            text=found.text or "",
-            namespace=found.namespace,
-            kind=found.kind,
-            created_at=found.created_at,
-            occurred_at=found.occurred_at,
-            score=getattr(found, "score", None),
-            matched=getattr(found, "matched", True),
-            trust=found.trust,
-            metadata=getattr(found, "metadata", None),
-            replaces=getattr(found, "supersedes", None),
-            replaced_by=getattr(found, "invalidated_by", None),
-        )
+        return _made(cls, found, replaces="supersedes", replaced_by="invalidated_by")
 
 
 class Forgotten(Struct, frozen=True, kw_only=True):
@@ -70,12 +64,7 @@ class Forgotten(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, found: m.ForgetAnswer) -> Forgotten:
-        return cls(
-            lines=found.lines,
-            namespaces=found.namespaces,
-            scrubbed=found.scrubbed,
-            receipt=found.receipt,
-        )
+        return _made(cls, found)
 
 
 class Message(Struct, frozen=True, kw_only=True):
@@ -91,14 +80,7 @@ class Message(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, found: MessageAnswer) -> Message:
-        return cls(
-            id=found.id,
-            text=found.content,
-            peer=found.peer_id,
-            session=found.session_id,
-            created_at=found.created_at,
-            metadata=found.metadata,
-        )
+        return _made(cls, found, text="content", peer="peer_id", session="session_id")
 
 
 class Conclusion(Struct, frozen=True, kw_only=True):
@@ -112,20 +94,18 @@ class Conclusion(Struct, frozen=True, kw_only=True):
     """The peer that it is about."""
     level: str
     """How it was found: `explicit` if it was said, `deductive` or `inductive` if it was reasoned."""
-    session: str | None
+    session: str | None = None
     created_at: datetime
 
     @classmethod
     def of(cls, found: ConclusionAnswer) -> Conclusion:
-        return cls(
-            id=found.id,
-            text=found.content,
-            observer=found.observer_id,
-            about=found.observed_id,
-            level=found.level,
-            session=found.session_id,
-            created_at=found.created_at,
-        )
+        named = {
+            "text": "content",
+            "observer": "observer_id",
+            "about": "observed_id",
+            "session": "session_id",
+        }
+        return _made(cls, found, **named)
 
 
 class Context(Struct, frozen=True, kw_only=True):

@@ -8,13 +8,11 @@ from typing import Protocol
 class Clock(Protocol):
     def now(self) -> int:
         """Milliseconds since 1970 UTC."""
-        ...
 
 
 class Zone(Protocol):
     def offset(self, at: int) -> int:
         """By how many milliseconds the clocks on people's walls are ahead of UTC at that moment."""
-        ...
 
 
 class UniversalTime:
@@ -25,4 +23,3 @@ class UniversalTime:
 class Entropy(Protocol):
     def take(self, size: int) -> bytes:
         """Unpredictable bytes, never the same twice."""
-        ...

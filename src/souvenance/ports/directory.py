@@ -32,15 +32,12 @@ class Directory(Protocol):
 
     def named(self, workspace: str, kind: str, names: Collection[str]) -> list[Entry]:
         """Those of the entries that have one of the names, in order of name."""
-        ...
 
     def add(self, entry: Entry) -> bool:
         """Enter it; False, and no change, if the name is taken in that workspace and kind."""
-        ...
 
     def update(self, entry: Entry) -> None:
         """Replace metadata and configuration of the entry of that name; nothing else of it changes."""
-        ...
 
     def remove(self, workspace: str, kind: str, name: str) -> bool: ...
 
@@ -55,53 +52,44 @@ class Directory(Protocol):
         limit: int | None = None,
     ) -> list[Entry]:
         """In order of uid. Workspace None: of all workspaces, which only makes sense for workspaces."""
-        ...
 
     def count(self, workspace: str | None, kind: str, namespaces: Collection[str] | None = None) -> int: ...
 
     def namespaces(self, workspace: str, kind: str) -> list[str]:
         """Those of the entries of that kind, in order of name."""
-        ...
 
     def add_membership(self, membership: Membership) -> None:
         """Add it, or replace `until` and `configuration` of the one with its ends, kind and `since`."""
-        ...
 
     def memberships(
         self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
     ) -> list[Membership]:
         """The memberships with these ends, in order of (since, holder, held)."""
-        ...
 
     def sessions_with(
         self, workspace: str, peers: Collection[str], namespaces: Collection[str] | None = None
     ) -> list[str]:
         """The sessions that any of these peers is in now, in order of name: of these namespaces, or any."""
-        ...
 
     def newest_sessions(
         self, workspace: str, peer: str, namespaces: Collection[str] | None, offset: int, limit: int
     ) -> list[Entry]:
         """A page of the sessions that the peer is in now, of these namespaces or any, newest first."""
-        ...
 
     def remove_memberships(
         self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
     ) -> int:
         """Remove the memberships with these ends, as if they had never been; how many there were."""
-        ...
 
     def batch(self, workspace: str, session: str, digest: bytes) -> Batch | None: ...
 
     def keep_batch(self, batch: Batch, forget_before: int) -> None:
         """Keep the batch in place of an earlier one with its digest, and drop the session's older ones."""
-        ...
 
     def drop_batches(self, workspace: str, session: str) -> None: ...
 
     def remove_workspace(self, workspace: str) -> None:
         """Every entry, membership and batch of the workspace."""
-        ...
 
 
 class Work(Protocol):
@@ -116,68 +104,54 @@ class Work(Protocol):
         none, and come one at a time. The tasks come back with `holder` and `until` set and `attempts`
         increased.
         """
-        ...
 
     def finish(self, task: Task) -> bool:
         """Take the task off the list and count its units as done; False, and no change, if it is not
         there or not held by `task.holder` any more."""
-        ...
 
     def keep_failed(self, task: Task, reason: str, at: int) -> None:
         """Keep a task that was finished without success, to be shown and tried again.
 
         Of each workspace the newest `MOST_FAILED` are kept.
         """
-        ...
 
     def failed(self, workspace: str, limit: int) -> list[FailedJob]:
         """The jobs that were given up, the newest first."""
-        ...
 
     def retry(self, workspace: str, seq: int, due: int) -> bool:
         """Put a job that was given up on the list again, and take its units back; False if there is none."""
-        ...
 
     def postpone(self, task: Task, due: int) -> bool:
         """Put the task back, not to be claimed before `due`; False as `finish`."""
-        ...
 
     def defer(self, workspace: str, session: str | None, kind: str, due: int) -> int | None:
         """Have the jobs of that kind of the session, or of every session, fall due then, sooner or later,
         as far as nobody holds or tried them; the first turn among them, None if there are none."""
-        ...
 
     def is_due(self, now: int) -> bool:
         """Whether `claim` may find something; that it does not is rare."""
-        ...
 
     def next_due(self) -> int | None:
         """When the earliest job or lease falls due: the soonest that `claim` may find something."""
-        ...
 
     def waiting(self, now: int) -> tuple[int, int | None]:
         """How many jobs are due and held by nobody, and when the first of them fell due."""
-        ...
 
     def left(self, workspace: str, session: str | None, kinds: Collection[str], namespace: str) -> bool:
         """Whether there is a job of these kinds for the session, or for None, there, held by someone or
         not."""
-        ...
 
     def owed(self, workspace: str, kinds: Collection[str], *, after: int = 0, limit: int) -> list[Task]:
         """The first jobs of these kinds behind that number, in their order, held or not."""
-        ...
 
     def tallies(
         self, workspace: str, kinds: Collection[str], now: int, namespaces: Collection[str] | None = None
     ) -> list[Tally]:
         """By session and peer, in that order, of these namespaces or else of all. A lease that ran out is
         pending."""
-        ...
 
     def drop(
         self, workspace: str, session: str | None = None, namespaces: Collection[str] | None = None
     ) -> None:
         """Forget the work, and what was done, of a session or of the whole workspace, as far as it lies in
         these namespaces, or else wherever it lies."""
-        ...

@@ -29,24 +29,19 @@ class Embedder(Protocol):
     @property
     def dimensions(self) -> int:
         """Raises: Misconfigured, Tampered."""
-        ...
 
     @property
     def description(self) -> str:
         """One line for people."""
-        ...
 
     def passages(self, texts: Sequence[str]) -> list[bytes]:
         """The vectors of texts to be found: little-endian 32-bit floats.
 
         Raises: Unavailable, Misconfigured, Tampered.
         """
-        ...
 
     def question(self, text: str) -> bytes:
         """The vector of what is looked for. Raises: Unavailable, Misconfigured, Tampered."""
-        ...
 
     def close(self) -> None:
         """Let go of what it holds; it is not asked after that."""
-        ...

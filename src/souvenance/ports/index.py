@@ -22,7 +22,7 @@ from msgspec import Struct
 from souvenance.domain.names import Compartment
 from souvenance.language.questions import Wants
 from souvenance.language.times import TimeSpan
-from souvenance.ports.store import Store, Transaction
+from souvenance.ports.store import Transaction
 
 Place = tuple[Compartment, str]
 """A line's compartment, and its id there."""
@@ -49,17 +49,6 @@ Freshen = Callable[[Collection[str]], Fresh]
 def nothing_fresh(known: Collection[str]) -> Fresh:
     """A `Freshen` that finds none."""
     return Fresh()
-
-
-class Reading(Struct, frozen=True):
-    """How the vectors of a compartment are read, and in which space they are."""
-
-    space: str
-    open: Opened
-
-
-Readings = Callable[[Transaction, Compartment], Reading | None]
-"""How a compartment's vectors are read in a transaction; None if they are not."""
 
 
 class IndexQuery(Struct, frozen=True):
@@ -137,24 +126,9 @@ class Index(Protocol):
         inquiry's bounds that have vectors lie farther (of fewer than `relevance.FEW_ALIKE`, `relevance.USUAL`
         is usual). Only those are told that have vectors in its space; nothing if meaning is left aside.
         """
-        ...
-
-    def touch(self, compartment: Compartment, *, vectors: bool = False) -> None:
-        """Know that something is being written to the compartment, and whether that lasts is not known yet;
-        or that lines of it were given vectors."""
-        ...
-
-    def keep_up(self, store: Store, readings: Readings) -> None:
-        """Do for compartments that were touched, or asked about when the question's vector was not known,
-        what the next question would have to wait for. It changes no answer.
-
-        Raises: Unavailable if the store is out of reach.
-        """
-        ...
 
     def forget(self) -> None:
         """Drop everything cached."""
-        ...
 
 
 class Debt(NamedTuple):
@@ -184,42 +158,33 @@ class Renewal(Protocol):
 
     def analysis(self) -> str:
         """By which analysis tokens are made; empty in a store that never said."""
-        ...
 
     def analyse_by(self, analysis: str) -> None: ...
 
     def owe(self, compartments: Collection[Compartment]) -> None:
         """Note that these compartments are to be made anew; one that is noted already stays as far as it
         is."""
-        ...
 
     def next(self, *within: str) -> Debt | None:
         """The first of the compartments that are to be made anew."""
-        ...
 
     def lines(self, debt: Debt, most: int) -> list[tuple[int, str]]:
         """The next of its lines: the numbers of their changes, and their ids."""
-        ...
 
     def renew(self, compartment: Compartment, lines: Sequence[Renewed]) -> None:
         """Replace what these are found by, as far as they are still indexed; their vectors stay.
 
         An index that knew the compartment sees it only once the workspace's compartments were touched.
         """
-        ...
 
     def reach(self, debt: Debt) -> None:
         """The compartment is made anew up to that change; nothing if it was already, or is not owed."""
-        ...
 
     def settle(self, compartment: Compartment) -> None:
         """The compartment is made anew, or is gone."""
-        ...
 
     def owed(self, *within: str) -> int:
         """How many lines are still to be made anew."""
-        ...
 
     def lacking(self, space: str, *within: str) -> int:
         """How many indexed lines have no vector in that space."""
-        ...

@@ -20,33 +20,25 @@ class Keyring(Protocol):
     @property
     def instance(self) -> str:
         """The name of this installation: issuer and audience of its caps."""
-        ...
 
     def wrap(self, key: bytes, context: bytes) -> bytes:
         """The key, sealed under the current root key and bound to the context."""
-        ...
 
     def unwrap(self, wrapped: bytes, context: bytes) -> bytes:
         """Raises: WrongKey, Tampered."""
-        ...
 
     def add_root(self) -> None:
         """Make a new root key current and keep the old ones for unwrapping."""
-        ...
 
     def retire_old_roots(self) -> None:
         """Destroy the root keys that were there before this keyring's `add_root`, and no others: another
         process may have begun a rotation of its own."""
-        ...
 
     def signer(self) -> tuple[str, Ed25519PrivateKey]:
         """The key id and key that sign new caps."""
-        ...
 
     def issuers(self, kid: str) -> Mapping[str, Ed25519PublicKey]:
         """The trusted keys, looked up anew when `kid` is not among those known."""
-        ...
 
     def rotate_signer(self) -> str:
         """Make a new signing key current; caps of the old one stay valid until it is revoked."""
-        ...

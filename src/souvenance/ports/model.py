@@ -49,7 +49,7 @@ class SourceStatement(Struct, frozen=True):
     """If it was so before and something that was said later holds now: the id of that."""
 
 
-class Told(Struct, frozen=True):
+class ModelAnswer(Struct, frozen=True):
     """An answer, and the ids of the statements it rests on."""
 
     text: str
@@ -153,7 +153,7 @@ class ModelQuestion(Struct, frozen=True):
     """Whether the words are told as they come; if not, an answer that rests on nothing is not given."""
 
 
-Telling = Generator[str, None, Told]
+AnswerPieces = Generator[str, None, ModelAnswer]
 """An answer as it is made: its pieces, and in the end the whole."""
 
 
@@ -163,24 +163,20 @@ class Dialectic(Protocol):
     @property
     def name(self) -> str:
         """What answers say they were made by."""
-        ...
 
     def revise(self, reading: ModelReading) -> list[Revision]:
         """What a stretch changes in what is known about the people in it. Raises: ModelUnavailable."""
-        ...
 
     def summarise(
         self, earlier: str | None, turns: Sequence[Turn], most_tokens: int, count: Callable[[str], int]
     ) -> str:
         """The earlier summary and the turns after it, in at most so many tokens. Raises: ModelUnavailable."""
-        ...
 
-    def tell(self, inquiry: ModelQuestion) -> Telling:
+    def tell(self, inquiry: ModelQuestion) -> AnswerPieces:
         """Raises: ModelUnavailable before the first piece; whatever the inquiry's search raises.
 
         A model that breaks off after that ends its answer with words that say so.
         """
-        ...
 
 
 class ModelState(Struct, frozen=True):
@@ -207,7 +203,6 @@ class Model(Protocol):
     @property
     def tasks(self) -> Mapping[str, str]:
         """The name of the model for each task that it does."""
-        ...
 
     @property
     def pace(self) -> Pace: ...
@@ -218,8 +213,6 @@ class Model(Protocol):
 
     def observe(self, observer: Observer) -> None:
         """Have every call of a model watched from now on."""
-        ...
 
     def stop(self) -> None:
         """Break off what is being asked, and ask nothing more."""
-        ...

@@ -31,15 +31,12 @@ class Objects(Protocol):
 
         Raises: StorageUnavailable.
         """
-        ...
 
     def replace(self, key: str, data: bytes) -> None:
         """Store the object, in place of any that is there. Raises: StorageUnavailable."""
-        ...
 
     def get(self, key: str) -> bytes | None:
         """Raises: StorageUnavailable."""
-        ...
 
     def keys(self, prefix: str = "", after: str = "") -> list[str]:
         """The next keys under a prefix (whole segments, ending with '/', or empty), up to `MOST_LISTED`.
@@ -48,11 +45,9 @@ class Objects(Protocol):
         together, in byte order; which of two folders comes first is the store's affair.
         Raises: StorageUnavailable.
         """
-        ...
 
     def delete(self, keys: Sequence[str]) -> None:
         """Remove the objects; one that is not there is no error. Raises: StorageUnavailable."""
-        ...
 
 
 def checked(key: str) -> str:
@@ -70,8 +65,7 @@ COMPARTMENT = "room"
 
 
 class ChangeNote(NamedTuple):
-    """Something of a compartment that must be looked at. `stamp` is that of the last note or
-    claim."""
+    """Something of a compartment that must be looked at. `stamp` is that of the last note or claim."""
 
     compartment: Compartment
     what: str
@@ -92,36 +86,27 @@ class Replication(Protocol):
 
     def note(self, replication: Collection[ChangeNote]) -> None:
         """Note them, each due at once, and in place of an earlier note of the same."""
-        ...
 
     def note_everything(self, stamp: str) -> None:
         """Note every line, replacement and key of the store."""
-        ...
 
     def due(self, now: int) -> bool:
         """Whether there is any to claim."""
-        ...
 
     def claim(self, stamp: str, *, now: int, until: int, most: int) -> Sequence[ChangeNote]:
         """Take some that are due, by compartment, and stamp them; until then nobody else is given them."""
-        ...
 
     def done(self, replication: ChangeNote) -> None:
         """Take the note away; if it does not bear that stamp any more, make it anew."""
-        ...
 
     def postpone(self, replication: ChangeNote, due: int) -> None:
         """Let it be claimed from then on."""
-        ...
 
     def waiting(self, workspace: str | None = None, owner: str | None = None) -> int:
         """How many there are, in all, of a workspace or of one owner there."""
-        ...
 
     def mirrored(self) -> bool:
         """Whether changes of this store are noted."""
-        ...
 
     def begin(self) -> None:
         """From now on, changes of this store are to be noted, in every process."""
-        ...

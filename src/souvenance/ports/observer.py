@@ -27,10 +27,8 @@ class Watched(Protocol):
 
     def count(self, what: str, number: int) -> None:
         """So many of something came of it."""
-        ...
 
 
 class Observer(Protocol):
     def watch(self, kind: str, name: str) -> AbstractContextManager[Watched]:
         """Watch one piece of work, from entering to leaving."""
-        ...

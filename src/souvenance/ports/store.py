@@ -55,11 +55,9 @@ class SignIns(Protocol):
 
     def use_client(self, client_id: str, now: int) -> None:
         """Note that it was let in; what was noted first stays."""
-        ...
 
     def strangers(self) -> int:
         """How many clients registered that nobody let in."""
-        ...
 
     def add(self, signin: SignIn) -> None: ...
 
@@ -67,35 +65,28 @@ class SignIns(Protocol):
 
     def of_cap(self, jti: str) -> SignIn | None:
         """The sign-in whose sealed cap has that id."""
-        ...
 
     def every(self) -> list[SignIn]:
         """All of them, in order of id."""
-        ...
 
     def use(self, signin_id: str, now: int) -> None:
         """Note that a token was fetched now, the last time so far."""
-        ...
 
     def reseal(self, signin_id: str, sealed: bytes) -> None: ...
 
     def end(self, signin_id: str) -> None:
         """Forget the sign-in and its slips."""
-        ...
 
     def keep(self, slip: Slip) -> None:
         """Remember the slip, in place of what was known of it."""
-        ...
 
     def slip(self, kind: str, hashed: bytes) -> Slip | None: ...
 
     def slips(self, kind: str) -> list[Slip]:
         """All of that kind, in order of hash."""
-        ...
 
     def spend(self, kind: str, hashed: bytes, now: int) -> bool:
         """Mark the slip as spent; False, and no change, if it was already or is not there."""
-        ...
 
     def drop(self, kind: str, hashed: bytes) -> None: ...
 
@@ -103,12 +94,10 @@ class SignIns(Protocol):
 
     def count(self, kind: str) -> int:
         """How many slips of that kind there are."""
-        ...
 
     def sweep(self, now: int) -> None:
         """Forget what is over: slips past their time, those spent long ago, ended and never fetched sign-ins,
         and clients that nobody let in for a day."""
-        ...
 
 
 class ChangeMarks(Struct, frozen=True):
@@ -198,64 +187,51 @@ class TurnQuery(Struct, frozen=True):
 class StoredLines(Protocol):
     def append(self, line: SealedLine) -> bool:
         """Store the line; False, and no change, if its compartment has that id or its session that turn."""
-        ...
 
     def get(self, compartment: Compartment, line_id: str) -> SealedLine | None: ...
 
     def get_all(self, compartment: Compartment, line_ids: Collection[str]) -> list[SealedLine]:
         """Those of the lines that are there, in order of id."""
-        ...
 
     def walk(self, span: LineQuery) -> list[SealedLine]:
         """Without `history`, neither invalidated lines nor tombstones."""
-        ...
 
     def ids(self, span: LineQuery) -> list[str]:
         """The ids that `walk` would give."""
-        ...
 
     def invalidate(self, compartment: Compartment, target: str, by: str) -> bool:
         """Mark the target as replaced; False, and no change, if it already is or is not there."""
-        ...
 
     def delete(self, compartment: Compartment, line_ids: Collection[str]) -> int:
         """Remove the lines, the notes of what replaced them and what they cite; how many there were.
 
         What they replaced stays invalidated.
         """
-        ...
 
     def delete_compartment(self, compartment: Compartment) -> int:
         """Remove every line of the compartment; how many there were."""
-        ...
 
     def count(self, compartment: Compartment) -> int: ...
 
     def namespaces(self, workspace: str, owner: str) -> list[str]:
         """The namespaces of an owner that hold any line, in order of name."""
-        ...
 
     def compartments(self) -> list[Compartment]:
         """Every compartment of every workspace that holds any line, in order."""
-        ...
 
     def storage(
         self, workspace: str, owner: str | None, namespaces: Collection[str] | None
     ) -> list[tuple[str, str, str, int, int]]:
         """By owner, namespace and kind, in that order: how many lines there are, and their sealed bytes."""
-        ...
 
     def annotate(self, compartment: Compartment, line_id: str, metadata: str) -> bool:
         """Replace the line's metadata; False if there is no such line."""
-        ...
 
     def turns(self, span: TurnQuery) -> list[SealedLine]:
         """Lines that have a turn in the session, of any owner."""
-        ...
 
     def last_turn(self, workspace: str, session: str) -> int:
         """The highest turn of the session; 0 if it has none."""
-        ...
 
     def count_turns(self, workspace: str, session: str) -> int: ...
 
@@ -269,17 +245,14 @@ class StoredLines(Protocol):
     ) -> list[tuple[str, int, int, int]]:
         """Of each owner of turns, or of these: in which step of time after `since` (-1 before it), how many,
         when last."""
-        ...
 
     def observers(
         self, workspace: str, about: str, namespaces: Collection[str] | None
     ) -> list[tuple[str, int, str]]:
         """Who holds lines about that peer that were not invalidated: how many, and the newest id."""
-        ...
 
     def views(self, span: ViewQuery) -> list[SealedLine]:
         """Lines about peers, without those that were invalidated."""
-        ...
 
     def view(
         self, workspace: str, line_id: str, namespaces: Collection[str] | None = None
@@ -288,23 +261,18 @@ class StoredLines(Protocol):
 
         Of several, the first by owner and namespace.
         """
-        ...
 
     def alike(self, compartment: Compartment, about: str, likeness: bytes) -> SealedLine | None:
         """The oldest line of the compartment about that peer with this likeness that was not invalidated."""
-        ...
 
     def reinforce(self, compartment: Compartment, line_id: str, times: int) -> None:
         """Count that the line was concluded so many times more."""
-        ...
 
     def of_session(self, workspace: str, owner: str, session: str) -> list[LinePlace]:
         """Every line of that owner in the session, of any namespace and kind, in order of (namespace, id)."""
-        ...
 
     def cite(self, compartment: Compartment, line_id: str, sources: Collection[str]) -> None:
         """Note that the line follows from these lines of its workspace; what is noted already stays so."""
-        ...
 
     def cited(
         self, workspace: str, line_ids: Collection[str], *, compartment: Compartment | None = None
@@ -313,15 +281,12 @@ class StoredLines(Protocol):
 
         With a compartment, of its lines alone: in another compartment there may be a line of the same id.
         """
-        ...
 
     def citing(self, workspace: str, sources: Collection[str]) -> list[tuple[Compartment, str]]:
         """The lines that follow from any of these, in order of compartment and id, each once."""
-        ...
 
     def uncite(self, workspace: str, sources: Collection[str]) -> None:
         """Forget that anything follows from these."""
-        ...
 
 
 class Comparing(Protocol):
@@ -335,11 +300,9 @@ class Comparing(Protocol):
 
         With `most`, only so many that lie nearest; in a very large compartment an index may miss a few.
         """
-        ...
 
     def place(self, compartment: Compartment, space: str, line_id: str) -> bytes | None:
         """A line's vector of little-endian 32-bit floats, if it has one."""
-        ...
 
 
 class Terms(Protocol):
@@ -348,7 +311,6 @@ class Terms(Protocol):
     @property
     def comparing(self) -> Comparing | None:
         """Who compares vectors here; None where they are sealed, and compared by who can open them."""
-        ...
 
     def add(
         self, compartment: Compartment, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID
@@ -360,11 +322,9 @@ class Terms(Protocol):
 
     def indexed(self, compartment: Compartment, line_ids: Collection[str] | None = None) -> set[str]:
         """Those of the lines, or without them of all lines, that have tokens or a vector."""
-        ...
 
     def since(self, compartment: Compartment, seq: int) -> Feed:
         """The changes after `seq`, in order. A line's tokens are gone once it was removed."""
-        ...
 
     def lie(self, compartment: Compartment, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
         """Give lines, by their ids, their vectors in that space, in place of any that they had: sealed, or
@@ -372,51 +332,42 @@ class Terms(Protocol):
 
         What is given to a line that is not indexed is dropped.
         """
-        ...
 
     def vectors(self, compartment: Compartment, space: str, seq: int) -> list[Vector]:
         """Those given after `seq`, in order. A store that compares them is not asked."""
-        ...
 
     def lacking(self, compartment: Compartment, space: str, most: int, beyond: int = 0) -> list[str]:
         """The ids of indexed lines that have no vector in that space, in the order in which they came.
 
         The first `beyond` of them are passed over.
         """
-        ...
 
     def newest_lacking(self, compartment: Compartment, space: str, most: int) -> list[str]:
         """Which lines of the compartment's newest so many changes have no vector in that space, newest
         first."""
-        ...
 
     def spaces(self) -> dict[str, int]:
         """How many vectors there are in each space."""
-        ...
 
     def leave(self, space: str, most: int) -> int:
         """Drop up to so many vectors of a space that is no longer used; how many went.
 
         To use it again, touch the compartments first.
         """
-        ...
 
 
 class Keys(Protocol):
     def of(self, workspace: str, owner: str, namespaces: Collection[str] | None = None) -> list[WrappedKey]:
         """The keys of an owner's compartments (of all of them without `namespaces`), by compartment, oldest
         epoch first."""
-        ...
 
     def add(self, key: WrappedKey) -> None: ...
 
     def rewrap(self, key: WrappedKey) -> None:
         """Replace the wrapped form of a key that is already there."""
-        ...
 
     def next_epoch(self, workspace: str) -> int:
         """A number never given before in this workspace."""
-        ...
 
     def every(self) -> list[WrappedKey]: ...
 
@@ -428,11 +379,9 @@ class Caps(Protocol):
 
     def revocations(self, workspace: str) -> list[Revocation]:
         """Those of the workspace and those that hold everywhere."""
-        ...
 
     def burn(self, workspace: str, proof: str, now: int, until: int) -> bool:
         """Remember a proof's id until then; False if it was used before."""
-        ...
 
 
 class WantedRows(Struct, frozen=True):
@@ -498,22 +447,18 @@ class Transaction(Protocol):
 
     def touch(self, workspace: str, *, caps: bool = False, compartments: bool = False) -> None:
         """Tell every process that what it cached of this kind is stale."""
-        ...
 
     def owe_scrub(self) -> None:
         """Remember that something was deleted whose bytes must still go.
 
         Raises: SchemaUnknown if something in the store may keep copies of deleted rows.
         """
-        ...
 
     def differences(self) -> list[Difference]:
         """How the store's schema differs from the one that this version makes."""
-        ...
 
     def workspaces(self) -> Sequence[str]:
         """Every workspace that has an audit log, in order of name."""
-        ...
 
 
 class Store(Protocol):
@@ -526,15 +471,12 @@ class Store(Protocol):
 
         Where the store can, it waits for no other writer and passes over what others are claiming.
         """
-        ...
 
     def scrub(self) -> bool:
         """Take deleted bytes out of every file; False if another process prevents it for now."""
-        ...
 
     def scrub_pending(self) -> bool:
         """Whether something was deleted since the last complete scrub."""
-        ...
 
     def close(self) -> None: ...
 
@@ -551,15 +493,12 @@ class LateRows(Protocol):
     @property
     def waiting(self) -> bool:
         """Whether there may be any."""
-        ...
 
     def add(self, row: LateRow) -> None:
         """Keep the row: it outlives the process, and a loss of power. Raises: StorageUnavailable."""
-        ...
 
     def drain(self, append: Callable[[Sequence[LateRow]], None]) -> None:
         """Hand over all rows, and drop them once that has returned. What is handed over may come again.
 
         Raises: StorageUnavailable, and what `append` raises.
         """
-        ...

@@ -38,7 +38,6 @@ class Spelling(Protocol):
 
     def meant(self, word: str) -> str | None:
         """The known word one slip away, the commonest of several; None for one that is known or like none."""
-        ...
 
 
 class NoSpelling:
@@ -55,7 +54,6 @@ class Thesaurus(Protocol):
 
     def similar(self, term: str) -> Sequence[tuple[str, float]]:
         """Other terms, each with how close it is: above 0 and below 1, the closest first."""
-        ...
 
 
 class NoThesaurus:

@@ -51,25 +51,13 @@ class WriteQueueStatus(Struct, frozen=True):
 
 class WriteQueue(Protocol):
     def put(self, lane: str, body: dict[str, Any], *, held: bool = False) -> str:
-        """The id of the write. The body is JSON.
-
-        Raises: StorageUnavailable.
-        """
-        ...
+        """The id of the write. The body is JSON. Raises: StorageUnavailable."""
 
     def held(self, lane: str) -> int:
-        """How many writes of the lane are held.
-
-        Raises: StorageUnavailable.
-        """
-        ...
+        """How many writes of the lane are held. Raises: StorageUnavailable."""
 
     def release(self, lane: str) -> None:
-        """Let what is held of the lane be delivered.
-
-        Raises: StorageUnavailable.
-        """
-        ...
+        """Let what is held of the lane be delivered. Raises: StorageUnavailable."""
 
     def deliver(self, handler: Callable[[QueuedWrite], None]) -> bool:
         """Offer every write that is not held, once; whether none of those is left.
@@ -79,10 +67,8 @@ class WriteQueue(Protocol):
 
         Raises: StorageUnavailable.
         """
-        ...
 
     def standing(self) -> WriteQueueStatus:
         """Raises: StorageUnavailable."""
-        ...
 
     def close(self) -> None: ...

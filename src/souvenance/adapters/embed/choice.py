@@ -1,24 +1,47 @@
-"""Which embedder the settings ask for, how that is told, and those of fastembed.
+"""Which embedder the settings ask for, and those that are not local: fastembed's, and any endpoint that
+speaks OpenAI's `/v1/embeddings`.
 
-fastembed fetches a model's weights when it is first used.
+fastembed fetches a model's weights when it is first used. An endpoint's texts are cut by their characters, as
+nobody here knows how the model counts. One that refuses a batch is asked for each text alone, and for less of
+a text that it refuses alone. The number of dimensions is asked for only if the model's own is another: many
+endpoints refuse to be asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from souvenance.adapters.embed.endpoint import Rest
-from souvenance.adapters.embed.local import INSTALL, failures, installed, keep_quiet, packaged, packed
+import msgspec
+from msgspec import Struct
+
+from souvenance.adapters.embed.local import (
+    INSTALL,
+    failures,
+    folder_named,
+    installed,
+    keep_quiet,
+    packaged,
+    packed,
+)
 from souvenance.adapters.private_files import secret_of
+from souvenance.decoders import settled
 from souvenance.domain.embedding import AUTO, NONE, EmbedderSettings
+from souvenance.domain.upstream import below, is_address
 from souvenance.errors import Misconfigured, Unavailable
 from souvenance.extras import install
 from souvenance.ports.embedder import Embedder
+
+if TYPE_CHECKING:
+    import httpx
+
 
 _RUNTIME = ("onnxruntime", "tokenizers")
 _MODULES = {
@@ -46,8 +69,6 @@ def choose(settings: EmbedderSettings) -> Embedder | None:
         case ("endpoint", _):
             return _endpoint(settings)
         case ("folder:", name) if name:
-            from souvenance.adapters.embed.local import folder_named
-
             return folder_named(name)
         case ("fastembed:", name) if name:
             return FastEmbedder(name)
@@ -93,13 +114,11 @@ def _endpoint(settings: EmbedderSettings) -> Embedder:
         raise Misconfigured(f"an embeddings endpoint needs {missing[0]}")
     if find_spec("httpx") is None:
         raise Misconfigured("what speaks HTTP is not installed", hint=f"{install('client')}.")
-    from souvenance.adapters.embed.endpoint import EndpointEmbedder
-
     key = None if settings.api_key is None else secret_of(settings.api_key)
     return EndpointEmbedder(base_url, model, dimensions, api_key=key)
 
 
-_REST_SECONDS = 60.0
+_LOADING_REST_SECONDS = 60.0
 _MOST_CHARACTERS = 8192
 
 
@@ -112,7 +131,7 @@ class FastEmbedder:
             raise Misconfigured("fastembed is not installed", hint=f"{install('fastembed')}.")
         self._model = model
         self._options = options
-        self._rest = Rest(_REST_SECONDS)
+        self._rest = Rest(_LOADING_REST_SECONDS)
         self._lock = Lock()
         self._loaded: Any = None
 
@@ -182,3 +201,225 @@ def _packed(found: Any) -> list[bytes]:
 
 def _begun(text: str) -> str:
     return text[:_MOST_CHARACTERS].encode("utf-8", "replace").decode()
+
+
+class Rest:
+    """Leaves alone for a while what has just failed: a recall must not wait for it again and again.
+
+    Any number of threads may use it.
+    """
+
+    def __init__(self, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._now = now
+        self._failed: tuple[float, Unavailable] | None = None
+
+    @contextmanager
+    def between(self) -> Iterator[None]:
+        """Around each try. Raises: Unavailable at once if the last try raised it a moment ago."""
+        failed = self._failed
+        if failed is not None and self._now() < failed[0]:
+            raise Unavailable(failed[1].detail, hint=failed[1].hint)
+        try:
+            yield
+        except Unavailable as error:
+            self._failed = (self._now() + self._seconds, error)
+            raise
+        self._failed = None
+
+
+PASSAGES_SECONDS = 60.0
+QUESTION_SECONDS = 5.0
+
+_CONNECT_SECONDS = 5.0
+_REST_SECONDS = 5.0
+_AT_ONCE = 32
+_CUTS = (8000, 2000, 500)
+_MOST_BYTES_EACH = 128 * 1024
+_FOR_NOW = {408, 409, 425, 429}
+_TOO_MUCH = {400, 413, 422}
+_JSON = {"content-type": "application/json"}
+
+
+class _Embedding(Struct):
+    embedding: list[float]
+    index: int | None = None
+
+
+class _Embeddings(Struct):
+    data: list[_Embedding]
+
+
+class _EndpointRefused(Exception):
+    """The endpoint does not take what it was sent."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"the embeddings endpoint answered {status}")
+        self.status = status
+
+
+class EndpointEmbedder:
+    """An `Embedder`. `base_url` is what `/embeddings` is added to."""
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        dimensions: int,
+        *,
+        api_key: str | None = None,
+        passages_seconds: float = PASSAGES_SECONDS,
+        question_seconds: float = QUESTION_SECONDS,
+        rest: Rest | None = None,
+    ) -> None:
+        """Raises: Misconfigured if that is no address."""
+        self._url = _address(base_url)
+        self._model = model
+        self._dimensions = dimensions
+        self._key = api_key
+        self._passages_seconds = passages_seconds
+        self._question_seconds = question_seconds
+        self._rest = rest or Rest(_REST_SECONDS)
+        self._lock = Lock()
+        self._client: httpx.Client | None = None
+        self._asks_for_dimensions = False
+
+    @property
+    def space(self) -> str:
+        """Identifies the endpoint without its address, since `explain` shows it to users."""
+        return f"endpoint/{sha256(self._url.encode()).hexdigest()[:12]}/{self._model}/{self._dimensions}"
+
+    @property
+    def dimensions(self) -> int:
+        return self._dimensions
+
+    @property
+    def description(self) -> str:
+        return f"{self._model}, {self._dimensions} dimensions, at {urlsplit(self._url).netloc}"
+
+    def passages(self, texts: Sequence[str]) -> list[bytes]:
+        """Raises: Unavailable, Misconfigured."""
+        found: list[bytes] = []
+        with self._rest.between():
+            for at in range(0, len(texts), _AT_ONCE):
+                found += self._vectors(texts[at : at + _AT_ONCE], self._passages_seconds)
+        return found
+
+    def question(self, text: str) -> bytes:
+        """Raises: Unavailable, Misconfigured."""
+        with self._rest.between():
+            return self._vectors([text], self._question_seconds)[0]
+
+    def close(self) -> None:
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _vectors(self, texts: Sequence[str], seconds: float) -> list[bytes]:
+        try:
+            return self._batch([_cut(text, _CUTS[0]) for text in texts], seconds)
+        except _EndpointRefused as refused:
+            if refused.status not in _TOO_MUCH:
+                raise _misconfigured(refused) from None
+        return [self._alone(text, seconds) for text in texts]
+
+    def _alone(self, text: str, seconds: float) -> bytes:
+        """One vector, of as much of the text as the endpoint takes."""
+        for characters in _CUTS:
+            try:
+                return self._batch([_cut(text, characters)], seconds)[0]
+            except _EndpointRefused as refused:
+                last = refused
+        raise _misconfigured(last)
+
+    def _batch(self, texts: list[str], seconds: float) -> list[bytes]:
+        """Raises: _EndpointRefused, Unavailable, Misconfigured."""
+        asks = self._asks_for_dimensions
+        found = self._asked(texts, seconds, asks=asks)
+        if not asks and any(len(values) != self._dimensions for values in found):
+            found = self._asked(texts, seconds, asks=True)
+            self._asks_for_dimensions = True
+        for values in found:
+            if len(values) != self._dimensions:
+                raise Misconfigured(
+                    f"the embeddings endpoint gives {len(values)} dimensions, not {self._dimensions}",
+                    hint="Set SOUVENANCE_EMBEDDER_DIMENSIONS to what the model gives.",
+                )
+        try:
+            return [packed(values) for values in found]
+        except ValueError:
+            raise Unavailable("the embeddings endpoint answered with what is no vector") from None
+
+    def _asked(self, texts: list[str], seconds: float, *, asks: bool) -> list[list[float]]:
+        body: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
+        if asks:
+            body["dimensions"] = self._dimensions
+        content = self._post(msgspec.json.encode(body), seconds, len(texts) * _MOST_BYTES_EACH)
+        try:
+            items = msgspec.json.decode(content, type=settled(_Embeddings)).data
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+            raise Unavailable("the embeddings endpoint's answer can't be read") from None
+        order = [at if item.index is None else item.index for at, item in enumerate(items)]
+        if sorted(order) != list(range(len(texts))):
+            raise Unavailable("the embeddings endpoint answered for other texts")
+        return [values for _, values in sorted(zip(order, (item.embedding for item in items), strict=True))]
+
+    def _post(self, content: bytes, seconds: float, most: int) -> bytes:
+        """The body of the answer. Raises: _EndpointRefused, Unavailable."""
+        import httpx
+
+        from souvenance.adapters.http_client import bounded
+
+        end = time.monotonic() + seconds
+        timeout = httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
+        url = below(self._url, "/embeddings")
+        try:
+            with self._connected().stream(
+                "POST", url, content=content, headers=_JSON, timeout=timeout
+            ) as response:
+                status = response.status_code
+                if status >= 500 or status in _FOR_NOW:
+                    raise Unavailable(f"the embeddings endpoint answered {status}")
+                if status != 200:
+                    raise _EndpointRefused(status)
+                return b"".join(bounded(response, most, end, _broken))
+        except httpx.TimeoutException:
+            raise Unavailable("the embeddings endpoint did not answer in time") from None
+        except httpx.HTTPError as error:
+            told = str(error) or type(error).__name__
+            raise Unavailable(f"the embeddings endpoint can't be reached: {told}") from error
+
+    def _connected(self) -> httpx.Client:
+        from souvenance.adapters.http_client import client
+
+        with self._lock:
+            if self._client is None:
+                self._client = client(self._url, self._key)
+            return self._client
+
+
+def _broken(reason: str) -> Unavailable:
+    return Unavailable(f"the embeddings endpoint failed: {reason}")
+
+
+def _misconfigured(refused: _EndpointRefused) -> Misconfigured:
+    return Misconfigured(
+        str(refused),
+        hint="Check SOUVENANCE_EMBEDDER_BASE_URL, SOUVENANCE_EMBEDDER_API_KEY and SOUVENANCE_EMBEDDER_MODEL.",
+    )
+
+
+def _cut(text: str, characters: int) -> str:
+    """The beginning; a space if there is nothing, as many endpoints refuse that."""
+    return text[:characters].encode("utf-8", "replace").decode().strip() or " "
+
+
+def _address(url: str) -> str:
+    """The URL without a slash at its end. Raises: Misconfigured."""
+    if not is_address(url):
+        raise Misconfigured(
+            "SOUVENANCE_EMBEDDER_BASE_URL must be like https://host/v1",
+            hint="A key has a variable of its own.",
+        )
+    return url.rstrip("/")

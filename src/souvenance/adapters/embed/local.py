@@ -24,7 +24,6 @@ import hashlib
 import math
 import os
 import platform
-import sys
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -99,10 +98,7 @@ def packed(values: Sequence[float]) -> bytes:
     length = math.hypot(*values)
     if not 0 < length < math.inf:
         raise ValueError("that is no vector")
-    floats = array("f", [value / length for value in values])
-    if sys.byteorder == "big":
-        floats.byteswap()
-    return floats.tobytes()
+    return array("f", [value / length for value in values]).tobytes()
 
 
 def keep_quiet() -> None:
@@ -318,10 +314,8 @@ def runs() -> bool:
 
 
 def packaged(weights: Path | None = None) -> LocalEmbedder:
-    """The embedder, on other weights than the package's if they are the same bytes.
-
-    Raises: Misconfigured if it is not installed.
-    """
+    """The embedder, on other weights than the package's if they are the same bytes. Raises: Misconfigured if
+    it is not installed."""
     if weights is None:
         folder = _package_folder()
         if folder is None or not runs():
@@ -339,7 +333,6 @@ def _packaged_network(weights: Path) -> Network:
 
 
 def _loaded_anew(weights: Path) -> Network:
-
     content = verified(weights, WEIGHTS)
     here = Path(__file__).parent
     graph = verified(here / "minilm.onnx", GRAPH)
@@ -426,9 +419,9 @@ def _settings(path: Path, kind: type[_T]) -> _T:
         raise Misconfigured(f"{path} can't be read: {error}") from error
 
 
-def _pooling(told: _Pooling) -> Pooling:
-    if told.first:
+def _pooling(given: _Pooling) -> Pooling:
+    if given.first:
         return "first"
-    if told.mean:
+    if given.mean:
         return "mean"
     raise Misconfigured("the model pools its tokens in a way that is not known here")

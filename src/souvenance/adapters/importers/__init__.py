@@ -1,1 +1,118 @@
-"""Readers of other memories: one module for each source. All give the same few kinds of records."""
+"""Readers of other memories, which all give the same few kinds of records; which source is which, and its
+reader.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from souvenance.adapters.importers import markdown
+from souvenance.adapters.importers.json_files import (
+    CHATGPT,
+    CONVERSATIONS,
+    JSONL,
+    MEM0,
+    ChatGPT,
+    Jsonl,
+    Mem0,
+    is_zip,
+)
+from souvenance.adapters.importers.source_files import decoded, elements, names_in, opened
+from souvenance.adapters.private_files import SourceFile
+from souvenance.domain.imports import ImportReader, Wanted
+from souvenance.domain.uploads import Upload
+from souvenance.errors import ImportUnreadable, ImportUnrecognised, Misconfigured
+from souvenance.extras import install
+
+HONCHO = "honcho"
+
+_FILES: dict[str, Callable[[SourceFile, Wanted], ImportReader]] = {
+    MEM0: Mem0,
+    CHATGPT: ChatGPT,
+    JSONL: Jsonl,
+    markdown.KIND: markdown.Markdown,
+}
+_ENDINGS = {
+    ".jsonl": JSONL,
+    ".ndjson": JSONL,
+    ".md": markdown.KIND,
+    ".markdown": markdown.KIND,
+}
+_URL = re.compile(r"https?://", re.IGNORECASE)
+_WORKSPACE = re.compile(r"(.*?)/v3(?:/workspaces/([^/?#]+))?/?")
+
+
+class _JsonShape(Struct):
+    """What tells the kinds of JSON apart."""
+
+    mapping: Any = None
+    memory: Any = None
+    results: Any = None
+
+
+def recognised(source: str | Upload) -> str:
+    """What the source is, where that can be told without guessing. Raises: ImportUnrecognised,
+    ImportUnreadable."""
+    if isinstance(source, str) and _URL.match(source):
+        return HONCHO
+    path = _file(source)
+    if isinstance(path, Path) and path.is_dir():
+        raise ImportUnrecognised(f"{source} is a folder", hint="Name one of its files.")
+    if is_zip(path):
+        if names_in(path, CONVERSATIONS):
+            return CHATGPT
+        raise ImportUnrecognised(f"{path.name} is an archive of something that is not known here")
+    if (ending := path.suffix.lower()) in _ENDINGS:
+        return _ENDINGS[ending]
+    if ending == ".json" and (kind := _kind_of_json(path)):
+        return kind
+    raise ImportUnrecognised(f"it can't be told what {path.name} is")
+
+
+def _file(source: str | Upload) -> SourceFile:
+    return Path(source).expanduser() if isinstance(source, str) else source
+
+
+def reader(source: str | Upload, kind: str | None, wanted: Wanted) -> ImportReader:
+    """The source, ready to be read. Raises: ImportUnrecognised, ImportUnreadable, InvalidInput,
+    Misconfigured."""
+    which = recognised(source) if kind is None else kind
+    if which == HONCHO:
+        return _honcho(str(source), wanted)
+    return _FILES[which](_file(source), wanted)
+
+
+def _honcho(source: str, wanted: Wanted) -> ImportReader:
+    if not _URL.match(source):
+        raise ImportUnreadable(f"{source} is no URL", hint="Name the base URL of the server: https://…")
+    try:
+        from souvenance.adapters.importers.honcho import Honcho
+    except ImportError:
+        raise Misconfigured("httpx is not installed", hint=f"Run: {install('client')}") from None
+    found = _WORKSPACE.fullmatch(source)
+    if found is None:
+        return Honcho(source, wanted)
+    named = unquote(found[2]) if found[2] else None
+    return Honcho(found[1], replace(wanted, workspace=named or wanted.workspace))
+
+
+def _kind_of_json(path: SourceFile) -> str | None:
+    """By the first element, or by the whole of what is no array."""
+    try:
+        with opened(path) as file:
+            first = next(elements(file, path.name), b"")
+            shape = decoded(first, _JsonShape, path.name)
+    except ImportUnreadable:
+        return None
+    if isinstance(shape.mapping, dict):
+        return CHATGPT
+    if isinstance(shape.memory, str) or isinstance(shape.results, list):
+        return MEM0
+    return None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from math import inf
 from typing import Any
 from urllib.parse import quote
 
@@ -14,7 +15,7 @@ import httpx
 import msgspec
 from msgspec import Struct
 
-from souvenance.adapters.http_client import client
+from souvenance.adapters.http_client import bounded, client
 from souvenance.adapters.importers.source_files import bag, clean, decoded, moment, shown
 from souvenance.domain.imports import (
     Card,
@@ -147,7 +148,8 @@ class Honcho:
             wait = float(2 ** (tries - 1))
             try:
                 with self._client.stream(method, path, params=dict(query), json=body) as answer:
-                    status, content = answer.status_code, _bounded(answer, path)
+                    status = answer.status_code
+                    content = b"".join(bounded(answer, _MOST_ANSWER_BYTES, inf, ImportUnreadable))
                     told = answer.headers.get("retry-after")
             except httpx.HTTPError as error:
                 status, content, told = 0, (str(error) or type(error).__name__).encode(), None
@@ -264,21 +266,11 @@ class _Copy:
         return self._server.asked(method, f"{self._base}{path}", query)
 
 
-def _bounded(answer: httpx.Response, path: str) -> bytes:
-    """The whole body. Raises: ImportUnreadable if it is larger than any page should be."""
-    found = bytearray()
-    for chunk in answer.iter_bytes():
-        found += chunk
-        if len(found) > _MOST_ANSWER_BYTES:
-            raise ImportUnreadable(f"the answer to {path} is larger than {_MOST_ANSWER_BYTES} bytes")
-    return bytes(found)
-
-
 def _refused(status: int, path: str, content: bytes) -> Exception:
-    told = shown(content.decode("utf-8", "replace"))
+    reason = shown(content.decode("utf-8", "replace"))
     if status == 0:
         return ServerUnreachable(
-            f"no answer from the source: {told}", hint="Check its URL; then import again."
+            f"no answer from the source: {reason}", hint="Check its URL; then import again."
         )
     if status in (401, 403):
         return Unauthenticated(
@@ -293,4 +285,4 @@ def _refused(status: int, path: str, content: bytes) -> Exception:
         return ServerUnreachable(
             f"the source answered {status} to {path}", hint="Import again later: it goes on."
         )
-    return ImportUnreadable(f"the source answered {status} to {path}: {told}")
+    return ImportUnreadable(f"the source answered {status} to {path}: {reason}")

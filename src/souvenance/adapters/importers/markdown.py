@@ -11,9 +11,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from souvenance.adapters.importers.source_files import Counted, clean, opened
-from souvenance.adapters.private_files import SourceFile
-from souvenance.domain.imports import ImportedPeer, ImportedStatement, Record, Skipped, Wanted
+from souvenance.adapters.importers.source_files import Counted, FileReader, clean, opened
+from souvenance.domain.imports import ImportedPeer, ImportedStatement, Record, Skipped
 from souvenance.errors import ImportUnreadable
 
 KIND = "markdown"
@@ -39,32 +38,19 @@ class MarkdownNote(Struct, frozen=True):
     line: int
 
 
-class Markdown:
-    """The reader of such a file."""
-
+class Markdown(FileReader):
     kind = KIND
-    again = True
-
-    def __init__(self, path: SourceFile, wanted: Wanted) -> None:
-        self._path = path
-        self._peer = wanted.peer
 
     def records(self) -> Iterator[Record]:
-        name, ids = self._path.name, Counted()
-        yield ImportedPeer(self._peer, self._peer)
+        name, ids, peer = self._path.name, Counted(), self._wanted.peer
+        yield ImportedPeer(peer, peer)
         for note in notes(self._text()):
             if isinstance(note, Skipped):
                 yield note
                 continue
-            told = ": ".join((*note.under, note.text))
-            yield ImportedStatement(
-                self._peer,
-                self._peer,
-                told,
-                ids.id_of(told),
-                f"{name}, line {note.line}",
-                origin={"file": clean(name)},
-            )
+            statement = ": ".join((*note.under, note.text))
+            where, origin = f"{name}, line {note.line}", {"file": clean(name)}
+            yield ImportedStatement(peer, peer, statement, ids.id_of(statement), where, origin=origin)
 
     def _text(self) -> str:
         with opened(self._path) as file:

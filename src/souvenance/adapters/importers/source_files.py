@@ -23,6 +23,7 @@ import msgspec
 from souvenance.adapters.private_files import SourceFile, open_regular
 from souvenance.agents.names import digest, is_plain, sanitised
 from souvenance.decoders import settled
+from souvenance.domain.imports import Wanted
 from souvenance.errors import ImportUnreadable
 
 
@@ -34,6 +35,16 @@ def opened(path: SourceFile) -> Iterator[IO[bytes]]:
             yield file
     except OSError as error:
         raise ImportUnreadable(f"{path} can't be read: {error.strerror or error}") from None
+
+
+class FileReader:
+    """The reader of a file, which can be looked through before anything is written."""
+
+    again = True
+
+    def __init__(self, path: SourceFile, wanted: Wanted) -> None:
+        self._path = path
+        self._wanted = wanted
 
 
 MENDED = "\ufffd"
@@ -48,10 +59,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def decoded(raw: bytes, kind: type[_Kind], place: str) -> _Kind:
-    """The value of that type that the JSON text says.
-
-    Raises: ImportUnreadable.
-    """
+    """The value of that type that the JSON text says. Raises: ImportUnreadable."""
     try:
         try:
             return msgspec.json.decode(raw, type=settled(kind))
@@ -110,24 +118,24 @@ def bag(value: Mapping[str, Any] | None, place: str) -> dict[str, Any]:
         raise ImportUnreadable(f"{place}: metadata: {error}") from None
 
 
-def moment(told: str | float | None, place: str) -> datetime | None:
+def moment(given: str | float | None, place: str) -> datetime | None:
     """A time as JSON files write it: ISO 8601, UTC if no zone is named, or seconds since 1970.
 
     A day without an hour is one of where this machine is.
 
     Raises: ImportUnreadable.
     """
-    if told is None or told == "":
+    if given is None or given == "":
         return None
     try:
-        if isinstance(told, str):
-            found = datetime.fromisoformat(told)
-            if found.tzinfo is None and len(told) > _DAY_CHARS:
+        if isinstance(given, str):
+            found = datetime.fromisoformat(given)
+            if found.tzinfo is None and len(given) > _DAY_CHARS:
                 return found.replace(tzinfo=UTC)
             return found.astimezone(UTC)
-        return _EPOCH + timedelta(milliseconds=round(told * 1000))
+        return _EPOCH + timedelta(milliseconds=round(given * 1000))
     except (ValueError, OverflowError):
-        raise ImportUnreadable(f"{place}: {shown(str(told))} is not a time that a calendar has") from None
+        raise ImportUnreadable(f"{place}: {shown(str(given))} is not a time that a calendar has") from None
 
 
 _MOST_STEM = 48
@@ -251,10 +259,8 @@ _MOST_MEMBERS = 1_000_000
 
 
 def names_in(path: SourceFile, wanted: re.Pattern[str]) -> list[str]:
-    """The members whose file names match, in order.
-
-    Raises: ImportUnreadable if it is no archive, or has names that lead out of it.
-    """
+    """The members whose file names match, in order. Raises: ImportUnreadable if it is no archive, or has
+    names that lead out of it."""
     with _opened(path) as archive:
         members = archive.infolist()
         if len(members) > _MOST_MEMBERS:
@@ -272,10 +278,8 @@ def names_in(path: SourceFile, wanted: re.Pattern[str]) -> list[str]:
 
 @contextmanager
 def member(path: SourceFile, name: str) -> Iterator[IO[bytes]]:
-    """A member, to be read as a file.
-
-    Raises: ImportUnreadable if it is encrypted, or smaller in the archive than any text would be.
-    """
+    """A member, to be read as a file. Raises: ImportUnreadable if it is encrypted, or smaller in the archive
+    than any text would be."""
     with _opened(path) as archive:
         about = archive.getinfo(name)
         if about.flag_bits & 1:

@@ -14,28 +14,29 @@ from functools import cached_property
 from typing import NamedTuple
 from weakref import ref
 
-from souvenance.adapters.index.compartment import (
+from souvenance.adapters.index.compartments import (
+    ByCompartment,
     CompartmentIndex,
     FreshVectors,
+    IndexView,
     Meanings,
     SeenLines,
+    ViewBounds,
+    nearness,
     unsealed,
 )
 from souvenance.adapters.index.lazy_numpy import NDArray, np
-from souvenance.adapters.index.view import ByCompartment, IndexView, ViewBounds, nearness
 from souvenance.domain import relevance as r
 from souvenance.domain.names import Compartment
 from souvenance.language import signs
 from souvenance.language.times import TimeSpan
-from souvenance.ports.index import Hit, IndexQuery, Inquiry, Place, Reading, Readings
-from souvenance.ports.store import Store, Transaction
+from souvenance.ports.index import Hit, IndexQuery, Inquiry, Place
+from souvenance.ports.store import Transaction
 
 DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
 _VIEWED_BYTES = 1024
 """What a line of a view takes, more or less: views may have as many as fit into the cache's size again."""
 _MOST_VIEWS = 256
-_MOST_KEPT_UP = 20_000
-"""How many lines a view may have that is kept up with what is written before anybody asks again."""
 MOST_COMPARED = 20_000
 NEAREST = 2_000
 
@@ -60,8 +61,6 @@ class _Seen(NamedTuple):
 
     view: IndexView
     made_of: tuple[tuple[ref[CompartmentIndex], int], ...]
-    asked: bool
-    """Whether a question asked for it, and it was not only kept up for the next one."""
 
     def shows(self, compartments: Sequence[CompartmentIndex], sessions: frozenset[int] | None) -> bool:
         pairs = zip(self.made_of, compartments, strict=True)
@@ -91,10 +90,6 @@ class RankedIndex:
         self._size = 0
         """Of all compartments, in bytes."""
         self._views: OrderedDict[_Sight, _Seen] = OrderedDict()
-        self._touched: set[Compartment] = set()
-        """Compartments in memory that something is being written to."""
-        self._unread: set[Compartment] = set()
-        """Compartments in memory with vectors that are yet to be read, at the latest by the next question."""
         self._sessions: dict[tuple[str, str], int] = {}
         self._lock = threading.Lock()
 
@@ -106,11 +101,8 @@ class RankedIndex:
             compartments, view = self._looked_at(tx, inquiry)
             if view is None or not view.size:
                 return []
-            view.meet(bounds)
         scoring = _Scoring(view, inquiry, bounds, within)
         vector = inquiry.vector()
-        if vector is None and inquiry.space:
-            self._unread.update(asked.compartment for asked in inquiry.compartments)
         if vector is not None:
             question = np.frombuffer(vector, dtype="<f4")
             for asked, compartment in zip(inquiry.compartments, compartments, strict=True):
@@ -169,7 +161,7 @@ class RankedIndex:
         places = tuple(asked.compartment for asked in inquiry.compartments)
         compartments = self._followed(tx, places)
         sessions = None if inquiry.sessions is None else self._codes(inquiry)
-        return compartments, self._view(_Sight(places, sessions), compartments, asked=True)
+        return compartments, self._view(_Sight(places, sessions), compartments)
 
     def _place(
         self, tx: Transaction, inquiry: Inquiry, compartments: Sequence[CompartmentIndex], one: Place
@@ -185,75 +177,11 @@ class RankedIndex:
             found = self._meanings(tx, asked, index, inquiry.space).place(line_id)
         return index.fresh.place(line_id) if found is None else found
 
-    def touch(self, compartment: Compartment, *, vectors: bool = False) -> None:
-        if compartment in self._compartments:
-            (self._unread if vectors else self._touched).add(compartment)
-
-    def keep_up(self, store: Store, readings: Readings) -> None:
-        for compartment in list(self._touched):
-            with store.read(compartment.workspace) as tx, self._lock:
-                views = self._kept_up(tx, compartment)
-            for view in views:
-                view.prepare()
-        for compartment in list(self._unread):
-            self._unread.discard(compartment)
-            with store.read(compartment.workspace) as tx:
-                reading = None if tx.terms.comparing is not None else readings(tx, compartment)
-                if reading is not None:
-                    self._read(tx, compartment, reading)
-
-    def _kept_up(self, tx: Transaction, compartment: Compartment) -> list[IndexView]:
-        """The compartment's views that were asked for since they were last kept up, as they are now."""
-        asked = [
-            (sight, seen)
-            for sight, seen in self._views.items()
-            if compartment in sight.compartments and seen.asked and seen.view.size <= _MOST_KEPT_UP
-            if all(one in self._compartments for one in sight.compartments)
-        ]
-        before = self._compartments[compartment].seq if asked else None
-        found = []
-        for sight, seen in asked:
-            compartments = self._followed(tx, sight.compartments)
-            if not seen.shows(compartments, sight.sessions):
-                found.append(self._view(sight, compartments, asked=False))
-        index = self._compartments.get(compartment)
-        if before is None or index is None or index.seq != before:
-            self._touched.discard(compartment)  # Else what is being written is yet to be seen.
-        return [view for view in found if view is not None]
-
-    def _read(self, tx: Transaction, compartment: Compartment, reading: Reading) -> None:
-        """Read the vectors of a compartment that nobody has read, and find the rows of its lines as they are
-        seen.
-
-        Opening many takes long. A question that comes meanwhile does not wait: it opens them itself.
-        """
-        with self._lock:
-            if compartment not in self._compartments:
-                return
-            [index] = self._followed(tx, (compartment,))
-            meanings = index.meanings_in(reading.space)
-            upto = index.seq, meanings.seq
-        vectors = tx.terms.vectors(compartment, reading.space, meanings.seq)
-        latest = unsealed(vectors, reading.open)
-        with self._lock:
-            if self._compartments.get(compartment) is not index or (index.seq, meanings.seq) != upto:
-                return
-            before = index.size
-            if vectors:
-                meanings.follow(vectors[-1].seq, latest)
-                self._grown(compartment, index, before)
-            for seen in self._views.values():
-                for number, segment in seen.view.segments:
-                    if seen.view.compartments[number] == compartment:
-                        meanings.rows(segment.lines.ids)
-
     def forget(self) -> None:
         with self._lock:
             self._compartments.clear()
             self._size = 0
             self._views.clear()
-            self._touched.clear()
-            self._unread.clear()
             self._sessions.clear()
 
     def _followed(self, tx: Transaction, compartments: Sequence[Compartment]) -> list[CompartmentIndex]:
@@ -326,9 +254,7 @@ class RankedIndex:
         places = ((workspace, session) for workspace in workspaces for session in inquiry.sessions or ())
         return frozenset(self._sessions[place] for place in places if place in self._sessions)
 
-    def _view(
-        self, sight: _Sight, compartments: Sequence[CompartmentIndex], *, asked: bool
-    ) -> IndexView | None:
+    def _view(self, sight: _Sight, compartments: Sequence[CompartmentIndex]) -> IndexView | None:
         segments = [
             (number, segment) for number, index in enumerate(compartments) for segment in index.segments
         ]
@@ -342,13 +268,11 @@ class RankedIndex:
                 looked_into[list(sight.sessions)] = True
             view = IndexView(sight.compartments, segments, looked_into, None if seen is None else seen.view)
             made_of = tuple((ref(index), index.changed(sight.sessions)) for index in compartments)
-            seen = self._views[sight] = _Seen(view, made_of, asked)
+            seen = self._views[sight] = _Seen(view, made_of)
             self._views.move_to_end(sight)
             viewed = sum(one.view.size for one in self._views.values())
             while (viewed > self._most_viewed or len(self._views) > _MOST_VIEWS) and len(self._views) > 1:
                 viewed -= self._views.popitem(last=False)[1].view.size
-        elif asked and not seen.asked:
-            self._views[sight] = seen._replace(asked=True)
         self._views.move_to_end(sight)
         return seen.view
 
@@ -486,9 +410,9 @@ class _Scoring:
                 view.compartments[compartment],
                 line_id.decode(),
                 score,
-                {name: value for name, value in zip(signals, told, strict=True) if value},
+                {name: value for name, value in zip(signals, values, strict=True) if value},
             )
-            for compartment, line_id, score, told in zip(
+            for compartment, line_id, score, values in zip(
                 view.compartment[places].tolist(),
                 view.lines.ids[places].tolist(),
                 scores[kept].tolist(),

@@ -61,10 +61,7 @@ class ModelBudget:
         return Reservation(workspace, now, tokens)
 
     def settle(self, reservation: Reservation, tokens: int) -> None:
-        """Put what a call did cost in place of what it might have cost.
-
-        Raises: StorageUnavailable.
-        """
+        """Put what a call did cost in place of what it might have cost. Raises: StorageUnavailable."""
         if tokens == reservation.tokens:
             return
         with self._accounts() as accounts:
@@ -73,10 +70,7 @@ class ModelBudget:
                 accounts[account] = spent.corrected(reservation.made, tokens - reservation.tokens)
 
     def spent(self, workspace: str) -> tuple[Spent, Spent]:
-        """What was spent in all, and for that workspace.
-
-        Raises: ModelBudgetSpent if nobody can tell.
-        """
+        """What was spent in all, and for that workspace. Raises: ModelBudgetSpent if nobody can tell."""
         accounts, now = self._read(), self._now()
         found = [accounts.get(account, Spent()).at(now) for account in (ALL, _account(workspace))]
         return found[0], found[1]

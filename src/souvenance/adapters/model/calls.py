@@ -25,6 +25,16 @@ Watch = Callable[[], AbstractContextManager[Watched | None]]
 """Watches one call."""
 
 
+def drained(words: Generator[str, None, WireReply]) -> WireReply:
+    """The whole reply, when all of its words have come. Raises: what they raise."""
+    while True:
+        try:
+            next(words)
+        except StopIteration as end:
+            reply: WireReply = end.value
+            return reply
+
+
 class Asking:
     """One workspace's way to one endpoint."""
 
@@ -66,13 +76,7 @@ class Asking:
 
     def ask(self, prompt: Prompt) -> WireReply:
         """Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable."""
-        pieces = self._asked(prompt, stream=False)
-        while True:
-            try:
-                next(pieces)
-            except StopIteration as end:
-                reply: WireReply = end.value
-                return reply
+        return drained(self._asked(prompt, stream=False))
 
     def stream(self, prompt: Prompt) -> Generator[str, None, WireReply]:
         """The words as they come, and in the end the whole. Raises: as `ask`."""
@@ -127,10 +131,10 @@ class Asking:
 
     def size(self, prompt: Prompt) -> int:
         """How many tokens a prompt has, rather too many than too few."""
-        told = sum(self.count(str(message.get("content") or "")) for message in prompt.messages)
+        size = sum(self.count(str(message.get("content") or "")) for message in prompt.messages)
         for part in (*prompt.tools, prompt.schema):
-            told += self.count(msgspec.json.encode(part).decode()) if part else 0
-        return int(told * _OVERHEAD) + _PER_MESSAGE * len(prompt.messages)
+            size += self.count(msgspec.json.encode(part).decode()) if part else 0
+        return int(size * _OVERHEAD) + _PER_MESSAGE * len(prompt.messages)
 
     def _cost(self, prompt: Prompt, reply: WireReply) -> int:
         if reply.tokens is not None and reply.tokens > 0:

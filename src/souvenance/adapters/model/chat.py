@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from souvenance.adapters.model.calls import Asking
+from souvenance.adapters.model.calls import Asking, drained
 from souvenance.adapters.model.endpoint import Call, Message, Prompt, WireReply
 from souvenance.adapters.model.grounding import Embed, Ground, GroundingSource
 from souvenance.adapters.model.prompt_files import day, fenced, prompt, quote
@@ -19,7 +19,7 @@ from souvenance.errors import ModelUnusable
 from souvenance.language.characters import visible
 from souvenance.language.forms import clauses
 from souvenance.patterns import pattern
-from souvenance.ports.model import ModelQuestion, SourceStatement, Telling, Told
+from souvenance.ports.model import AnswerPieces, ModelAnswer, ModelQuestion, SourceStatement
 
 NOTHING = "NOTHING KNOWN"
 """What a model says that has no answer."""
@@ -47,8 +47,8 @@ class CitationMarks:
             return ""
         opened = _OPEN.search(self._held)
         cut = opened.start() if opened else len(self._held)
-        told, self._held = self._held[:cut], self._held[cut:]
-        return self._without(told)
+        clear, self._held = self._held[:cut], self._held[cut:]
+        return self._without(clear)
 
     def end(self) -> str:
         """What is left to be told."""
@@ -202,25 +202,25 @@ class Answering:
         self._labelled = LabelledStatements(inquiry, asking)
         self._searched: list[str] = []
 
-    def tell(self) -> Telling:
+    def tell(self) -> AnswerPieces:
         """Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable."""
         inquiry = self._inquiry
         self._labelled.put(inquiry.statements)
         if inquiry.shape is not None:
             text = self._shaped(inquiry.shape)
             yield text
-            return self._told(text, self._labelled.unmarked(text))
+            return self._answer(text, self._labelled.unmarked(text))
         last = inquiry.effort.passes
         messages = self._question("answer", tools=self._may_search())
         if last == 1:
             return (yield from self._given(self._searching(messages)))
-        draft = _whole(self._searching(messages))
+        draft = in_words(drained(self._searching(messages)))
         for number in range(2, last + 1):
             checking = self._asking.stream(self._prompt(self._checked(draft)))
             if number == last:
                 return (yield from self._given(checking))
-            draft = _whole(checking)
-        return self._told("", ())
+            draft = in_words(drained(checking))
+        return self._answer("", ())
 
     def _may_search(self) -> bool:
         return self._inquiry.effort.searches > 0 and self._asking.calls_tools
@@ -245,8 +245,8 @@ class Answering:
 
     def _checked(self, draft: str) -> list[Message]:
         messages = self._question("check", tools=False)
-        told = f"{messages[1]['content']}\n\nThe draft:\n{fenced([{'draft': draft}])}"
-        return [messages[0], {"role": "user", "content": told}]
+        content = f"{messages[1]['content']}\n\nThe draft:\n{fenced([{'draft': draft}])}"
+        return [messages[0], {"role": "user", "content": content}]
 
     def _prompt(self, messages: Sequence[Message], searches: int = 0) -> Prompt:
         tokens = max(_FEW_TOKENS, min(self._inquiry.effort.tokens, self._asking.window // 4))
@@ -276,13 +276,13 @@ class Answering:
         if query:
             self._searched.append(query)
             rows = self._labelled.put(list(self._inquiry.search(query))[:_MOST_FOUND])
-        told = fenced(rows) if rows else "Nothing more was found."
-        return {"role": "tool", "tool_call_id": call.id, "content": told}
+        content = fenced(rows) if rows else "Nothing more was found."
+        return {"role": "tool", "tool_call_id": call.id, "content": content}
 
-    def _given(self, words: Generator[str, None, WireReply]) -> Telling:
+    def _given(self, words: Generator[str, None, WireReply]) -> AnswerPieces:
         """The words without their marks, as they come; in the end the whole with what it rests on."""
         marks = CitationMarks()
-        told: list[str] = []
+        pieces: list[str] = []
         while True:
             try:
                 piece = marks.add(visible(next(words)))
@@ -290,32 +290,32 @@ class Answering:
                 reply: WireReply = end.value
                 break
             if piece:
-                if not told and is_refusal(piece):
+                if not pieces and is_refusal(piece):
                     words.close()
                     raise ModelUnusable("the model refused")
-                told.append(piece)
+                pieces.append(piece)
                 yield piece
-        if not told:
+        if not pieces:
             in_words(reply)
         if piece := marks.end():
-            told.append(piece)
+            pieces.append(piece)
             yield piece
-        text = "".join(told).strip()
+        text = "".join(pieces).strip()
         return self._judged(text, list(marks.labels))
 
-    def _judged(self, text: str, labels: Sequence[str]) -> Told:
+    def _judged(self, text: str, labels: Sequence[str]) -> ModelAnswer:
         """The answer with what it rests on, and whether all of it does."""
         if not text:
-            return self._told("", ())
+            return self._answer("", ())
         from_card = any(label in self._labelled.card for label in labels)
         cited = self._labelled.cited(labels)
         if not cited and not from_card:
             cited = self._labelled.unmarked(text)
         if (cited or from_card) and self._holds(text, cited):
-            return self._told(text, cited)
+            return self._answer(text, cited)
         if not self._inquiry.streamed:
             raise ModelUnusable("the model's answer rests on nothing")
-        return self._told(text, cited, lacking=UNSUPPORTED)
+        return self._answer(text, cited, lacking=UNSUPPORTED)
 
     def _holds(self, text: str, cited: Sequence[str]) -> bool:
         """Whether the answer names nothing that no statement has, and says what those say that it cites."""
@@ -332,8 +332,8 @@ class Answering:
         ground = Ground(labelled.sources(asked_at, cited), about, self._embed, asked, counts)
         return ground.share(text) >= _OWN_WORDS or ground.is_near(text)
 
-    def _told(self, text: str, cited: tuple[str, ...], lacking: str = "") -> Told:
-        return Told(text, cited, by=self._name, searched=tuple(self._searched), lacking=lacking)
+    def _answer(self, text: str, cited: tuple[str, ...], lacking: str = "") -> ModelAnswer:
+        return ModelAnswer(text, cited, by=self._name, searched=tuple(self._searched), lacking=lacking)
 
     def _shaped(self, wanted: Mapping[str, Any]) -> str:
         """The answer as JSON that follows the schema; asked for once more if it does not at first."""
@@ -357,16 +357,6 @@ class Answering:
             said = {"role": "assistant", "content": reply.text[:2000] or "(nothing)"}
             messages += [said, {"role": "user", "content": f"That is wrong: {wrong}. Reply with JSON alone."}]
         raise ModelUnusable(f"the model's answer does not follow the schema: {wrong}")
-
-
-def _whole(words: Generator[str, None, WireReply]) -> str:
-    """All the words with their marks. Raises: ModelUnusable."""
-    while True:
-        try:
-            next(words)
-        except StopIteration as end:
-            reply: WireReply = end.value
-            return in_words(reply)
 
 
 def _calling(reply: WireReply, calls: Sequence[Call]) -> Message:

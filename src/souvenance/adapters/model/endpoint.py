@@ -6,6 +6,8 @@ import socket
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from itertools import chain
 from threading import Lock
 from typing import Any
 
@@ -169,8 +171,8 @@ def events(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _data(lines: Sequence[bytes]) -> Iterator[bytes]:
     for line in lines:
-        if line.startswith(b"data:") and (told := line[5:].strip()) and told != b"[DONE]":
-            yield told
+        if line.startswith(b"data:") and (data := line[5:].strip()) and data != b"[DONE]":
+            yield data
 
 
 _TOO_LONG = ("context length", "context window", "context size", "maximum context", "too many tokens")
@@ -208,8 +210,8 @@ class Dialect(Struct, frozen=True):
 
     def humbler(self, status: int, complaint: str, body: Mapping[str, Any]) -> Dialect | None:
         """The dialect to try after that complaint; None if it is not about what was asked for."""
-        told = complaint.lower()
-        if status not in _STATUSES or any(words in told for words in _TOO_LONG):
+        text = complaint.lower()
+        if status not in _STATUSES or any(words in text for words in _TOO_LONG):
             return None
         simpler = {
             "max_tokens": replace(self, long_name=True),
@@ -219,7 +221,7 @@ class Dialect(Struct, frozen=True):
             "response_format": replace(self, json="object" if self.json == "schema" else ""),
         }
         for name, words in _NAMED.items():
-            if name in body and any(word in told for word in words):
+            if name in body and any(word in text for word in words):
                 return simpler[name]
         if status in (404, 500):
             return None
@@ -327,9 +329,9 @@ class Endpoint:
         """The words as they come, and in the end the whole. Raises: Failed."""
         gathering = Gathering()
         with self._asked(body) as chunks:
-            for told in _told(chunks):
+            for event in _events_of(chunks):
                 try:
-                    words = gathering.add(told)
+                    words = gathering.add(event)
                 except ValueError as error:
                     raise Failed(f"the stream can't be read: {error}", spent=True) from None
                 if words:
@@ -362,7 +364,9 @@ class Endpoint:
                 timeout=httpx.Timeout(self._timeout, connect=min(_CONNECT_SECONDS, self._timeout)),
                 extensions={"trace": lambda step, about: self._note(step, about, mine)},
             ) as response:
-                chunks = bounded(response, _MOST_BYTES, time.monotonic() + self._timeout, _broken)
+                chunks = bounded(
+                    response, _MOST_BYTES, time.monotonic() + self._timeout, partial(Failed, spent=True)
+                )
                 if response.status_code != 200:
                     raise _refusal(response, chunks)
                 yield chunks
@@ -406,11 +410,7 @@ class Endpoint:
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
-def _broken(reason: str) -> Failed:
-    return Failed(reason, spent=True)
-
-
-def _told(chunks: Iterator[bytes]) -> Iterator[bytes]:
+def _events_of(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """What a stream tells in events, or in one whole reply if the endpoint does not stream."""
     first = next(chunks, b"")
     while first and not first.strip():
@@ -418,12 +418,7 @@ def _told(chunks: Iterator[bytes]) -> Iterator[bytes]:
     if first.lstrip().startswith(b"{"):
         yield b"".join((first, *chunks))
         return
-    yield from events(_from(first, chunks))
-
-
-def _from(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from chunks
+    yield from events(chain((first,), chunks))
 
 
 def _refusal(response: httpx.Response, chunks: Iterator[bytes]) -> Failed:

@@ -32,10 +32,8 @@ def _template(name: str) -> Template:
 
 
 def prompt(name: str, **filled: str) -> str:
-    """The prompt of that name with its blanks filled, each of them once and all of them.
-
-    Raises: KeyError for a blank that stays empty.
-    """
+    """The prompt of that name with its blanks filled, each of them once and all of them. Raises: KeyError for
+    a blank that stays empty."""
     return _template(name).substitute(filled).strip()
 
 

@@ -23,13 +23,13 @@ from souvenance.ports.model import (
     ANSWER,
     DERIVE,
     SUMMARISE,
+    AnswerPieces,
+    ModelAnswer,
     ModelQuestion,
     ModelReading,
     ModelState,
     Pace,
     Revision,
-    Telling,
-    Told,
     Turn,
 )
 from souvenance.ports.observer import MODEL, Observer
@@ -44,68 +44,51 @@ _WORDS_PER_TOKEN = 0.6
 Count = Callable[[str], int]
 
 
-def summarise(
-    asking: Asking,
-    earlier: str | None,
-    turns: Sequence[Turn],
-    most_tokens: int,
-    count: Count,
-    embed: Embed | None,
-) -> str:
-    """In steps, if there is more to read than a prompt has room for.
+class Summarising:
+    """A summary in steps, if there is more to read than a prompt has room for."""
 
-    Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable.
-    """
-    summary = earlier
-    room = asking.window - 2 * _summary_tokens(asking, most_tokens) - 600
-    for stretch in asking.stretches(turns, lambda turn: turn.text[:_LONGEST_LINE], room):
-        summary = _summarised(asking, summary, stretch, most_tokens, count, embed)
-    return summary or ""
+    def __init__(self, asking: Asking, most_tokens: int, count: Count, embed: Embed | None) -> None:
+        self._asking = asking
+        self._most_tokens = most_tokens
+        self._tokens = max(16, min(most_tokens, _MOST_TOKENS, asking.window // 4))
+        self._count = count
+        self._embed = embed
 
+    def summary(self, earlier: str | None, turns: Sequence[Turn]) -> str:
+        """Raises: ModelBudgetSpent, ModelUnavailable, ModelUnusable."""
+        room = self._asking.window - 2 * self._tokens - 600
+        for stretch in self._asking.stretches(turns, lambda turn: turn.text[:_LONGEST_LINE], room):
+            earlier = self._step(earlier, stretch)
+        return earlier or ""
 
-def _summary_tokens(asking: Asking, most_tokens: int) -> int:
-    return max(16, min(most_tokens, _MOST_TOKENS, asking.window // 4))
+    def _step(self, earlier: str | None, turns: Sequence[Turn]) -> str:
+        rows = [
+            {"by": turn.peer, "on": day(turn.said_at), "text": turn.text[:_LONGEST_LINE]} for turn in turns
+        ]
+        parts = [f"The conversation:\n{fenced(rows)}"]
+        if earlier:
+            parts.insert(0, f"The earlier summary:\n{fenced([{'summary': earlier}])}")
+        rules = prompt("summarise", words=str(int(self._tokens * _WORDS_PER_TOKEN)))
+        messages = ({"role": "system", "content": rules}, {"role": "user", "content": "\n\n".join(parts)})
+        reply = self._asking.ask(Prompt(messages, self._tokens))
+        lines = visible(in_words(reply)).splitlines()
+        written = [sentence for line in lines for sentence in sentences(line.strip(" -*#•"))]
+        return self._kept(written[:-1] if reply.truncated else written, earlier or "", turns)
 
-
-def _summarised(
-    asking: Asking,
-    earlier: str | None,
-    turns: Sequence[Turn],
-    most_tokens: int,
-    count: Count,
-    embed: Embed | None,
-) -> str:
-    rows = [{"by": turn.peer, "on": day(turn.said_at), "text": turn.text[:_LONGEST_LINE]} for turn in turns]
-    told = [f"The conversation:\n{fenced(rows)}"]
-    if earlier:
-        told.insert(0, f"The earlier summary:\n{fenced([{'summary': earlier}])}")
-    tokens = _summary_tokens(asking, most_tokens)
-    reply = asking.ask(
-        Prompt(
-            messages=(
-                {"role": "system", "content": prompt("summarise", words=str(int(tokens * _WORDS_PER_TOKEN)))},
-                {"role": "user", "content": "\n\n".join(told)},
-            ),
-            tokens=tokens,
-        )
-    )
-    lines = visible(in_words(reply)).splitlines()
-    written = [sentence for line in lines for sentence in sentences(line.strip(" -*#•"))]
-    if reply.truncated:
-        written = written[:-1]
-    at = max((turn.said_at for turn in turns), default=0)
-    sources = [GroundingSource(turn.text[:_LONGEST_LINE], turn.said_at) for turn in turns]
-    ground = Ground(
-        [GroundingSource(earlier or "", at), *sources], " ".join(turn.peer for turn in turns), embed
-    )
-    kept = [one for one in written if ground.bears(one)]
-    if len(kept) < max(1, _KEPT * len(written)):
-        raise ModelUnusable("the model's summary says what nobody said")
-    while kept and count(" ".join(kept)) > most_tokens:
-        kept.pop()
-    if not kept:
-        raise ModelUnusable("the model's summary is longer than it may be")
-    return " ".join(kept)
+    def _kept(self, written: Sequence[str], earlier: str, turns: Sequence[Turn]) -> str:
+        """The sentences that rest on what was said, as many as may be. Raises: ModelUnusable."""
+        at = max((turn.said_at for turn in turns), default=0)
+        sources = [GroundingSource(turn.text[:_LONGEST_LINE], turn.said_at) for turn in turns]
+        speakers = " ".join(turn.peer for turn in turns)
+        ground = Ground([GroundingSource(earlier, at), *sources], speakers, self._embed)
+        kept = [one for one in written if ground.bears(one)]
+        if len(kept) < max(1, _KEPT * len(written)):
+            raise ModelUnusable("the model's summary says what nobody said")
+        while kept and self._count(" ".join(kept)) > self._most_tokens:
+            kept.pop()
+        if not kept:
+            raise ModelUnusable("the model's summary is longer than it may be")
+        return " ".join(kept)
 
 
 _T = TypeVar("_T")
@@ -133,7 +116,7 @@ class ModelReasoner:
         self._window = window
         self._report = report
         self._lock = Lock()
-        self._told: dict[str, str] = {}
+        self._reported: dict[str, str] = {}
         self._unusable: dict[str, str] = {}
         self._observer: Observer | None = None
         self.embed = embed
@@ -175,9 +158,9 @@ class ModelReasoner:
     def note(self, task: str, error: ModelUnavailable) -> None:
         """Say in the log that a task went without the model; the same trouble only once in a row."""
         with self._lock:
-            if self._told.get(task) == error.detail:
+            if self._reported.get(task) == error.detail:
                 return
-            self._told[task] = error.detail
+            self._reported[task] = error.detail
         self._report(f"{task} without the model: {error.detail}")
 
     def failed(self, task: str, error: ModelUnavailable) -> None:
@@ -192,7 +175,7 @@ class ModelReasoner:
 
     def well(self, task: str) -> None:
         with self._lock:
-            self._told.pop(task, None)
+            self._reported.pop(task, None)
             self._unusable.pop(task, None)
 
     def observe(self, observer: Observer) -> None:
@@ -221,7 +204,7 @@ class Engaged:
         """Raises: ModelUnavailable."""
         return self._done(
             SUMMARISE,
-            lambda asking: summarise(asking, earlier, turns, most_tokens, count, self._model.embed),
+            lambda asking: Summarising(asking, most_tokens, count, self._model.embed).summary(earlier, turns),
         )
 
     def _done(self, task: str, work: Callable[[Asking], _T]) -> _T:
@@ -242,10 +225,10 @@ class Engaged:
             raise ModelUnavailable(f"no model is configured for {task}")
         return asking
 
-    def tell(self, inquiry: ModelQuestion) -> Telling:
+    def tell(self, inquiry: ModelQuestion) -> AnswerPieces:
         """Raises: ModelUnavailable before the first piece; whatever the inquiry's search raises."""
         if not inquiry.statements and not inquiry.card:
-            return Told("", (), by=self.name)
+            return ModelAnswer("", (), by=self.name)
         telling = Answering(self._asking(ANSWER), inquiry, self.name, self._model.embed).tell()
         said: list[str] = []
         while True:
@@ -253,16 +236,16 @@ class Engaged:
                 piece = next(telling)
             except StopIteration as end:
                 self._model.well(ANSWER)
-                told: Told = end.value
+                answer: ModelAnswer = end.value
                 if said and not inquiry.streamed:
                     yield "".join(said)
-                return told
+                return answer
             except ModelUnavailable as error:
                 self._model.note(ANSWER, error)
                 if not said or not inquiry.streamed:
                     raise
                 yield BROKEN_OFF
-                return Told("".join(said) + BROKEN_OFF, (), by=self.name, lacking=error.code)
+                return ModelAnswer("".join(said) + BROKEN_OFF, (), by=self.name, lacking=error.code)
             said.append(piece)
             if inquiry.streamed:
                 yield piece

@@ -30,10 +30,8 @@ CUT_OFF = "the model's reply was cut off"
 
 
 def said(reply: WireReply) -> str:
-    """The words of a reply, without what the model thought aloud.
-
-    Raises: ModelUnusable if there are none, or the model refuses.
-    """
+    """The words of a reply, without what the model thought aloud. Raises: ModelUnusable if there are none, or
+    the model refuses."""
     if reply.refused:
         raise ModelUnusable("the model refused")
     text = _THOUGHT_ENDS.sub("", _THOUGHT.sub("", reply.text)).strip()
@@ -43,10 +41,7 @@ def said(reply: WireReply) -> str:
 
 
 def in_words(reply: WireReply) -> str:
-    """The same, where words are asked for and a refusal comes in words too.
-
-    Raises: ModelUnusable.
-    """
+    """The same, where words are asked for and a refusal comes in words too. Raises: ModelUnusable."""
     text = said(reply)
     if is_refusal(text):
         raise ModelUnusable("the model refused")
@@ -70,10 +65,8 @@ def is_data(text: str) -> bool:
 
 
 def parsed(reply: WireReply, kind: type[_T]) -> _T:
-    """The JSON object in a reply, whatever stands around it.
-
-    Raises: ModelUnusable if there is none of that kind.
-    """
+    """The JSON object in a reply, whatever stands around it. Raises: ModelUnusable if there is none of that
+    kind."""
     text = said(reply)
     fault = "the model's reply has no JSON in it"
     for candidate in _objects(text):

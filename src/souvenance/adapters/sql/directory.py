@@ -1,15 +1,24 @@
-"""The directory in SQL: entries, memberships, batches of messages that came, and sign-ins."""
+"""The directory in SQL: entries, memberships, batches of messages that came, sign-ins, and the work list.
+
+A job that waits for an earlier one of its session is 'blocked'. So that a claim need not pass over all that
+wait, taking a job off the list frees the next one of its session. Claims go round the workspaces, so that one
+with much to do keeps none waiting.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from itertools import takewhile
+from operator import attrgetter
 from typing import TypeVar
 
 import msgspec
 from msgspec.structs import asdict, astuple, replace
 
-from souvenance.adapters.sql.engine import NO_LIMIT, SqlRow, SqlSession, as_bytes, listed, marks
+from souvenance.adapters.sql.engine import NO_LIMIT, SqlRow, SqlSession, as_bytes, condition, listed, marks
 from souvenance.domain.directory import MEMBER, SESSION, WORKSPACE, Entry, Membership
+from souvenance.domain.jobs import MOST_FAILED, FailedJob, Job, Tally, Task
 from souvenance.domain.sign_ins import SPENT_KEPT_MS, UNUSED_MS, Client, SignIn, Slip
 from souvenance.ports.directory import Batch
 
@@ -135,7 +144,7 @@ class SqlDirectory:
     def memberships(
         self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
     ) -> list[Membership]:
-        where, values = _ends(workspace, kind, holder, held)
+        where, values = condition({"workspace": workspace, "kind": kind, "holder": holder, "held": held})
         sql = f"{_MEMBERSHIPS} WHERE {where} ORDER BY since, holder, held"
         return [Membership(*row) for row in self._session.rows(sql, values)]
 
@@ -144,28 +153,26 @@ class SqlDirectory:
     ) -> list[str]:
         found: set[str] = set()
         for asked, some in listed(peers):
-            sql = f"{_JOINED} AND t.held IN {asked}"
-            values = [workspace, MEMBER, SESSION, *some]
-            if namespaces is not None:
-                sql += f" AND e.namespace IN {marks(namespaces)}"
-                values.extend(namespaces)
-            found.update(row[0] for row in self._session.rows(f"{sql} {_IN_ORDER}", values))
+            among, values = condition({"e.namespace": namespaces})
+            sql = f"{_JOINED} AND t.held IN {asked} AND {among} {_IN_ORDER}"
+            rows = self._session.rows(sql, (workspace, MEMBER, SESSION, *some, *values))
+            found.update(row[0] for row in rows)
         return sorted(found)
 
     def newest_sessions(
         self, workspace: str, peer: str, namespaces: Collection[str] | None, offset: int, limit: int
     ) -> list[Entry]:
-        among = "" if namespaces is None else f" AND e.namespace IN {marks(namespaces)}"
-        sql = f"""SELECT e.name {_PRESENT} AND t.held IN (?){among}
+        among, values = condition({"e.namespace": namespaces})
+        sql = f"""SELECT e.name {_PRESENT} AND t.held IN (?) AND {among}
             GROUP BY e.name, e.uid ORDER BY e.uid DESC LIMIT ? OFFSET ?"""
-        values = (workspace, MEMBER, SESSION, peer, *(namespaces or ()), limit, offset)
-        names = [row[0] for row in self._session.rows(sql, values)]
+        rows = self._session.rows(sql, (workspace, MEMBER, SESSION, peer, *values, limit, offset))
+        names = [row[0] for row in rows]
         return sorted(self.named(workspace, SESSION, names), key=lambda one: one.uid, reverse=True)
 
     def remove_memberships(
         self, workspace: str, kind: str, *, holder: str | None = None, held: str | None = None
     ) -> int:
-        where, values = _ends(workspace, kind, holder, held)
+        where, values = condition({"workspace": workspace, "kind": kind, "holder": holder, "held": held})
         return self._session.run(f"DELETE FROM memberships WHERE {where}", values)
 
     def batch(self, workspace: str, session: str, digest: bytes) -> Batch | None:
@@ -202,15 +209,6 @@ def _kind(workspace: str | None, kind: str) -> tuple[str, tuple[str, ...]]:
     if kind == WORKSPACE:
         return _WORKSPACES, ()
     return "kind IN (?)", (kind,)
-
-
-def _ends(workspace: str, kind: str, holder: str | None, held: str | None) -> tuple[str, list[str]]:
-    where, values = "workspace = ? AND kind = ?", [workspace, kind]
-    for column, name in (("holder", holder), ("held", held)):
-        if name is not None:
-            where += f" AND {column} = ?"
-            values.append(name)
-    return where, values
 
 
 _Kept = TypeVar("_Kept", bound=msgspec.Struct)
@@ -321,3 +319,207 @@ def _read(kind: type[_Kept], row: SqlRow, *blobs: str) -> _Kept:
     """What a row of all its fields says; what stands in place of bytes and is none is empty."""
     found = dict(zip(kind.__struct_fields__, row, strict=True))
     return kind(**{**found, **{name: as_bytes(found[name]) for name in blobs}})
+
+
+_NOBODY = ""
+"""In the table of what was done, no session or no peer: a key has no empty columns."""
+
+_JOB = "workspace, kind, session, peer, first_turn, last_turn, units, payload, namespace"
+_values = attrgetter(*Job.__struct_fields__)
+"""The values of these columns."""
+_ADD_JOB = f"""INSERT INTO jobs ({_JOB}, attempts, due, blocked) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?,
+    CASE WHEN EXISTS (SELECT 1 FROM jobs WHERE workspace = ? AND session = ?) THEN 1 ELSE 0 END)"""
+_TASK = f"SELECT {_JOB}, seq, attempts, due, holder, until FROM jobs"
+_SEQ = 9
+_FREE = f"""{_TASK} WHERE workspace = ? AND blocked = 0 AND holder IS NULL AND due <= ?
+    ORDER BY due, seq LIMIT 1"""
+_EXPIRED = f"""{_TASK} WHERE workspace = ? AND blocked = 0 AND holder IS NOT NULL AND until <= ? AND due <= ?
+    ORDER BY due, seq LIMIT 1"""
+_CLAIMABLE = {
+    "due": "blocked = 0 AND holder IS NULL",
+    "until": "blocked = 0 AND holder IS NOT NULL",
+}
+"""What may be claimed, and the column that says from when on: jobs that nobody holds, and leases."""
+_NEXT_WORKSPACES = [
+    f"SELECT workspace FROM jobs WHERE {which} AND {when} <= ? AND workspace > ? ORDER BY workspace LIMIT 1"
+    for when, which in _CLAIMABLE.items()
+]
+_FIRST_TIMES = [f"SELECT MIN({when}) FROM jobs WHERE {which}" for when, which in _CLAIMABLE.items()]
+_BEHIND = f"""{_TASK} WHERE workspace = ? AND session = ? AND kind = ? AND seq > ? ORDER BY seq LIMIT ?"""
+_HOLD = """UPDATE jobs SET holder = ?, until = ?, attempts = attempts + 1
+    WHERE workspace = ? AND seq = ?"""
+_HELD = "workspace = ? AND seq = ? AND holder = ?"
+_FINISH = f"DELETE FROM jobs WHERE {_HELD} RETURNING session, peer, kind, namespace, units"
+_UNBLOCK = """UPDATE jobs SET blocked = 0
+    WHERE workspace = ? AND seq = (SELECT MIN(seq) FROM jobs WHERE workspace = ? AND session = ?)"""
+_UNBLOCK_ALL = """UPDATE jobs SET blocked = 0 WHERE workspace = ? AND blocked = 1 AND seq =
+    (SELECT MIN(w.seq) FROM jobs w WHERE w.workspace = jobs.workspace AND w.session = jobs.session)"""
+_COUNT = """INSERT INTO finished_jobs (workspace, session, peer, kind, namespace, units)
+    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, session, peer, kind, namespace)
+    DO UPDATE SET units = finished_jobs.units + excluded.units"""
+_POSTPONE = f"UPDATE jobs SET holder = NULL, until = NULL, due = ? WHERE {_HELD}"
+_TALLY = """SELECT namespace, session, peer,
+    CAST(SUM(CASE WHEN until > ? THEN 0 ELSE units END) AS BIGINT),
+    CAST(SUM(CASE WHEN until > ? THEN units ELSE 0 END) AS BIGINT)
+    FROM jobs WHERE workspace = ? AND kind = ? GROUP BY peer, namespace, session"""
+"""In the order of an index that holds all that is asked."""
+_KEEP_FAILED = f"""INSERT INTO failed_jobs ({_JOB}, seq, attempts, reason, at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_DROP_OLDEST = """DELETE FROM failed_jobs WHERE workspace = ? AND seq <=
+    (SELECT seq FROM failed_jobs WHERE workspace = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)"""
+_FAILED = f"""SELECT {_JOB}, seq, attempts, reason, at FROM failed_jobs WHERE workspace = ?
+    ORDER BY seq DESC LIMIT ?"""
+_TAKE_FAILED = f"DELETE FROM failed_jobs WHERE workspace = ? AND seq = ? RETURNING {_JOB}"
+_TAKE_BACK = """UPDATE finished_jobs SET units = units - ?
+    WHERE workspace = ? AND session = ? AND peer = ? AND kind = ? AND namespace = ?"""
+_WAITING = "SELECT COUNT(*), MIN(due) FROM jobs WHERE due <= ? AND (holder IS NULL OR until <= ?)"
+
+
+class SqlJobs:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
+
+    def add(self, job: Job, due: int) -> None:
+        self._session.run(_ADD_JOB, (*_values(job), due, job.workspace, job.session))
+
+    def claim(self, holder: str, *, now: int, until: int, most: int, after: str = "") -> list[Task]:
+        for workspace in self._round(after, now) if most > 0 else ():
+            head = self._head(workspace, now)
+            if head is not None:
+                taken = [head, *self._behind(head, now, most - 1)]
+                for task in taken:
+                    self._session.run(_HOLD, (holder, until, workspace, task.seq))
+                return [
+                    replace(task, holder=holder, until=until, attempts=task.attempts + 1) for task in taken
+                ]
+        return []
+
+    def _round(self, after: str, now: int) -> Iterator[str]:
+        """The workspaces that have something to claim: those behind that one, then the others."""
+        last = after
+        while (found := self._next_workspace(last, now)) is not None:
+            yield found
+            last = found
+        last = ""
+        while (found := self._next_workspace(last, now)) is not None and found <= after:
+            yield found
+            last = found
+
+    def _next_workspace(self, after: str, now: int) -> str | None:
+        rows = (self._session.row(sql, (now, after)) for sql in _NEXT_WORKSPACES)
+        return min((row[0] for row in rows if row is not None), default=None)
+
+    def _head(self, workspace: str, now: int) -> Task | None:
+        taking = self._session.taking
+        rows = (
+            self._session.row(_FREE + taking, (workspace, now)),
+            self._session.row(_EXPIRED + taking, (workspace, now, now)),
+        )
+        found = (Task(*row) for row in rows if row is not None)
+        return min(found, key=lambda task: (task.due, task.seq), default=None)
+
+    def _behind(self, head: Task, now: int, most: int) -> list[Task]:
+        if head.session is None or most == 0:
+            return []
+
+        def goes_along(task: Task) -> bool:
+            free = task.holder is None or task.until is None or task.until <= now
+            return task.due <= now and free
+
+        asked = (head.workspace, head.session, head.kind, head.seq, most)
+        order = [row[_SEQ] for row in self._session.rows(_BEHIND, asked)]
+        taken = [Task(*row) for row in self._session.rows(_BEHIND + self._session.taking, asked)]
+        in_order = takewhile(lambda pair: pair[0] == pair[1].seq, zip(order, taken, strict=False))
+        return list(takewhile(goes_along, (task for _, task in in_order)))
+
+    def finish(self, task: Task) -> bool:
+        removed = self._session.rows(_FINISH, (task.workspace, task.seq, task.holder))
+        for session, peer, kind, namespace, units in removed:
+            done = (task.workspace, session or _NOBODY, peer or _NOBODY, kind, namespace, units)
+            self._session.run(_COUNT, done)
+            if session is not None:
+                self._session.run(_UNBLOCK, (task.workspace, task.workspace, session))
+        return bool(removed)
+
+    def keep_failed(self, task: Task, reason: str, at: int) -> None:
+        self._session.run(_KEEP_FAILED, (*_values(task), task.seq, task.attempts, reason, at))
+        self._session.run(_DROP_OLDEST, (task.workspace, task.workspace, MOST_FAILED))
+
+    def failed(self, workspace: str, limit: int) -> list[FailedJob]:
+        return [FailedJob(*row) for row in self._session.rows(_FAILED, (workspace, limit))]
+
+    def retry(self, workspace: str, seq: int, due: int) -> bool:
+        taken = [Job(*row) for row in self._session.rows(_TAKE_FAILED, (workspace, seq))]
+        for job in taken:
+            place = (workspace, job.session or _NOBODY, job.peer or _NOBODY, job.kind, job.namespace)
+            self._session.run(_TAKE_BACK, (job.units, *place))
+            self.add(job, due)
+        return bool(taken)
+
+    def postpone(self, task: Task, due: int) -> bool:
+        return self._session.run(_POSTPONE, (due, task.workspace, task.seq, task.holder)) == 1
+
+    def defer(self, workspace: str, session: str | None, kind: str, due: int) -> int | None:
+        where, values = condition({"workspace": workspace, "kind": kind, "session": session})
+        where += " AND holder IS NULL AND attempts = 0"
+        row = self._session.row(f"SELECT MIN(first_turn) FROM jobs WHERE {where}", values)
+        if row is None or row[0] is None:
+            return None
+        self._session.run(f"UPDATE jobs SET due = ? WHERE {where}", (due, *values))
+        first: int = row[0]
+        return first
+
+    def is_due(self, now: int) -> bool:
+        return self._next_workspace("", now) is not None
+
+    def next_due(self) -> int | None:
+        rows = (self._session.row(sql) for sql in _FIRST_TIMES)
+        return min((row[0] for row in rows if row is not None and row[0] is not None), default=None)
+
+    def waiting(self, now: int) -> tuple[int, int | None]:
+        row = self._session.row(_WAITING, (now, now))
+        return (0, None) if row is None else (row[0], row[1])
+
+    def left(self, workspace: str, session: str | None, kinds: Collection[str], namespace: str) -> bool:
+        of, values = ("session IS NULL", []) if session is None else ("session = ?", [session])
+        # Of the job itself, or SQLite would rather go through all of a kind, in the index of the tallies.
+        sql = (
+            f"SELECT due FROM jobs WHERE workspace = ? AND {of} AND namespace = ? AND kind IN {marks(kinds)}"
+        )
+        return self._session.row(f"{sql} LIMIT 1", (workspace, *values, namespace, *kinds)) is not None
+
+    def owed(self, workspace: str, kinds: Collection[str], *, after: int = 0, limit: int) -> list[Task]:
+        sql = f"{_TASK} WHERE workspace = ? AND kind IN {marks(kinds)} AND seq > ? ORDER BY seq LIMIT ?"
+        return [Task(*row) for row in self._session.rows(sql, (workspace, *kinds, after, limit))]
+
+    def tallies(
+        self, workspace: str, kinds: Collection[str], now: int, namespaces: Collection[str] | None = None
+    ) -> list[Tally]:
+        counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
+        for kind in kinds:
+            for namespace, session, peer, free, held in self._session.rows(
+                _TALLY, (now, now, workspace, kind)
+            ):
+                if namespaces is None or namespace in namespaces:
+                    tally = counts[session or _NOBODY, peer or _NOBODY]
+                    tally[:2] = tally[0] + free, tally[1] + held
+        for session, peer, done in self._done(workspace, kinds, namespaces):
+            counts[session, peer][2] = done
+        return [Tally(place[0] or None, place[1] or None, *counts[place]) for place in sorted(counts)]
+
+    def _done(
+        self, workspace: str, kinds: Collection[str], namespaces: Collection[str] | None
+    ) -> list[SqlRow]:
+        where, values = condition({"workspace": workspace, "kind": kinds, "namespace": namespaces})
+        sql = f"""SELECT session, peer, CAST(SUM(units) AS BIGINT) FROM finished_jobs
+            WHERE {where} GROUP BY session, peer"""
+        return self._session.rows(sql, values)
+
+    def drop(
+        self, workspace: str, session: str | None = None, namespaces: Collection[str] | None = None
+    ) -> None:
+        where, values = condition({"workspace": workspace, "session": session, "namespace": namespaces})
+        for table in ("jobs", "finished_jobs", "failed_jobs"):
+            self._session.run(f"DELETE FROM {table} WHERE {where}", values)
+        if namespaces is not None:
+            self._session.run(_UNBLOCK_ALL, (workspace,))

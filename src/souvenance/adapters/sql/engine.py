@@ -36,12 +36,10 @@ class SqlSession(Protocol):
     @property
     def unchanged(self) -> bool:
         """Whether nobody at all wrote since this session's last transaction, and that one was committed."""
-        ...
 
     @property
     def taking(self) -> str:
         """What a SELECT ends with that takes its rows for itself and passes over those that others took."""
-        ...
 
     def rows(self, sql: str, values: Values = ()) -> list[SqlRow]: ...
 
@@ -49,7 +47,6 @@ class SqlSession(Protocol):
 
     def run(self, sql: str, values: Values = ()) -> int:
         """Execute, and say how many rows changed."""
-        ...
 
 
 class Vectors(Protocol):
@@ -58,23 +55,16 @@ class Vectors(Protocol):
     @property
     def form(self) -> str:
         """How they are kept: one that is kept otherwise counts as missing."""
-        ...
 
     @property
     def kept(self) -> str:
         """With what a condition on their table, called v, ends that is to find only those kept so."""
-        ...
 
     @property
     def comparing(self) -> Comparing | None: ...
 
-    def expect(self, vectors: Collection[bytes]) -> None:
-        """Prepare for vectors that are about to be kept, before anything else is done to the table."""
-        ...
-
     def keep(self, place: Values, vector: bytes) -> None:
         """Keep a line's vector. Its place: the compartment, the space, its number and the line's id."""
-        ...
 
 
 class Engine(Protocol):
@@ -83,45 +73,36 @@ class Engine(Protocol):
         """What the words of a migration stand for: {blob}, {serial} for a number that counts up and is
         never given again, {clustered} after a table whose rows should lie in the order of its primary key,
         and 'text' for TEXT, which must compare byte for byte."""
-        ...
 
     @property
     def columns(self) -> str:
         """The statement that tells every column: its table, its name, and its place in the key, or 0."""
-        ...
 
     def read(self, workspace: str = ALL) -> AbstractContextManager[SqlSession]: ...
 
     def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[SqlSession]:
         """The only writer of that workspace, or of all."""
-        ...
 
     def claim(self) -> AbstractContextManager[SqlSession]:
         """A write that need not last, beside all others if the database can lock single rows."""
-        ...
 
     def fortify(self, session: SqlSession) -> None:
         """Inside the transaction that migrates: have the database itself keep workspaces apart, if it can."""
-        ...
 
     def listening(self, heard: Callable[[], None]) -> AbstractContextManager[bool]:
         """Call back meanwhile when another process may have added work; whether the database can tell."""
-        ...
 
     def vectors(self, session: SqlSession) -> Vectors: ...
 
     def differences(self, session: SqlSession) -> list[Difference]:
         """How the schema differs from the one that the migrations make."""
-        ...
 
     def resume(self, session: SqlSession) -> None:
         """After rows came in with their numbers: let what counts up go on behind them."""
-        ...
 
     def reclaim(self) -> bool:
         """Leave no deleted byte in any file of ours, or free its place in files of a database's server;
         False if that is not possible right now."""
-        ...
 
     def close(self) -> None: ...
 
@@ -134,6 +115,17 @@ def as_bytes(value: object) -> bytes:
 def marks(values: Collection[object]) -> str:
     """The '(?, ...)' of so many values. In that of none lies nothing, in either database."""
     return f"({', '.join('?' * len(values)) or 'NULL'})"
+
+
+def condition(columns: Mapping[str, str | Collection[str] | None]) -> tuple[str, list[str]]:
+    """That each column has the value, or one of the values, wanted of it; and these. None wants nothing."""
+    asked, values = list[str](), list[str]()
+    for column, wanted in columns.items():
+        some = [wanted] if isinstance(wanted, str) else wanted
+        if some is not None:
+            asked.append(f"{column} = ?" if isinstance(wanted, str) else f"{column} IN {marks(some)}")
+            values.extend(some)
+    return " AND ".join(asked) or "true", values
 
 
 def listed(values: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
@@ -161,9 +153,6 @@ class SealedVectors:
     def __init__(self, session: SqlSession, kept: str = "") -> None:
         self._session = session
         self.kept = kept
-
-    def expect(self, vectors: Collection[bytes]) -> None:
-        """Bytes need no preparation."""
 
     def keep(self, place: Values, vector: bytes) -> None:
         self._session.run(_KEEP, (*place, vector))

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from operator import attrgetter
 
-from souvenance.adapters.sql.engine import COMPARTMENT, NO_LIMIT, SqlRow, SqlSession, as_bytes, listed, marks
+from souvenance.adapters.sql.engine import (
+    COMPARTMENT,
+    NO_LIMIT,
+    SqlRow,
+    SqlSession,
+    as_bytes,
+    condition,
+    listed,
+    marks,
+)
 from souvenance.domain.line import PROFILE, TOMBSTONE, LinePlace, SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.ports.store import LineQuery, TurnQuery, ViewQuery
@@ -57,70 +66,6 @@ _ALIKE = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND l.likeness = ?
 _REINFORCE = f"UPDATE lines SET times = times + ? WHERE {COMPARTMENT} AND id = ?"
 
 
-class SqlViews:
-    def __init__(self, session: SqlSession) -> None:
-        self._session = session
-
-    def views(self, span: ViewQuery) -> list[SealedLine]:
-        found = sorted(self._views(span), key=lambda row: (row[_ID], *row[:3]), reverse=True)
-        return [line_of(row) for row in found[: span.limit]]
-
-    def _views(self, span: ViewQuery) -> Iterator[SqlRow]:
-        """What each index gives in its order: with both ends known kinds apart, else all kinds together."""
-        apart = span.owner is not None and span.about is not None
-        all_kinds = tuple(set(span.kinds))
-        for kinds in [(kind,) for kind in all_kinds] if apart or not all_kinds else [all_kinds]:
-            where, values = "l.about IS NOT NULL", [span.workspace]
-            for column, name in (("owner", span.owner), ("about", span.about)):
-                if name is not None:
-                    where += f" AND l.{column} = ?"
-                    values.append(name)
-            where += f" AND l.kind IN {marks(kinds)} AND {STANDS}"
-            values.extend(kinds)
-            if span.namespaces is not None:
-                # No index is chosen for this, and its selectivity is known all the same.
-                where += f" AND (l.namespace IN {marks(span.namespaces)}) IS TRUE"
-                values.extend(span.namespaces)
-            if span.sessions is None:
-                yield from self._newest(where, values, span.limit)
-            else:
-                for some, sessions in listed(span.sessions):
-                    yield from self._newest(
-                        f"{where} AND l.session IN {some}", [*values, *sessions], span.limit
-                    )
-
-    def _newest(self, where: str, values: list[str], limit: int | None) -> list[SqlRow]:
-        sql = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND {where}
-            ORDER BY l.id DESC, l.owner DESC, l.namespace DESC LIMIT ?"""
-        return self._session.rows(sql, (*values, NO_LIMIT if limit is None else limit))
-
-    def view(
-        self, workspace: str, line_id: str, namespaces: Collection[str] | None = None
-    ) -> SealedLine | None:
-        found = map(line_of, self._session.rows(_VIEW, (workspace, line_id, line_id)))
-        return next(
-            (line for line in found if namespaces is None or line.compartment.namespace in namespaces), None
-        )
-
-    def observers(
-        self, workspace: str, about: str, namespaces: Collection[str] | None
-    ) -> list[tuple[str, int, str]]:
-        among = "" if namespaces is None else f" AND l.namespace IN {marks(namespaces)}"
-        sql = f"""SELECT l.owner, count(*), max(l.id) {FROM} WHERE l.workspace = ? AND l.about = ?
-            AND {STANDS}{among} GROUP BY l.owner ORDER BY l.owner"""
-        rows = self._session.rows(sql, (workspace, about, *(namespaces or ())))
-        return [(owner, count, newest) for owner, count, newest in rows]
-
-    def alike(self, compartment: Compartment, about: str, likeness: bytes) -> SealedLine | None:
-        row = self._session.row(
-            _ALIKE, (compartment.workspace, likeness, compartment.owner, compartment.namespace, about)
-        )
-        return None if row is None else line_of(row)
-
-    def reinforce(self, compartment: Compartment, line_id: str, times: int) -> None:
-        self._session.run(_REINFORCE, (times, *compartment, line_id))
-
-
 _LAST = """SELECT turn FROM lines WHERE workspace = ? AND session = ? AND turn IS NOT NULL
     ORDER BY turn DESC LIMIT 1"""
 _COUNT = "SELECT count(*) FROM lines WHERE workspace = ? AND session = ? AND turn IS NOT NULL"
@@ -132,99 +77,8 @@ def _place_of(row: SqlRow) -> LinePlace:
     return LinePlace(compartment=Compartment(*row[:3]), **dict(zip(_PLACE, row[3:], strict=True)))
 
 
-class SqlTurns:
-    def __init__(self, session: SqlSession) -> None:
-        self._session = session
-        self._last_turns: dict[tuple[str, str | None], int] = {}
-
-    def turns(self, span: TurnQuery) -> list[SealedLine]:
-        where = ["l.workspace = ? AND l.session = ? AND l.turn >= ?"]
-        values: list[object] = [span.workspace, span.session, span.first]
-        if span.last is not None:
-            where.append("l.turn <= ?")
-            values.append(span.last)
-        if span.owner is not None:
-            # An expression, so that no index by owner is preferred to the one by turn.
-            where.append("l.owner || '' = ?")
-            values.append(span.owner)
-        order = "DESC" if span.newest_first else "ASC"
-        sql = f"SELECT {READ} {FROM} WHERE {' AND '.join(where)} ORDER BY l.turn {order} LIMIT ? OFFSET ?"
-        limit = NO_LIMIT if span.limit is None else span.limit
-        return [line_of(row) for row in self._session.rows(sql, (*values, limit, span.offset))]
-
-    def last_turn(self, workspace: str, session: str) -> int:
-        place = (workspace, session)
-        if place not in self._last_turns:
-            found = self._session.row(_LAST, place)
-            self._last_turns[place] = found[0] if found else 0
-        return self._last_turns[place]
-
-    def count_turns(self, workspace: str, session: str) -> int:
-        row = self._session.row(_COUNT, (workspace, session))
-        return row[0] if row else 0
-
-    def activity(
-        self,
-        workspace: str,
-        namespaces: Collection[str] | None,
-        since: int,
-        step: int,
-        owners: Collection[str] | None = None,
-    ) -> list[tuple[str, int, int, int]]:
-        among = "" if owners is None else f" AND owner IN {marks(owners)}"
-        among += "" if namespaces is None else f" AND namespace IN {marks(namespaces)}"
-        values = (*(owners or ()), *(namespaces or ()))
-        said = "coalesce(occurred_at, created_at)"
-        sql = f"""SELECT owner, CASE WHEN {said} < ? THEN -1 ELSE ({said} - ?) / ? END AS steps,
-            count(*), max({said}) FROM lines WHERE workspace = ? AND turn IS NOT NULL{among}
-            GROUP BY owner, steps ORDER BY owner, steps"""
-        rows = self._session.rows(sql, (since, since, step, workspace, *values))
-        return [(owner, int(steps), count, newest) for owner, steps, count, newest in rows]
-
-    def of_session(self, workspace: str, owner: str, session: str) -> list[LinePlace]:
-        rows = self._session.rows(_OF_SESSION, (workspace, owner, session))
-        places = [_place_of(row) for row in rows]
-        return sorted(places, key=lambda place: (place.compartment, place.id))
-
-
 _CITE = """INSERT INTO citations (workspace, owner, namespace, id, source) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING"""
-
-
-class SqlCitations:
-    def __init__(self, session: SqlSession) -> None:
-        self._session = session
-
-    def cite(self, compartment: Compartment, line_id: str, sources: Collection[str]) -> None:
-        for source in sources:
-            self._session.run(_CITE, (*compartment, line_id, source))
-
-    def cited(
-        self, workspace: str, line_ids: Collection[str], *, compartment: Compartment | None = None
-    ) -> dict[str, list[str]]:
-        where, place = ("workspace = ?", (workspace,)) if compartment is None else (COMPARTMENT, compartment)
-        found: dict[str, list[str]] = {}
-        for listing, ids in listed(line_ids):
-            sql = f"""SELECT DISTINCT id, source FROM citations
-                WHERE {where} AND id IN {listing} ORDER BY id, source"""
-            for line_id, source in self._session.rows(sql, (*place, *ids)):
-                found.setdefault(line_id, []).append(source)
-        return found
-
-    def citing(self, workspace: str, sources: Collection[str]) -> list[tuple[Compartment, str]]:
-        found: set[tuple[Compartment, str]] = set()
-        for listing, some in listed(sources):
-            sql = f"""SELECT owner, namespace, id FROM citations
-                WHERE workspace = ? AND source IN {listing}"""
-            for owner, namespace, line_id in self._session.rows(sql, (workspace, *some)):
-                found.add((Compartment(workspace, owner, namespace), line_id))
-        return sorted(found)
-
-    def uncite(self, workspace: str, sources: Collection[str]) -> None:
-        for listing, some in listed(sources):
-            self._session.run(
-                f"DELETE FROM citations WHERE workspace = ? AND source IN {listing}", (workspace, *some)
-            )
 
 
 _APPEND = f"""INSERT INTO lines ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))})
@@ -239,7 +93,11 @@ _OF_LINES = {"invalidations": "target", "citations": "id", "lines": "id"}
 """The tables that tell of a line, and where its id stands there; the lines themselves come last."""
 
 
-class SqlLines(SqlTurns, SqlViews, SqlCitations):
+class SqlLines:
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
+        self._last_turns: dict[tuple[str, str | None], int] = {}
+
     def append(self, line: SealedLine) -> bool:
         appended = self._session.run(_APPEND, row_of(line)) == 1
         if line.turn is not None:
@@ -331,13 +189,7 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
     def storage(
         self, workspace: str, owner: str | None, namespaces: Collection[str] | None
     ) -> list[tuple[str, str, str, int, int]]:
-        where, values = "workspace = ?", [workspace]
-        if owner is not None:
-            where += " AND owner = ?"
-            values.append(owner)
-        if namespaces is not None:
-            where += f" AND namespace IN {marks(namespaces)}"
-            values.extend(namespaces)
+        where, values = condition({"workspace": workspace, "owner": owner, "namespace": namespaces})
         sql = f"""SELECT owner, namespace, kind, count(*), CAST(sum(length(sealed)) AS BIGINT) FROM lines
             WHERE {where} GROUP BY owner, namespace, kind ORDER BY owner, namespace, kind"""
         return [
@@ -347,3 +199,137 @@ class SqlLines(SqlTurns, SqlViews, SqlCitations):
     def compartments(self) -> list[Compartment]:
         sql = "SELECT DISTINCT workspace, owner, namespace FROM lines ORDER BY workspace, owner, namespace"
         return [Compartment(*row) for row in self._session.rows(sql)]
+
+    def views(self, span: ViewQuery) -> list[SealedLine]:
+        found = sorted(self._views(span), key=lambda row: (row[_ID], *row[:3]), reverse=True)
+        return [line_of(row) for row in found[: span.limit]]
+
+    def _views(self, span: ViewQuery) -> Iterator[SqlRow]:
+        """What each index gives in its order: with both ends known kinds apart, else all kinds together."""
+        apart = span.owner is not None and span.about is not None
+        all_kinds = tuple(set(span.kinds))
+        for kinds in [(kind,) for kind in all_kinds] if apart or not all_kinds else [all_kinds]:
+            where, values = condition(
+                {"l.workspace": span.workspace, "l.owner": span.owner, "l.about": span.about, "l.kind": kinds}
+            )
+            where += f" AND l.about IS NOT NULL AND {STANDS}"
+            if span.namespaces is not None:
+                # No index is chosen for this, and its selectivity is known all the same.
+                where += f" AND (l.namespace IN {marks(span.namespaces)}) IS TRUE"
+                values.extend(span.namespaces)
+            if span.sessions is None:
+                yield from self._newest(where, values, span.limit)
+            else:
+                for some, sessions in listed(span.sessions):
+                    yield from self._newest(
+                        f"{where} AND l.session IN {some}", [*values, *sessions], span.limit
+                    )
+
+    def _newest(self, where: str, values: list[str], limit: int | None) -> list[SqlRow]:
+        sql = f"""SELECT {READ} {FROM} WHERE {where}
+            ORDER BY l.id DESC, l.owner DESC, l.namespace DESC LIMIT ?"""
+        return self._session.rows(sql, (*values, NO_LIMIT if limit is None else limit))
+
+    def view(
+        self, workspace: str, line_id: str, namespaces: Collection[str] | None = None
+    ) -> SealedLine | None:
+        found = map(line_of, self._session.rows(_VIEW, (workspace, line_id, line_id)))
+        return next(
+            (line for line in found if namespaces is None or line.compartment.namespace in namespaces), None
+        )
+
+    def observers(
+        self, workspace: str, about: str, namespaces: Collection[str] | None
+    ) -> list[tuple[str, int, str]]:
+        where, values = condition({"l.workspace": workspace, "l.about": about, "l.namespace": namespaces})
+        sql = f"""SELECT l.owner, count(*), max(l.id) {FROM} WHERE {where} AND {STANDS}
+            GROUP BY l.owner ORDER BY l.owner"""
+        rows = self._session.rows(sql, values)
+        return [(owner, count, newest) for owner, count, newest in rows]
+
+    def alike(self, compartment: Compartment, about: str, likeness: bytes) -> SealedLine | None:
+        row = self._session.row(
+            _ALIKE, (compartment.workspace, likeness, compartment.owner, compartment.namespace, about)
+        )
+        return None if row is None else line_of(row)
+
+    def reinforce(self, compartment: Compartment, line_id: str, times: int) -> None:
+        self._session.run(_REINFORCE, (times, *compartment, line_id))
+
+    def turns(self, span: TurnQuery) -> list[SealedLine]:
+        where = ["l.workspace = ? AND l.session = ? AND l.turn >= ?"]
+        values: list[object] = [span.workspace, span.session, span.first]
+        if span.last is not None:
+            where.append("l.turn <= ?")
+            values.append(span.last)
+        if span.owner is not None:
+            # An expression, so that no index by owner is preferred to the one by turn.
+            where.append("l.owner || '' = ?")
+            values.append(span.owner)
+        order = "DESC" if span.newest_first else "ASC"
+        sql = f"SELECT {READ} {FROM} WHERE {' AND '.join(where)} ORDER BY l.turn {order} LIMIT ? OFFSET ?"
+        limit = NO_LIMIT if span.limit is None else span.limit
+        return [line_of(row) for row in self._session.rows(sql, (*values, limit, span.offset))]
+
+    def last_turn(self, workspace: str, session: str) -> int:
+        place = (workspace, session)
+        if place not in self._last_turns:
+            found = self._session.row(_LAST, place)
+            self._last_turns[place] = found[0] if found else 0
+        return self._last_turns[place]
+
+    def count_turns(self, workspace: str, session: str) -> int:
+        row = self._session.row(_COUNT, (workspace, session))
+        return row[0] if row else 0
+
+    def activity(
+        self,
+        workspace: str,
+        namespaces: Collection[str] | None,
+        since: int,
+        step: int,
+        owners: Collection[str] | None = None,
+    ) -> list[tuple[str, int, int, int]]:
+        where, values = condition({"workspace": workspace, "owner": owners, "namespace": namespaces})
+        said = "coalesce(occurred_at, created_at)"
+        sql = f"""SELECT owner, CASE WHEN {said} < ? THEN -1 ELSE ({said} - ?) / ? END AS steps,
+            count(*), max({said}) FROM lines WHERE {where} AND turn IS NOT NULL
+            GROUP BY owner, steps ORDER BY owner, steps"""
+        rows = self._session.rows(sql, (since, since, step, *values))
+        return [(owner, int(steps), count, newest) for owner, steps, count, newest in rows]
+
+    def of_session(self, workspace: str, owner: str, session: str) -> list[LinePlace]:
+        rows = self._session.rows(_OF_SESSION, (workspace, owner, session))
+        places = [_place_of(row) for row in rows]
+        return sorted(places, key=lambda place: (place.compartment, place.id))
+
+    def cite(self, compartment: Compartment, line_id: str, sources: Collection[str]) -> None:
+        for source in sources:
+            self._session.run(_CITE, (*compartment, line_id, source))
+
+    def cited(
+        self, workspace: str, line_ids: Collection[str], *, compartment: Compartment | None = None
+    ) -> dict[str, list[str]]:
+        where, place = ("workspace = ?", (workspace,)) if compartment is None else (COMPARTMENT, compartment)
+        found: dict[str, list[str]] = {}
+        for listing, ids in listed(line_ids):
+            sql = f"""SELECT DISTINCT id, source FROM citations
+                WHERE {where} AND id IN {listing} ORDER BY id, source"""
+            for line_id, source in self._session.rows(sql, (*place, *ids)):
+                found.setdefault(line_id, []).append(source)
+        return found
+
+    def citing(self, workspace: str, sources: Collection[str]) -> list[tuple[Compartment, str]]:
+        found: set[tuple[Compartment, str]] = set()
+        for listing, some in listed(sources):
+            sql = f"""SELECT owner, namespace, id FROM citations
+                WHERE workspace = ? AND source IN {listing}"""
+            for owner, namespace, line_id in self._session.rows(sql, (workspace, *some)):
+                found.add((Compartment(workspace, owner, namespace), line_id))
+        return sorted(found)
+
+    def uncite(self, workspace: str, sources: Collection[str]) -> None:
+        for listing, some in listed(sources):
+            self._session.run(
+                f"DELETE FROM citations WHERE workspace = ? AND source IN {listing}", (workspace, *some)
+            )

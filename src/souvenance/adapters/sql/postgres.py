@@ -3,12 +3,13 @@
 A reader has one snapshot. A writer first takes locks that last as long as its transaction: a writer of one
 workspace shares the lock of all and has that workspace's alone; a writer of all has the lock of all alone.
 So the statements, which are written for one writer, meet one in each workspace. The workspace that a
-transaction names is also told to PostgreSQL, whose policies hide the rows of all others (`postgres_schema`).
+transaction names is also told to PostgreSQL, whose policies hide the rows of all others (`schema`).
 """
 
 from __future__ import annotations
 
 import threading
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
@@ -23,11 +24,26 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8BinaryDumper
 
-from souvenance.adapters.sql import pgvector, postgres_schema
-from souvenance.adapters.sql.engine import SealedVectors, SqlRow, SqlSession, Values, Vectors
-from souvenance.adapters.sql.postgres_schema import CHANNEL
-from souvenance.domain.embedding import PGVECTOR
-from souvenance.domain.names import ALL
+from souvenance.adapters.sql.engine import (
+    COMPARTMENT,
+    SealedVectors,
+    SqlRow,
+    SqlSession,
+    Values,
+    Vectors,
+    noted_form,
+)
+from souvenance.adapters.sql.schema import (
+    CHANNEL,
+    TABLES,
+    WORKSPACE_SETTING,
+    postgres_differences,
+    separate_workspaces,
+    tell_jobs,
+)
+from souvenance.domain.embedding import AUTO, PGVECTOR, SEALED
+from souvenance.domain.names import ALL, Compartment
+from souvenance.domain.seal import unpack
 from souvenance.errors import (
     IntegrityError,
     Misconfigured,
@@ -129,12 +145,12 @@ class PostgresEngine:
         """Connect to the database of that address, with at most so many connections.
 
         A writer waits so many seconds for the one before, and everybody for a connection. `vectors` is how
-        they are to be kept, as `pgvector.settle` is told.
+        they are to be kept, as `settle_vectors` is told.
 
         Raises: Misconfigured if it is no address or no database for a store, StorageUnavailable and its kind.
         """
         try:
-            told = conninfo_to_dict(url)
+            given = conninfo_to_dict(url)
         except psycopg.ProgrammingError:
             raise Misconfigured(
                 "the store's address can't be read",
@@ -144,7 +160,7 @@ class PostgresEngine:
             "connect_timeout": _CONNECT_SECONDS,
             "application_name": "souvenance",
             "tcp_user_timeout": 1000 * _FORGOTTEN_SECONDS,
-            **told,
+            **given,
         }
         self._patience = patience
         self._free = threading.BoundedSemaphore(most)
@@ -153,7 +169,6 @@ class PostgresEngine:
         self._role: str | None = None
         self._asked = vectors
         self._compares = False
-        self._indexed: set[int] = set()
         with ExitStack() as otherwise:
             otherwise.callback(self.close)
             with self._session("SELECT 1") as session:
@@ -203,9 +218,9 @@ class PostgresEngine:
             self._free.release()
 
     def fortify(self, session: SqlSession) -> None:
-        self._compares = pgvector.settle(session, self._asked) == PGVECTOR
-        self._role = postgres_schema.separate_workspaces(session)
-        postgres_schema.tell_jobs(session)
+        self._compares = settle_vectors(session, self._asked) == PGVECTOR
+        self._role = separate_workspaces(session)
+        tell_jobs(session)
 
     @contextmanager
     def listening(self, heard: Callable[[], None]) -> Iterator[bool]:
@@ -236,11 +251,11 @@ class PostgresEngine:
 
     def vectors(self, session: SqlSession) -> Vectors:
         if self._compares:
-            return pgvector.PlainVectors(session, self._indexed)
-        return SealedVectors(session, pgvector.SEALED_ONLY)
+            return PlainVectors(session)
+        return SealedVectors(session, SEALED_ONLY)
 
     def differences(self, session: SqlSession) -> list[Difference]:
-        return postgres_schema.differences(session)
+        return postgres_differences(session)
 
     def resume(self, session: SqlSession) -> None:
         session.run(_AS_OURSELVES)
@@ -249,17 +264,12 @@ class PostgresEngine:
     def reclaim(self) -> bool:
         """Make the compartment of deleted rows free to be written over; False if another process is at it.
 
-        What was deleted stays in the server's log, and in its free pages until something is written there. To
-        clean an HNSW index takes long, so that is left for when it pays.
+        What was deleted stays in the server's log, and in its free pages until something is written there.
         """
         with self._session("SELECT 1") as session:
-            tables = {table for (table,) in session.rows(postgres_schema.TABLES)}
-            at_leisure = {"vectors"} if self._compares else set()
+            tables = ", ".join(sorted(table for (table,) in session.rows(TABLES)))
             try:
-                for cleanup, some in (("ON", tables - at_leisure), ("AUTO", tables & at_leisure)):
-                    if some:
-                        script = f"VACUUM (INDEX_CLEANUP {cleanup}) {', '.join(sorted(some))}"
-                        session.connection.execute(script.encode())
+                session.connection.execute(f"VACUUM (INDEX_CLEANUP ON) {tables}".encode())
             except psycopg.errors.LockNotAvailable:
                 return False
         return True
@@ -295,7 +305,7 @@ class PostgresEngine:
     def _begin_with(self, workspace: str) -> list[str]:
         """What every transaction of that workspace begins with."""
         role = [] if self._role is None else [f"SET LOCAL ROLE {self._role}"]
-        return [*role, f"SELECT set_config('{postgres_schema.SETTING}', {_quoted(workspace)}, true)"]
+        return [*role, f"SELECT set_config('{WORKSPACE_SETTING}', {_quoted(workspace)}, true)"]
 
     def _take(self) -> tuple[bool, PostgresSession]:
         """A session, and whether it was there before."""
@@ -395,3 +405,108 @@ def _numbered(sql: str) -> bytes:
 
 def _quoted(text: str) -> str:
     return quoting.Literal(text).as_string(None)
+
+
+SEALED_ONLY = " AND length(v.sealed) > 0"
+"""What finds the sealed vectors where there may be others."""
+
+_OLDEST_PGVECTOR = (0, 8)
+_UNAVAILABLE = (errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege)
+_VERSION = "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
+_HAS_TYPE = "SELECT 1 WHERE to_regtype('vector') IS NOT NULL"
+_HAS_COLUMN = """SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('vectors') AND attname = 'place'
+    AND NOT attisdropped"""
+_HAS_SEALED = "SELECT 1 FROM vectors WHERE length(sealed) > 0 LIMIT 1"
+_KEEP_VECTOR = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sealed, place)
+    VALUES (?, ?, ?, ?, ?, ?, '', CAST(? AS vector))"""
+_IN_COMPARTMENT = f"{COMPARTMENT} AND space = ? AND vector_dims(place) = {{size}}"
+_COMPARE = f"""SELECT id, near FROM (SELECT id, -(place <#> CAST(? AS vector)) AS near FROM vectors
+    WHERE {_IN_COMPARTMENT} OFFSET 0) AS compared WHERE near > 0"""
+_PLACE = f"""SELECT CAST(place AS real[]) FROM vectors
+    WHERE {COMPARTMENT} AND space = ? AND id = ? AND place IS NOT NULL"""
+
+
+def settle_vectors(session: SqlSession, asked: str | None) -> str:
+    """In which form vectors are kept from now on; the store notes what it was told, and goes by that later.
+
+    Left to the store (`AUTO`), they stay sealed where they are, and go into the clear where there are none.
+    Where none will be made (None) nothing is changed. Raises: Misconfigured.
+    """
+    noted = noted_form(session)
+    if asked is None:
+        return SEALED if noted == SEALED or session.row(_HAS_COLUMN) is None else PGVECTOR
+    form = asked
+    if form == AUTO:
+        form = noted or (PGVECTOR if session.row(_HAS_SEALED) is None else SEALED)
+    if form == PGVECTOR:
+        _install(session)
+    if form != noted:
+        session.run("DELETE FROM vector_form")
+        session.run("INSERT INTO vector_form (form) VALUES (?)", (form,))
+    return form
+
+
+def _install(session: SqlSession) -> None:
+    """Make the extension and the column, as far as they are missing. Raises: Misconfigured."""
+    found = session.row(_VERSION)
+    if found is None:
+        try:
+            session.run("CREATE EXTENSION vector")
+        except _UNAVAILABLE as error:
+            raise Misconfigured(
+                f"the database has no pgvector: {error.diag.message_primary}",
+                hint="Install pgvector on its server and run CREATE EXTENSION vector there as a superuser; "
+                "or set SOUVENANCE_VECTORS=sealed to have each server compare vectors that stay sealed, "
+                "or SOUVENANCE_VECTORS=none to keep none.",
+            ) from None
+        found = session.row(_VERSION)
+    version = "" if found is None else str(found[0])
+    if tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < _OLDEST_PGVECTOR:
+        raise Misconfigured(
+            f"the database's pgvector is {version}; 0.8.0 is the oldest",
+            hint="Install a newer one on its server and run ALTER EXTENSION vector UPDATE.",
+        )
+    if session.row(_HAS_TYPE) is None:
+        raise Misconfigured(
+            "pgvector is in a schema of the database that is not looked into",
+            hint="Add its schema to the search_path of the role that connects.",
+        )
+    if session.row(_HAS_COLUMN) is None:
+        session.run("ALTER TABLE vectors ADD COLUMN place vector")
+
+
+class PlainVectors:
+    """The vectors of one transaction, in the clear, in a column beside that of the sealed ones.
+
+    pgvector compares a compartment line by line, and so exactly, however many vectors others have.
+    """
+
+    form = PGVECTOR
+    kept = " AND v.place IS NOT NULL"
+
+    def __init__(self, session: SqlSession) -> None:
+        self._session = session
+
+    @property
+    def comparing(self) -> PlainVectors:
+        return self
+
+    def keep(self, place: Values, vector: bytes) -> None:
+        self._session.run(_KEEP_VECTOR, (*place, _literal(unpack(vector))))
+
+    def near(
+        self, compartment: Compartment, space: str, question: bytes, most: int | None = None
+    ) -> list[tuple[str, float]]:
+        asked = array("f", question)
+        sql, values = _COMPARE.format(size=len(asked)), [_literal(asked), *compartment, space]
+        if most is not None:
+            sql += f" ORDER BY near DESC LIMIT {most}"
+        return [(line_id, near) for line_id, near in self._session.rows(sql, values)]
+
+    def place(self, compartment: Compartment, space: str, line_id: str) -> bytes | None:
+        found = self._session.row(_PLACE, (*compartment, space, line_id))
+        return None if found is None else array("f", found[0]).tobytes()
+
+
+def _literal(components: array[float]) -> str:
+    return f"[{','.join(map(repr, components))}]"

@@ -1,7 +1,14 @@
 """The schema: numbered migrations, and how a database differs from what they make.
 
 Migrations are applied once, in order, each with its hash; forward only. What they make is read from an empty
-SQLite database in memory, once in a process.
+SQLite database in memory, once in a process; PostgreSQL has the same tables, columns and indexes.
+
+In PostgreSQL row-level security also keeps workspaces apart, behind the gate. A transaction says which
+workspace it is of; policies show and take no rows of others. What belongs to all ('*') can be read from every
+workspace, and of it only counters can be changed. A transaction that says nothing is shown nothing.
+PostgreSQL exempts superusers from policies, and roles that bypass them; for these a role without a login is
+made, which transactions take on. A trigger tells all processes of jobs that one of them adds. What belongs to
+an extension is not compared.
 """
 
 from __future__ import annotations
@@ -50,10 +57,8 @@ def shipped() -> list[Migration]:
 
 
 def migrate(engine: Engine, migrations: Sequence[Migration] | None = None) -> None:
-    """Bring the schema up to this version, or to these migrations, as the only writer.
-
-    Raises: Misconfigured if the store was written by a newer version or by altered migrations.
-    """
+    """Bring the schema up to this version, or to these migrations, as the only writer. Raises: Misconfigured
+    if the store was written by a newer version or by altered migrations."""
     known = shipped() if migrations is None else migrations
     with engine.write() as session:
         session.run(_TABLE)
@@ -173,3 +178,203 @@ def _objects(session: SqlSession) -> Schema:
 
 def _in_one_line(sql: str | None) -> str | None:
     return None if sql is None else " ".join(sql.split())
+
+
+CHANNEL = "souvenance_jobs"
+"""Where a transaction tells that it added jobs."""
+TRIGGER = "souvenance_jobs_added"
+BODY = f" BEGIN NOTIFY {CHANNEL}; RETURN NULL; END "
+_HAS_TRIGGER = f"SELECT 1 FROM pg_trigger WHERE tgname = '{TRIGGER}' AND tgrelid = 'jobs'::regclass"
+_MAKE_FUNCTION = (
+    f"CREATE OR REPLACE FUNCTION souvenance_tell_jobs() RETURNS trigger LANGUAGE plpgsql AS $${BODY}$$"
+)
+_MAKE_TRIGGER = f"""CREATE TRIGGER {TRIGGER} AFTER INSERT ON jobs
+    FOR EACH STATEMENT EXECUTE FUNCTION souvenance_tell_jobs()"""
+
+WORKSPACE_SETTING = "souvenance.workspace"
+ROLE = "souvenance_rows"
+TABLES = """SELECT quote_ident(c.relname) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+    AND a.attname = 'workspace' AND NOT a.attisdropped ORDER BY c.relname"""
+"""The tables that have a workspace."""
+
+_POLICIES = (
+    "SELECT quote_ident(tablename) FROM pg_policies WHERE schemaname = current_schema() AND policyname = ?"
+)
+_SHOWN, _ADDED, _CHANGED, _DELETED = (
+    f"souvenance_{what}" for what in ("shown", "added", "changed", "deleted")
+)
+_ASKED = f"(SELECT current_setting('{WORKSPACE_SETTING}', true))"
+_OF_IT = f"({_ASKED} = '*' OR {_ASKED} = workspace)"
+_OF_IT_OR_ALL = f"({_OF_IT} OR (workspace = '*' AND {_ASKED} <> ''))"
+_COUNTERS = "counters"
+_IS_EXCEPTED = "SELECT rolsuper OR rolbypassrls, rolsuper FROM pg_roles WHERE rolname = current_user"
+_MAKE_ROLE = f"""DO $$ BEGIN CREATE ROLE {ROLE} NOLOGIN NOBYPASSRLS;
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"""
+_LACKS = f"""SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+    AND relkind IN ('r', 'p') AND NOT has_table_privilege('{ROLE}', oid, 'DELETE') LIMIT 1"""
+
+
+def separate_workspaces(session: SqlSession) -> str | None:
+    """Make the policies that are missing; the role that transactions must take on, if any."""
+    protected = {table for (table,) in session.rows(_POLICIES, (_CHANGED,))}
+    for (table,) in session.rows(TABLES):
+        if table not in protected:
+            _protect(session, table)
+    excepted = session.row(_IS_EXCEPTED)
+    if excepted is None or not excepted[0]:
+        return None
+    _make_role(session, superuser=excepted[1])
+    return ROLE
+
+
+def _policies(table: str) -> tuple[tuple[str, str, str, str], ...]:
+    """Of a table that has a workspace: the name of each, its command, what it shows and what it checks."""
+    changed = _OF_IT_OR_ALL if table == _COUNTERS else _OF_IT
+    return (
+        (_SHOWN, "SELECT", _OF_IT_OR_ALL, ""),
+        (_ADDED, "INSERT", "", changed),
+        (_CHANGED, "UPDATE", changed, changed),
+        (_DELETED, "DELETE", changed, ""),
+    )
+
+
+def _protect(session: SqlSession, table: str) -> None:
+    for name, command, shown, checked in _policies(table):
+        rows = f" USING ({shown})" if shown else ""
+        rows += f" WITH CHECK ({checked})" if checked else ""
+        session.run(f"CREATE POLICY {name} ON {table} FOR {command}{rows}")
+    session.run(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+    session.run(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+
+
+def _make_role(session: SqlSession, *, superuser: bool) -> None:
+    session.run(_MAKE_ROLE)
+    if not superuser:
+        session.run(f"GRANT {ROLE} TO CURRENT_USER")
+    if session.row(_LACKS) is None:
+        return
+    (schema,) = session.row("SELECT quote_ident(current_schema())") or ("public",)
+    session.run(f"GRANT USAGE ON SCHEMA {schema} TO {ROLE}")
+    session.run(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {ROLE}")
+    session.run(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {ROLE}")
+
+
+def tell_jobs(session: SqlSession) -> None:
+    """Have every addition of jobs told to all processes, if it is not yet."""
+    if session.row(_HAS_TRIGGER) is None:
+        session.run(_MAKE_FUNCTION)
+        session.run(_MAKE_TRIGGER)
+
+
+_TYPES = {"TEXT": "text", "BIGINT": "bigint", "BLOB": "bytea", "INTEGER": "bigint"}
+_WORKSPACE = "workspace"
+_POLICY, _ROWS = "policy", "row security"
+_PRIMARY_KEY = "primary key"
+_VECTOR_COLUMN = Object("column", "place", "vectors")
+
+_SERIAL = "INTEGER"
+"""The type of a number that counts up. SQLite needs it to be the key; PostgreSQL does not."""
+_POSTGRES_OBJECTS = f"""WITH ours AS (
+    SELECT c.oid, c.relname::text AS name, c.relkind::text AS kind,
+        c.relrowsecurity AND c.relforcerowsecurity AS protected
+    FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
+    AND NOT EXISTS (SELECT 1 FROM pg_depend d
+        WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')),
+tables AS (SELECT * FROM ours WHERE kind IN ('r', 'p'))
+SELECT CASE kind WHEN 'r' THEN 'table' WHEN 'p' THEN 'table' WHEN 'v' THEN 'view' WHEN 'S' THEN 'sequence'
+    WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'type' END, name, '', kind
+    FROM ours WHERE kind NOT IN ('i', 'I')
+UNION ALL SELECT 'column', a.attname::text, t.name, concat_ws(' ', format_type(a.atttypid, a.atttypmod),
+    pg_get_expr(d.adbin, d.adrelid), a.attgenerated::text)
+    FROM tables t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
+    LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+UNION ALL SELECT 'index', CASE WHEN i.indisprimary THEN '{_PRIMARY_KEY}' ELSE c.relname::text END, t.name,
+    concat_ws(' ', m.amname, CASE WHEN i.indisunique THEN 'unique' END,
+    (SELECT string_agg(pg_get_indexdef(i.indexrelid, part, true), ', ' ORDER BY part)
+        FROM generate_series(1, i.indnatts) AS part),
+    'where ' || pg_get_expr(i.indpred, i.indrelid, true))
+    FROM tables t JOIN pg_index i ON i.indrelid = t.oid JOIN pg_class c ON c.oid = i.indexrelid
+    JOIN pg_am m ON m.oid = c.relam
+UNION ALL SELECT 'trigger', g.tgname::text, t.name,
+    concat_ws(' ', g.tgenabled::text, g.tgtype, g.tgqual::text, l.lanname, p.prosrc)
+    FROM tables t JOIN pg_trigger g ON g.tgrelid = t.oid AND NOT g.tgisinternal
+    JOIN pg_proc p ON p.oid = g.tgfoid JOIN pg_language l ON l.oid = p.prolang
+UNION ALL SELECT 'rule', r.rulename::text, t.name, '' FROM tables t JOIN pg_rewrite r ON r.ev_class = t.oid
+UNION ALL SELECT 'constraint', k.conname::text, t.name, '' FROM tables t JOIN pg_constraint k
+    ON k.conrelid = t.oid AND k.contype NOT IN ('p', 'n')
+UNION ALL SELECT 'table', h.inhrelid::regclass::text, '', 'child' FROM tables t
+    JOIN pg_inherits h ON h.inhparent = t.oid
+UNION ALL SELECT DISTINCT CASE v.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END,
+    v.oid::regclass::text, '', 'reader'
+    FROM tables t JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = t.oid
+    AND d.classid = 'pg_rewrite'::regclass JOIN pg_rewrite r ON r.oid = d.objid
+    JOIN pg_class v ON v.oid = r.ev_class WHERE v.relnamespace <> current_schema()::regnamespace
+UNION ALL SELECT '{_POLICY}', p.policyname::text, p.tablename::text,
+    concat_ws(' ', p.permissive, p.roles::text, p.cmd, p.qual, 'check ' || p.with_check)
+    FROM pg_policies p WHERE p.schemaname = current_schema()
+UNION ALL SELECT '{_ROWS}', 'on', name, '' FROM tables WHERE protected"""
+
+
+def postgres_differences(session: SqlSession) -> list[Difference]:
+    """How the schema of this database differs from the one that this version makes."""
+    expected, found = _expected_in_postgres(), _found(session)
+    tables = {one.name for one in expected if one.kind == "table"}
+    found = {one: definition for one, definition in found.items() if not one.table or one.table in tables}
+    if _VECTOR_COLUMN in found:  # It is there only where vectors are in the clear.
+        expected = {**expected, _VECTOR_COLUMN: "vector"}
+    return compared(expected, found, (_POLICY, _ROWS))
+
+
+def _found(session: SqlSession) -> dict[Object, str | None]:
+    return {
+        Object(kind, name, table): _plain(shown) if kind == _POLICY else shown.replace("::text", "").strip()
+        for kind, name, table, shown in session.rows(_POSTGRES_OBJECTS)
+    }
+
+
+@lru_cache(1)
+def _expected_in_postgres() -> Schema:
+    return {
+        **dict(made(lambda session: list(_migrated(session)))),
+        Object("sequence", "jobs_seq_seq"): "S",
+        Object("trigger", TRIGGER, "jobs"): f"O 4 plpgsql {BODY}".strip(),
+    }
+
+
+def _migrated(session: SqlSession) -> Iterator[tuple[Object, str]]:
+    for (table,) in session.rows(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    ):
+        yield Object("table", table), "r"
+        columns = session.rows("SELECT name, type, dflt_value, pk FROM pragma_table_info(?)", (table,))
+        for name, kind, default, _ in columns:
+            yield Object("column", name, table), " ".join(filter(None, (_TYPES[kind], default)))
+        keyed = sorted((place, name) for name, kind, _, place in columns if place and kind != _SERIAL)
+        if keyed:
+            yield Object("index", _PRIMARY_KEY, table), f"btree unique {', '.join(name for _, name in keyed)}"
+        yield from _indexes(session, table)
+        if _WORKSPACE in {name for name, *_ in columns}:
+            yield Object(_ROWS, "on", table), ""
+            for name, command, shown, checked in _policies(table):
+                check = f" check {checked}" if checked else ""
+                yield Object(_POLICY, name, table), _plain(f"PERMISSIVE {{public}} {command} {shown}{check}")
+
+
+def _indexes(session: SqlSession, table: str) -> Iterator[tuple[Object, str]]:
+    for name, unique, sql in session.rows(
+        """SELECT l.name, l."unique", m.sql FROM pragma_index_list(?) l
+        JOIN sqlite_master m ON m.name = l.name WHERE l.origin = 'c'""",
+        (table,),
+    ):
+        parts = session.rows("SELECT name FROM pragma_index_info(?) ORDER BY seqno", (name,))
+        _, _, where = " ".join(sql.split()).partition(" WHERE ")
+        definition = ["btree", *(["unique"] if unique else []), ", ".join(part for (part,) in parts)]
+        yield Object("index", name, table), " ".join([*definition, *([f"where {where}"] if where else [])])
+
+
+def _plain(definition: str) -> str:
+    """A policy without what PostgreSQL adds when it tells one: casts, parentheses, names and spaces."""
+    for added in ("::text", "AS current_setting", "(", ")", " ", "\n"):
+        definition = definition.replace(added, "")
+    return definition

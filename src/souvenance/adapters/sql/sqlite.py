@@ -94,7 +94,7 @@ class SqliteEngine:
     @contextmanager
     def read(self, workspace: str = ALL) -> Iterator[SqliteConnection]:
         """One consistent view, on a connection of its own."""
-        try:
+        with translated():
             session = self._take()
             session.execute("BEGIN")
             try:
@@ -102,8 +102,6 @@ class SqliteEngine:
             finally:
                 session.execute("ROLLBACK")
                 self._give_back(session)
-        except sqlite3.Error as error:
-            raise _translation(error) from error
 
     @contextmanager
     def write(self, workspace: str = ALL, *, lasting: bool = True) -> Iterator[SqliteConnection]:

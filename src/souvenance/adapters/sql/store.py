@@ -9,12 +9,12 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import astuple
 
-from souvenance.adapters.sql.directory import SqlDirectory, SqlSignIns
-from souvenance.adapters.sql.engine import COMPARTMENT, Engine, SqlRow, SqlSession, as_bytes, marks
+from souvenance.adapters.sql.directory import SqlDirectory, SqlJobs, SqlSignIns
+from souvenance.adapters.sql.engine import COMPARTMENT, Engine, SqlRow, SqlSession, as_bytes, condition
 from souvenance.adapters.sql.lines import SqlLines
 from souvenance.adapters.sql.schema import migrate
 from souvenance.adapters.sql.sqlite import SqliteEngine
@@ -28,9 +28,6 @@ from souvenance.errors import BrokenAuditChain, Misconfigured, SchemaUnknown
 from souvenance.extras import install
 from souvenance.ports.object_store import ChangeNote
 from souvenance.ports.store import ChangeMarks, Difference, WantedRows, WrappedKey
-
-if TYPE_CHECKING:
-    from souvenance.adapters.sql.jobs import SqlJobs
 
 _MIRRORED = "mirrored"
 _QUEUED = "workspace, owner, namespace, what, name"
@@ -91,12 +88,8 @@ class SqlReplication:
         self._session.run(_POSTPONE, (due, *one.compartment, one.what, one.name, one.stamp))
 
     def waiting(self, workspace: str | None = None, owner: str | None = None) -> int:
-        named = {"workspace": workspace, "owner": owner}
-        given = {column: value for column, value in named.items() if value is not None}
-        where = " AND ".join(f"{column} = ?" for column in given) or "true"
-        row = self._session.row(
-            f"SELECT count(*) FROM replication_queue WHERE {where}", tuple(given.values())
-        )
+        where, values = condition({"workspace": workspace, "owner": owner})
+        row = self._session.row(f"SELECT count(*) FROM replication_queue WHERE {where}", values)
         return row[0] if row else 0
 
     def mirrored(self) -> bool:
@@ -120,17 +113,11 @@ class SqlKeys:
         self._seen: dict[tuple[str, str, Collection[str] | None], list[WrappedKey]] = {}
 
     def of(self, workspace: str, owner: str, namespaces: Collection[str] | None = None) -> list[WrappedKey]:
-        if namespaces is not None and not namespaces:
-            return []
         asked = (workspace, owner, None if namespaces is None else frozenset(namespaces))
         if asked not in self._seen:
-            where, values = "WHERE workspace = ? AND owner = ?", [workspace, owner]
-            if namespaces is not None:
-                where += f" AND namespace IN {marks(namespaces)}"
-                values.extend(namespaces)
-            self._seen[asked] = [
-                _key_of(row) for row in self._session.rows(f"{_KEYS} {where} {_KEY_ORDER}", values)
-            ]
+            where, values = condition({"workspace": workspace, "owner": owner, "namespace": namespaces})
+            rows = self._session.rows(f"{_KEYS} WHERE {where} {_KEY_ORDER}", values)
+            self._seen[asked] = [_key_of(row) for row in rows]
         return self._seen[asked]
 
     def add(self, key: WrappedKey) -> None:
@@ -242,22 +229,8 @@ class SqlAudit:
     def append(self, workspace: str, event: Event) -> Row:
         seq, previous = self._end(workspace)
         leaf = leaf_of(workspace, seq, event, previous)
-        self._session.run(
-            _APPEND,
-            (
-                workspace,
-                seq,
-                event.at,
-                event.actor,
-                event.cap,
-                event.operation,
-                event.outcome,
-                _pack(event.namespaces),
-                _pack(event.lines),
-                event.detail,
-                leaf,
-            ),
-        )
+        *columns, namespaces, lines, detail = astuple(event)
+        self._session.run(_APPEND, (workspace, seq, *columns, _pack(namespaces), _pack(lines), detail, leaf))
         if (seq + 1) % merkle.TILE == 0:
             tile = seq // merkle.TILE
             leaves = self._leaves(workspace, tile * merkle.TILE, seq + 1)
@@ -353,8 +326,6 @@ class SqlTransaction:
 
     @cached_property
     def work(self) -> SqlJobs:
-        from souvenance.adapters.sql.jobs import SqlJobs
-
         return SqlJobs(self._session)
 
     @cached_property

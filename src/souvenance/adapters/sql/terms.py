@@ -174,7 +174,6 @@ class SqlTerms:
 
     def lie(self, compartment: Compartment, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
         given = dict(vectors)
-        self._vectors.expect(given.values())
         self._last[compartment] = self._end(compartment)
         for marks, ids in listed(given):
             indexed = self._indexed(compartment, space, marks, ids)

@@ -14,9 +14,8 @@ from typing import IO, Any, Protocol
 
 from starlette.responses import Response
 
-from souvenance.agents.archives import export_pages, write_archive
+from souvenance.agents.archives import as_json, as_markdown, export_pages, readable, write_archive
 from souvenance.agents.import_memory import Ask, ImportTerms
-from souvenance.agents.readable_export import as_json, as_markdown, readable
 from souvenance.domain.archive_records import Record
 from souvenance.domain.imports import Wanted
 from souvenance.domain.names import ALL

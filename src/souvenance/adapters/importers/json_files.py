@@ -1,0 +1,439 @@
+"""What other memories left in JSON: ChatGPT's data export, memories of mem0, and plain JSONL.
+
+- ChatGPT: the zip that is sent by mail, or the conversations.json in it. A conversation is a tree of
+  messages. What its owner saw last is the branch that ends in `current_node`; other branches are drafts. Of
+  that branch, what the two said to each other is read, and nothing that the service put between: system
+  messages, calls of tools and their results, thinking, and what it kept in mind of its user.
+- mem0: what `get_all` answers, a list of memories or one page of them. A memory is a sentence that mem0's
+  model made of a conversation. It becomes a statement about its user, or, without one, about its agent.
+- JSONL, a message a line: `{"peer" or "role", "content", "created_at", "session", "metadata"}`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import IO, Any
+
+from msgspec import Struct
+
+from souvenance.adapters.importers.source_files import (
+    Counted,
+    FileReader,
+    bag,
+    clean,
+    decoded,
+    elements,
+    member,
+    moment,
+    name_of,
+    names_in,
+    opened,
+    shown,
+)
+from souvenance.adapters.private_files import SourceFile
+from souvenance.domain.imports import (
+    ImportedMessage,
+    ImportedPeer,
+    ImportedSession,
+    ImportedStatement,
+    Record,
+    Skipped,
+    Wanted,
+)
+from souvenance.domain.reasoning_settings import MemberReasoning
+from souvenance.errors import ImportUnreadable, InvalidInput
+
+CHATGPT = "chatgpt"
+CHATGPT_PEER = "chatgpt"
+CONVERSATIONS = re.compile(r"conversations(?:-\d+)?\.json")
+
+_SPOKEN = frozenset({"text", "multimodal_text"})
+_ABOUT_THE_USER = frozenset({"user_editable_context", "model_editable_context"})
+_THINKING = frozenset({"thoughts", "reasoning_recap"})
+_MOST_TITLE_CHARS = 500
+
+
+class _Author(Struct):
+    role: str = ""
+
+
+class _Content(Struct):
+    content_type: str = ""
+    parts: list[Any] | None = None
+
+
+class _Notes(Struct):
+    is_visually_hidden_from_conversation: Any = None
+    is_user_system_message: Any = None
+    model_slug: Any = None
+
+
+class _Message(Struct):
+    id: str
+    author: _Author
+    content: _Content | None = None
+    create_time: float | None = None
+    weight: float | None = None
+    recipient: str | None = None
+    channel: str | None = None
+    metadata: _Notes | None = None
+
+
+class _ConversationNode(Struct):
+    message: _Message | None = None
+    parent: str | None = None
+    children: list[str] = []
+
+
+class _Conversation(Struct):
+    mapping: dict[str, _ConversationNode]
+    conversation_id: str | None = None
+    id: str | None = None
+    title: str | None = None
+    create_time: float | None = None
+    current_node: str | None = None
+
+
+class ChatGPT(FileReader):
+    kind = CHATGPT
+
+    def __init__(self, path: SourceFile, wanted: Wanted) -> None:
+        """Raises: ImportUnreadable if an archive holds no conversations, InvalidInput for a name in use."""
+        if wanted.peer == CHATGPT_PEER:
+            raise InvalidInput(
+                f"{CHATGPT_PEER!r} is what ChatGPT itself is called here", hint="Use another --peer."
+            )
+        super().__init__(path, wanted)
+        self._peer = wanted.peer
+        self._members = names_in(path, CONVERSATIONS) if is_zip(path) else None
+        if self._members == []:
+            raise ImportUnreadable(f"{path.name} holds no conversations.json")
+
+    def records(self) -> Iterator[Record]:
+        yield ImportedPeer(self._peer, self._peer)
+        yield ImportedPeer(CHATGPT_PEER, CHATGPT_PEER, observed=False)
+        if self._members is None:
+            with opened(self._path) as file:
+                yield from self._conversations(file, self._path.name)
+        for name in self._members or ():
+            with member(self._path, name) as file:
+                yield from self._conversations(file, shown(name))
+
+    def _conversations(self, file: IO[bytes], name: str) -> Iterator[Record]:
+        for number, raw in enumerate(elements(file, name), 1):
+            place = f"{name}, conversation {number}"
+            yield from self._records_of(decoded(raw, _Conversation, place), place)
+
+    def _records_of(self, whole: _Conversation, place: str) -> Iterator[Record]:
+        conversation = whole.conversation_id or whole.id
+        if not conversation:
+            raise ImportUnreadable(f"{place}: it has no id")
+        session = name_of(conversation, f"{CHATGPT}-")
+        said = list(self._branch(whole, session, conversation, place))
+        if not any(isinstance(one, ImportedMessage) for one in said):
+            yield from said
+            yield Skipped("conversations in which nobody said anything")
+            return
+        yield ImportedSession(
+            session,
+            clean(conversation),
+            {self._peer: MemberReasoning(), CHATGPT_PEER: MemberReasoning()},
+            {"title": clean(whole.title)[:_MOST_TITLE_CHARS]} if whole.title else {},
+        )
+        yield from said
+
+    def _branch(
+        self, whole: _Conversation, session: str, conversation: str, place: str
+    ) -> Iterator[ImportedMessage | Skipped]:
+        latest = whole.create_time
+        for one in _thread(whole, place):
+            latest = one.create_time if one.create_time is not None else latest
+            why = _left_out(one)
+            if why is not None:
+                yield Skipped(why)
+                continue
+            text, pictures = _text_of(one)
+            for _ in range(pictures):
+                yield Skipped("pictures, sounds and files in messages")
+            if not text.strip():
+                if not pictures:
+                    yield Skipped("empty messages")
+                continue
+            where = f"{place}, message {shown(one.id)}"
+            spoken = one.author.role == "user"
+            yield ImportedMessage(
+                session,
+                self._peer if spoken else CHATGPT_PEER,
+                clean(text),
+                clean(one.id),
+                where,
+                moment(latest, where),
+                origin={"conversation": clean(conversation), **_model(one), **_mended(text)},
+            )
+
+
+def is_zip(path: SourceFile) -> bool:
+    """Whether the file begins as a zip archive does. Raises: ImportUnreadable."""
+    with opened(path) as file:
+        return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
+
+
+def _thread(whole: _Conversation, place: str) -> list[_Message]:
+    """The messages of the branch that was seen last, from its beginning. Raises: ImportUnreadable."""
+    at = whole.current_node or _newest_leaf(whole)
+    if at is not None and at not in whole.mapping:
+        raise ImportUnreadable(f"{place}: current_node names no message of it")
+    found: list[_Message] = []
+    seen: set[str] = set()
+    while at is not None and at in whole.mapping:
+        if at in seen:
+            raise ImportUnreadable(f"{place}: its messages go round in a circle")
+        seen.add(at)
+        node = whole.mapping[at]
+        if node.message is not None:
+            found.append(node.message)
+        at = node.parent
+    return found[::-1]
+
+
+def _newest_leaf(whole: _Conversation) -> str | None:
+    leaves = [(key, node.message) for key, node in whole.mapping.items() if not node.children]
+    times = {key: 0.0 if one is None else one.create_time or 0.0 for key, one in leaves}
+    return max(times, key=lambda key: times[key], default=None)
+
+
+def _left_out(one: _Message) -> str | None:
+    """Why the message is nothing that the two said to each other; None if it is."""
+    kind = "" if one.content is None else one.content.content_type
+    notes = one.metadata or _Notes()
+    if kind in _ABOUT_THE_USER or notes.is_user_system_message:
+        return "what ChatGPT kept in mind of its user"
+    if one.author.role not in ("user", "assistant"):
+        return "messages of the system and of tools"
+    if notes.is_visually_hidden_from_conversation or one.weight == 0:
+        return "hidden messages"
+    if kind in _THINKING or one.channel in ("analysis", "commentary"):
+        return "thinking"
+    if one.recipient not in (None, "", "all"):
+        return "messages of the system and of tools"
+    return None if kind in _SPOKEN else "messages that are not text"
+
+
+def _text_of(one: _Message) -> tuple[str, int]:
+    """What is said in it, and how many of its parts are no words."""
+    parts = [] if one.content is None else one.content.parts or []
+    words = [_words(part) for part in parts]
+    return "\n\n".join(part for part in words if part), sum(part is None for part in words)
+
+
+def _words(part: Any) -> str | None:
+    if isinstance(part, str):
+        return part
+    if isinstance(part, dict) and part.get("content_type") == "audio_transcription":
+        text = part.get("text")
+        return text if isinstance(text, str) else None
+    return None
+
+
+def _model(one: _Message) -> dict[str, str]:
+    slug = None if one.metadata is None else one.metadata.model_slug
+    return {"model": clean(slug)[:100]} if isinstance(slug, str) and slug else {}
+
+
+def _mended(text: str) -> dict[str, bool]:
+    return {"mended": True} if clean(text) != text else {}
+
+
+MEM0 = "mem0"
+
+
+class _Memory(Struct):
+    memory: str | None = None
+    id: str | int | None = None
+    user_id: str | None = None
+    agent_id: str | None = None
+    app_id: str | None = None
+    run_id: str | None = None
+    created_at: str | float | None = None
+    updated_at: str | float | None = None
+    metadata: dict[str, Any] | None = None
+    categories: list[str] | None = None
+
+
+class _MemoryPage(Struct):
+    results: list[_Memory]
+    next: str | None = None
+
+
+class Mem0(FileReader):
+    kind = MEM0
+
+    def records(self) -> Iterator[Record]:
+        """All memories. Raises: ImportUnreadable, also if several people would have to be called the same."""
+        met: set[str] = set()
+        ids, owners = Counted(), set()
+        for one, place in self._memories():
+            if isinstance(one, Skipped):
+                yield one
+                continue
+            if not (one.memory or "").strip():
+                yield Skipped("memories without a text")
+                continue
+            owner = one.user_id or one.agent_id
+            owners.add(owner)
+            if self._wanted.renamed and len(owners) > 1:
+                raise ImportUnreadable(
+                    f"{place}: it is of {shown(owner or 'nobody')}, and not all memories are of one",
+                    hint="Leave --peer out: each keeps the name that it has there.",
+                )
+            peer = self._peer(owner)
+            if peer not in met:
+                met.add(peer)
+                yield ImportedPeer(peer, clean(owner or peer))
+            yield _statement(one, peer, ids, place)
+
+    def _memories(self) -> Iterator[tuple[_Memory | Skipped, str]]:
+        name, number = self._path.name, 0
+        with opened(self._path) as file:
+            for raw in elements(file, name):
+                number += 1
+                if number > 1 or not _is_page(raw):
+                    yield decoded(raw, _Memory, f"{name}, memory {number}"), f"{name}, memory {number}"
+                    continue
+                page = decoded(raw, _MemoryPage, name)
+                for nth, one in enumerate(page.results, 1):
+                    yield one, f"{name}, memory {nth}"
+                if page.next:
+                    yield Skipped("further pages, which the file names and does not hold"), name
+
+    def _peer(self, owner: str | None) -> str:
+        return self._wanted.peer if owner is None or self._wanted.renamed else name_of(owner)
+
+
+class _Results(Struct):
+    results: Any = None
+
+
+def _is_page(raw: bytes) -> bool:
+    try:
+        return decoded(raw, _Results, "").results is not None
+    except ImportUnreadable:
+        return False
+
+
+def _statement(one: _Memory, peer: str, ids: Counted, place: str) -> ImportedStatement:
+    text = one.memory or ""
+    origin = {
+        "user": one.user_id,
+        "agent": one.agent_id,
+        "app": one.app_id,
+        "run": one.run_id,
+        "created_at": None if one.created_at is None else str(one.created_at),
+        "categories": one.categories or None,
+        "mended": True if clean(text) != text else None,
+    }
+    return ImportedStatement(
+        peer,
+        peer,
+        clean(text).strip(),
+        clean(str(one.id)) if one.id is not None else ids.id_of(peer, text),
+        place,
+        moment(one.updated_at, place) or moment(one.created_at, place),
+        metadata=bag(one.metadata, place),
+        origin=bag({key: value for key, value in origin.items() if value is not None}, place),
+    )
+
+
+JSONL = "jsonl"
+ASSISTANT = "assistant"
+MOST_LINE_BYTES = 16 * 1024 * 1024
+
+_PERSON = frozenset({"user", "human"})
+_MACHINE = frozenset({"assistant", "ai", "model", "bot"})
+_UNSPOKEN = frozenset({"system", "developer", "tool", "function"})
+
+
+class _JsonLine(Struct):
+    content: str
+    peer: str | None = None
+    role: str | None = None
+    session: str | None = None
+    id: str | int | None = None
+    created_at: str | float | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class Jsonl(FileReader):
+    kind = JSONL
+
+    def __init__(self, path: SourceFile, wanted: Wanted) -> None:
+        super().__init__(path, wanted)
+        self._session = name_of(path.stem, f"{JSONL}-")
+        """Of lines that name none."""
+
+    def records(self) -> Iterator[Record]:
+        ids = Counted()
+        met: set[str] = set()
+        begun: set[str] = set()
+        for number, raw in self._lines():
+            place = f"{self._path.name}, line {number}"
+            line = decoded(raw, _JsonLine, place)
+            if line.role in _UNSPOKEN:
+                yield Skipped("messages of the system and of tools")
+                continue
+            if not line.content.strip():
+                yield Skipped("empty messages")
+                continue
+            peer = self._speaker(line, place)
+            if peer not in met:
+                met.add(peer)
+                machine = line.role in _MACHINE
+                yield ImportedPeer(peer, clean(line.peer or peer), observed=False if machine else None)
+            session = self._session if line.session is None else name_of(line.session)
+            if session not in begun:
+                begun.add(session)
+                yield ImportedSession(session, clean(line.session or session), {peer: MemberReasoning()})
+            yield self._message(line, peer, session, ids, place)
+
+    def _message(self, line: _JsonLine, peer: str, session: str, ids: Counted, place: str) -> ImportedMessage:
+        said = (session, peer, line.content, str(line.created_at))
+        known = ids.id_of(*said) if line.id is None else clean(str(line.id))
+        mended = {"mended": True} if clean(line.content) != line.content else {}
+        return ImportedMessage(
+            session,
+            peer,
+            clean(line.content),
+            known,
+            place,
+            moment(line.created_at, place),
+            bag(line.metadata, place),
+            mended,
+        )
+
+    def _speaker(self, line: _JsonLine, place: str) -> str:
+        if line.peer is not None:
+            return name_of(line.peer)
+        if line.role in _PERSON:
+            return self._wanted.peer
+        if line.role in _MACHINE:
+            return ASSISTANT
+        fault = (
+            "it says neither peer nor role" if line.role is None else f"there is no role {shown(line.role)}"
+        )
+        raise ImportUnreadable(f"{place}: {fault}")
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        number = 0
+        with opened(self._path) as file:
+            while raw := file.readline(MOST_LINE_BYTES + 1):
+                number += 1
+                if len(raw) > MOST_LINE_BYTES:
+                    raise ImportUnreadable(
+                        f"{self._path.name}, line {number}: it is longer than {MOST_LINE_BYTES} bytes"
+                    )
+                text = raw.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else raw.strip()
+                if text:
+                    yield number, text
+        if number == 0:
+            raise ImportUnreadable(f"{self._path.name} is empty")
