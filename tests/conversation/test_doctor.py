@@ -8,6 +8,7 @@ import sqlite3
 import pytest
 
 from conversation.world import speaking
+from pace import examples
 from processes import until
 from surfaces.door import serving, souvenance
 
@@ -153,7 +154,7 @@ def settled(speaker):
     until(lambda: not ((queue := speaker.queue())["pending_work_units"] + queue["in_progress_work_units"]))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(examples(8)))
 def test_a_long_mixed_history_leaves_the_doctor_content(home, seed):
     with serving(home) as server, speaking(server, "w") as speaker:
         done = Life(speaker, seed).live(STEPS)

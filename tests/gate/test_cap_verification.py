@@ -10,6 +10,7 @@ from souvenance.domain.capability import NOTHING_REVOKED, Confirmation, HolderKe
 from souvenance.errors import CapExpired, CapMalformed, CapMissing, CapRevoked, CapSigInvalid, SouvenanceError
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
+from souvenance.gate import token_verifier
 
 
 def keys(world):
@@ -55,6 +56,23 @@ def test_the_keys_are_an_argument():
     assert verified(cap.token, keys=keys(world), audience=INSTANCE, now=world.seconds).jti == cap.jti
     with pytest.raises(CapSigInvalid):
         verified(cap.token, keys={}, audience=INSTANCE, now=world.seconds)
+
+
+def test_as_many_caps_as_have_a_place_are_verified_once_and_the_oldest_makes_room(monkeypatch):
+    world = World()
+    monkeypatch.setattr(token_verifier, "_MOST_CACHED", 2)
+    looked_up, keys_of = [], world.keyring.issuers
+    monkeypatch.setattr(world.keyring, "issuers", lambda kid: looked_up.append(kid) or keys_of(kid))
+    verifier = token_verifier.TokenVerifier(world.keyring)
+    first, second, third = (world.issue().token for _ in range(3))
+    for token in (first, second, first, second):
+        verifier.authenticate(token)
+    assert len(looked_up) == 2
+    for token in (third, second, third):
+        verifier.authenticate(token)
+    assert len(looked_up) == 3
+    verifier.authenticate(first)
+    assert len(looked_up) == 4
 
 
 def test_a_cap_of_another_installation_is_not_ours():

@@ -20,7 +20,7 @@ import psycopg
 OWNER = "souvenance"
 LOCALE = "de_DE.UTF-8"
 """It sorts a, ä, B: other than by bytes."""
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 120
 _QUICK = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "on"}
 _SMALL = {
     "listen_addresses": "",

@@ -23,6 +23,7 @@ from conversation.world import Stage
 from gate.world import SeededEntropy, World
 from objects.mended import mending
 from objects.seaweed import BUCKET
+from pace import examples
 from reference.index import ReferenceIndex
 from reference.store import MemoryStore
 from souvenance.adapters.index.ranked import RankedIndex
@@ -267,7 +268,7 @@ def _ids(told):
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
 class TestGates(Gates.TestCase):
     settings = settings(
-        max_examples=10,
+        max_examples=examples(24),
         stateful_step_count=20,
         deadline=None,
         derandomize=True,

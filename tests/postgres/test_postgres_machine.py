@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from msgspec.structs import replace
 
+from pace import examples
 from property.test_store_machine import Books
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
@@ -39,7 +40,7 @@ class InPostgres(Books):
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
 class TestBooksInPostgres(InPostgres.TestCase):
     settings = settings(
-        max_examples=5,
+        max_examples=examples(12),
         stateful_step_count=8,
         deadline=None,
         derandomize=True,

@@ -218,10 +218,9 @@ LOADED = (
 )
 """What a command or a server imports."""
 FORKS = multiprocessing.get_context("forkserver")
-_WITHOUT_WORKERS = hasattr(sys.modules["__main__"], "__file__")
-FORKS.set_forkserver_preload([*LOADED, *(["pytest"] if _WITHOUT_WORKERS else [])])
+FORKS.set_forkserver_preload([*LOADED, "pytest"])
 """A process that has loaded the package once and forks for every command: loading is most of the cost.
-Every fork imports the program that the tests were started with: pytest, in a run without workers.
+Every fork imports the program that the tests were started with: pytest.
 
 It also lets a command run as a user who may not read this interpreter's files.
 """
