@@ -1,8 +1,8 @@
 """How often the right line is found, on LoCoMo and LongMemEval_S, with no model called; and what it costs.
 
     python bench/recall.py [--locomo FILE] [--longmemeval FILE] [--only locomo,longmemeval,speed]
-        [--systems souvenance,souvenance-words,bm25,...] [--limit QUESTIONS] [--rounds 3] [--store DIR]
-        [--json FILE] [--misses FILE]
+        [--systems souvenance,souvenance-words,bm25,...] [--limit QUESTIONS] [--both] [--rounds 3]
+        [--store DIR] [--json FILE] [--misses FILE]
 
 Without files, the development halves in `../shared/data` beside the project are taken; a file that is
 judged by is not tuned on. The measures are defined in `recall_metrics`, which questions count for which
@@ -12,6 +12,8 @@ mean in `recall_judge`, what is stored and what is gold in `recall_data`.
 `souvenance-words` is the same without an embedder. `bm25` is plain BM25 over turns, `bm25-stem` with
 stemming; `-sessions` is over whole sessions. A query is the question's text alone. Turns that a ranking holds
 are mapped to their sessions, counted once each. Recall is in percent; MRR and NDCG from 0 to 1.
+Of LongMemEval the user's turns are looked through, as its protocol says; with `--both` the assistant's are
+stored too, and asked for beside it (`both_`), which takes about five times as long.
 
 Costs. `ms_median` is the median of the rounds' medians of a search for ten, in a process whose index is
 loaded; `ms_first` the first search in a store. `ingest_ms_per_message` is the request, in batches of up to
@@ -29,7 +31,6 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -46,13 +47,12 @@ from recall_tables import COSTS, INJECTION, LOCOMO, LONGMEMEVAL, print_table, ve
 PARTS = ("locomo", "longmemeval", "speed")
 SYSTEMS = ("souvenance", "souvenance-words", "bm25", "bm25-stem", "bm25-sessions", "bm25-stem-sessions")
 _DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-_READ: dict[str, Callable[[Path], list[Corpus]]] = {"locomo": locomo, "longmemeval": longmemeval}
 _NAMES = {"locomo": LOCOMO, "longmemeval": LONGMEMEVAL}
 _STORED = {
     "locomo": "a message is the text with the image's caption in brackets; the speaker is its peer, the "
     "session's date its created_at",
-    "longmemeval": "both sides' turns are messages, the session's date their created_at; the user's are "
-    "looked through, as the official protocol says, and in `both_` everyone's",
+    "longmemeval": "a turn is a message, the session's date its created_at; the user's are looked "
+    "through, as the official protocol says, and in `both_` everyone's",
 }
 
 
@@ -63,6 +63,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", default=",".join(PARTS), help="some of the parts, by name")
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="some of the systems, by name")
     parser.add_argument("--limit", type=int, help="only the first questions of each dataset")
+    parser.add_argument("--both", action="store_true", help="of LongMemEval both sides' turns too")
     parser.add_argument("--rounds", type=int, default=3, help="of timing")
     parser.add_argument("--lines", type=int, default=10_000, help="of one owner, for the speed")
     parser.add_argument("--store", type=Path, help="keep the stores there, or take them from there")
@@ -75,6 +76,11 @@ def arguments() -> argparse.Namespace:
     if asked.rounds < 1 or (asked.limit is not None and asked.limit < 1):
         parser.error("at least one round and one question are needed")
     return asked
+
+
+def corpora_of(dataset: str, asked: argparse.Namespace) -> list[Corpus]:
+    read = locomo(asked.locomo) if dataset == "locomo" else longmemeval(asked.longmemeval, both=asked.both)
+    return limited(read, asked.limit)
 
 
 def told(progress: str) -> None:
@@ -133,9 +139,9 @@ def main() -> int:
     reached: list[Verdict] = []
     with TemporaryDirectory(prefix="recall-bench-") as temporary:
         folder = asked.store or Path(temporary)
-        for dataset, read in _READ.items():
+        for dataset in _NAMES:
             if dataset in only:
-                corpora = limited(read(getattr(asked, dataset)), asked.limit)
+                corpora = corpora_of(dataset, asked)
                 found[dataset] = measure(dataset, corpora, asked, folder)
                 found.setdefault("sizes", {})[dataset] = about = sizes(corpora)
                 print_dataset(dataset, about, found[dataset])

@@ -8,8 +8,10 @@ It is asked on the day after the last session.
 LongMemEval: a corpus is one question's haystack of sessions between `user` and `assistant`, in the order
 of their dates. Gold turns have `has_answer`, gold sessions are named. The official set is every question
 that has an answer and at least one user turn that has it, and its protocol looks through the user's turns
-alone: this view bears no prefix. In the view `both_` everything is looked through, and `_wide` counts the
-questions that only an assistant's turn answers too. It is asked at the question's own date.
+alone: this view bears no prefix. The assistant's turns, nine tenths of the text, are then stored as an
+ellipsis, which keeps the user's turns as far apart as they were, and questions that only they answer are left
+out. With `both` all is there: in the view `both_` everything is looked through, and `_wide` counts those
+questions too. It is asked at the question's own date.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from typing import Any, NamedTuple
 ABSTENTION = "abstention"
 """The kind of a question that nothing answers."""
 
+_USER, _LEFT_OUT = "user", "…"
 _EVIDENCE = re.compile(r"D(\d+):(\d+)")
 
 
@@ -79,10 +82,11 @@ def locomo(path: Path) -> list[Corpus]:
     return [_conversation(one) for one in _read(path)]
 
 
-def longmemeval(path: Path) -> list[Corpus]:
+def longmemeval(path: Path, *, both: bool = False) -> list[Corpus]:
     data = _read(path)
     sessions = {one["key"]: one for one in data["sessions"]}
-    return [_haystack(one, sessions) for one in data["questions"]]
+    found = [_haystack(one, sessions, both=both) for one in data["questions"]]
+    return [one for one in found if both or one.questions[0].unanswerable or "" in one.questions[0].groups]
 
 
 def limited(corpora: list[Corpus], questions: int | None) -> list[Corpus]:
@@ -138,7 +142,7 @@ def _with_caption(turn: dict[str, Any]) -> str:
     return f"{turn['text']} [{caption}]" if caption else str(turn["text"])
 
 
-def _haystack(data: dict[str, Any], known: dict[str, Any]) -> Corpus:
+def _haystack(data: dict[str, Any], known: dict[str, Any], *, both: bool) -> Corpus:
     gold: set[str] = set()
     by_user = False
     sessions: list[Session] = []
@@ -146,10 +150,11 @@ def _haystack(data: dict[str, Any], known: dict[str, Any]) -> Corpus:
         found = known[one["session"]]
         turns = []
         for number, turn in enumerate(found["turns"], 1):
-            turns.append(Turn(f"{found['id']}:{number}", turn["role"], turn["text"]))
+            text = turn["text"] if both or turn["role"] == _USER else _LEFT_OUT
+            turns.append(Turn(f"{found['id']}:{number}", turn["role"], text))
             if turn.get("has_answer"):
                 gold.add(turns[-1].id)
-                by_user = by_user or turn["role"] == "user"
+                by_user = by_user or turn["role"] == _USER
         sessions.append(Session(found["id"], _moment(one["date"]), turns))
     sessions.sort(key=lambda session: session.at)
     answered = gold and not data["abstention"]
@@ -165,7 +170,8 @@ def _haystack(data: dict[str, Any], known: dict[str, Any]) -> Corpus:
         frozenset(data["answer_sessions"] if answered else ()),
         groups if answered else {},
     )
-    return Corpus(f"longmemeval-{data['id']}", sessions, [question], {"": "user", "both_": None})
+    views = {"": _USER, "both_": None} if both else {"": _USER}
+    return Corpus(f"longmemeval-{data['id']}", sessions, [question], views)
 
 
 def _moment(text: str) -> datetime:

@@ -95,9 +95,8 @@ def memories(paths: argparse.Namespace) -> Iterator[Memory]:
         ]
         yield Memory("whole", "locomo", fold % FOLDS, one, asked)
         yield from _parts(one, fold % FOLDS, rng)
-    known = [one for one in haystacks if "" in one.questions[0].groups or one.questions[0].unanswerable]
-    answered = [one for one in known if one.questions[0].gold_turns]
-    for fold, one in enumerate(known):
+    answered = [one for one in haystacks if one.questions[0].gold_turns]
+    for fold, one in enumerate(haystacks):
         asked = [Asked(one.questions[0], one.questions[0].text, _kind(one.questions[0]))]
         other = answered[fold % len(answered)]
         if other is not one:

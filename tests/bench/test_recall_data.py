@@ -121,13 +121,25 @@ def test_the_gold_turns_of_a_haystack_have_the_answer(written):
     assert corpus.questions[0].at == datetime(2023, 6, 1, 10, tzinfo=UTC)
 
 
+def test_what_the_assistant_said_is_stored_only_where_both_sides_are_looked_through(written):
+    [official], [whole] = (longmemeval(written(haystack()), both=both) for both in (False, True))
+    assert (list(official.views), list(whole.views)) == ([""], ["", "both_"])
+    told = [
+        {turn.text for session in corpus.sessions for turn in session.turns if turn.speaker == "assistant"}
+        for corpus in (official, whole)
+    ]
+    assert told[0] == {"…"}
+    assert "…" not in told[1]
+
+
 def test_what_only_an_assistant_answers_is_not_of_the_official_set(written):
     only_k2 = [{"session": "k2", "date": "2023/05/20 (Sat) 02:02"}]
     assert longmemeval(written(haystack()))[0].questions[0].groups == {
         "": ("", "_multi-session"),
         "both_": ("", "_wide", "_multi-session"),
     }
-    [corpus] = longmemeval(written(haystack(haystack=only_k2)))
+    assert longmemeval(written(haystack(haystack=only_k2))) == []
+    [corpus] = longmemeval(written(haystack(haystack=only_k2)), both=True)
     assert corpus.questions[0].groups == {"both_": ("_wide", "_multi-session")}
 
 

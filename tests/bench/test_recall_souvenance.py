@@ -109,7 +109,7 @@ def test_the_program_tells_every_system_of_both_datasets(tmp_path):
         (tmp_path / f"{name}.json").write_text(json.dumps(data), "utf-8")
     named = [part for name in files for part in (f"--{name}", str(tmp_path / f"{name}.json"))]
     out = tmp_path / "out.json"
-    command = [sys.executable, str(RECALL), *named, "--only", "locomo,longmemeval", "--rounds", "1"]
+    command = [sys.executable, str(RECALL), *named, "--only", "locomo,longmemeval", "--both", "--rounds", "1"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SOUVENANCE_")}
     done = subprocess.run([*command, "--json", str(out)], env=environment, capture_output=True, text=True)
     assert done.returncode in (0, 1), done.stderr

@@ -1,41 +1,26 @@
 """The lines of a card that a plain statement gives: 'Label: value', the value in the person's own words.
 
-A form of the lexicon is the words of such a statement. In it `{kin}` stands for a word of that list or, if
-there is no such list, for one of the shapes below; `[…]` is the value, or else the last `{…}` is. A form
-begins where a clause does, or anywhere if it begins with `~`; it ends where a clause may, or anywhere if it
-ends with `~`. What stands in `(…)` may be left out at the beginning of a sentence, as people type.
+A form of the lexicon is the words of such a statement. In it `{kin}` stands for a word of that list or for
+one of the shapes below; a language that has neither does without the form. `[…]` is the value, or else the
+last `{…}` is. A form begins where a clause does, and ends where one may; with `~` it does so anywhere. What
+stands in `(…)` may be left out at the beginning of a sentence, as people type.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cache
+from itertools import chain
 
 from msgspec import Struct
 
 from souvenance.language.lexicon import Lexicon, alternatives, lexicons, straight, words_of
 from souvenance.patterns import pattern
 
-LABELS = (
-    "Name",
-    "Pronouns",
-    "Instructions",
-    "Allergy",
-    "Diet",
-    "Health",
-    "Home",
-    "Time zone",
-    "Work",
-    "Partner",
-    "Family",
-    "Pets",
-    "Languages",
-    "Birthday",
-    "Contact",
-)
+_FIRST = "Name, Pronouns, Instructions, Allergy, Diet, Health, Home, Time zone, Work, Partner, Family"
+LABELS = (*_FIRST.split(", "), "Pets", "Languages", "Birthday", "Contact")
 """The labels of a card by rule, in its order; a card written by hand or by a model may have others."""
-_NAMES = frozenset(["Name", "Home"])
 _LONGEST_VALUE = 160
 _GAP, _START, _BEGINNING, _END = " ", "(", "^", ")"
 """What stands between the words of a form, before them, before them in a sentence, and behind them."""
@@ -85,11 +70,17 @@ def _clause_ends(lexicon: Lexicon) -> re.Pattern[str]:
 
 @cache
 def words_for(label: str) -> str:
-    """The words in which people state facts of that label, in any language."""
-    found = {
-        word for lexicon in lexicons() for form in lexicon.facts.get(label, ()) for word in _words_in(form)
-    }
+    """The words in which people state facts of that label: in its forms, and in lists of no other label."""
+    found: set[str] = set()
+    for lexicon in lexicons():
+        others = _lists_in(form for name, some in lexicon.facts.items() if name != label for form in some)
+        lists = [lexicon.words.get(name, ()) for name in _lists_in(lexicon.facts[label]) - others]
+        found |= _words_in(" ".join([*lexicon.facts[label], *chain.from_iterable(lists)]))
     return " ".join(sorted(found))
+
+
+def _lists_in(forms: Iterable[str]) -> set[str]:
+    return set(re.findall(r"\{(\w+)\}", " ".join(forms)))
 
 
 def _words_in(form: str) -> frozenset[str]:
@@ -107,7 +98,7 @@ def _fits(label: str, value: str, said: str) -> bool:
     """Whether the value may be one of that label: a day has a number, names have capitals if any word has."""
     if label == "Birthday" and not any(map(str.isdigit, value)):
         return False
-    if label in _NAMES and value[:1].islower() and said != said.lower():
+    if label in ("Name", "Home") and value.islower() and said != said.lower():
         return False
     return 0 < len(value) <= _LONGEST_VALUE
 
@@ -115,12 +106,13 @@ def _fits(label: str, value: str, said: str) -> bool:
 @cache
 def _forms(lexicon: Lexicon, label: str) -> list[_Form]:
     shapes = _shapes(lexicon)
-    return [_Form(_compiled(form, shapes), _needs(lexicon, form)) for form in lexicon.facts.get(label, ())]
+    known = [form for form in lexicon.facts[label] if _lists_in([form]) <= shapes.keys()]
+    return [_Form(_compiled(form, shapes), _needs(lexicon, form)) for form in known]
 
 
 def _needs(lexicon: Lexicon, form: str) -> list[frozenset[str]]:
     form = re.sub(r"^\(.*?\)", "", form)
-    lists = [lexicon.words[name] for name in re.findall(r"\{(\w+)\}", form) if name in lexicon.words]
+    lists = [lexicon.words[name] for name in _lists_in([form]) if name in lexicon.words]
     literal = [(word,) for word in _words_in(form)]
     return [frozenset(word for phrase in some for word in words_of(phrase)) for some in (*literal, *lists)]
 
@@ -172,16 +164,22 @@ def _shapes(lexicon: Lexicon) -> dict[str, str]:
         "sick": rf"(?:{new}{_WORD} ){{0,2}}{lists['illness']}",
         "dieter": rf"(?:{new}{_WORD} ){{0,2}}{lists['diet']}",
         "tongues": rf"{tongue}(?:(?:,| {lists['and']})+ {tongue})*",
+        "is": rf"\s*{lists['is']}\s+(?:{lists['adverbs']}\s+)?(?:{lists['the']}\s+|l')?",
+        "by": rf"(?:,|\s+{lists['called']})?\s+",
+        "named": rf"\s*{lists['named']}\s+",
+        "allergic": rf"(?:{lists['count']} )?{lists['allergic']}\s+",
+        "reaction": rf"(?:{lists['count']} )?(?:{new}{_WORD} ){{0,2}}\w*{lists['allergy']}",
         "few": rf"{_WORD}(?: {_WORD}){{0,3}}?",
         "dose": rf"(?:{_WORD} )?\d+ ?(?:mg|mcg|µg|ml)(?: (?:of )?{_WORD})?",
         "number": r"\d{1,2}",
         "aged": r"\d{1,2}[ -]?(?i:(?:year|month)[ -]old|yo|y/o)",
         "pronouns": r"[^\W\d_]+(?:/[^\W\d_]+)+",
-        "date": new + r"\w[\w./-]*(?:,? \w[\w./-]*){0,4}?",
-        "zone": r"(?:(?:UTC|GMT)(?: ?[+−-]\d{1,2}(?::\d\d)?)?|[A-Z]{1,3}[SD]?T|[A-Z]\w+/\w+)",
-        "email": r"[^\s@]+@[^\s@]+\.\w+",
-        "phone": r"\+?\d[\d ()/-]{5,20}\d",
-        "rest": r"\S+(?: \S+){0,24}",
+        "they": rf"{lists['they']}(?:/[^\W\d_]+)+",
+        "date": rf"(?:\d{{1,2}}\. {_WORD}(?: \d{{4}})?|{new}\w[\w./-]*(?:,? \w[\w./-]*){{0,4}}?)",
+        "zone": rf"(?:(?i:UTC|GMT)(?: ?[+−-]\d{{1,2}}(?::\d\d)?)?|(?i:[CEMP][SD]T|[CE]ES?T)"
+        rf"|[A-Z]{{1,3}}[SD]?[TZ]|[A-Z]\w+/\w+|(?:{_UP} ){{1,2}}[Tt]ime(?: zone)?)",
+        "reach": r"(?:[^\s@]+@[^\s@]+\.\w+|\+?\d[\d ()/-]{5,20}\d)",
+        "rest": rf"(?!{lists['first']})\S+(?: \S+){{0,24}}",
         _GAP: rf"(?:\s+{lists['adverbs']})?\s+",
         _START: rf"(?:^|[,;(–—]\s*|(?<!\w){lists['leads']}\s+)(?:{lists['adverbs']},?\s+)?",
         _BEGINNING: rf"^(?:{lists['leads']},?\s+)?(?:{lists['adverbs']}\s+)?",

@@ -31,7 +31,10 @@ _FOREIGN = pattern(
 """Code, quotations, and what somebody does on a stage: *waves*."""
 _LETTER = pattern(r"\s*\S+(?: \S+){1,3},[ \t]*\n")
 _INTRODUCES = pattern(r":[ \t]*(?:\n|\Z)")
-_SENTENCE_END = pattern(r"(?<![A-Z][a-z][.])(?<=[.!?…])[\"')]*\s+|\n+")
+_SENTENCE_END = pattern(
+    r"(?<![A-Z][a-z][.])(?<![ent] am \d[.])(?<![ent] am \d\d[.])(?<=[.!?…])[\"')]*\s+|\n+"
+)
+"""Not after a title (Dr. Li), nor in a German date (ist am 3. Mai)."""
 _BULLET = pattern(r"\s*(?:[-*•+–]|\d{1,2}[.)])\s+")
 _NO_STATEMENT = pattern(rf"^\W*¿|\?|:\s|{_NOT_ONES_OWN}|[\"“”„«»]")
 _QUESTION = pattern(r"(.+)(?:[,;–—]|\s-)\s+[^\s,;–—]+(?:\s+[^\s,;–—]+){3,}\?\W*$")

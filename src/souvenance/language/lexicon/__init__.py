@@ -1,15 +1,14 @@
-"""The lexicon: for each language one file of words, and of the forms in which people state facts; one file
-has the forms that are the same in all of them.
+"""The lexicon: for each language one file of words, and of the forms in which people state facts that it
+alone has. `shared.toml` has the forms of all languages, and those that family, partners and pets share.
 
 Lists of `[words]`, with commas between the words:
 
 - `first`: a sentence with one of these is about its speaker; `opening`: one that begins with one of these is.
 - `leads`: may stand right before a fact; `joins`: right after it; `adverbs`: between the words of a form.
-- `vague`: no value begins with one. `unsure`: a sentence with one states nothing. `asking`: begin questions.
-- `ended`: a sentence with one states nothing for a card.
-- `relative` is `own` and `kin` together, `mate` is `spouse` and `partner`.
+- `vague`: no value begins with one. `unsure`: a sentence with one states nothing, with `ended` nothing for a
+  card. `asking`: begin questions.
+- `relative` is `own` and `kin` together, `mate` is `spouse` and `partner`; `mine` is `my` unless it is given.
 - `play`: a message with one begins a role play. `unreal`: a message with one tells a joke, a song or a story.
-- All others are named in the forms of `[facts]`.
 """
 
 from __future__ import annotations
@@ -78,9 +77,12 @@ def _read(language: str) -> Lexicon:
     told, shared = (
         tomllib.loads((get_data(__name__, f"{name}.toml") or b"").decode()) for name in (language, "shared")
     )
-    facts = {label: forms + shared["facts"].get(label, []) for label, forms in told["facts"].items()}
+    facts = {label: forms + told["facts"].get(label, []) for label, forms in shared["facts"].items()}
+    for label, name in shared["things"].items():
+        facts[label] += [form.replace("{it}", f"{{{name}}}") for form in shared["forms"]]
     words = {name: tuple(said.split(", ")) for name, said in told["words"].items()}
     words |= {"relative": words["own"] + words["kin"], "mate": words["spouse"] + words["partner"]}
+    words.setdefault("mine", words["my"])
     return Lexicon(words, facts)
 
 
