@@ -1,11 +1,12 @@
 """Servers that start cold: work pending, a question at once, no compiled modules, and a machine that is busy.
 
-    nice python bench/cold_start.py [--processes 200] [--at-once 4] [--busy 2]
+    nice python bench/cold_start.py [--processes 200] [--at-once 4] [--busy 2] [--minutes 60]
 
 Each process serves a copy of one data folder with lines that have no vectors, and is asked a question by
 meaning the moment it listens, four times at once. It has a cache of compiled modules of its own, which is
 empty, so that importing takes long. Meanwhile other processes keep the cores busy. It fails if a process
-answers with anything but 200, dies, or reports a failed import.
+answers with anything but 200, dies, or reports a failed import. After the given minutes no other is started,
+and the report says how many there were.
 """
 
 from __future__ import annotations
@@ -111,13 +112,18 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=200)
     parser.add_argument("--at-once", type=int, default=4)
     parser.add_argument("--busy", type=int, default=2, help="how many processes keep the cores busy")
+    parser.add_argument("--minutes", type=float, default=60, help="start no process after that")
     asked = parser.parse_args()
     machine, began = Machine(), time.monotonic()
+
+    def start(number: int) -> list[str] | None:
+        return start_one(made, number) if time.monotonic() - began < asked.minutes * 60 else None
+
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(asked.busy)]
     try:
         with tempfile.TemporaryDirectory(prefix="cold-") as folder, ThreadPoolExecutor(asked.at_once) as pool:
             made = prepared(Path(folder) / "home")
-            found = list(pool.map(lambda number: start_one(made, number), range(asked.processes)))
+            found = [one for one in pool.map(start, range(asked.processes)) if one is not None]
     finally:
         for one in busy:
             one.kill()
@@ -126,9 +132,10 @@ def main() -> int:
     taken = time.monotonic() - began
     failed = sum(bool(problems) for problems in found)
     print(machine)
-    print(f"{asked.processes} processes in {taken:.0f} s, {asked.at_once} at once: {failed} failed")
-    for problem, count in wrong.most_common(10):
-        print(f"{count:5d}  {problem}")
+    count = f"{len(found)} of {asked.processes} processes"
+    print(f"{count} in {taken:.0f} s, {asked.at_once} at once: {failed} failed")
+    for problem, times in wrong.most_common(10):
+        print(f"{times:5d}  {problem}")
     return 1 if wrong else 0
 
 

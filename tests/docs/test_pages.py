@@ -6,6 +6,7 @@ from examples import ROOT
 
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 THREATS = (ROOT / "docs/explanation/threat-model.md").read_text("utf-8")
+FINDINGS = (ROOT / "tests/security/findings.md").read_text("utf-8")
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", THREATS, re.M | re.S))
 PROMISES, LIMITS = "Promises", ("What is not sealed", "What each attacker can still do")
 
@@ -85,6 +86,19 @@ def test_a_sentence_of_the_threat_model_names_tests_that_exist(section, subject,
     assert named
     for path, name in named:
         assert name in functions(ROOT / "tests" / path), f"{path}::{name}"
+
+
+@pytest.mark.parametrize("finding", [f"F{number}" for number in range(1, 11)])
+def test_every_finding_of_the_review_has_its_row(finding):
+    assert f"| {finding} | " in FINDINGS
+
+
+def test_a_finding_of_the_review_names_tests_that_exist():
+    for row in re.findall(r"^\| (?!Finding |-).*$", FINDINGS, re.M):
+        named = re.findall(r"`([\w/]+\.py)::([\w:]+)`", row)
+        assert named, row
+        for path, name in named:
+            assert name in functions(ROOT / "tests" / path), f"{path}::{name}"
 
 
 def functions(path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from hermes_host.host import WORKSPACE, Talk
 from security import planted
 from security.planted import OTHERS, OWN, marks_in
@@ -31,11 +33,12 @@ def test_a_statement_brings_nothing_of_others_and_a_question_only_quotations(ser
         memory = turn(talk, message)
         assert not marks_in(memory, *OTHERS)
         own |= marks_in(memory, OWN)
-    for message in planted.questions():
+    for message in islice(planted.questions(), 0, None, 6):
         memory = turn(talk, message)
         assert not marks_in(memory, "stranger")
         for line in memory.split("\n"):
             if found := marks_in(line, *OTHERS):
                 quoted |= found
                 assert "quoted by " in line or "Quoted: “" in line
+    assert own <= planted.not_recognised(OWN)
     assert own and quoted, "memory tells what was said, and what a question asks for"

@@ -15,6 +15,7 @@ from souvenance.domain import imports
 from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.gate.conversation.messages import ADD_FILE, ADD_MESSAGES, AddFile, AddMessages, NewMessage
 from souvenance.gate.conversation.sessions import OPEN_SESSION, OpenSession
+from souvenance.language.orders import reads_like_orders
 
 ORDERS = [
     json.loads(line) for line in Path(__file__).with_name("planted_orders.jsonl").read_text().splitlines()
@@ -51,8 +52,13 @@ def statements() -> Iterator[str]:
 
 
 def questions() -> Iterator[str]:
-    for order in ORDERS[::6]:
+    for order in ORDERS:
         yield f"What about the {order['about']} by the harbour?"
+
+
+def not_recognised(way: str) -> set[str]:
+    """The marks of the orders that do not read like orders, which only the frame holds off."""
+    return {one.mark for one in plants(way) if not reads_like_orders(one.text)}
 
 
 def plant(ask: Ask, workspace: str, person: str, agent: str) -> None:

@@ -48,9 +48,11 @@ def turn(stage, message, **more):
     return "".join(one["content"] for one in before), memory
 
 
-def test_there_are_sixty_in_twenty_languages():
-    assert len(planted.ORDERS) == 60
+def test_there_are_sixty_in_twenty_languages_and_in_every_disguise():
+    assert len({order["text"] for order in planted.ORDERS}) == 60
     assert len({order["language"] for order in planted.ORDERS}) >= 20
+    disguises = {"homoglyphs", "tags", "base64", "html comment", "role markers", "closing tag"}
+    assert disguises <= {order["kind"] for order in planted.ORDERS}
 
 
 def test_a_statement_brings_what_the_person_said_and_nobody_else(stage):
@@ -59,11 +61,13 @@ def test_a_statement_brings_what_the_person_said_and_nobody_else(stage):
         before, memory = turn(stage, message)
         assert not marks_in(before + memory, *OTHERS)
         own |= marks_in(memory, OWN)
+    assert own <= planted.not_recognised(OWN)
     assert own, "what the person said is told"
 
 
 def test_a_question_brings_the_words_of_others_as_quotations_in_the_frame_alone(stage):
-    quoted = set()
+    """All of them that do not read like orders, so that the frame is tried with every one."""
+    own, quoted = set(), set()
     for message in planted.questions():
         before, memory = turn(stage, message)
         assert not marks_in(before, *OTHERS, OWN)
@@ -72,7 +76,9 @@ def test_a_question_brings_the_words_of_others_as_quotations_in_the_frame_alone(
                 quoted |= found
                 assert "quoted by " in line or "Quoted: “" in line
         assert not marks_in(memory, "stranger")
-    assert quoted, "a question brings what a document says of it"
+        own |= marks_in(memory, OWN)
+    assert own == planted.not_recognised(OWN)
+    assert quoted == set().union(*(planted.not_recognised(way) for way in ("document", "tool", "import")))
 
 
 def test_a_conversation_that_goes_on_has_only_its_two_speakers(stage):
