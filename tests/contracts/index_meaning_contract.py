@@ -136,20 +136,6 @@ class MeaningContract:
         lie(store, dict.fromkeys(ids, vector))
         assert search(store, index, meaning(question, TEA), k=100) == ids[::-1]
 
-    def test_terms_that_stand_far_from_what_is_meant_count_against_their_session(
-        self, store: Store, index: Index
-    ) -> None:
-        with store.write() as tx:
-            for day, line_id in enumerate(IDS[:5]):
-                add(tx, WORK, line_id, {TEA: 1}, Saying(f"day {day % 4}", day))
-        steps = (64, 32, 16, 0, 8)
-        lie(store, {line_id: packed(step, 0) for line_id, step in zip(IDS, steps, strict=False)})
-        told = signal(store, index, meaning(TO_EAST, TEA), r.OFF_TOPIC_SESSION)
-        assert told == {IDS[0]: 0.0, IDS[1]: 0.0, IDS[2]: 0.5, IDS[3]: 1.0, IDS[4]: 0.0}
-        of_two_terms = signal(store, index, meaning(TO_EAST, TEA, 7), r.OFF_TOPIC_SESSION)
-        assert 0 < of_two_terms[IDS[3]] == 2 * of_two_terms[IDS[2]] < 0.5
-        assert set(signal(store, index, about(TEA), r.OFF_TOPIC_SESSION).values()) == {0.0}
-
     def test_the_nearer_of_the_lines_beside_it_speaks_for_a_line(self, store: Store, index: Index) -> None:
         talk(store, *[(WORK, {TEA: 1})] * 4)
         with store.write() as tx:

@@ -116,10 +116,9 @@ class ReferenceIndex:
 
 def _hits(candidates: Sequence[tuple[_Line, r.LineMeasures]], inquiry: Inquiry) -> list[Hit]:
     """The candidates, best first."""
-    best = max((measures.meaning_in_session for _, measures in candidates), default=0.0)
     hits: list[Hit] = []
     for line, measures in candidates:
-        found = r.signals_of(replace(measures, best_meaning=best))
+        found = r.signals_of(measures)
         score = sum(r.WEIGHTS[name] * value for name, value in found.items())
         told = {name: value for name, value in found.items() if value}
         hits.append(Hit(line.asked.compartment, line.id, score, told))

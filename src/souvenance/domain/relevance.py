@@ -23,8 +23,6 @@ LEAST_MEANING = 0.1
 NEAR_DAY = 0.5
 CLOSE_BY = 0.5
 """How much of `MATCHES_TIME` a line has that is only close to the time."""
-NEAR_ENOUGH = 0.5
-"""Terms stand where they are meant if their session is this near, beside the nearest."""
 DOCUMENT = 6.5
 """What is longer, some 660 terms (this is the logarithm), says nothing of the lines beside it: it is pasted
 in between."""
@@ -74,8 +72,6 @@ class LineMeasures(Struct, frozen=True, eq=False):
     """The highest `meaning` in its session."""
     meaning_nearby: Any = 0.0
     """The higher `meaning` of the two lines beside it."""
-    best_meaning: float = 0.0
-    """The highest `meaning_in_session` of all candidates."""
     speaker: Any = 0.0
     """1 if the question is about the person who said the line."""
     is_question: Any = 0.0
@@ -115,12 +111,6 @@ def _signal(name: str, weight: float, tells: str, value: Callable[[LineMeasures]
     return name
 
 
-def _off_topic(line: LineMeasures) -> Any:
-    """0 if its session is at least half as near in meaning as the best, up to 1 if it is far."""
-    far = 1 - line.meaning_in_session / (NEAR_ENOUGH * line.best_meaning) if line.best_meaning else 0.0
-    return far * (far > 0)
-
-
 WORDS_AROUND = _signal(
     "words_around",
     3.95,
@@ -142,13 +132,6 @@ WORDS_AND_MEANING = _signal(
     -3.1,
     "`similar_words` times `meaning_in_session`: what both show counts once",
     lambda line: line.similar_words * line.meaning_in_session,
-)
-OFF_TOPIC_SESSION = _signal(
-    "off_topic_session",
-    -5.8,
-    "`similar_words_in_session` of a session whose `meaning_in_session` is less than half of the best; the "
-    "further below, the more",
-    lambda line: line.similar_words_in_session * _off_topic(line),
 )
 SPEAKER = _signal("speaker", 3.5, "the question is about one person, and that person said the line")
 GIVES_TIME = _signal(

@@ -489,7 +489,6 @@ class _Scoring:
             meaning=self._nearness[lines],
             meaning_in_session=meaning,
             meaning_nearby=np.maximum(near[view.before[lines]], near[view.after[lines]]),
-            best_meaning=float(meaning.max()),
             speaker=speaks[view.compartment[lines]],
             is_question=signed.get(signs.ASKS, 0.0),
             first_person=signed.get(signs.SELF, 0.0),
