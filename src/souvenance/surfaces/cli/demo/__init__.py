@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from souvenance.errors import InvalidInput
 from souvenance.surfaces.cli.options import OPERATE, Command, pass_shell
@@ -58,6 +59,7 @@ def _fill(shell: Shell) -> None:
     if shell.is_remote:
         raise InvalidInput("--fill works on a data folder, not on a server", hint="Leave out --url.")
     shell.makes = True
+    shell.settings = replace(shell.settings, webhook_private=True)  # An example of a job that fails needs it.
     stored = fill(shell.installation(), datetime.now(UTC))
     told = "stored {messages} messages in {sessions} sessions, {notes} notes and {tokens} tokens".format(
         **stored

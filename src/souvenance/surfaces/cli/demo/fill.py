@@ -7,9 +7,12 @@ is a request to the gate.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib import resources
+from threading import Thread
 from typing import Any
 
 import msgspec
@@ -22,6 +25,14 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.conversation.conclusions import ADD_CONCLUSIONS, AddConclusions, NewConclusion
 from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
+from souvenance.gate.conversation.resource import WorkspaceRequest
+from souvenance.gate.conversation.webhooks import (
+    ADD_WEBHOOK,
+    DELETE_WEBHOOK,
+    TRY_WEBHOOKS,
+    AddWebhook,
+    OfWebhook,
+)
 from souvenance.gate.conversation.workspaces import LIST_WORKSPACES, ListWorkspaces
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
@@ -94,12 +105,33 @@ def fill(memory: OpenMemory, today: datetime) -> dict[str, int]:
     filler.refuse_memory()
     text = resources.files(__package__).joinpath("demo_data.json").read_bytes()
     data = msgspec.json.decode(text, type=settled(DemoData))
-    with memory.working():
+    with _receiver_that_refuses() as url, memory.working():
         stored = filler.store(data)
         memory.settle(_WORK_SECONDS)
         filler.use(data)
+        webhook = filler.announce_to(url)
         memory.settle(_WORK_SECONDS)
+    filler.forget_webhook(webhook)
     return stored
+
+
+@contextmanager
+def _receiver_that_refuses() -> Iterator[str]:
+    """The address of a receiver on this machine that takes no webhook, so that there is a job that failed."""
+
+    class Gone(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_error(HTTPStatus.GONE)
+
+        def log_message(self, *told: object) -> None:
+            """Nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Gone) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
 
 
 class _Filler:
@@ -158,6 +190,16 @@ class _Filler:
         with suppress(Denied):
             asked_for = m.Get(query=refused.query, namespaces=(refused.namespace,))
             self._memory.gate.call(o.GET, Credentials(self._caps[refused.sub]), asked_for)
+
+    def announce_to(self, url: str) -> str:
+        """Send a test event to a new webhook; its id."""
+        added = self._ask(ADD_WEBHOOK, AddWebhook(workspace_id=DEFAULT_WORKSPACE, url=url))
+        self._ask(TRY_WEBHOOKS, WorkspaceRequest(workspace_id=DEFAULT_WORKSPACE))
+        endpoint: str = added.what.id
+        return endpoint
+
+    def forget_webhook(self, endpoint: str) -> None:
+        self._ask(DELETE_WEBHOOK, OfWebhook(workspace_id=DEFAULT_WORKSPACE, endpoint_id=endpoint))
 
     def _say(self, session: _Session) -> None:
         begins = self._moment(session.days_ago, session.hour)

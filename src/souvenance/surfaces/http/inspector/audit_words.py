@@ -60,6 +60,7 @@ WORDS = {
     "caps.mint": "made a token",
     "caps.attenuate": "narrowed a token",
     "caps.list": "listed tokens",
+    "caps.falls": "looked what revoking would end",
     "caps.revoke": "revoked a token",
     "caps.whoami": "showed a token",
     "keys.new": "made a key",

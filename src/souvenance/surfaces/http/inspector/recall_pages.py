@@ -36,6 +36,7 @@ from souvenance.surfaces.http.inspector.places import names_of, tokens_of, works
 from souvenance.surfaces.http.inspector.visit import Visit, number
 
 LAYERS = {
+    "summary": "the session in short",
     "notes": "what was concluded",
     "card": "the card",
     "said": "what was said",
@@ -47,9 +48,10 @@ _TOKENS, _MOST_TOKENS = 1200, 100_000
 _BEGINNING = 40
 """So much of a message is looked for in the text that an agent is given."""
 _READING = ("get", "list")
-_FIELDS = ("peer", "agent", "q", "as", "namespaces", "day")
+_FIELDS = ("peer", "agent", "session", "q", "as", "namespaces", "day")
 
 GIVEN = ""
+THIS_SESSION = "this session"
 OTHER_NAMESPACE = "other namespace"
 THIRD_PARTY = "third party's words"
 WEAK = "weak match"
@@ -57,6 +59,7 @@ LAYER_OFF = "layer off"
 BUDGET = "budget"
 DUPLICATE = "duplicate"
 WHY = {
+    THIS_SESSION: "the agent has the session itself before it",
     OTHER_NAMESPACE: "the token does not open the namespace that it lies in",
     THIRD_PARTY: "the person only carried or quoted it, or it reads like orders to a model",
     WEAK: "too little of it has to do with the message",
@@ -95,6 +98,8 @@ class Question(Struct, frozen=True):
     workspace: str
     peer: str
     agent: str
+    session: str
+    """The one that goes on; empty for a new one."""
     text: str
     at: datetime | None
 
@@ -124,7 +129,9 @@ async def recall(visit: Visit) -> Response:
         "trials": [],
     }
     if asked["peer"] and asked["q"]:
-        question = Question(workspace, asked["peer"], asked["agent"], asked["q"], _day(asked["day"]))
+        question = Question(
+            workspace, asked["peer"], asked["agent"], asked["session"], asked["q"], _day(asked["day"])
+        )
         eye = _as_token(visit, workspace, asked, tokens or [])
         values["ranked"], values["trials"] = await _tried(visit, eye, question, settings)
     return visit.page("recall.html", **values)
@@ -217,7 +224,7 @@ def _known(asked: Question, floor: bool, gate: Gate, credentials: Credentials) -
     """What memory has for the message, as the agent's own code asks for it."""
     scope = ConversationScope(
         workspace=asked.workspace,
-        session="",
+        session=asked.session,
         user=asked.peer,
         ai=asked.agent or asked.peer,
         personal=False,
@@ -244,11 +251,13 @@ def _asking(call_all: Together, floor: bool, at: datetime | None) -> Together:
 def _text(known: Known, asked: Question, setting: Setting) -> str:
     on: Callable[[str], bool] = setting.layers.__contains__
     user, ai = known.user, known.ai
+    elsewhere = tuple(one for one in known.passages if not asked.session or one.session != asked.session)
     kept = replace(
         known,
+        summary=known.summary if on("summary") else "",
         user=Portrait(user.view if on("notes") else "", user.card if on("card") else ()),
         ai=ai if on("agent") else Portrait(),
-        passages=known.passages if on("said") else (),
+        passages=elsewhere if on("said") else (),
     )
     now = asked.at or datetime.now().astimezone()
     return injection.base(kept, asked.text, now, tokens=setting.tokens)
@@ -269,6 +278,7 @@ def _left_out(
     trust = of_message(message.kind or MESSAGE, message.metadata, message.content)
     considered = any(beginning in defuse(clean(one.text)) for one in known.passages)
     for holds, reason in (
+        (message.session_id == asked.session, THIS_SESSION),
         (beginning in text, GIVEN),
         (message.id not in opened, OTHER_NAMESPACE),
         (trust < least_shown(asked.text) or trust == Trust.SUSPECT, THIRD_PARTY),

@@ -30,7 +30,7 @@ _KINDS = {
 }
 _REASONS = {
     "internal_error": "a defect in Souvenance",
-    "undelivered": "the receiver did not take it",
+    "undelivered": "it was not delivered",
 }
 _LOOK_SECONDS = 1.0
 _IDLE_SECONDS = 15.0
