@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from msgspec import Struct
@@ -206,9 +206,8 @@ async def _tried(
     trials = []
     for setting, text, tokens in zip(settings, texts, counts, strict=True):
         known = knowns[floors.index(setting.floor)]
-        roomy = _text(known, asked, replace(setting, tokens=_MOST_TOKENS))
-        judge = partial(_left_out, asked, setting, text, roomy, known, opened, _ids(near))
-        trials.append(Trial(setting, text, tokens, {one.id: judge(one) for one in every}))
+        left_out = _left_out(asked, setting, text, known, opened, _ids(near), every)
+        trials.append(Trial(setting, text, tokens, left_out))
     return [Ranked(one, _signal_bars(one.explanation)) for one in every], trials
 
 
@@ -267,28 +266,32 @@ def _left_out(
     asked: Question,
     setting: Setting,
     text: str,
-    roomy: str,
     known: Known,
     opened: set[str],
     near: set[str],
-    message: Any,
-) -> str:
-    beginning = defuse(excerpt(clean(message.content), search_terms(asked.text), MOST_OF_A_REMARK))
-    beginning = beginning[:_BEGINNING]
-    trust = of_message(message.kind or MESSAGE, message.metadata, message.content)
-    considered = any(beginning in defuse(clean(one.text)) for one in known.passages)
-    for holds, reason in (
-        (message.session_id == asked.session, THIS_SESSION),
-        (beginning in text, GIVEN),
-        (message.id not in opened, OTHER_NAMESPACE),
-        (trust < least_shown(asked.text) or trust == Trust.SUSPECT, THIRD_PARTY),
-        (setting.floor and message.id not in near, WEAK),
-        ("said" not in setting.layers, LAYER_OFF),
-        (beginning in roomy or not considered, BUDGET),
-    ):
-        if holds:
-            return reason
-    return DUPLICATE
+    every: Sequence[Any],
+) -> dict[str, str]:
+    """Why each of these messages is not in the text, by its id; empty for one that is."""
+    terms, least = search_terms(asked.text), least_shown(asked.text)
+    considered = "\n".join(defuse(clean(one.text)) for one in known.passages)
+    roomy = cache(lambda: _text(known, asked, replace(setting, tokens=_MOST_TOKENS)))
+
+    def why(message: Any) -> str:
+        beginning = defuse(excerpt(clean(message.content), terms, MOST_OF_A_REMARK))[:_BEGINNING]
+        trust = of_message(message.kind or MESSAGE, message.metadata, message.content)
+        for holds, reason in (
+            (message.session_id == asked.session, THIS_SESSION),
+            (beginning in text, GIVEN),
+            (message.id not in opened, OTHER_NAMESPACE),
+            (trust < least or trust == Trust.SUSPECT, THIRD_PARTY),
+            (setting.floor and message.id not in near, WEAK),
+            ("said" not in setting.layers, LAYER_OFF),
+        ):
+            if holds:
+                return reason
+        return BUDGET if beginning not in considered or beginning in roomy() else DUPLICATE
+
+    return {one.id: why(one) for one in every}
 
 
 def _signal_bars(explanation: m.Explanation | None) -> list[tuple[str, float, int]]:
