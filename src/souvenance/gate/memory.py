@@ -183,10 +183,6 @@ def _kind_of_correction(target: SealedLine, text: str | None) -> str:
 
 def status(authorised: AuthorisedRequest, request: m.Status) -> Outcome:
     ctx = authorised.ctx
-    compartments = [
-        m.CompartmentStatus(namespace, ctx.tx.lines.count(keys.compartment))
-        for namespace, keys in ctx.open_compartments().items()
-    ]
     here = (ctx.scope.workspace, ctx.scope.owner)
     namespaces = ctx.scope.namespaces
     everything = authorised.rights.everywhere and namespaces is None
@@ -197,7 +193,7 @@ def status(authorised: AuthorisedRequest, request: m.Status) -> Outcome:
     answer = m.StatusAnswer(
         workspace=ctx.scope.workspace,
         owner=ctx.scope.owner,
-        namespaces=compartments,
+        namespaces=namespaces_of(ctx),
         audit_rows=ctx.tx.audit.tree(ctx.scope.workspace).size if everything else None,
         scrub_pending=authorised.store.scrub_pending(),
         reasoner=ctx.services.reasoner,
@@ -212,6 +208,14 @@ def status(authorised: AuthorisedRequest, request: m.Status) -> Outcome:
         uncarried=replication.waiting(*here) if namespaces is None and replication.mirrored() else None,
     )
     return Outcome(answer)
+
+
+def namespaces_of(ctx: RequestContext) -> list[m.CompartmentStatus]:
+    """What the owner has in each of the namespaces that the cap opens."""
+    return [
+        m.CompartmentStatus(namespace, ctx.tx.lines.count(keys.compartment))
+        for namespace, keys in ctx.open_compartments().items()
+    ]
 
 
 def _vectors(ctx: RequestContext) -> str:

@@ -49,6 +49,7 @@ WORDS = {
     "conclusions.delete": "forgot a conclusion",
     "inspect.people": "looked at the people",
     "inspect.health": "looked at the health",
+    "inspect.namespaces": "looked at their namespaces",
     "inspect.facts": "read a card",
     "inspect.amend": "changed a card",
     "inspect.person": "looked at a person",

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from souvenance.agents import injection
 from souvenance.agents.conversation_scope import ConversationScope
-from souvenance.agents.gated_memory import GatedMemory, Together
+from souvenance.agents.gated_memory import GatedMemory
 from souvenance.agents.notes import MOST_OF_A_REMARK, search_terms
 from souvenance.agents.recalled import Known, Portrait
 from souvenance.agents.text_budget import excerpt
@@ -190,12 +190,12 @@ async def _tried(
         at=asked.at,
     )
     floors = sorted({setting.floor for setting in settings})
-    found, open_to, near, *knowns = await asyncio.gather(
+    found, open_to, *recalled = await asyncio.gather(
         visit.call(SEARCH_PEER, search),
         _none() if eye is visit else eye.ask(SEARCH_PEER, search),
-        eye.ask(SEARCH_PEER, replace(search, floor=True, explain=False)),
-        *(eye.look(partial(_known, asked, floor)) for floor in floors),
+        *(eye.look(partial(_known, asked, replace(search, floor=floor, explain=False))) for floor in floors),
     )
+    knowns = [known for known, _ in recalled]
     every = found.messages
     opened = {one.id for one in every} if eye is visit else _ids(open_to)
     texts = [_text(knowns[floors.index(one.floor)], asked, one) for one in settings]
@@ -206,7 +206,8 @@ async def _tried(
     trials = []
     for setting, text, tokens in zip(settings, texts, counts, strict=True):
         known = knowns[floors.index(setting.floor)]
-        left_out = _left_out(asked, setting, text, known, opened, _ids(near), every)
+        near = recalled[floors.index(setting.floor)][1]
+        left_out = _left_out(asked, setting, text, known, opened, near, every)
         trials.append(Trial(setting, text, tokens, left_out))
     return [Ranked(one, _signal_bars(one.explanation)) for one in every], trials
 
@@ -219,8 +220,10 @@ def _ids(answer: Any) -> set[str]:
     return set() if isinstance(answer, SouvenanceError) else {one.id for one in answer.messages}
 
 
-def _known(asked: Question, floor: bool, gate: Gate, credentials: Credentials) -> Known:
-    """What memory has for the message, as the agent's own code asks for it."""
+def _known(
+    asked: Question, search: SearchPeer, gate: Gate, credentials: Credentials
+) -> tuple[Known, set[str]]:
+    """What memory has for the message, as the agent's own code asks for it, and what the search found."""
     scope = ConversationScope(
         workspace=asked.workspace,
         session=asked.session,
@@ -229,22 +232,23 @@ def _known(asked: Question, floor: bool, gate: Gate, credentials: Credentials) -
         personal=False,
         agent="looks" if asked.agent else "absent",
     )
-    together = _asking(gate.call_all, floor, asked.at)
-    return GatedMemory(gate, scope, lambda job: credentials, capped=True, together=together).known(asked.text)
-
-
-def _asking(call_all: Together, floor: bool, at: datetime | None) -> Together:
-    """Asks the same, at that moment and with or without the floor."""
+    near: list[set[str]] = []
 
     def changed(request: Request) -> Request:
+        """The same, at that moment and with or without the floor."""
         if isinstance(request, SearchPeer):
-            return replace(request, floor=floor, at=at)
-        return replace(request, floor=floor) if isinstance(request, PeerContext) else request
+            return replace(request, floor=search.floor, at=asked.at)
+        return replace(request, floor=search.floor) if isinstance(request, PeerContext) else request
 
     def together(credentials: Credentials, calls: Sequence[tuple[Operation, Request]]) -> list[Any]:
-        return call_all(credentials, [(operation, changed(request)) for operation, request in calls])
+        """Asks for the search with the first of the rest: both look for the same."""
+        first = [] if near else [(SEARCH_PEER, search)]
+        answers = gate.call_all(credentials, [*first, *((one, changed(request)) for one, request in calls)])
+        near.extend(map(_ids, answers[: len(first)]))
+        return answers[len(first) :]
 
-    return together
+    memory = GatedMemory(gate, scope, lambda job: credentials, capped=True, together=together)
+    return memory.known(asked.text), near[0]
 
 
 def _text(known: Known, asked: Question, setting: Setting) -> str:
