@@ -12,6 +12,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from souvenance.domain.model_budget import DaySpent, Spent
+from souvenance.domain.names import ALL
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import ServerBusy, SouvenanceError
 from souvenance.gate import health, jobs
@@ -162,7 +163,7 @@ def _row(row: m.AuditRow) -> dict[str, Any]:
         "time": f"{to_datetime(row.at).astimezone(UTC):%H:%M:%S}",
         "who": row.actor,
         "what": OPERATION_WORDS.get(row.operation, row.operation),
-        "where": "" if row.namespaces == ["*"] else ", ".join(row.namespaces),
+        "where": "" if ALL in row.namespaces else ", ".join(row.namespaces),
         "outcome": row.outcome,
     }
 
