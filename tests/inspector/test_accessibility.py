@@ -84,7 +84,7 @@ def test_a_page_that_asks_whether_one_is_sure_can_be_used_by_everyone(
 
 
 def test_an_import_that_goes_on_can_be_followed_by_everyone(server, signed_in, tmp_path):
-    path, _ = chatgpt_export(tmp_path, talks=60, messages=100)
+    path, _ = chatgpt_export(tmp_path, talks=20, messages=100)
     page = signed_in.new_page()
     choose(page, server, path)
     still = lambda one: one.abort() if "hx-request" in one.request.headers else one.continue_()  # noqa: E731

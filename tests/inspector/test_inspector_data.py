@@ -158,7 +158,7 @@ def test_a_failed_job_is_shown_with_its_reason_and_tried_again(server, window, r
     Receiver.status = 200
     row = page.locator("tr", has_text="it was not delivered").first
     expect(row).to_contain_text("Deliver a webhook")
-    expect(row).to_contain_text("the receiver answered 410, after 1 try")
+    expect(row).to_contain_text("(the receiver answered 410), after 1 try")
     row.get_by_role("button", name="Try again").click()
     until(lambda: Receiver.taken)
     rows = server.owner.get("/v1/audit", params={"limit": 1}).json()
