@@ -90,3 +90,19 @@ def test_how_a_search_is_asked_must_be_readable(walks, where, wrong):
 def test_what_other_clients_send_beside_the_question_is_still_ignored(walks):
     body = {"query": "park", "limit": 1, "at": None, "explain": False, "rerank": True}
     assert len(walks.told("POST", "/search", body)) == 1
+
+
+@pytest.mark.parametrize("floor", [False, True])
+def test_what_an_agent_said_to_one_person_is_found_beside_what_it_said_to_many(owner, floor):
+    for number in range(12):
+        owner.say(f"talk-{number}", "Which kite?", peer=f"person-{number}")
+        owner.say(f"talk-{number}", f"The red kite in the park is number {number}.", peer="guide")
+    owner.say("alice-talk", "Where do I fly mine?", peer="alice")
+    mine = ["Your kite flies best in the park.", "The park opens at nine."]
+    owner.say("alice-talk", *mine, peer="guide")
+    asked = {"filters": {"peer_perspective": "alice"}, "limit": 3, "floor": floor}
+    found = owner.search("/peers/guide", "red kite in the park", **asked)
+    assert found[0] == mine[0]
+    assert set(found) <= set(mine)
+    named = {"filters": {"session_id": "alice-talk"}, "limit": 3, "floor": floor}
+    assert found == owner.search("/peers/guide", "red kite in the park", **named)

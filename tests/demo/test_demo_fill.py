@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import re
 
-from processes import run_souvenance
+import httpx
+
+from inspector.conftest import link_of
+from processes import run_souvenance, until
 from souvenance.domain.names import DEFAULT_WORKSPACE
 from surfaces.door import serving
 
@@ -25,6 +28,14 @@ def test_an_empty_folder_gets_people_agents_sessions_and_a_log_with_a_refusal(ho
         assert found[0]["text"] == "boiler pressure should be 1.8 bar, the plumber says"
         queue = server.owner.get(f"{place}/queue/status").json()
         assert queue["pending_work_units"] == 0
+        with httpx.Client(base_url=server.url, trust_env=False, follow_redirects=True) as client:
+            client.get(link_of(server))
+            work = client.get("/inspect/work").text
+            assert "it was not delivered (the receiver answered 410), after 1 try" in work
+            retry = re.search(r'action="(/inspect/work/jobs/\d+/retry)"', work)[1]
+            csrf = re.search(r'name="csrf" value="([^"]+)"', work)[1]
+            assert client.post(retry, data={"csrf": csrf}).status_code == 200
+            until(lambda: "No job failed for good." in client.get("/inspect/work").text)
 
 
 def test_a_folder_with_memory_is_left_as_it_is(home):

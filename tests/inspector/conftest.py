@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import httpx
 import pytest
 
 from browser.chromium import PATIENCE_MS, chromium
+from importers.exports import conversation, said
 from processes import PATIENCE_SECONDS, until
 from surfaces.door import serving
 
@@ -97,3 +100,24 @@ def window(browser, link):
     yield opened
     for context in contexts:
         context.close()
+
+
+def chatgpt_export(folder, talks=3, messages=60):
+    """The file, and how many messages it holds."""
+    told = [
+        conversation(
+            *(said(f"I like tea number {number} of talk {talk}.") for number in range(messages)),
+            id=f"8f3a2b1c-0000-4000-8000-{talk:012}",
+        )
+        for talk in range(talks)
+    ]
+    path = folder / "conversations.json"
+    path.write_text(json.dumps(told))
+    return path, talks * messages
+
+
+def choose(page, server, path, workspace="home", kind="chatgpt"):
+    page.goto(f"{server.url}/inspect/data?w={workspace}")
+    page.get_by_label("File", exact=True).set_input_files(path)
+    page.get_by_label("It is").select_option(kind)
+    page.get_by_role("button", name="Look at the file").click()

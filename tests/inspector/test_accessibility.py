@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from browser.chromium import PATIENCE_MS
-from inspector.conftest import link_of
+from inspector.conftest import chatgpt_export, choose, link_of
 from inspector.door_pages import UNDER_WAY, filled, page_at, routes, samples_of
 from souvenance.domain.names import COMMON_NAMESPACE
 
@@ -77,6 +79,26 @@ def test_a_page_that_asks_whether_one_is_sure_can_be_used_by_everyone(
     page = signed_in.new_page()
     page.goto(server.url + filled(path, samples))
     page.get_by_role("button", name=button).first.click()
+    assert troubles(page) == []
+    page.close()
+
+
+def test_an_import_that_goes_on_can_be_followed_by_everyone(server, signed_in, tmp_path):
+    path, _ = chatgpt_export(tmp_path, talks=20, messages=100)
+    page = signed_in.new_page()
+    choose(page, server, path)
+    still = lambda one: one.abort() if "hx-request" in one.request.headers else one.continue_()  # noqa: E731
+    page.get_by_role("button", name="Import it").wait_for()
+    page.route("**/inspect/data/imports/*", still)
+    page.get_by_role("button", name="Import it").click()
+    expect(page.get_by_role("heading", name="Importing conversations.json")).to_be_visible()
+    progress = page.get_by_role("progressbar", name="Importing")
+    expect(progress).to_have_attribute("max", re.compile(r"^[1-9]\d{3}$"))
+    expect(page.get_by_role("status")).to_contain_text("You can leave this page")
+    assert troubles(page) == []
+    page.unroute_all()
+    page.reload()
+    expect(page.get_by_role("heading", name="Imported")).to_be_visible()
     assert troubles(page) == []
     page.close()
 

@@ -13,8 +13,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from importers.exports import conversation, said
-from inspector.conftest import SAID, W
+from inspector.conftest import SAID, W, chatgpt_export, choose
 from inspector.vendored_assets import differing
 from processes import run_souvenance, until
 from souvenance.domain.names import COMMON_NAMESPACE
@@ -60,27 +59,6 @@ def server(tmp_path_factory):
             found.owner.post(f"{W}/sessions/{who}-{about}/messages", json={"messages": told})
         found.owner.post("/v1/memory/put", json={"text": "allergic to nuts", "namespace": "personal"})
         yield found
-
-
-def chatgpt_export(folder, talks=3, messages=60):
-    """The file, and how many messages it holds."""
-    told = [
-        conversation(
-            *(said(f"I like tea number {number} of talk {talk}.") for number in range(messages)),
-            id=f"8f3a2b1c-0000-4000-8000-{talk:012}",
-        )
-        for talk in range(talks)
-    ]
-    path = folder / "conversations.json"
-    path.write_text(json.dumps(told))
-    return path, talks * messages
-
-
-def choose(page, server, path, workspace="home", kind="chatgpt"):
-    page.goto(f"{server.url}/inspect/data?w={workspace}")
-    page.get_by_label("File", exact=True).set_input_files(path)
-    page.get_by_label("It is").select_option(kind)
-    page.get_by_role("button", name="Look at the file").click()
 
 
 @pytest.mark.parametrize("options", [{}, OFF], ids=["with scripts", "without scripts"])
@@ -174,12 +152,13 @@ def test_a_failed_job_is_shown_with_its_reason_and_tried_again(server, window, r
 
     def failed():
         page.goto(f"{server.url}/inspect/work?w=home")
-        return page.get_by_text("the receiver did not take it").count()
+        return page.get_by_text("it was not delivered").count()
 
     until(failed)
     Receiver.status = 200
-    row = page.locator("tr", has_text="the receiver did not take it").first
+    row = page.locator("tr", has_text="it was not delivered").first
     expect(row).to_contain_text("Deliver a webhook")
+    expect(row).to_contain_text("(the receiver answered 410), after 1 try")
     row.get_by_role("button", name="Try again").click()
     until(lambda: Receiver.taken)
     rows = server.owner.get("/v1/audit", params={"limit": 1}).json()

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import re
 
 import httpx
 import pytest
 
 from processes import run_souvenance
+from souvenance import gate
 from souvenance.domain.names import COMMON_NAMESPACE
+from souvenance.gate.operation import Operation
+from souvenance.surfaces.http.inspector.audit_words import WORDS
 
 PAGES = ("/", "/inspect/notes", "/inspect/recall", "/inspect/audit", "/inspect/access")
 
@@ -113,3 +118,17 @@ def test_open_prints_a_link_and_says_what_to_do_without_a_server(server, home):
     run_souvenance("init", home=home)
     refused = run_souvenance("open", "--print", home=home, exit_code=9)
     assert "souvenance serve" in refused.stderr
+
+
+def test_every_operation_of_the_gate_is_told_in_words():
+    found = {name for name, _ in every_operation()}
+    assert len(found) > 100
+    assert found - WORDS.keys() == set()
+
+
+def every_operation():
+    """The operations that the modules of the gate hold, each with its module."""
+    for place in pkgutil.walk_packages(gate.__path__, "souvenance.gate."):
+        for one in vars(importlib.import_module(place.name)).values():
+            if isinstance(one, Operation):
+                yield one.name, place.name

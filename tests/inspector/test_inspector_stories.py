@@ -12,7 +12,8 @@ import pytest
 from playwright.sync_api import expect
 
 from inspector.conftest import link_of
-from processes import run_souvenance, until
+from oauth.browser import Flow, fetching
+from processes import PATIENCE_SECONDS, run_souvenance, until
 from souvenance.domain.names import COMMON_NAMESPACE
 from surfaces.door import serving
 
@@ -183,7 +184,7 @@ def test_a_token_that_reads_a_person_is_shown_there_and_ended_there(server, wind
     readers = page.get_by_role("region", name="Who can read this")
     expect(readers).to_contain_text("token from owner, may read, list")
     readers.get_by_role("button", name=re.compile("End the token of gail")).click()
-    expect(page.get_by_role("heading", name="What falls with it")).to_be_visible()
+    expect(page.get_by_role("heading", name="What falls", exact=True)).to_be_visible()
     page.get_by_role("button", name="Revoke", exact=True).click()
     page.goto(f"{server.url}/inspect/home/people/gail")
     expect(readers).not_to_contain_text("token from owner, may read, list")
@@ -327,6 +328,27 @@ def test_recall_compares_two_settings_side_by_side(server, window):
     expect(other.get_by_label("what was said")).not_to_be_checked()
 
 
+def test_recall_in_a_session_gives_its_summary_and_not_what_it_holds_itself(server, visitor):
+    talk = [("quin" if n % 2 else "guide", f"Sentence {n} about the tiny red boat.") for n in range(1, 32)]
+    say(server, "quin-now", *talk)
+    say(server, "quin-then", ("quin", "The tiny red boat is moored in Faro."), ("guide", "Noted."))
+    worked(server)
+    asked = {"w": "home", "peer": "quin", "agent": "guide", "q": "where is the tiny red boat?"}
+    client = visitor()
+    alone = client.get("/inspect/recall", params=asked).text
+    assert "This conversation so far" not in alone
+    assert "Left out: this session" not in alone
+    within = client.get("/inspect/recall", params={**asked, "session": "quin-now"}).text
+    text = re.search(r'<pre class="exact"[^>]*>(.*?)</pre>', within, re.DOTALL)[1]
+    assert "This conversation so far, in short:" in text
+    assert "moored in Faro" in text
+    assert "Sentence 31" not in text.partition("Said earlier:")[2]
+    assert "Left out: this session" in within
+    off = {"set": "yes", "floor": "on", "layer": ["said", "card", "notes", "agent"]}
+    without = client.get("/inspect/recall", params={**asked, "session": "quin-now", **off}).text
+    assert "This conversation so far" not in without
+
+
 def test_recall_with_too_small_a_budget_says_so(server, visitor):
     asked = {"w": "home", "peer": "ann", "q": "where do I live?", "set": "yes", "floor": "on"}
     page = visitor().get("/inspect/recall", params={**asked, "layer": "said", "tokens": "12"}).text
@@ -367,18 +389,49 @@ def test_the_audit_log_is_filtered_verified_and_held_against_a_checkpoint(server
     page.goto(f"{server.url}/inspect/audit?w=default")
     with page.expect_download() as began:
         page.get_by_role("button", name="Download a checkpoint").click()
-    saved = Path(began.value.path()).read_text()
-    page.get_by_label("What").fill("stored a line")
+    saved = Path(began.value.path())
+    page.get_by_label("What", exact=True).fill("stored a line")
     page.get_by_label("Who", exact=True).fill("owner")
     page.get_by_label("Outcome").select_option("allowed")
     page.get_by_role("button", name="Filter").click()
     rows = page.locator(".log tbody tr")
     expect(rows.first).to_contain_text("stored a line")
     assert all("stored a line" in row for row in rows.all_inner_texts())
-    page.get_by_label("A checkpoint that you saved").fill(saved)
+    page.get_by_label("A checkpoint that you saved").set_input_files(saved)
     page.get_by_role("button", name="Verify the log").click()
     expect(page.get_by_role("heading", name="The log holds")).to_be_visible()
     expect(page.locator("main")).to_contain_text("are those of your checkpoint")
+    page.get_by_role("link", name="Back to the log").click()
+    page.get_by_text("Paste it instead").click()
+    page.get_by_label("What is in the file").fill(saved.read_text())
+    page.get_by_role("button", name="Verify the log").click()
+    expect(page.locator("main")).to_contain_text("are those of your checkpoint")
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        (b"not a checkpoint", "this is not a checkpoint"),
+        (b"\xff\xfe\x00", "this is not a checkpoint"),
+        (b"x" * 200_000, "larger than"),
+    ],
+    ids=["text", "bytes", "too large"],
+)
+def test_a_file_that_is_no_checkpoint_is_refused(server, visitor, sent, told):
+    client = visitor()
+    form = {"csrf": csrf_of(client), "w": "default"}
+    answer = client.post("/inspect/audit/verify", data=form, files={"file": ("saved.json", sent)})
+    assert answer.status_code in (400, 413)
+    assert told in answer.text
+
+
+def test_a_checkpoint_of_another_log_does_not_hold(server, visitor):
+    client = visitor()
+    form = {"csrf": csrf_of(client), "w": "default"}
+    told = client.post("/inspect/audit/checkpoint", data=form).json()
+    other = json.dumps({**told, "root": "00" * 32}).encode()
+    answer = client.post("/inspect/audit/verify", data=form, files={"file": ("saved.json", other)})
+    assert "The log does not hold" in answer.text
 
 
 def test_the_audit_log_is_filtered_by_day_and_by_what_was_refused(server, visitor):
@@ -468,11 +521,43 @@ def test_revoking_shows_what_falls_with_it_first(server, window):
     tree = page.get_by_role("region", name="Who gave what to whom")
     branch = tree.locator(".tree > li", has=page.get_by_text(below)).first
     branch.get_by_role("button", name=re.compile("Revoke")).first.click()
-    expect(page.locator("main")).to_contain_text("What falls with it")
+    expect(page.get_by_role("heading", name="Tokens 2")).to_be_visible()
     expect(page.locator("main")).to_contain_text(below)
     page.get_by_role("button", name="Revoke", exact=True).click()
     expect(page.get_by_role("region", name="Who gave what to whom")).not_to_contain_text(below)
     assert server.client(first).get("/v1/caps/whoami").status_code == 401
+
+
+class Program(Flow):
+    """A program that asks a person to let it in, who has that token."""
+
+    def __init__(self, server, token):
+        self.owner_cap = token
+        self.browser = self.program = httpx.Client(
+            base_url=server.url, trust_env=False, timeout=PATIENCE_SECONDS
+        )
+
+
+def test_revoking_shows_the_programs_that_fall_too_and_they_do(server, window):
+    rights = ["get", "list", "put", "grant", "revoke"]
+    token = server.mint("pia", rights, [COMMON_NAMESPACE], wid="home", ttl_seconds=7200)
+    program = Program(server, token)
+    with program.browser:
+        program.sign_in()
+        chosen = {"workspace": "home", "peer": "pia", "everyone": "no", "end": "3600"}
+        let_in = program.fetch(fetching(program.code(choosing=chosen))).json()
+        assert program.whoami(let_in["access_token"]).status_code == 200
+        page = window(**OFF)
+        page.goto(f"{server.url}/inspect/access?w=home")
+        expect(page.get_by_role("region", name="Programs that signed in")).to_contain_text("Hermes Agent")
+        page.get_by_label("or all tokens of").fill("pia")
+        page.get_by_role("button", name="Revoke …", exact=True).click()
+        expect(page.get_by_role("heading", name="Programs that signed in 1")).to_be_visible()
+        expect(page.locator("main")).to_contain_text("may write the memory of pia in home")
+        assert program.whoami(let_in["access_token"]).status_code == 200
+        page.get_by_role("button", name="Revoke", exact=True).click()
+        assert program.whoami(let_in["access_token"]).status_code == 401
+    expect(page.get_by_role("region", name="Programs that signed in")).to_contain_text("No program")
 
 
 def test_a_token_that_may_do_nothing_is_not_made(server, visitor):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from contextlib import contextmanager
+from hashlib import sha256
 
 import httpx
 import pytest
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from playwright.sync_api import expect
 
-from processes import run_souvenance
+from processes import PATIENCE_SECONDS, run_souvenance
+from souvenance.domain.encoding import b64, unb64
 from souvenance.domain.names import COMMON_NAMESPACE
 
 HEADING = "What does memory know about you?"
@@ -197,6 +202,51 @@ def forged(response):
     data = answer["response"]["clientDataJSON"]
     answer["response"]["clientDataJSON"] = data[:60] + ("A" if data[60] != "A" else "B") + data[61:]
     return answer
+
+
+def answer_of(response, challenge, key, count, origin, site="localhost"):
+    """What the passkey would answer to that challenge at that origin, signed with its own key."""
+    answer = json.loads(response)
+    told = json.dumps({"type": "webauthn.get", "challenge": challenge, "origin": origin}).encode()
+    flags = unb64(answer["response"]["authenticatorData"])[32:33]
+    data = sha256(site.encode()).digest() + flags + count.to_bytes(4, "big")
+    signature = key.sign(data + sha256(told).digest(), ec.ECDSA(hashes.SHA256()))
+    signed = {"clientDataJSON": b64(told), "authenticatorData": b64(data), "signature": b64(signature)}
+    return json.dumps({**answer, "response": {**answer["response"], **signed}})
+
+
+def test_an_answer_made_for_another_origin_is_refused_and_one_for_this_is_good_once(server, named, at_name):
+    page = named(server.mint("hugo", ["get", "list"], ["*"], wid="home"))
+    with authenticator(page) as (session, device):
+        add(page, at_name, "Hugo's key")
+        sign_out(page)
+        sent = []
+        page.on("request", lambda request: sent.append(request) if request.method == "POST" else None)
+        sign_in(page, at_name)
+        expect(page.locator("header")).to_contain_text("Signed in as hugo")
+        [credential] = session.send("WebAuthn.getCredentials", {"authenticatorId": device})["credentials"]
+    response = sent[-1].post_data_json["response"]
+    key = serialization.load_der_private_key(base64.b64decode(credential["privateKey"]), None)
+    with httpx.Client(base_url=at_name, trust_env=False, timeout=PATIENCE_SECONDS) as client:
+
+        def made(origin, count, **more):
+            challenge = client.post("/inspect/passkeys/challenges").json()["publicKey"]["challenge"]
+            return answer_of(response, challenge, key, credential["signCount"] + count, origin, **more)
+
+        def send(text):
+            return client.post("/inspect/passkeys/sign-in", data={"response": text})
+
+        port = at_name.rpartition(":")[2]
+        for place in ("https://evil.example", "http://localhost", f"http://localhost.evil.example:{port}"):
+            refused = send(made(place, 1))
+            assert (refused.status_code, "set-cookie" in refused.headers) == (403, False), place
+            assert "not that of a passkey of this site" in refused.text
+        assert send(made(at_name, 1, site="evil.example")).status_code == 403
+        good = made(at_name, 1)
+        assert send(good).status_code == 303
+        again = send(good)
+        assert (again.status_code, "set-cookie" in again.headers) == (403, False)
+        assert send(made(at_name, 1)).status_code == 403, "the counter did not move: a copy may have signed"
 
 
 def test_at_a_bare_address_the_page_leads_to_the_name_that_passkeys_need(server, window, at_name):

@@ -71,6 +71,18 @@ def test_what_is_over_is_not_listed(place):
     assert listed(place) == []
 
 
+def test_what_ended_with_the_token_that_let_it_in_is_not_listed(place):
+    owner = {"authorization": f"Bearer {place.owner_cap}"}
+    rights = ["get", "list", "put", "invalidate", "forget", "grant"]
+    asked = {"sub": "alice", "ops": rights, "namespaces_allowed": ["*"], "wid": "hermes"}
+    place.owner_cap = place.program.post("/v1/caps", json=asked, headers=owner).json()["cap"]
+    place.sign_in()
+    let_in(place, everyone="no", end="3600")
+    assert len(place.program.get("/v1/signins", headers=owner).json()["sign_ins"]) == 1
+    place.program.post("/v1/caps/revoke", json={"sub": "alice"}, headers=owner).raise_for_status()
+    assert place.program.get("/v1/signins", headers=owner).json()["sign_ins"] == []
+
+
 def test_ending_one_ends_its_access_and_refresh_tokens_at_once_and_no_others(place):
     place.sign_in()
     kept = let_in(place)

@@ -364,8 +364,7 @@ class GatedMemory:
             if found is None:
                 return Portrait()
             view, passages = taken_apart(found.representation or "")
-            said = () if observed == self._scope.ai else tuple(_quoted(passages))
-            return Portrait(view, tuple(found.peer_card or ()), said)
+            return Portrait(view, tuple(found.peer_card or ()), tuple(_quoted(passages)))
 
         asked = PeerContext(
             workspace_id=self._scope.workspace,
@@ -376,6 +375,7 @@ class GatedMemory:
             include_most_frequent=False,
             max_conclusions=most,
             floor=True,
+            quotes=observed != self._scope.ai,
         )
         return Look(PEER_CONTEXT, asked, read)
 

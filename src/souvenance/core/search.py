@@ -285,8 +285,13 @@ def ranked(
     said: bool = False,
     floor: bool = False,
     ranks: bool = False,
+    passing: Callable[[], Collection[str]] | None = None,
 ) -> list[tuple[SealedLine, Hit]]:
-    """The best of the compartments' lines within these bounds that answer the question and pass the test."""
+    """The best of the compartments' lines within these bounds that answer the question and pass the test.
+
+    `passing` names the sessions outside of which no line passes. If too few of those found pass, these alone
+    are looked into: of all that an agent says to many people, one of them has a small part.
+    """
     known = (ctx.services.vault.known(ctx.tx, compartment) for compartment in compartments)
     keys = [one for one in known if one is not None]
     bounds = SearchBounds(marks, sessions, said, shown=test)
@@ -303,9 +308,13 @@ def ranked(
                     found.append((line, hit))
                     if len(found) == limit:
                         return found
-        if len(hits) < k:
+        if passing is not None and len(found) < len(hits):
+            bounds, passing = replace(bounds, sessions=passing()), None
+            found, seen = [], 0
+        elif len(hits) < k:
             return found
-        seen, k = len(hits), k * 4
+        else:
+            seen, k = len(hits), k * 4
 
 
 def _fetched(ctx: RequestContext, hits: Sequence[Hit]) -> dict[Place, SealedLine]:

@@ -362,6 +362,11 @@ def read_unverified(token: str) -> tuple[list[Claims], bool]:
     return [_decode_claims(_payload(part)) for part in parts], secret is None
 
 
+def lineage_unverified(token: str) -> tuple[Ancestor, ...]:
+    """The tokens that it comes from, and itself last, as `read_unverified` reads it. Raises: CapMalformed."""
+    return _lineage(read_unverified(token)[0], key_id(token))
+
+
 def _split(token: str) -> tuple[list[str], Ed25519PrivateKey | None]:
     if len(token) > MAX_TOKEN_CHARS:
         raise CapMalformed("the cap is too long")

@@ -91,12 +91,16 @@ def _health(authorised: AuthorisedRequest, request: AskHealth) -> Outcome:
     return Outcome(look(authorised.ctx.tx, authorised.ctx.services, authorised.ctx.now))
 
 
-def status(authorised: AuthorisedRequest, request: m.Status) -> Outcome:
-    ctx = authorised.ctx
-    compartments = [
+def namespaces_of(ctx: RequestContext) -> list[m.CompartmentStatus]:
+    """What the owner has in each of the namespaces that the cap opens."""
+    return [
         m.CompartmentStatus(namespace, ctx.tx.lines.count(keys.compartment))
         for namespace, keys in ctx.open_compartments().items()
     ]
+
+
+def status(authorised: AuthorisedRequest, request: m.Status) -> Outcome:
+    ctx = authorised.ctx
     here = (ctx.scope.workspace, ctx.scope.owner)
     namespaces = ctx.scope.namespaces
     everything = authorised.rights.everywhere and namespaces is None
@@ -107,7 +111,7 @@ def status(authorised: AuthorisedRequest, request: m.Status) -> Outcome:
     answer = m.StatusAnswer(
         workspace=ctx.scope.workspace,
         owner=ctx.scope.owner,
-        namespaces=compartments,
+        namespaces=namespaces_of(ctx),
         audit_rows=ctx.tx.audit.tree(ctx.scope.workspace).size if everything else None,
         scrub_pending=authorised.store.scrub_pending(),
         reasoner=ctx.services.reasoner,

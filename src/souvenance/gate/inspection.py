@@ -28,7 +28,7 @@ from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import Conflict, InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate.conversation.resource import UpTo100
-from souvenance.gate.health import budget_left
+from souvenance.gate.health import budget_left, namespaces_of
 from souvenance.gate.messages import Answer, Request
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.gate.rights import Rights
@@ -164,6 +164,20 @@ def health(request: AuthorisedRequest, asked: AskHealth) -> Outcome:
         audit_rows=ctx.tx.audit.tree(workspace).size if everything else None,
     )
     return Outcome(answer)
+
+
+class AskNamespaces(Asked, frozen=True, kw_only=True):
+    pass
+
+
+class NamespacesAnswer(Answer, frozen=True):
+    """What the token's own subject has in each namespace."""
+
+    namespaces: list[m.CompartmentStatus]
+
+
+def namespaces(request: AuthorisedRequest, asked: AskNamespaces) -> Outcome:
+    return Outcome(NamespacesAnswer(namespaces_of(request.ctx)), reading(everywhere(request.ctx)))
 
 
 # A person.
@@ -366,6 +380,9 @@ def _of_peer(rights: Rights, asked: AskPerson) -> None:
 
 PEOPLE = Operation("inspect.people", Need("list"), People, PeopleAnswer, people, reach, admit=_whole)
 HEALTH = Operation("inspect.health", Need("list"), AskHealth, ServerHealth, health, reach, admit=anyone)
+NAMESPACES = Operation(
+    "inspect.namespaces", Need("list"), AskNamespaces, NamespacesAnswer, namespaces, reach, admit=anyone
+)
 FACTS = Operation("inspect.facts", Need("get"), Facts, FactsAnswer, facts, reach, admit=_holds)
 AMEND = Operation(
     "inspect.amend",

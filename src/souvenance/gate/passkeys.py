@@ -107,21 +107,29 @@ def use(authorised: AuthorisedRequest, request: UsePasskey) -> Outcome:
 
 
 def list_passkeys(authorised: AuthorisedRequest, request: ListPasskeys) -> Outcome:
+    return Outcome(PasskeysAnswer([passkey for passkey, _ in living(authorised)]))
+
+
+def living(authorised: AuthorisedRequest) -> list[tuple[PasskeyAnswer, Chain]]:
+    """Those that the token shows, each with the token that it signs in with. Newest first."""
     mine = authorised.chain.grant.jti
     found = [
-        PasskeyAnswer(
-            id=b64(slip.hash),
-            name=known.name,
-            peer=chain.grant.actor,
-            workspace=chain.grant.workspace,
-            mine=slip.client == mine,
-            since=to_datetime(known.created_at),
-            until=to_datetime(slip.until),
-            last_used=None if known.used_at is None else to_datetime(known.used_at),
+        (
+            PasskeyAnswer(
+                id=b64(slip.hash),
+                name=known.name,
+                peer=chain.grant.actor,
+                workspace=chain.grant.workspace,
+                mine=slip.client == mine,
+                since=to_datetime(known.created_at),
+                until=to_datetime(slip.until),
+                last_used=None if known.used_at is None else to_datetime(known.used_at),
+            ),
+            chain,
         )
         for slip, known, chain in _reached(authorised)
     ]
-    return Outcome(PasskeysAnswer(sorted(found, key=lambda one: one.since, reverse=True)))
+    return sorted(found, key=lambda one: one[0].since, reverse=True)
 
 
 def remove(authorised: AuthorisedRequest, request: RemovePasskey) -> Outcome:

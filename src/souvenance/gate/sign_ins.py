@@ -7,7 +7,7 @@ sign-ins and to withdraw one needs `revoke`, by a cap that reaches all that the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -17,7 +17,15 @@ from msgspec.structs import replace
 from souvenance.core.request_context import Trace
 from souvenance.core.vault import open_grant, seal_grant
 from souvenance.domain import names
-from souvenance.domain.capability import Claims, Revocation, extent, read_unverified
+from souvenance.domain.capability import (
+    Ancestor,
+    Claims,
+    Revocation,
+    Revocations,
+    extent,
+    lineage_unverified,
+    read_unverified,
+)
 from souvenance.domain.names import ALL, Name
 from souvenance.domain.policy import Need, Reach
 from souvenance.domain.sign_ins import (
@@ -251,13 +259,22 @@ def end(authorised: AuthorisedRequest, request: End) -> Outcome:
 
 
 def list_signins(authorised: AuthorisedRequest, request: ListSignIns) -> Outcome:
-    now = authorised.ctx.now
-    found = [
-        _shown(authorised, signin, given)
-        for signin, given in _reached(authorised, authorised.ctx.tx.signins.every())
-        if signin.until > now
+    return Outcome(SignInsAnswer([signin for signin, _ in living(authorised)]))
+
+
+def living(authorised: AuthorisedRequest) -> list[tuple[SignInAnswer, Sequence[Ancestor]]]:
+    """Those that the cap reaches and nobody ended, each with the tokens that it comes from. Newest first.
+
+    Raises: WrongKey, Tampered.
+    """
+    tx, now = authorised.ctx.tx, authorised.ctx.now
+    every = [signin for signin in tx.signins.every() if signin.until > now]
+    revoked = {one: Revocations.of(tx.caps.revocations(one)) for one in {each.workspace for each in every}}
+    return [
+        (_shown(authorised, signin, given), lineage)
+        for signin, given, lineage in reversed(_reached(authorised, every))
+        if not revoked[signin.workspace].covers_lineage(lineage)
     ]
-    return Outcome(SignInsAnswer(found[::-1]))
 
 
 def withdraw(authorised: AuthorisedRequest, request: Withdraw) -> Outcome:
@@ -265,19 +282,25 @@ def withdraw(authorised: AuthorisedRequest, request: Withdraw) -> Outcome:
     reached = _reached(authorised, [] if known is None else [known])
     if not reached:
         raise NotFound("there is no such sign-in", hint="'souvenance sign-ins' lists them.")
-    [(signin, _)] = reached
+    [(signin, _, _)] = reached
     _end(authorised, signin)
     return Outcome(
         Withdrawn(signin.id, signin.client), Trace((), (), f"client={signin.client} jti={signin.jti}")
     )
 
 
-def _reached(authorised: AuthorisedRequest, signins: Iterable[SignIn]) -> list[tuple[SignIn, Claims]]:
-    """Those of which the cap reaches everything, each with what it was given. Raises: WrongKey, Tampered."""
+def _reached(
+    authorised: AuthorisedRequest, signins: Iterable[SignIn]
+) -> list[tuple[SignIn, Claims, Sequence[Ancestor]]]:
+    """Those of which the cap reaches everything, each with what it was given and where that comes from.
+
+    Raises: WrongKey, Tampered.
+    """
     workspace, reached = authorised.chain.grant.workspace, authorised.chain.lineage[-1].extent
     here = [signin for signin in signins if workspace in (ALL, signin.workspace)]
-    given = [(signin, read_unverified(open_grant(authorised.keyring, signin))[0][-1]) for signin in here]
-    return [(signin, claims) for signin, claims in given if extent(claims).within(reached)]
+    given = [(signin, open_grant(authorised.keyring, signin)) for signin in here]
+    found = [(signin, read_unverified(cap)[0][-1], lineage_unverified(cap)) for signin, cap in given]
+    return [one for one in found if extent(one[1]).within(reached)]
 
 
 def _shown(authorised: AuthorisedRequest, signin: SignIn, given: Claims) -> SignInAnswer:

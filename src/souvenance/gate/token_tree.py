@@ -15,12 +15,15 @@ from msgspec import Struct
 
 from souvenance.decoders import settled
 from souvenance.domain import ulid
-from souvenance.domain.capability import Ancestor, Extent, Revocations
+from souvenance.domain.capability import Ancestor, Extent, Revocation, Revocations
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE, Name
 from souvenance.domain.policy import Need, Reach
 from souvenance.domain.timestamps import to_datetime
+from souvenance.gate import passkeys, sign_ins
 from souvenance.gate.messages import Answer, Request
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
+from souvenance.gate.passkeys import PasskeyAnswer
+from souvenance.gate.sign_ins import SignInAnswer
 from souvenance.gate.tokens import MadeToken
 from souvenance.ports.store import Transaction, WantedRows
 
@@ -33,6 +36,14 @@ _EVERYTHING = Extent(ALL, ALL, (ALL,), (ALL,), None)
 
 class ListTokens(Request, frozen=True):
     workspace_id: Name
+
+
+class WhatFalls(Request, frozen=True, kw_only=True):
+    """What a revocation would end: of one token by its id, or of all tokens of an actor. One of both."""
+
+    workspace_id: Name
+    jti: Name | None = None
+    sub: Name | None = None
 
 
 class TokenAnswer(Answer, frozen=True, kw_only=True):
@@ -67,6 +78,14 @@ class TokensAnswer(Answer, frozen=True):
     """Newest first."""
 
 
+class FallsAnswer(Answer, frozen=True):
+    """Newest first, each."""
+
+    tokens: list[TokenAnswer]
+    sign_ins: list[SignInAnswer]
+    passkeys: list[PasskeyAnswer]
+
+
 class _Row(Struct, frozen=True):
     made: MadeToken
     by: str
@@ -75,9 +94,41 @@ class _Row(Struct, frozen=True):
 
 
 def list_tokens(authorised: AuthorisedRequest, request: ListTokens) -> Outcome:
-    ctx, grant = authorised.ctx, authorised.chain.grant
-    logs = {ctx.scope.workspace, DEFAULT_WORKSPACE} if grant.operates else {ctx.scope.workspace}
-    rows = {row.made.token.jti: row for log in sorted(logs) for row in _rows(ctx.tx, log)}
+    rows = _known(authorised, _logs(authorised))
+    return Outcome(TokensAnswer([_shown(row) for row in _held(authorised, rows)]))
+
+
+def falls(authorised: AuthorisedRequest, request: WhatFalls) -> Outcome:
+    kind, value = ("jti", request.jti) if request.jti is not None else ("sub", request.sub or "")
+    chain, now = authorised.chain, authorised.ctx.now
+    named = Revocations.of([Revocation(chain.grant.workspace, kind, value, now, chain.revoker)])
+    logs = _logs(authorised)
+    rows = _known(authorised, logs)
+    elsewhere = {row.made.token.extent.workspace for row in rows.values()} - logs - {ALL}
+    rows |= _known(authorised, elsewhere)
+    return Outcome(
+        FallsAnswer(
+            [_shown(row) for row in _held(authorised, rows) if named.covers_lineage(_lineage(row, rows))],
+            [one for one, lineage in sign_ins.living(authorised) if named.covers_lineage(lineage)],
+            [one for one, token in passkeys.living(authorised) if named.covers(token)],
+        )
+    )
+
+
+def _logs(authorised: AuthorisedRequest) -> set[str]:
+    """The owner's own token makes others in the default workspace's log, whatever they open."""
+    here = {authorised.ctx.scope.workspace}
+    return here | {DEFAULT_WORKSPACE} if authorised.chain.grant.operates else here
+
+
+def _known(authorised: AuthorisedRequest, logs: Iterable[str]) -> dict[str, _Row]:
+    tx = authorised.ctx.tx
+    return {row.made.token.jti: row for log in sorted(logs) for row in _rows(tx, log)}
+
+
+def _held(authorised: AuthorisedRequest, rows: Mapping[str, _Row]) -> list[_Row]:
+    """Those that hold and that the token reaches, newest first."""
+    ctx = authorised.ctx
     extents = {row.made.token.extent.workspace for row in rows.values()}
     found = chain.from_iterable(ctx.tx.caps.revocations(one) for one in sorted(extents))
     revoked = Revocations.of(dict.fromkeys(found))
@@ -89,8 +140,7 @@ def list_tokens(authorised: AuthorisedRequest, request: ListTokens) -> Outcome:
         and row.made.token.extent.within(reached)
         and not revoked.covers_lineage(_lineage(row, rows))
     ]
-    held.sort(key=lambda row: row.at, reverse=True)
-    return Outcome(TokensAnswer([_shown(row) for row in held]))
+    return sorted(held, key=lambda row: row.at, reverse=True)
 
 
 def _rows(tx: Transaction, log: str) -> Iterable[_Row]:
@@ -136,5 +186,13 @@ LIST_TOKENS = Operation(
     ListTokens,
     TokensAnswer,
     list_tokens,
+    lambda request: Reach(workspace=request.workspace_id),
+)
+WHAT_FALLS = Operation(
+    "caps.falls",
+    Need("revoke"),
+    WhatFalls,
+    FallsAnswer,
+    falls,
     lambda request: Reach(workspace=request.workspace_id),
 )

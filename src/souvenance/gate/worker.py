@@ -291,7 +291,7 @@ class Worker:
                     with self._store.write(task.workspace) as tx:
                         tx.work.postpone(task, self._clock.now() + wait)
                     return
-                outcome = why = "undelivered"
+                outcome, why = "undelivered", f"undelivered: {error.reason}"
         self._finish([task], lambda ctx: Changes(), outcome=outcome, failed=why)
 
     def _finish(

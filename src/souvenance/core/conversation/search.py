@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice, pairwise, takewhile
 
 from msgspec import Struct
@@ -116,6 +117,7 @@ def _found(ctx: RequestContext, query: str, where: Where, limit: int, how: How) 
     if how.floor:
         test = _of_class(ctx, test, opener, trust.least_shown(query), opened)
     question = understand(ctx, query, how.at)
+    witness = where.perspective if where.sessions is None else None
     best = ranked(
         ctx,
         _compartments(ctx, where),
@@ -126,6 +128,7 @@ def _found(ctx: RequestContext, query: str, where: Where, limit: int, how: How) 
         said=True,
         floor=how.floor,
         ranks=how.explain,
+        passing=None if witness is None else partial(_sessions_of, ctx, witness),
     )
     if question.present:
         best = latest_first(ctx, best, question.terms, test, limit)
@@ -190,6 +193,12 @@ def _anyone(ctx: RequestContext) -> list[str]:
         entry for kind in (PEER, FORMER) for entry in ctx.tx.directory.entries(ctx.scope.workspace, kind)
     ]
     return list(dict.fromkeys(entry.name for entry in entries))
+
+
+def _sessions_of(ctx: RequestContext, peer: str) -> set[str]:
+    """The sessions that the peer is or was in."""
+    ties = ctx.tx.directory.memberships(ctx.scope.workspace, MEMBER, held=peer)
+    return {tie.holder for tie in ties}
 
 
 def may_find(ctx: RequestContext, where: Where) -> Test:

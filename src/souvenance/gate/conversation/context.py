@@ -71,6 +71,8 @@ class PeerContext(OfPeer, frozen=True, kw_only=True):
     max_conclusions: r.UpTo100 | None = None
     floor: bool = False
     """Whether nobody asked to see it: then only messages that answer the query well are quoted for it."""
+    quotes: bool = True
+    """Whether messages are quoted beside what was noted."""
 
 
 class ReadCard(OfPeer, frozen=True, kw_only=True):
@@ -179,7 +181,10 @@ def _represent(call: AuthorisedRequest, request: Represent) -> Outcome:
 def _peer_context(call: AuthorisedRequest, request: PeerContext) -> Outcome:
     target = request.target or request.peer_id
     limits = call.rights.looks(request.peer_id, target)
-    found = _picture(call.ctx, _Perspective(request, request.peer_id, target, limits, unasked=request.floor))
+    asked = _Perspective(
+        request, request.peer_id, target, limits, unasked=request.floor, quotes=request.quotes
+    )
+    found = _picture(call.ctx, asked)
     answer = PeerContextAnswer(request.peer_id, target, found.text, found.card)
     return Outcome(answer, _trace(call, found))
 
@@ -198,6 +203,7 @@ class _Perspective(Struct, frozen=True):
     """Only what was said in these; then neither card nor what was reasoned further counts."""
     unasked: bool = False
     """Whether nobody asked to see it: then only messages that answer the query well are quoted for it."""
+    quotes: bool = True
 
     @property
     def most(self) -> int:
@@ -224,7 +230,7 @@ def _picture(
         foresee(ctx, asked.request.search_query)
     conclusions = _Conclusions(_noted(ctx, asked))
     left = tokens - conclusions.take(int(tokens * CONCLUSIONS_SHARE))
-    passages, spent = search.quotes(ctx, _evidence(ctx, asked), left)
+    passages, spent = search.quotes(ctx, _evidence(ctx, asked), left) if asked.quotes else ([], 0)
     left -= spent
     left -= conclusions.take(left)
     text = render([written(ctx, view) for view in conclusions.taken], search.written(ctx, passages))

@@ -14,7 +14,7 @@ from souvenance.errors import InvalidInput, NotFound
 from souvenance.gate import inspection, sign_ins
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.token_tree import TokenAnswer
+from souvenance.gate.token_tree import WHAT_FALLS, TokenAnswer, WhatFalls
 from souvenance.surfaces.http.inspector import audit_pages
 from souvenance.surfaces.http.inspector.places import (
     home_of,
@@ -88,6 +88,12 @@ def _givers(visit: Visit, tokens: Sequence[TokenAnswer]) -> list[Giver]:
     return [
         Giver(by, parent, parent == visit.who.jti, _below(parent, tokens)) for parent, by in roots.items()
     ]
+
+
+def _tops(tokens: Sequence[TokenAnswer]) -> list[Branch]:
+    """The tokens as trees."""
+    known = {one.id for one in tokens}
+    return [Branch(one, _below(one.id, tokens)) for one in tokens if one.parent not in known]
 
 
 def _below(parent: str, tokens: Sequence[TokenAnswer]) -> list[Branch]:
@@ -166,11 +172,10 @@ async def revoke(visit: Visit) -> Response:
     if len(what) != 1:
         raise InvalidInput("name a token by its id, or somebody whose tokens end")
     if fields.get("sure") != "yes":
-        tokens = await tokens_of(visit, workspace) or []
-        named = [one for one in tokens if one.id == what.get("jti") or one.sub == what.get("sub")]
-        falls = [Branch(one, _below(one.id, tokens)) for one in named]
+        found = await visit.call(WHAT_FALLS, WhatFalls(workspace_id=workspace, **what))
         own = visit.who.jti == what.get("jti") or visit.who.sub == what.get("sub")
-        return visit.page("revoke.html", what=what, workspace=workspace, falls=falls, own=own)
+        falls = _tops(found.tokens)
+        return visit.page("revoke.html", what=what, workspace=workspace, found=found, falls=falls, own=own)
     await visit.call(o.REVOKE, m.Revoke(**what))
     return redirect(url("access", w=workspace))
 

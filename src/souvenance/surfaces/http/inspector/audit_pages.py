@@ -79,7 +79,8 @@ def _day(text: str, after: int = 0) -> datetime | None:
 async def verify_audit(visit: Visit) -> Response:
     """Recompute every link of the log, and hold a saved checkpoint against it."""
     fields = await visit.form()
-    saved, workspace = _saved(fields.get("checkpoint", "")), fields.get("w") or workspace_of(visit)
+    saved = _saved(fields.get("file", "").strip() or fields.get("checkpoint", "").strip())
+    workspace = fields.get("w") or workspace_of(visit)
     if not visit.opens_everything:
         raise Denied(
             "your token shows only a part of the log, and only the whole can be verified",
@@ -110,13 +111,13 @@ async def _every(visit: Visit, workspace: str, size: int) -> AsyncIterator[list[
 
 def _saved(text: str) -> Checkpoint | None:
     """Raises: InvalidInput."""
-    if not text.strip():
+    if not text:
         return None
     try:
-        told = msgspec.json.decode(text.strip(), type=settled(m.CheckpointAnswer))
+        told = msgspec.json.decode(text, type=settled(m.CheckpointAnswer))
         return Checkpoint(told.workspace, told.size, bytes.fromhex(told.root))
     except (msgspec.MsgspecError, ValueError):
-        raise InvalidInput("this is not a checkpoint", hint="Paste a file that this page gave you.") from None
+        raise InvalidInput("this is not a checkpoint", hint="Choose a file of this page.") from None
 
 
 async def save_checkpoint(visit: Visit) -> Response:

@@ -184,7 +184,7 @@ class Imports:
         """Take it in. Raises: Conflict if it was not looked through, or is taken in already."""
         if run.state != READY or run.work is None:
             raise Conflict("there is nothing to confirm", hint="Look at the import again.")
-        run.state, run.done, run.total = IMPORTING, 0, 0
+        run.state, run.done, run.total = IMPORTING, 0, run.total or run.done
         work = run.work
 
         def take() -> None:

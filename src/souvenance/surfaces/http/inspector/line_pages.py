@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import InvalidInput
-from souvenance.gate import inspect_lines
+from souvenance.gate import inspect_lines, inspection
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.http.inspector.audit_words import said_of
@@ -35,12 +35,11 @@ async def notes(visit: Visit) -> Response:
         limit=_SHOWN,
         texts=visit.may(_READ),
     )
-    found, status = await asyncio.gather(
-        visit.call(o.LIST, asked, workspace), visit.ask(o.STATUS, m.Status(), workspace)
+    found, own = await asyncio.gather(
+        visit.call(o.LIST, asked, workspace),
+        visit.ask(inspection.NAMESPACES, inspection.AskNamespaces(workspace_id=workspace)),
     )
-    return visit.page(
-        "notes.html", found=found, status=or_none(status), namespace=namespace, workspace=workspace
-    )
+    return visit.page("notes.html", found=found, own=or_none(own), namespace=namespace, workspace=workspace)
 
 
 async def add_note(visit: Visit) -> Response:

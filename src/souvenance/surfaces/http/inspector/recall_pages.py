@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from msgspec import Struct
@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from souvenance.agents import injection
 from souvenance.agents.conversation_scope import ConversationScope
-from souvenance.agents.gated_memory import GatedMemory, Together
+from souvenance.agents.gated_memory import GatedMemory
 from souvenance.agents.notes import MOST_OF_A_REMARK, search_terms
 from souvenance.agents.recalled import Known, Portrait
 from souvenance.agents.text_budget import excerpt
@@ -36,6 +36,7 @@ from souvenance.surfaces.http.inspector.places import names_of, tokens_of, works
 from souvenance.surfaces.http.inspector.visit import Visit, number
 
 LAYERS = {
+    "summary": "the session in short",
     "notes": "what was concluded",
     "card": "the card",
     "said": "what was said",
@@ -47,9 +48,10 @@ _TOKENS, _MOST_TOKENS = 1200, 100_000
 _BEGINNING = 40
 """So much of a message is looked for in the text that an agent is given."""
 _READING = ("get", "list")
-_FIELDS = ("peer", "agent", "q", "as", "namespaces", "day")
+_FIELDS = ("peer", "agent", "session", "q", "as", "namespaces", "day")
 
 GIVEN = ""
+THIS_SESSION = "this session"
 OTHER_NAMESPACE = "other namespace"
 THIRD_PARTY = "third party's words"
 WEAK = "weak match"
@@ -57,6 +59,7 @@ LAYER_OFF = "layer off"
 BUDGET = "budget"
 DUPLICATE = "duplicate"
 WHY = {
+    THIS_SESSION: "the agent has the session itself before it",
     OTHER_NAMESPACE: "the token does not open the namespace that it lies in",
     THIRD_PARTY: "the person only carried or quoted it, or it reads like orders to a model",
     WEAK: "too little of it has to do with the message",
@@ -95,6 +98,8 @@ class Question(Struct, frozen=True):
     workspace: str
     peer: str
     agent: str
+    session: str
+    """The one that goes on; empty for a new one."""
     text: str
     at: datetime | None
 
@@ -124,7 +129,9 @@ async def recall(visit: Visit) -> Response:
         "trials": [],
     }
     if asked["peer"] and asked["q"]:
-        question = Question(workspace, asked["peer"], asked["agent"], asked["q"], _day(asked["day"]))
+        question = Question(
+            workspace, asked["peer"], asked["agent"], asked["session"], asked["q"], _day(asked["day"])
+        )
         eye = _as_token(visit, workspace, asked, tokens or [])
         values["ranked"], values["trials"] = await _tried(visit, eye, question, settings)
     return visit.page("recall.html", **values)
@@ -183,12 +190,12 @@ async def _tried(
         at=asked.at,
     )
     floors = sorted({setting.floor for setting in settings})
-    found, open_to, near, *knowns = await asyncio.gather(
+    found, open_to, *recalled = await asyncio.gather(
         visit.call(SEARCH_PEER, search),
         _none() if eye is visit else eye.ask(SEARCH_PEER, search),
-        eye.ask(SEARCH_PEER, replace(search, floor=True, explain=False)),
-        *(eye.look(partial(_known, asked, floor)) for floor in floors),
+        *(eye.look(partial(_known, asked, replace(search, floor=floor, explain=False))) for floor in floors),
     )
+    knowns = [known for known, _ in recalled]
     every = found.messages
     opened = {one.id for one in every} if eye is visit else _ids(open_to)
     texts = [_text(knowns[floors.index(one.floor)], asked, one) for one in settings]
@@ -199,9 +206,9 @@ async def _tried(
     trials = []
     for setting, text, tokens in zip(settings, texts, counts, strict=True):
         known = knowns[floors.index(setting.floor)]
-        roomy = _text(known, asked, replace(setting, tokens=_MOST_TOKENS))
-        judge = partial(_left_out, asked, setting, text, roomy, known, opened, _ids(near))
-        trials.append(Trial(setting, text, tokens, {one.id: judge(one) for one in every}))
+        near = recalled[floors.index(setting.floor)][1]
+        left_out = _left_out(asked, setting, text, known, opened, near, every)
+        trials.append(Trial(setting, text, tokens, left_out))
     return [Ranked(one, _signal_bars(one.explanation)) for one in every], trials
 
 
@@ -213,42 +220,47 @@ def _ids(answer: Any) -> set[str]:
     return set() if isinstance(answer, SouvenanceError) else {one.id for one in answer.messages}
 
 
-def _known(asked: Question, floor: bool, gate: Gate, credentials: Credentials) -> Known:
-    """What memory has for the message, as the agent's own code asks for it."""
+def _known(
+    asked: Question, search: SearchPeer, gate: Gate, credentials: Credentials
+) -> tuple[Known, set[str]]:
+    """What memory has for the message, as the agent's own code asks for it, and what the search found."""
     scope = ConversationScope(
         workspace=asked.workspace,
-        session="",
+        session=asked.session,
         user=asked.peer,
         ai=asked.agent or asked.peer,
         personal=False,
         agent="looks" if asked.agent else "absent",
     )
-    together = _asking(gate.call_all, floor, asked.at)
-    return GatedMemory(gate, scope, lambda job: credentials, capped=True, together=together).known(asked.text)
-
-
-def _asking(call_all: Together, floor: bool, at: datetime | None) -> Together:
-    """Asks the same, at that moment and with or without the floor."""
+    near: list[set[str]] = []
 
     def changed(request: Request) -> Request:
+        """The same, at that moment and with or without the floor."""
         if isinstance(request, SearchPeer):
-            return replace(request, floor=floor, at=at)
-        return replace(request, floor=floor) if isinstance(request, PeerContext) else request
+            return replace(request, floor=search.floor, at=asked.at)
+        return replace(request, floor=search.floor) if isinstance(request, PeerContext) else request
 
     def together(credentials: Credentials, calls: Sequence[tuple[Operation, Request]]) -> list[Any]:
-        return call_all(credentials, [(operation, changed(request)) for operation, request in calls])
+        """Asks for the search with the first of the rest: both look for the same."""
+        first = [] if near else [(SEARCH_PEER, search)]
+        answers = gate.call_all(credentials, [*first, *((one, changed(request)) for one, request in calls)])
+        near.extend(map(_ids, answers[: len(first)]))
+        return answers[len(first) :]
 
-    return together
+    memory = GatedMemory(gate, scope, lambda job: credentials, capped=True, together=together)
+    return memory.known(asked.text), near[0]
 
 
 def _text(known: Known, asked: Question, setting: Setting) -> str:
     on: Callable[[str], bool] = setting.layers.__contains__
     user, ai = known.user, known.ai
+    elsewhere = tuple(one for one in known.passages if not asked.session or one.session != asked.session)
     kept = replace(
         known,
+        summary=known.summary if on("summary") else "",
         user=Portrait(user.view if on("notes") else "", user.card if on("card") else ()),
         ai=ai if on("agent") else Portrait(),
-        passages=known.passages if on("said") else (),
+        passages=elsewhere if on("said") else (),
     )
     now = asked.at or datetime.now().astimezone()
     return injection.base(kept, asked.text, now, tokens=setting.tokens)
@@ -258,27 +270,32 @@ def _left_out(
     asked: Question,
     setting: Setting,
     text: str,
-    roomy: str,
     known: Known,
     opened: set[str],
     near: set[str],
-    message: Any,
-) -> str:
-    beginning = defuse(excerpt(clean(message.content), search_terms(asked.text), MOST_OF_A_REMARK))
-    beginning = beginning[:_BEGINNING]
-    trust = of_message(message.kind or MESSAGE, message.metadata, message.content)
-    considered = any(beginning in defuse(clean(one.text)) for one in known.passages)
-    for holds, reason in (
-        (beginning in text, GIVEN),
-        (message.id not in opened, OTHER_NAMESPACE),
-        (trust < least_shown(asked.text) or trust == Trust.SUSPECT, THIRD_PARTY),
-        (setting.floor and message.id not in near, WEAK),
-        ("said" not in setting.layers, LAYER_OFF),
-        (beginning in roomy or not considered, BUDGET),
-    ):
-        if holds:
-            return reason
-    return DUPLICATE
+    every: Sequence[Any],
+) -> dict[str, str]:
+    """Why each of these messages is not in the text, by its id; empty for one that is."""
+    terms, least = search_terms(asked.text), least_shown(asked.text)
+    considered = "\n".join(defuse(clean(one.text)) for one in known.passages)
+    roomy = cache(lambda: _text(known, asked, replace(setting, tokens=_MOST_TOKENS)))
+
+    def why(message: Any) -> str:
+        beginning = defuse(excerpt(clean(message.content), terms, MOST_OF_A_REMARK))[:_BEGINNING]
+        trust = of_message(message.kind or MESSAGE, message.metadata, message.content)
+        for holds, reason in (
+            (message.session_id == asked.session, THIS_SESSION),
+            (beginning in text, GIVEN),
+            (message.id not in opened, OTHER_NAMESPACE),
+            (trust < least or trust == Trust.SUSPECT, THIRD_PARTY),
+            (setting.floor and message.id not in near, WEAK),
+            ("said" not in setting.layers, LAYER_OFF),
+        ):
+            if holds:
+                return reason
+        return BUDGET if beginning not in considered or beginning in roomy() else DUPLICATE
+
+    return {one.id: why(one) for one in every}
 
 
 def _signal_bars(explanation: m.Explanation | None) -> list[tuple[str, float, int]]:

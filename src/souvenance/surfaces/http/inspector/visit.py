@@ -125,6 +125,10 @@ def _attached(name: str) -> dict[str, str]:
     return {**_HEADERS, "content-disposition": f'attachment; filename="{name}"'}
 
 
+def _read(sent: bytes) -> str:
+    return sent.decode("utf-8", "replace")
+
+
 def _too_large(most: int) -> FileTooLarge:
     hint = "Import it on the command line: souvenance import FILE."
     return FileTooLarge(f"the file is larger than {_size(most)}", hint=hint)
@@ -219,10 +223,17 @@ class Visit:
         return await self._threads.look(self._gate, credentials, lambda: work(self._gate, credentials))
 
     async def form(self) -> dict[str, str]:
-        """The fields that were sent. Raises: Denied for a form that this browser was not given."""
+        """The fields that were sent, a small file among them as text.
+
+        Raises: Denied for a form that this browser was not given; InvalidInput.
+        """
         self._check_site()
         body = (await body_of_anybody(self.request, FORM_BYTES)).read()
-        fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+        if self._kind.startswith("multipart/"):
+            sent = self._parts(body)
+            fields = {name: value if isinstance(value, str) else _read(value) for name, value in sent.items()}
+        else:
+            fields = dict(parse_qsl(_read(body), keep_blank_values=True))
         self._check_form(fields.get("csrf", ""))
         return fields
 
@@ -233,10 +244,7 @@ class Visit:
         body = await body_of(self.request, self._gate, most + WITH_FILE, self._token)
         if isinstance(body.fault, BodyTooLarge):
             raise _too_large(most)
-        try:
-            fields = form_fields(body.read(), self.request.headers.get("content-type", ""))
-        except ValueError as error:
-            raise InvalidInput(str(error)) from None
+        fields = self._parts(body.read())
         content = fields.pop("file", None)
         self._check_form(str(fields.get("csrf", "")))
         if not isinstance(content, bytes) or not content:
@@ -244,6 +252,17 @@ class Visit:
         if len(content) > most:
             raise _too_large(most)
         return fields, Upload(str(fields.get("filename") or "file"), content)
+
+    @property
+    def _kind(self) -> str:
+        return self.request.headers.get("content-type", "")
+
+    def _parts(self, body: bytes) -> dict[str, Any]:
+        """Raises: InvalidInput."""
+        try:
+            return form_fields(body, self._kind)
+        except ValueError as error:
+            raise InvalidInput(str(error)) from None
 
     @property
     def largest_import(self) -> int:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from souvenance.domain.model_budget import DaySpent, Spent
+from souvenance.domain.names import ALL
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import ServerBusy, SouvenanceError
 from souvenance.gate import health, jobs
@@ -30,7 +31,7 @@ _KINDS = {
 }
 _REASONS = {
     "internal_error": "a defect in Souvenance",
-    "undelivered": "the receiver did not take it",
+    "undelivered": "it was not delivered",
 }
 _LOOK_SECONDS = 1.0
 _IDLE_SECONDS = 15.0
@@ -162,7 +163,7 @@ def _row(row: m.AuditRow) -> dict[str, Any]:
         "time": f"{to_datetime(row.at).astimezone(UTC):%H:%M:%S}",
         "who": row.actor,
         "what": OPERATION_WORDS.get(row.operation, row.operation),
-        "where": "" if row.namespaces == ["*"] else ", ".join(row.namespaces),
+        "where": "" if ALL in row.namespaces else ", ".join(row.namespaces),
         "outcome": row.outcome,
     }
 
