@@ -8,13 +8,17 @@ time, so that what the tests of a file share is made once.
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Iterator
 from contextlib import suppress
+from io import UnsupportedOperation
 from itertools import groupby
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
+from tempfile import TemporaryFile
 
 import pytest
+from _pytest.capture import MultiCapture
 
 _FORKING = multiprocessing.get_context("fork")
 _ENDED = (EOFError, OSError)
@@ -114,10 +118,7 @@ def _work(
     plugins = session.config.pluginmanager
     plugins.unregister(name="terminalreporter")
     plugins.register(_Reports(session.config, wire))
-    capture = plugins.getplugin("capturemanager")
-    capture.stop_global_capturing()
-    capture.start_global_capturing()
-    capture.suspend_global_capture()
+    _capture_apart(plugins.getplugin("capturemanager")._global_capturing)
     folders = session.config._tmp_path_factory
     folders._basetemp /= f"process-{number}"
     folders._basetemp.mkdir()
@@ -130,6 +131,13 @@ def _work(
             test = following
     finally:
         session._setupstate.teardown_exact(None)
+
+
+def _capture_apart(capturing: MultiCapture[str]) -> None:
+    """Capture into files of this process. The streams stay: modules may keep them from their loading."""
+    for stream in filter(None, (capturing.out, capturing.err)):
+        with suppress(UnsupportedOperation), TemporaryFile() as own:
+            os.dup2(own.fileno(), stream.tmpfile.fileno(), inheritable=False)
 
 
 def _given(files: list[list[pytest.Item]], wire: Connection) -> Iterator[pytest.Item]:

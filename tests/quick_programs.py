@@ -19,7 +19,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,41 +31,42 @@ if os.isatty(0) or sys.argv[1:2] and sys.argv[1] in {anew!r}:
 with socket.socket(socket.AF_UNIX) as wire:
     wire.connect({address!r})
     socket.send_fds(wire, [b"."], [0, 1, 2])
-    wire.sendall(json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode() + b"\\n")
+    wire.sendall(json.dumps([{real!r}, sys.argv[1:], os.getcwd(), dict(os.environ)]).encode() + b"\\n")
     code = wire.recv(1)
 sys.exit(code[0] if code else 1)
 """
 
 
 @contextmanager
-def quick_program(
-    real: Path, entry: str, *, loaded: Sequence[str] = (), anew: Sequence[str] = ()
+def quick_programs(
+    real: Path, entries: Mapping[str, str], *, loaded: Sequence[str] = (), anew: Sequence[str] = ()
 ) -> Iterator[Path]:
-    """The folder of a program of the same name and environment, while it can be run.
+    """The folder of programs that stand for those in the folder `real`, while they can be run.
 
-    `entry` is "module:function". `loaded` are modules to load before. Commands in `anew` start the real one,
-    and so does every command on a terminal.
+    `entries` has the "module:function" of each name. `loaded` are modules to load before. Commands in `anew`
+    start the real program, and so does every command on a terminal.
     """
     with tempfile.TemporaryDirectory() as name, socket.socket(socket.AF_UNIX) as listener:
-        program, address = Path(name) / "bin" / real.name, Path(name) / "socket"
-        program.parent.mkdir()
+        folder, address, python = Path(name) / "bin", Path(name) / "socket", real / "python"
+        folder.mkdir()
         listener.bind(str(address))
         listener.listen()
-        python = real.with_name("python")
-        program.write_text(
-            _PROGRAM.format(python=python, real=str(real), address=str(address), anew=tuple(anew))
-        )
-        program.chmod(0o755)
-        command = [python, "-P", __file__, str(listener.fileno()), str(real), entry, *loaded]
+        for named in entries:
+            program = _PROGRAM.format(
+                python=python, real=str(real / named), address=str(address), anew=tuple(anew)
+            )
+            (folder / named).write_text(program)
+            (folder / named).chmod(0o755)
+        command = [python, "-P", __file__, str(listener.fileno()), json.dumps(dict(entries)), *loaded]
         server = subprocess.Popen(command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE)
         listener.close()
         try:
-            yield program.parent
+            yield folder
         finally:
             server.communicate()
 
 
-def _serve(listener: socket.socket, real: str, entry: str) -> None:
+def _serve(listener: socket.socket, entries: Mapping[str, str]) -> None:
     """Fork for everybody who comes, until the test's process has ended."""
     running = 0
     while True:
@@ -77,21 +78,21 @@ def _serve(listener: socket.socket, real: str, entry: str) -> None:
         wire, _ = listener.accept()
         if os.fork() == 0:
             listener.close()
-            _run(wire, real, entry)
+            _run(wire, entries)
         running += 1
         wire.close()
 
 
-def _run(wire: socket.socket, real: str, entry: str) -> None:
+def _run(wire: socket.socket, entries: Mapping[str, str]) -> None:
     """Run a command in a process of its own, and tell how it ended."""
     _, streams, _, _ = socket.recv_fds(wire, 1, 3)
     with wire.makefile() as asked:
-        arguments, folder, environment = json.loads(asked.readline())
+        real, arguments, folder, environment = json.loads(asked.readline())
     command = os.fork()
     if command == 0:
         wire.close()
         _become(streams, [real, *arguments], folder, environment)
-        _end(_called(entry))
+        _end(_called(entries[os.path.basename(real)]))
     ended = os.pidfd_open(command)
     if ended not in select.select([wire, ended], [], [])[0]:
         os.kill(command, signal.SIGKILL)
@@ -137,8 +138,8 @@ def _become(streams: list[int], arguments: list[str], folder: str, environment: 
 
 
 if __name__ == "__main__":
-    _, descriptor, real, entry, *loaded = sys.argv
+    _, descriptor, entries, *loaded = sys.argv
     for one in loaded:
         importlib.import_module(one)
     with socket.socket(fileno=int(descriptor)) as listener:
-        _serve(listener, real, entry)
+        _serve(listener, json.loads(entries))

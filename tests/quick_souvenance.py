@@ -6,7 +6,7 @@ import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from quick_programs import quick_program
+from quick_programs import quick_programs
 from surfaces.door import LOADED
 
 
@@ -15,5 +15,5 @@ def quick_souvenance() -> AbstractContextManager[Path]:
 
     What runs until a signal ends it starts the real one.
     """
-    real = Path(sys.executable).with_name("souvenance")
-    return quick_program(real, "souvenance.commands:main", loaded=LOADED, anew=("serve", "work"))
+    entries = {"souvenance": "souvenance.commands:main"}
+    return quick_programs(Path(sys.executable).parent, entries, loaded=LOADED, anew=("serve", "work"))

@@ -1,4 +1,4 @@
-"""The host's environment with a `hermes` that starts fast: libraries and Souvenance are loaded already.
+"""The host's environment with programs that start fast: libraries and Souvenance are loaded already.
 
 Every module of Hermes itself is loaded by each command, as it reads its home while it is loaded. The API
 server and whatever is on a terminal are the real program, in a process of its own from the start.
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from quick_programs import quick_program
+from quick_programs import quick_programs
 
 _LOADED = (
     "click",
@@ -39,6 +39,7 @@ _LOADED = (
     "souvenance.commands",
     "souvenance.gate.worker",
     "souvenance.hermes.profile_runtime",
+    "souvenance.hermes.setup.commands",
     "souvenance.installation",
     "souvenance.plugin",
 )
@@ -47,10 +48,10 @@ _LOADED = (
 @contextmanager
 def quick_environment(environment: Path) -> Iterator[Path]:
     """One like that environment, while its programs can be run."""
-    hermes = environment / "bin" / "hermes"
-    with quick_program(hermes, "hermes_cli.main:main", loaded=_LOADED, anew=("gateway",)) as programs:
-        for name in ("python", "souvenance"):
-            program = programs / name
-            program.write_text(f'#!/bin/sh\nexec "{environment / "bin" / name}" "$@"\n')
-            program.chmod(0o755)
+    real = environment / "bin"
+    entries = {"hermes": "hermes_cli.main:main", "souvenance": "souvenance.commands:main"}
+    with quick_programs(real, entries, loaded=_LOADED, anew=("gateway", "serve")) as programs:
+        python = programs / "python"
+        python.write_text(f'#!/bin/sh\nexec "{real / "python"}" "$@"\n')
+        python.chmod(0o755)
         yield programs.parent

@@ -26,7 +26,7 @@ from souvenance.errors import (
 )
 from surfaces.door import serving
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 120
 KILLS = 3
 WRITERS = 4
 
