@@ -25,7 +25,7 @@ from inspector.door_pages import UNDER_WAY, filled, routes, samples_of  # noqa: 
 from surfaces.door import environment  # noqa: E402
 
 PICTURES = ROOT / "docs/pictures"
-WIDTH, MOST_HEIGHT = 1040, 960
+WIDTH, MOST_HEIGHT = 1040, 900
 MOST_BYTES = 150_000
 SETTLING_MS = 800
 """Until charts are drawn and the live tail is connected."""

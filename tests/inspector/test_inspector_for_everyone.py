@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
@@ -66,8 +67,8 @@ def test_text_from_right_to_left_and_of_any_script_reads_as_it_was_written(serve
     for text, direction in ((HEBREW, "rtl"), *((one, "ltr") for one in OTHERS)):
         shown = page.locator(".said").get_by_text(text, exact=True)
         expect(shown).to_have_css("direction", direction)
-    page.goto(f"{server.url}/inspect/recall?w=home&peer=noa&q=%D7%97%D7%99%D7%A4%D7%94")
-    expect(page.locator(".exact")).to_contain_text(HEBREW)
+    page.goto(f"{server.url}/inspect/recall?w=home&peer=noa&q={quote('גרה תה')}")
+    expect(page.locator(".ranked .said", has_text=HEBREW)).to_have_css("direction", "rtl")
     page.goto(f"{server.url}/?w=home")
     expect(page.locator("bdi", has_text="noa").first).to_have_css("unicode-bidi", "isolate")
     page.set_viewport_size({"width": 320, "height": 700})
