@@ -14,7 +14,7 @@ from objects.seaweed import ROOT, Seaweed
 from souvenance.adapters.embed.local import packaged
 
 pytest.register_assert_rewrite("contracts")
-pytest_plugins = ["pace", "parallel"]
+pytest_plugins = ["pace"]
 STORES = ("postgres", "postgres+s3")
 
 
