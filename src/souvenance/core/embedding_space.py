@@ -160,9 +160,10 @@ class Meaning:
         Where many lines come at once, the rest are left to the work behind the requests: it makes them
         together, and in nobody's way.
         """
-        embedder, now = self._embedder, self._now()
+        embedder = self._embedder
         if embedder is None or not self._loaded.is_set() or len(text) > _SHORT:
             return
+        now = self._now()
         with self._lock:
             self._burst = self._burst + 1 if now - self._written_at < _BURST_MS else 1
             self._written_at = now
