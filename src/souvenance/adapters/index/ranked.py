@@ -27,6 +27,7 @@ from souvenance.domain import relevance as r
 from souvenance.domain.names import Compartment
 from souvenance.language import signs
 from souvenance.language.times import TimeSpan
+from souvenance.pauses import pause
 from souvenance.ports.index import Hit, IndexQuery, Inquiry, Place, Reading, Readings
 from souvenance.ports.store import Store, Transaction
 
@@ -107,7 +108,9 @@ class RankedIndex:
             if view is None or not view.size:
                 return []
             view.meet(bounds)
+        pause()
         scoring = _Scoring(view, inquiry, bounds, within)
+        pause()
         vector = inquiry.vector()
         if vector is None and inquiry.space:
             self._unread.update(asked.compartment for asked in inquiry.compartments)
@@ -273,6 +276,7 @@ class RankedIndex:
         self._compartments.move_to_end(compartment)
         before = index.size
         feed = tx.terms.since(compartment, index.seq)
+        pause()
         if feed.ids:
             index.follow(feed, lambda name: self._code(compartment.workspace, name))
         self._grown(compartment, index, before)
@@ -469,12 +473,14 @@ class _Scoring:
         if not len(lines):
             return []
         signals = self._signals(lines)
+        pause()
         ranked = self._inquiry.ranks
         some = len(lines) if ranked else k
         promising = self._promising(signals, _score(signals, len(lines)), lines, some)
         lines = lines[promising]
         signals = {name: values[promising] for name, values in signals.items()}
         signals[r.WORDS_AROUND] = self._around(lines)
+        pause()
         scores = _score(signals, len(lines)).round(_TOLD_APART)
         kept = np.arange(len(lines))
         if len(lines) > k:
