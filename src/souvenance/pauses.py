@@ -7,7 +7,7 @@ its calls into the store it waits for the thread that computes. So that thread p
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from typing import TypeVar
@@ -85,8 +85,15 @@ def pause() -> None:
         pauses.pause()
 
 
-def in_stretches(every: Sequence[_T]) -> Iterator[Sequence[_T]]:
+def in_stretches(every: Sequence[_T]) -> Iterable[Sequence[_T]]:
     """All of them, some hundreds at a time, with a pause before each stretch."""
+    if len(every) > STRETCH:
+        return _stretches(every)
+    pause()
+    return (every,)
+
+
+def _stretches(every: Sequence[_T]) -> Iterator[Sequence[_T]]:
     for start in range(0, len(every), STRETCH):
         pause()
         yield every[start : start + STRETCH]

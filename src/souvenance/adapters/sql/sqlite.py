@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, ClassVar
+from weakref import finalize
 
 from souvenance.adapters.sql.engine import SealedVectors, SqlRow, SqlSession, Values
 from souvenance.domain.names import ALL
@@ -86,6 +87,7 @@ class SqliteEngine:
         except OSError as error:
             self._writer.close()
             raise _flush_failure(error) from error
+        self._close_log = finalize(self, os.close, self._log)
 
     def _begin_log(self) -> None:
         """SQLite waits for nobody who makes the same new file at the same moment; so we do."""
@@ -220,7 +222,7 @@ class SqliteEngine:
         with self._lock:
             self._close_idle()
             self._writer.close()
-            os.close(self._log)
+            self._close_log()
 
     def _close_idle(self) -> None:
         while self._idle:
