@@ -35,8 +35,8 @@ class Runs:
         return bytes(byte if byte in within else _SPACE_BYTE for byte in range(256))
 
 
-_WORDS = Runs(r"\w")
-_DIGIT = pattern(r"\d")
+WORDS = Runs(r"\w")
+_DIGITS = Runs(r"\d")
 
 
 class SmallWords(NamedTuple):
@@ -48,7 +48,7 @@ class SmallWords(NamedTuple):
 
 def small_words(text: str) -> SmallWords:
     low = text.lower()
-    return SmallWords(frozenset(_WORDS.of(low)), _DIGIT.search(low) is not None)
+    return SmallWords(frozenset(WORDS.of(low)), bool(_DIGITS.of(low)))
 
 
 _MOST = 1 << 14

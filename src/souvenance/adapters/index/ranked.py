@@ -108,7 +108,6 @@ class RankedIndex:
             if view is None or not view.size:
                 return []
             view.meet(bounds)
-        pause()
         scoring = _Scoring(view, inquiry, bounds, within)
         pause()
         vector = inquiry.vector()
@@ -276,7 +275,6 @@ class RankedIndex:
         self._compartments.move_to_end(compartment)
         before = index.size
         feed = tx.terms.since(compartment, index.seq)
-        pause()
         if feed.ids:
             index.follow(feed, lambda name: self._code(compartment.workspace, name))
         self._grown(compartment, index, before)
@@ -480,7 +478,6 @@ class _Scoring:
         lines = lines[promising]
         signals = {name: values[promising] for name, values in signals.items()}
         signals[r.WORDS_AROUND] = self._around(lines)
-        pause()
         scores = _score(signals, len(lines)).round(_TOLD_APART)
         kept = np.arange(len(lines))
         if len(lines) > k:

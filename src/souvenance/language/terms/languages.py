@@ -13,7 +13,7 @@ from threading import Lock
 
 import Stemmer  # type: ignore[import-not-found]
 
-from souvenance.language.characters import SmallWords, small_words
+from souvenance.language.characters import WORDS, SmallWords
 
 _STOPPED = """
 a about am an and are as at be been but by can did do does for from had has have he her him his how i i'm
@@ -70,7 +70,7 @@ def _every() -> frozenset[str]:
 
 def _common(text: str, met: SmallWords | None) -> frozenset[str]:
     """The text's common words of any language."""
-    return _every() & (met or small_words(text[:TELLING])).words
+    return _every().intersection(WORDS.of(text[:TELLING].lower()) if met is None else met.words)
 
 
 def likely(text: str, met: SmallWords | None = None) -> list[str]:

@@ -29,7 +29,8 @@ _SPACED = pattern(r"[1-9][0-9]{0,2}(?: [0-9]{3})+\Z")
 _DATED = pattern(
     r"(?:[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\2[0-9]{2,4})(?![0-9])"
 )
-_SHORTEST = len("5 000")
+_SHORTEST = 5
+"""Of what is written apart and counts: '5 000'."""
 _TELLING = 7
 """Digits at the end of a telephone number or an account's by which it is known, whatever is before them."""
 _ORDINAL = ("st", "nd", "rd", "th", "s")
