@@ -30,6 +30,7 @@ from souvenance.language import terms as words
 from souvenance.language import times
 from souvenance.language.characters import small_words
 from souvenance.language.signs import days, months, signs
+from souvenance.language.terms.languages import TELLING
 from souvenance.ports.clock import Zone
 from souvenance.ports.store import Transaction
 
@@ -115,7 +116,7 @@ class Analysis(Struct, frozen=True, gc=False):
 
 def analysed(text: str, at: int, zone: Zone) -> Analysis:
     """Of a text that was said at that time (in milliseconds)."""
-    met = small_words(text) if len(text) <= words.TELLING else None
+    met = small_words(text) if len(text) <= TELLING else None
     marks = [words.mark("sign", sign) for sign in signs(text, met)]
     offset = zone.offset(at)
     if spoken_of := times.spans(text, at, offset, met):

@@ -18,7 +18,6 @@ from souvenance.language.terms.languages import (
     ASKING,
     STEMMER_VERSION,
     STOP_WORDS,
-    TELLING,
     language_of,
     stem,
 )
@@ -26,7 +25,7 @@ from souvenance.language.terms.tokens import MOST, TokenReader, days, grouped
 from souvenance.patterns import pattern
 from souvenance.pauses import in_stretches
 
-__all__ = ["STOP_WORDS", "TELLING", "VERSION", "asked", "blind", "contained", "mark", "terms", "words"]
+__all__ = ["STOP_WORDS", "VERSION", "asked", "blind", "contained", "mark", "terms", "words"]
 
 VERSION = f"4.{STEMMER_VERSION}"
 """Of the analysis: tokens that were made by another can't be compared with those that are made now."""
