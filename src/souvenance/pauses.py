@@ -7,14 +7,15 @@ its calls into the store it waits for the thread that computes. So that thread p
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from typing import TypeVar
 
 _T = TypeVar("_T")
 _LONGEST_SECONDS = 0.005
-_STRETCH = 500
+STRETCH = 500
+"""How many small steps are made from one pause to the next."""
 
 _lock = threading.Lock()
 _urgent = 0
@@ -65,15 +66,17 @@ def may_pause(longest: float = _LONGEST_SECONDS, clock: Callable[[], float] = mo
         _thread.pauses = None
 
 
-@contextmanager
-def never_pause() -> Iterator[None]:
+class never_pause:  # noqa: N801 - it is used like a function
     """For what others wait for, such as the store's lock."""
-    before = getattr(_thread, "pauses", None)
-    _thread.pauses = None
-    try:
-        yield
-    finally:
-        _thread.pauses = before
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        self._before = getattr(_thread, "pauses", None)
+        _thread.pauses = None
+
+    def __exit__(self, *error: object) -> None:
+        _thread.pauses = self._before
 
 
 def pause() -> None:
@@ -82,8 +85,15 @@ def pause() -> None:
         pauses.pause()
 
 
-def in_stretches(every: Sequence[_T]) -> Iterator[Sequence[_T]]:
+def in_stretches(every: Sequence[_T]) -> Iterable[Sequence[_T]]:
     """All of them, some hundreds at a time, with a pause before each stretch."""
-    for start in range(0, len(every), _STRETCH):
+    if len(every) > STRETCH:
+        return _stretches(every)
+    pause()
+    return (every,)
+
+
+def _stretches(every: Sequence[_T]) -> Iterator[Sequence[_T]]:
+    for start in range(0, len(every), STRETCH):
         pause()
-        yield every[start : start + _STRETCH]
+        yield every[start : start + STRETCH]

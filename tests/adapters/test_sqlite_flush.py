@@ -1,4 +1,4 @@
-"""A lasting change is on the disk before its answer, and nobody else waits for that."""
+"""A lasting change is on the disk before its answer, and nobody else waits for that or for a long log."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.errors import StorageFull, StorageUnavailable
+
+FLUSH = "fdatasync" if hasattr(os, "fdatasync") else "fsync"
 
 
 @pytest.fixture
@@ -34,7 +36,7 @@ def said(engine):
 @pytest.fixture
 def flushed(engine, monkeypatch, tmp_path):
     """The sizes of the log at each flush of it."""
-    sizes, flush = [], os.fsync
+    sizes, flush = [], getattr(os, FLUSH)
     log = tmp_path / "book.db-wal"
 
     def noted(descriptor):
@@ -42,7 +44,7 @@ def flushed(engine, monkeypatch, tmp_path):
             sizes.append(os.fstat(descriptor).st_size)
         flush(descriptor)
 
-    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(os, FLUSH, noted)
     return sizes
 
 
@@ -73,7 +75,7 @@ def test_others_write_while_one_waits_for_the_disk(engine, monkeypatch):
         waits.set()
         go.wait(30)
 
-    monkeypatch.setattr(os, "fsync", slow)
+    monkeypatch.setattr(os, FLUSH, slow)
     writer = threading.Thread(target=add, args=(engine, "lasting"))
     writer.start()
     assert waits.wait(30)
@@ -88,6 +90,28 @@ def test_a_change_that_can_not_be_flushed_is_not_acknowledged(engine, monkeypatc
     def fails(descriptor):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(os, "fsync", fails)
+    monkeypatch.setattr(os, FLUSH, fails)
     with pytest.raises(error):
         add(engine, "lost?")
+
+
+LONG = "word " * 1_000_000
+"""Some 1,200 pages."""
+
+
+def test_a_long_log_is_copied_into_the_file_by_who_wrote_lastingly(engine, tmp_path):
+    add(engine, LONG)
+    assert (tmp_path / "book.db").stat().st_size > len(LONG)
+
+
+def test_a_write_that_need_not_last_does_not_wait_until_the_log_is_copied(engine, tmp_path):
+    add(engine, LONG, lasting=False)
+    assert (tmp_path / "book.db").stat().st_size < len(LONG)
+    add(engine, "lasting")
+    assert (tmp_path / "book.db").stat().st_size > len(LONG)
+
+
+def test_a_log_that_is_never_flushed_is_copied_too(engine, tmp_path):
+    for _ in range(7):
+        add(engine, LONG, lasting=False)
+    assert (tmp_path / "book.db").stat().st_size > len(LONG)

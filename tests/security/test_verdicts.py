@@ -24,7 +24,8 @@ from souvenance.gate import operations as o
 from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import open_installation
-from souvenance.surfaces.http.app import Guarded
+from souvenance.pauses import may_pause, pause
+from souvenance.surfaces.http.app import Guarded, make_app
 from souvenance.surfaces.http.chat.door import ChatDoor
 from souvenance.surfaces.http.request_bodies import Bodies
 from souvenance.surfaces.http.request_threads import MOST_WAITING, RequestThreads
@@ -200,3 +201,36 @@ def test_nobody_holds_the_store_while_a_long_text_is_analysed(home):
         assert [line.matched for line in found] == [True]
     finally:
         installation.close()
+
+
+def told_while_another_computes(installation, token, *, waits):
+    """What is done first when a verdict is asked for: its answer sent, or something computed."""
+    events: list[str] = []
+
+    def compute():
+        with may_pause(longest=600.0):
+            pause()
+            events.append("computed")
+
+    computing = threading.Thread(target=compute)
+
+    async def send(message):
+        if message["type"] == "http.response.start":
+            computing.start()
+            if not waits:
+                computing.join(60)
+        else:
+            events.append("sent")
+
+    headers = [(b"host", b"127.0.0.1"), (b"authorization", f"Bearer {token}".encode())]
+    scope = {"type": "http", "method": "GET", "path": "/v1/caps/whoami", "headers": headers}
+    asyncio.run(make_app(installation.gate)({**scope, "query_string": b""}, None, send))
+    computing.join()
+    return events
+
+
+def test_computing_pauses_until_a_verdict_is_sent_but_for_no_unknown_token(installation):
+    cap = Stage(installation, None).mint("ann", ops=("get",))
+    installation.gate.call(o.WHOAMI, Credentials(cap), m.WhoAmI())
+    assert told_while_another_computes(installation, cap, waits=True) == ["sent", "computed"]
+    assert told_while_another_computes(installation, f"{cap}x", waits=False) == ["computed", "sent"]

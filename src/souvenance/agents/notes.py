@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 
 from msgspec import Struct
@@ -25,6 +25,9 @@ _LEAST = 24
 """Of less than this, a reader makes nothing."""
 _MOST_TERMS = 32
 """A long message is about what its first words are about, and ranking stays cheap."""
+
+
+TermsOf = Callable[[str], Mapping[str, int]]
 
 
 class Remark(Struct, frozen=True):
@@ -54,7 +57,8 @@ class Remark(Struct, frozen=True):
 class AlreadyTold:
     """What has been told already, so that nothing is told twice."""
 
-    def __init__(self, *texts: str) -> None:
+    def __init__(self, *texts: str, terms_of: TermsOf = terms) -> None:
+        self._terms_of = terms_of
         self._said = "\n".join(map(_plain, texts))
         self._taken: list[str] = []
         self._terms: list[frozenset[str]] = []
@@ -71,8 +75,8 @@ class AlreadyTold:
 
     def covers(self, text: str) -> bool:
         """Whether something that was taken has all that the text says, in whatever words around it."""
-        self._terms += (frozenset(terms(known)) for known in self._taken[len(self._terms) :])
-        said = frozenset(terms(text))
+        self._terms += (frozenset(self._terms_of(known)) for known in self._taken[len(self._terms) :])
+        said = frozenset(self._terms_of(text))
         return bool(said) and any(map(said.issubset, self._terms))
 
     def __contains__(self, text: str) -> bool:
@@ -83,13 +87,16 @@ class AlreadyTold:
         return plain.isspace() or plain in self._said
 
 
-def remarks(view: str, about: Sequence[str] = ()) -> Iterator[Remark]:
+def remarks(view: str, about: Sequence[str] = (), terms_of: TermsOf = terms) -> Iterator[Remark]:
     """What a rendered representation says, without what it was inferred from.
 
     What has most of the search terms comes first; of those that have as many, the newest.
     """
-    ranked = sorted(_parsed(view), key=lambda one: (_score(one.text, about), one.day), reverse=True)
-    for one in ranked:
+
+    def place(one: Remark) -> tuple[int, str]:
+        return sum(map(terms_of(one.text).__contains__, about)) if about else 0, one.day
+
+    for one in sorted(_parsed(view), key=place, reverse=True):
         if text := defuse(clean(one.text)):
             yield Remark(text, one.day, one.origin)
 
@@ -114,11 +121,6 @@ def _parsed(view: str) -> list[Remark]:
         elif line.strip():
             found.append(Remark(_BULLET.sub("", line), "", origin))
     return found
-
-
-def _score(text: str, about: Sequence[str]) -> int:
-    """How many of the terms the text has."""
-    return sum(map(terms(text).__contains__, about))
 
 
 def lines(text: str) -> Iterator[Remark]:

@@ -151,9 +151,10 @@ class Meaning:
     def written(self, text: str) -> None:
         """Begin to make the vector of a line that is being written, for the next question. Where many lines
         come at once, the worker makes the rest."""
-        embedder, now = self._embedder, self._now()
+        embedder = self._embedder
         if embedder is None or not self._loaded.is_set() or len(text) > _SHORT:
             return
+        now = self._now()
         with self._lock:
             self._burst = self._burst + 1 if now - self._written_at < _BURST_MS else 1
             self._written_at = now

@@ -28,7 +28,9 @@ from souvenance.domain.policy import Scope
 from souvenance.errors import Conflict
 from souvenance.language import terms as words
 from souvenance.language import times
+from souvenance.language.characters import small_words
 from souvenance.language.signs import days, months, signs
+from souvenance.language.terms.languages import TELLING
 from souvenance.ports.clock import Zone
 from souvenance.ports.store import Transaction
 
@@ -88,9 +90,8 @@ def append(ctx: RequestContext, line: SealedLine, text: str, keys: CompartmentKe
 def index(ctx: RequestContext, line: LinePlace, text: str, keys: CompartmentKeys) -> None:
     """Make the line findable by its text."""
     at = said_at(line)
-    analysis = ctx.once((Analysis, text, at), lambda: analysed(text, at, ctx.services.zone))
-    terms = ctx.once((words.blind, keys.blind, text), lambda: words.blind(keys.blind, analysis.terms))
-    tokens, counts = _with_marks(line, analysis, terms, keys)
+    analysis = ctx.known.get((Analysis, text, at)) or analysed(text, at, ctx.services.zone)
+    tokens, counts = _tokens(line, analysis, ctx.known.get((words.blind, keys.blind, text)), keys)
     said = Saying(line.session, line.turn, at)
     ctx.tx.terms.add(line.compartment, line.id, tokens, counts, said)
     ctx.services.meaning.touch((line.compartment,))
@@ -99,8 +100,7 @@ def index(ctx: RequestContext, line: LinePlace, text: str, keys: CompartmentKeys
 
 def tokens_of(line: LinePlace, text: str, keys: CompartmentKeys, zone: Zone) -> tuple[bytes, bytes]:
     """The blinded tokens of the line's terms and marks, and how often each occurs; a mark does 0 times."""
-    analysis = analysed(text, said_at(line), zone)
-    return _with_marks(line, analysis, words.blind(keys.blind, analysis.terms), keys)
+    return _tokens(line, analysed(text, said_at(line), zone), None, keys)
 
 
 class Analysis(Struct, frozen=True, gc=False):
@@ -112,12 +112,13 @@ class Analysis(Struct, frozen=True, gc=False):
 
 def analysed(text: str, at: int, zone: Zone) -> Analysis:
     """Of a text that was said at that time (in milliseconds)."""
-    marks = [words.mark("sign", sign) for sign in signs(text)]
+    met = small_words(text) if len(text) <= TELLING else None
+    marks = [words.mark("sign", sign) for sign in signs(text, met)]
     offset = zone.offset(at)
-    if spoken_of := times.spans(text, at, offset):
+    if spoken_of := times.spans(text, at, offset, met):
         marks += [words.mark("day", day) for day in days(spoken_of, offset)]
         marks += [words.mark("month", month) for month in months(spoken_of, offset)]
-    return Analysis(words.terms(text), marks)
+    return Analysis(words.terms(text, met), marks)
 
 
 class Upcoming(Struct, frozen=True):
@@ -158,12 +159,15 @@ def analysed_ahead(
     return known
 
 
-def _with_marks(
-    line: LinePlace, analysis: Analysis, terms: array[int], keys: CompartmentKeys
+def _tokens(
+    line: LinePlace, analysis: Analysis, terms: array[int] | None, keys: CompartmentKeys
 ) -> tuple[bytes, bytes]:
-    marks = dict.fromkeys((*analysis.marks, *bounds_of(line)))
-    tokens = terms + words.blind(keys.blind, marks)
-    return tokens.tobytes(), bytes((*analysis.terms.values(), *(0 for _ in marks)))
+    """`terms` are those of the analysis blinded, if that was done before."""
+    marks = dict.fromkeys((*analysis.marks, *bounds_of(line)), 0)
+    counts = bytes((*analysis.terms.values(), *marks.values()))
+    if terms is None:
+        return words.blind(keys.blind, (*analysis.terms, *marks)).tobytes(), counts
+    return (terms + words.blind(keys.blind, marks)).tobytes(), counts
 
 
 def bounds_of(line: LinePlace) -> list[str]:

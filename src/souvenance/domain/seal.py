@@ -15,6 +15,7 @@ import struct
 from array import array
 from collections.abc import Mapping
 from itertools import chain
+from operator import attrgetter
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -33,11 +34,12 @@ _HEADER_BYTES = 5
 
 
 _BOUND = [name for name in LinePlace.__struct_fields__ if name not in ("cap", "compartment")]
+_bound_values = attrgetter(*_BOUND)
 
 
 def place(line: LinePlace, epoch: int) -> bytes:
     """The associated data of a line: where it lies, and the name and value of each field that it has."""
-    told = [(name, value) for name in _BOUND if (value := getattr(line, name)) is not None]
+    told = [field for field in zip(_BOUND, _bound_values(line), strict=True) if field[1] is not None]
     return frame("souvenance.seal.v1", DATA_CLASS, *line.compartment, epoch, *chain.from_iterable(told))
 
 

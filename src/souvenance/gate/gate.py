@@ -180,7 +180,7 @@ class Gate:
         self._keyring = keyring
         self._clock = clock
         self._services = services
-        self._verifier = TokenVerifier(keyring)
+        self.verifier = TokenVerifier(keyring)
         self._late = late
         self.computing: Computing = _One()
         """Where a request computes what it will write. One computes at a time: more would only take the
@@ -230,7 +230,7 @@ class Gate:
     def caller(self, credentials: Credentials) -> str | None:
         """Whose token it is, as in `recognised`; None if it is not one of ours."""
         try:
-            return self._verifier.authenticate(credentials.token).blocks[0].jti
+            return self.verifier.authenticate(credentials.token).blocks[0].jti
         except Unauthenticated:
             return None
 
@@ -253,7 +253,7 @@ class Gate:
         chain = self._authenticated(credentials)
         asked = GateRequest(operation, chain, credentials, self._clock.now(), home_of(chain.grant))
         try:
-            self._verifier.check_late(credentials, chain, asked.now)
+            self.verifier.check_late(credentials, chain, asked.now)
             check_need(chain.grant, operation.need)
             check_reach(chain.grant, operation.reach(request))
             self._rate.check(chain.blocks[0].jti, asked.now)
@@ -388,7 +388,7 @@ class Gate:
 
     def _authenticated(self, credentials: Credentials) -> Chain:
         try:
-            return self._verifier.authenticate(credentials.token)
+            return self.verifier.authenticate(credentials.token)
         except Unauthenticated:
             self.junk += 1
             raise
@@ -418,9 +418,9 @@ class Gate:
 
     def _burn_proof(self, asked: GateRequest) -> None:
         with self._store.write(asked.log) as tx:
-            self._verifier.check_alive(tx, asked.chain, asked.now)
-            shown = self._verifier.burn(tx, asked.credentials, asked.chain.grant, asked.now)
-        self._verifier.spend(shown, asked.now)
+            self.verifier.check_alive(tx, asked.chain, asked.now)
+            shown = self.verifier.burn(tx, asked.credentials, asked.chain.grant, asked.now)
+        self.verifier.spend(shown, asked.now)
 
     def _transact(self, asked: GateRequest, request: Request | Callable[[], Request]) -> tuple[Outcome, Row]:
         workspace = asked.chain.grant.workspace
@@ -475,7 +475,7 @@ class Gate:
         work: Callable[[AuthorisedRequest, Any], _Found],
     ) -> _Found:
         grant, operation = asked.chain.grant, asked.operation
-        self._verifier.check_alive(tx, asked.chain, asked.now)
+        self.verifier.check_alive(tx, asked.chain, asked.now)
         check_need(grant, operation.need)
         message = request() if callable(request) else request
         reach = operation.reach(message)

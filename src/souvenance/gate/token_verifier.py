@@ -45,6 +45,10 @@ class TokenVerifier:
         """Proofs that were accepted here, and until when they could be shown again."""
         self._lock = threading.Lock()
 
+    def has_seen(self, token: str) -> bool:
+        """Whether the token's signatures were found good before, as far as that is remembered."""
+        return token in self._chains
+
     def authenticate(self, token: str | None) -> Chain:
         """The cap's chain, its signatures checked.
 

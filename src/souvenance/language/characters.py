@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import cached_property
+from typing import NamedTuple
 
 from souvenance.patterns import pattern
 
@@ -32,6 +33,22 @@ class Runs:
         """Each byte, or a space for one that is in no run."""
         within = "".join(self._run.findall(bytes(range(128)).decode())).encode()
         return bytes(byte if byte in within else _SPACE_BYTE for byte in range(256))
+
+
+WORDS = Runs(r"\w")
+_DIGITS = Runs(r"\d")
+
+
+class SmallWords(NamedTuple):
+    """The words of a text, in small letters, and whether it has digits."""
+
+    words: frozenset[str]
+    digits: bool
+
+
+def small_words(text: str) -> SmallWords:
+    low = text.lower()
+    return SmallWords(frozenset(WORDS.of(low)), bool(_DIGITS.of(low)))
 
 
 _MOST = 1 << 14

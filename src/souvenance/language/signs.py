@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from souvenance.language.characters import Runs
+from souvenance.language.characters import SmallWords, small_words
 from souvenance.language.times import EARLIEST, LATEST, TimeSpan
 from souvenance.language.times.lexicon import lexicon
 from souvenance.patterns import pattern
@@ -27,8 +27,6 @@ EVERY = (ASKS, SELF, NUMBER, TIME)
 _MOST = 4000
 """How much of a text is looked at."""
 
-_WORDS = Runs(r"\w")
-_DIGITS = Runs(r"\d")
 _SPEAKER = "i my me mine we our us"
 _SELVES = frozenset(_SPEAKER.split())
 _COUNTED = "dozen hundred twice once"
@@ -40,12 +38,11 @@ _YEAR = pattern(r"\b(?:19|20)\d\d\b")
 class _SignWords(NamedTuple):
     numbers: frozenset[str]
     times: frozenset[str]
-    every: frozenset[str]
 
 
 @cache
 def _sign_words() -> _SignWords:
-    """The words by which a line tells a number, a time, or either of these or its speaker."""
+    """The words by which a line tells a number or a time."""
     english = lexicon("english")
     weekdays, once_a_year, counted = (
         [names.split()[0] for names in rows]
@@ -54,22 +51,18 @@ def _sign_words() -> _SignWords:
     several = [*_SEVERAL.split(), *weekdays]
     numbers = frozenset([*counted, *_COUNTED.split()])
     times = frozenset([*_CALENDAR.split(), *once_a_year, *several, *(f"{name}s" for name in several)])
-    return _SignWords(numbers, times, _SELVES | numbers | times)
+    return _SignWords(numbers, times)
 
 
-def signs(text: str) -> list[str]:
-    """The signs of a line, in the order of `EVERY`."""
-    asks = text.rstrip().endswith(("?", "？", "؟"))
-    text = text[:_MOST]
-    low = text.lower()
+def signs(text: str, met: SmallWords | None = None) -> list[str]:
+    """The signs of a line, in the order of `EVERY`. `met` are its words, if they are known."""
+    words, digits = met or small_words(text[:_MOST])
     telling = _sign_words()
-    words = telling.every.intersection(_WORDS.of(low))
-    digits = _DIGITS.of(low)
     seen = (
-        asks,
+        text.rstrip().endswith(("?", "？", "؟")),
         not _SELVES.isdisjoint(words),
         digits or not telling.numbers.isdisjoint(words),
-        not telling.times.isdisjoint(words) or (digits and _YEAR.search(low)),
+        not telling.times.isdisjoint(words) or (digits and _YEAR.search(text[:_MOST])),
     )
     return [sign for sign, is_there in zip(EVERY, seen, strict=True) if is_there]
 

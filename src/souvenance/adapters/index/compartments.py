@@ -21,6 +21,7 @@ from souvenance.domain.change_feed import ID_BYTES, NONE, Feed
 from souvenance.domain.names import Compartment
 from souvenance.domain.relevance import ROUNDED
 from souvenance.domain.seal import SCALE_BYTES
+from souvenance.pauses import pause
 from souvenance.ports.index import Opened
 from souvenance.ports.store import Vector
 
@@ -369,6 +370,7 @@ class CompartmentIndex:
             segments.append(loaded(feed, code, kept))
             self._changed.update(dict.fromkeys(segments[-1].lines.sessions.tolist(), feed.last))
         while len(segments) > 1 and segments[-1].size * 2 > segments[-2].size:
+            pause()
             newer, older = segments.pop(), segments.pop()
             segments.append(merged(older, newer))
         self.seq = feed.last

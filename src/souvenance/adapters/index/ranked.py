@@ -30,6 +30,7 @@ from souvenance.domain import relevance as r
 from souvenance.domain.names import Compartment
 from souvenance.language import signs
 from souvenance.language.times import TimeSpan
+from souvenance.pauses import pause
 from souvenance.ports.index import Hit, IndexQuery, Inquiry, Place
 from souvenance.ports.store import Transaction
 
@@ -102,6 +103,7 @@ class RankedIndex:
             if view is None or not view.size:
                 return []
         scoring = _Scoring(view, inquiry, bounds, within)
+        pause()
         vector = inquiry.vector()
         if vector is not None:
             question = np.frombuffer(vector, dtype="<f4")
@@ -393,6 +395,7 @@ class _Scoring:
         if not len(lines):
             return []
         signals = self._signals(lines)
+        pause()
         ranked = self._inquiry.ranks
         some = len(lines) if ranked else k
         promising = self._promising(signals, _score(signals, len(lines)), lines, some)

@@ -4,7 +4,8 @@ A lasting commit is on the disk when it returns: SQLite commits (synchronous=NOR
 next writer, and then we flush SQLite's log ourselves (ADR 0027). Threads of one process share one writing
 connection under the lock and draw reading connections from a pool; other processes are held off by SQLite's
 own lock, for which we wait. A write that need not last waits for one other writer at most, not for all
-lasting writes in the queue, and for no flush.
+lasting writes in the queue, and for no flush. Once the log is long, a lasting writer copies it into the file
+when its own work is done, and nobody waits for that either.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, ClassVar
+from weakref import finalize
 
 from souvenance.adapters.sql.engine import SealedVectors, SqlRow, SqlSession, Values
 from souvenance.domain.names import ALL
@@ -30,6 +32,7 @@ from souvenance.errors import (
     StorageReadOnly,
     StorageUnavailable,
 )
+from souvenance.pauses import pause
 from souvenance.ports.store import Difference
 
 BUSY_SECONDS = 10.0
@@ -37,6 +40,12 @@ _SCRUB_BUSY_MS = 2000
 _AGAIN_SECONDS = 0.005
 _MOST_IDLE = 8
 """How many connections are kept for readers to come: each keeps up to 2 MB of pages."""
+
+_LOG_HEADER, _FRAME_HEADER = 32, 24
+"""Bytes at the beginning of SQLite's log, and before each page in it."""
+_LONG, _TOO_LONG = 1000, 8000
+"""Pages in the log from which on it is copied into the file: by a lasting writer when its work is done, and
+where there is none, by any writer as it commits."""
 
 _PRIMARY_CODE = 0xFF
 _READABLE = partial(str, encoding="utf-8", errors="replace")
@@ -61,16 +70,24 @@ class SqliteEngine:
         Raises: StorageUnavailable and its kind, IntegrityError if the file is no database.
         """
         self._path = path
-        self._log = Path(f"{path}-wal")
         self._lock = threading.Lock()
         self._line = threading.Lock()
         """Held by the one lasting writer that has the lock or is the next to have it."""
         self._entrance = threading.Lock()
+        self._checkpointing = threading.Lock()
         self._idle: deque[SqliteConnection] = deque()
         with translated():
             self._writer = self._connect()
             self._begin_log()
             self._writer.execute("PRAGMA synchronous = NORMAL")
+            self._writer.execute(f"PRAGMA wal_autocheckpoint = {_TOO_LONG}")
+            self._writer.execute("SELECT 1 FROM sqlite_master").fetchone()  # This makes the log.
+        try:
+            self._log = os.open(f"{path}-wal", os.O_RDWR)  # It stays while our own connection is open.
+        except OSError as error:
+            self._writer.close()
+            raise _flush_failure(error) from error
+        self._close_log = finalize(self, os.close, self._log)
 
     def _begin_log(self) -> None:
         """SQLite waits for nobody who makes the same new file at the same moment; so we do."""
@@ -84,12 +101,12 @@ class SqliteEngine:
                     raise
                 sleep(_AGAIN_SECONDS)
 
-    def _connect(self) -> SqliteConnection:
+    def _connect(self, *, pauses: bool = False) -> SqliteConnection:
         connection = sqlite3.connect(
             self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA temp_store = MEMORY")
-        return SqliteConnection(connection)
+        return SqliteConnection(connection, pauses=pauses)
 
     @contextmanager
     def read(self, workspace: str = ALL) -> Iterator[SqliteConnection]:
@@ -128,6 +145,7 @@ class SqliteEngine:
                 lock.release()
         if lasting:
             self.flush()
+            self._checkpoint()
 
     def claim(self) -> AbstractContextManager[SqliteConnection]:
         return self.write(lasting=False)
@@ -138,7 +156,7 @@ class SqliteEngine:
             try:
                 return self._idle.pop()
             except IndexError:
-                return self._connect()
+                return self._connect(pauses=True)
 
     def _give_back(self, session: SqliteConnection) -> None:
         if len(self._idle) < _MOST_IDLE:
@@ -149,15 +167,20 @@ class SqliteEngine:
     def flush(self) -> None:
         """Have everything that is committed on the disk. Raises: StorageUnavailable."""
         try:
-            log = os.open(self._log, os.O_RDWR)
-            try:
-                os.fsync(log)
-            finally:
-                os.close(log)
+            _flush(self._log)
         except OSError as error:
-            if error.errno == errno.ENOSPC:
-                raise StorageFull("the disk is full") from error
-            raise StorageUnavailable(f"the store's log can't be flushed: {error.strerror}") from error
+            raise _flush_failure(error) from error
+
+    def _checkpoint(self) -> None:
+        """Copy the log into the file, if it is long and nobody does. What fails is tried again next time."""
+        if _is_longer(self._log, _LONG) and self._checkpointing.acquire(blocking=False):
+            try:
+                with suppress(sqlite3.Error):
+                    session = self._take()
+                    session.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                    self._give_back(session)
+            finally:
+                self._checkpointing.release()
 
     def fortify(self, session: SqlSession) -> None:
         """SQLite has no access rights: a process that can read the file can read all of it."""
@@ -197,6 +220,7 @@ class SqliteEngine:
         with self._lock:
             self._close_idle()
             self._writer.close()
+            self._close_log()
 
     def _close_idle(self) -> None:
         while self._idle:
@@ -209,10 +233,12 @@ class SqliteConnection:
     taking: ClassVar[str] = ""
     """There is one writer, who takes all."""
 
-    __slots__ = ("_connection", "_seen", "attached", "execute", "unchanged")
+    __slots__ = ("_connection", "_pauses", "_seen", "attached", "execute", "unchanged")
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, pauses: bool = False) -> None:
+        """`pauses` says whether a thread that may pause does so before it reads: nobody waits for it."""
         self._connection = connection
+        self._pauses = pauses
         self._seen: int | None = None
         self.execute = connection.cursor().execute
         self.unchanged = False
@@ -229,6 +255,8 @@ class SqliteConnection:
         self._seen = None
 
     def rows(self, sql: str, values: Values = ()) -> list[SqlRow]:
+        if self._pauses:
+            pause()
         try:
             return self.execute(sql, values).fetchall()
         except sqlite3.OperationalError as error:
@@ -252,6 +280,25 @@ class SqliteConnection:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _flush(log: int) -> None:
+    """As SQLite does it: what the file says, not when it was changed, which costs the disk a second write."""
+    (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)(log)
+
+
+def _is_longer(log: int, pages: int) -> bool:
+    """Whether the log has more pages. Its file stays long when it begins anew, so that its frames are told
+    by their salts, which are those of its header."""
+    header = os.pread(log, _LOG_HEADER, 0)
+    frame = _FRAME_HEADER + int.from_bytes(header[8:12], "big")
+    return header[16:24] == os.pread(log, 8, _LOG_HEADER + pages * frame + 8)
+
+
+def _flush_failure(error: OSError) -> StorageUnavailable:
+    if error.errno == errno.ENOSPC:
+        return StorageFull("the disk is full")
+    return StorageUnavailable(f"the store's log can't be flushed: {error.strerror}")
 
 
 def _acquire(locks: Sequence[threading.Lock]) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
+from types import TracebackType
 
 import msgspec
 from msgspec.structs import astuple
@@ -378,6 +379,29 @@ def _unknown(found: Difference) -> SchemaUnknown:
     )
 
 
+class _Opened:
+    """A transaction on what the engine opens."""
+
+    __slots__ = ("_engine", "_opened")
+
+    def __init__(self, engine: Engine, opened: AbstractContextManager[SqlSession]) -> None:
+        self._engine = engine
+        self._opened = opened
+
+    def __enter__(self) -> SqlTransaction:
+        session = self._opened.__enter__()
+        tx: SqlTransaction | None = session.attached
+        if tx is None or not session.unchanged or tx.uses == _MOST_USES:
+            tx = session.attached = SqlTransaction(session, self._engine)
+        tx.uses += 1
+        return tx
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return self._opened.__exit__(kind, error, trace)
+
+
 class SqlStore:
     def __init__(self, engine: Engine) -> None:
         """Raises: Misconfigured if the store belongs to another version."""
@@ -388,22 +412,13 @@ class SqlStore:
             otherwise.pop_all()
 
     def read(self, workspace: str = ALL) -> AbstractContextManager[SqlTransaction]:
-        return self._transaction(self._engine.read(workspace))
+        return _Opened(self._engine, self._engine.read(workspace))
 
     def write(self, workspace: str = ALL, *, lasting: bool = True) -> AbstractContextManager[SqlTransaction]:
-        return self._transaction(self._engine.write(workspace, lasting=lasting))
+        return _Opened(self._engine, self._engine.write(workspace, lasting=lasting))
 
     def claim(self) -> AbstractContextManager[SqlTransaction]:
-        return self._transaction(self._engine.claim())
-
-    @contextmanager
-    def _transaction(self, opened: AbstractContextManager[SqlSession]) -> Iterator[SqlTransaction]:
-        with opened as session:
-            tx: SqlTransaction | None = session.attached
-            if tx is None or not session.unchanged or tx.uses == _MOST_USES:
-                tx = session.attached = SqlTransaction(session, self._engine)
-            tx.uses += 1
-            yield tx
+        return _Opened(self._engine, self._engine.claim())
 
     def listening(self, heard: Callable[[], None]) -> AbstractContextManager[bool]:
         """Call back meanwhile when another process may have added work; whether the database can tell."""

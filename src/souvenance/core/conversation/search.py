@@ -431,19 +431,14 @@ class _Chosen:
         if turn in chosen:
             return True
         beside = [chosen[other] for other in (turn - 1, turn + 1) if other in chosen]
-        cost = self._cost(message, alone=not any(self._is_same_day(message, other) for other in beside))
-        if cost > space or _class_of(self._ctx, message) < self._asked.least:
+        trust = _class_of(self._ctx, message)
+        alone = not any(self._is_same_day(message, other) for other in beside)
+        cost = _cost(message, trust, alone=alone)
+        if cost > space or trust < self._asked.least:
             return False
         chosen[turn] = message
         self._left -= cost
         return True
-
-    def _cost(self, message: StoredMessage, *, alone: bool) -> int:
-        line = message.line
-        tokens = len(message.text) if line.tokens is None else line.tokens
-        tokens += _name_tokens(line.compartment.owner) + message.text.count("\n")
-        tokens += 0 if _class_of(self._ctx, message) == Trust.SAID else _MARKS
-        return tokens + (_STAMP + _name_tokens(line.session or "") if alone else 0)
 
     def _beside(self, line: SealedLine, around: int) -> list[SealedLine]:
         """The messages beside it that may be quoted, the nearest first; of two as near, the earlier."""
@@ -498,6 +493,15 @@ def _in_order(ctx: RequestContext, asked: EvidenceQuery, chosen: _Chosen) -> lis
         for place, passage in zip(same, newest, strict=True):
             ordered[place] = passage
     return ordered
+
+
+def _cost(message: StoredMessage, trust: Trust, *, alone: bool) -> int:
+    """At most so many tokens does a message take, with what stands before it."""
+    line = message.line
+    tokens = len(message.text) if line.tokens is None else line.tokens
+    tokens += _name_tokens(line.compartment.owner) + message.text.count("\n")
+    tokens += 0 if trust == Trust.SAID else _MARKS
+    return tokens + (_STAMP + _name_tokens(line.session or "") if alone else 0)
 
 
 def _name_tokens(name: str) -> int:

@@ -12,8 +12,15 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
 
+from souvenance.language.characters import SmallWords
 from souvenance.language.terms.folding import folded, lone, pairs, runs, singles, spaced
-from souvenance.language.terms.languages import ASKING, STEMMER_VERSION, STOP_WORDS, language_of, stem
+from souvenance.language.terms.languages import (
+    ASKING,
+    STEMMER_VERSION,
+    STOP_WORDS,
+    language_of,
+    stem,
+)
 from souvenance.language.terms.tokens import MOST, TokenReader, days, grouped
 from souvenance.patterns import pattern
 from souvenance.pauses import in_stretches
@@ -41,7 +48,7 @@ class _Pieces(dict[str, Sequence[str]]):
         self._alone = lone if asked else singles
 
     def __missing__(self, piece: str) -> Sequence[str]:
-        found = tuple(self._terms(piece))
+        found = tuple(self._reader.terms_of(piece) if piece.isascii() else self._terms(piece))
         if len(piece) < _LONGEST:
             if len(self) >= _PIECES:
                 self.clear()
@@ -49,9 +56,6 @@ class _Pieces(dict[str, Sequence[str]]):
         return found
 
     def _terms(self, piece: str) -> Iterator[str]:
-        if piece.isascii():
-            yield from self._reader.terms_of(piece)
-            return
         for run, shape in runs(piece):
             if not shape:
                 yield from self._reader.terms_of(run)
@@ -84,14 +88,17 @@ def words(text: str) -> list[str]:
     ]
 
 
-def terms(text: str) -> dict[str, int]:
-    """How often each search term of a line occurs, up to 255; stop words only where there is nothing else."""
-    found = _found(text, asked=False) or words(text)
+def terms(text: str, met: SmallWords | None = None) -> dict[str, int]:
+    """How often each search term of a line occurs, up to 255; stop words only where there is nothing else.
+
+    `met` are the words of the text, if they are known.
+    """
+    found = _found(text, met, asked=False) or words(text)
     counted: dict[str, int] = {}
     for some in in_stretches(found):
         for term in some:
             counted[term] = counted.get(term, 0) + 1
-    if len(found) > _MAX_COUNT:
+    if max(counted.values(), default=0) > _MAX_COUNT:
         return {term: min(count, _MAX_COUNT) for term, count in counted.items()}
     return counted
 
@@ -101,20 +108,22 @@ def asked(question: str) -> list[str]:
 
     Words that only ask are left out as well, unless there is nothing else.
     """
-    found = _found(question, asked=True)
+    found = _found(question, None, asked=True)
     telling = [term for term in found if term not in _asking()]
     return list(dict.fromkeys(telling or found or words(question)))
 
 
-def _found(text: str, *, asked: bool) -> list[str]:
+def _found(text: str, met: SmallWords | None, *, asked: bool) -> list[str]:
     plain = text if text.isascii() else spaced(text)
-    pieces = _pieces(language_of(plain), asked)
+    pieces = _pieces(language_of(plain, met if plain is text else None), asked)
     found: list[str] = []
     for some in in_stretches(plain.split()):
         found += [term for piece in some for term in pieces[piece]]
     found += days(found)
-    known = set(found)
-    return found + [term for term in dict.fromkeys(grouped(plain)) if term not in known]
+    if apart := grouped(plain):
+        known = set(found)
+        found += [term for term in dict.fromkeys(apart) if term not in known]
+    return found
 
 
 def mark(what: str, name: str) -> str:

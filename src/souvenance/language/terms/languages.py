@@ -13,7 +13,7 @@ from threading import Lock
 
 import Stemmer  # type: ignore[import-not-found]
 
-from souvenance.language.characters import Runs
+from souvenance.language.characters import WORDS, SmallWords
 
 _STOPPED = """
 a about am an and are as at be been but by can did do does for from had has have he her him his how i i'm
@@ -41,8 +41,7 @@ _SCRIPTS = (
     ("\u0b80", "\u0bff", "tamil"),
 )
 _LAST_LATIN = "\u024f"
-_WORDS = Runs(r"\w")
-_MOST = 2_000
+TELLING = 2_000
 """Characters of a text by which its language is told."""
 
 
@@ -54,31 +53,49 @@ def common() -> dict[str, frozenset[str]]:
 
 
 @cache
+def _languages() -> dict[str, list[str]]:
+    """Of each common word of more than one letter, the languages that have it."""
+    found: dict[str, list[str]] = {}
+    for language, words in {ENGLISH: STOP_WORDS, **common()}.items():
+        for word in words:
+            if len(word) > 1:
+                found.setdefault(word, []).append(language)
+    return found
+
+
+@cache
 def _every() -> frozenset[str]:
-    return frozenset(word for word in STOP_WORDS.union(*common().values()) if len(word) > 1)
+    return frozenset(_languages())
 
 
-def _met(text: str) -> frozenset[str]:
-    return _every().intersection(_WORDS.of(text[:_MOST].lower()))
+def _common(text: str, met: SmallWords | None) -> frozenset[str]:
+    """The text's common words of any language."""
+    return _every().intersection(WORDS.of(text[:TELLING].lower()) if met is None else met.words)
 
 
-def likely(text: str) -> list[str]:
-    """The languages of most of the text's common words, English first; every one if it has none."""
-    return _likely(_met(text))
+def likely(text: str, met: SmallWords | None = None) -> list[str]:
+    """The languages of most of the text's common words, English first; every one if it has none.
+
+    `met` are the words of the text, if they are known.
+    """
+    return _likely(_common(text, met))
 
 
 def _likely(met: frozenset[str]) -> list[str]:
     if met and met <= STOP_WORDS:
         return [ENGLISH]
-    counts = {ENGLISH: len(met & STOP_WORDS)} | {name: len(met & words) for name, words in common().items()}
+    counts = dict.fromkeys((ENGLISH, *common()), 0)
+    for word in met:
+        for language in _languages()[word]:
+            counts[language] += 1
     most = max(counts.values())
     return [language for language, count in counts.items() if count == most]
 
 
-def language_of(text: str) -> str:
+def language_of(text: str, met: SmallWords | None = None) -> str:
     """The language of most of the text's common words; of a single one, English may have it too ('mine')."""
-    met = _met(text)
-    return ENGLISH if len(met) < 2 and text.isascii() else _likely(met)[0]
+    common = _common(text, met)
+    return ENGLISH if len(common) < 2 and text.isascii() else _likely(common)[0]
 
 
 def is_english(text: str) -> bool:

@@ -15,6 +15,7 @@ from souvenance.language.terms.folding import unaccented
 from souvenance.language.terms.languages import STOP_WORDS, stem
 from souvenance.language.times.lexicon import lexicon
 from souvenance.patterns import pattern
+from souvenance.pauses import STRETCH, pause
 
 _THOUSANDS = pattern(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
 _DECIMAL = pattern(r"[Vv]?([0-9]+(?:\.[0-9]+)+)([A-Za-z]{0,3})\Z")
@@ -28,6 +29,8 @@ _SPACED = pattern(r"[1-9][0-9]{0,2}(?: [0-9]{3})+\Z")
 _DATED = pattern(
     r"(?:[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\2[0-9]{2,4})(?![0-9])"
 )
+_SHORTEST = 5
+"""Of what is written apart and counts: '5 000'."""
 _TELLING = 7
 """Digits at the end of a telephone number or an account's by which it is known, whatever is before them."""
 _ORDINAL = ("st", "nd", "rd", "th", "s")
@@ -36,6 +39,11 @@ _ORDINAL = ("st", "nd", "rd", "th", "s")
 @cache
 def _months() -> tuple[str, ...]:
     return tuple(stem(names.split()[0]) for names in lexicon("english").months)
+
+
+@cache
+def _month_terms() -> frozenset[str]:
+    return frozenset(_months())
 
 
 def ungrouped(text: str) -> str:
@@ -80,7 +88,9 @@ def measure(word: str) -> Iterator[str]:
 
 def days(found: Sequence[str]) -> list[str]:
     """A term for each day of the year among a text's terms: '7 May' and 'May 7th' are the same."""
-    months = _months()
+    months = _month_terms()
+    if months.isdisjoint(found):
+        return []
     return [
         f"{term} {beside}"
         for at, term in enumerate(found)
@@ -96,8 +106,12 @@ def grouped(text: str) -> list[str]:
     A telephone number is told by its last digits, with a prefix and without; so is that of an account.
     """
     found = []
-    for match in _DIGIT_GROUPS.finditer(text):
+    for number, match in enumerate(_DIGIT_GROUPS.finditer(text)):
+        if number % STRETCH == 0:
+            pause()
         run = match[0]
+        if len(run) < _SHORTEST:
+            continue
         if _SPACED.match(run):
             found.append(run.replace(" ", ""))
         if len(run) >= _TELLING and not _DATED.match(run):
@@ -153,6 +167,8 @@ class TokenReader:
 
     def terms_of(self, piece: str) -> list[str]:
         """The terms of spaced text of scripts with spaces, in order, without stop words."""
+        if piece.isascii() and piece.isalpha() and piece.islower() and len(piece) <= MOST:
+            return self._stems(piece)
         bare = piece.rstrip(_AFTER).lstrip(_BEFORE)
         if bare.isalnum():
             found = self._of_word(bare)
@@ -231,11 +247,12 @@ class TokenReader:
         plain = unaccented(word)
         if not plain or word in self._stopped or plain in STOP_WORDS:
             return []
-        language = languages.of_script(word) or self._language
+        script = languages.of_script(word)
+        language = script or self._language
         found = unaccented(stem(word, language)) if language != languages.ENGLISH else stem(plain)
         if found in STOP_WORDS:
             return []
-        if language in (languages.ENGLISH, languages.of_script(word)) or self._asked:
+        if language in (languages.ENGLISH, script) or self._asked:
             return [found]
         return list(dict.fromkeys((found, stem(plain))))
 

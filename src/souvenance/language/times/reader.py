@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pkgutil import get_data
 
 import msgspec
 
 from souvenance.decoders import settled
-from souvenance.language.characters import Runs
+from souvenance.language.characters import Runs, SmallWords
 from souvenance.language.times import almanac
 from souvenance.language.times.expressions import HOUR, WORDS, FramedTime, Time, TimeExpression, days
 from souvenance.language.times.lexicon import TimeLexicon, either, lexicon, numbered, phrases
@@ -60,14 +60,20 @@ class TimeReader:
         self._routine = pattern(rf"\b{either(words.routine.split())}\s+$")
         self._part_after = pattern(rf",?\s+(?P<part>{either(words.parts)})\b(?!s)")
         self._rules = (*self._dates(), *self._phrases())
+        self.cues: frozenset[str] = frozenset().union(*(cues for cues, _, _ in self._rules))
+        """A text that has none of these speaks of no time."""
 
-    def read(self, said: TimeExpression) -> Iterator[tuple[int, int, Time]]:
-        """Where each time stands, and which it is; a later rule looks only where no earlier one found any."""
-        met = frozenset(WORDS.of(said.low)) | frozenset(_NUMBER if _DIGITS.of(said.low) else "")
+    def read(self, said: TimeExpression, met: Collection[str]) -> Iterator[tuple[int, int, Time]]:
+        """Where each time stands, and which it is; a later rule looks only where no earlier one found any.
+
+        `met` is what the text has of the cues.
+        """
         taken = bytearray(len(said.low))
         for cues, shape, read in self._rules:
+            if cues.isdisjoint(met):
+                continue
             pause()
-            for match in shape.finditer(said.low) if not cues.isdisjoint(met) else ():
+            for match in shape.finditer(said.low):
                 begin, end = match.span()
                 if 1 in taken[begin:end]:
                     continue
@@ -322,6 +328,16 @@ class TimeReader:
 @cache
 def reader(language: str) -> TimeReader:
     return TimeReader(lexicon(language))
+
+
+def cues_in(low: str, met: SmallWords | None) -> Collection[str]:
+    """What may be a cue in a text in small letters. `met` are its words, if they are known."""
+    if met is not None and not met.digits and "_" not in low:
+        return met.words
+    cues = set(WORDS.of(low))
+    if _DIGITS.of(low):
+        cues.add(_NUMBER)
+    return cues
 
 
 def _cues(names: Iterable[str]) -> frozenset[str]:

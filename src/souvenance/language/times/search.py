@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import date
 from functools import cache
 
+from souvenance.language.characters import SmallWords
 from souvenance.language.terms.languages import likely
 from souvenance.language.times import EARLIEST, LATEST, TimeSpan
 from souvenance.language.times.expressions import DAY, FramedTime, Time, TimeExpression, day_of, days, lowered
 from souvenance.language.times.lexicon import TimeLexicon, either, lexicon, phrases
-from souvenance.language.times.reader import UNSPACED, eastern_times, reader
+from souvenance.language.times.reader import UNSPACED, cues_in, eastern_times, reader
 from souvenance.patterns import pattern
 
 _FAR = 40
@@ -120,10 +121,11 @@ MOST_CHARACTERS = 8_000
 """How much of a text is read."""
 
 
-def spans(text: str, at: int, offset: int = 0) -> list[TimeSpan]:
+def spans(text: str, at: int, offset: int = 0, met: SmallWords | None = None) -> list[TimeSpan]:
     """The times that a text speaks of, in its order, as of when it was said (milliseconds UTC).
 
     `offset` is how far the speaker's clock is ahead of UTC, likewise: it decides when their day begins.
+    `met` are the words of the text, if they are known.
     """
     low = lowered(text[:MOST_CHARACTERS])
     try:
@@ -132,9 +134,12 @@ def spans(text: str, at: int, offset: int = 0) -> list[TimeSpan]:
                 _span(hit, text, offset)
                 for hit in eastern_times(TimeExpression(text, low, at + offset, TimeLexicon()))
             ]
-        for language in dict.fromkeys(one if lexicon(one).months else _NONE for one in likely(low)):
+        cues = cues_in(low, met)
+        for language in dict.fromkeys(one if lexicon(one).months else _NONE for one in likely(text, met)):
+            if reader(language).cues.isdisjoint(cues):
+                continue
             said = TimeExpression(text, low, at + offset, lexicon(language))
-            if hits := [FramedTime(*found) for found in reader(language).read(said)]:
+            if hits := [FramedTime(*found) for found in reader(language).read(said, cues)]:
                 return [_span(hit, text, offset) for hit in frame(language).framed(hits, said)]
     except (ValueError, OverflowError):
         pass

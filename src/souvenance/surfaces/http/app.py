@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -37,6 +37,7 @@ from souvenance.errors import (
 )
 from souvenance.gate.gate import Gate
 from souvenance.gate.health import METRICS, AskHealth
+from souvenance.pauses import urgent
 from souvenance.surfaces.http.apidocs import docs_routes
 from souvenance.surfaces.http.honcho.door import honcho_routes
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
@@ -67,6 +68,9 @@ if TYPE_CHECKING:
     from souvenance.surfaces.http.telemetry.metrics import Metrics
 
 _LOOKING = ("GET", "HEAD", "OPTIONS")
+_VERDICTS = frozenset(route.path for route in ROUTES if route.operation.verdict)
+_PIECE_BYTES = 64 * 1024
+"""So much of an answer is sent at a time: other requests come between, and need not wait for all of it."""
 
 
 class Door(Protocol):
@@ -135,7 +139,19 @@ def make_app(
         observer.route_names |= names_of("memory", own, ROUTES) | names_of("honcho", honcho, HONCHO_ROUTES)
         for door, routes in others:
             observer.route_names |= names_of(type(door).__name__.removesuffix("Door").lower(), routes)
-    return Guarded(app, allowed_hosts, trusted, TelemetryMiddleware(observer), Bodies(gate.limits))
+    first = _with_verdicts_first(gate, app)
+    return Guarded(first, allowed_hosts, trusted, TelemetryMiddleware(observer), Bodies(gate.limits))
+
+
+def _with_verdicts_first(gate: Gate, app: ASGIApp) -> ASGIApp:
+    """Threads that compute pause while one asks what a token is worth, if that token was seen here before."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        token = Headers(scope=scope).get("authorization", "") if scope.get("path") in _VERDICTS else ""
+        with urgent() if gate.verifier.has_seen(token.partition(" ")[2].strip()) else nullcontext():
+            await app(scope, receive, send)
+
+    return answer
 
 
 class Guarded:
@@ -183,6 +199,12 @@ async def _answer_or_say_it_stops(answer: ASGIApp, scope: Scope, receive: Receiv
     async def tell(message: Message) -> None:
         nonlocal begun
         begun = True
+        body = message.get("body", b"")
+        while len(body) > _PIECE_BYTES:
+            await send({"type": "http.response.body", "body": body[:_PIECE_BYTES], "more_body": True})
+            await asyncio.sleep(0)
+            body = memoryview(body)[_PIECE_BYTES:]
+            message = {**message, "body": body}
         await send(message)
 
     try:
@@ -212,8 +234,8 @@ def _endpoint(gate: Gate, threads: RequestThreads, route: Route) -> Endpoint:
             return _from_body(decoder, body.read()) if posted else _from_query(request, route)
 
         credentials = credentials_of(request, body.content)
-        found = await threads.call(gate, route.operation, credentials, read)
-        return Response(encode(found), route.status, HEADERS, "application/json")
+        content = await threads.call(gate, route.operation, credentials, read, encode)
+        return Response(content, route.status, HEADERS, "application/json")
 
     return answer
 
