@@ -24,6 +24,7 @@ from souvenance.errors import (
     Unavailable,
     Unsupported,
 )
+from souvenance.files import is_mine, others_may
 from souvenance.gate.conversation.context import READ_CARD, ReadCard
 from souvenance.hermes.config_reader import HOST_VARIABLE
 from souvenance.hermes.configuration import Configuration
@@ -367,7 +368,7 @@ def _close_to_others(folder: Path) -> None:
 
     for path in (folder / name for name in names_in(folder) if name.endswith(_KEYS)):
         found = path.lstat()
-        if stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & 0o077:
+        if stat.S_ISREG(found.st_mode) and is_mine(found) and others_may(found):
             _log.warning("souvenance: %s was open to other users, and is no longer", path)
             path.chmod(0o600)
 

@@ -26,7 +26,6 @@ from souvenance.adapters.lazy_loading import (
 from souvenance.adapters.private_files import (
     check_folder,
     exists,
-    locked,
     make_private_folder,
     read_private,
     secret_of,
@@ -47,6 +46,7 @@ from souvenance.domain.embedding import NONE
 from souvenance.domain.encoding import b64
 from souvenance.errors import Misconfigured, NotSetUp, StoreMismatch
 from souvenance.extras import install
+from souvenance.files import locked
 from souvenance.gate.gate import Gate
 from souvenance.owner_token import owner_token
 from souvenance.ports.clock import Clock

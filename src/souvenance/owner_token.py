@@ -7,11 +7,12 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from souvenance.adapters.key_files import KeyFiles
-from souvenance.adapters.private_files import exists, locked, read_private, write_private
+from souvenance.adapters.private_files import exists, read_private, write_private
 from souvenance.adapters.system_clock import SystemClock, SystemEntropy
 from souvenance.domain import capability, ulid
 from souvenance.domain.capability import HolderKey
 from souvenance.errors import SouvenanceError
+from souvenance.files import locked
 from souvenance.gate.tokens import owner_claims
 
 _DAY = 24 * 3600

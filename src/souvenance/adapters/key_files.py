@@ -19,11 +19,12 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from souvenance.adapters.private_files import locked, read_private, sweep, write_private
+from souvenance.adapters.private_files import read_private, sweep, write_private
 from souvenance.domain.capability import HolderKey
 from souvenance.domain.encoding import b64, unb64
 from souvenance.domain.seal import KEY_BYTES, NONCE_BYTES
 from souvenance.errors import Misconfigured, Tampered, WrongKey
+from souvenance.files import locked
 
 FORMAT = 1
 ROOT_ID_BYTES = 8

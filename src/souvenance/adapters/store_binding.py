@@ -7,9 +7,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from souvenance.adapters.private_files import locked, write_private
+from souvenance.adapters.private_files import write_private
 from souvenance.decoders import settled
 from souvenance.errors import Misconfigured
+from souvenance.files import locked
 
 BINDING_FILE = "store.json"
 

@@ -19,9 +19,9 @@ from msgspec.structs import replace
 
 from souvenance.decoders import settled
 from souvenance.errors import ServerUnreachable, SignInEnded, SouvenanceError, StorageBusy
+from souvenance.files import locked
 from souvenance.hermes.config_reader import KEPT_IN
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.files import locked
 from souvenance.hermes.sign_in.authorization_server import (
     CLIENT,
     SCOPE,
@@ -244,7 +244,7 @@ def alone(file: Path | None, patience: float = _PATIENCE_SECONDS) -> AbstractCon
 
     Raises: StorageBusy if another one holds the lock for longer.
     """
-    return nullcontext() if file is None else locked(file, patience)
+    return nullcontext() if file is None else locked(file.parent, patience, file.name)
 
 
 def exchange(grant: OAuthGrant, now: int) -> OAuthGrant:

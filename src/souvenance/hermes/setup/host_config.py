@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from souvenance.errors import Misconfigured
-from souvenance.hermes.files import replace_file
+from souvenance.files import replace_file
 
 PROVIDER = ("memory", "provider")
 

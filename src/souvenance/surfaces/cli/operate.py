@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 from queue import SimpleQueue
@@ -14,6 +13,7 @@ from click.shell_completion import get_completion_class
 
 from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
 from souvenance.errors import IntegrityError, InvalidInput, SouvenanceError, Unauthenticated
+from souvenance.files import others_may
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.audit import verify_log
@@ -295,7 +295,7 @@ def _open_to_others(home: Path) -> list[str]:
     return [
         f"{path} is open to other users: chmod {'700' if path.is_dir() else '600'} {path}"
         for path in (home, *sorted(home.iterdir()))
-        if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        if path.exists() and others_may(path.stat())
     ]
 
 
