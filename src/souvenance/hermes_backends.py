@@ -36,7 +36,7 @@ from souvenance.settings import SETTINGS
 
 if TYPE_CHECKING:
     from souvenance.hermes.oauth_tokens import Upkeep
-    from souvenance.hermes.setup.people import Carried
+    from souvenance.hermes.setup.console import Carried
     from souvenance.hermes.setup.status import Findings
 
 _LOOK_SECONDS = 3.0
@@ -250,7 +250,7 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
     Raises: SouvenanceError; Unsupported by a server that is not Souvenance's.
     """
     from souvenance.agents.rename_peer import rename
-    from souvenance.hermes.setup.people import Carried
+    from souvenance.hermes.setup.console import Carried
 
     if not _is_made(configuration, os.environ) and not _queue_of(configuration).exists():
         return Carried(old, new, 0)

@@ -37,7 +37,7 @@ def register(ctx: Any) -> None:
             description="Reads finished conversations and notes what they tell about you.",
         )
     if "hermes_cli.memory_oauth" in sys.modules:  # The host's web server, which lets a desktop sign in.
-        from souvenance.hermes.sign_in.desktop import offer
+        from souvenance.hermes.sign_in.profile import offer
 
         offer(_home)
 
