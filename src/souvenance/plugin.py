@@ -17,6 +17,7 @@ with undisturbed():
     from souvenance.hermes.config_files import Configurations
     from souvenance.hermes.config_reader import Complaint
     from souvenance.hermes.configuration import TASK, Configuration
+    from souvenance.hermes.host import usual_home
     from souvenance.hermes.profile_runtime import ProfileRuntime
     from souvenance.hermes.provider import Provider, Surroundings
     from souvenance.hermes_backends import inspect, runtime_of, state_files_of
@@ -66,7 +67,7 @@ def _home() -> Path:
     try:
         from hermes_constants import get_hermes_home  # type: ignore[import-not-found]
     except ImportError:
-        return Path(os.environ.get("HERMES_HOME") or Path.home() / ".hermes")
+        return Path(os.environ.get("HERMES_HOME") or usual_home(os.environ) or Path.home() / ".hermes")
     return Path(get_hermes_home())
 
 

@@ -7,11 +7,13 @@ A real Windows was not at hand: what stands in for it are its rules, in a proces
 import os
 import subprocess
 import sys
-from pathlib import PureWindowsPath
+from pathlib import Path, PureWindowsPath
 
 import pytest
 
 from hermes.stage import PATIENCE_SECONDS
+from souvenance.hermes.config_files import default_home
+from souvenance.hermes.host import usual_home
 
 UNIX_ONLY = ("fcntl", "pwd", "grp", "resource", "termios")
 STAND_IN = f"""
@@ -96,3 +98,17 @@ def test_every_file_has_a_name_that_windows_takes(ran):
         assert not set(name) & set('<>:"/\\|?*'), name
         assert not name.endswith((".", " ")), name
         assert not PureWindowsPath(name).is_reserved(), name
+
+
+@pytest.mark.parametrize(
+    ("environment", "home"),
+    [
+        ({"LOCALAPPDATA": "/d/local", "USERPROFILE": "/c/ann"}, "/d/local/hermes"),
+        ({"LOCALAPPDATA": " ", "USERPROFILE": "/c/ann"}, "/c/ann/AppData/Local/hermes"),
+        ({"HOME": "/git-bash/ann", "LOCALAPPDATA": "/d/local"}, "/d/local/hermes"),
+    ],
+)
+def test_the_default_profile_is_where_the_host_has_it_on_windows(environment, home, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert usual_home(environment) == Path(home)
+    assert default_home(Path(home, "profiles", "work"), environment) == Path(home)

@@ -29,6 +29,7 @@ from souvenance.hermes.config_reader import (
     switched_off,
 )
 from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration, find, known, taken
+from souvenance.hermes.host import user_home, usual_home
 from souvenance.hermes.setting_types import said
 
 FILE = "souvenance.json"
@@ -39,7 +40,13 @@ _MOST_BYTES = 1024 * 1024
 _MOST_KEPT = 256
 _SETTLED_NS = 100_000_000
 _PEOPLE = {"peerName", "aiPeer", "userPeerAliases"}
-_VARIABLES = ("HOME", HOST_VARIABLE, *(key.variable for key in KEYS if key.variable))
+_VARIABLES = (
+    "HOME",
+    "USERPROFILE",
+    "LOCALAPPDATA",
+    HOST_VARIABLE,
+    *(key.variable for key in KEYS if key.variable),
+)
 
 _Stamp = tuple[int, ...] | None
 
@@ -72,17 +79,16 @@ def read_configuration(
 
 def default_home(home: Path, environment: Mapping[str, str]) -> Path:
     """The home of the default profile beside this one, by the host's rule."""
-    if user := environment.get("HOME"):
-        usual = os.path.join(user, ".hermes")
-        if Path(os.path.realpath(home)).is_relative_to(os.path.realpath(usual)):
-            return Path(usual)
+    usual = usual_home(environment)
+    if usual is not None and Path(os.path.realpath(home)).is_relative_to(os.path.realpath(usual)):
+        return usual
     return home.parent.parent if home.parent.name == "profiles" else home
 
 
 def _places(home: Path, environment: Mapping[str, str]) -> list[Path]:
     """Where a configuration may stand. The first that exists counts; the last is other programs' too."""
     homes = dict.fromkeys((home, default_home(home, environment)))
-    user = Path(environment.get("HOME") or os.devnull)
+    user = Path(user_home(environment) or os.devnull)
     return [*(one / name for name in (FILE, _HONCHO) for one in homes), user / ".honcho" / "config.json"]
 
 

@@ -228,7 +228,7 @@ def _command(python: Path, has_pip: bool) -> str:
 def _python_of(program: Path, hops: int = 3) -> Path | None:
     """The interpreter beside the program, or else the one that the program's first lines lead to."""
     real = Path(os.path.realpath(program))
-    beside = real.with_name("python")
+    beside = real.with_name(f"python{real.suffix}")
     if (real.parents[1] / "pyvenv.cfg").exists() and beside.exists():
         return beside
     try:

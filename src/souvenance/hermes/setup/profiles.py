@@ -14,6 +14,7 @@ from souvenance.files import replace_file
 from souvenance.hermes.config_files import FILE, read_configuration, root_of, write_setting
 from souvenance.hermes.config_reader import block_of, host_of
 from souvenance.hermes.configuration import Configuration, find
+from souvenance.hermes.host import usual_home
 
 DEFAULT = "default"
 _PROFILES = "profiles"
@@ -77,7 +78,7 @@ def find_installation(
 
     Raises: Misconfigured if there is no such folder; NotFound if it has no such profile.
     """
-    given = home or environment.get("HERMES_HOME", "").strip() or "~/.hermes"
+    given = home or environment.get("HERMES_HOME", "").strip() or usual_home(environment) or "~/.hermes"
     folder = Path(given).expanduser().absolute()
     here = profile_at(folder)
     expected = new and home is None and here.name == DEFAULT and not folder.exists()

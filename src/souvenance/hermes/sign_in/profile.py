@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from souvenance.errors import InvalidInput, SouvenanceError
 from souvenance.hermes.config_files import FILE, default_home, honcho_s_own, read_configuration, write_setting
 from souvenance.hermes.configuration import Configuration, taken
+from souvenance.hermes.host import user_home
 from souvenance.hermes.oauth_tokens import OAuthGrant, alone, endpoints_of, lock_of, plain_url
 from souvenance.hermes.setup.profiles import environment_of, profile_at
 from souvenance.hermes.sign_in import flows
@@ -111,7 +112,7 @@ def target_of(configuration: Configuration) -> Path:
 
 
 def _below_home(path: Path, environment: Mapping[str, str]) -> str:
-    user = environment.get("HOME")
+    user = user_home(environment)
     if user and path.is_relative_to(user):
         return f"~/{path.relative_to(user)}"
     return path.name
@@ -235,8 +236,6 @@ def _revoked(grant: OAuthGrant, configuration: Configuration) -> str:
 
 
 SOURCE = "hermes-desktop"
-ROUTER = "hermes_cli.memory_oauth"
-"""The module of Hermes that dispatches to the flows of providers; loaded by its web server alone."""
 _FLOW = "plugins.memory.souvenance.oauth_flow"
 
 State = Literal["idle", "pending", "connected", "error"]
