@@ -306,7 +306,7 @@ def what_a_group_has(scene):
     return kept, json.loads(told).get("error", "ok")
 
 
-@shows("messageMaxChars", (20, [8, 20, 20, 20, 18]), (100, [38]))
+@shows("messageMaxChars", (20, [20, 20, 20, 14]), (100, [38]))
 def how_long_messages_are(scene):
     return [len(text) for text in scene.tell("abcdefgh" * 4 + "abcdef", "").texts()]
 
