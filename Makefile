@@ -15,7 +15,7 @@ BIN := .venv/bin
 SERVE_READY := .venv/.ready-serve
 READY := .venv/.ready
 SERVE_EXTRAS := serve embed mcp archive metrics
-SERVE_WITHOUT := huggingface-hub hf-xet fsspec filelock tqdm pyyaml
+SERVE_WITHOUT := huggingface-hub hf-xet fsspec tqdm pyyaml
 CLIENTS := honcho-2.2.0 honcho-2.7.0 hermes-0.19.0 smollm2-0.1.2 seaweedfs-4.48
 CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
 NPM_READY := .environments/mcp-conformance/.ready .environments/axe-core/.ready

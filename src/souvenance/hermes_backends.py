@@ -28,6 +28,7 @@ from souvenance.errors import (
     Unavailable,
     Unsupported,
 )
+from souvenance.files import is_mine, others_may
 from souvenance.gate.conversation.context import READ_CARD, ReadCard
 from souvenance.hermes.config_reader import HOST_VARIABLE
 from souvenance.hermes.configuration import Configuration
@@ -39,7 +40,7 @@ from souvenance.settings import SETTINGS
 
 if TYPE_CHECKING:
     from souvenance.hermes.oauth_tokens import Upkeep
-    from souvenance.hermes.setup.people import Carried
+    from souvenance.hermes.setup.console import Carried
     from souvenance.hermes.setup.status import Findings
 
 _LOOK_SECONDS = 3.0
@@ -236,7 +237,7 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
     """Move the memory of one name to another, after the write queue is empty. Raises: SouvenanceError;
     Unsupported by a server that is not Souvenance's."""
     from souvenance.agents.rename_peer import rename
-    from souvenance.hermes.setup.people import Carried
+    from souvenance.hermes.setup.console import Carried
 
     if not _is_made(configuration, os.environ) and not _queue_of(configuration).exists():
         return Carried(old, new, 0)
@@ -351,7 +352,7 @@ def _close_to_others(folder: Path) -> None:
     """Give keys their modes back: what the host restores from a backup is open to other users."""
     for path in (folder / name for name in names_in(folder) if name.endswith(_KEYS)):
         found = path.lstat()
-        if stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & 0o077:
+        if stat.S_ISREG(found.st_mode) and is_mine(found) and others_may(found):
             _log.warning("souvenance: %s was open to other users, and is no longer", path)
             path.chmod(0o600)
 

@@ -21,7 +21,6 @@ from souvenance.adapters.embed.local import SPACE as ENGLISH_SPACE
 from souvenance.adapters.key_files import ROOT_FILE, KeyFiles
 from souvenance.adapters.private_files import (
     exists,
-    locked,
     make_private_folder,
     read_private,
     secret_of,
@@ -42,6 +41,7 @@ from souvenance.domain.embedding import NONE
 from souvenance.domain.encoding import b64
 from souvenance.errors import Misconfigured, SouvenanceError
 from souvenance.extras import install
+from souvenance.files import locked
 from souvenance.gate.gate import Gate
 from souvenance.gate.tokens import owner_claims
 from souvenance.ports.clock import Clock

@@ -17,6 +17,7 @@ with undisturbed():
     from souvenance.hermes.config_files import Configurations
     from souvenance.hermes.config_reader import Complaint
     from souvenance.hermes.configuration import TASK, Configuration
+    from souvenance.hermes.host import usual_home
     from souvenance.hermes.profile_runtime import ProfileRuntime
     from souvenance.hermes.provider import Provider, Surroundings
     from souvenance.hermes_backends import inspect, runtime_of, state_files_of
@@ -37,7 +38,7 @@ def register(ctx: Any) -> None:
             description="Reads finished conversations and notes what they tell about you.",
         )
     if "hermes_cli.memory_oauth" in sys.modules:  # The host's web server, which lets a desktop sign in.
-        from souvenance.hermes.sign_in.desktop import offer
+        from souvenance.hermes.sign_in.profile import offer
 
         offer(_home)
 
@@ -66,7 +67,7 @@ def _home() -> Path:
     try:
         from hermes_constants import get_hermes_home  # type: ignore[import-not-found]
     except ImportError:
-        return Path(os.environ.get("HERMES_HOME") or Path.home() / ".hermes")
+        return Path(os.environ.get("HERMES_HOME") or usual_home(os.environ) or Path.home() / ".hermes")
     return Path(get_hermes_home())
 
 

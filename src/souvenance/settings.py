@@ -19,6 +19,7 @@ from souvenance.domain.model_budget import Allowance
 from souvenance.domain.telemetry import LOGS, TEXT
 from souvenance.domain.upstream import WHEN_STORE_IS_DOWN, ChatSettings
 from souvenance.errors import Misconfigured
+from souvenance.files import is_mine, others_may
 from souvenance.ports.model import TASKS
 
 PREFIX = "SOUVENANCE_"
@@ -317,11 +318,11 @@ def _text(path: Path, name: str, value: Any) -> str:
 
 def _check_private(path: Path, status: os.stat_result, *, secret: bool) -> None:
     """Raises: Misconfigured if somebody else wrote the file or can, or can read the secrets in it."""
-    if status.st_uid not in (os.geteuid(), 0):
+    if not is_mine(status) and status.st_uid != 0:
         raise Misconfigured(f"{path} belongs to another user", hint="Use a settings file of your own.")
-    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if others_may(status, stat.S_IWGRP | stat.S_IWOTH):
         raise Misconfigured(f"{path} can be changed by other users", hint=f"Run: chmod go-w {path}")
-    if secret and status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if secret and others_may(status):
         raise Misconfigured(
             f"{path} holds a secret and is open to other users", hint=f"Run: chmod 600 {path}"
         )

@@ -1,16 +1,17 @@
 """A server of a data folder is found as long as it lives, and never a moment longer."""
 
-import fcntl
 import multiprocessing
 import os
 import stat
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
+import filelock  # noqa: F401 - loaded here, for a process that gives up its rights may not read it any more
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.adapters.processes import LOCK_FILE, announce, served_at
+from souvenance.adapters.processes import LOCK_FILE, URL_FILE, announce, served_at
+from souvenance.files import locked
 
 URL = "http://127.0.0.1:8787"
 OTHER = "http://[::1]:8788"
@@ -33,12 +34,13 @@ def announcing(home, url, told):
             told.recv()
 
 
-def held(path, content):
-    """A file that holds this, and its lock."""
-    path.write_bytes(content)
-    descriptor = os.open(path, os.O_RDWR)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    return descriptor
+@contextmanager
+def announced(home, content, mode=0o600):
+    """A folder that somebody serves and says this about."""
+    with locked(home, name=LOCK_FILE):
+        (home / URL_FILE).write_bytes(content)
+        (home / URL_FILE).chmod(mode)
+        yield
 
 
 def test_a_folder_that_nobody_serves_has_no_server_and_stays_as_it_is(home, tmp_path):
@@ -53,15 +55,15 @@ def test_a_server_is_found_while_it_serves(home, url):
         assert served_at(home) == url
         assert served_at(home) == url
     assert served_at(home) is None
-    assert list(home.iterdir()) == []
+    assert not (home / URL_FILE).exists()
 
 
 def test_the_announcement_is_its_owners_alone(home):
     before = os.umask(0)
     try:
         with announce(home, URL):
-            assert [path.name for path in home.iterdir()] == [LOCK_FILE]
-            assert stat.S_IMODE((home / LOCK_FILE).stat().st_mode) == 0o600
+            assert {path.name for path in home.iterdir()} == {".lock", LOCK_FILE, URL_FILE}
+            assert {stat.S_IMODE(path.stat().st_mode) for path in home.iterdir()} == {0o600}
     finally:
         os.umask(before)
 
@@ -84,7 +86,7 @@ def test_a_killed_server_is_not_found_and_does_not_stand_in_the_way(home):
         assert served_at(home) == url
         server.kill()
         server.join()
-        assert (home / LOCK_FILE).exists()
+        assert (home / URL_FILE).exists()
         assert served_at(home) is None
     with announce(home, URL):
         assert served_at(home) == URL
@@ -117,7 +119,7 @@ def test_a_reader_never_sees_anything_but_nothing_or_a_whole_live_url(home):
 def reading(home, stop, told):
     """The different URLs that were seen, in the order they appeared; one that comes back is told twice."""
     order = []
-    while not stop.is_set():
+    while not stop.wait(0.002):
         url = served_at(home)
         if url is not None and (not order or order[-1] != url):
             order.append(url)
@@ -141,41 +143,35 @@ def reading(home, stop, told):
     ],
 )
 def test_a_garbled_announcement_is_none(home, content):
-    descriptor = held(home / LOCK_FILE, content)
-    os.chmod(home / LOCK_FILE, 0o600)
-    assert served_at(home) is None
-    os.close(descriptor)
+    with announced(home, content):
+        assert served_at(home) is None
 
 
 @given(content=st.binary(max_size=300))
 def test_whatever_the_file_holds_looking_for_a_server_does_not_fail(tmp_path_factory, content):
     home = tmp_path_factory.mktemp("garbled")
-    descriptor = held(home / LOCK_FILE, content)
-    os.chmod(home / LOCK_FILE, 0o600)
-    assert served_at(home) is None
-    os.close(descriptor)
+    with announced(home, content):
+        assert served_at(home) is None
 
 
 def test_an_announcement_that_others_could_have_written_is_not_believed(home):
-    descriptor = held(home / LOCK_FILE, f"{URL}\n".encode())
     for mode, found in ((0o600, URL), (0o640, URL), (0o620, None), (0o602, None)):
-        os.chmod(home / LOCK_FILE, mode)
-        assert served_at(home) == found
-    os.close(descriptor)
+        with announced(home, f"{URL}\n".encode(), mode):
+            assert served_at(home) == found
 
 
 def test_a_link_a_folder_and_a_pipe_are_no_announcement(home, tmp_path):
-    descriptor = held(tmp_path / "elsewhere", f"{URL}\n".encode())
-    os.chmod(tmp_path / "elsewhere", 0o600)
-    (home / LOCK_FILE).symlink_to(tmp_path / "elsewhere")
-    assert served_at(home) is None
-    os.close(descriptor)
-    (home / LOCK_FILE).unlink()
-    os.mkfifo(home / LOCK_FILE)
-    assert served_at(home) is None
-    (home / LOCK_FILE).unlink()
-    (home / LOCK_FILE).mkdir()
-    assert served_at(home) is None
+    (tmp_path / "elsewhere").write_text(f"{URL}\n")
+    (tmp_path / "elsewhere").chmod(0o600)
+    with locked(home, name=LOCK_FILE):
+        (home / URL_FILE).symlink_to(tmp_path / "elsewhere")
+        assert served_at(home) is None
+        (home / URL_FILE).unlink()
+        os.mkfifo(home / URL_FILE)
+        assert served_at(home) is None
+        (home / URL_FILE).unlink()
+        (home / URL_FILE).mkdir()
+        assert served_at(home) is None
     with announce(home, URL):
         assert served_at(home) is None
 
@@ -215,4 +211,4 @@ def test_a_server_that_goes_takes_no_other_announcement_with_it(home):
             (home / LOCK_FILE).unlink()
             later.enter_context(announce(home, OTHER))
         assert served_at(home) == OTHER
-    assert list(home.iterdir()) == []
+    assert not (home / URL_FILE).exists()

@@ -7,6 +7,7 @@ import pytest
 from contracts.keyring_contract import CONTEXT, KEY, KeyringContract
 from souvenance.adapters.key_files import ROOT_FILE, SIGNING_FILE, KeyFiles
 from souvenance.errors import Misconfigured
+from souvenance.files import LOCK_FILE
 
 FILES = (ROOT_FILE, SIGNING_FILE)
 
@@ -115,7 +116,7 @@ def test_the_files_are_their_owners_alone_from_the_first_and_after_every_rotatio
     for change in (lambda: None, keyring.add_root, keyring.retire_old_roots, keyring.rotate_signer):
         change()
         assert {(folder / name).stat().st_mode & 0o777 for name in FILES} == {0o600}
-        assert sorted(path.name for path in folder.iterdir()) == sorted(FILES)
+        assert sorted(path.name for path in folder.iterdir()) == sorted((LOCK_FILE, *FILES))
 
 
 def test_making_a_keyring_where_one_is_keeps_it(folder):

@@ -137,13 +137,13 @@ class TestAFileThatCanNotBeRead:
         (user / ".hermes/souvenance.json").mkdir()
         configuration, [complaint] = read(user)
         assert not configuration.enabled
-        assert complaint.wrong == f"can't be read: Is a directory; {OFF}"
+        assert complaint.wrong == f"can't be read: it is not a regular file; {OFF}"
 
     def test_may_be_a_pipe_that_nobody_writes_to(self, user):
         os.mkfifo(user / ".hermes/souvenance.json")
         configuration, [complaint] = read(user)
         assert not configuration.enabled
-        assert complaint.wrong == f"is not a file; {OFF}"
+        assert complaint.wrong == f"can't be read: it is not a regular file; {OFF}"
 
     def test_may_be_a_link_to_nothing(self, user):
         (user / ".hermes/souvenance.json").symlink_to(user / "gone")

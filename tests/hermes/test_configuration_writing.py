@@ -11,6 +11,7 @@ from souvenance.errors import InvalidInput, Misconfigured, StorageReadOnly
 from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.configuration import KEYS
 
+LOCK = ".souvenance.lock"
 WRITER = """
 import sys
 from pathlib import Path
@@ -178,7 +179,7 @@ def test_a_linked_file_stays_a_link(home):
 def test_what_a_killed_writer_left_is_cleared_away(home):
     put(home / ".souvenance.json.0123.tmp", '{"half')
     write(home, {"peerName": "ann"})
-    assert [one.name for one in home.iterdir()] == ["souvenance.json"]
+    assert sorted(one.name for one in home.iterdir()) == [LOCK, "souvenance.json"]
 
 
 class TestARefusal:
@@ -251,7 +252,7 @@ class TestARefusal:
             write(home, {"peerName": "bo"})
         assert refused.value.detail == f"{path} is not JSON (line 1, column 20)"
         assert path.read_text("utf-8") == '{"peerName": "ann",'
-        assert [one.name for one in home.iterdir()] == [name]
+        assert sorted(one.name for one in home.iterdir()) == [LOCK, name]
 
     @pytest.mark.parametrize("hosts", [[], {"hermes": "x"}])
     def test_of_a_block_that_is_none(self, home, hosts):

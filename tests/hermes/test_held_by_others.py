@@ -1,6 +1,5 @@
 """Another process holds a file that a turn is to be written to: the turn is kept, and written once."""
 
-import fcntl
 import os
 import signal
 import subprocess
@@ -13,6 +12,7 @@ from hermes.stage import Stage
 from souvenance.adapters.private_files import sweep
 from souvenance.adapters.write_queue import SealedWriteQueue
 from souvenance.errors import StorageBusy
+from souvenance.files import LOCK_FILE, locked
 from souvenance.ports.write_queue import WriteQueueStatus
 
 HOLDS_A_DATABASE = """
@@ -54,16 +54,6 @@ def held(path):
         yield
     finally:
         killed(holder)
-
-
-@contextmanager
-def locked(folder):
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 @pytest.fixture
@@ -113,7 +103,7 @@ def test_a_key_that_can_not_be_read_is_left_to_who_holds_the_folder(tmp_path):
     write_queue = SealedWriteQueue(tmp_path)
     with locked(tmp_path), pytest.raises(StorageBusy):
         write_queue.put("chat", {"n": 1})
-    assert [path.name for path in tmp_path.iterdir()] == ["queue.key"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [LOCK_FILE, "queue.key"]
 
 
 def test_who_is_killed_in_the_middle_of_a_letter_leaves_nothing_for_ever(tmp_path):
@@ -125,7 +115,7 @@ def test_who_is_killed_in_the_middle_of_a_letter_leaves_nothing_for_ever(tmp_pat
     assert set(tmp_path.iterdir()) - before, "it was not killed in the middle"
     taken = []
     assert SealedWriteQueue(tmp_path).deliver(taken.append)
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == [LOCK_FILE]
     assert [letter.body["n"] for letter in taken] == [1]
 
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from souvenance.errors import Misconfigured
-from souvenance.hermes.setup.host_config import choose_provider, provider_in
-from souvenance.hermes.setup.profiles import profile_at
+from souvenance.hermes.setup.profiles import choose_provider, profile_at, provider_in
 from souvenance.hermes.setup.wizard import gateways
 
 

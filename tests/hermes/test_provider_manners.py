@@ -1,6 +1,5 @@
 """The provider's manners: it never keeps anybody waiting, costs nothing when let go of, and loses nothing."""
 
-import fcntl
 import gc
 import os
 import signal
@@ -30,9 +29,9 @@ from hermes.theatre import (
     within,
 )
 from souvenance import hermes_backends, plugin
-from souvenance.adapters.private_files import locked
 from souvenance.adapters.system_clock import SystemClock
 from souvenance.errors import SouvenanceError
+from souvenance.files import locked
 from souvenance.hermes.config_files import read_configuration
 from souvenance.ports.write_queue import LONGEST_HOLD_MS, WriteQueueStatus
 
@@ -150,17 +149,11 @@ def test_a_store_that_another_process_holds_up_keeps_nobody_waiting(stage):
     stage.anew()
     store = stage.home / "souvenance"
     store.mkdir(mode=0o700, exist_ok=True)
-    descriptor = os.open(store, os.O_RDONLY)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    release = threading.Timer(PATIENCE_SECONDS, fcntl.flock, (descriptor, fcntl.LOCK_UN))
-    release.start()
-    provider = stage.provider()
-    provider.sync_turn("I live in Porto.", "")
-    assert within(WAIT + MARGIN, lambda: stage.recall(provider, QUESTION))
-    assert within(WAIT + MARGIN, stage.provider)
-    assert release.is_alive()
-    release.cancel()
-    os.close(descriptor)
+    with locked(store):
+        provider = stage.provider()
+        provider.sync_turn("I live in Porto.", "")
+        assert within(WAIT + MARGIN, lambda: stage.recall(provider, QUESTION))
+        assert within(WAIT + MARGIN, stage.provider)
     assert delivered(stage)
     assert stage.sessions() == {"project": [("ann", "I live in Porto.")]}
 

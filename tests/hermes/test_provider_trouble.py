@@ -66,10 +66,17 @@ def test_trouble_costs_the_wait_at_most_then_nothing_and_passes(theatre, honcho,
 def test_an_answer_that_breaks_takes_nothing_else_from_a_turn(stage, monkeypatch):
     stage.provider("before").sync_turn("I go to Chengdu on May 25.", "")
     assert delivered(stage)
-    monkeypatch.setitem(sys.modules, "souvenance.gate.conversation.chat", None)
+    asked = []
+
+    def breaks(question):
+        asked.append(question)
+        raise RuntimeError("the answer breaks")
+
+    monkeypatch.setattr("souvenance.gate.conversation.chat.taken_apart", breaks)
     provider = stage.provider()
     for turn in range(1, 6):
         assert "May 25" in stage.recall(provider, QUESTION, turn)
+        assert eventually(lambda turn=turn: len(asked) == turn), "memory was not asked"
 
 
 def test_an_installation_that_can_not_be_loaded_is_waited_for_by_nobody_and_told(stage, monkeypatch):

@@ -17,9 +17,8 @@ from souvenance.errors import (
     Misconfigured,
 )
 from souvenance.hermes.config_files import read_configuration, write_setting
-from souvenance.hermes.oauth_tokens import OAuthGrant
+from souvenance.hermes.oauth_tokens import OAuthGrant, endpoints_of
 from souvenance.hermes.sign_in import profile as signin
-from souvenance.hermes.sign_in.authorization_server import endpoints_of
 from souvenance.hermes.sign_in.flows import by_browser
 from souvenance.hermes.sign_in.listener import Listener
 

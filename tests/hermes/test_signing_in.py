@@ -24,8 +24,8 @@ from souvenance.errors import (
     SouvenanceError,
     Unsupported,
 )
+from souvenance.hermes.oauth_tokens import SignInEndpoints, endpoints_of, issued
 from souvenance.hermes.sign_in import profile as signin
-from souvenance.hermes.sign_in.authorization_server import SignInEndpoints, endpoints_of, issued
 from souvenance.hermes.sign_in.flows import Attempt, by_browser, by_code
 from souvenance.hermes.sign_in.listener import HOST, PORT, Listener
 

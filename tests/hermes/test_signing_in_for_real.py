@@ -24,15 +24,14 @@ from souvenance.gate.conversation.messages import LIST_MESSAGES, ListMessages
 from souvenance.gate.conversation.sessions import LIST_SESSIONS, ListSessions
 from souvenance.gate.token_verifier import Credentials
 from souvenance.hermes.config_files import read_configuration, write_setting
-from souvenance.hermes.oauth_tokens import OAuthGrant, exchange
+from souvenance.hermes.oauth_tokens import OAuthGrant, endpoints_of, exchange
 from souvenance.hermes.provider import Provider, Surroundings
 from souvenance.hermes.setup.console import Abandoned
 from souvenance.hermes.setup.profiles import HermesInstallation, profile_at
 from souvenance.hermes.setup.status import lines, report
 from souvenance.hermes.setup.wizard import WizardAnswers, activation, set_up
-from souvenance.hermes.sign_in import desktop
+from souvenance.hermes.sign_in import profile as desktop
 from souvenance.hermes.sign_in import profile as signin
-from souvenance.hermes.sign_in.authorization_server import endpoints_of
 from souvenance.hermes.sign_in.flows import by_browser, by_code
 from souvenance.hermes.sign_in.listener import Listener
 from souvenance.plugin import Runtimes

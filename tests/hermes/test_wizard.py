@@ -17,10 +17,8 @@ from souvenance.agents.conversation_scope import Namespaces
 from souvenance.errors import InvalidInput, Misconfigured
 from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.setting_types import NO_LIMIT
-from souvenance.hermes.setup.console import Abandoned
-from souvenance.hermes.setup.host_config import provider_in
-from souvenance.hermes.setup.people import Mapped
-from souvenance.hermes.setup.profiles import profile_at
+from souvenance.hermes.setup.console import Abandoned, Mapped
+from souvenance.hermes.setup.profiles import profile_at, provider_in
 from souvenance.hermes.setup.status import Findings
 from souvenance.hermes.setup.wizard import WizardAnswers, activation, post_setup, set_up
 

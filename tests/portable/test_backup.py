@@ -18,6 +18,7 @@ from souvenance.adapters import backup
 from souvenance.adapters.archive_file import Archives
 from souvenance.domain.archive_records import decode
 from souvenance.errors import ArchiveDamaged, InvalidInput, Misconfigured
+from souvenance.files import LOCK_FILE
 from surfaces.door import serving, souvenance
 
 pytestmark = pytest.mark.embedded("it copies and restores the file")
@@ -44,7 +45,7 @@ def backed_up(home, target, **how):
 
 
 def names(folder):
-    return sorted(path.name for path in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir() if path.name != LOCK_FILE)
 
 
 def texts(home):

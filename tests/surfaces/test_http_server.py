@@ -168,7 +168,7 @@ def test_a_program_on_the_same_folder_finds_the_server_while_it_serves(home):
         assert served_at(home) == server.url
         assert reached(home).sub == "owner"
     assert served_at(home) is None
-    assert not (home / "serve.lock").exists()
+    assert not (home / "serve.url").exists()
 
 
 def test_a_killed_server_is_not_found_and_the_next_one_is(home):

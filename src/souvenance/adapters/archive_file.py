@@ -25,15 +25,7 @@ from typing import IO, Any
 
 import msgspec
 
-from souvenance.adapters.private_files import (
-    SourceFile,
-    new_private,
-    open_regular,
-    place,
-    read_private,
-    sync_folder,
-    translation,
-)
+from souvenance.adapters.private_files import SourceFile, open_regular, place, read_private
 from souvenance.decoders import settled
 from souvenance.domain.archive_records import FORMAT, Manifest, Member
 from souvenance.errors import (
@@ -45,6 +37,7 @@ from souvenance.errors import (
     Unsupported,
 )
 from souvenance.extras import install
+from souvenance.files import new_file, sync_folder, translation
 from souvenance.patterns import pattern
 
 MAGIC = b"age-encryption.org/"
@@ -329,7 +322,7 @@ class Archives:
         fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
         try:
             try:
-                with new_private(fresh) as file, ExitStack() as stack:
+                with new_file(fresh) as file, ExitStack() as stack:
                     sink: IO[bytes] = file
                     if to is not None:
                         sink = stack.enter_context(encrypting(file, to))

@@ -28,19 +28,14 @@ from msgspec.structs import replace
 from souvenance.adapters.archive_file import ArchiveReader, Archives
 from souvenance.adapters.data_folder import Binding, read_binding, write_binding
 from souvenance.adapters.key_files import ROOT_FILE, SIGNING_FILE, KeyFiles
-from souvenance.adapters.private_files import (
-    exists,
-    make_private_folder,
-    new_private,
-    sync_folder,
-    translation,
-)
+from souvenance.adapters.private_files import exists, make_private_folder
 from souvenance.adapters.sql.engine import Engine, SqlRow, SqlSession, marks, noted_form
 from souvenance.adapters.sql.schema import UNFINISHED, migrate
 from souvenance.adapters.sql.store import in_database, in_file
 from souvenance.domain.archive_records import BACKUP, FORMAT, Manifest
 from souvenance.domain.embedding import AUTO, SEALED
 from souvenance.errors import ArchiveDamaged, Conflict, IntegrityError, InvalidInput, StorageBusy, Unsupported
+from souvenance.files import new_file, sync_folder, translation
 from souvenance.patterns import pattern
 from souvenance.version import __version__
 
@@ -177,7 +172,7 @@ def _unpacked(archive: ArchiveReader, folder: Path) -> tuple[str, ...]:
             raise ArchiveDamaged(f"a backup holds no {name!r}")
         path = folder / (_DATABASE_FILE if name == DATABASE else name)
         try:
-            with new_private(path) as file:
+            with new_file(path) as file:
                 file.writelines(content)
         except OSError as error:
             raise translation(f"{path.name} can't be written", error) from error
@@ -270,7 +265,7 @@ def _copy_files(here: Path, there: Path) -> None:
                 )
             continue
         try:
-            with new_private(path) as file:
+            with new_file(path) as file:
                 file.write(content)
         except OSError as error:
             raise translation(f"{path} can't be written", error) from error

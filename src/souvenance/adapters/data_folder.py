@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,18 +17,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.adapters.key_files import ROOT_FILE
-from souvenance.adapters.private_files import (
-    check_folder,
-    exists,
-    locked,
-    secret_of,
-    sync_folder,
-    translation,
-    write_private,
-)
+from souvenance.adapters.private_files import check_folder, exists, secret_of, write_private
 from souvenance.config import Settings, without_secrets
 from souvenance.decoders import settled
 from souvenance.errors import Misconfigured, NotSetUp, StorageFull, StoreMismatch
+from souvenance.files import NO_LINK, locked, sync_folder, translation
 from souvenance.ports.store import LateRow
 
 if TYPE_CHECKING:
@@ -191,40 +185,40 @@ class LateFile:
         self.waiting = self._path.exists()
 
     def add(self, row: LateRow) -> None:
-        with self._held() as file:
-            if os.fstat(file).st_size > _MOST_BYTES:
+        with self._held(), self._opened() as file:
+            if os.fstat(file.fileno()).st_size > _MOST_BYTES:
                 raise StorageFull(f"{self._path} is larger than {_MOST_BYTES} bytes")
             # A line that a killed process began stands alone: the next one begins with a line break.
             line = b"\n" + msgspec.json.encode(row) + b"\n"
-            if os.write(file, line) < len(line):
+            if file.write(line) < len(line):
                 raise StorageFull(f"{self._path} can't be written whole")
-            os.fsync(file)
+            os.fsync(file.fileno())
             sync_folder(self._path.parent)
             self.waiting = True
 
     def drain(self, append: Callable[[Sequence[LateRow]], None]) -> None:
-        with self._held() as file:
+        with self._held():
             if not self.waiting:
                 return
-            if rows := list(_rows(os.pread(file, os.fstat(file).st_size, 0))):
+            with self._opened() as file:
+                file.seek(0)
+                rows = list(_rows(file.readall()))
+            if rows:
                 append(rows)
             self._path.unlink()
             self.waiting = False
 
     @contextmanager
-    def _held(self) -> Iterator[int]:
-        """The open file, which nobody else has meanwhile."""
+    def _held(self) -> Iterator[None]:
+        """Nobody else has the file meanwhile."""
         try:
             with self._lock, locked(self._path.parent, _PATIENCE_SECONDS):
-                file = os.open(
-                    self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-                )
-                try:
-                    yield file
-                finally:
-                    os.close(file)
+                yield
         except OSError as error:
             raise translation(f"{self._path} can't be written", error) from error
+
+    def _opened(self) -> FileIO:
+        return FileIO(self._path, "a+", opener=lambda path, flags: os.open(path, flags | NO_LINK, 0o600))
 
 
 def _rows(content: bytes) -> Iterator[LateRow]:

@@ -20,12 +20,13 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.adapters.private_files import locked, read_private, sweep, write_private
+from souvenance.adapters.private_files import read_private, sweep, write_private
 from souvenance.decoders import UNREADABLE, settled
 from souvenance.domain.capability import HolderKey
 from souvenance.domain.encoding import b64, unb64
 from souvenance.domain.seal import KEY_BYTES, NONCE_BYTES
 from souvenance.errors import Misconfigured, Tampered, WrongKey
+from souvenance.files import locked
 
 FORMAT = 1
 ROOT_ID_BYTES = 8

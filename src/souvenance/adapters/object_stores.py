@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from souvenance.adapters.private_files import sync_folder, written
+from souvenance.adapters.private_files import written
 from souvenance.errors import Misconfigured, StorageFull, StorageReadOnly, StorageUnavailable
 from souvenance.extras import install
+from souvenance.files import sync_folder
 from souvenance.patterns import pattern
 from souvenance.ports.object_store import MOST_LISTED, Objects, checked
 

@@ -25,13 +25,10 @@ from msgspec.structs import replace
 from souvenance.adapters.private_files import (
     add_private,
     exists,
-    locked,
     make_private_folder,
     names_in,
     read_private,
     sweep,
-    sync_folder,
-    translation,
 )
 from souvenance.adapters.processes import is_gone, name_of
 from souvenance.adapters.system_clock import SystemClock
@@ -39,6 +36,7 @@ from souvenance.decoders import settled
 from souvenance.domain import ulid
 from souvenance.domain.encoding import frame
 from souvenance.errors import Misconfigured, SouvenanceError, StorageBusy, StorageUnavailable, Tampered
+from souvenance.files import locked, sync_folder, translation
 from souvenance.patterns import pattern
 from souvenance.ports.clock import Clock
 from souvenance.ports.write_queue import (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import json
 import os
-import stat
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from souvenance.errors import InvalidInput, Misconfigured
+from souvenance.files import UNFINISHED, locked, open_regular, others_may, replace_file, translation
 from souvenance.hermes.config_reader import (
     HOST_VARIABLE,
     KEPT_IN,
@@ -29,18 +29,24 @@ from souvenance.hermes.config_reader import (
     switched_off,
 )
 from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration, find, known, taken
-from souvenance.hermes.files import UNFINISHED, locked, replace_file, unwritable
+from souvenance.hermes.host import user_home, usual_home
 from souvenance.hermes.setting_types import said
 
 FILE = "souvenance.json"
 
 _HONCHO = "honcho.json"
+_LOCK = ".souvenance.lock"
 _MOST_BYTES = 1024 * 1024
 _MOST_KEPT = 256
 _SETTLED_NS = 100_000_000
 _PEOPLE = {"peerName", "aiPeer", "userPeerAliases"}
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_VARIABLES = ("HOME", HOST_VARIABLE, *(key.variable for key in KEYS if key.variable))
+_VARIABLES = (
+    "HOME",
+    "USERPROFILE",
+    "LOCALAPPDATA",
+    HOST_VARIABLE,
+    *(key.variable for key in KEYS if key.variable),
+)
 
 _Stamp = tuple[int, ...] | None
 
@@ -73,17 +79,16 @@ def read_configuration(
 
 def default_home(home: Path, environment: Mapping[str, str]) -> Path:
     """The home of the default profile beside this one, by the host's rule."""
-    if user := environment.get("HOME"):
-        usual = os.path.join(user, ".hermes")
-        if Path(os.path.realpath(home)).is_relative_to(os.path.realpath(usual)):
-            return Path(usual)
+    usual = usual_home(environment)
+    if usual is not None and Path(os.path.realpath(home)).is_relative_to(os.path.realpath(usual)):
+        return usual
     return home.parent.parent if home.parent.name == "profiles" else home
 
 
 def _places(home: Path, environment: Mapping[str, str]) -> list[Path]:
     """Where a configuration may stand. The first that exists counts; the last is other programs' too."""
     homes = dict.fromkeys((home, default_home(home, environment)))
-    user = Path(environment.get("HOME") or os.devnull)
+    user = Path(user_home(environment) or os.devnull)
     return [*(one / name for name in (FILE, _HONCHO) for one in homes), user / ".honcho" / "config.json"]
 
 
@@ -108,10 +113,8 @@ def _stamp(path: Path) -> _Stamp:
 def _load(path: Path, *, shared: bool = False) -> Document:
     """Raises: _Unreadable."""
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
-            mode = os.fstat(file.fileno()).st_mode
-            if not stat.S_ISREG(mode):
-                raise _Unreadable("is not a file")
+        with open_regular(path) as file:
+            status = os.fstat(file.fileno())
             raw = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise _Unreadable(f"can't be read: {error.strerror}") from None
@@ -126,7 +129,7 @@ def _load(path: Path, *, shared: bool = False) -> Document:
         raise _Unreadable("is not JSON that can be read") from None
     if not isinstance(values, dict):
         raise _Unreadable(f"must be an object, not {said(values)}")
-    return Document(path, values, exposed=bool(mode & _OTHERS), shared=shared)
+    return Document(path, values, exposed=others_may(status), shared=shared)
 
 
 def _with_grants(document: Document) -> Document:
@@ -230,7 +233,7 @@ def write_setting(
     wanted = {known(name).name: _checked(name, value) for name, value in changes.items()}
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with locked(default_home(home, environment)):
+        with locked(default_home(home, environment), name=_LOCK):
             places = _places(home, environment)
             path = _in_force(places)
             values = _values_of(path, shared=path == places[-1])
@@ -244,7 +247,7 @@ def write_setting(
             _replace(target, values)
             return target
     except OSError as error:
-        raise unwritable(f"the configuration of {home}", error) from error
+        raise translation(f"the configuration of {home} can't be written", error) from error
 
 
 def write_grant(home: Path, host: str, grant: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
@@ -254,7 +257,7 @@ def write_grant(home: Path, host: str, grant: Mapping[str, Any], environment: Ma
     """
     environment = {**environment, HOST_VARIABLE: host}
     try:
-        with locked(default_home(home, environment)):
+        with locked(default_home(home, environment), name=_LOCK):
             configuration, _ = read_configuration(home, environment)
             place = honcho_s_own(configuration) or configuration.file
             if place is None:
@@ -267,7 +270,7 @@ def write_grant(home: Path, host: str, grant: Mapping[str, Any], environment: Ma
             _replace(place, values)
             return place
     except OSError as error:
-        raise unwritable(f"the configuration of {home}", error) from error
+        raise translation(f"the configuration of {home} can't be written", error) from error
 
 
 def honcho_s_own(configuration: Configuration) -> Path | None:

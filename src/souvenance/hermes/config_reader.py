@@ -8,6 +8,7 @@ is used.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Mapping
 from ipaddress import ip_address, ip_network
@@ -27,6 +28,7 @@ from souvenance.hermes.configuration import (
     find,
     nearest_key,
 )
+from souvenance.hermes.host import user_home
 from souvenance.hermes.setting_types import PEER_NAME, SPELLED, Wrong, did_you_mean, said
 from souvenance.hermes.token import minting, token_of
 
@@ -362,7 +364,7 @@ def _observation(mode: str | None, flags: Mapping[str, Mapping[str, bool]]) -> O
 def _expanded(text: str, home: Path, environment: Mapping[str, str]) -> Path:
     """A path as people write them; a relative one begins at HERMES_HOME."""
     text = re.sub(r"\A\$(HERMES_HOME\b|\{HERMES_HOME\})", lambda _: str(home), text)
-    if (user := environment.get("HOME")) and re.match(r"~(/|\Z)", text):
+    if (user := user_home(environment)) and (text == "~" or text.startswith(("~/", f"~{os.sep}"))):
         text = f"{user}{text[1:]}"
     return home / text
 

@@ -5,7 +5,7 @@ read, checked, explained in the reference, shown by `status` and asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -36,9 +36,18 @@ TOKENS_PER_CONVERSATION = 3_000
 """About what one call costs. The prompt of a short typed chat has 1,600 to 2,100 tokens; what is known so far
 and the reply come on top."""
 
-_CONNECTION, _PEOPLE, _RECALL, _WRITING = "Connection", "People", "Recall", "Writing"
-_SESSIONS, _DIALECTIC, _BUDGETS, _PACE = "Sessions", "Dialectic", "Budgets", "Pace"
-_MODEL = "Hermes' own model"
+_SECTIONS = {
+    "enabled": "Connection",
+    "peer_name": "People",
+    "recall_mode": "Recall",
+    "write_frequency": "Writing",
+    "session_strategy": "Sessions",
+    "dialectic_depth": "Dialectic",
+    "dialectic_max_chars": "Budgets",
+    "context_cadence": "Pace",
+    "host_model": "Hermes' own model",
+}
+"""The parts of the reference, by the first setting of each."""
 
 
 class ProviderSetting(Struct, frozen=True, kw_only=True):
@@ -71,11 +80,11 @@ class ProviderSetting(Struct, frozen=True, kw_only=True):
         return self.default_text or ("" if value is None else encode(value).decode())
 
 
-def setting(section: str, kind: SettingType, default: Any, says: str, **more: Any) -> Any:
+def setting(kind: SettingType, default: Any, says: str, **more: Any) -> Any:
     """A field that is a setting; `more` is as in `ProviderSetting`. Its name in the file is the field's in
     camel case. MISSING is the default where the host decides.
     """
-    declared = {"section": section, "kind": kind, "says": says, **more}
+    declared = {"kind": kind, "says": says, **more}
     if default == {}:
         return field(default_factory=dict, metadata=declared)
     return field(default=default, metadata=declared)
@@ -92,9 +101,8 @@ class Configuration:
     token: Token | None = None
     """What the key grants, if it is a capability token."""
 
-    enabled: bool = setting(_CONNECTION, t.FLAG, True, "Whether this profile has memory at all.", guards=True)
+    enabled: bool = setting(t.FLAG, True, "Whether this profile has memory at all.", guards=True)
     base_url: str | None = setting(
-        _CONNECTION,
         t.ADDRESS,
         None,
         "The server to use, Souvenance's or Honcho's. A version at the end of it is cut off.",
@@ -104,7 +112,6 @@ class Configuration:
         guards=True,
     )
     api_key: str | None = setting(
-        _CONNECTION,
         t.SECRET,
         None,
         "The key for the server: without baseUrl, for Honcho's cloud. To a baseUrl on this "
@@ -116,7 +123,6 @@ class Configuration:
         guards=True,
     )
     oauth: Mapping[str, Any] | None = setting(
-        _CONNECTION,
         t.OBJECT,
         None,
         "The grant that signing in leaves here. It is renewed by itself; do not edit it.",
@@ -124,7 +130,6 @@ class Configuration:
         guards=True,
     )
     environment: Environment | None = setting(
-        _CONNECTION,
         t.choice(*get_args(Environment)),
         None,
         "Which server if no baseUrl names one: Honcho's cloud, which needs a key, or port 8000 of this "
@@ -134,7 +139,6 @@ class Configuration:
         guards=True,
     )
     timeout: float = setting(
-        _CONNECTION,
         seconds(above_zero=True),
         30.0,
         "How long a request to the server, or a tool of the model, may take.",
@@ -142,7 +146,6 @@ class Configuration:
         variable="HONCHO_TIMEOUT",
     )
     store: Path = setting(
-        _CONNECTION,
         t.PATH,
         MISSING,
         "The data folder of the memory in this process, for a profile without a server. Its souvenance.toml "
@@ -151,14 +154,12 @@ class Configuration:
         guards=True,
     )
     workspace: str = setting(
-        _CONNECTION,
         t.NAME,
         MISSING,
         "The workspace. Profiles that name the same one know the same people.",
         default_text="the host's key",
     )
     namespaces: Namespaces = setting(
-        _CONNECTION,
         t.NAMESPACES,
         Namespaces(),
         "What may be read, and the one that is written to. A name alone stands for both; of a list all "
@@ -167,21 +168,18 @@ class Configuration:
     )
 
     peer_name: str | None = setting(
-        _PEOPLE,
         t.PEER,
         None,
         "The peer of the profile's owner: who speaks where no platform says who does.",
         default_text="none",
     )
     ai_peer: str = setting(
-        _PEOPLE,
         t.PEER,
         MISSING,
         "The peer of the agent, which must not be a person's.",
         default_text="the host's key",
     )
     pin_user_peer: bool = setting(
-        _PEOPLE,
         t.FLAG,
         False,
         "Takes everybody who writes, on every platform, for peerName. Only for an agent that nobody but "
@@ -189,13 +187,11 @@ class Configuration:
         aliases=("pinPeerName",),
     )
     user_peer_aliases: Mapping[str, str] = setting(
-        _PEOPLE,
         t.ALIASES,
         {},
         "The peer of each id that a platform gives a person, so that several ids are one person.",
     )
     runtime_peer_prefix: str = setting(
-        _PEOPLE,
         t.TEXT,
         "",
         "What the peers of people without an alias begin with, so that equal ids of two platforms stay "
@@ -203,24 +199,21 @@ class Configuration:
     )
 
     recall_mode: RecallMode = setting(
-        _RECALL,
         t.choice(*get_args(RecallMode), auto="hybrid"),
         "hybrid",
         'How memory reaches the model: shown to it ("context"), asked for by it ("tools"), or both. '
         'The old "auto" is "hybrid".',
     )
     tool_names: ToolNames = setting(
-        _RECALL, t.choice(*get_args(ToolNames)), "souvenance", "What the names of the tools begin with."
+        t.choice(*get_args(ToolNames)), "souvenance", "What the names of the tools begin with."
     )
     observation_mode: str = setting(
-        _RECALL,
         t.choice("directional", "unified", shared="unified", separate="directional", cross="directional"),
         "directional",
         'Who learns about whom. "directional": both about themselves and each other; "unified": both '
         "about the user only.",
     )
     observation: Observation = setting(
-        _RECALL,
         t.OBSERVATION,
         Observation(),
         "The same, one by one. A flag that is given here wins over the mode.",
@@ -228,112 +221,96 @@ class Configuration:
     )
 
     write_frequency: WriteFrequency = setting(
-        _WRITING,
         t.FREQUENCY,
         "async",
         'When turns are saved: in the background ("async"), at the end of each ("turn") or of '
         'the session ("session"), or every so many turns. What is kept back goes after half an hour.',
     )
-    save_messages: bool = setting(_WRITING, t.FLAG, True, "Whether what is said is kept.")
+    save_messages: bool = setting(t.FLAG, True, "Whether what is said is kept.")
     group_chats: bool = setting(
-        _WRITING,
         t.FLAG,
         True,
         "Whether chats of several people have memory. Off, nothing is saved or recalled there.",
     )
     message_max_chars: int = setting(
-        _WRITING, whole(20), 25_000, "How long a message may be. A longer one is written in pieces."
+        whole(20), 25_000, "How long a message may be. A longer one is written in pieces."
     )
 
     session_strategy: SessionStrategy = setting(
-        _SESSIONS,
         t.choice(*get_args(SessionStrategy)),
         "per-directory",
         "What shares a session on the command line: a directory, a run, a git repository or everything. "
         "A platform's chat is always a session of its own.",
     )
-    session_peer_prefix: bool = setting(
-        _SESSIONS, t.FLAG, False, "Begins the name of every session with the peer's."
-    )
+    session_peer_prefix: bool = setting(t.FLAG, False, "Begins the name of every session with the peer's.")
     sessions: Mapping[str, str] = setting(
-        _SESSIONS,
         t.SESSIONS,
         {},
         "Names for the sessions of some directories, whatever the strategy would call them.",
     )
 
     dialectic_depth: int = setting(
-        _DIALECTIC,
         whole(1, 3, clamped=True),
         1,
         "In how many passes a question about the user is thought about. Other numbers are moved into "
         "this range.",
     )
     dialectic_depth_levels: tuple[Level, ...] | None = setting(
-        _DIALECTIC,
         t.PASS_LEVELS,
         None,
         'The level of each pass. A pass that is not named has "low".',
         default_text="by depth",
     )
-    dialectic_reasoning_level: Level = setting(
-        _DIALECTIC, t.choice(*LEVELS), "low", "How hard it is thought about."
-    )
+    dialectic_reasoning_level: Level = setting(t.choice(*LEVELS), "low", "How hard it is thought about.")
     dialectic_dynamic: bool = setting(
-        _DIALECTIC, t.FLAG, True, "Whether the model may choose the level itself when it asks by tool."
+        t.FLAG, True, "Whether the model may choose the level itself when it asks by tool."
     )
     reasoning_heuristic: bool = setting(
-        _DIALECTIC,
         t.FLAG,
         True,
         "Raises the level by one if the message has 120 characters, by two if it has 400.",
     )
     reasoning_level_cap: Level = setting(
-        _DIALECTIC, t.choice(*LEVELS), "high", "How far reasoningHeuristic may raise it."
+        t.choice(*LEVELS), "high", "How far reasoningHeuristic may raise it."
     )
 
     dialectic_max_chars: int = setting(
-        _BUDGETS, t.LIMIT, 600, "How many characters of an answer are shown to a model that did not ask."
+        t.LIMIT, 600, "How many characters of an answer are shown to a model that did not ask."
     )
     dialectic_max_input_chars: int = setting(
-        _BUDGETS, whole(1), 10_000, "How many characters a question may have; the rest is cut off."
+        whole(1), 10_000, "How many characters a question may have; the rest is cut off."
     )
     # The default is under a tenth of what the host's own prompt and tools take.
     context_tokens: int = setting(
-        _BUDGETS,
         t.LIMIT,
         1200,
         "How many tokens of memory are shown in one turn, at four characters each.",
     )
 
     context_cadence: int = setting(
-        _PACE, whole(1, clamped=True), 1, "Every how many turns what is known is looked up again."
+        whole(1, clamped=True), 1, "Every how many turns what is known is looked up again."
     )
     dialectic_cadence: int = setting(
-        _PACE, whole(1, clamped=True), 1, "Every how many turns a question about the user is put to memory."
+        whole(1, clamped=True), 1, "Every how many turns a question about the user is put to memory."
     )
     injection_frequency: InjectionFrequency = setting(
-        _PACE,
         t.choice(*get_args(InjectionFrequency)),
         "every-turn",
         "Whether memory is shown in every turn or in the first alone.",
     )
     recall_wait: float | None = setting(
-        _PACE,
         seconds(),
         None,
         "How long a turn waits for its memory at most; once it is set, the first of a process too.",
         default_text="0.3, and 3 while memory in this process is loaded",
     )
     first_turn_base_wait: float | None = setting(
-        _PACE,
         seconds(),
         None,
         "How long the first turn waits for what is known.",
         default_text="as recallWait",
     )
     first_turn_dialectic_wait: float | None = setting(
-        _PACE,
         seconds(),
         None,
         "How long the first turn waits for the answer about the user. Where memory has told something "
@@ -342,7 +319,6 @@ class Configuration:
     )
 
     host_model: bool | None = setting(
-        _MODEL,
         t.FLAG,
         None,
         "Whether Hermes' own model reads finished conversations in the background and notes what they "
@@ -350,10 +326,9 @@ class Configuration:
         default_text="off until setup has asked",
     )
     host_model_calls_per_day: int = setting(
-        _MODEL, whole(0), 40, "How often Hermes' model is asked in a day, in UTC, at most."
+        whole(0), 40, "How often Hermes' model is asked in a day, in UTC, at most."
     )
     host_model_tokens_per_day: int = setting(
-        _MODEL,
         whole(0),
         100_000,
         "How many tokens that may cost in a day, prompts and replies together.",
@@ -395,21 +370,24 @@ class Configuration:
         return "hermes" if self.host_model else "declined"
 
 
-def _declared(attribute: str, default: Any, declared: Mapping[str, Any]) -> ProviderSetting:
-    first, *rest = attribute.split("_")
-    name = first + "".join(map(str.title, rest))
-    return ProviderSetting(name=name, attribute=attribute, default=default, **declared)
+def _settings() -> Iterator[ProviderSetting]:
+    section = ""
+    for one in fields(Configuration):
+        if not one.metadata:
+            continue
+        section = _SECTIONS.get(one.name, section)
+        first, *rest = one.name.split("_")
+        default = {} if one.default_factory is dict else None if one.default is MISSING else one.default
+        yield ProviderSetting(
+            name=first + "".join(map(str.title, rest)),
+            attribute=one.name,
+            section=section,
+            default=default,
+            **one.metadata,
+        )
 
 
-KEYS = tuple(
-    _declared(
-        one.name,
-        {} if one.default_factory is dict else None if one.default is MISSING else one.default,
-        one.metadata,
-    )
-    for one in fields(Configuration)
-    if one.metadata
-)
+KEYS = tuple(_settings())
 """Every setting, in the order of the reference."""
 
 _SPELLINGS = {spelling: key for key in KEYS for spelling in (key.name, *key.aliases)}

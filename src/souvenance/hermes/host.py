@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, tzinfo
 from importlib import import_module
@@ -18,6 +19,22 @@ from souvenance.patterns import pattern
 
 PERSONAL = frozenset({"cli", "tui", "acp", "desktop", "local"})
 """The platforms whose only user is who runs them."""
+
+
+def user_home(environment: Mapping[str, str]) -> str:
+    """The folder of the user; empty if the environment does not say."""
+    return environment.get("HOME") or environment.get("USERPROFILE") or ""
+
+
+def usual_home(environment: Mapping[str, str]) -> Path | None:
+    """Where the host keeps its home unless it is told otherwise, by its own rule for each system."""
+    user = user_home(environment)
+    if sys.platform == "win32":
+        local = environment.get("LOCALAPPDATA", "").strip() or (
+            user and os.path.join(user, "AppData", "Local")
+        )
+        return Path(local, "hermes") if local else None
+    return Path(user, ".hermes") if user else None
 
 
 class HostConversation(Struct, frozen=True, kw_only=True):

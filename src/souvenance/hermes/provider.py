@@ -413,7 +413,7 @@ class Provider:
             with state_files.once(*key) as first:
                 for page in pages(configuration.home, scope) if first else ():
                     runtime.post(page)
-        except OSError as error:
+        except (OSError, SouvenanceError) as error:
             self._around.warn(f"the host's own files are not taken over: {error}")
 
     def on_memory_write(

@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 
 from souvenance.decoders import settled
+from souvenance.files import locked, move
 from souvenance.hermes.backend_health import BackendHealth
 from souvenance.hermes.conversation import HeardMessages, Transcript
-from souvenance.hermes.files import locked
 
 _MOST_KEPT = 5_000
 _SALT_BYTES = 16
@@ -75,7 +75,7 @@ class StateFiles:
         """True for the first, in whichever process, who comes with that key and gets through the block."""
         name = _done(key)
         self._make(self._folder)
-        with locked(self._folder / "done.lock"):
+        with locked(self._folder, name="done.lock"):
             done = (self._folder / name).exists()
             yield not done
             if not done:
@@ -139,7 +139,7 @@ class StateFiles:
         part = path.with_name(f".{path.name}.{os.getpid()}")
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(content)
-        part.replace(path)
+        move(part, path)
 
 
 def _done(key: tuple[str, ...]) -> str:

@@ -10,11 +10,12 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from souvenance.adapters.private_files import exists, locked, read_private, write_private
+from souvenance.adapters.private_files import exists, read_private, write_private
 from souvenance.decoders import settled
 from souvenance.domain.model_budget import Allowance, Spent, seconds_left
 from souvenance.domain.names import ALL
 from souvenance.errors import Misconfigured, ModelBudgetSpent
+from souvenance.files import locked
 
 _Accounts = dict[str, Spent]
 

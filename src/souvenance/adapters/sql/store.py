@@ -464,7 +464,7 @@ def in_file(path: Path) -> Engine:
     Raises: as `SqliteEngine`.
     """
     with suppress(OSError):  # It is there, or SQLite says why it can't be made, and that is translated.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     return SqliteEngine(path)
 
 

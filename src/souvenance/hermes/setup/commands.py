@@ -23,27 +23,32 @@ from souvenance.hermes.identity import agent_peer
 from souvenance.hermes.oauth_tokens import OAuthGrant
 from souvenance.hermes.setup import wizard
 from souvenance.hermes.setup.console import (
+    IDENTITIES,
     NOTHING,
     PRESETS,
     Abandoned,
+    Carried,
+    Carry,
+    Mapped,
     Terminal,
     address,
     alias,
     flags_of,
+    left_behind,
+    owner_of,
     prefix,
     shown,
 )
-from souvenance.hermes.setup.host_config import provider_in
 from souvenance.hermes.setup.install import install as place
 from souvenance.hermes.setup.install import reach
 from souvenance.hermes.setup.install import uninstall as take_away
-from souvenance.hermes.setup.people import IDENTITIES, Carried, Carry, Mapped, left_behind, owner_of
 from souvenance.hermes.setup.profiles import (
     DEFAULT,
     HermesInstallation,
     Profile,
     environment_of,
     find_installation,
+    provider_in,
 )
 from souvenance.hermes.setup.profiles import sync as synced
 from souvenance.hermes.setup.status import Inspect, lines, report

@@ -1,19 +1,22 @@
-"""What the wizard asks, what an answer means, and how values are shown."""
+"""What the wizard asks and an answer means, how values are shown, and by which names people are known."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import click
 import msgspec
+from msgspec import Struct
 
 from souvenance.agents.conversation_scope import Flags, Observation
 from souvenance.errors import InvalidInput, SouvenanceError
-from souvenance.hermes.configuration import taken
+from souvenance.hermes.configuration import Configuration, taken
+from souvenance.hermes.host import HostConversation
+from souvenance.hermes.identity import HTTP, agent_peer, identify
 from souvenance.hermes.setting_types import NO_LIMIT
 
 _T = TypeVar("_T")
@@ -181,3 +184,165 @@ def size(count: int) -> str:
             return f"{amount:.0f} {unit}" if unit == "bytes" or amount >= 10 else f"{amount:.1f} {unit}"
         amount /= 1000
     return f"{amount:.1f} GB"
+
+
+Identity = Literal["just-me", "pooled", "per-user"]
+IDENTITIES: tuple[Identity, ...] = ("just-me", "pooled", "per-user")
+
+
+class Mapped(Struct, frozen=True, kw_only=True):
+    """What is already decided; None and nothing where the wizard asks."""
+
+    identity: Identity | None = None
+    aliases: Mapping[str, str] = {}
+    prefix: str | None = None
+
+    @property
+    def decided(self) -> bool:
+        return self.identity is not None or bool(self.aliases) or self.prefix is not None
+
+
+def identity_in(configuration: Configuration) -> Identity:
+    """The answer that the configuration amounts to."""
+    if configuration.pin_user_peer:
+        return "just-me"
+    return "pooled" if configuration.user_peer_aliases else "per-user"
+
+
+def ask_identity(
+    console: Terminal, now: Configuration, peer: str, platforms: Sequence[str], given: Mapped
+) -> dict[str, Any]:
+    """The keys that map those who write to people who are remembered; none if nobody but one can write.
+
+    Raises: Abandoned; SouvenanceError.
+    """
+    if given.decided:
+        return _decided(console, now, peer, given)
+    if not platforms:
+        return {}
+    choices: dict[str, tuple[Identity, str]] = {
+        "1": ("just-me", f"just me: everyone who writes is {peer}"),
+        "2": (
+            "pooled",
+            f"me and other people: I am {peer} everywhere, everybody else is somebody of their own",
+        ),
+        "3": ("per-user", "other people: everybody, I too, is somebody of their own"),
+    }
+    question = f"Who talks to this gateway ({', '.join(platforms)})?"
+    choice = chosen(console, question, choices, identity_in(now))
+    if choice == "per-user" and now.pin_user_peer and _stays_pooled(console, now.peer_name or peer):
+        choice = "pooled"
+    if choice == "just-me":
+        return {"pinUserPeer": True}
+    keys: dict[str, Any] = {"pinUserPeer": False}
+    if choice == "pooled":
+        keys |= _pooled(console, now, peer, _own_ids(console, peer, platforms))
+    return {**keys, "runtimePeerPrefix": _prefix(console, now)}
+
+
+def _decided(console: Terminal, now: Configuration, peer: str, given: Mapped) -> dict[str, Any]:
+    keys: dict[str, Any] = {} if given.identity is None else {"pinUserPeer": given.identity == "just-me"}
+    if given.identity == "per-user" and now.pin_user_peer and not given.aliases:
+        _explain_unpinning(console, now.peer_name or peer)
+    if given.identity == "pooled":
+        keys |= _pooled(console, now, peer, given.aliases)
+    elif given.aliases:
+        keys["userPeerAliases"] = {**now.user_peer_aliases, **given.aliases}
+    if given.prefix is not None:
+        keys["runtimePeerPrefix"] = given.prefix
+    return keys
+
+
+def _explain_unpinning(console: Terminal, peer: str) -> None:
+    console.say(f"\nWhat was remembered so far stays with {peer}: nothing is moved.")
+    console.say("Everybody who writes through the gateway, you too, begins anew as somebody of their own,")
+    console.say(f"unless your own ids lead to {peer}.")
+
+
+def _stays_pooled(console: Terminal, peer: str) -> bool:
+    _explain_unpinning(console, peer)
+    return agreed(console, f"Let your own ids lead to {peer}", default=True)
+
+
+def _own_ids(console: Terminal, peer: str, platforms: Sequence[str]) -> dict[str, str]:
+    console.say(f"\nYour own ids, which lead to {peer}. Several are separated by commas; Enter for none.")
+    found: dict[str, str] = {}
+    for platform in platforms:
+        example = ", such as user:7654321" if platform == HTTP else ""
+        found |= answered(console, f"  on {platform}{example}", "", lambda text: aliases(text, peer))
+    return found
+
+
+def _pooled(console: Terminal, now: Configuration, peer: str, own: Mapping[str, str]) -> dict[str, Any]:
+    everybody = {**now.user_peer_aliases, **own}
+    if peer not in everybody.values():
+        console.say(f"No id leads to {peer} yet: until one does, you too are somebody new there.")
+    return {"userPeerAliases": everybody}
+
+
+def _prefix(console: Terminal, now: Configuration) -> str:
+    return answered(
+        console,
+        f"Prefix for the names of the others, such as telegram_ ({NOTHING} for none)",
+        now.runtime_peer_prefix or NOTHING,
+        prefix,
+    )
+
+
+class Carried(Struct, frozen=True):
+    """What was taken along from one name to another."""
+
+    old: str
+    new: str
+    lines: int
+    waiting: int = 0
+    """How many turns, perhaps of that name, wait to be written or are held."""
+
+    def sentences(self) -> Iterator[str]:
+        if not self.lines:
+            yield f"Nothing is remembered of {self.old}."
+        else:
+            yield f"{self.lines} lines of {self.old} are {self.new}'s now."
+            yield f"A conversation under way goes on as {self.old}: once it has ended, run this again."
+        if self.waiting:
+            yield f"What waits to be written ({self.waiting}) may be of {self.old}: then run this again."
+
+
+Carry = Callable[[Configuration, str, str], Carried]
+"""Moves all of the memory of one name to another. Raises: SouvenanceError, Unsupported."""
+
+
+def left_behind(
+    before: Configuration, after: Configuration, profile: str = "", carried: Collection[str] = ()
+) -> Iterator[str]:
+    """What is to be said when somebody is called otherwise from now on; nothing where nothing is remembered.
+
+    `profile` is how a command names the profile, if it has to; whose memory was `carried` left nothing.
+    """
+    if before.url is None and not is_kept(before):
+        return
+    was, now = owner_of(before), owner_of(after)
+    if was != now and was not in carried:
+        yield f"What was remembered of {was} stays with {was}: nothing is moved."
+        yield f"To take it along: souvenance hermes peer --carry {was}{profile}"
+        yield f"To go on with it, go back: souvenance hermes peer --user {was}{profile}"
+    if ids := [one for one, named in after.user_peer_aliases.items() if named == was != now]:
+        yield f"These ids still lead to {was}: {', '.join(ids)}"
+    agent, other = agent_peer(before), agent_peer(after)
+    if agent != other and agent not in carried:
+        yield f"What {agent} concluded, of people and of itself, stays with {agent}: {other} concludes anew."
+        yield f"To take it along: souvenance hermes peer --carry-ai {agent}{profile}"
+        yield f"What people said is found as before. To go back: souvenance hermes peer --ai {agent}{profile}"
+
+
+def is_kept(configuration: Configuration) -> bool:
+    """Whether something is kept on this machine."""
+    store = configuration.store
+    return store.is_dir() and any(store.iterdir())
+
+
+def owner_of(configuration: Configuration) -> str:
+    """Who speaks where nobody has to be told apart."""
+    here = HostConversation(session_id="", home=configuration.home, directory=configuration.home)
+    person = identify(configuration, here)
+    return "nobody" if person is None else person.peer

@@ -20,7 +20,7 @@ from msgspec import Struct
 from souvenance.decoders import settled
 from souvenance.errors import Conflict
 from souvenance.extras import requirement
-from souvenance.hermes.files import replace_file, unwritable
+from souvenance.files import replace_file, translation
 from souvenance.hermes.setup.profiles import Profile
 from souvenance.version import __version__
 
@@ -94,7 +94,7 @@ def _install(profile: Profile, dry_run: bool) -> Step:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise unwritable(folder, error) from error
+            raise translation(f"{folder} can't be written", error) from error
         for name, text in differing.items():
             replace_file(folder / name, text.encode())
     return Step(profile.name, folder, outcome)
@@ -108,7 +108,7 @@ def _uninstall(profile: Profile, dry_run: bool) -> Step:
         try:
             _remove(folder)
         except OSError as error:
-            raise unwritable(folder, error) from error
+            raise translation(f"{folder} can't be written", error) from error
     return Step(profile.name, folder, "removed")
 
 
@@ -228,7 +228,7 @@ def _command(python: Path, has_pip: bool) -> str:
 def _python_of(program: Path, hops: int = 3) -> Path | None:
     """The interpreter beside the program, or else the one that the program's first lines lead to."""
     real = Path(os.path.realpath(program))
-    beside = real.with_name("python")
+    beside = real.with_name(f"python{real.suffix}")
     if (real.parents[1] / "pyvenv.cfg").exists() and beside.exists():
         return beside
     try:

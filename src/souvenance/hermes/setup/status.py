@@ -20,11 +20,20 @@ from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration, Mod
 from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import identify, session_name
 from souvenance.hermes.oauth_tokens import OAuthGrant
-from souvenance.hermes.setup.console import PRESETS, SECRETS, address, flags_of, masked, plain, shown, size
-from souvenance.hermes.setup.host_config import provider_in
+from souvenance.hermes.setup.console import (
+    PRESETS,
+    SECRETS,
+    Identity,
+    address,
+    flags_of,
+    identity_in,
+    masked,
+    plain,
+    shown,
+    size,
+)
 from souvenance.hermes.setup.install import is_placed
-from souvenance.hermes.setup.people import Identity, identity_in
-from souvenance.hermes.setup.profiles import DEFAULT, HermesInstallation
+from souvenance.hermes.setup.profiles import DEFAULT, HermesInstallation, provider_in
 from souvenance.ports.write_queue import WriteQueueStatus
 
 

@@ -25,17 +25,29 @@ from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configurati
 from souvenance.hermes.setting_types import NO_LIMIT, peer_name
 from souvenance.hermes.setup.console import (
     Abandoned,
+    Mapped,
     Terminal,
     address,
     agreed,
     answered,
+    ask_identity,
     chosen,
+    is_kept,
+    left_behind,
+    owner_of,
     shown,
 )
-from souvenance.hermes.setup.host_config import PROVIDER, choose_provider, nested, provider_in, read_settings
 from souvenance.hermes.setup.install import is_placed
-from souvenance.hermes.setup.people import Mapped, ask_identity, is_kept, left_behind, owner_of
-from souvenance.hermes.setup.profiles import DEFAULT, Profile, profile_at
+from souvenance.hermes.setup.profiles import (
+    DEFAULT,
+    PROVIDER,
+    Profile,
+    choose_provider,
+    nested,
+    profile_at,
+    provider_in,
+    read_settings,
+)
 from souvenance.hermes.setup.status import Inspect
 from souvenance.hermes.sign_in import profile as signin
 from souvenance.hermes.sign_in.flows import Signed

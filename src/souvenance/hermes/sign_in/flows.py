@@ -16,11 +16,11 @@ from msgspec import Struct
 
 from souvenance.decoders import UNREADABLE, settled
 from souvenance.errors import ServerUnreachable, SignInDenied, SignInExpired, SignInFailed, Unsupported
-from souvenance.hermes.oauth_tokens import OAuthGrant
-from souvenance.hermes.sign_in.authorization_server import (
+from souvenance.hermes.oauth_tokens import (
     CLIENT,
     SCOPE,
     Issued,
+    OAuthGrant,
     SignInEndpoints,
     SignInRefused,
     issued,

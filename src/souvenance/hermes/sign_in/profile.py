@@ -1,13 +1,21 @@
-"""The sign-in of a profile: signing in, storing it in the configuration, and signing out."""
+"""The sign-in of a profile: signing in, storing it in the configuration, and signing out.
+
+A desktop shell signs in through Hermes' own web server, at `/api/memory/providers/<name>/oauth/start` and
+`…/status`. It looks for a module `plugins.memory.<name>.oauth_flow`, where only providers of Hermes' own
+are; `offer` puts ours there, in the process of that web server and as soon as it has loaded the provider.
+It has no endpoint to disconnect.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,10 +23,14 @@ from msgspec.structs import replace
 from souvenance.errors import InvalidInput, SouvenanceError
 from souvenance.hermes.config_files import FILE, default_home, honcho_s_own, read_configuration, write_setting
 from souvenance.hermes.configuration import Configuration, taken
-from souvenance.hermes.oauth_tokens import OAuthGrant, alone, lock_of
+from souvenance.hermes.host import user_home
+from souvenance.hermes.oauth_tokens import OAuthGrant, alone, endpoints_of, lock_of, plain_url
+from souvenance.hermes.setup.profiles import environment_of, profile_at
 from souvenance.hermes.sign_in import flows
-from souvenance.hermes.sign_in.authorization_server import endpoints_of
 from souvenance.hermes.sign_in.flows import Code, Signed
+
+if TYPE_CHECKING:
+    from souvenance.hermes.sign_in.listener import Listener
 
 How = Literal["browser", "code"]
 Say = Callable[[str], object]
@@ -74,10 +86,14 @@ def sign_in(
         if not opened and endpoints.device:
             say("Without a browser on this machine: souvenance login --device")
 
-    from souvenance.hermes.sign_in.listener import Listener
-
-    with Listener() as listener:
+    with _listener() as listener:
         return flows.by_browser(endpoints, listener, show, **shown(configuration, environment, "hermes-cli"))
+
+
+def _listener() -> Listener:
+    from souvenance.hermes.sign_in.listener import Listener  # With a web server, which takes a while to load.
+
+    return Listener()
 
 
 def shown(configuration: Configuration, environment: Mapping[str, str], source: str) -> dict[str, str]:
@@ -96,7 +112,7 @@ def target_of(configuration: Configuration) -> Path:
 
 
 def _below_home(path: Path, environment: Mapping[str, str]) -> str:
-    user = environment.get("HOME")
+    user = user_home(environment)
     if user and path.is_relative_to(user):
         return f"~/{path.relative_to(user)}"
     return path.name
@@ -217,3 +233,121 @@ def _revoked(grant: OAuthGrant, configuration: Configuration) -> str:
     except SouvenanceError as error:
         return error.detail
     return ""
+
+
+SOURCE = "hermes-desktop"
+_FLOW = "plugins.memory.souvenance.oauth_flow"
+
+State = Literal["idle", "pending", "connected", "error"]
+
+
+class _Try:
+    """One sign-in in the background."""
+
+    def __init__(self, home: Path, configuration: Configuration, environment: dict[str, str]) -> None:
+        self.state: State = "pending"
+        self.detail = "the sign-in waits in a browser"
+        self.url = ""
+        self._home = home
+        self._configuration = configuration
+        self._environment = environment
+        self._listener = _listener()
+        self._given_up = False
+
+    def begin(self, open_url: Callable[[str], object]) -> None:
+        """Start the sign-in in a thread. Raises: InvalidInput if there is no server."""
+        try:
+            server = server_of(self._configuration)
+        except SouvenanceError:
+            self._listener.close()
+            raise
+        threading.Thread(
+            target=self._run, args=(server, open_url), name="souvenance-connect", daemon=True
+        ).start()
+
+    def give_up(self) -> None:
+        self._given_up = True
+        self._listener.give_up()
+
+    def _run(self, server: str, open_url: Callable[[str], object]) -> None:
+        def show(page: str) -> None:
+            self.url = page
+            open_url(page)
+
+        try:
+            with self._listener:
+                endpoints = endpoints_of(server)
+                told = shown(self._configuration, self._environment, SOURCE)
+                signed = flows.by_browser(endpoints, self._listener, show, **told)
+            keep(self._home, self._environment, server, signed)
+            self.state, self.detail = "connected", f"signed in to {plain_url(server)}"
+        except (SouvenanceError, OSError) as error:
+            self.detail = _words(error)
+            self.state = "idle" if self._given_up else "error"
+        finally:
+            self.url = ""
+
+
+_tries: dict[Path, _Try] = {}
+_lock = threading.Lock()
+
+
+def start(home: Path, open_url: Callable[[str], object] | None = None) -> dict[str, Any]:
+    """Start to sign the profile in, unless a sign-in is under way, and return the state.
+
+    The profile is read here, because the thread outlives the request that asks for it.
+    """
+    with _lock:
+        found = _tries.get(home)
+        if found is None or found.state != "pending":
+            environment = environment_of(profile_at(home), os.environ)
+            configuration = read_configuration(home, environment)[0]
+            _tries[home] = found = _Try(home, configuration, environment)
+            try:
+                found.begin(open_url or (lambda page: open_page(page, environment)))
+            except (SouvenanceError, OSError) as error:
+                found.state, found.detail = "error", _words(error)
+    return status(home)
+
+
+def status(home: Path) -> dict[str, Any]:
+    """The state of the profile's sign-in, in the words of the host's shell.
+
+    `url` is the page to sign in at, while the sign-in waits for it.
+    """
+    found = _tries.get(home)
+    configuration = read_configuration(home, environment_of(profile_at(home), os.environ))[0]
+    auth = "oauth" if configuration.oauth is not None else "apikey" if configuration.api_key else None
+    state: State = "idle" if found is None or (found.state == "connected" and auth is None) else found.state
+    return {
+        "state": state,
+        "detail": "" if found is None else found.detail,
+        "connected": auth is not None,
+        "auth": auth,
+        "url": "" if found is None else found.url,
+    }
+
+
+def disconnect(home: Path) -> dict[str, Any]:
+    """Give up a sign-in that is under way, and sign the profile out. Raises: SouvenanceError."""
+    with _lock:
+        found = _tries.pop(home, None)
+    if found is not None:
+        found.give_up()
+    sign_out(home, environment_of(profile_at(home), os.environ))
+    return status(home)
+
+
+def offer(home: Callable[[], Path]) -> None:
+    """Make these known to the host's web server; `home` gives the home of the profile of a request."""
+    flow = ModuleType(_FLOW, __doc__)
+    flow.start_loopback_flow_background = lambda: start(home())  # type: ignore[attr-defined]
+    flow.get_flow_status = lambda: status(home())  # type: ignore[attr-defined]
+    flow.disconnect = lambda: disconnect(home())  # type: ignore[attr-defined]
+    sys.modules[_FLOW] = flow
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, SouvenanceError):
+        return f"{error.code}: {error.detail}. {error.hint}".rstrip()
+    return str(error)

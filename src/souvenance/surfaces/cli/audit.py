@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from souvenance.domain.audit import Checkpoint, Row, verify
 from souvenance.domain.names import DEFAULT_WORKSPACE
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import BrokenAuditChain, IntegrityError, InvalidInput
+from souvenance.files import others_may
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.options import ACCESS, OPERATE, Command, Group, pass_shell
@@ -250,5 +250,5 @@ def _open_to_others(home: Path) -> list[str]:
     return [
         f"{path} is open to other users: chmod {'700' if path.is_dir() else '600'} {path}"
         for path in (home, *sorted(home.iterdir()))
-        if path.exists() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        if path.exists() and others_may(path.stat())
     ]
