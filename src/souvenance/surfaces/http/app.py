@@ -139,19 +139,21 @@ def make_app(
         observer.route_names |= names_of("memory", own, ROUTES) | names_of("honcho", honcho, HONCHO_ROUTES)
         for door, routes in others:
             observer.route_names |= names_of(type(door).__name__.removesuffix("Door").lower(), routes)
-    first = _with_verdicts_first(gate, app)
-    return Guarded(first, allowed_hosts, trusted, TelemetryMiddleware(observer), Bodies(gate.limits))
+    app.add_middleware(_VerdictsFirst, gate)
+    return Guarded(app, allowed_hosts, trusted, TelemetryMiddleware(observer), Bodies(gate.limits))
 
 
-def _with_verdicts_first(gate: Gate, app: ASGIApp) -> ASGIApp:
+class _VerdictsFirst:
     """Threads that compute pause while one asks what a token is worth, if that token was seen here before."""
 
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        token = Headers(scope=scope).get("authorization", "") if scope.get("path") in _VERDICTS else ""
-        with urgent() if gate.verifier.has_seen(token.partition(" ")[2].strip()) else nullcontext():
-            await app(scope, receive, send)
+    def __init__(self, app: ASGIApp, gate: Gate) -> None:
+        self._app = app
+        self._gate = gate
 
-    return answer
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        token = Headers(scope=scope).get("authorization", "") if scope.get("path") in _VERDICTS else ""
+        with urgent() if self._gate.verifier.has_seen(token.partition(" ")[2].strip()) else nullcontext():
+            await self._app(scope, receive, send)
 
 
 class Guarded:
