@@ -1,7 +1,7 @@
 """Every key and index of what belongs to workspaces begins with the workspace, in both databases.
 
-So a database that is spread over machines can keep each workspace in one place. Two do not: a sign-in is
-looked up before it is known which workspace it is for, and pgvector's HNSW takes one column, the vector.
+So a database that is spread over machines can keep each workspace in one place. One does not: a sign-in
+is looked up before it is known which workspace it is for.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def not_by_workspace(indexes):
     return {(table, index) for table, index, first in indexes if first != "workspace"}
 
 
-def test_in_postgresql_all_but_sign_ins_and_the_index_of_nearness_begin_with_the_workspace(server, bare):
+def test_in_postgresql_all_but_sign_ins_begin_with_the_workspace(server, bare):
     store = SqlStore(PostgresEngine(server.url(bare), vectors=PGVECTOR))
     with store.write() as tx:
         fill(tx, COMPARTMENT)
@@ -37,9 +37,7 @@ def test_in_postgresql_all_but_sign_ins_and_the_index_of_nearness_begin_with_the
         tables = {table for (table,) in connection.execute(TABLES)}
         indexes = [row for row in connection.execute(INDEXES) if row[0] in tables]
     assert {table for table, *_ in indexes} == tables
-    found = not_by_workspace(indexes)
-    assert {index.rstrip("_0123456789") for table, index in found if table == "vectors"} == {"vectors_near"}
-    assert {table for table, _ in found} - {"vectors"} == {"signins"}
+    assert {table for table, _ in not_by_workspace(indexes)} == {"signins"}
 
 
 def test_in_sqlite_all_but_sign_ins_begin_with_the_workspace(tmp_path):

@@ -173,8 +173,10 @@ class SqliteEngine:
 
     def _checkpoint(self) -> None:
         """Copy the log into the file, if it is long and nobody does. What fails is tried again next time."""
-        if _is_longer(self._log, _LONG) and self._checkpointing.acquire(blocking=False):
+        if self._checkpointing.acquire(blocking=False):
             try:
+                if not _is_longer(self._log, _LONG):
+                    return
                 with suppress(sqlite3.Error):
                     session = self._take()
                     session.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
@@ -219,8 +221,8 @@ class SqliteEngine:
     def close(self) -> None:
         with self._lock:
             self._close_idle()
-            self._writer.close()
             self._close_log()
+            self._writer.close()
 
     def _close_idle(self) -> None:
         while self._idle:
@@ -290,9 +292,15 @@ def _flush(log: int) -> None:
 def _is_longer(log: int, pages: int) -> bool:
     """Whether the log has more pages. Its file stays long when it begins anew, so that its frames are told
     by their salts, which are those of its header."""
-    header = os.pread(log, _LOG_HEADER, 0)
+    header = _read_at(log, 0, _LOG_HEADER)
     frame = _FRAME_HEADER + int.from_bytes(header[8:12], "big")
-    return header[16:24] == os.pread(log, 8, _LOG_HEADER + pages * frame + 8)
+    return header[16:24] == _read_at(log, _LOG_HEADER + pages * frame + 8, 8)
+
+
+def _read_at(log: int, place: int, size: int) -> bytes:
+    """For one thread at a time: Windows has no `pread`."""
+    os.lseek(log, place, os.SEEK_SET)
+    return os.read(log, size)
 
 
 def _flush_failure(error: OSError) -> StorageUnavailable:
