@@ -17,7 +17,7 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines": 66_430,
+    "lines": 66_440,
     "files": 324,
     "regexes": 289,
     "lines of language": 3_680,
