@@ -73,7 +73,7 @@ def recognised(source: str | Upload) -> str:
         return _ENDINGS[ending]
     if ending == ".json" and (kind := _kind_of_json(path)):
         return kind
-    raise ImportUnrecognised(f"it can't be told what {path.name} is")
+    raise ImportUnrecognised(f"{path.name} is in no format that is known")
 
 
 def _file(source: str | Upload) -> SourceFile:

@@ -290,8 +290,8 @@ def _flush(log: int) -> None:
 
 
 def _is_longer(log: int, pages: int) -> bool:
-    """Whether the log has more pages. Its file stays long when it begins anew, so that its frames are told
-    by their salts, which are those of its header."""
+    """Whether the log has more pages. Its file stays long when it begins anew. A frame of today has the
+    salts of the header."""
     header = _read_at(log, 0, _LOG_HEADER)
     frame = _FRAME_HEADER + int.from_bytes(header[8:12], "big")
     return header[16:24] == _read_at(log, _LOG_HEADER + pages * frame + 8, 8)
