@@ -214,6 +214,16 @@ class TestListener:
         assert (page.headers["referrer-policy"], page.headers["cache-control"]) == ("no-referrer", "no-store")
         assert page.headers["server"].strip() == "souvenance"
 
+    def test_whoever_waits_goes_on_after_the_page_was_sent(self, listener):
+        request = f"GET /callback?state=s&error=access_denied HTTP/1.1\r\nhost: {listener.host}\r\n\r\n"
+        for _ in range(20):
+            listener.expect(lambda answer: answer.get("state") == "s")
+            with socket.create_connection(listener.host.split(":")) as browser:
+                browser.sendall(request.encode())
+                listener.wait(PATIENCE_SECONDS)
+                page = browser.recv(100_000, socket.MSG_DONTWAIT)
+                assert b"You are not signed in" in page
+
     def test_a_connection_that_says_nothing_holds_nobody_up(self, listener):
         port = int(listener.host.rpartition(":")[2])
         with socket.create_connection((HOST, port)):
@@ -397,6 +407,11 @@ class TestWire:
                 issued(f"{authority.url}/oauth/token", {})
         with vacant_port() as port, pytest.raises(ServerUnreachable):
             issued(f"http://127.0.0.1:{port}/oauth/token", {})
+
+    def test_an_answer_without_an_end_is_not_read(self, authority):
+        authority.says("/oauth/token", (200, b" " * 300_000))
+        with pytest.raises(ServerUnreachable, match="more than 262144 bytes"):
+            issued(f"{authority.url}/oauth/token", {})
 
     def test_what_is_for_this_machine_is_not_shown_to_a_proxy(self, authority, monkeypatch):
         monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")

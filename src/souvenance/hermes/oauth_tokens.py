@@ -7,11 +7,10 @@ take a lock, and read what is stored before they renew.
 from __future__ import annotations
 
 import logging
-import ssl
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
@@ -22,6 +21,7 @@ from msgspec.structs import replace
 
 from souvenance.decoders import UNREADABLE, settled
 from souvenance.errors import (
+    Misconfigured,
     ServerUnreachable,
     SignInEnded,
     SignInFailed,
@@ -32,7 +32,6 @@ from souvenance.errors import (
 from souvenance.files import locked
 from souvenance.hermes.config_reader import KEPT_IN
 from souvenance.hermes.configuration import Configuration
-from souvenance.version import __version__
 
 if TYPE_CHECKING:
     import httpx
@@ -44,7 +43,9 @@ SCOPE = "write"
 
 _TIMEOUT = 15.0
 _MOST_CHARS = 200
-_HEADERS = {"accept": "application/json", "user-agent": f"souvenance/{__version__}"}
+_MOST_BYTES = 256 * 1024
+"""Of an answer. Real ones have a few kilobytes."""
+_HEADERS = {"accept": "application/json"}
 _WELL_KNOWN = "/.well-known/oauth-authorization-server"
 
 
@@ -106,27 +107,23 @@ def plain_url(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def _on_this_machine(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def _send(method: str, url: str, form: Mapping[str, str] | None = None) -> httpx.Response:
     """Raises: SignInRefused; ServerUnreachable."""
     import httpx
 
-    # A request to this machine takes no proxy. Without TLS no certificates are loaded, which is slow.
-    proxied = not _on_this_machine(url)
-    verify = True if url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    from souvenance.http_client import bounded, client
+
+    end = time.monotonic() + _TIMEOUT
     try:
-        with httpx.Client(trust_env=proxied, verify=verify, timeout=_TIMEOUT, headers=_HEADERS) as client:
-            answer = client.request(method, url, data=form)
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError, OSError) as error:
+        with (
+            client(url, None, timeout=_TIMEOUT) as sender,
+            sender.stream(method, url, data=form, headers=_HEADERS) as answer,
+        ):
+            content = b"".join(bounded(answer, _MOST_BYTES, end, httpx.HTTPError))
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, Misconfigured) as error:
         why = str(error) or type(error).__name__
         raise ServerUnreachable(f"no answer from {plain_url(url)}: {why}") from error
+    answer = httpx.Response(answer.status_code, content=content)
     if answer.status_code >= 500:
         raise ServerUnreachable(f"{plain_url(url)} answered {answer.status_code}", hint="")
     if answer.status_code >= 400:

@@ -369,7 +369,7 @@ class EndpointEmbedder:
         """The body of the answer. Raises: _EndpointRefused, Unavailable."""
         import httpx
 
-        from souvenance.adapters.http_client import bounded
+        from souvenance.http_client import bounded
 
         end = time.monotonic() + seconds
         timeout = httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
@@ -391,7 +391,7 @@ class EndpointEmbedder:
             raise Unavailable(f"the embeddings endpoint can't be reached: {told}") from error
 
     def _connected(self) -> httpx.Client:
-        from souvenance.adapters.http_client import client
+        from souvenance.http_client import client
 
         with self._lock:
             if self._client is None:

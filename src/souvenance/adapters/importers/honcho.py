@@ -15,7 +15,6 @@ import httpx
 import msgspec
 from msgspec import Struct
 
-from souvenance.adapters.http_client import bounded, client
 from souvenance.adapters.importers.source_files import bag, clean, decoded, moment, shown
 from souvenance.domain.imports import (
     Card,
@@ -31,6 +30,7 @@ from souvenance.domain.imports import (
 from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.domain.retry_after import seconds_to_wait
 from souvenance.errors import ImportUnreadable, Misconfigured, NotFound, ServerUnreachable, Unauthenticated
+from souvenance.http_client import bounded, client
 from souvenance.patterns import pattern
 
 KIND = "honcho"

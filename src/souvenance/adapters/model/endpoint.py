@@ -16,11 +16,11 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from souvenance.adapters.http_client import bounded, client
 from souvenance.decoders import settled
 from souvenance.domain.retry_after import seconds_to_wait
 from souvenance.domain.telemetry import onward
 from souvenance.domain.upstream import below
+from souvenance.http_client import bounded, client
 
 Message = Mapping[str, Any]
 

@@ -63,14 +63,16 @@ class Listener:
         except queue.Empty:
             return None
 
-    def take(self, answer: Mapping[str, str]) -> bool:
-        """Whether that is the expected answer."""
+    def expects(self, answer: Mapping[str, str]) -> bool:
+        """Whether that is the expected answer. True once."""
         with self._lock:
             if self._awaited is None or not self._awaited(answer):
                 return False
             self._awaited = None
-        self._answers.put(answer)
         return True
+
+    def pass_on(self, answer: Mapping[str, str]) -> None:
+        self._answers.put(answer)
 
     def give_up(self) -> None:
         self._answers.put(None)
@@ -111,12 +113,19 @@ class _CallbackHandler(BaseHTTPRequestHandler):
             answer = dict(parse_qsl(parts.query, max_num_fields=_MOST_FIELDS))
         except ValueError:
             answer = {}
-        if not self.listener.take(answer):
+        if not self.listener.expects(answer):
             self._answer(400, "Not this sign-in", "This answer belongs to no sign-in that waits here.")
-        elif "code" in answer:
-            self._answer(200, "You can close this tab", "Go back to Hermes to see that you are signed in.")
-        else:
-            self._answer(400, "You are not signed in", "Go back to Hermes to see why.")
+            return
+        try:
+            if "code" in answer:
+                self._answer(
+                    200, "You can close this tab", "Go back to Hermes to see that you are signed in."
+                )
+            else:
+                self._answer(400, "You are not signed in", "Go back to Hermes to see why.")
+        finally:
+            # After the page: a sign-in that was refused ends the process at once.
+            self.listener.pass_on(answer)
 
     def _answer(self, status: int, title: str, words: str) -> None:
         body = _PAGE.format(title, words).encode()

@@ -1,4 +1,4 @@
-"""HTTP clients for servers that a setting or a command names: of models, embedders and other memories."""
+"""HTTP clients for servers that a setting or a command names."""
 
 from __future__ import annotations
 
