@@ -82,6 +82,15 @@ def test_what_only_reads_leaves_no_session_behind(stage):
     assert stage.sessions() == {}
 
 
+def test_the_system_prompt_has_fixed_words_whatever_is_known(stage):
+    before = stage.provider("s1").system_prompt_block()
+    noting = stage.provider("s2")
+    noting.handle_tool_call("souvenance_conclude", {"conclusion": "Plays the viola."})
+    stage.tell(noting, TRIP)
+    assert "viola" in stage.recall(stage.provider("s3"), "What do I play?")
+    assert stage.provider("s4").system_prompt_block() == before != ""
+
+
 def test_a_travel_agent_does_not_learn_of_the_allergy(stage):
     stage.configure(namespaces={"read": ["personal"], "write": "personal"})
     stage.tell(stage.provider("s1"), "I am allergic to peanuts.")
