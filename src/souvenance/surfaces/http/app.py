@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from functools import partial
@@ -125,7 +126,11 @@ def make_app(
         own, honcho = own_routes(gate, threads), honcho_routes(gate, threads)
     others = [(door, door.routes(gate, threads)) for door in doors]
     app = Starlette(
-        routes=[*upkeep, RouteTree([*own, *honcho]), *(route for _, routes in others for route in routes)],
+        routes=[
+            *upkeep,
+            RouteTable([*own, *honcho]),
+            *(route for _, routes in others for route in routes),
+        ],
         lifespan=lifespan,
         exception_handlers={
             SouvenanceError: _refused,
@@ -290,68 +295,33 @@ async def _unexpected(request: Request, raised: Exception) -> Response:
 _FOUND = "souvenance.route"
 
 
-class _Segment:
-    """One segment: what may follow it, by name or as a parameter, and the routes that end here by method."""
-
-    def __init__(self) -> None:
-        self.named: dict[str, _Segment] = {}
-        self.parameter: _Segment | None = None
-        self.ending: dict[str, tuple[WebRoute, tuple[str, ...]]] = {}
-
-
-class RouteTree(BaseRoute):
-    """Behaves as its routes would one after the other, a name before a parameter."""
+class RouteTable(BaseRoute):
+    """Behaves as its routes would one after the other, but looks at few: those of the request's method whose
+    paths have as many segments."""
 
     def __init__(self, routes: Iterable[WebRoute]) -> None:
-        self._root = _Segment()
-        for route in routes:
-            self._add(route)
-
-    def _add(self, route: WebRoute) -> None:
-        node, names = self._root, []
-        for segment in route.path.split("/")[1:]:
-            if segment.startswith("{"):
-                names.append(segment.strip("{}"))
-                node.parameter = node.parameter or _Segment()
-                node = node.parameter
-            else:
-                node = node.named.setdefault(segment, _Segment())
-        for method in route.methods or ():
-            node.ending[method] = (route, tuple(names))
+        self.routes = tuple(routes)
+        self._near: dict[tuple[str, int], list[WebRoute]] = defaultdict(list)
+        for route in self.routes:
+            for method in route.methods or ():
+                self._near[method, route.path.count("/")].append(route)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         if scope["type"] != "http":
             return Match.NONE, {}
-        segments = scope["path"].split("/")[1:]
-        allowed: set[str] = set()
-        for node, values in _walk(self._root, segments, 0, ()):
-            found = node.ending.get(scope["method"])
-            if found is not None:
-                route, names = found
-                params = dict(zip(names, values, strict=True))
-                return Match.FULL, {"endpoint": route.endpoint, "path_params": params, _FOUND: route}
-            allowed.update(node.ending)
-        return (Match.PARTIAL, {_FOUND: sorted(allowed)}) if allowed else (Match.NONE, {})
+        for route in self._near.get((scope["method"], scope["path"].count("/")), ()):
+            match, found = route.matches(scope)
+            if match is Match.FULL:
+                return match, {**found, _FOUND: route}
+        others = [route for route in self.routes if route.matches(scope)[0] is Match.PARTIAL]
+        allowed = sorted({method for route in others for method in route.methods or ()})
+        return (Match.PARTIAL, {_FOUND: allowed}) if allowed else (Match.NONE, {})
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        route: Any = scope[_FOUND]
-        if not isinstance(route, WebRoute):
-            raise HTTPException(405, headers={"Allow": ", ".join(route)})
-        await route.app(scope, receive, send)
-
-
-def _walk(
-    node: _Segment, segments: list[str], at: int, values: tuple[str, ...]
-) -> Iterator[tuple[_Segment, tuple[str, ...]]]:
-    """Where the path may lead, the names before the parameters, with the parameters' values."""
-    if at == len(segments):
-        yield node, values
-        return
-    segment = segments[at]
-    if segment in node.named:
-        yield from _walk(node.named[segment], segments, at + 1, values)
-    if node.parameter is not None and segment:
-        yield from _walk(node.parameter, segments, at + 1, (*values, segment))
+        found: Any = scope[_FOUND]
+        if not isinstance(found, WebRoute):
+            raise HTTPException(405, headers={"Allow": ", ".join(found)})
+        await found.app(scope, receive, send)
 
 
 _FRESH_SECONDS = 1.0

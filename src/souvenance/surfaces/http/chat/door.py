@@ -81,7 +81,7 @@ from souvenance.surfaces.http.request_threads import (
     credentials_of,
     json_answer,
 )
-from souvenance.surfaces.http.routes import EVERY_BODY, EVERY_CAP, ROUTES
+from souvenance.surfaces.http.routes import REFUSALS, ROUTES
 
 if TYPE_CHECKING:
     import httpx
@@ -452,7 +452,8 @@ _KINDS = (
     "invalid_request_error",
     "server_error",
 )
-_MODEL = an_object({"id": TEXT}, object=TEXT, created=NUMBER, owned_by=TEXT)
+_ANY: Schema = {"type": "object"}
+_FLAG: Schema = {"type": "boolean"}
 
 
 def _shape(codes: list[str]) -> Schema:
@@ -460,52 +461,40 @@ def _shape(codes: list[str]) -> Schema:
     return an_object({"error": an_object(said)})
 
 
-_ADMITTED = (*EVERY_CAP, e.CapOpMismatch, e.CapScopeMismatch, e.Denied, e.UpstreamUnreachable)
-_REFUSED = refusals(_ADMITTED, _shape)
-_UNSERVED = refusals((*_ADMITTED, e.NotFound), _shape)
-_TURN = refusals((*_ADMITTED, e.NotFound, *EVERY_BODY), _shape)
-_PASSED_ON = {
-    "default": answer("What the model endpoint answered, as it was", {}, _STREAM),
-}
+_REFUSED = refusals((*REFUSALS, e.Denied, e.UpstreamUnreachable), _shape)
+_PASSED_ON = {"default": answer("What the model endpoint answered, as it was", {}, _STREAM)}
 
 
-def _turn(name: str, summary: str, asked: Schema, told: Schema) -> dict[str, object]:
+def _turn(name: str, summary: str, asked: Schema, answered: Schema) -> dict[str, object]:
     body = {JSON: {"schema": asked}}
-    responses = {"200": answer("The model's answer", told, _STREAM), **_TURN, **_PASSED_ON}
+    responses = {"200": answer("The model's answer", answered, _STREAM), **_REFUSED, **_PASSED_ON}
     return {"post": described(name, summary, responses, body=body, parameters=_IDENTITY)}
 
 
+def _models(name: str, summary: str, answered: Schema, *parameters: Schema) -> dict[str, object]:
+    responses = {"200": answer(summary, answered), **_REFUSED, **_PASSED_ON}
+    return {"get": described(name, summary, responses, parameters=parameters)}
+
+
 _DESCRIBED: Paths = {
-    "/v1/chat/completions": _turn(
+    PATHS[0]: _turn(
         "chat.completions",
         "A chat with a model that remembers",
-        an_object({"model": TEXT, "messages": a_list({"type": "object"})}, stream={"type": "boolean"}),
-        an_object({"choices": a_list({"type": "object"})}),
+        an_object({"model": TEXT, "messages": a_list(_ANY)}, stream=_FLAG),
+        an_object({"choices": a_list(_ANY)}),
     ),
-    "/v1/responses": _turn(
+    PATHS[1]: _turn(
         "chat.responses",
         "A response of a model that remembers",
-        an_object({"model": TEXT, "input": {"type": ["string", "array"]}}, stream={"type": "boolean"}),
-        an_object({"output": a_list({"type": "object"})}),
+        an_object({"model": TEXT, "input": {"type": ["string", "array"]}}, stream=_FLAG),
+        an_object({"output": a_list(_ANY)}),
     ),
-    "/v1/models": {
-        "get": described(
-            "chat.models",
-            "The models there are",
-            {
-                "200": answer("The models", an_object({"data": a_list({"type": "object"})}, object=TEXT)),
-                **_REFUSED,
-                **_PASSED_ON,
-            },
-        )
-    },
-    "/v1/models/{model}": {
-        "get": described(
-            "chat.model",
-            "One of the models",
-            {"200": answer("The model", _MODEL), **_UNSERVED, **_PASSED_ON},
-            parameters=[{"name": "model", "in": "path", "required": True, "schema": TEXT}],
-        )
-    },
+    PATHS[2]: _models("chat.models", "The models there are", an_object({"data": a_list(_ANY)}, object=TEXT)),
+    PATHS[3]: _models(
+        "chat.model",
+        "One of the models",
+        an_object({"id": TEXT}, object=TEXT, created=NUMBER, owned_by=TEXT),
+        {"name": "model", "in": "path", "required": True, "schema": TEXT},
+    ),
 }
 """What OpenAPI says: OpenAI's own objects, of which the door reads a little and passes on all."""
