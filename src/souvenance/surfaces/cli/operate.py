@@ -16,7 +16,8 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.options import OPERATE, Command, Group, listens, pass_shell
 from souvenance.surfaces.cli.output import say, table
-from souvenance.surfaces.cli.session import OpenMemory, Shell, what_serves
+from souvenance.surfaces.cli.session import Shell, what_serves
+from souvenance.surfaces.open_memory import OpenMemory
 
 DEFAULT_PORT = 8787
 _VECTORS = {
@@ -81,26 +82,28 @@ def serve(
         from souvenance.surfaces.http.server import serve as run
 
     shell.makes = True
-    settings, installation = shell.settings, shell.installation()
-    doors = doors_of(
-        settings.chat,
-        installation.sign_ins,
-        installation.browser_sessions,
-        _ServedFiles(shell),
-        owner_cap=installation.owner_cap,
-        public_url=settings.public_url,
-        key=installation.key,
-    )
+    settings, memory = shell.settings, shell.installation()
     run(
-        installation.gate,
+        memory,
+        settings,
         Address(host, port, allow_remote, host_name),
-        installation,
-        settings.telemetry,
-        home=settings.home,
-        made=installation.made,
-        trusted=installation.owner_cap if trust_loopback else None,
-        doors=doors,
+        lambda url: _greet(url, settings.home, memory.made, trusting=trust_loopback),
+        doors=doors_of(memory, settings, _ServedFiles(shell)),
+        trusting=trust_loopback,
     )
+
+
+def _greet(url: str, home: Path, made: bool, *, trusting: bool) -> None:
+    new = " (new: keys and the owner's cap were made, readable by you alone)" if made else ""
+    say(f"Souvenance serves {home}{new} at {url}")
+    say(
+        f'Use it: curl {url}/v1/memory/get -H "Authorization: Bearer $(cat {home}/owner.cap)" '
+        """-d '{"query": "where am I going this weekend?"}'"""
+    )
+    say(f'Honcho\'s clients: Honcho(base_url="{url}", api_key=open("{home}/owner.cap").read().strip())')
+    say("In a browser: souvenance open")
+    if trusting:
+        say("Trusting this machine: any program on it that sends 'Authorization: Bearer local' is the owner.")
 
 
 class _ServedFiles:
@@ -235,14 +238,16 @@ def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_nam
         _work(installation)
         return
     with what_serves():
-        from souvenance.surfaces.http.server import Address, tell
+        from souvenance.surfaces.http.server import Address
+        from souvenance.surfaces.http.server import serve as run
 
-    tell(
-        installation.gate,
-        Address(host, port, allow_remote, host_name),
+    address = Address(host, port, allow_remote, host_name)
+    run(
         installation,
-        shell.settings.telemetry,
-        greet=lambda url: say(f"{_GREETING} How it goes: {url}/health"),
+        shell.settings,
+        address,
+        lambda url: say(f"{_GREETING} How it goes: {url}/health"),
+        serving=False,
     )
 
 

@@ -23,21 +23,18 @@ from souvenance.domain.names import DEFAULT_WORKSPACE
 from souvenance.errors import Conflict, Denied
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation.conclusions import ADD_CONCLUSIONS, AddConclusions, NewConclusion
-from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
-from souvenance.gate.conversation.resource import WorkspaceRequest
+from souvenance.gate.conversation.conclusions import ADD_CONCLUSIONS, NewConclusion
+from souvenance.gate.conversation.messages import ADD_MESSAGES, NewMessage
 from souvenance.gate.conversation.workspaces import (
     ADD_WEBHOOK,
     DELETE_WEBHOOK,
     LIST_WORKSPACES,
     TRY_WEBHOOKS,
-    AddWebhook,
     ListWorkspaces,
-    OfWebhook,
 )
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.cli.session import OpenMemory
+from souvenance.surfaces.open_memory import OpenMemory
 
 _WORK_SECONDS = 120.0
 _BETWEEN = timedelta(minutes=2)
@@ -174,7 +171,7 @@ class _Filler:
             )
             for observer, observed, session, text in data.conclusions
         ]
-        self._ask(ADD_CONCLUSIONS, AddConclusions(workspace_id=DEFAULT_WORKSPACE, conclusions=concluded))
+        self._tell(ADD_CONCLUSIONS, conclusions=concluded)
         for correction in data.corrections:
             found = self._ask(o.GET, m.Get(query=correction.text, k=1)).lines
             self._ask(o.INVALIDATE, m.Invalidate(found[0].id, correction.becomes))
@@ -194,13 +191,12 @@ class _Filler:
 
     def announce_to(self, url: str) -> str:
         """Send a test event to a new webhook; its id."""
-        added = self._ask(ADD_WEBHOOK, AddWebhook(workspace_id=DEFAULT_WORKSPACE, url=url))
-        self._ask(TRY_WEBHOOKS, WorkspaceRequest(workspace_id=DEFAULT_WORKSPACE))
-        endpoint: str = added.what.id
+        endpoint: str = self._tell(ADD_WEBHOOK, url=url).what.id
+        self._tell(TRY_WEBHOOKS)
         return endpoint
 
     def forget_webhook(self, endpoint: str) -> None:
-        self._ask(DELETE_WEBHOOK, OfWebhook(workspace_id=DEFAULT_WORKSPACE, endpoint_id=endpoint))
+        self._tell(DELETE_WEBHOOK, endpoint_id=endpoint)
 
     def _say(self, session: _Session) -> None:
         begins = self._moment(session.days_ago, session.hour)
@@ -208,12 +204,14 @@ class _Filler:
             NewMessage(content=one.text, peer_id=one.peer, created_at=begins + turn * _BETWEEN)
             for turn, one in enumerate(session.messages)
         ]
-        added = AddMessages(workspace_id=DEFAULT_WORKSPACE, session_id=session.id, messages=said)
-        for message in self._ask(ADD_MESSAGES, added).messages:
+        for message in self._tell(ADD_MESSAGES, session_id=session.id, messages=said).messages:
             self._said.setdefault((session.id, message.peer_id), message.id)
 
     def _moment(self, days_ago: int, hour: int) -> datetime:
         return self._today - timedelta(days=days_ago) + timedelta(hours=hour)
+
+    def _tell(self, operation: Operation, **fields: Any) -> Any:
+        return self._ask(operation, operation.request(workspace_id=DEFAULT_WORKSPACE, **fields))
 
     def _ask(self, operation: Operation, asked: m.Request) -> Any:
         return self._memory.gate.call(operation, Credentials(self._memory.owner_cap), m.checked(asked))
