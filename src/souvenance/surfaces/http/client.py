@@ -6,14 +6,12 @@ v3 API, which refuses without Souvenance's codes.
 
 from __future__ import annotations
 
-import ssl
 import time
 from base64 import b64encode
 from collections.abc import Mapping
 from contextlib import closing
 from functools import cache
 from typing import Any
-from urllib.request import getproxies, proxy_bypass
 
 import httpx
 import msgspec
@@ -23,6 +21,7 @@ from souvenance.domain.proof import Bound, bound_headers
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
+from souvenance.http_client import authorities, by_environment, proxy_of
 from souvenance.surfaces.http.client_messages import (
     EncodedRequest,
     RawAnswer,
@@ -32,7 +31,6 @@ from souvenance.surfaces.http.client_messages import (
     read,
 )
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
-from souvenance.surfaces.http.host_check import is_loopback
 from souvenance.surfaces.http.routes import ROUTES
 from souvenance.version import __version__
 
@@ -83,7 +81,7 @@ class RemoteGate:
         self._headers = _HEADERS | _named_in(base)
         self._timeout = timeout
         self._connect_timeout = connect_timeout
-        self._transport = _transport(base, connections)
+        self._transport = _transport(url, connections)
         self._closed = False
 
     def bind(self, operation: Operation, request: Request) -> Bound:
@@ -168,24 +166,19 @@ class _Course:
         self.connected |= step.split(".")[-2] in _CONNECTING
 
 
-def _transport(base: httpx.URL, connections: int) -> httpx.HTTPTransport:
+def _transport(url: str, connections: int) -> httpx.HTTPTransport:
     """A transport without a client around it, which would take as long again as all the rest: for cookies,
     redirects and addresses. Raises: Misconfigured."""
-    try:
+    with by_environment():
         return httpx.HTTPTransport(
             limits=httpx.Limits(
                 max_connections=connections,
                 max_keepalive_connections=connections,
                 keepalive_expiry=_KEPT_SECONDS,
             ),
-            verify=_authorities(base),
-            proxy=_proxy(base),
+            verify=authorities(url),
+            proxy=proxy_of(url),
         )
-    except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
-        raise e.Misconfigured(
-            f"the environment's proxy or certificates can't be used: {error}",
-            hint="Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR.",
-        ) from error
 
 
 def _path_of(base: httpx.URL) -> str:
@@ -199,27 +192,6 @@ def _named_in(base: httpx.URL) -> dict[str, str]:
         return {}
     named = b64encode(f"{base.username}:{base.password}".encode()).decode()
     return {"authorization": f"Basic {named}"}
-
-
-def _proxy(base: httpx.URL) -> str | None:
-    """The proxy that the environment names for the server, if it does."""
-    if not _trusts_environment(base) or any(map(proxy_bypass, (base.host, base.netloc.decode()))):
-        return None
-    proxies = getproxies()
-    named = proxies.get(base.scheme) or proxies.get("all")
-    return named if named is None or "://" in named else f"http://{named}"
-
-
-def _trusts_environment(base: httpx.URL) -> bool:
-    """A cap for this machine is nothing for the environment's proxy to see."""
-    return not is_loopback(base.host)
-
-
-def _authorities(base: httpx.URL) -> ssl.SSLContext:
-    """Who vouches for the server: without TLS nobody, for reading them takes longer than a request."""
-    if base.scheme == "https":
-        return httpx.create_ssl_context(trust_env=_trusts_environment(base))
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def _bounded(response: httpx.Response, end: float) -> bytes:

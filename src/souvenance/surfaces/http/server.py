@@ -19,8 +19,8 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from souvenance.config import Settings
 from souvenance.errors import HeadersTooLarge, InvalidInput, Misconfigured, SouvenanceError
+from souvenance.http_client import is_loopback
 from souvenance.surfaces.http.app import Door, make_app
-from souvenance.surfaces.http.host_check import is_loopback
 from souvenance.surfaces.http.inspector.data_pages import DataFiles
 from souvenance.surfaces.http.inspector.door import InspectorDoor
 from souvenance.surfaces.http.oauth.door import SignInDoor

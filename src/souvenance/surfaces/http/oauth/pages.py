@@ -17,9 +17,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from msgspec import Struct
 
+from souvenance.http_client import is_loopback
 from souvenance.language.characters import BLANK_LETTERS
 from souvenance.patterns import pattern
-from souvenance.surfaces.http.host_check import is_loopback
 
 ANOTHER_DEVICE = "another device"
 """Where the answer goes if it is fetched with a device code."""
