@@ -33,7 +33,7 @@ def talk(tmp_path):
 
 def test_an_import_says_what_came_in_what_was_there_and_what_was_left_out(home, talk):
     assert souvenance("import", str(talk), home=home).out == (
-        f"from {talk}: 2 peers, 1 sessions, 2 messages, 0 conclusions\n"
+        f"from {talk}: 2 peers, 1 session, 2 messages, 0 conclusions\n"
         "  left out: 1 messages of the system and of tools\n"
     )
     assert "  2 were there already\n" in souvenance("import", str(talk), home=home).out

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -20,7 +21,7 @@ from souvenance.files import others_may
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.options import ACCESS, OPERATE, Command, Group, pass_shell
-from souvenance.surfaces.cli.output import progress, say
+from souvenance.surfaces.cli.output import counted, progress, say
 from souvenance.surfaces.cli.session import Shell, mend
 
 _PAGE = 1000
@@ -85,7 +86,7 @@ def verify_(shell: Shell, checkpoint: str | None, rows: str | None, receipt: str
         answer,
         lambda: "\n".join(
             [
-                f"ok: {now.size} rows are linked{held}; root {now.root.hex()}",
+                f"ok: {counted(now.size, 'row')} linked{held}; root {now.root.hex()}",
                 *([] if claimed is None else _receipt_lines(claimed, signed=not rows)),
             ]
         ),
@@ -105,7 +106,7 @@ def _receipt_lines(receipt: receipts.Receipt, *, signed: bool) -> list[str]:
     lines = [
         f"the log confirms the receipt: {what} of {receipt.owner}, deleted by {receipt.actor}"
         f" at {to_datetime(receipt.at):%Y-%m-%d %H:%M:%S} UTC"
-        f" ({receipt.lines} lines, {receipt.keys} keys, audit row {receipt.row})",
+        f" ({counted(receipt.lines, 'line')}, {counted(receipt.keys, 'key')}, audit row {receipt.row})",
         f"  checked then: {', '.join(receipt.verified)}",
     ]
     if receipt.pending:
@@ -185,12 +186,6 @@ def _read_rows(path: str) -> list[m.AuditRow]:
         raise BrokenAuditChain(f"{path} is not a saved audit log: {error}") from None
 
 
-_AGREE = (
-    "store and bucket agree: {0.restored} lines restored, {0.carried} objects copied,"
-    " {0.removed} of erased lines removed"
-)
-
-
 @click.command(cls=Command, section=OPERATE)
 @click.option("--repair", is_flag=True, help="First copy what is missing between store and bucket.")
 @pass_shell
@@ -231,15 +226,22 @@ def doctor(shell: Shell, repair: bool) -> None:
         lambda: "\n".join(
             [
                 *findings,
-                *([] if mended is None else [_AGREE.format(mended)]),
-                f"{lines} lines readable, {rows} audit rows verified",
+                *([] if mended is None else [_mended(mended)]),
+                f"{counted(lines, 'line')} readable, {counted(rows, 'audit row')} verified",
             ],
         ),
     )
     if findings:
         raise IntegrityError(
-            f"{len(findings)} findings", hint="Keep a copy of the folder before you repair anything."
+            counted(len(findings), "finding"), hint="Keep a copy of the folder before you repair anything."
         )
+
+
+def _mended(found: Any) -> str:
+    return (
+        f"store and bucket agree: {counted(found.restored, 'line')} restored,"
+        f" {counted(found.carried, 'object')} copied, {found.removed} of erased lines removed"
+    )
 
 
 def _compartment_name(compartment: m.CompartmentAnswer | None) -> str | None:

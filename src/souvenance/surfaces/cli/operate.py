@@ -15,7 +15,7 @@ from souvenance.errors import SouvenanceError, Unauthenticated
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.options import OPERATE, Command, Group, listens, pass_shell
-from souvenance.surfaces.cli.output import say, table
+from souvenance.surfaces.cli.output import counted, say, table
 from souvenance.surfaces.cli.session import Shell, what_serves
 from souvenance.surfaces.open_memory import OpenMemory
 
@@ -129,11 +129,9 @@ def status(shell: Shell) -> None:
     def text() -> str:
         where = shell.server or shell.settings.where
         rows = [f"{where}: workspace {answer.workspace}, owner {answer.owner}"]
-        rows += [
-            f"  {compartment.namespace:<20} {compartment.lines:>8} lines" for compartment in answer.namespaces
-        ]
+        rows += [f"  {one.namespace:<20} {counted(one.lines, 'line', 8)}" for one in answer.namespaces]
         if answer.audit_rows is not None:
-            rows.append(f"  audit log            {answer.audit_rows:>8} rows")
+            rows.append(f"  audit log            {counted(answer.audit_rows, 'row', 8)}")
         rows += [*_recall(answer), *_knowledge(answer.knowledge)]
         if answer.model is not None:
             rows += _model(answer.reasoner, answer.model)
@@ -143,7 +141,9 @@ def status(shell: Shell) -> None:
                 " with the same file"
             )
         if answer.uncarried:
-            rows.append(f"  not in the bucket    {answer.uncarried:>8} objects: copied when it answers")
+            rows.append(
+                f"  not in the bucket    {counted(answer.uncarried, 'object', 8)}: copied when it answers"
+            )
         if answer.scrub_pending:
             rows.append("  forgotten bytes wait to be scrubbed: run 'souvenance doctor'")
         return "\n".join(rows)
@@ -185,11 +185,11 @@ def _recall(answer: m.StatusAnswer) -> list[str]:
     kept = _VECTORS.get(answer.vectors, answer.vectors)
     rows = [f"  embedder             {answer.embedder}", f"  vectors              {kept}"]
     if answer.renewing:
-        rows.append(f"  to be reindexed      {answer.renewing:>8} lines")
+        rows.append(f"  to be reindexed      {counted(answer.renewing, 'line', 8)}")
     if answer.waiting:
         rows.append(
-            f"  without a vector     {answer.waiting:>8} lines: found by words until 'souvenance get',"
-            " 'souvenance serve' or 'souvenance reindex' makes it"
+            f"  without a vector     {counted(answer.waiting, 'line', 8)}: found by words until"
+            " 'souvenance get', 'souvenance serve' or 'souvenance reindex' makes it"
         )
     return [*rows, f"  embedder problem     {answer.embedder_trouble}"] if answer.embedder_trouble else rows
 
@@ -202,11 +202,14 @@ def _knowledge(known: m.KnowledgeStatus | None) -> list[str]:
         return []
     more = "" if known.whole else " and more"
     rows = [
-        f"  known of peers       {known.conclusions:>8} conclusions{more} ({known.outdated} outdated,"
-        f" {known.quoted} quoted, {known.reasoned} by dreams), {known.card_lines} lines on cards"
+        f"  known of peers       {counted(known.conclusions, 'conclusion', 8)}{more}"
+        f" ({known.outdated} outdated, {known.quoted} quoted, {known.reasoned} by dreams),"
+        f" {counted(known.card_lines, 'line')} on cards"
     ]
     if known.duplicates:
-        rows.append(f"  said twice           {known.duplicates:>8} conclusions: the next dream merges them")
+        rows.append(
+            f"  said twice           {counted(known.duplicates, 'conclusion', 8)}: the next dream merges them"
+        )
     return rows
 
 

@@ -28,7 +28,7 @@ from souvenance.gate.conversation.resource import NewName
 from souvenance.gate.operation import Operation
 from souvenance.patterns import pattern
 from souvenance.surfaces.cli.options import DATA, Command, pass_shell, recipients
-from souvenance.surfaces.cli.output import progress
+from souvenance.surfaces.cli.output import counted, progress
 from souvenance.surfaces.cli.session import Shell
 from souvenance.surfaces.transfers import ARCHIVE, KINDS, ArchiveFiles
 
@@ -69,14 +69,14 @@ def export_archive(
     result = {"file": str(path), "workspace": workspace, "counts": counts, "waiting": waiting}
 
     def text() -> str:
-        counted = ", ".join(f"{count} {sort}s" for sort, count in counts.items()) or "nothing"
-        rows = [f"{path}: workspace {workspace}, {counted}"]
+        contents = ", ".join(counted(count, sort) for sort, count in counts.items()) or "nothing"
+        rows = [f"{path}: workspace {workspace}, {contents}"]
         if not recipients:
             rows.append("it holds text in the open: keep it where only you can read it, or use --recipient")
         if waiting:
             rows.append(
-                f"{waiting} messages were still to be reasoned about, and what follows from them is not in"
-                " the file: export again when 'souvenance work' or a server is done with them"
+                f"without what follows from {counted(waiting, 'message')} still to be reasoned about:"
+                " export again when 'souvenance work' or a server is done with that"
             )
         return "\n".join(rows)
 
@@ -105,7 +105,8 @@ def import_archive(shell: Shell, path: Path, archives: ArchiveFiles, *, identity
     shell.show(
         {"workspace": workspace, "complete": not taken.conflicts, **msgspec.to_builtins(taken)},
         lambda: (
-            f"workspace {workspace}: {taken.new} records imported, {taken.same} were here already{differ}"
+            f"workspace {workspace}: {counted(taken.new, 'record')} imported,"
+            f" {taken.same} were here already{differ}"
         ),
     )
     if taken.conflicts:
@@ -247,11 +248,9 @@ def _show(shell: Shell, tally: ImportTally, terms: ImportTerms, said: str) -> No
 
 
 def _counts(tally: ImportTally) -> str:
-    counts = [(tally.workspaces, "workspaces"), (tally.peers, "peers"), (tally.sessions, "sessions")]
-    counts += [(tally.messages, "messages"), (tally.conclusions, "conclusions"), (tally.cards, "cards")]
-    first = 0 if tally.workspaces else 1
-    shown = [f"{count} {what}" for count, what in counts[first:5]]
-    return ", ".join([*shown, f"{tally.cards} cards"] if tally.cards else shown)
+    always = ("peer", "session", "message", "conclusion")
+    named = (*(("workspace",) if tally.workspaces else ()), *always, *(("card",) if tally.cards else ()))
+    return ", ".join(counted(getattr(tally, f"{one}s"), one) for one in named)
 
 
 class _Progress:
