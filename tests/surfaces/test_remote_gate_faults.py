@@ -264,14 +264,14 @@ def test_a_proof_is_not_sent_twice():
         assert len(lines) == 1
 
 
-def test_a_new_connection_that_closes_is_not_tried_again():
+def test_a_server_that_closes_every_connection_is_tried_twice_and_no_more():
     def behave(line, number):
         heard(line)
         line.shutdown(socket.SHUT_RDWR)
 
     with port(behave) as (url, lines), reaching(url) as gate:
         in_time(gate)
-        assert len(lines) == 1
+        assert len(lines) == 2
 
 
 def test_connections_are_kept_and_bounded_whatever_the_number_of_callers():

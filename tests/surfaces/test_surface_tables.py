@@ -7,7 +7,7 @@ import pytest
 from souvenance import errors
 from souvenance.errors import SouvenanceError
 from souvenance.surfaces.cli.main import EXIT, INTERNAL, INTERRUPTED, exit_of
-from souvenance.surfaces.http.client_messages import _BY_CODE
+from souvenance.surfaces.http.client import _BY_CODE
 from souvenance.surfaces.http.honcho.door import TEXTS
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES, refused_as
 from souvenance.surfaces.http.routes import REFUSALS, STATUS, status_of

@@ -260,18 +260,18 @@ class _Progress:
         self._done = done
         self._of = "" if total is None else f" of {total}"
         self._in_place = sys.stderr.isatty()
-        self._told = 0
+        self._shown = 0
         self._every = 50 if self._in_place else _TELL_EVERY
 
     def __enter__(self) -> _Progress:
         return self
 
     def __exit__(self, *ended: object) -> None:
-        if self._in_place and self._told:
+        if self._in_place and self._shown:
             click.echo("\r\033[K", err=True, nl=False)
 
     def tell(self, tally: ImportTally) -> None:
-        if tally.seen - self._told >= self._every:
-            self._told = tally.seen
+        if tally.seen - self._shown >= self._every:
+            self._shown = tally.seen
             line = f"{self._done} {tally.seen}{self._of} lines"
             click.echo(f"\r\033[K{line}" if self._in_place else line, err=True, nl=not self._in_place)

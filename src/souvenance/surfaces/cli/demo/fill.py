@@ -121,7 +121,7 @@ def _receiver_that_refuses() -> Iterator[str]:
         def do_POST(self) -> None:
             self.send_error(HTTPStatus.GONE)
 
-        def log_message(self, *told: object) -> None:
+        def log_message(self, *message: object) -> None:
             """Nothing."""
 
     with HTTPServer(("127.0.0.1", 0), Gone) as server:

@@ -63,7 +63,7 @@ _STATUSES = {
     "500": "Something stored can't be read",
     "503": "The store is out of reach, or the server is busy",
 }
-_REFUSED = {status: answer(told, _ERROR) for status, told in _STATUSES.items()}
+_REFUSED = {status: answer(meaning, _ERROR) for status, meaning in _STATUSES.items()}
 
 
 def _posted(name: str, summary: str, media: str = _FORM, status: str = "200") -> dict[str, Any]:
