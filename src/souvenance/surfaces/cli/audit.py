@@ -34,9 +34,7 @@ def audit() -> None:
 
 @audit.command("list")
 @click.option("--first", type=click.IntRange(0), default=0, show_default=True, help="Start at this row.")
-@click.option(
-    "--limit", type=click.IntRange(1), default=None, help="Print at most this many rows [default: all]."
-)
+@click.option("--limit", type=click.IntRange(1), help="Print at most this many rows [default: all].")
 @pass_shell
 def list_(shell: Shell, first: int, limit: int | None) -> None:
     """Print rows of the log. 'verify --rows' reads what --json prints."""
@@ -124,12 +122,8 @@ def checkpoint(shell: Shell) -> None:
 
 @audit.command()
 @click.argument("seq", type=click.IntRange(0), required=False)
-@click.option(
-    "--old", type=click.IntRange(0), default=None, help="Prove that the log only grew since it had this size."
-)
-@click.option(
-    "--size", type=click.IntRange(0), default=None, help="Prove it for this size of the log [default: now]."
-)
+@click.option("--old", type=click.IntRange(0), help="Prove that the log only grew since it had this size.")
+@click.option("--size", type=click.IntRange(0), help="Prove it for this size of the log [default: now].")
 @pass_shell
 def proof(shell: Shell, seq: int | None, old: int | None, size: int | None) -> None:
     """Prove that row SEQ is in the log, or that the log only grew."""

@@ -31,7 +31,7 @@ _CATCH_UP_SECONDS = 0.2
 """For what was put while no server ran: a question loads the embedder anyway, unlike `put`."""
 
 _namespaces = click.option(
-    "--namespaces", "-n", type=NAMES, default=None, help="Only these namespaces, separated by commas."
+    "--namespaces", "-n", type=NAMES, help="Only these namespaces, separated by commas."
 )
 
 

@@ -28,11 +28,7 @@ _VECTORS = {
 
 
 @click.command(cls=Command, section=OPERATE)
-@click.option(
-    "--rebind",
-    is_flag=True,
-    help="Switch the folder to the store and bucket in the settings.",
-)
+@click.option("--rebind", is_flag=True, help="Switch the folder to the store and bucket in the settings.")
 @pass_shell
 def init(shell: Shell, rebind: bool) -> None:
     """Create the data folder, its keys and the owner's token. Renews an expired owner token."""

@@ -118,9 +118,9 @@ def attenuate(shell: Shell, /, token: str | None, cnf: str | None, **claims: Any
 
 @caps.command()
 @click.argument("token", metavar="[CAP]", required=False)
-@click.option("--jti", default=None, help="The token with this id, and all derived from it.")
-@click.option("--sub", default=None, help="All tokens of this peer so far, and all derived from them.")
-@click.option("--kid", default=None, help="All tokens signed by this key, and all derived from them.")
+@click.option("--jti", help="The token with this id, and all derived from it.")
+@click.option("--sub", help="All tokens of this peer so far, and all derived from them.")
+@click.option("--kid", help="All tokens signed by this key, and all derived from them.")
 @pass_shell
 def revoke(shell: Shell, token: str | None, jti: str | None, sub: str | None, kid: str | None) -> None:
     """Revoke a token, or all tokens of a peer or a signing key.

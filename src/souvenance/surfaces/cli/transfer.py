@@ -121,15 +121,9 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command("import", cls=Command, section=DATA)
 @click.argument("source", metavar="PATH_OR_URL")
-@click.option(
-    "--from",
-    "kind",
-    type=click.Choice(KINDS),
-    default=None,
-    help="The format [default: recognised].",
-)
-@click.option("--peer", default=None, help="Whose memory it becomes [default: your own].")
-@click.option("--namespace", "-n", default=None, help="The namespace to import into.")
+@click.option("--from", "kind", type=click.Choice(KINDS), help="The format [default: recognised].")
+@click.option("--peer", help="Whose memory it becomes [default: your own].")
+@click.option("--namespace", "-n", help="The namespace to import into.")
 @click.option("--key-file", type=_FILE, help="File with the key of a Honcho server [HONCHO_API_KEY].")
 @click.option("--identity", type=_FILE, help="The age key that decrypts an export.")
 @click.option(
