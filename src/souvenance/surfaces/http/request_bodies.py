@@ -13,15 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.requests import Request
 
+from souvenance import errors as e
 from souvenance.domain.limits import Limits
-from souvenance.errors import (
-    BodyTimeout,
-    BodyTooLarge,
-    InvalidInput,
-    RateLimited,
-    ServerBusy,
-    SouvenanceError,
-)
 from souvenance.gate.gate import Gate
 from souvenance.surfaces.http.request_threads import token_of
 
@@ -46,7 +39,7 @@ _KEPT = "kept"
 
 class Body(NamedTuple):
     content: bytes = b""
-    fault: SouvenanceError | None = None
+    fault: e.SouvenanceError | None = None
     """Why it is not all there. Told once the gate has admitted the token: its row is written first."""
 
     def read(self) -> bytes:
@@ -115,7 +108,7 @@ class _HeldBody:
         self._who = who
         try:
             return Body(await self._read(request, most))
-        except SouvenanceError as fault:
+        except e.SouvenanceError as fault:
             self.release()
             return Body(fault=fault)
 
@@ -142,9 +135,9 @@ class _HeldBody:
                 async with asyncio.timeout_at(min(ends, now() + limits.body_stall_seconds)):
                     message = await request.receive()
             except TimeoutError:
-                raise BodyTimeout("the body did not arrive in time") from None
+                raise e.BodyTimeout("the body did not arrive in time") from None
             if message["type"] != "http.request":
-                raise InvalidInput("the connection was closed before the body was there")
+                raise e.InvalidInput("the connection was closed before the body was there")
             chunks.append(message.get("body", b""))
             size += len(chunks[-1])
             self._grow(size, most)
@@ -154,7 +147,7 @@ class _HeldBody:
     def _grow(self, size: int, most: int) -> None:
         """Have room for so many bytes in all."""
         if size > most:
-            raise BodyTooLarge(f"the body is larger than {most} bytes")
+            raise e.BodyTooLarge(f"the body is larger than {most} bytes")
         if size > self._bytes:
             self.bodies.room.take(self._who, size - self._bytes)
             self._bytes = size
@@ -179,18 +172,18 @@ class BodyBudget:
     def take(self, who: str, count: int) -> None:
         """Raises: RateLimited if their share is used up, ServerBusy if all is."""
         if self._taken[who] + count > self.share:
-            raise RateLimited(
+            raise e.RateLimited(
                 f"requests of this token hold {self._taken[who]} bytes already", retry_after=_RETRY_SECONDS
             )
         if count > self._free:
-            raise ServerBusy("other requests use all memory for bodies", retry_after=_RETRY_SECONDS)
+            raise e.ServerBusy("other requests use all memory for bodies", retry_after=_RETRY_SECONDS)
         self._free -= count
         self._taken[who] += count
 
     def keep(self, who: str, count: int) -> None:
         """Move so much to the account of what is kept beyond its request. Raises: ServerBusy."""
         if self._taken[_KEPT] + count > self.share:
-            raise ServerBusy("other files are being imported", retry_after=_RETRY_SECONDS)
+            raise e.ServerBusy("other files are being imported", retry_after=_RETRY_SECONDS)
         self._taken[_KEPT] += count
         self._taken[who] -= count
 
