@@ -33,7 +33,7 @@ from souvenance.gate.conversation.resource import BareListAnswer, Done, Note, Op
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
-from souvenance.http_client import authorities, by_environment, proxy_of
+from souvenance.http_client import authorities, bounded, by_environment, proxy_of
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
 from souvenance.surfaces.http.routes import IN_HEADER, REPEATED, ROUTES, WITH_FILE, Route
 from souvenance.version import __version__
@@ -63,17 +63,12 @@ NO_SUCH_PATH = ("there is no such path", "Not Found")
 class RemoteGate:
     """A gate behind a URL, for any number of threads: it answers and raises what the gate there does.
 
-    `timeout` is what a call has for each of its steps, and for the whole of an answer that has begun;
-    `connect_timeout`, if less, to reach the server. Calls wait for one of the `connections`.
+    `timeout` is what a call has for each of its steps, and for the whole of an answer that has begun. Calls
+    wait for one of the `connections`.
     """
 
     def __init__(
-        self,
-        url: str,
-        *,
-        timeout: float = _TIMEOUT_SECONDS,
-        connect_timeout: float | None = None,
-        connections: int = _CONNECTIONS,
+        self, url: str, *, timeout: float = _TIMEOUT_SECONDS, connections: int = _CONNECTIONS
     ) -> None:
         """Raises: ServerUnreachable if that is no URL, Misconfigured if the environment spoils it."""
         try:
@@ -84,7 +79,6 @@ class RemoteGate:
         self._address = f"{base.scheme}://{base.netloc.decode()}{_path_of(base)}"
         self._headers = _HEADERS | _named_in(base)
         self._timeout = timeout
-        self._connect_timeout = connect_timeout
         self._transport = _transport(url, connections)
         self._closed = False
 
@@ -139,19 +133,15 @@ class RemoteGate:
                 f"{self._address}{sent.path}",
                 content=sent.body,
                 headers=headers,
-                extensions={"timeout": self._timeouts(seconds)},
+                extensions={"timeout": httpx.Timeout(seconds).as_dict()},
             )
             with closing(self._transport.handle_request(request)) as response:
-                return RawAnswer(response.status_code, response.headers, _bounded(response, end))
+                return RawAnswer(response.status_code, response.headers, _content(response, end))
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OverflowError) as error:
             if again and isinstance(error, httpx.RemoteProtocolError | httpx.ReadError | httpx.WriteError):
                 return self._exchange(sent, headers, timeout, again=False)
             reason = str(error) or type(error).__name__
             raise e.ServerUnreachable(f"no answer from the server: {reason}") from error
-
-    def _timeouts(self, seconds: float) -> dict[str, float]:
-        connecting = seconds if self._connect_timeout is None else min(seconds, self._connect_timeout)
-        return {"connect": connecting, "read": seconds, "write": seconds, "pool": seconds}
 
 
 def _transport(url: str, connections: int) -> httpx.HTTPTransport:
@@ -182,20 +172,11 @@ def _named_in(base: httpx.URL) -> dict[str, str]:
     return {"authorization": f"Basic {named}"}
 
 
-def _bounded(response: httpx.Response, end: float) -> bytes:
+def _content(response: httpx.Response, end: float) -> bytes:
     """The body, if it is not too large, too slow or packed. Raises: ServerUnreachable."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise e.ServerUnreachable("the server answers in an encoding that it was not asked for")
-    chunks: list[bytes] = []
-    size = 0
-    for chunk in response.iter_raw():
-        size += len(chunk)
-        if size > MOST_ANSWER_BYTES:
-            raise e.ServerUnreachable(f"the server answers with more than {MOST_ANSWER_BYTES} bytes")
-        if time.monotonic() > end:
-            raise e.ServerUnreachable("no answer from the server: it does not come to an end")
-        chunks.append(chunk)
-    return b"".join(chunks)
+    return b"".join(bounded(response, MOST_ANSWER_BYTES, end, e.ServerUnreachable))
 
 
 def _proving(credentials: Credentials) -> dict[str, str]:
