@@ -198,13 +198,12 @@ def _knowledge(known: m.KnowledgeStatus | None) -> list[str]:
         return []
     more = "" if known.whole else " and more"
     rows = [
-        f"  known of peers       {counted(known.conclusions, 'conclusion', 8)}{more}"
-        f" ({known.outdated} outdated, {known.quoted} quoted, {known.reasoned} by dreams),"
-        f" {counted(known.card_lines, 'line')} on cards"
+        f"  known of peers       {known.conclusions:>8} conclusions{more} ({known.outdated} outdated,"
+        f" {known.quoted} quoted, {known.reasoned} by dreams), {known.card_lines} lines on cards"
     ]
     if known.duplicates:
         rows.append(
-            f"  said twice           {counted(known.duplicates, 'conclusion', 8)}: the next dream merges them"
+            f"  said twice           {known.duplicates:>8} conclusions: the next dream merges them"
         )
     return rows
 
