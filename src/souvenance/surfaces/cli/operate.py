@@ -202,9 +202,7 @@ def _knowledge(known: m.KnowledgeStatus | None) -> list[str]:
         f" {known.quoted} quoted, {known.reasoned} by dreams), {known.card_lines} lines on cards"
     ]
     if known.duplicates:
-        rows.append(
-            f"  said twice           {known.duplicates:>8} conclusions: the next dream merges them"
-        )
+        rows.append(f"  said twice           {known.duplicates:>8} conclusions: the next dream merges them")
     return rows
 
 
