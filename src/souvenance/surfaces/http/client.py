@@ -18,7 +18,7 @@ from hashlib import sha256
 from mimetypes import guess_type
 from types import NoneType
 from typing import Any, get_args, get_origin
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 import httpx
 import msgspec
@@ -73,7 +73,8 @@ class RemoteGate:
         """Raises: ServerUnreachable if that is no URL, Misconfigured if the environment spoils it."""
         try:
             base = httpx.URL(url.rstrip("/"))
-        except httpx.InvalidURL as error:
+            urlsplit(url)  # It refuses some that httpx takes.
+        except (httpx.InvalidURL, ValueError) as error:
             raise e.ServerUnreachable(f"no server has that address: {error}") from None
         self._base = base.path.rstrip("/")
         self._address = f"{base.scheme}://{base.netloc.decode()}{_path_of(base)}"
