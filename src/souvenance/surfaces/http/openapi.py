@@ -160,16 +160,12 @@ class Description:
     def operation(self, route: Route) -> dict[str, Any]:
         statuses = [status for status in (route.existing, route.status) if status is not None]
         answers = {str(status): self.answer(route.operation.answer) for status in statuses}
-        described: dict[str, Any] = {
-            "operationId": route.operation.name,
-            "summary": route.summary,
-            "responses": {**answers, **refusals(REFUSALS, refused_as=route.refused_as)},
-        }
-        if parameters := self._parameters(route):
-            described["parameters"] = parameters
+        responses = {**answers, **refusals(REFUSALS, refused_as=route.refused_as)}
+        parameters = self._parameters(route)
+        operation = described(route.operation.name, route.summary, responses, parameters=parameters)
         if route.in_body:
-            described["requestBody"] = self._body(route)
-        return described
+            operation["requestBody"] = self._body(route)
+        return operation
 
     def _parameters(self, route: Route) -> list[dict[str, Any]]:
         schema = self._schema(route.operation.request)
