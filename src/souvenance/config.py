@@ -193,9 +193,9 @@ def _settings(values: Mapping[str, str], home: Path, found: Mapping[str, Given])
     )
 
 
-def _store(told: str | None) -> str | None:
-    if not told or told.startswith(("postgresql://", "postgres://", "@")):
-        return told or None
+def _store(address: str | None) -> str | None:
+    if not address or address.startswith(("postgresql://", "postgres://", "@")):
+        return address or None
     raise Misconfigured(
         "SOUVENANCE_STORE is no address of a PostgreSQL database",
         hint="Write postgresql://USER:PASSWORD@HOST:5432/DATABASE, or @FILE with a file that says so; "
@@ -203,13 +203,13 @@ def _store(told: str | None) -> str | None:
     )
 
 
-def _vectors(told: str | None, store: str | None) -> str:
-    if told == PGVECTOR and not store:
+def _vectors(chosen: str | None, store: str | None) -> str:
+    if chosen == PGVECTOR and not store:
         raise Misconfigured(
             "SOUVENANCE_VECTORS=pgvector needs a store in PostgreSQL",
             hint="Set SOUVENANCE_STORE to its address, or leave out SOUVENANCE_VECTORS.",
         )
-    return told or AUTO
+    return chosen or AUTO
 
 
 def _telemetry(environment: Mapping[str, str]) -> TelemetrySettings:

@@ -121,10 +121,10 @@ def others_may(status: os.stat_result, rights: int = OTHERS) -> bool:
 
 def translation(what: str, error: OSError) -> StorageUnavailable:
     """The system's error as ours."""
-    told = f"{what}: {error.strerror}"
+    detail = f"{what}: {error.strerror}"
     if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
-        return StorageFull(told)
-    return StorageReadOnly(told, hint="Make it writable for this user.")
+        return StorageFull(detail)
+    return StorageReadOnly(detail, hint="Make it writable for this user.")
 
 
 def sync_folder(folder: Path) -> None:

@@ -30,7 +30,7 @@ from souvenance.hermes.configuration import KEYS, ProviderSetting
 from souvenance.memory import asynchronous, results, sync
 from souvenance.surfaces.cli.main import exit_of
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
-from souvenance.surfaces.http.routes import ROUTES, STATUS, WITH_FILE, Route, status_of
+from souvenance.surfaces.http.routes import REFUSALS, ROUTES, STATUS, WITH_FILE, Route, status_of
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 _PART = re.compile(r"(?<=<!-- made: )(\w+)( -->\n).*?(?=<!-- end -->)", re.S)
@@ -124,8 +124,8 @@ def routes() -> str:
 
 
 def refusals() -> str:
-    """What every route may answer."""
-    return _refusals(ROUTES[0], _everywhere(ROUTES)) + "\n"
+    """What routes may refuse with."""
+    return _refusals(ROUTES[0]) + "\n"
 
 
 def parts() -> str:
@@ -138,7 +138,7 @@ def honcho_routes() -> str:
 
 
 def honcho_refusals() -> str:
-    return _refusals(HONCHO_ROUTES[0], _everywhere(HONCHO_ROUTES)) + "\n"
+    return _refusals(HONCHO_ROUTES[0]) + "\n"
 
 
 def honcho_parts() -> str:
@@ -196,14 +196,11 @@ def _structure(info: kinds.StructType) -> str:
 def _route(route: Route, table: tuple[Route, ...]) -> str:
     operation = route.operation
     right = f"right `{operation.need.op}`" if operation.need.op else "any cap"
-    common = _everywhere(table)
-    own = _refusals(route, [kind for kind in route.errors if kind not in common])
     told = [
         f"### {route.method} {route.path}\n",
         f"{route.summary}. Operation `{operation.name}`, {right}.\n",
         _asked(route),
         _answered(route, named=table is HONCHO_ROUTES),
-        *([f"Also refused with {own}.\n"] if own else []),
     ]
     return "\n".join(told)
 
@@ -239,13 +236,9 @@ def _answered(route: Route, *, named: bool) -> str:
     return f"Answers {told}: {whole}.\n"
 
 
-def _everywhere(table: tuple[Route, ...]) -> list[type[errors.SouvenanceError]]:
-    return [kind for kind in table[0].errors if all(kind in route.errors for route in table)]
-
-
-def _refusals(route: Route, found: list[type[errors.SouvenanceError]]) -> str:
+def _refusals(route: Route) -> str:
     by_status: dict[int, list[str]] = {}
-    for kind in found:
+    for kind in REFUSALS:
         by_status.setdefault(route.refused_as(kind), []).append(f"`{kind.code}`")
     return "; ".join(f"{status} {', '.join(sorted(by_status[status]))}" for status in sorted(by_status))
 

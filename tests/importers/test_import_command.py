@@ -1,6 +1,7 @@
 """`souvenance import` as its users meet it."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -33,7 +34,7 @@ def talk(tmp_path):
 
 def test_an_import_says_what_came_in_what_was_there_and_what_was_left_out(home, talk):
     assert souvenance("import", str(talk), home=home).out == (
-        f"from {talk}: 2 peers, 1 sessions, 2 messages, 0 conclusions\n"
+        f"from {talk}: 2 peers, 1 session, 2 messages, 0 conclusions\n"
         "  left out: 1 messages of the system and of tools\n"
     )
     assert "  2 were there already\n" in souvenance("import", str(talk), home=home).out
@@ -42,9 +43,8 @@ def test_an_import_says_what_came_in_what_was_there_and_what_was_left_out(home, 
 def test_the_owner_of_the_cap_is_who_speaks_unless_somebody_is_named(home, talk):
     souvenance("import", str(talk), home=home)
     souvenance("import", str(talk), "--peer", "ann", "--workspace", "hers", "-n", "travel", home=home)
-    compartments = {
-        line.split()[0] for line in souvenance("status", home=home).out.splitlines() if "lines" in line
-    }
+    status = souvenance("status", home=home).out
+    compartments = re.findall(r"^  (\S+) +\d+ lines?$", status, re.MULTILINE)
     assert "default" in compartments
     hers = souvenance("audit", "list", "--workspace", "hers", "--json", home=home).rows()
     assert any("travel" in row["namespaces"] for row in hers)

@@ -380,7 +380,7 @@ def test_the_command_line_rebuilds_repairs_and_tells(home, tmp_path):
     assert souvenance("--json", "status", home=home, settings=settings).json()["uncarried"] == 0
     new = copied_key(home, tmp_path / "new")
     told = souvenance("rebuild", home=new, settings=settings).out
-    assert "1 lines are back" in told
+    assert "1 line restored" in told
     assert "the audit log" in told
     assert "not empty" in souvenance("rebuild", home=new, settings=settings, exit_code=None).err
     assert "pears" in souvenance("get", "pears", home=new, settings=settings).out

@@ -174,7 +174,7 @@ def test_a_folder_moves_with_its_keys(home, tmp_path):
     souvenance("put", "The boat is red.", home=home)
     there = tmp_path / "there"
     told = souvenance("migrate", str(home), str(there), home=home)
-    assert "copied and verified, 1 lines" in told.out
+    assert "copied and verified, 1 line" in told.out
     assert "The boat is red." in souvenance("get", "boat", home=there).out
     assert souvenance("doctor", home=there).exit_code == 0
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in there.iterdir())

@@ -15,7 +15,7 @@ def test_an_export_says_how_many_messages_were_still_to_be_reasoned_about(home, 
     with mine(home, **settings_of(home)) as me:
         me.say(*SAID)
     told = souvenance("export", str(archive), home=home).out
-    assert "3 messages were still to be reasoned about" in told
+    assert "3 messages still to be reasoned about" in told
     souvenance("import", str(archive), home=other)
     with mine(other, **settings_of(other)) as there, there.installation._store.read() as tx:
         assert tx.work.owed("default", REASONING, limit=100) == []

@@ -177,7 +177,7 @@ def test_rotating_the_keys_keeps_every_line_readable(tmp_path):
     ids = [souvenance("put", f"line {number}", "-n", "travel", home=home).out.strip() for number in range(2)]
     before = (home / "root.key").read_text()
     told = souvenance("key", "rotate", home=home).out
-    assert told == "1 namespaces have a new key, 3 keys are wrapped by a new root key\n"
+    assert told == "new keys for 1 namespace, 3 keys wrapped by a new root key\n"
     assert (home / "root.key").read_text() != before
     ids.append(souvenance("put", "line 2", "-n", "travel", home=home).out.strip())
     for number, line in enumerate(ids):

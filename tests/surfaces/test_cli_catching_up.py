@@ -36,7 +36,7 @@ def test_a_line_waits_for_its_vector_until_the_first_question(command, home):
     command("put", "hotel in Chengdu")
     assert vectors(home) == 0
     assert re.search(
-        r"without a vector +1 lines: found by words until 'souvenance get'", command("status").out
+        r"without a vector +1 line: found by words until 'souvenance get'", command("status").out
     )
     [line] = command("--json", "get", "a place to sleep", "--explain").json()["lines"]
     assert line["explanation"]["signals"]["meaning"]["value"] > 0

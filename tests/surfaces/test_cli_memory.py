@@ -151,7 +151,7 @@ def test_forget_says_what_went_and_where_the_receipt_is(command, compartment):
     line = command("put", "Trip to Chengdu", "-n", compartment).out.strip()
     told = command("forget", line, "--yes")
     assert re.fullmatch(
-        r"forgot 1 lines and 0 keys; bytes (gone|go when no other process holds the store); audit row \d+\n",
+        r"forgot 1 line and 0 keys; bytes (gone|go when no other process holds the store); audit row \d+\n",
         told.out,
     )
     assert command("line", line, exit_code=6).err.startswith("not_found: ")
@@ -176,7 +176,7 @@ def test_status_says_what_is_stored_for_whom(command, compartment):
     command("put", "hello", "-n", compartment)
     told = command("status").out
     assert "workspace default, owner owner" in told
-    assert re.search(rf"  {compartment} +1 lines", told)
+    assert re.search(rf"  {compartment} +1 line", told)
     assert "  embedder             none: search is by words alone (SOUVENANCE_EMBEDDER=none)" in told
     assert {"namespace": compartment, "lines": 1} in command("--json", "status").json()["namespaces"]
 

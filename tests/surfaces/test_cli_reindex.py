@@ -80,8 +80,8 @@ def test_lines_get_the_vectors_of_an_embedder_that_is_new(tmp_path):
         store.execute(
             "INSERT INTO vectors SELECT workspace, owner, namespace, 'another', 1, id, x'00' FROM terms"
         )
-    assert re.search(r"without a vector +1 lines", command("status").out)
-    assert command("reindex").out == "1 lines reindexed, 1 vectors made, 1 old vectors dropped\n"
+    assert re.search(r"without a vector +1 line", command("status").out)
+    assert command("reindex").out == "1 line reindexed, 1 vector made, 1 old vector dropped\n"
     assert "without a vector" not in command("status").out
     assert "another" not in spaces(home)
     why = command("--json", "get", "a place to sleep", "--explain").json()["lines"][0]["explanation"]
@@ -102,5 +102,5 @@ def test_an_embedder_out_of_reach_is_told_and_what_is_made_stays_made(tmp_path):
     command("put", "hotel in Chengdu")
     spoil(home)
     told = command("reindex", exit_code=9)
-    assert "1 lines wait for their vectors: " in told.err
+    assert "1 line without a vector: " in told.err
     assert found(command, "hotel") == ["hotel in Chengdu"]

@@ -16,7 +16,7 @@ def minted(command, name):
 
 def test_what_is_remembered_goes_along_once(command, name, minted):
     told = command("rename", name, f"{name}-b")
-    assert told.out == f"workspace default: 1 lines of {name} are {name}-b's now\n"
+    assert told.out == f"workspace default: 1 line of {name} moved to {name}-b\n"
     other = command("cap", "mint", "--sub", f"{name}-b", "--ops", "get", "--namespaces", "*").out.strip()
     assert "Trip to Chengdu" in command("get", "Chengdu", "--cap", other).out
     assert command("get", "Chengdu", "--cap", minted).out == "(nothing)\n"

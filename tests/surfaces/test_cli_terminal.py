@@ -40,7 +40,7 @@ def test_a_yes_on_the_terminal_erases_and_an_end_of_input_does_not(home, walks):
     assert on_terminal("forget", walks[0], home=home, answer="\x04")[0] == 130
     assert left(home) == 5
     ended, seen = on_terminal("forget", walks[0], home=home, answer="y\n")
-    assert (ended, "forgot 1 lines" in seen) == (0, True)
+    assert (ended, "forgot 1 line" in seen) == (0, True)
     assert left(home) == 4
 
 

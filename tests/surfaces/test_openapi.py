@@ -8,7 +8,7 @@ from starlette.routing import Route
 from processes import PATIENCE_SECONDS
 from souvenance import settings_from
 from souvenance.installation import open_installation
-from souvenance.surfaces.http.app import RouteTree, make_app
+from souvenance.surfaces.http.app import RouteTable, make_app
 from surfaces.door import souvenance
 from surfaces.inhabited import EVERY_ROUTE, RIGHT, inhabited, right
 
@@ -110,18 +110,11 @@ def served(tmp_path_factory):
     try:
         found = []
         for route in make_app(installation.gate)._app.routes:
-            found += everything_under(route._root) if isinstance(route, RouteTree) else [route]
+            found += route.routes if isinstance(route, RouteTable) else [route]
         assert all(isinstance(route, Route) for route in found)
         return {(method.lower(), route.path) for route in found for method in route.methods - {"HEAD"}}
     finally:
         installation.close()
-
-
-def everything_under(node):
-    yield from (route for route, _ in node.ending.values())
-    for child in (*node.named.values(), node.parameter):
-        if child is not None:
-            yield from everything_under(child)
 
 
 def listed(document):

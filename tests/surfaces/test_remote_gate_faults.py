@@ -264,14 +264,14 @@ def test_a_proof_is_not_sent_twice():
         assert len(lines) == 1
 
 
-def test_a_new_connection_that_closes_is_not_tried_again():
+def test_a_server_that_closes_every_connection_is_tried_twice_and_no_more():
     def behave(line, number):
         heard(line)
         line.shutdown(socket.SHUT_RDWR)
 
     with port(behave) as (url, lines), reaching(url) as gate:
         in_time(gate)
-        assert len(lines) == 1
+        assert len(lines) == 2
 
 
 def test_connections_are_kept_and_bounded_whatever_the_number_of_callers():
@@ -310,13 +310,13 @@ def test_as_many_are_asked_at_once_as_there_may_be_connections_and_those_nobody_
         assert until(lambda: len(gone) >= 23)
 
 
-def test_an_address_that_does_not_answer_at_all_costs_the_connect_timeout():
+def test_an_address_that_does_not_answer_at_all_costs_the_timeout():
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
         waiting = [socket.socket() for _ in range(8)]
         for one in waiting:
             one.setblocking(False)
             one.connect_ex(full.getsockname())
-        with reaching(f"http://127.0.0.1:{full.getsockname()[1]}", connect_timeout=SHORT) as gate:
+        with reaching(f"http://127.0.0.1:{full.getsockname()[1]}", timeout=SHORT) as gate:
             assert "timed out" in in_time(gate).detail
         for one in waiting:
             one.close()

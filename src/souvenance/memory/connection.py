@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from souvenance.domain import capability
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.errors import CapMalformed, CapMissing, MemoryClosed, Misconfigured, Unavailable
 from souvenance.extras import install
+from souvenance.gate.conversation.resource import ResponsePage
 from souvenance.gate.messages import Attenuate, Request, checked
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
@@ -29,6 +30,7 @@ _START_WORK_SECONDS = 1.0
 _FINISH_WORK_SECONDS = 5.0
 """How long closing waits for background work. The rest is done when the folder is opened again."""
 _REPLICATE_SECONDS = 5.0
+_PAGE = 100
 
 
 class Connection:
@@ -77,6 +79,18 @@ class Connection:
             with self._changed:
                 self._calls -= 1
                 self._changed.notify_all()
+
+    def ask(self, operation: Operation, **fields: Any) -> Any:
+        """The gate's answer to a request about the workspace with these fields. Raises: SouvenanceError."""
+        return self.call(operation, operation.request(workspace_id=self.workspace, **fields))
+
+    def pages(self, operation: Operation, **fields: Any) -> Iterator[Any]:
+        """All items of a list, read in pages as they are needed. Raises: SouvenanceError."""
+        number = pages = 1
+        while number <= pages:
+            page: ResponsePage = self.ask(operation, page=number, size=_PAGE, **fields)
+            yield from page.items
+            number, pages = number + 1, page.pages
 
     def close(self, *, finish: bool) -> None:
         """Refuse new calls, wait for those under way, and close. A second time does nothing."""

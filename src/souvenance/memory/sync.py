@@ -3,62 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from souvenance.domain.limits import RECALL_DEFAULT
 from souvenance.domain.names import DEFAULT_KIND, DEFAULT_NAMESPACE
 from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation.chat import ASK_PEER, ASK_WORKSPACE, AskPeer, AskWorkspace, ChatAnswer
-from souvenance.gate.conversation.conclusions import (
-    ADD_CONCLUSIONS,
-    LIST_CONCLUSIONS,
-    QUERY_CONCLUSIONS,
-    AddConclusions,
-    ConclusionPage,
-    Conclusions,
-    ListConclusions,
-    NewConclusion,
-    QueryConclusions,
+from souvenance.gate.conversation import (
+    chat,
+    conclusions,
+    context,
+    messages,
+    peers,
+    queue,
+    sessions,
 )
-from souvenance.gate.conversation.context import (
-    CONTEXT,
-    PEER_CONTEXT,
-    READ_CARD,
-    WRITE_CARD,
-    PeerCard,
-    PeerContext,
-    ReadCard,
-    SessionContext,
-    WriteCard,
-)
-from souvenance.gate.conversation.messages import (
-    ADD_MESSAGES,
-    LIST_MESSAGES,
-    SEARCH_PEER,
-    SEARCH_SESSION,
-    AddMessages,
-    ListMessages,
-    Messages,
-    NewMessage,
-    SearchPeer,
-    SearchSession,
-)
-from souvenance.gate.conversation.peers import LIST_PEERS, OPEN_PEER, ListPeers, OpenPeer
-from souvenance.gate.conversation.queue import QUEUE_STATUS, Queue, QueueStatus
-from souvenance.gate.conversation.resource import ResponsePage
-from souvenance.gate.conversation.sessions import DELETE_SESSION, LIST_SESSIONS, ListSessions, OfSession
+from souvenance.gate.conversation.chat import Level
+from souvenance.gate.conversation.messages import NewMessage
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.memory.connection import Connection, connect
 from souvenance.memory.results import Conclusion, Context, Forgotten, Line, Message
-
-Level = Literal["minimal", "low", "medium", "high", "max"]
 
 _PAGE = 100
 _POLL_SECONDS = 0.05
@@ -229,18 +199,11 @@ class Memory(LineMethods):
 
     def peers(self) -> Iterator[str]:
         """Iterate over the names of all peers of the workspace."""
-        place = self._connection.workspace
-        return self._names(LIST_PEERS, lambda page: ListPeers(workspace_id=place, page=page, size=_PAGE))
+        return (one.id for one in self._connection.pages(peers.LIST_PEERS))
 
     def sessions(self) -> Iterator[str]:
         """Iterate over the names of all sessions of the workspace."""
-        place = self._connection.workspace
-        return self._names(
-            LIST_SESSIONS, lambda page: ListSessions(workspace_id=place, page=page, size=_PAGE)
-        )
-
-    def _names(self, operation: Operation, asked: Callable[[int], Request]) -> Iterator[str]:
-        return (one.id for one in _pages(self._connection, operation, asked))
+        return (one.id for one in self._connection.pages(sessions.LIST_SESSIONS))
 
     def mint(
         self,
@@ -276,7 +239,7 @@ class Memory(LineMethods):
         """
         end = time.monotonic() + timeout
         while True:
-            left: Queue = self._call(QUEUE_STATUS, QueueStatus(workspace_id=self._connection.workspace))
+            left: queue.Queue = self._connection.ask(queue.QUEUE_STATUS)
             if not left.pending_work_units + left.in_progress_work_units:
                 return True
             if time.monotonic() >= end:
@@ -300,16 +263,12 @@ class Peer(LineMethods):
 
     def search(self, query: str, *, limit: int = 10) -> Sequence[Message]:
         """Return the messages of this peer that answer `query` best."""
-        request = SearchPeer(workspace_id=self._workspace, peer_id=self.name, query=query, limit=limit)
-        answer: Messages = self._ask(SEARCH_PEER, request)
+        answer = self._ask(messages.SEARCH_PEER, query=query, limit=limit)
         return [Message.of(one) for one in answer.messages]
 
     def context(self, query: str | None = None, *, about: str | None = None) -> Context:
         """Return what is known of the peer; with `query`, what matters for it first."""
-        request = PeerContext(
-            workspace_id=self._workspace, peer_id=self.name, target=about, search_query=query
-        )
-        return Context.of(self._ask(PEER_CONTEXT, request))
+        return Context.of(self._ask(context.PEER_CONTEXT, target=about, search_query=query))
 
     def chat(self, question: str, *, about: str | None = None, level: Level = "low") -> str | None:
         """Answer a question about the peer in words: by a model if one is configured, else by quotations.
@@ -317,51 +276,45 @@ class Peer(LineMethods):
         `level` is how hard the model thinks: `minimal`, `low`, `medium`, `high` or `max`. Return `None` if
         nothing is known.
         """
-        return _answer(self._connection, question, level, peer=self.name, about=about)
+        answer: chat.ChatAnswer = self._ask(
+            chat.ASK_PEER, query=question, target=about, reasoning_level=level
+        )
+        return answer.content
 
     def card(self, *, about: str | None = None) -> Sequence[str]:
         """Return the most important facts about the peer."""
-        request = ReadCard(workspace_id=self._workspace, peer_id=self.name, target=about)
-        answer: PeerCard = self._ask(READ_CARD, request)
+        answer: context.PeerCard = self._ask(context.READ_CARD, target=about)
         return answer.peer_card or []
 
     def set_card(self, facts: Sequence[str], *, about: str | None = None) -> Sequence[str]:
         """Replace the card, and return it as it was stored."""
-        request = WriteCard(workspace_id=self._workspace, peer_id=self.name, target=about, peer_card=[*facts])
-        answer: PeerCard = self._ask(WRITE_CARD, request)
+        answer: context.PeerCard = self._ask(context.WRITE_CARD, target=about, peer_card=[*facts])
         return answer.peer_card or []
 
     def conclusions(
         self, query: str | None = None, *, about: str | None = None, limit: int = 10
     ) -> Sequence[Conclusion]:
         """Return what was concluded about the peer: what answers `query` best, or the newest."""
-        place, filters = self._workspace, {"observer_id": self.name, "observed_id": about or self.name}
+        ask, filters = self._connection.ask, {"observer_id": self.name, "observed_id": about or self.name}
         if query is None:
-            listed = ListConclusions(workspace_id=place, filters=filters, size=limit)
-            page: ConclusionPage = self._ask(LIST_CONCLUSIONS, listed)
-            return [Conclusion.of(one) for one in page.items]
-        asked = QueryConclusions(workspace_id=place, filters=filters, query=query, top_k=limit)
-        answer: Conclusions = self._ask(QUERY_CONCLUSIONS, asked)
-        return [Conclusion.of(one) for one in answer.conclusions]
+            found = ask(conclusions.LIST_CONCLUSIONS, filters=filters, size=limit).items
+        else:
+            answer = ask(conclusions.QUERY_CONCLUSIONS, filters=filters, query=query, top_k=limit)
+            found = answer.conclusions
+        return [Conclusion.of(one) for one in found]
 
     def conclude(self, text: str, *, about: str | None = None, session: str | None = None) -> Conclusion:
         """Store a fact about the peer."""
-        stated = NewConclusion(
+        stated = conclusions.NewConclusion(
             content=text, observer_id=self.name, observed_id=about or self.name, session_id=session
         )
         for name in {self.name, about or self.name}:
-            self._ask(OPEN_PEER, OpenPeer(workspace_id=self._workspace, id=name))
-        answer: Conclusions = self._ask(
-            ADD_CONCLUSIONS, AddConclusions(workspace_id=self._workspace, conclusions=[stated])
-        )
+            self._connection.ask(peers.OPEN_PEER, id=name)
+        answer = self._connection.ask(conclusions.ADD_CONCLUSIONS, conclusions=[stated])
         return Conclusion.of(answer.conclusions[0])
 
-    @property
-    def _workspace(self) -> str:
-        return self._connection.workspace
-
-    def _ask(self, operation: Operation, request: Request) -> Any:
-        return self._connection.call(operation, request)
+    def _ask(self, operation: Operation, **fields: Any) -> Any:
+        return self._connection.ask(operation, peer_id=self.name, **fields)
 
 
 class Session:
@@ -398,94 +351,43 @@ class Session:
         """Add up to 100 messages at once, each as the name of who speaks and the text."""
         return self._added([NewMessage(content=text, peer_id=peer) for peer, text in messages], key)
 
-    def _added(self, messages: list[NewMessage], key: str | None) -> Sequence[Message]:
-        request = AddMessages(
-            workspace_id=self._connection.workspace,
-            session_id=self.name,
-            messages=messages,
+    def _added(self, said: list[NewMessage], key: str | None) -> Sequence[Message]:
+        answer = self._ask(
+            messages.ADD_MESSAGES,
+            messages=said,
             idempotency_key=key or token_hex(16),
             namespace=self._namespace,
         )
-        answer: Messages = self._connection.call(ADD_MESSAGES, request)
         return [Message.of(one) for one in answer.messages]
 
     def messages(self) -> Iterator[Message]:
         """Iterate over all messages, oldest first."""
-        place = self._connection.workspace
-        found = _pages(
-            self._connection,
-            LIST_MESSAGES,
-            lambda page: ListMessages(workspace_id=place, session_id=self.name, page=page, size=_PAGE),
-        )
-        return map(Message.of, found)
+        return map(Message.of, self._connection.pages(messages.LIST_MESSAGES, session_id=self.name))
 
     def search(self, query: str, *, limit: int = 10) -> Sequence[Message]:
         """Return the messages that answer `query` best."""
-        request = SearchSession(
-            workspace_id=self._connection.workspace, session_id=self.name, query=query, limit=limit
-        )
-        answer: Messages = self._connection.call(SEARCH_SESSION, request)
+        answer = self._ask(messages.SEARCH_SESSION, query=query, limit=limit)
         return [Message.of(one) for one in answer.messages]
 
     def context(self, query: str | None = None, *, tokens: int | None = None) -> Context:
         """Return what a model should be shown: the summary, the newest messages, and what is known of the
         peer. `tokens` is how much of it fits.
         """
-        request = SessionContext(
-            workspace_id=self._connection.workspace,
-            session_id=self.name,
-            tokens=tokens,
-            search_query=query if self.peer else None,
-            peer_target=self.peer,
-        )
-        return Context.of(self._connection.call(CONTEXT, request))
+        about = {"peer_target": self.peer, "search_query": query} if self.peer else {}
+        return Context.of(self._ask(context.CONTEXT, tokens=tokens, **about))
 
     def chat(self, question: str, *, level: Level = "low") -> str | None:
         """Answer a question from what was said in this session, as `Peer.chat` does."""
-        return _answer(self._connection, question, level, peer=self.peer, session=self.name)
+        whom, asked = ({"peer_id": self.peer}, chat.ASK_PEER) if self.peer else ({}, chat.ASK_WORKSPACE)
+        answer: chat.ChatAnswer = self._ask(asked, query=question, reasoning_level=level, **whom)
+        return answer.content
 
     def delete(self) -> None:
         """Delete the session and its messages for good."""
-        request = OfSession(workspace_id=self._connection.workspace, session_id=self.name)
-        self._connection.call(DELETE_SESSION, request)
+        self._ask(sessions.DELETE_SESSION)
 
-
-def _answer(
-    connection: Connection,
-    question: str,
-    level: Level,
-    *,
-    peer: str | None,
-    about: str | None = None,
-    session: str | None = None,
-) -> str | None:
-    place = connection.workspace
-    told: ChatAnswer
-    if peer is None:
-        whole = AskWorkspace(workspace_id=place, query=question, session_id=session, reasoning_level=level)
-        told = connection.call(ASK_WORKSPACE, whole)
-    else:
-        asked = AskPeer(
-            workspace_id=place,
-            peer_id=peer,
-            query=question,
-            target=about,
-            session_id=session,
-            reasoning_level=level,
-        )
-        told = connection.call(ASK_PEER, asked)
-    return told.content
-
-
-def _pages(connection: Connection, operation: Operation, asked: Callable[[int], Request]) -> Iterator[Any]:
-    """All items, read in pages as they are needed."""
-    number = 1
-    while True:
-        page: ResponsePage = connection.call(operation, asked(number))
-        yield from page.items
-        if number >= page.pages:
-            return
-        number += 1
+    def _ask(self, operation: Operation, **fields: Any) -> Any:
+        return self._connection.ask(operation, session_id=self.name, **fields)
 
 
 def _names(given: str | Sequence[str] | None) -> tuple[str, ...] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -20,7 +21,7 @@ from souvenance.files import others_may
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.options import ACCESS, OPERATE, Command, Group, pass_shell
-from souvenance.surfaces.cli.output import progress, say
+from souvenance.surfaces.cli.output import counted, progress, say
 from souvenance.surfaces.cli.session import Shell, mend
 
 _PAGE = 1000
@@ -33,9 +34,7 @@ def audit() -> None:
 
 @audit.command("list")
 @click.option("--first", type=click.IntRange(0), default=0, show_default=True, help="Start at this row.")
-@click.option(
-    "--limit", type=click.IntRange(1), default=None, help="Print at most this many rows [default: all]."
-)
+@click.option("--limit", type=click.IntRange(1), help="Print at most this many rows [default: all].")
 @pass_shell
 def list_(shell: Shell, first: int, limit: int | None) -> None:
     """Print rows of the log. 'verify --rows' reads what --json prints."""
@@ -85,7 +84,7 @@ def verify_(shell: Shell, checkpoint: str | None, rows: str | None, receipt: str
         answer,
         lambda: "\n".join(
             [
-                f"ok: {now.size} rows are linked{held}; root {now.root.hex()}",
+                f"ok: {counted(now.size, 'row')} linked{held}; root {now.root.hex()}",
                 *([] if claimed is None else _receipt_lines(claimed, signed=not rows)),
             ]
         ),
@@ -105,7 +104,7 @@ def _receipt_lines(receipt: receipts.Receipt, *, signed: bool) -> list[str]:
     lines = [
         f"the log confirms the receipt: {what} of {receipt.owner}, deleted by {receipt.actor}"
         f" at {to_datetime(receipt.at):%Y-%m-%d %H:%M:%S} UTC"
-        f" ({receipt.lines} lines, {receipt.keys} keys, audit row {receipt.row})",
+        f" ({counted(receipt.lines, 'line')}, {counted(receipt.keys, 'key')}, audit row {receipt.row})",
         f"  checked then: {', '.join(receipt.verified)}",
     ]
     if receipt.pending:
@@ -123,12 +122,8 @@ def checkpoint(shell: Shell) -> None:
 
 @audit.command()
 @click.argument("seq", type=click.IntRange(0), required=False)
-@click.option(
-    "--old", type=click.IntRange(0), default=None, help="Prove that the log only grew since it had this size."
-)
-@click.option(
-    "--size", type=click.IntRange(0), default=None, help="Prove it for this size of the log [default: now]."
-)
+@click.option("--old", type=click.IntRange(0), help="Prove that the log only grew since it had this size.")
+@click.option("--size", type=click.IntRange(0), help="Prove it for this size of the log [default: now].")
 @pass_shell
 def proof(shell: Shell, seq: int | None, old: int | None, size: int | None) -> None:
     """Prove that row SEQ is in the log, or that the log only grew."""
@@ -185,12 +180,6 @@ def _read_rows(path: str) -> list[m.AuditRow]:
         raise BrokenAuditChain(f"{path} is not a saved audit log: {error}") from None
 
 
-_AGREE = (
-    "store and bucket agree: {0.restored} lines restored, {0.carried} objects copied,"
-    " {0.removed} of erased lines removed"
-)
-
-
 @click.command(cls=Command, section=OPERATE)
 @click.option("--repair", is_flag=True, help="First copy what is missing between store and bucket.")
 @pass_shell
@@ -231,15 +220,22 @@ def doctor(shell: Shell, repair: bool) -> None:
         lambda: "\n".join(
             [
                 *findings,
-                *([] if mended is None else [_AGREE.format(mended)]),
-                f"{lines} lines readable, {rows} audit rows verified",
+                *([] if mended is None else [_mended(mended)]),
+                f"{counted(lines, 'line')} readable, {counted(rows, 'audit row')} verified",
             ],
         ),
     )
     if findings:
         raise IntegrityError(
-            f"{len(findings)} findings", hint="Keep a copy of the folder before you repair anything."
+            counted(len(findings), "finding"), hint="Keep a copy of the folder before you repair anything."
         )
+
+
+def _mended(found: Any) -> str:
+    return (
+        f"store and bucket agree: {counted(found.restored, 'line')} restored,"
+        f" {counted(found.carried, 'object')} copied, {found.removed} of erased lines removed"
+    )
 
 
 def _compartment_name(compartment: m.CompartmentAnswer | None) -> str | None:

@@ -141,20 +141,16 @@ class _Reach(Struct, frozen=True):
 
 
 @click.command("mcp", cls=Command, section=OPERATE)
-@click.option("--peer", default=None, help="Use this peer's memory instead of your own.")
-@click.option("--via", type=NAMES, default=None, help="Also read what these agents know of the peer.")
-@click.option("--session", default=None, help="The session that new lines belong to.")
-@click.option("--namespace", "-n", default=None, help="Read and write only this namespace.")
-@click.option(
-    "--read", type=NAMES, default=None, help="Read only these namespaces. Without --write, write nothing."
-)
-@click.option("--write", default=None, help="Write only to this namespace.")
+@click.option("--peer", help="Use this peer's memory instead of your own.")
+@click.option("--via", type=NAMES, help="Also read what these agents know of the peer.")
+@click.option("--session", help="The session that new lines belong to.")
+@click.option("--namespace", "-n", help="Read and write only this namespace.")
+@click.option("--read", type=NAMES, help="Read only these namespaces. Without --write, write nothing.")
+@click.option("--write", help="Write only to this namespace.")
 @click.option(
     "--print-config", type=click.Choice(list(CLIENTS)), help="Print the configuration for this client."
 )
-@click.option(
-    "--http", metavar="URL", default=None, help="With --print-config: connect to the server at URL."
-)
+@click.option("--http", metavar="URL", help="With --print-config: connect to the server at URL.")
 @click.option(
     "--with-cap", is_flag=True, help="With --http: send the token in SOUVENANCE_CAP instead of signing in."
 )

@@ -24,14 +24,14 @@ from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.options import END, LINE_ID, MOMENT, NAMES, PEOPLE, REMEMBER, Command, pass_shell
-from souvenance.surfaces.cli.output import Record, confirm, new_file, shown, visible, yes_option
+from souvenance.surfaces.cli.output import Record, confirm, counted, new_file, shown, visible, yes_option
 from souvenance.surfaces.cli.session import Shell
 
 _CATCH_UP_SECONDS = 0.2
 """For what was put while no server ran: a question loads the embedder anyway, unlike `put`."""
 
 _namespaces = click.option(
-    "--namespaces", "-n", type=NAMES, default=None, help="Only these namespaces, separated by commas."
+    "--namespaces", "-n", type=NAMES, help="Only these namespaces, separated by commas."
 )
 
 
@@ -49,27 +49,12 @@ def _of_peer(command: Callable[..., None]) -> Callable[..., None]:
     "--namespace", "-n", default=DEFAULT_NAMESPACE, show_default=True, help="Where to store the line."
 )
 @click.option("--kind", default=DEFAULT_KIND, show_default=True, help="A label of your choice.")
-@click.option(
-    "--id",
-    "line_id",
-    type=LINE_ID,
-    default=None,
-    help="An id (ULID) that you choose, so that a retry adds nothing.",
-)
-@click.option("--session", default=None, help="The session that the line belongs to.")
+@click.option("--id", type=LINE_ID, help="An id (ULID) that you choose, so that a retry adds nothing.")
+@click.option("--session", help="The session that the line belongs to.")
 @click.option("--metadata", default="{}", help="A JSON object. It is stored unencrypted.")
-@click.option("--occurred-at", type=MOMENT, default=None, help="When it happened [default: now].")
+@click.option("--occurred-at", type=MOMENT, help="When it happened [default: now].")
 @pass_shell
-def put(
-    shell: Shell,
-    text: str,
-    namespace: str,
-    kind: str,
-    line_id: str | None,
-    session: str | None,
-    metadata: str,
-    occurred_at: datetime | None,
-) -> None:
+def put(shell: Shell, /, text: str, metadata: str, **fields: Any) -> None:
     """Remember TEXT. Write - to read it from standard input."""
     try:
         extra = msgspec.json.decode(metadata, type=dict[str, Any])
@@ -77,10 +62,7 @@ def put(
         raise InvalidInput(f"--metadata is not a JSON object: {error}") from None
     said = _standard_input() if text == "-" else text
     shell.makes = True
-    request = m.Put(
-        said, namespace, line_id, kind=kind, session=session, metadata=extra, occurred_at=occurred_at
-    )
-    answer = shell.call(o.PUT, request)
+    answer = shell.call(o.PUT, m.Put(said, metadata=extra, **fields))
     shell.show(answer, lambda: f"{answer.id}{'  (was there already)' if answer.duplicate else ''}")
 
 
@@ -110,26 +92,16 @@ def _standard_input() -> str:
 @click.option("--explain", is_flag=True, help="Show why each line was found: its signals and scores.")
 @_of_peer
 @pass_shell
-def get(
-    shell: Shell,
-    query: str | None,
-    namespaces: tuple[str, ...] | None,
-    k: int,
-    since: datetime | None,
-    until: datetime | None,
-    at: datetime | None,
-    floor: bool,
-    explain: bool,
-    peer: str | None,
-) -> None:
+def get(shell: Shell, /, peer: str | None, **fields: Any) -> None:
     """Find the lines that answer QUERY best. Without QUERY, show the newest."""
     shell.peer = peer
-    if query and not shell.is_remote:
+    request = m.Get(**fields)
+    if request.query and not shell.is_remote:
         shell.installation().catch_up(_CATCH_UP_SECONDS)
-    answer = shell.call(o.GET, m.Get(query, namespaces, k, since, until, at, floor, explain))
+    answer = shell.call(o.GET, request)
 
     def text() -> str:
-        if not explain:
+        if not request.explain:
             return shown(map(_recalled, answer.lines))
         rows = [f"{shown([_recalled(line)])}\n{_explained(line.explanation)}" for line in answer.lines]
         return "\n".join(rows) or shown([])
@@ -163,7 +135,7 @@ def _signal(one: m.SignalValue) -> str:
 @click.command("list", cls=Command, section=REMEMBER)
 @_namespaces
 @click.option("--since", type=MOMENT, help=f"Only lines stored since then. {_TIMES}")
-@click.option("--cursor", default=None, help="Continue after the last page: the value that it printed.")
+@click.option("--cursor", help="Continue after the last page: the value that it printed.")
 @click.option(
     "--limit",
     type=click.IntRange(1, LIST_MOST),
@@ -174,18 +146,10 @@ def _signal(one: m.SignalValue) -> str:
 @click.option("--history", is_flag=True, help="Show replaced lines too.")
 @_of_peer
 @pass_shell
-def list_(
-    shell: Shell,
-    namespaces: tuple[str, ...] | None,
-    since: datetime | None,
-    cursor: str | None,
-    limit: int,
-    history: bool,
-    peer: str | None,
-) -> None:
+def list_(shell: Shell, /, peer: str | None, **fields: Any) -> None:
     """List lines, oldest first. The text is shown if the token grants 'get'."""
     shell.peer = peer
-    request = m.List(namespaces, since, cursor, limit, history)
+    request = m.List(**fields)
     answer = shell.call(o.LIST, replace(request, texts=shell.grants("get")))
 
     def text() -> str:
@@ -197,8 +161,12 @@ def list_(
     shell.show(answer, text)
 
 
+def _minute(moment: datetime) -> str:
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}"
+
+
 def _listed(line: m.ListedLine) -> Record:
-    about = f"{line.created_at.astimezone():%Y-%m-%d %H:%M}  [{line.namespace}]  {line.kind}"
+    about = f"{_minute(line.created_at)}  [{line.namespace}]  {line.kind}"
     said = _UNREAD if line.text is None else quoted(named(line.trust), line.text)
     return Record(line.id, about, said, f"(replaced by {line.invalidated_by})" if line.invalidated_by else "")
 
@@ -215,9 +183,8 @@ def line(shell: Shell, line_id: str, peer: str | None) -> None:
     def text() -> str:
         replaced = f"\nreplaced by {answer.invalidated_by}" if answer.invalidated_by else ""
         replaces = f"\nreplaces {answer.supersedes}" if answer.supersedes else ""
-        when = f"{answer.created_at.astimezone():%Y-%m-%d %H:%M}"
         said = visible(quoted(named(answer.trust), answer.text))
-        return f"{when}  [{answer.namespace}]  {said}{replaces}{replaced}"
+        return f"{_minute(answer.created_at)}  [{answer.namespace}]  {said}{replaces}{replaced}"
 
     shell.show(answer, text)
 
@@ -261,9 +228,9 @@ def correct(shell: Shell, line_id: str, text: str | None, peer: str | None) -> N
 
 
 @click.command(cls=Command, section=REMEMBER)
-@click.argument("line_id", metavar="ID", type=LINE_ID, required=False)
-@click.option("--namespace", "-n", default=None, help="Erase everything in this namespace.")
-@click.option("--owner", default=None, help="Erase everything of this owner.")
+@click.argument("id", type=LINE_ID, required=False)
+@click.option("--namespace", "-n", help="Erase everything in this namespace.")
+@click.option("--owner", help="Erase everything of this owner.")
 @_of_peer
 @click.option("--dry-run", is_flag=True, help="Show what would be erased. Erase nothing.")
 @yes_option
@@ -275,18 +242,11 @@ def correct(shell: Shell, line_id: str, text: str | None, peer: str | None) -> N
 )
 @pass_shell
 def forget(
-    shell: Shell,
-    line_id: str | None,
-    namespace: str | None,
-    owner: str | None,
-    peer: str | None,
-    dry_run: bool,
-    yes: bool,
-    receipt: Path | None,
+    shell: Shell, /, peer: str | None, dry_run: bool, yes: bool, receipt: Path | None, **what: Any
 ) -> None:
     """Erase a line, a namespace or an owner for good. Shows what will be erased and asks first."""
     shell.peer = peer
-    request = m.Forget(line_id, namespace, owner)
+    request = m.Forget(**what)
     if dry_run or not yes:
         would: m.ForgetAnswer = shell.call(o.FORGET, replace(request, dry_run=True))
         if dry_run:
@@ -302,14 +262,15 @@ def forget(
         scrubbed = "bytes gone" if answer.scrubbed else "bytes go when no other process holds the store"
         row = receipts.read_unverified(answer.receipt).row
         kept = f"; receipt in {receipt}" if receipt else ""
-        return f"forgot {answer.lines} lines and {answer.keys} keys; {scrubbed}; audit row {row}{kept}"
+        erased = f"{counted(answer.lines, 'line')} and {counted(answer.keys, 'key')}"
+        return f"forgot {erased}; {scrubbed}; audit row {row}{kept}"
 
     shell.show(answer, text)
 
 
 def _extent(would: m.ForgetAnswer) -> str:
     places = f" in {', '.join(would.namespaces)}" if would.namespaces else ""
-    return f"{would.lines} {'line' if would.lines == 1 else 'lines'}{places}"
+    return f"{counted(would.lines, 'line')}{places}"
 
 
 def _newest(would: m.ForgetAnswer) -> str:
@@ -317,9 +278,7 @@ def _newest(would: m.ForgetAnswer) -> str:
         return ""
     rows = shown(
         Record(
-            one.id,
-            f"{one.created_at.astimezone():%Y-%m-%d %H:%M}  [{one.namespace}]",
-            _UNREAD if one.text is None else one.text,
+            one.id, f"{_minute(one.created_at)}  [{one.namespace}]", _UNREAD if one.text is None else one.text
         )
         for one in would.newest
     )
@@ -345,7 +304,7 @@ def rename(shell: Shell, old: str, new: str, yes: bool) -> None:
     def text() -> str:
         if not lines:
             return f"workspace {workspace}: nothing is remembered of {old}"
-        return f"workspace {workspace}: {lines} lines of {old} are {new}'s now"
+        return f"workspace {workspace}: {counted(lines, 'line')} of {old} moved to {new}"
 
     shell.show({"workspace": workspace, "lines": lines}, text)
 

@@ -15,8 +15,9 @@ from souvenance.errors import SouvenanceError, Unauthenticated
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.options import OPERATE, Command, Group, listens, pass_shell
-from souvenance.surfaces.cli.output import say, table
-from souvenance.surfaces.cli.session import OpenMemory, Shell, what_serves
+from souvenance.surfaces.cli.output import counted, say, table
+from souvenance.surfaces.cli.session import Shell, what_serves
+from souvenance.surfaces.open_memory import OpenMemory
 
 DEFAULT_PORT = 8787
 _VECTORS = {
@@ -27,11 +28,7 @@ _VECTORS = {
 
 
 @click.command(cls=Command, section=OPERATE)
-@click.option(
-    "--rebind",
-    is_flag=True,
-    help="Switch the folder to the store and bucket in the settings.",
-)
+@click.option("--rebind", is_flag=True, help="Switch the folder to the store and bucket in the settings.")
 @pass_shell
 def init(shell: Shell, rebind: bool) -> None:
     """Create the data folder, its keys and the owner's token. Renews an expired owner token."""
@@ -81,26 +78,28 @@ def serve(
         from souvenance.surfaces.http.server import serve as run
 
     shell.makes = True
-    settings, installation = shell.settings, shell.installation()
-    doors = doors_of(
-        settings.chat,
-        installation.sign_ins,
-        installation.browser_sessions,
-        _ServedFiles(shell),
-        owner_cap=installation.owner_cap,
-        public_url=settings.public_url,
-        key=installation.key,
-    )
+    settings, memory = shell.settings, shell.installation()
     run(
-        installation.gate,
+        memory,
+        settings,
         Address(host, port, allow_remote, host_name),
-        installation,
-        settings.telemetry,
-        home=settings.home,
-        made=installation.made,
-        trusted=installation.owner_cap if trust_loopback else None,
-        doors=doors,
+        lambda url: _greet(url, settings.home, memory.made, trusting=trust_loopback),
+        doors=doors_of(memory, settings, _ServedFiles(shell)),
+        trusting=trust_loopback,
     )
+
+
+def _greet(url: str, home: Path, made: bool, *, trusting: bool) -> None:
+    new = " (new: keys and the owner's cap were made, readable by you alone)" if made else ""
+    say(f"Souvenance serves {home}{new} at {url}")
+    say(
+        f'Use it: curl {url}/v1/memory/get -H "Authorization: Bearer $(cat {home}/owner.cap)" '
+        """-d '{"query": "where am I going this weekend?"}'"""
+    )
+    say(f'Honcho\'s clients: Honcho(base_url="{url}", api_key=open("{home}/owner.cap").read().strip())')
+    say("In a browser: souvenance open")
+    if trusting:
+        say("Trusting this machine: any program on it that sends 'Authorization: Bearer local' is the owner.")
 
 
 class _ServedFiles:
@@ -126,11 +125,9 @@ def status(shell: Shell) -> None:
     def text() -> str:
         where = shell.server or shell.settings.where
         rows = [f"{where}: workspace {answer.workspace}, owner {answer.owner}"]
-        rows += [
-            f"  {compartment.namespace:<20} {compartment.lines:>8} lines" for compartment in answer.namespaces
-        ]
+        rows += [f"  {one.namespace:<20} {counted(one.lines, 'line', 8)}" for one in answer.namespaces]
         if answer.audit_rows is not None:
-            rows.append(f"  audit log            {answer.audit_rows:>8} rows")
+            rows.append(f"  audit log            {counted(answer.audit_rows, 'row', 8)}")
         rows += [*_recall(answer), *_knowledge(answer.knowledge)]
         if answer.model is not None:
             rows += _model(answer.reasoner, answer.model)
@@ -140,7 +137,9 @@ def status(shell: Shell) -> None:
                 " with the same file"
             )
         if answer.uncarried:
-            rows.append(f"  not in the bucket    {answer.uncarried:>8} objects: copied when it answers")
+            rows.append(
+                f"  not in the bucket    {counted(answer.uncarried, 'object', 8)}: copied when it answers"
+            )
         if answer.scrub_pending:
             rows.append("  forgotten bytes wait to be scrubbed: run 'souvenance doctor'")
         return "\n".join(rows)
@@ -182,11 +181,11 @@ def _recall(answer: m.StatusAnswer) -> list[str]:
     kept = _VECTORS.get(answer.vectors, answer.vectors)
     rows = [f"  embedder             {answer.embedder}", f"  vectors              {kept}"]
     if answer.renewing:
-        rows.append(f"  to be reindexed      {answer.renewing:>8} lines")
+        rows.append(f"  to be reindexed      {counted(answer.renewing, 'line', 8)}")
     if answer.waiting:
         rows.append(
-            f"  without a vector     {answer.waiting:>8} lines: found by words until 'souvenance get',"
-            " 'souvenance serve' or 'souvenance reindex' makes it"
+            f"  without a vector     {counted(answer.waiting, 'line', 8)}: found by words until"
+            " 'souvenance get', 'souvenance serve' or 'souvenance reindex' makes it"
         )
     return [*rows, f"  embedder problem     {answer.embedder_trouble}"] if answer.embedder_trouble else rows
 
@@ -235,14 +234,16 @@ def work(shell: Shell, port: int | None, host: str, allow_remote: bool, host_nam
         _work(installation)
         return
     with what_serves():
-        from souvenance.surfaces.http.server import Address, tell
+        from souvenance.surfaces.http.server import Address
+        from souvenance.surfaces.http.server import serve as run
 
-    tell(
-        installation.gate,
-        Address(host, port, allow_remote, host_name),
+    address = Address(host, port, allow_remote, host_name)
+    run(
         installation,
-        shell.settings.telemetry,
-        greet=lambda url: say(f"{_GREETING} How it goes: {url}/health"),
+        shell.settings,
+        address,
+        lambda url: say(f"{_GREETING} How it goes: {url}/health"),
+        serving=False,
     )
 
 

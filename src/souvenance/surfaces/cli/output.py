@@ -105,6 +105,11 @@ def _styled(text: str, fg: str | None = None, *, dim: bool | None = None) -> str
     return text if plain else click.style(text, fg=fg, dim=dim)
 
 
+def counted(number: int, what: str, width: int = 0) -> str:
+    """The number with its noun: 1 line, 2 lines."""
+    return f"{number:>{width}} {what if number == 1 else f'{what}s'}"
+
+
 def say(text: str) -> None:
     """Print a line, and end quietly if nobody reads any more."""
     try:

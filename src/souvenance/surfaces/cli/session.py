@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -22,14 +22,13 @@ from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.proof import Bound
 from souvenance.errors import CapMissing, InvalidInput, Misconfigured, Unavailable
 from souvenance.extras import install
-from souvenance.gate.browser_sessions import BrowserSessions
 from souvenance.gate.messages import Attenuate, CapAnswer, Compartments, Request, WhoAmI, checked
-from souvenance.gate.oauth_state import OAuthState
 from souvenance.gate.operation import Operation
 from souvenance.gate.operations import COMPARTMENTS, WHOAMI
 from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
 from souvenance.surfaces.cli.output import say
+from souvenance.surfaces.open_memory import OpenInstallation, OpenMemory
 from souvenance.surfaces.transfers import Transfers
 
 if TYPE_CHECKING:
@@ -46,52 +45,6 @@ class GateCaller(Protocol):
     def bind(self, operation: Operation, request: Request) -> Bound: ...
 
     def call(self, operation: Operation, credentials: Credentials, request: Request) -> Any: ...
-
-
-class OpenMemory(Protocol):
-    """An open data folder, as the composition root gives it."""
-
-    @property
-    def gate(self) -> Any: ...
-
-    @property
-    def owner_cap(self) -> str: ...
-
-    @property
-    def made(self) -> bool: ...
-
-    @property
-    def sign_ins(self) -> OAuthState: ...
-
-    @property
-    def browser_sessions(self) -> BrowserSessions: ...
-
-    def served_at(self) -> str | None: ...
-
-    def key(self, given: str) -> str: ...
-
-    def working(self) -> AbstractContextManager[None]: ...
-
-    def observe(self, observer: Any) -> None: ...
-
-    def announced(self, url: str) -> AbstractContextManager[None]: ...
-
-    def tidy(self) -> bool: ...
-
-    def catch_up(self, seconds: float) -> None: ...
-
-    def settle(self, seconds: float) -> None: ...
-
-    def carry(self, seconds: float) -> None: ...
-
-    def repair(self) -> RepairReport: ...
-
-    def rebuild(self) -> RepairReport: ...
-
-    def close(self) -> None: ...
-
-
-OpenInstallation = Callable[..., OpenMemory]
 
 
 @dataclass

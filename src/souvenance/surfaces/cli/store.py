@@ -14,7 +14,7 @@ from souvenance.gate import archive as p
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.cli.options import DATA, Command, pass_shell, recipients
-from souvenance.surfaces.cli.output import progress
+from souvenance.surfaces.cli.output import counted, progress
 from souvenance.surfaces.cli.session import Shell, mend
 from souvenance.surfaces.transfers import Backup
 
@@ -40,7 +40,7 @@ def backup(
             " Keep it like the key, or encrypt it with --recipient.",
             err=True,
         )
-    shell.show(_contents(file, kept), lambda: f"{file}: {kept.lines} lines, {kept.bytes} bytes")
+    shell.show(_contents(file, kept), lambda: f"{file}: {counted(kept.lines, 'line')}, {kept.bytes} bytes")
 
 
 @click.command("restore", cls=Command, section=DATA)
@@ -59,7 +59,7 @@ def restore(shell: Shell, file: Path, identity: Path | None) -> None:
     result = {**_contents(file, kept), "home": str(home)}
 
     def text() -> str:
-        rows = [f"{home}: {kept.lines} lines restored; 'souvenance doctor' looks at each of them"]
+        rows = [f"{home}: {counted(kept.lines, 'line')} restored; 'souvenance doctor' looks at each of them"]
         if not kept.files:
             rows.append("the backup holds no keys: put root.key and signing.key there before you use it")
         return "\n".join(rows)
@@ -105,7 +105,7 @@ def migrate(shell: Shell, source: str, target: str) -> None:
 
 def _closing(counts: dict[str, int]) -> Iterator[str]:
     rows = sum(counts.values())
-    yield f"{rows} rows of {len(counts)} tables copied and verified, {counts['lines']} lines"
+    yield f"{rows} rows of {len(counts)} tables copied and verified, {counted(counts['lines'], 'line')}"
     if "vectors" not in counts:
         yield (
             "vectors were left out, because the two stores keep them differently:"
@@ -148,7 +148,7 @@ def rebuild(shell: Shell) -> None:
         lambda: "\n".join(
             [
                 *found.findings,
-                f"{found.restored} lines are back",
+                f"{counted(found.restored, 'line')} restored",
                 "Not in a bucket, and so not back:",
                 *(f"  {one}" for one in NOT_REBUILT),
             ]
@@ -156,7 +156,7 @@ def rebuild(shell: Shell) -> None:
     )
     if found.findings:
         raise IntegrityError(
-            f"{len(found.findings)} findings", hint="The bucket still has what did not open."
+            counted(len(found.findings), "finding"), hint="The bucket still has what did not open."
         )
 
 
@@ -183,7 +183,7 @@ def reindex(shell: Shell) -> None:
             bar.update(max(0, _left(before) - _left(latest)))
     if not latest.done:
         raise Unavailable(
-            f"{latest.vectors} lines wait for their vectors: {latest.trouble}",
+            f"{counted(latest.vectors, 'line')} without a vector: {latest.trouble}",
             hint="They are found by words meanwhile. Fix that, then run it again or let a server run.",
         )
     made = {
@@ -194,8 +194,8 @@ def reindex(shell: Shell) -> None:
     shell.show(
         made,
         lambda: (
-            f"{made['lines']} lines reindexed, {made['vectors']} vectors made,"
-            f" {made['old_vectors']} old vectors dropped"
+            f"{counted(made['lines'], 'line')} reindexed, {counted(made['vectors'], 'vector')} made,"
+            f" {counted(made['old_vectors'], 'old vector')} dropped"
         ),
     )
 

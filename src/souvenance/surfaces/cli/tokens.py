@@ -20,7 +20,7 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate import sign_ins as s
 from souvenance.surfaces.cli.options import ACCESS, NAMES, SPAN, Group, pass_shell
-from souvenance.surfaces.cli.output import new_file, one_line, table
+from souvenance.surfaces.cli.output import counted, new_file, one_line, table
 from souvenance.surfaces.cli.session import Shell
 
 
@@ -118,9 +118,9 @@ def attenuate(shell: Shell, /, token: str | None, cnf: str | None, **claims: Any
 
 @caps.command()
 @click.argument("token", metavar="[CAP]", required=False)
-@click.option("--jti", default=None, help="The token with this id, and all derived from it.")
-@click.option("--sub", default=None, help="All tokens of this peer so far, and all derived from them.")
-@click.option("--kid", default=None, help="All tokens signed by this key, and all derived from them.")
+@click.option("--jti", help="The token with this id, and all derived from it.")
+@click.option("--sub", help="All tokens of this peer so far, and all derived from them.")
+@click.option("--kid", help="All tokens signed by this key, and all derived from them.")
 @pass_shell
 def revoke(shell: Shell, token: str | None, jti: str | None, sub: str | None, kid: str | None) -> None:
     """Revoke a token, or all tokens of a peer or a signing key.
@@ -174,8 +174,8 @@ def rotate(shell: Shell, signing: bool) -> None:
         if signing:
             return f"caps are now signed by {answer.kid}; revoke the old key to end its caps"
         summary = (
-            f"{answer.compartments} namespaces have a new key, "
-            f"{answer.rewrapped} keys are wrapped by a new root key"
+            f"new keys for {counted(answer.compartments, 'namespace')},"
+            f" {counted(answer.rewrapped, 'key')} wrapped by a new root key"
         )
         kept = "the old root key was kept because the bucket does not answer: rotate again when it does"
         return f"{summary}\n{kept}" if answer.kept else summary

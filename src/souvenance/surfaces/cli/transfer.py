@@ -28,7 +28,7 @@ from souvenance.gate.conversation.resource import NewName
 from souvenance.gate.operation import Operation
 from souvenance.patterns import pattern
 from souvenance.surfaces.cli.options import DATA, Command, pass_shell, recipients
-from souvenance.surfaces.cli.output import progress
+from souvenance.surfaces.cli.output import counted, progress
 from souvenance.surfaces.cli.session import Shell
 from souvenance.surfaces.transfers import ARCHIVE, KINDS, ArchiveFiles
 
@@ -69,14 +69,14 @@ def export_archive(
     result = {"file": str(path), "workspace": workspace, "counts": counts, "waiting": waiting}
 
     def text() -> str:
-        counted = ", ".join(f"{count} {sort}s" for sort, count in counts.items()) or "nothing"
-        rows = [f"{path}: workspace {workspace}, {counted}"]
+        contents = ", ".join(counted(count, sort) for sort, count in counts.items()) or "nothing"
+        rows = [f"{path}: workspace {workspace}, {contents}"]
         if not recipients:
             rows.append("it holds text in the open: keep it where only you can read it, or use --recipient")
         if waiting:
             rows.append(
-                f"{waiting} messages were still to be reasoned about, and what follows from them is not in"
-                " the file: export again when 'souvenance work' or a server is done with them"
+                f"without what follows from {counted(waiting, 'message')} still to be reasoned about:"
+                " export again when 'souvenance work' or a server is done with that"
             )
         return "\n".join(rows)
 
@@ -105,7 +105,8 @@ def import_archive(shell: Shell, path: Path, archives: ArchiveFiles, *, identity
     shell.show(
         {"workspace": workspace, "complete": not taken.conflicts, **msgspec.to_builtins(taken)},
         lambda: (
-            f"workspace {workspace}: {taken.new} records imported, {taken.same} were here already{differ}"
+            f"workspace {workspace}: {counted(taken.new, 'record')} imported,"
+            f" {taken.same} were here already{differ}"
         ),
     )
     if taken.conflicts:
@@ -120,15 +121,9 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command("import", cls=Command, section=DATA)
 @click.argument("source", metavar="PATH_OR_URL")
-@click.option(
-    "--from",
-    "kind",
-    type=click.Choice(KINDS),
-    default=None,
-    help="The format [default: recognised].",
-)
-@click.option("--peer", default=None, help="Whose memory it becomes [default: your own].")
-@click.option("--namespace", "-n", default=None, help="The namespace to import into.")
+@click.option("--from", "kind", type=click.Choice(KINDS), help="The format [default: recognised].")
+@click.option("--peer", help="Whose memory it becomes [default: your own].")
+@click.option("--namespace", "-n", help="The namespace to import into.")
 @click.option("--key-file", type=_FILE, help="File with the key of a Honcho server [HONCHO_API_KEY].")
 @click.option("--identity", type=_FILE, help="The age key that decrypts an export.")
 @click.option(
@@ -247,11 +242,9 @@ def _show(shell: Shell, tally: ImportTally, terms: ImportTerms, said: str) -> No
 
 
 def _counts(tally: ImportTally) -> str:
-    counts = [(tally.workspaces, "workspaces"), (tally.peers, "peers"), (tally.sessions, "sessions")]
-    counts += [(tally.messages, "messages"), (tally.conclusions, "conclusions"), (tally.cards, "cards")]
-    first = 0 if tally.workspaces else 1
-    shown = [f"{count} {what}" for count, what in counts[first:5]]
-    return ", ".join([*shown, f"{tally.cards} cards"] if tally.cards else shown)
+    always = ("peer", "session", "message", "conclusion")
+    named = (*(("workspace",) if tally.workspaces else ()), *always, *(("card",) if tally.cards else ()))
+    return ", ".join(counted(getattr(tally, f"{one}s"), one) for one in named)
 
 
 class _Progress:
@@ -261,18 +254,18 @@ class _Progress:
         self._done = done
         self._of = "" if total is None else f" of {total}"
         self._in_place = sys.stderr.isatty()
-        self._told = 0
+        self._shown = 0
         self._every = 50 if self._in_place else _TELL_EVERY
 
     def __enter__(self) -> _Progress:
         return self
 
     def __exit__(self, *ended: object) -> None:
-        if self._in_place and self._told:
+        if self._in_place and self._shown:
             click.echo("\r\033[K", err=True, nl=False)
 
     def tell(self, tally: ImportTally) -> None:
-        if tally.seen - self._told >= self._every:
-            self._told = tally.seen
+        if tally.seen - self._shown >= self._every:
+            self._shown = tally.seen
             line = f"{self._done} {tally.seen}{self._of} lines"
             click.echo(f"\r\033[K{line}" if self._in_place else line, err=True, nl=not self._in_place)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from functools import partial
@@ -24,17 +25,8 @@ from starlette.routing import BaseRoute, Match
 from starlette.routing import Route as WebRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from souvenance import errors as e
 from souvenance.decoders import UNREADABLE, settled
-from souvenance.errors import (
-    HostRefused,
-    InvalidInput,
-    MethodNotAllowed,
-    NotFound,
-    SouvenanceError,
-    StorageBusy,
-    StorageUnavailable,
-    Unavailable,
-)
 from souvenance.gate.gate import Gate
 from souvenance.gate.health import METRICS, AskHealth
 from souvenance.pauses import urgent
@@ -125,10 +117,14 @@ def make_app(
         own, honcho = own_routes(gate, threads), honcho_routes(gate, threads)
     others = [(door, door.routes(gate, threads)) for door in doors]
     app = Starlette(
-        routes=[*upkeep, RouteTree([*own, *honcho]), *(route for _, routes in others for route in routes)],
+        routes=[
+            *upkeep,
+            RouteTable([*own, *honcho]),
+            *(route for _, routes in others for route in routes),
+        ],
         lifespan=lifespan,
         exception_handlers={
-            SouvenanceError: _refused,
+            e.SouvenanceError: _refused,
             HTTPException: _unrouted,
             Exception: _unexpected,
         },
@@ -186,7 +182,7 @@ class Guarded:
             check_host(headers.get("host"), self._allowed_hosts)
             if not (scope["path"] in DOCUMENTS and scope["method"] in _LOOKING):
                 check_origin(headers.get("origin"), headers.get("host"))
-        except HostRefused as error:
+        except e.HostRefused as error:
             answer = _refusal(error)
         if self._trusted is not None and from_here(scope, headers):
             scope["souvenance.trusted"] = self._trusted
@@ -214,7 +210,7 @@ async def _answer_or_say_it_stops(answer: ASGIApp, scope: Scope, receive: Receiv
     except asyncio.CancelledError:
         if begun:
             raise
-        stopping = Unavailable(
+        stopping = e.Unavailable(
             "the server is stopping",
             hint="Ask again later. A write may have been kept: repeat it with the same key.",
         )
@@ -246,39 +242,39 @@ def _from_body(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
     try:
         return decoder.decode(body or b"{}")
     except UNREADABLE as error:
-        raise InvalidInput(f"the body can't be read: {error}") from None
+        raise e.InvalidInput(f"the body can't be read: {error}") from None
 
 
 def _from_query(request: Request, route: Route) -> Any:
     fields: dict[str, str] = dict(request.path_params)
     for name, value in request.query_params.multi_items():
         if name in fields:
-            raise InvalidInput(f"{name!r} is given twice")
+            raise e.InvalidInput(f"{name!r} is given twice")
         fields[name] = value
     try:
         return msgspec.convert(fields, settled(route.operation.request), strict=False)
     except msgspec.MsgspecError as error:
-        raise InvalidInput(f"the query can't be read: {error}") from None
+        raise e.InvalidInput(f"the query can't be read: {error}") from None
 
 
-def _refusal(error: SouvenanceError) -> Response:
+def _refusal(error: e.SouvenanceError) -> Response:
     note(error)
     body = {"error": error.code, "detail": error.detail, "hint": error.hint}
     return json_answer(status_of(type(error)), body, refusal_headers(error))
 
 
 async def _refused(request: Request, raised: Exception) -> Response:
-    assert isinstance(raised, SouvenanceError)  # noqa: S101 - Starlette calls this for nothing else
+    assert isinstance(raised, e.SouvenanceError)  # noqa: S101 - Starlette calls this for nothing else
     return _refusal(raised)
 
 
 async def _unrouted(request: Request, raised: Exception) -> Response:
     assert isinstance(raised, HTTPException)  # noqa: S101 - Starlette calls this for nothing else
     if raised.status_code == 405:
-        refusal = _refusal(MethodNotAllowed("this path has no such method"))
+        refusal = _refusal(e.MethodNotAllowed("this path has no such method"))
         refusal.headers.update(raised.headers or {})
         return refusal
-    return _refusal(NotFound("there is no such path", hint="See /openapi.json."))
+    return _refusal(e.NotFound("there is no such path", hint="See /openapi.json."))
 
 
 async def _unexpected(request: Request, raised: Exception) -> Response:
@@ -290,68 +286,33 @@ async def _unexpected(request: Request, raised: Exception) -> Response:
 _FOUND = "souvenance.route"
 
 
-class _Segment:
-    """One segment: what may follow it, by name or as a parameter, and the routes that end here by method."""
-
-    def __init__(self) -> None:
-        self.named: dict[str, _Segment] = {}
-        self.parameter: _Segment | None = None
-        self.ending: dict[str, tuple[WebRoute, tuple[str, ...]]] = {}
-
-
-class RouteTree(BaseRoute):
-    """Behaves as its routes would one after the other, a name before a parameter."""
+class RouteTable(BaseRoute):
+    """Behaves as its routes would one after the other, but looks at few: those of the request's method whose
+    paths have as many segments."""
 
     def __init__(self, routes: Iterable[WebRoute]) -> None:
-        self._root = _Segment()
-        for route in routes:
-            self._add(route)
-
-    def _add(self, route: WebRoute) -> None:
-        node, names = self._root, []
-        for segment in route.path.split("/")[1:]:
-            if segment.startswith("{"):
-                names.append(segment.strip("{}"))
-                node.parameter = node.parameter or _Segment()
-                node = node.parameter
-            else:
-                node = node.named.setdefault(segment, _Segment())
-        for method in route.methods or ():
-            node.ending[method] = (route, tuple(names))
+        self.routes = tuple(routes)
+        self._near: dict[tuple[str, int], list[WebRoute]] = defaultdict(list)
+        for route in self.routes:
+            for method in route.methods or ():
+                self._near[method, route.path.count("/")].append(route)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         if scope["type"] != "http":
             return Match.NONE, {}
-        segments = scope["path"].split("/")[1:]
-        allowed: set[str] = set()
-        for node, values in _walk(self._root, segments, 0, ()):
-            found = node.ending.get(scope["method"])
-            if found is not None:
-                route, names = found
-                params = dict(zip(names, values, strict=True))
-                return Match.FULL, {"endpoint": route.endpoint, "path_params": params, _FOUND: route}
-            allowed.update(node.ending)
-        return (Match.PARTIAL, {_FOUND: sorted(allowed)}) if allowed else (Match.NONE, {})
+        for route in self._near.get((scope["method"], scope["path"].count("/")), ()):
+            match, found = route.matches(scope)
+            if match is Match.FULL:
+                return match, {**found, _FOUND: route}
+        others = [route for route in self.routes if route.matches(scope)[0] is Match.PARTIAL]
+        allowed = sorted({method for route in others for method in route.methods or ()})
+        return (Match.PARTIAL, {_FOUND: allowed}) if allowed else (Match.NONE, {})
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        route: Any = scope[_FOUND]
-        if not isinstance(route, WebRoute):
-            raise HTTPException(405, headers={"Allow": ", ".join(route)})
-        await route.app(scope, receive, send)
-
-
-def _walk(
-    node: _Segment, segments: list[str], at: int, values: tuple[str, ...]
-) -> Iterator[tuple[_Segment, tuple[str, ...]]]:
-    """Where the path may lead, the names before the parameters, with the parameters' values."""
-    if at == len(segments):
-        yield node, values
-        return
-    segment = segments[at]
-    if segment in node.named:
-        yield from _walk(node.named[segment], segments, at + 1, values)
-    if node.parameter is not None and segment:
-        yield from _walk(node.parameter, segments, at + 1, (*values, segment))
+        found: Any = scope[_FOUND]
+        if not isinstance(found, WebRoute):
+            raise HTTPException(405, headers={"Allow": ", ".join(found)})
+        await found.app(scope, receive, send)
 
 
 _FRESH_SECONDS = 1.0
@@ -367,16 +328,16 @@ class StoreHealth:
         self._threads = ThreadPoolExecutor(1, "souvenance-store-health")
         self._under_way: Future[None] | None = None
         self._looked_at = float("-inf")
-        self._trouble: SouvenanceError | None = None
+        self._trouble: e.SouvenanceError | None = None
 
-    async def trouble(self) -> SouvenanceError | None:
+    async def trouble(self) -> e.SouvenanceError | None:
         """What keeps the store from being reached; None if nothing does."""
         if time.monotonic() - self._looked_at < self._fresh:
             return self._trouble
         if self._under_way is None or self._under_way.done():
             self._under_way = self._threads.submit(self._look)
         if not await _ended(self._under_way):
-            return StorageBusy("the store did not answer in time")
+            return e.StorageBusy("the store did not answer in time")
         return self._trouble
 
     async def ask(self, look: Callable[[], _T]) -> _T | None:
@@ -389,13 +350,13 @@ class StoreHealth:
         return asked.result()
 
     def _look(self) -> None:
-        found: SouvenanceError | None = None
+        found: e.SouvenanceError | None = None
         try:
             self._probe()
-        except SouvenanceError as error:
+        except e.SouvenanceError as error:
             found = error
         except Exception:  # noqa: BLE001 - after any error the store is not there for requests
-            found = StorageUnavailable("the store failed")
+            found = e.StorageUnavailable("the store failed")
         self._trouble, self._looked_at = found, time.monotonic()
 
 
@@ -422,7 +383,7 @@ def health_routes(gate: Gate, threads: RequestThreads, observer: TelemetryObserv
         """Raises: SouvenanceError if requests can't be answered for now."""
         trouble = await store.trouble()
         if trouble is not None:
-            kind = type(trouble) if isinstance(trouble, Unavailable) else StorageUnavailable
+            kind = type(trouble) if isinstance(trouble, e.Unavailable) else e.StorageUnavailable
             raise kind(trouble.detail, hint=trouble.hint)
         return json_answer(200, {"status": "ready"})
 
@@ -447,6 +408,6 @@ def _is_local(request: Request) -> bool:
     """Whether a program on this machine asks, by a name that only this machine has, and no proxy."""
     try:
         check_host(request.headers.get("host"), None)
-    except HostRefused:
+    except e.HostRefused:
         return False
     return from_here(request.scope, request.headers)

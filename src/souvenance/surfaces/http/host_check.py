@@ -6,25 +6,16 @@ that resolves to 127.0.0.1 (DNS rebinding). Both show in the Origin and Host hea
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from souvenance.errors import HostRefused
+from souvenance.http_client import is_loopback
 
 if TYPE_CHECKING:
     from starlette.datastructures import Headers
     from starlette.types import Scope
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def check_host(host: str | None, allowed: Collection[str] | None) -> None:

@@ -15,7 +15,7 @@ from souvenance import errors as e
 from souvenance.gate.conversation.chat import ChatAnswer
 from souvenance.gate.conversation.resource import BareListAnswer, Done
 from souvenance.gate.messages import Answer
-from souvenance.surfaces.http.routes import IN_HEADER, WITH_FILE, Route, status_of
+from souvenance.surfaces.http.routes import IN_HEADER, REFUSALS, WITH_FILE, Route, status_of
 
 Schema = dict[str, Any]
 Paths = Mapping[str, Mapping[str, Any]]
@@ -27,6 +27,8 @@ NUMBER: Schema = {"type": "integer"}
 
 Shape = Callable[[list[str]], Schema]
 """What a refusal looks like that has one of these codes."""
+Statuses = Callable[[type[e.SouvenanceError]], int]
+"""The status of each error."""
 
 
 def own_shape(codes: list[str]) -> Schema:
@@ -63,11 +65,13 @@ def answer(description: str, schema: Schema, *others: str) -> dict[str, Any]:
     return {"description": description, "content": content}
 
 
-def refusals(kinds: Iterable[type[e.SouvenanceError]], shape: Shape) -> dict[str, Any]:
+def refusals(
+    kinds: Iterable[type[e.SouvenanceError]], shape: Shape = own_shape, refused_as: Statuses = status_of
+) -> dict[str, Any]:
     """The answers to what is refused, by status. What the guard refuses looks as everywhere."""
     by_status: dict[int, set[str]] = defaultdict(set)
     for kind in kinds:
-        by_status[status_of(kind)].add(kind.code)
+        by_status[refused_as(kind)].add(kind.code)
     found = {}
     for status, codes in sorted(by_status.items()):
         schema = shape(sorted(codes - {e.HostRefused.code}))
@@ -122,7 +126,7 @@ def describe(routes: Iterable[Route], version: str, doors: Iterable[Paths]) -> d
     paths["/health"]["get"] = described(
         "health", "Whether the server is up", {"200": schemas.answer(HealthAnswer)}, needs_cap=False
     )
-    ready = {"200": schemas.answer(Ready), "503": schemas.refusals(_UNREADY)}
+    ready = {"200": schemas.answer(Ready), **refusals(_UNREADY)}
     paths["/ready"]["get"] = described(
         "ready", "Whether requests can be answered right now", ready, needs_cap=False
     )
@@ -154,26 +158,14 @@ class Description:
                 self.schemas[kind.__name__]["required"] = list(kind.__struct_fields__)
 
     def operation(self, route: Route) -> dict[str, Any]:
-        by_status: dict[int, list[type[e.SouvenanceError]]] = defaultdict(list)
-        for kind in route.errors:
-            by_status[route.refused_as(kind)].append(kind)
-        described: dict[str, Any] = {
-            "operationId": route.operation.name,
-            "summary": route.summary,
-            "responses": {
-                str(status): self.answer(route.operation.answer)
-                for status in (route.existing, route.status)
-                if status is not None
-            },
-        }
-        described["responses"].update(
-            {str(status): self.refusals(found) for status, found in sorted(by_status.items())}
-        )
-        if parameters := self._parameters(route):
-            described["parameters"] = parameters
+        statuses = [status for status in (route.existing, route.status) if status is not None]
+        answers = {str(status): self.answer(route.operation.answer) for status in statuses}
+        responses = {**answers, **refusals(REFUSALS, refused_as=route.refused_as)}
+        parameters = self._parameters(route)
+        operation = described(route.operation.name, route.summary, responses, parameters=parameters)
         if route.in_body:
-            described["requestBody"] = self._body(route)
-        return described
+            operation["requestBody"] = self._body(route)
+        return operation
 
     def _parameters(self, route: Route) -> list[dict[str, Any]]:
         schema = self._schema(route.operation.request)
@@ -217,10 +209,6 @@ class Description:
         if kind is ChatAnswer:
             described["content"]["text/event-stream"] = {}
         return described
-
-    def refusals(self, kinds: Iterable[type[e.SouvenanceError]]) -> dict[str, Any]:
-        codes = sorted({kind.code for kind in kinds})
-        return answer(", ".join(codes), own_shape(codes))
 
     def _schema(self, kind: type) -> dict[str, Any]:
         schema: dict[str, Any] = self.schemas[self._refs[kind]["$ref"].rsplit("/", 1)[1]]

@@ -7,21 +7,14 @@ that all requests of the process share. It stays in memory: no part of it is eve
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.requests import Request
 
+from souvenance import errors as e
 from souvenance.domain.limits import Limits
-from souvenance.errors import (
-    BodyTimeout,
-    BodyTooLarge,
-    InvalidInput,
-    RateLimited,
-    ServerBusy,
-    SouvenanceError,
-)
 from souvenance.gate.gate import Gate
 from souvenance.surfaces.http.request_threads import token_of
 
@@ -36,8 +29,6 @@ BODIES = "souvenance.bodies"
 FORM_BYTES = 64 * 1024
 """What a form may hold beside its file."""
 _SHARES = 4
-_ROOM_SECONDS = 2.0
-"""How long a request waits for others to end before it is refused."""
 _RETRY_SECONDS = 1
 _MOST_DIGITS = 18
 _NOBODY = ""
@@ -48,7 +39,7 @@ _KEPT = "kept"
 
 class Body(NamedTuple):
     content: bytes = b""
-    fault: SouvenanceError | None = None
+    fault: e.SouvenanceError | None = None
     """Why it is not all there. Told once the gate has admitted the token: its row is written first."""
 
     def read(self) -> bytes:
@@ -117,7 +108,7 @@ class _HeldBody:
         self._who = who
         try:
             return Body(await self._read(request, most))
-        except SouvenanceError as fault:
+        except e.SouvenanceError as fault:
             self.release()
             return Body(fault=fault)
 
@@ -132,7 +123,7 @@ class _HeldBody:
         self._bytes = 0
 
     async def _read(self, request: Request, most: int) -> bytes:
-        await self._grow(_declared(request), most)
+        self._grow(_declared(request), most)
         now = asyncio.get_running_loop().time
         limits = self.bodies.limits
         ends = now() + limits.body_seconds
@@ -144,21 +135,21 @@ class _HeldBody:
                 async with asyncio.timeout_at(min(ends, now() + limits.body_stall_seconds)):
                     message = await request.receive()
             except TimeoutError:
-                raise BodyTimeout("the body did not arrive in time") from None
+                raise e.BodyTimeout("the body did not arrive in time") from None
             if message["type"] != "http.request":
-                raise InvalidInput("the connection was closed before the body was there")
+                raise e.InvalidInput("the connection was closed before the body was there")
             chunks.append(message.get("body", b""))
             size += len(chunks[-1])
-            await self._grow(size, most)
+            self._grow(size, most)
             more = message.get("more_body", False)
         return b"".join(chunks)
 
-    async def _grow(self, size: int, most: int) -> None:
+    def _grow(self, size: int, most: int) -> None:
         """Have room for so many bytes in all."""
         if size > most:
-            raise BodyTooLarge(f"the body is larger than {most} bytes")
+            raise e.BodyTooLarge(f"the body is larger than {most} bytes")
         if size > self._bytes:
-            await self.bodies.room.take(self._who, size - self._bytes)
+            self.bodies.room.take(self._who, size - self._bytes)
             self._bytes = size
 
 
@@ -170,82 +161,34 @@ def _declared(request: Request) -> int:
     return int(length[: _MOST_DIGITS + 1])
 
 
-class _Waiting(NamedTuple):
-    who: str
-    size: int
-    granted: asyncio.Future[None]
-
-
 class BodyBudget:
-    """A budget of bytes, of which nobody holds more than a share. Whoever waits is served in turn."""
+    """A budget of bytes, of which nobody holds more than a share."""
 
-    def __init__(self, total: int, share: int, patience: float = _ROOM_SECONDS) -> None:
+    def __init__(self, total: int, share: int) -> None:
         self._free = total
         self.share = share
-        self._patience = patience
         self._taken: Counter[str] = Counter()
-        self._queue: deque[_Waiting] = deque()
 
-    async def take(self, who: str, count: int) -> None:
+    def take(self, who: str, count: int) -> None:
         """Raises: RateLimited if their share is used up, ServerBusy if all is."""
-        if not self._queue and self._grant(who, count):
-            return
-        waiting = _Waiting(who, count, asyncio.get_running_loop().create_future())
-        self._queue.append(waiting)
-        self._serve()
-        try:
-            async with asyncio.timeout(self._patience):
-                await waiting.granted
-        except TimeoutError:
-            self._leave(waiting)
-            raise self._refusal(who, count) from None
-        except asyncio.CancelledError:
-            self._leave(waiting)
-            raise
+        if self._taken[who] + count > self.share:
+            raise e.RateLimited(
+                f"requests of this token hold {self._taken[who]} bytes already", retry_after=_RETRY_SECONDS
+            )
+        if count > self._free:
+            raise e.ServerBusy("other requests use all memory for bodies", retry_after=_RETRY_SECONDS)
+        self._free -= count
+        self._taken[who] += count
 
     def keep(self, who: str, count: int) -> None:
         """Move so much to the account of what is kept beyond its request. Raises: ServerBusy."""
         if self._taken[_KEPT] + count > self.share:
-            raise ServerBusy("other files are being imported", retry_after=_RETRY_SECONDS)
+            raise e.ServerBusy("other files are being imported", retry_after=_RETRY_SECONDS)
         self._taken[_KEPT] += count
         self._taken[who] -= count
-        self._serve()
 
     def give_back(self, who: str, count: int) -> None:
-        if not count:
-            return
         self._free += count
         self._taken[who] -= count
         if not self._taken[who]:
             del self._taken[who]
-        self._serve()
-
-    def _grant(self, who: str, count: int) -> bool:
-        if count > self._free or self._taken[who] + count > self.share:
-            return False
-        self._free -= count
-        self._taken[who] += count
-        return True
-
-    def _serve(self) -> None:
-        """Whoever waits for their own share holds nobody else up; whoever waits for the budget is next."""
-        for waiting in tuple(self._queue):
-            if self._grant(waiting.who, waiting.size):
-                self._queue.remove(waiting)
-                waiting.granted.set_result(None)
-            elif self._taken[waiting.who] + waiting.size <= self.share:
-                return
-
-    def _leave(self, waiting: _Waiting) -> None:
-        if waiting in self._queue:
-            self._queue.remove(waiting)
-            self._serve()
-        else:
-            self.give_back(waiting.who, waiting.size)
-
-    def _refusal(self, who: str, count: int) -> SouvenanceError:
-        if self._taken[who] + count > self.share:
-            return RateLimited(
-                f"requests of this token hold {self._taken[who]} bytes already", retry_after=_RETRY_SECONDS
-            )
-        return ServerBusy("other requests use all memory for bodies", retry_after=_RETRY_SECONDS)

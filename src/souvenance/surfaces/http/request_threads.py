@@ -125,14 +125,14 @@ class RequestThreads:
         operation: Operation,
         credentials: Credentials,
         read: Reads,
-        told: Callable[[Any], Any] | None = None,
+        encoded: Callable[[Any], Any] | None = None,
     ) -> Any:
-        """What the gate answers, as `told` puts it, in the same thread. Raises: SouvenanceError."""
+        """What the gate answers, as `encoded` writes it, in the same thread. Raises: SouvenanceError."""
 
         def work(read: Reads) -> Any:
             found = gate.call(operation, credentials, read)
             pause()
-            return found if told is None else told(found)
+            return found if encoded is None else encoded(found)
 
         caller = gate.caller(credentials) or _NOBODY
         if caller == _NOBODY or operation.verdict:

@@ -42,31 +42,53 @@ def status_of(kind: type[e.SouvenanceError]) -> int:
     return next(STATUS[base] for base in kind.__mro__ if base in STATUS)
 
 
-EVERY_CAP = (
+REFUSALS = (
+    e.InvalidInput,
+    e.ReceiptInvalid,
     e.CapMissing,
     e.CapMalformed,
     e.CapSigInvalid,
     e.CapExpired,
     e.CapRevoked,
     e.CapPopInvalid,
+    e.CapOpMismatch,
     e.CapDataClassMismatch,
+    e.CapScopeMismatch,
+    e.NamespaceDenied,
     e.HostRefused,
-    e.InvalidInput,
+    e.NotFound,
+    e.Disabled,
+    e.Conflict,
+    e.LimitExceeded,
+    e.BodyTooLarge,
+    e.BodyTimeout,
+    e.LineTooLong,
+    e.FileTooLarge,
+    e.UnsupportedType,
     e.RateLimited,
+    e.ServerBusy,
     e.StorageUnavailable,
     e.StorageFull,
     e.StorageBusy,
     e.StorageReadOnly,
     e.AuditUnavailable,
+    e.ModelUnavailable,
+    e.ModelUnusable,
+    e.ModelBudgetSpent,
     e.IntegrityError,
+    e.Tampered,
+    e.WrongKey,
+    e.BrokenAuditChain,
+    e.SchemaUnknown,
+    e.Unsupported,
 )
+"""Every error that the gate and the doors in front of it answer with. A route answers with some of them."""
 IN_HEADER = {"idempotency_key": "idempotency-key"}
 """Fields of requests that stand in a header, under that name."""
 REPEATED = "idempotency-replayed"
 """The header that says of a list what was there already: "true", or how many."""
 WITH_FILE = ("file", "filename", "media_type")
 """Fields of requests that a form's part with a file holds."""
-EVERY_BODY = (e.BodyTooLarge, e.BodyTimeout, e.ServerBusy)
 
 
 class Route(Struct, frozen=True):
@@ -74,7 +96,6 @@ class Route(Struct, frozen=True):
     path: str
     operation: Operation
     summary: str
-    may_fail: tuple[type[e.SouvenanceError], ...] = ()
     status: int = 200
     query: tuple[str, ...] = ()
     """The fields that stand in the URL's query; the others stand in the path, the body or a header."""
@@ -111,91 +132,29 @@ class Route(Struct, frozen=True):
             return self.query
         return tuple(name for name in self.operation.request.__struct_fields__ if name not in self.in_path)
 
-    @property
-    def errors(self) -> tuple[type[e.SouvenanceError], ...]:
-        """Every error that this route can answer with."""
-        body = () if self.method == "GET" else EVERY_BODY
-        right = (e.CapOpMismatch,) if self.operation.need.op else ()
-        return (*EVERY_CAP, *right, *body, *self.may_fail)
-
-
-_DENIED = (e.NamespaceDenied,)
-_OPENED = (e.Tampered, e.WrongKey)
-
 
 ROUTES = (
-    Route(
-        "POST",
-        "/v1/memory/put",
-        o.PUT,
-        "Append a line",
-        (*_DENIED, *_OPENED, e.CapScopeMismatch, e.Conflict, e.LineTooLong, e.LimitExceeded),
-        201,
-    ),
-    Route("POST", "/v1/memory/get", o.GET, "Recall the lines that answer a question", (*_DENIED, *_OPENED)),
-    Route("GET", "/v1/memory/lines/{id}", o.LINE, "Read one line and its history", (e.NotFound, *_OPENED)),
-    Route(
-        "POST",
-        "/v1/memory/list",
-        o.LIST,
-        "List lines, with their text if asked for",
-        (*_DENIED, *_OPENED),
-    ),
-    Route("POST", "/v1/memory/snapshot", o.SNAPSHOT, "A profile for a system prompt", (*_DENIED, *_OPENED)),
-    Route(
-        "POST",
-        "/v1/memory/invalidate",
-        o.INVALIDATE,
-        "Replace a line that is no longer true",
-        (e.NotFound, e.Conflict, e.LineTooLong, *_OPENED),
-        201,
-    ),
-    Route(
-        "POST",
-        "/v1/memory/forget",
-        o.FORGET,
-        "Erase a line, a namespace or an owner",
-        (*_DENIED, e.NotFound, e.CapScopeMismatch, e.SchemaUnknown, *_OPENED),
-    ),
-    Route("POST", "/v1/caps", o.MINT, "Mint a cap", (e.CapScopeMismatch,), 201),
-    Route(
-        "POST",
-        "/v1/caps/attenuate",
-        o.ATTENUATE,
-        "Make a narrower cap of this one",
-        (e.CapScopeMismatch,),
-        201,
-    ),
-    Route("POST", "/v1/caps/revoke", o.REVOKE, "Withdraw caps", (e.CapScopeMismatch, e.Conflict)),
+    Route("POST", "/v1/memory/put", o.PUT, "Append a line", 201),
+    Route("POST", "/v1/memory/get", o.GET, "Recall the lines that answer a question"),
+    Route("GET", "/v1/memory/lines/{id}", o.LINE, "Read one line and its history"),
+    Route("POST", "/v1/memory/list", o.LIST, "List lines, with their text if asked for"),
+    Route("POST", "/v1/memory/snapshot", o.SNAPSHOT, "A profile for a system prompt"),
+    Route("POST", "/v1/memory/invalidate", o.INVALIDATE, "Replace a line that is no longer true", 201),
+    Route("POST", "/v1/memory/forget", o.FORGET, "Erase a line, a namespace or an owner"),
+    Route("POST", "/v1/caps", o.MINT, "Mint a cap", 201),
+    Route("POST", "/v1/caps/attenuate", o.ATTENUATE, "Make a narrower cap of this one", 201),
+    Route("POST", "/v1/caps/revoke", o.REVOKE, "Withdraw caps"),
     Route("GET", "/v1/caps/whoami", o.WHOAMI, "What this cap grants"),
-    Route("GET", "/v1/signins", s.LIST, "Programs that were let in", _OPENED),
-    Route("POST", "/v1/signins/end", s.WITHDRAW, "End a sign-in, and its tokens", (e.NotFound, *_OPENED)),
-    Route("GET", "/v1/status", o.STATUS, "What the cap's owner has stored", (e.CapScopeMismatch, *_OPENED)),
-    Route("POST", "/v1/reindex", o.REINDEX, "Make again what lines are found by", (e.CapScopeMismatch,)),
-    Route("POST", "/v1/import/begin", p.IMPORT_BEGIN, "Say what an import brings", (e.CapScopeMismatch,)),
-    Route(
-        "POST",
-        "/v1/import",
-        p.IMPORT,
-        "Take a page of records",
-        (e.NamespaceDenied, e.CapScopeMismatch, e.LimitExceeded, *_OPENED),
-    ),
-    Route(
-        "POST",
-        "/v1/import/finish",
-        p.IMPORT_FINISH,
-        "Verify that all of an import is there",
-        (e.CapScopeMismatch, e.NotFound, e.Conflict),
-    ),
-    Route("GET", "/v1/audit", o.AUDIT, "Rows of the audit log", (e.BrokenAuditChain,)),
+    Route("GET", "/v1/signins", s.LIST, "Programs that were let in"),
+    Route("POST", "/v1/signins/end", s.WITHDRAW, "End a sign-in, and its tokens"),
+    Route("GET", "/v1/status", o.STATUS, "What the cap's owner has stored"),
+    Route("POST", "/v1/reindex", o.REINDEX, "Rebuild the search index"),
+    Route("POST", "/v1/import/begin", p.IMPORT_BEGIN, "Say what an import brings"),
+    Route("POST", "/v1/import", p.IMPORT, "Take a page of records"),
+    Route("POST", "/v1/import/finish", p.IMPORT_FINISH, "Verify that all of an import is there"),
+    Route("GET", "/v1/audit", o.AUDIT, "Rows of the audit log"),
     Route("GET", "/v1/audit/checkpoint", o.CHECKPOINT, "The log's size and root"),
     Route("GET", "/v1/audit/proof", o.PROOF, "An inclusion or consistency proof"),
-    Route(
-        "POST",
-        "/v1/receipts/verify",
-        o.VERIFY_RECEIPT,
-        "Check a receipt of forgetting against the log",
-        (e.ReceiptInvalid, e.BrokenAuditChain),
-    ),
+    Route("POST", "/v1/receipts/verify", o.VERIFY_RECEIPT, "Check a receipt of forgetting against the log"),
 )
 """Upkeep (key rotation, doctor) has no route: it is done where the keys are."""

@@ -9,30 +9,26 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import uvicorn
 from msgspec import Struct
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from souvenance.domain.telemetry import TelemetrySettings
-from souvenance.domain.upstream import ChatSettings
+from souvenance.config import Settings
 from souvenance.errors import HeadersTooLarge, InvalidInput, Misconfigured, SouvenanceError
-from souvenance.gate.browser_sessions import BrowserSessions
-from souvenance.gate.gate import Gate
-from souvenance.gate.oauth_state import OAuthState
-from souvenance.surfaces.http.app import Door, Guarded, make_app
-from souvenance.surfaces.http.host_check import is_loopback
+from souvenance.http_client import is_loopback
+from souvenance.surfaces.http.app import Door, make_app
 from souvenance.surfaces.http.inspector.data_pages import DataFiles
 from souvenance.surfaces.http.inspector.door import InspectorDoor
 from souvenance.surfaces.http.oauth.door import SignInDoor
 from souvenance.surfaces.http.request_threads import HEADERS, encode
 from souvenance.surfaces.http.routes import status_of
 from souvenance.surfaces.http.telemetry.logs import Log, logging_to
-from souvenance.surfaces.http.telemetry.observer import TelemetryObserver, observing
+from souvenance.surfaces.http.telemetry.observer import observing
+from souvenance.surfaces.open_memory import OpenMemory
 
 MOST_HEADER_BYTES = 64 * 1024
 
@@ -120,112 +116,56 @@ class Address(Struct, frozen=True):
     names: Sequence[str]
 
 
-class Behind(Protocol):
-    """What goes on behind a server."""
-
-    def working(self) -> AbstractContextManager[None]:
-        """Do the work behind the requests meanwhile."""
-        ...
-
-    def observe(self, observer: Any) -> None:
-        """Show that work to the observer."""
-        ...
-
-    def announced(self, url: str) -> AbstractContextManager[None]:
-        """Let programs on this machine find the server at that URL meanwhile."""
-        ...
-
-
-def doors_of(
-    chat: ChatSettings,
-    sign_ins: OAuthState,
-    sessions: BrowserSessions,
-    files: DataFiles,
-    *,
-    owner_cap: str,
-    public_url: str | None,
-    key: Callable[[str], str],
-) -> list[Door]:
-    """The doors beyond our own API and Honcho's; `key` reads an upstream's key. Raises: Misconfigured."""
-    doors: list[Door] = [SignInDoor(sign_ins, public_url), InspectorDoor(sessions, files, public_url)]
+def doors_of(memory: OpenMemory, settings: Settings, files: DataFiles) -> list[Door]:
+    """The doors beyond our own API and Honcho's. Raises: Misconfigured."""
+    public_url = settings.public_url
+    doors: list[Door] = [
+        SignInDoor(memory.sign_ins, public_url),
+        InspectorDoor(memory.browser_sessions, files, public_url),
+    ]
     if find_spec("mcp") is not None:
         from souvenance.surfaces.mcp.door import McpDoor
 
         doors.append(McpDoor(public_url=public_url))
-    if chat.upstreams:
+    if settings.chat.upstreams:
         from souvenance.surfaces.http.chat.door import ChatDoor
 
-        doors.append(ChatDoor(chat, cap=owner_cap, key=key))
+        doors.append(ChatDoor(settings.chat, cap=memory.owner_cap, key=memory.key))
     return doors
 
 
 def serve(
-    gate: Gate,
+    memory: OpenMemory,
+    settings: Settings,
     address: Address,
-    behind: Behind,
-    telemetry: TelemetrySettings,
-    *,
-    home: Path,
-    made: bool,
-    trusted: str | None,
-    doors: Sequence[Door],
-) -> None:
-    """Serve until interrupted; `trusted` is the cap for 'local'. Raises: Misconfigured."""
-    trusting = trusted is not None
-    _run(
-        lambda allowed, observer: make_app(
-            gate, allowed_hosts=allowed, trusted=trusted, doors=doors, observer=observer
-        ),
-        address,
-        behind,
-        telemetry,
-        trusting=trusting,
-        announced=behind.announced,
-        greet=lambda url: _greet(url, home, made, trusting=trusting),
-    )
-
-
-def tell(
-    gate: Gate,
-    address: Address,
-    behind: Behind,
-    telemetry: TelemetrySettings,
-    *,
     greet: Callable[[str], None],
-) -> None:
-    """Work until interrupted, and serve only how it goes. Raises: Misconfigured."""
-    _run(
-        lambda allowed, observer: make_app(gate, allowed_hosts=allowed, observer=observer, serving=False),
-        address,
-        behind,
-        telemetry,
-        greet=greet,
-    )
-
-
-def _run(
-    app: Callable[[frozenset[str] | None, TelemetryObserver | None], Guarded],
-    address: Address,
-    behind: Behind,
-    telemetry: TelemetrySettings,
     *,
+    doors: Sequence[Door] = (),
     trusting: bool = False,
-    announced: Callable[[str], AbstractContextManager[object]] = nullcontext,
-    greet: Callable[[str], None],
+    serving: bool = True,
 ) -> None:
-    """Raises: Misconfigured."""
+    """Serve and work until interrupted; `trusting` takes 'local' for the owner's cap. One that is not
+    `serving` answers only how it goes. Raises: Misconfigured."""
     _check(address, trusting=trusting)
     sys.setswitchinterval(_SWITCH_SECONDS)
     _share_memory()
     listener = _listen(address)
-    log = Log(telemetry.log)
-    with closing(listener), logging_to(log), observing(telemetry, log) as observer:
+    log = Log(settings.telemetry.log)
+    with closing(listener), logging_to(log), observing(settings.telemetry, log) as observer:
         if observer is not None:
-            behind.observe(observer)
+            memory.observe(observer)
         bound_host, bound_port = listener.getsockname()[:2]
         allowed = None if is_loopback(bound_host) else frozenset(name.lower() for name in address.names)
+        app = make_app(
+            memory.gate,
+            allowed_hosts=allowed,
+            trusted=memory.owner_cap if trusting else None,
+            doors=doors,
+            observer=observer,
+            serving=serving,
+        )
         config = uvicorn.Config(
-            app(allowed, observer),
+            app,
             http=BoundedProtocol,
             ws="none",
             log_config=None,
@@ -238,11 +178,11 @@ def _run(
         )
         url = _url(bound_host, bound_port)
         near = _LOOPBACK_OF.get(bound_host) or (bound_host if is_loopback(bound_host) else None)
-        # With names given, it refuses an address.
-        announcement = nullcontext() if near is None or allowed else announced(_url(near, bound_port))
+        found = serving and near is not None and not allowed  # With names given, it refuses an address.
+        announcement = memory.announced(_url(near or "", bound_port)) if found else nullcontext()
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
-            with behind.working(), announcement:
+            with memory.working(), announcement:
                 _GreetingServer(config, lambda: greet(url)).run(sockets=[listener])
         except KeyboardInterrupt:
             pass
@@ -303,23 +243,3 @@ def _listen(address: Address) -> socket.socket:
             hint="Another server may have the port: choose one with --port.",
         ) from error
     return listener
-
-
-def _greet(url: str, home: Path, made: bool, *, trusting: bool) -> None:
-    new = " (new: keys and the owner's cap were made, readable by you alone)" if made else ""
-    print(f"Souvenance serves {home}{new} at {url}", flush=True)
-    print(
-        f'Use it: curl {url}/v1/memory/get -H "Authorization: Bearer $(cat {home}/owner.cap)" '
-        """-d '{"query": "where am I going this weekend?"}'""",
-        flush=True,
-    )
-    print(
-        f'Honcho\'s clients: Honcho(base_url="{url}", api_key=open("{home}/owner.cap").read().strip())',
-        flush=True,
-    )
-    print("In a browser: souvenance open", flush=True)
-    if trusting:
-        print(
-            "Trusting this machine: any program on it that sends 'Authorization: Bearer local' is the owner.",
-            flush=True,
-        )

@@ -16,7 +16,6 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import Message, Receive, Scope, Send
 
-from souvenance import errors as e
 from souvenance.agents.narrow_tokens import Narrowed
 from souvenance.errors import CapPopInvalid, MethodNotAllowed, Unauthenticated, UnsupportedType
 from souvenance.gate import messages as m
@@ -25,14 +24,7 @@ from souvenance.gate.gate import Gate
 from souvenance.gate.messages import checked
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.http.openapi import (
-    JSON,
-    Paths,
-    answer,
-    described,
-    own_shape,
-    refusals,
-)
+from souvenance.surfaces.http.openapi import JSON, Paths, answer, described, refusals
 from souvenance.surfaces.http.request_bodies import body_of
 from souvenance.surfaces.http.request_threads import (
     RequestThreads,
@@ -40,7 +32,7 @@ from souvenance.surfaces.http.request_threads import (
     json_answer,
     refusal_headers,
 )
-from souvenance.surfaces.http.routes import EVERY_BODY, EVERY_CAP, status_of
+from souvenance.surfaces.http.routes import REFUSALS, status_of
 from souvenance.surfaces.mcp.memory import PersonsMemory
 from souvenance.surfaces.mcp.owner import Task, narrower, person_of
 
@@ -57,7 +49,7 @@ _DESCRIBED: Paths = {
             {
                 "200": answer("The answer to a request", _MESSAGE),
                 "202": {"description": "A notification was taken"},
-                **refusals((*EVERY_CAP, *EVERY_BODY, e.UnsupportedType), own_shape),
+                **refusals(REFUSALS),
                 "400": answer("What is no message of the protocol", _MESSAGE),
                 "406": answer("The client takes no JSON", _MESSAGE),
             },

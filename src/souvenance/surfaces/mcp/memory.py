@@ -7,9 +7,10 @@ where the cap may read that agent's view.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from datetime import date, datetime, time
 from itertools import chain, islice, zip_longest
+from typing import Any
 
 from souvenance.agents.notes import AlreadyTold, Remark, search_terms
 from souvenance.agents.redaction import redact
@@ -22,13 +23,14 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.conversation import conclusions as c
 from souvenance.gate.conversation import context, messages
-from souvenance.gate.conversation.chat import ASK_PEER, AskPeer, ChatAnswer, Evidence
-from souvenance.gate.conversation.peers import CHANGE_PEER, ChangePeer
+from souvenance.gate.conversation.chat import ASK_PEER, ChatAnswer, Evidence
+from souvenance.gate.conversation.peers import CHANGE_PEER
 from souvenance.gate.conversation.resource import ResponsePage
-from souvenance.gate.conversation.sessions import SESSIONS_OF_PEER, SessionPage, SessionsOfPeer
+from souvenance.gate.conversation.sessions import SESSIONS_OF_PEER, SessionPage
+from souvenance.gate.operation import Operation
 from souvenance.surfaces.local_time import here
 from souvenance.surfaces.mcp import results as r
-from souvenance.surfaces.mcp.owner import Asks, MemoryOwner, found
+from souvenance.surfaces.mcp.owner import Asks, MemoryOwner, Task
 
 _FROM_HERE = {"door": "mcp"}
 _CONCLUSIONS = {"conclusion", "deduction", "induction", "contradiction", *KINDS.values()}
@@ -73,10 +75,9 @@ class PersonsMemory:
             messages.NewMessage(content=text, peer_id=person.name, metadata=_FROM_HERE, created_at=at)
             for text in said
         ]
-        request = messages.AddMessages(
-            workspace_id=person.workspace, session_id=session, messages=added, namespace=person.namespace
+        stored: messages.Messages = await self._ask(
+            "speak", messages.ADD_MESSAGES, session_id=session, messages=added, namespace=person.namespace
         )
-        stored: messages.Messages = await self._asks("speak", messages.ADD_MESSAGES, request)
         return r.KeptResult([one.id for one in stored.messages], session)
 
     async def _put(self, text: str, happened_on: date | None = None, kind: str = DEFAULT_KIND) -> str:
@@ -110,14 +111,13 @@ class PersonsMemory:
     async def _concluded_by(
         self, agent: str, question: str, limit: int, about: Sequence[str]
     ) -> list[r.Cited]:
-        request = c.QueryConclusions(
-            workspace_id=self.person.workspace,
+        answer: c.Conclusions | None = await self._find(
+            c.QUERY_CONCLUSIONS,
             query=question,
             top_k=limit,
             distance=_MOST_LACKING,
             filters={"observer_id": agent, "observed_id": self.person.name},
         )
-        answer: c.Conclusions | None = await found(self._asks, c.QUERY_CONCLUSIONS, request)
         concluded = [] if answer is None else answer.conclusions
         return [r.cited_conclusion(one, self.person.name, about) for one in concluded]
 
@@ -125,21 +125,20 @@ class PersonsMemory:
         self, agent: str, question: str, limit: int, about: Sequence[str], *, floor: bool
     ) -> list[r.Cited]:
         """What the agent said where the person was."""
-        request = messages.SearchPeer(
-            workspace_id=self.person.workspace,
+        answer: messages.Messages | None = await self._find(
+            messages.SEARCH_PEER,
             peer_id=agent,
             query=question,
             limit=limit,
             filters={"peer_perspective": self.person.name},
             floor=floor,
         )
-        answer: messages.Messages | None = await found(self._asks, messages.SEARCH_PEER, request)
         said = [] if answer is None else answer.messages
         return [r.cited_message(one, self.person.name, about) for one in said]
 
     async def read(self, line_id: str, session: str | None) -> r.ReadResult:
         """One line whole, with what it follows from."""
-        line: m.LineAnswer | None = await found(self._asks, o.LINE, m.GetLine(line_id))
+        line: m.LineAnswer | None = await _found(self._asks("read", o.LINE, m.GetLine(line_id)))
         concluded = None if line and line.kind not in _CONCLUSIONS else await self._conclusion(line_id)
         sources = [] if concluded is None else await self._sources(concluded)
         if line is not None:
@@ -156,22 +155,20 @@ class PersonsMemory:
         return r.ReadResult(r.cited_message(message, self.person.name, most=r.MOST_TEXT_CHARS), [])
 
     async def _conclusion(self, line_id: str) -> c.ConclusionAnswer | None:
-        request = c.OfConclusion(workspace_id=self.person.workspace, conclusion_id=line_id)
-        answer: c.ConclusionAnswer | None = await found(self._asks, c.READ_CONCLUSION, request)
+        answer: c.ConclusionAnswer | None = await self._find(c.READ_CONCLUSION, conclusion_id=line_id)
         return answer
 
     async def _message(self, line_id: str, session: str) -> messages.MessageAnswer | None:
-        request = messages.OfMessage(
-            workspace_id=self.person.workspace, session_id=session, message_id=line_id
+        answer: messages.MessageAnswer | None = await self._find(
+            messages.READ_MESSAGE, session_id=session, message_id=line_id
         )
-        answer: messages.MessageAnswer | None = await found(self._asks, messages.READ_MESSAGE, request)
         return answer
 
     async def _sources(self, concluded: c.ConclusionAnswer) -> list[r.Cited]:
         """What the conclusion follows from, as far as it may be read."""
         sources = []
         for source in (concluded.source_ids or ())[:_MOST_SOURCES]:
-            line: m.LineAnswer | None = await found(self._asks, o.LINE, m.GetLine(source))
+            line: m.LineAnswer | None = await _found(self._asks("read", o.LINE, m.GetLine(source)))
             if line is not None:
                 sources.append(r.cited_line(line))
                 continue
@@ -202,28 +199,22 @@ class PersonsMemory:
 
     async def list_facts(self, cursor: str | None, limit: int) -> r.Listed:
         """Conclusions about the person, newest first: their own, and those of the agents."""
-        person, number = self.person, _page(cursor)
+        person = self.person
         held_by = [person.name, *person.agents]
-        request = c.ListConclusions(
-            workspace_id=person.workspace,
+        page: c.ConclusionPage | None = await self._find(
+            c.LIST_CONCLUSIONS,
             filters={"observer_id": {"in": held_by}, "observed_id": person.name},
-            page=number,
+            page=_page(cursor),
             size=limit,
         )
-        page: c.ConclusionPage | None = await found(self._asks, c.LIST_CONCLUSIONS, request)
         items = [] if page is None else page.items
         lines = [r.cited_conclusion(one, person.name) for one in items]
         return r.Listed(lines, next=_next(page))
 
     async def list_sessions(self, cursor: str | None, limit: int) -> r.Listed:
-        request = SessionsOfPeer(
-            workspace_id=self.person.workspace,
-            peer_id=self.person.name,
-            page=_page(cursor),
-            size=limit,
-            reverse=True,
+        page: SessionPage | None = await self._find(
+            SESSIONS_OF_PEER, peer_id=self.person.name, page=_page(cursor), size=limit, reverse=True
         )
-        page: SessionPage | None = await found(self._asks, SESSIONS_OF_PEER, request)
         items = [] if page is None else page.items
         sessions = [r.SessionResult(r.name_of(one.id), r.day_of(one.created_at)) for one in items]
         return r.Listed(sessions=sessions, next=_next(page))
@@ -246,15 +237,14 @@ class PersonsMemory:
 
     async def _portrait(self, observer: str) -> context.PeerContextAnswer | None:
         person = self.person.name
-        request = context.PeerContext(
-            workspace_id=self.person.workspace,
+        answer: context.PeerContextAnswer | None = await self._find(
+            context.PEER_CONTEXT,
             peer_id=observer,
             target=None if observer == person else person,
             include_most_frequent=False,
             max_conclusions=_KNOWN,
             floor=True,
         )
-        answer: context.PeerContextAnswer | None = await found(self._asks, context.PEER_CONTEXT, request)
         return answer
 
     async def conclude(self, fact: str, session: str | None, sources: Sequence[str] = ()) -> r.Concluded:
@@ -277,8 +267,7 @@ class PersonsMemory:
         except NotFound:
             if session is not None:
                 raise
-        made = ChangePeer(workspace_id=person.workspace, peer_id=person.name)
-        await self._asks("note", CHANGE_PEER, made)
+        await self._ask("note", CHANGE_PEER, peer_id=person.name)
         return await self._stated(person.name, facts, session, sources)
 
     async def _stated(
@@ -295,12 +284,10 @@ class PersonsMemory:
             )
             for fact in facts
         ]
-        request = c.AddConclusions(
-            workspace_id=person.workspace,
-            conclusions=stated,
-            namespace=person.namespace if session is None else None,
+        namespace = person.namespace if session is None else None
+        kept: c.Conclusions = await self._ask(
+            "note", c.ADD_CONCLUSIONS, conclusions=stated, namespace=namespace
         )
-        kept: c.Conclusions = await self._asks("note", c.ADD_CONCLUSIONS, request)
         return kept.conclusions
 
     async def forget(self, line_id: str, session: str | None) -> r.ForgetResult:
@@ -314,26 +301,22 @@ class PersonsMemory:
 
     async def _erase_from_others(self, line_id: str, session: str | None) -> None:
         """What lies with an agent: a message of the session, or else a conclusion about the person."""
-        workspace = self.person.workspace
         if session is not None:
-            message = messages.OfMessage(workspace_id=workspace, session_id=session, message_id=line_id)
-            await self._asks("erase", messages.DELETE_MESSAGE, message)
+            await self._ask("erase", messages.DELETE_MESSAGE, session_id=session, message_id=line_id)
         else:
-            conclusion = c.OfConclusion(workspace_id=workspace, conclusion_id=line_id)
-            await self._asks("erase", c.DELETE_CONCLUSION, conclusion)
+            await self._ask("erase", c.DELETE_CONCLUSION, conclusion_id=line_id)
 
     async def reason(self, question: str, effort: str) -> r.Reasoned:
         """An answer in words from all that is known, with what it rests on."""
         person = self.person
-        request = AskPeer(
-            workspace_id=person.workspace,
+        reply: ChatAnswer | None = await self._find(
+            ASK_PEER,
             peer_id=person.observer,
             target=None if person.observer == person.name else person.name,
             query=question,
-            reasoning_level=effort,  # type: ignore[arg-type]  # The arguments say which there are.
+            reasoning_level=effort,
             include_evidence=True,
         )
-        reply: ChatAnswer | None = await found(self._asks, ASK_PEER, request)
         answer = r.answer_of("" if reply is None else reply.content or "")
         if not answer:
             near = await self.recall(question, _NEAREST)
@@ -359,15 +342,30 @@ class PersonsMemory:
 
     async def session(self, session: str) -> context.SessionContextAnswer:
         """A session's summary and its newest messages. Raises: NotFound."""
-        request = context.SessionContext(
-            workspace_id=self.person.workspace, session_id=session, tokens=_RECENT_TOKENS
+        answer: context.SessionContextAnswer | None = await self._find(
+            context.CONTEXT, session_id=session, tokens=_RECENT_TOKENS
         )
-        answer: context.SessionContextAnswer | None = await found(self._asks, context.CONTEXT, request)
         if answer is None:
             raise NotFound(
                 "there is no such session in this memory", hint="souvenance://sessions lists them."
             )
         return answer
+
+    async def _ask(self, task: Task, operation: Operation, **fields: Any) -> Any:
+        """The answer to a request about the person's workspace with these fields."""
+        request = operation.request(workspace_id=self.person.workspace, **fields)
+        return await self._asks(task, operation, request)
+
+    async def _find(self, operation: Operation, **fields: Any) -> Any:
+        return await _found(self._ask("read", operation, **fields))
+
+
+async def _found(answer: Awaitable[Any]) -> Any:
+    """The answer; None if there is no such thing, or none for this cap. Raises: SouvenanceError."""
+    try:
+        return await answer
+    except (NotFound, CapScopeMismatch):
+        return None
 
 
 def _kept(text: str) -> str:

@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from souvenance.agents.names import MOST_CHARS, escalated, is_plain, sanitised
 from souvenance.domain.names import ALL, COMMON_NAMESPACE, DEFAULT_WORKSPACE
-from souvenance.errors import CapScopeMismatch, NotFound
 from souvenance.gate import messages as m
 from souvenance.gate.messages import Request, WhoAmIAnswer
 from souvenance.gate.operation import Operation
@@ -24,14 +23,6 @@ Task = Literal["read", "speak", "note", "erase"]
 
 Asks = Callable[[Task, Operation, Request], Awaitable[Any]]
 """Asks the gate. Raises: SouvenanceError."""
-
-
-async def found(asks: Asks, operation: Operation, request: Request) -> Any:
-    """The answer; None if there is no such thing, or none for this cap. Raises: SouvenanceError."""
-    try:
-        return await asks("read", operation, request)
-    except (NotFound, CapScopeMismatch):
-        return None
 
 
 _PEER = re.compile(r"[a-zA-Z0-9_-]{1,512}\Z")

@@ -6,12 +6,12 @@ import asyncio
 import logging
 import os
 import signal
-import stat
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from urllib.parse import quote, unquote
 
 import anyio
@@ -273,6 +273,7 @@ def _complaint(error: SouvenanceError) -> dict[str, str]:
 
 
 MOST_MESSAGE_BYTES = 4 * 1024 * 1024
+_PIECE_BYTES = 64 * 1024
 
 Call = Callable[[Task, Operation, Request], Any]
 """Asks the gate, and waits for what it answers. Raises: SouvenanceError."""
@@ -291,7 +292,7 @@ async def _serve_stdio(person: MemoryOwner, call: Call) -> None:
     server = make_server(lambda context: memory)
     with anyio.CancelScope() as scope:
         _end_on_signals(scope.cancel)
-        async with stdio_server(stdin=await _standard_input()) as (received, sent):
+        async with stdio_server(stdin=cast("Any", _standard_input())) as (received, sent):
             await server.run(received, sent, server.create_initialization_options())
 
 
@@ -302,35 +303,23 @@ def _end_on_signals(end: Callable[[], None]) -> None:
             loop.add_signal_handler(number, end)
 
 
-async def _standard_input() -> Any:
-    """The lines of standard input, read by the loop, so that nothing waits for one when it is to end. None
-    where a loop can't wait for them, as on a file; there is always a line or the end there."""
-    if not _comes_in_time(sys.stdin.fileno()):
-        return None
-    reader = asyncio.StreamReader(MOST_MESSAGE_BYTES)
-    source = os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0)
-    try:
-        await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), source
-        )
-    except NotImplementedError:  # Windows
-        source.close()
-        return None
-    _turn_away_from_standard_input()
-    return _InputLines(reader)
-
-
-def _comes_in_time(descriptor: int) -> bool:
-    """Whether what is read there comes when somebody writes it: from a pipe, a socket or a keyboard."""
-    mode = os.fstat(descriptor).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
-
-
-def _turn_away_from_standard_input() -> None:
-    """Other readers of standard input find its end from now on, and take no message away."""
-    nothing = os.open(os.devnull, os.O_RDONLY)
+def _standard_input() -> _InputLines:
+    """The lines of standard input, read in a thread that nobody waits for when this is to end. Other readers
+    of standard input find its end from now on, and take no message away."""
+    reader, loop = asyncio.StreamReader(MOST_MESSAGE_BYTES), asyncio.get_running_loop()
+    source, nothing = os.dup(sys.stdin.fileno()), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, sys.stdin.fileno())
     os.close(nothing)
+
+    def read() -> None:
+        with suppress(OSError):  # The terminal is gone.
+            while chunk := os.read(source, _PIECE_BYTES):
+                loop.call_soon_threadsafe(reader.feed_data, chunk)
+        with suppress(RuntimeError):  # The loop has ended.
+            loop.call_soon_threadsafe(reader.feed_eof)
+
+    threading.Thread(target=read, name="souvenance-input", daemon=True).start()
+    return _InputLines(reader)
 
 
 class _InputLines:

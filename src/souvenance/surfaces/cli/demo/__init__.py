@@ -47,8 +47,8 @@ def demo(shell: Shell, keep: bool, fills: bool) -> None:
             shutil.rmtree(folder, ignore_errors=True)
     kept = {"folder": str(folder)} if keep else {}
     steps = [{"id": one.id, "outcome": one.outcome, "seen": one.seen} for one in results]
-    told = f"kept in {folder}\n{outcome_line(results)}" if keep else outcome_line(results)
-    shell.show({"steps": steps, **summary(results), **kept}, lambda: told)
+    text = f"kept in {folder}\n{outcome_line(results)}" if keep else outcome_line(results)
+    shell.show({"steps": steps, **summary(results), **kept}, lambda: text)
     if not succeeded(results):
         sys.exit(1)
 
@@ -61,9 +61,9 @@ def _fill(shell: Shell) -> None:
     shell.makes = True
     shell.settings = replace(shell.settings, webhook_private=True)  # An example of a job that fails needs it.
     stored = fill(shell.installation(), datetime.now(UTC))
-    told = "stored {messages} messages in {sessions} sessions, {notes} notes and {tokens} tokens".format(
+    text = "stored {messages} messages in {sessions} sessions, {notes} notes and {tokens} tokens".format(
         **stored
     )
     shell.show(
-        stored, lambda: f"{told}\nSee them: souvenance serve, then souvenance open in another terminal"
+        stored, lambda: f"{text}\nSee them: souvenance serve, then souvenance open in another terminal"
     )

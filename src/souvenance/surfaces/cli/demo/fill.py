@@ -16,88 +16,26 @@ from threading import Thread
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
-from souvenance.decoders import settled
 from souvenance.domain.names import DEFAULT_WORKSPACE
 from souvenance.errors import Conflict, Denied
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation.conclusions import ADD_CONCLUSIONS, AddConclusions, NewConclusion
-from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
-from souvenance.gate.conversation.resource import WorkspaceRequest
+from souvenance.gate.conversation.conclusions import ADD_CONCLUSIONS, NewConclusion
+from souvenance.gate.conversation.messages import ADD_MESSAGES, NewMessage
 from souvenance.gate.conversation.workspaces import (
     ADD_WEBHOOK,
     DELETE_WEBHOOK,
     LIST_WORKSPACES,
     TRY_WEBHOOKS,
-    AddWebhook,
     ListWorkspaces,
-    OfWebhook,
 )
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.cli.session import OpenMemory
+from souvenance.surfaces.open_memory import OpenMemory
 
 _WORK_SECONDS = 120.0
 _BETWEEN = timedelta(minutes=2)
-_WEEK = 7
-
-
-class _Said(Struct):
-    peer: str
-    text: str
-
-
-class _Session(Struct):
-    id: str
-    days_ago: int
-    hour: int
-    messages: list[_Said]
-
-
-class _Weekly(Struct):
-    """Small talk, so that every week has some: the texts and answers come in turn."""
-
-    peers: list[str]
-    weeks: int
-    texts: list[str]
-    answers: list[str]
-
-
-class _Note(Struct):
-    namespace: str
-    days_ago: int
-    text: str
-
-
-class _Correction(Struct):
-    text: str
-    becomes: str
-
-
-class _Token(Struct):
-    sub: str
-    ops: tuple[str, ...]
-    namespaces: tuple[str, ...]
-    days: int
-
-
-class _Refused(Struct):
-    sub: str
-    query: str
-    namespace: str
-
-
-class DemoData(Struct):
-    sessions: list[_Session]
-    weekly: _Weekly
-    conclusions: list[tuple[str, str, str, str]]
-    """Who concluded it, about whom, from which session, and what."""
-    notes: list[_Note]
-    corrections: list[_Correction]
-    tokens: list[_Token]
-    refused: _Refused
 
 
 def fill(memory: OpenMemory, today: datetime) -> dict[str, int]:
@@ -105,7 +43,7 @@ def fill(memory: OpenMemory, today: datetime) -> dict[str, int]:
     filler = _Filler(memory, today)
     filler.refuse_memory()
     text = resources.files(__package__).joinpath("demo_data.json").read_bytes()
-    data = msgspec.json.decode(text, type=settled(DemoData))
+    data = msgspec.json.decode(text)
     with _receiver_that_refuses() as url, memory.working():
         stored = filler.store(data)
         memory.settle(_WORK_SECONDS)
@@ -124,7 +62,7 @@ def _receiver_that_refuses() -> Iterator[str]:
         def do_POST(self) -> None:
             self.send_error(HTTPStatus.GONE)
 
-        def log_message(self, *told: object) -> None:
+        def log_message(self, *message: object) -> None:
             """Nothing."""
 
     with HTTPServer(("127.0.0.1", 0), Gone) as server:
@@ -139,7 +77,6 @@ class _Filler:
     def __init__(self, memory: OpenMemory, today: datetime) -> None:
         self._memory = memory
         self._today = today.replace(hour=0, minute=0, second=0, microsecond=0)
-        self._caps: dict[str, str] = {}
         self._said: dict[tuple[str, str], str] = {}
         """The first message of each peer in each session."""
 
@@ -151,85 +88,60 @@ class _Filler:
                 hint="Name an empty one: souvenance --home demo-folder demo --fill",
             )
 
-    def store(self, data: DemoData) -> dict[str, int]:
-        sessions = sorted([*data.sessions, *_small_talk(data.weekly)], key=lambda one: -one.days_ago)
-        for session in sessions:
+    def store(self, data: dict[str, Any]) -> dict[str, int]:
+        for session in data["sessions"]:
             self._say(session)
-        for note in data.notes:
-            at = self._moment(note.days_ago, 18)
-            self._ask(o.PUT, m.Put(text=note.text, namespace=note.namespace, occurred_at=at))
-        said = sum(len(one.messages) for one in sessions)
-        counts = {"sessions": len(sessions), "messages": said, "notes": len(data.notes)}
-        return {**counts, "tokens": len(data.tokens)}
+        for note in data["notes"]:
+            at = self._moment(note["days_ago"], 18)
+            self._ask(o.PUT, m.Put(text=note["text"], namespace=note["namespace"], occurred_at=at))
+        counts = {name: len(data[name]) for name in ("sessions", "notes", "tokens")}
+        return {**counts, "messages": sum(len(one["messages"]) for one in data["sessions"])}
 
-    def use(self, data: DemoData) -> None:
+    def use(self, data: dict[str, Any]) -> None:
         """What people and agents did with it: conclude, correct, make tokens, ask, and be refused."""
         concluded = [
             NewConclusion(
-                content=text,
-                observer_id=observer,
-                observed_id=observed,
-                session_id=session,
-                source_ids=[self._said[session, observed]],
+                content=one["text"],
+                observer_id=one["observer"],
+                observed_id=one["observed"],
+                session_id=one["session"],
+                source_ids=[self._said[one["session"], one["observed"]]],
             )
-            for observer, observed, session, text in data.conclusions
+            for one in data["conclusions"]
         ]
-        self._ask(ADD_CONCLUSIONS, AddConclusions(workspace_id=DEFAULT_WORKSPACE, conclusions=concluded))
-        for correction in data.corrections:
-            found = self._ask(o.GET, m.Get(query=correction.text, k=1)).lines
-            self._ask(o.INVALIDATE, m.Invalidate(found[0].id, correction.becomes))
-        for token in data.tokens:
-            asked = m.Mint(
-                sub=token.sub,
-                ops=token.ops,
-                namespaces_allowed=token.namespaces,
-                ttl_seconds=token.days * 86_400,
-                wid=DEFAULT_WORKSPACE,
-            )
-            self._caps[token.sub] = self._ask(o.MINT, asked).cap
-        refused = data.refused
+        self._tell(ADD_CONCLUSIONS, conclusions=concluded)
+        for correction in data["corrections"]:
+            found = self._ask(o.GET, m.Get(query=correction["text"], k=1)).lines
+            self._ask(o.INVALIDATE, m.Invalidate(found[0].id, correction["becomes"]))
+        caps = {one["sub"]: self._ask(o.MINT, m.Mint(**one)).cap for one in data["tokens"]}
+        refused = data["refused"]
         with suppress(Denied):
-            asked_for = m.Get(query=refused.query, namespaces=(refused.namespace,))
-            self._memory.gate.call(o.GET, Credentials(self._caps[refused.sub]), asked_for)
+            asked_for = m.Get(query=refused["query"], namespaces=(refused["namespace"],))
+            self._memory.gate.call(o.GET, Credentials(caps[refused["sub"]]), asked_for)
 
     def announce_to(self, url: str) -> str:
         """Send a test event to a new webhook; its id."""
-        added = self._ask(ADD_WEBHOOK, AddWebhook(workspace_id=DEFAULT_WORKSPACE, url=url))
-        self._ask(TRY_WEBHOOKS, WorkspaceRequest(workspace_id=DEFAULT_WORKSPACE))
-        endpoint: str = added.what.id
+        endpoint: str = self._tell(ADD_WEBHOOK, url=url).what.id
+        self._tell(TRY_WEBHOOKS)
         return endpoint
 
     def forget_webhook(self, endpoint: str) -> None:
-        self._ask(DELETE_WEBHOOK, OfWebhook(workspace_id=DEFAULT_WORKSPACE, endpoint_id=endpoint))
+        self._tell(DELETE_WEBHOOK, endpoint_id=endpoint)
 
-    def _say(self, session: _Session) -> None:
-        begins = self._moment(session.days_ago, session.hour)
+    def _say(self, session: dict[str, Any]) -> None:
+        begins = self._moment(session["days_ago"], session["hour"])
         said = [
-            NewMessage(content=one.text, peer_id=one.peer, created_at=begins + turn * _BETWEEN)
-            for turn, one in enumerate(session.messages)
+            NewMessage(content=one["text"], peer_id=one["peer"], created_at=begins + turn * _BETWEEN)
+            for turn, one in enumerate(session["messages"])
         ]
-        added = AddMessages(workspace_id=DEFAULT_WORKSPACE, session_id=session.id, messages=said)
-        for message in self._ask(ADD_MESSAGES, added).messages:
-            self._said.setdefault((session.id, message.peer_id), message.id)
+        for message in self._tell(ADD_MESSAGES, session_id=session["id"], messages=said).messages:
+            self._said.setdefault((session["id"], message.peer_id), message.id)
 
     def _moment(self, days_ago: int, hour: int) -> datetime:
         return self._today - timedelta(days=days_ago) + timedelta(hours=hour)
 
+    def _tell(self, operation: Operation, **fields: Any) -> Any:
+        return self._ask(operation, operation.request(workspace_id=DEFAULT_WORKSPACE, **fields))
+
     def _ask(self, operation: Operation, asked: m.Request) -> Any:
         return self._memory.gate.call(operation, Credentials(self._memory.owner_cap), m.checked(asked))
-
-
-def _small_talk(weekly: _Weekly) -> Iterator[_Session]:
-    turn = 0
-    for week in range(weekly.weeks, 0, -1):
-        for place, peer in enumerate(weekly.peers):
-            if (week + place) % (place + 2) == 0:
-                continue
-            text, answer = weekly.texts[turn % len(weekly.texts)], weekly.answers[turn % len(weekly.answers)]
-            yield _Session(
-                id=f"{peer}-week-{weekly.weeks - week + 1:02}",
-                days_ago=week * _WEEK + place,
-                hour=17,
-                messages=[_Said(peer, text), _Said("hermes", answer)],
-            )
-            turn += 1

@@ -28,10 +28,10 @@ _FIRST_FAULT_OF_A_SERVER = 500
 
 def refusal(error: SouvenanceError) -> Response:
     note(error)
-    return json_answer(status_of(type(error)), told(error), refusal_headers(error))
+    return json_answer(status_of(type(error)), error_body(error), refusal_headers(error))
 
 
-def told(error: SouvenanceError) -> dict[str, Any]:
+def error_body(error: SouvenanceError) -> dict[str, Any]:
     status = status_of(type(error))
     kind = "server_error" if status >= _FIRST_FAULT_OF_A_SERVER else "invalid_request_error"
     message = f"{error.detail}. {error.hint}" if error.hint else error.detail
@@ -282,7 +282,7 @@ class Relay(Response):
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
                     self._heard.feed(chunk)
         except UpstreamUnreachable as error:
-            last = b"\n\ndata: " + encode(told(error)) + b"\n\n"
+            last = b"\n\ndata: " + encode(error_body(error)) + b"\n\n"
         self._heard.close()
         await send({"type": "http.response.body", "body": last, "more_body": False})
         return not last and self._heard.complete

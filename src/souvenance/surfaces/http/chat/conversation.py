@@ -101,18 +101,18 @@ class ChatConversation:
             found: SessionContextAnswer = self._gate.call(CONTEXT, self._tokens("read"), asked)
         except (NotFound, CapScopeMismatch):
             return []
-        told: list[tuple[str, str]] = []
+        said: list[tuple[str, str]] = []
         for message in found.messages:
             if message.peer_id not in (scope.user, scope.ai) or is_carried(
                 message.kind or MESSAGE, message.metadata
             ):
                 continue  # Nobody but these two speaks in a conversation that goes on.
             role = "assistant" if message.peer_id == scope.ai else "user"
-            if told and told[-1][0] == role and message.content.startswith(CONTINUED):
-                told[-1] = (role, told[-1][1] + message.content.removeprefix(CONTINUED))
+            if said and said[-1][0] == role and message.content.startswith(CONTINUED):
+                said[-1] = (role, said[-1][1] + message.content.removeprefix(CONTINUED))
             else:
-                told.append((role, message.content))
-        return told
+                said.append((role, message.content))
+        return said
 
     def keep(self, asked: str, answered: str, at: datetime) -> None:
         """Write the turn. Raises: SouvenanceError."""
@@ -135,7 +135,7 @@ def _pieces(peer: str, text: str) -> list[tuple[str, str]]:
     return [(peer, piece) for piece in found if piece.strip()][: _MOST_MESSAGES // 2]
 
 
-_MOST_TOLD = 100
+_MOST_WARNINGS = 100
 _log = logging.getLogger("souvenance.chat")
 
 
@@ -143,19 +143,19 @@ class MemoryWarnings:
     """What memory could not do, said once for each reason, without a word of what was said."""
 
     def __init__(self) -> None:
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
 
     def add(self, what: str, error: BaseException) -> None:
         reason = error.code if isinstance(error, SouvenanceError) else type(error).__name__
-        told = f"{what}: {reason}"
-        if told not in self._told and len(self._told) < _MOST_TOLD:
-            self._told.add(told)
-            _log.warning("chat: %s (this is said once)", told)
+        warning = f"{what}: {reason}"
+        if warning not in self._warned and len(self._warned) < _MOST_WARNINGS:
+            self._warned.add(warning)
+            _log.warning("chat: %s (this is said once)", warning)
 
     def nobody_named(self, cap: str) -> None:
         """A cap that speaks for many was used, and nobody was named."""
-        if cap not in self._told and len(self._told) < _MOST_TOLD:
-            self._told.add(cap)
+        if cap not in self._warned and len(self._warned) < _MOST_WARNINGS:
+            self._warned.add(cap)
             _log.warning(
                 "chat: cap %s speaks for many, and a request names nobody: no memory is read or written."
                 " Send X-Hermes-User-Id or the field user (this is said once for each cap)",

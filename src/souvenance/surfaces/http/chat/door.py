@@ -26,19 +26,11 @@ from starlette.types import Receive, Scope, Send
 from souvenance import errors as e
 from souvenance.decoders import UNREADABLE, settled
 from souvenance.domain.upstream import PASS_WITHOUT_MEMORY, ChatSettings, Upstream
-from souvenance.errors import (
-    Denied,
-    MethodNotAllowed,
-    NotFound,
-    SouvenanceError,
-    Unauthenticated,
-    Unavailable,
-    UpstreamUnreachable,
-)
 from souvenance.gate import messages as m
+from souvenance.gate import tokens
 from souvenance.gate.gate import Gate
 from souvenance.gate.operations import CHAT
-from souvenance.gate.tokens import told
+from souvenance.surfaces.http.chat import identity
 from souvenance.surfaces.http.chat.answers import ModelAnswer, Relay, refusal
 from souvenance.surfaces.http.chat.conversation import (
     ChatConversation,
@@ -47,16 +39,7 @@ from souvenance.surfaces.http.chat.conversation import (
     RecalledForTurn,
     TurnQueue,
 )
-from souvenance.surfaces.http.chat.identity import (
-    Admitted,
-    ChatTokens,
-    ClaimedIdentity,
-    checked,
-    claimed,
-    names_itself,
-    person,
-    scope_of,
-)
+from souvenance.surfaces.http.chat.identity import Admitted, ChatTokens, ClaimedIdentity
 from souvenance.surfaces.http.chat.request_rewriting import COMPLETIONS, RESPONSES, RequestDialect, Talk
 from souvenance.surfaces.http.chat.upstreams import Upstreams, passed_on, whole
 from souvenance.surfaces.http.openapi import (
@@ -81,7 +64,7 @@ from souvenance.surfaces.http.request_threads import (
     credentials_of,
     json_answer,
 )
-from souvenance.surfaces.http.routes import EVERY_BODY, EVERY_CAP, ROUTES
+from souvenance.surfaces.http.routes import REFUSALS, ROUTES
 
 if TYPE_CHECKING:
     import httpx
@@ -91,10 +74,12 @@ class _ModelList(Struct):
     data: list[dict[str, Raw]]
 
 
-def listed(settings: ChatSettings, upstream: Upstream, told: bytes) -> Iterator[tuple[str, dict[str, Raw]]]:
+def listed(
+    settings: ChatSettings, upstream: Upstream, content: bytes
+) -> Iterator[tuple[str, dict[str, Raw]]]:
     """Those models of an endpoint's list that are asked for there, each with the name that leads to it."""
     try:
-        found = msgspec.json.decode(told, type=settled(_ModelList)).data
+        found = msgspec.json.decode(content, type=settled(_ModelList)).data
     except UNREADABLE:
         return
     for model in found:
@@ -144,12 +129,12 @@ class UnknownPath(BaseRoute):
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         known = [route for route in self._routes if route.matches(scope)[0] is Match.PARTIAL]
         if known:
-            answer = refusal(MethodNotAllowed("this path has no such method"))
+            answer = refusal(e.MethodNotAllowed("this path has no such method"))
             answer.headers["allow"] = ", ".join(
                 sorted({one for route in known for one in route.methods or ()})
             )
         else:
-            answer = refusal(NotFound("there is no such path", hint="See /openapi.json."))
+            answer = refusal(e.NotFound("there is no such path", hint="See /openapi.json."))
         await answer(scope, receive, send)
 
 
@@ -159,6 +144,9 @@ class ChatDoor:
     `key` makes a key of what the settings say: the key itself, or where it is.
     """
 
+    _gate: Gate
+    _threads: RequestThreads
+
     def __init__(
         self, settings: ChatSettings, *, cap: str | None = None, key: Callable[[str], str] = str
     ) -> None:
@@ -167,16 +155,15 @@ class ChatDoor:
         self._upstreams = Upstreams(settings, key)
         self._warnings = MemoryWarnings()
         self._writes = TurnQueue(self._warnings)
+        self._open_turns = OpenTurns()
 
     def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
-        handler = _ChatHandler(
-            self._settings, gate, threads, self._tokens, self._upstreams, self._writes, self._warnings
-        )
+        self._gate, self._threads = gate, threads
         routes = [
-            WebRoute(PATHS[0], _refusing(handler.asks(COMPLETIONS)), methods=["POST"]),
-            WebRoute(PATHS[1], _refusing(handler.asks(RESPONSES)), methods=["POST"]),
-            WebRoute(PATHS[2], _refusing(handler.models), methods=["GET"]),
-            WebRoute(PATHS[3].replace("}", ":path}"), _refusing(handler.model), methods=["GET"]),
+            WebRoute(PATHS[0], _refusing(self._asks(COMPLETIONS)), methods=["POST"]),
+            WebRoute(PATHS[1], _refusing(self._asks(RESPONSES)), methods=["POST"]),
+            WebRoute(PATHS[2], _refusing(self._models), methods=["GET"]),
+            WebRoute(PATHS[3].replace("}", ":path}"), _refusing(self._model), methods=["GET"]),
         ]
         return [*routes, UnknownPath(routes)]
 
@@ -190,31 +177,7 @@ class ChatDoor:
             yield
             await self._writes.flush(_FLUSH_SECONDS)
 
-
-class _ChatHandler:
-    """Where requests are answered."""
-
-    def __init__(
-        self,
-        settings: ChatSettings,
-        gate: Gate,
-        threads: RequestThreads,
-        tokens: ChatTokens,
-        upstreams: Upstreams,
-        writes: TurnQueue,
-        warnings: MemoryWarnings,
-    ) -> None:
-        self._settings = settings
-        self._patience = settings.wait_ms / 1000
-        self._gate = gate
-        self._threads = threads
-        self._tokens = tokens
-        self._upstreams = upstreams
-        self._writes = writes
-        self._warnings = warnings
-        self._open_turns = OpenTurns()
-
-    def asks(self, dialect: RequestDialect) -> Endpoint:
+    def _asks(self, dialect: RequestDialect) -> Endpoint:
         async def answer(request: Request) -> Response:
             sent = await body_of(request, self._gate, self._gate.limits.batch_bytes)
             caller = await self._admitted(request, sent.content)
@@ -232,19 +195,19 @@ class _ChatHandler:
         try:
             grant: m.WhoAmIAnswer = await self._threads.call(self._gate, CHAT, credentials, m.WhoAmI)
             return Admitted(token, grant)
-        except Unavailable as error:
+        except e.Unavailable as error:
             self._warnings.add("the store is out of reach", error)
             grants = self._settings.when_store_is_down == PASS_WITHOUT_MEMORY
             late = partial(self._gate.judge_late, CHAT, credentials, m.WhoAmI(), error, grants=grants)
             granted = await self._threads.judge(self._gate, credentials, late)
-            return Admitted(token, told(granted), store_down=True)
+            return Admitted(token, tokens.told(granted), store_down=True)
 
     async def _answer(
         self, request: Request, caller: Admitted, claim: ClaimedIdentity, talk: Talk
     ) -> Response:
         settings = self._settings
         field = self._field(request, talk) if settings.user_field else None
-        speaker = person(caller.grant, claim.user, field, local=_is_local(request))
+        speaker = identity.person(caller.grant, claim.user, field, local=_is_local(request))
         upstream = settings.serving(talk.model)
         if upstream is None:
             raise _unserved()
@@ -257,8 +220,8 @@ class _ChatHandler:
             lambda: talk.onward(upstream.named(talk.model), recalled.background, recalled.before),
         )
         answer = await self._upstreams.ask(upstream, "POST", talk.dialect.path, request.headers, body)
-        told = {**HEADERS, **claim.echoed, _MEMORY: _told(caller, conversation, recalled)}
-        return await self._passed_on(answer, told, talk, conversation)
+        said = {**HEADERS, **claim.echoed, _MEMORY: _what_memory_did(caller, conversation, recalled)}
+        return await self._passed_on(answer, said, talk, conversation)
 
     def _conversation(
         self, caller: Admitted, claim: ClaimedIdentity, speaker: str | None
@@ -269,13 +232,13 @@ class _ChatHandler:
         if speaker is None:
             self._warnings.nobody_named(caller.grant.jti)
             return None
-        scope = scope_of(self._settings, caller.grant, claim, speaker)
+        scope = identity.scope_of(self._settings, caller.grant, claim, speaker)
         return ChatConversation(self._gate, self._tokens, caller, scope, self._settings)
 
     def _field(self, request: Request, talk: Talk) -> str | None:
         """Whom OpenAI's own field names. Raises: InvalidInput, Denied."""
         named = talk.user
-        found = None if named is None else checked(named, "user")
+        found = None if named is None else identity.checked(named, "user")
         if found is not None and _is_local(request):
             raise _nobody()
         return found
@@ -285,7 +248,7 @@ class _ChatHandler:
     ) -> RecalledForTurn:
         """What memory gives in time to the user's last message, also where a tool was heard since."""
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._settings.wait_ms / 1000):
                 await self._writes.settle(conversation.key)
                 return await self._threads.look(
                     self._gate,
@@ -297,11 +260,11 @@ class _ChatHandler:
             return RecalledForTurn(failed=True)
 
     async def _passed_on(
-        self, answer: httpx.Response, told: dict[str, str], talk: Talk, conversation: ChatConversation | None
+        self, answer: httpx.Response, said: dict[str, str], talk: Talk, conversation: ChatConversation | None
     ) -> Response:
         """The endpoint's answer as it is; what went well is remembered."""
         kind = answer.headers.get("content-type", "")
-        headers = {**passed_on(answer.headers), **told}
+        headers = {**passed_on(answer.headers), **said}
         heard = ModelAnswer(streamed=kind.startswith(_STREAM))
         if answer.is_success and (talk.streams or kind.startswith(_STREAM)):
             return Relay(answer, headers, heard, lambda well: self._keep(conversation, talk, heard, well))
@@ -334,7 +297,7 @@ class _ChatHandler:
 
         self._writes.add(conversation.key, write)
 
-    async def models(self, request: Request) -> Response:
+    async def _models(self, request: Request) -> Response:
         await self._admitted(request)
         upstreams = self._settings.upstreams
         if len(upstreams) == 1 and not upstreams[0].prefix:
@@ -343,7 +306,7 @@ class _ChatHandler:
             return Response(content, answer.status_code, {**passed_on(answer.headers), **HEADERS})
         return await self._every_model(request, upstreams)
 
-    async def model(self, request: Request) -> Response:
+    async def _model(self, request: Request) -> Response:
         """One of the models, by the name that leads to it."""
         await self._admitted(request)
         asked = request.path_params["model"]
@@ -364,37 +327,39 @@ class _ChatHandler:
             try:
                 answer = await self._upstreams.ask(upstream, "GET", "/models", request.headers)
                 content = await whole(answer)
-            except UpstreamUnreachable:
+            except e.UpstreamUnreachable:
                 return None
             return content if answer.is_success else None
 
-        told = await asyncio.gather(*map(ask, upstreams))
-        if all(one is None for one in told):
-            raise UpstreamUnreachable("no model endpoint told of its models")
+        lists = await asyncio.gather(*map(ask, upstreams))
+        if all(one is None for one in lists):
+            raise e.UpstreamUnreachable("no model endpoint told of its models")
         found = [
             model
-            for upstream, one in zip(upstreams, told, strict=True)
+            for upstream, one in zip(upstreams, lists, strict=True)
             for _, model in (() if one is None else listed(self._settings, upstream, one))
         ]
         return json_answer(200, {"object": "list", "data": found})
 
 
-def _told(caller: Admitted, conversation: ChatConversation | None, recalled: RecalledForTurn) -> str:
+def _what_memory_did(
+    caller: Admitted, conversation: ChatConversation | None, recalled: RecalledForTurn
+) -> str:
     """What the answer says of memory."""
     if conversation is None:
         return "store-down" if caller.store_down else "no-person-named"
     return "out-of-reach" if recalled.failed else _BY_RIGHTS[conversation.reads, conversation.writes]
 
 
-def _unserved() -> NotFound:
-    return NotFound("no endpoint serves that model", hint="See GET /v1/models.")
+def _unserved() -> e.NotFound:
+    return e.NotFound("no endpoint serves that model", hint="See GET /v1/models.")
 
 
 def _claim(request: Request) -> ClaimedIdentity:
     """Raises: InvalidInput, Denied."""
-    if _is_local(request) and names_itself(request.headers):
+    if _is_local(request) and identity.names_itself(request.headers):
         raise _nobody()
-    return claimed(request.headers)
+    return identity.claimed(request.headers)
 
 
 def _is_local(request: Request) -> bool:
@@ -403,8 +368,8 @@ def _is_local(request: Request) -> bool:
     return request.scope.get("souvenance.trusted") is not None and token == LOCAL
 
 
-def _nobody() -> Denied:
-    return Denied(
+def _nobody() -> e.Denied:
+    return e.Denied(
         "who speaks, and where, is taken from nobody who shows no cap",
         hint="Send a cap in place of 'local', or leave out user and X-Hermes headers.",
     )
@@ -416,12 +381,12 @@ def _refusing(answer: Endpoint) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         try:
             return await answer(request)
-        except Unauthenticated as error:
-            if not names_itself(request.headers):
+        except e.Unauthenticated as error:
+            if not identity.names_itself(request.headers):
                 return refusal(error)
             detail = f"who speaks, and where, is taken only beside a good cap: {error.detail}"
-            return refusal(Denied(detail, hint=error.hint))
-        except SouvenanceError as error:
+            return refusal(e.Denied(detail, hint=error.hint))
+        except e.SouvenanceError as error:
             return refusal(error)
 
     return endpoint
@@ -452,7 +417,8 @@ _KINDS = (
     "invalid_request_error",
     "server_error",
 )
-_MODEL = an_object({"id": TEXT}, object=TEXT, created=NUMBER, owned_by=TEXT)
+_ANY: Schema = {"type": "object"}
+_FLAG: Schema = {"type": "boolean"}
 
 
 def _shape(codes: list[str]) -> Schema:
@@ -460,52 +426,40 @@ def _shape(codes: list[str]) -> Schema:
     return an_object({"error": an_object(said)})
 
 
-_ADMITTED = (*EVERY_CAP, e.CapOpMismatch, e.CapScopeMismatch, e.Denied, e.UpstreamUnreachable)
-_REFUSED = refusals(_ADMITTED, _shape)
-_UNSERVED = refusals((*_ADMITTED, e.NotFound), _shape)
-_TURN = refusals((*_ADMITTED, e.NotFound, *EVERY_BODY), _shape)
-_PASSED_ON = {
-    "default": answer("What the model endpoint answered, as it was", {}, _STREAM),
-}
+_REFUSED = refusals((*REFUSALS, e.Denied, e.UpstreamUnreachable), _shape)
+_PASSED_ON = {"default": answer("What the model endpoint answered, as it was", {}, _STREAM)}
 
 
-def _turn(name: str, summary: str, asked: Schema, told: Schema) -> dict[str, object]:
+def _turn(name: str, summary: str, asked: Schema, answered: Schema) -> dict[str, object]:
     body = {JSON: {"schema": asked}}
-    responses = {"200": answer("The model's answer", told, _STREAM), **_TURN, **_PASSED_ON}
+    responses = {"200": answer("The model's answer", answered, _STREAM), **_REFUSED, **_PASSED_ON}
     return {"post": described(name, summary, responses, body=body, parameters=_IDENTITY)}
 
 
+def _models(name: str, summary: str, answered: Schema, *parameters: Schema) -> dict[str, object]:
+    responses = {"200": answer(summary, answered), **_REFUSED, **_PASSED_ON}
+    return {"get": described(name, summary, responses, parameters=parameters)}
+
+
 _DESCRIBED: Paths = {
-    "/v1/chat/completions": _turn(
+    PATHS[0]: _turn(
         "chat.completions",
         "A chat with a model that remembers",
-        an_object({"model": TEXT, "messages": a_list({"type": "object"})}, stream={"type": "boolean"}),
-        an_object({"choices": a_list({"type": "object"})}),
+        an_object({"model": TEXT, "messages": a_list(_ANY)}, stream=_FLAG),
+        an_object({"choices": a_list(_ANY)}),
     ),
-    "/v1/responses": _turn(
+    PATHS[1]: _turn(
         "chat.responses",
         "A response of a model that remembers",
-        an_object({"model": TEXT, "input": {"type": ["string", "array"]}}, stream={"type": "boolean"}),
-        an_object({"output": a_list({"type": "object"})}),
+        an_object({"model": TEXT, "input": {"type": ["string", "array"]}}, stream=_FLAG),
+        an_object({"output": a_list(_ANY)}),
     ),
-    "/v1/models": {
-        "get": described(
-            "chat.models",
-            "The models there are",
-            {
-                "200": answer("The models", an_object({"data": a_list({"type": "object"})}, object=TEXT)),
-                **_REFUSED,
-                **_PASSED_ON,
-            },
-        )
-    },
-    "/v1/models/{model}": {
-        "get": described(
-            "chat.model",
-            "One of the models",
-            {"200": answer("The model", _MODEL), **_UNSERVED, **_PASSED_ON},
-            parameters=[{"name": "model", "in": "path", "required": True, "schema": TEXT}],
-        )
-    },
+    PATHS[2]: _models("chat.models", "The models there are", an_object({"data": a_list(_ANY)}, object=TEXT)),
+    PATHS[3]: _models(
+        "chat.model",
+        "One of the models",
+        an_object({"id": TEXT}, object=TEXT, created=NUMBER, owned_by=TEXT),
+        {"name": "model", "in": "path", "required": True, "schema": TEXT},
+    ),
 }
 """What OpenAPI says: OpenAI's own objects, of which the door reads a little and passes on all."""

@@ -126,9 +126,9 @@ class Talk:
     @property
     def alone(self) -> bool:
         """Whether nothing is told of the conversation before the user's last message."""
-        told = any(field in self._fields for field in (_PREVIOUS, _CONVERSATION))
+        known = any(field in self._fields for field in (_PREVIOUS, _CONVERSATION))
         before = [_MessageItem()] if self._last is None else self._known[: self._last]
-        return not told and all(one.role in _INSTRUCTING for one in before)
+        return not known and all(one.role in _INSTRUCTING for one in before)
 
     @property
     def conversation(self) -> str:
@@ -164,8 +164,8 @@ class Talk:
             items[last] = _changed(items[last], lambda content: self._with(content, fenced(background)))
         changed = dict(self._fields)
         if before and self.alone:
-            told = [Raw(_encode({"role": role, "content": text})) for role, text in before]
-            changed[self.dialect.items] = Raw(_encode([*items[:last], *told, *items[last:]]))
+            earlier = [Raw(_encode({"role": role, "content": text})) for role, text in before]
+            changed[self.dialect.items] = Raw(_encode([*items[:last], *earlier, *items[last:]]))
         elif any(new is not old for new, old in zip(items, self._items, strict=True)):
             whole = _fields(items[0])["content"] if self._whole else _encode(items)
             changed[self.dialect.items] = Raw(whole)

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from starlette.datastructures import Headers
 
@@ -14,7 +13,7 @@ from souvenance.domain.telemetry import onward
 from souvenance.domain.upstream import ChatSettings, Upstream, below
 from souvenance.errors import Misconfigured, UpstreamUnreachable
 from souvenance.extras import install
-from souvenance.surfaces.http.host_check import is_loopback
+from souvenance.http_client import is_loopback, proxy_of
 from souvenance.version import __version__
 
 if TYPE_CHECKING:
@@ -75,8 +74,8 @@ class Upstreams:
             for one in self._settings.upstreams:
                 transport = httpx.AsyncHTTPTransport(
                     limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
-                    trust_env=not _is_near(one.url),
-                    proxy=_proxy(one.url),
+                    trust_env=not is_loopback(urlsplit(one.url).hostname or ""),
+                    proxy=proxy_of(one.url),
                 )
                 known = {} if one.key is None else {"authorization": f"Bearer {self._key(one.key)}"}
                 self._connections[one] = _Connection(
@@ -108,19 +107,6 @@ class Upstreams:
 def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
     """The bytes that came: a value may hold others than ASCII, which httpx would refuse as text."""
     return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
-
-
-def _is_near(url: str) -> bool:
-    return is_loopback(urlsplit(url).hostname or "")
-
-
-def _proxy(url: str) -> str | None:
-    """What the environment names to be asked in the endpoint's place."""
-    if _is_near(url) or proxy_bypass(urlsplit(url).netloc):
-        return None
-    known = getproxies()
-    found = known.get(urlsplit(url).scheme) or known.get("all")
-    return found if not found or "://" in found else f"http://{found}"
 
 
 class reaching:  # noqa: N801 - it reads as a word of the with statement

@@ -15,7 +15,6 @@ from starlette.routing import Route as WebRoute
 
 from souvenance import errors as e
 from souvenance.decoders import UNREADABLE, settled
-from souvenance.errors import BodyTooLarge, FileTooLarge, InvalidInput, SouvenanceError
 from souvenance.gate.conversation.chat import ChatAnswer, Telling
 from souvenance.gate.conversation.resource import BareListAnswer, Done, Opened, ResponsePage
 from souvenance.gate.conversation.sessions import SessionAnswer
@@ -144,7 +143,7 @@ def _endpoint(gate: Gate, threads: RequestThreads, route: Route) -> Endpoint:
             found = await threads.call(gate, route.operation, credentials_of(request, body.content), read)
             if isinstance(found, Telling):
                 return await _telling(found, threads)
-        except SouvenanceError as error:
+        except e.SouvenanceError as error:
             return refusal(error, admin=route.path in ADMINS)
         if _is_old_client(request):
             found = for_old_clients(found)
@@ -162,8 +161,8 @@ def _is_old_client(request: Request) -> bool:
 
 def _file_of(body: Body, gate: Gate) -> bytes:
     """The form with a file. Raises: SouvenanceError."""
-    if isinstance(body.fault, BodyTooLarge):
-        raise FileTooLarge(f"the file is larger than {gate.limits.file_bytes} bytes")
+    if isinstance(body.fault, e.BodyTooLarge):
+        raise e.FileTooLarge(f"the file is larger than {gate.limits.file_bytes} bytes")
     return body.read()
 
 
@@ -211,7 +210,7 @@ def _form(request: Request, body: bytes) -> dict[str, Any]:
             try:
                 fields[name] = msgspec.json.decode(fields[name])
             except msgspec.MsgspecError:
-                raise InvalidInput(f"{name} is not JSON") from None
+                raise e.InvalidInput(f"{name} is not JSON") from None
     return fields
 
 
@@ -298,7 +297,7 @@ async def _telling(found: Telling, threads: RequestThreads) -> Response:
             yield _piece(one)
             try:
                 one = await threads.next(found.pieces)
-            except SouvenanceError as error:
+            except e.SouvenanceError as error:
                 one = ChatAnswer(None, lacking=error.code)
         yield _end(one)
 

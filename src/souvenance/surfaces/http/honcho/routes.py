@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import fields
-
 from souvenance import errors as e
 from souvenance.gate.conversation import (
     chat,
@@ -17,13 +15,11 @@ from souvenance.gate.conversation import (
     sessions,
     workspaces,
 )
-from souvenance.gate.conversation.resource import AnyName, Done, Note, PagedRequest
+from souvenance.gate.conversation.resource import Done, Note, PagedRequest
 from souvenance.gate.operation import Operation
 from souvenance.surfaces.http.routes import Route, status_of
 
 _WORKSPACE = "/v3/workspaces/{workspace_id}"
-_REACH = (e.CapScopeMismatch, e.NamespaceDenied)
-_OPENED = (e.Tampered, e.WrongKey)
 
 HONCHO_STATUS: dict[type[e.SouvenanceError], int] = {
     e.HostRefused: 403,
@@ -50,21 +46,9 @@ ADMINS = frozenset({"/v3/workspaces/list", "/v3/keys"})
 """The routes whose refusals say that they are for admins."""
 
 
-def _route(
-    method: str,
-    path: str,
-    operation: Operation,
-    summary: str,
-    *may_fail: type[e.SouvenanceError],
-    **more: Any,
-) -> Route:
-    """A route of Honcho's API; `more` are other fields of `Route`.
-
-    A path without a leading slash is one in a workspace. What it names is not found, unless the request may
-    make it; peers need not exist to be asked about.
-    """
-    if any(f"{{{one.name}}}" in path for one in fields(operation.request) if one.type == AnyName):
-        may_fail = (e.NotFound, *may_fail)
+def _route(method: str, path: str, operation: Operation, summary: str, **more: Any) -> Route:
+    """A route of Honcho's API; `more` are other fields of `Route`. A path without a leading slash is one in a
+    workspace."""
     if not path.startswith("/"):
         path = f"{_WORKSPACE}/{path}".rstrip("/")
     if operation.answer is Done:
@@ -73,53 +57,33 @@ def _route(
         more["status"] = 202
     if issubclass(operation.request, PagedRequest):
         more["query"] = PagedRequest.__struct_fields__
-    may_fail = (*_REACH, *_OPENED, *may_fail)
-    return Route(method, path, operation, summary, may_fail, refused_as=refused_as, **more)
+    return Route(method, path, operation, summary, refused_as=refused_as, **more)
 
 
 _OPENS: Any = {"status": 201, "existing": 200}
-_LIMITED = (e.LimitExceeded, e.LineTooLong)
-_THOUGHT = (e.Unsupported, e.ModelUnavailable, e.ModelUnusable, e.ModelBudgetSpent)
 
 HONCHO_ROUTES = (
-    _route(
-        "POST", "/v3/workspaces", workspaces.OPEN_WORKSPACE, "Get or make a workspace", *_LIMITED, **_OPENS
-    ),
+    _route("POST", "/v3/workspaces", workspaces.OPEN_WORKSPACE, "Get or make a workspace", **_OPENS),
     _route("POST", "/v3/workspaces/list", workspaces.LIST_WORKSPACES, "List workspaces"),
-    _route("PUT", "", workspaces.CHANGE_WORKSPACE, "Change a workspace", *_LIMITED),
-    _route("DELETE", "", workspaces.DELETE_WORKSPACE, "Delete a workspace", e.NotFound, e.Conflict),
-    _route("POST", "search", messages.SEARCH_WORKSPACE, "Search a workspace's messages", e.NotFound),
-    _route("POST", "chat", chat.ASK_WORKSPACE, "Ask about a workspace", e.NotFound, *_THOUGHT),
+    _route("PUT", "", workspaces.CHANGE_WORKSPACE, "Change a workspace"),
+    _route("DELETE", "", workspaces.DELETE_WORKSPACE, "Delete a workspace"),
+    _route("POST", "search", messages.SEARCH_WORKSPACE, "Search a workspace's messages"),
+    _route("POST", "chat", chat.ASK_WORKSPACE, "Ask about a workspace"),
     _route("GET", "queue/status", queue.QUEUE_STATUS, "How far the work behind the messages is"),
-    _route(
-        "POST", "schedule_dream", queue.SCHEDULE_DREAM, "Think again about a peer", e.NotFound, e.Disabled
-    ),
+    _route("POST", "schedule_dream", queue.SCHEDULE_DREAM, "Think again about a peer"),
     _route("POST", "peers/list", peers.LIST_PEERS, "List peers"),
-    _route("POST", "peers", peers.OPEN_PEER, "Get or make a peer", *_LIMITED, **_OPENS),
-    _route("PUT", "peers/{peer_id}", peers.CHANGE_PEER, "Change a peer", *_LIMITED),
-    _route(
-        "DELETE",
-        "peers/{peer_id}",
-        peers.DELETE_PEER,
-        "Delete a peer, with or without its messages",
-        e.NotFound,
-    ),
+    _route("POST", "peers", peers.OPEN_PEER, "Get or make a peer", **_OPENS),
+    _route("PUT", "peers/{peer_id}", peers.CHANGE_PEER, "Change a peer"),
+    _route("DELETE", "peers/{peer_id}", peers.DELETE_PEER, "Delete a peer, with or without its messages"),
     _route(
         "POST",
         "peers/{peer_id}/rename",
         peers.RENAME_PEER,
         "Take some of what is a peer's along to another name",
-        e.Conflict,
     ),
     _route("POST", "peers/{peer_id}/sessions", sessions.SESSIONS_OF_PEER, "List a peer's sessions"),
-    _route("POST", "peers/{peer_id}/chat", chat.ASK_PEER, "Ask what a peer knows", e.NotFound, *_THOUGHT),
-    _route(
-        "POST",
-        "peers/{peer_id}/representation",
-        context.REPRESENT,
-        "What a peer knows of another",
-        e.NotFound,
-    ),
+    _route("POST", "peers/{peer_id}/chat", chat.ASK_PEER, "Ask what a peer knows"),
+    _route("POST", "peers/{peer_id}/representation", context.REPRESENT, "What a peer knows of another"),
     _route("GET", "peers/{peer_id}/card", context.READ_CARD, "Read a card"),
     _route("PUT", "peers/{peer_id}/card", context.WRITE_CARD, "Write a card", query=("target", "namespace")),
     _route(
@@ -127,18 +91,9 @@ HONCHO_ROUTES = (
     ),
     _route("POST", "peers/{peer_id}/search", messages.SEARCH_PEER, "Search a peer's messages"),
     _route("POST", "sessions/list", sessions.LIST_SESSIONS, "List sessions"),
-    _route(
-        "POST",
-        "sessions",
-        sessions.OPEN_SESSION,
-        "Get or make a session",
-        e.NotFound,
-        e.Conflict,
-        *_LIMITED,
-        **_OPENS,
-    ),
+    _route("POST", "sessions", sessions.OPEN_SESSION, "Get or make a session", **_OPENS),
     _route("GET", "sessions/{session_id}", sessions.READ_SESSION, "Read a session"),
-    _route("PUT", "sessions/{session_id}", sessions.CHANGE_SESSION, "Change a session", *_LIMITED),
+    _route("PUT", "sessions/{session_id}", sessions.CHANGE_SESSION, "Change a session"),
     _route(
         "DELETE", "sessions/{session_id}", sessions.DELETE_SESSION, "Delete a session and what came of it"
     ),
@@ -155,7 +110,6 @@ HONCHO_ROUTES = (
         "sessions/{session_id}/peers",
         sessions.ADD_MEMBERS,
         "Let peers into a session",
-        e.Conflict,
         query=("namespace",),
         whole="peers",
     ),
@@ -164,7 +118,6 @@ HONCHO_ROUTES = (
         "sessions/{session_id}/peers",
         sessions.SET_MEMBERS,
         "Set a session's peers",
-        e.Conflict,
         query=("namespace",),
         whole="peers",
     ),
@@ -185,7 +138,7 @@ HONCHO_ROUTES = (
     _route("GET", "sessions/{session_id}/context", context.CONTEXT, "What an agent needs for its next turn"),
     _route("GET", "sessions/{session_id}/summaries", context.SUMMARIES, "A session's summaries"),
     _route("POST", "sessions/{session_id}/search", messages.SEARCH_SESSION, "Search a session's messages"),
-    _route("POST", "scopes", sessions.OPEN_SCOPE, "Get or make a scope", e.Conflict, *_LIMITED, **_OPENS),
+    _route("POST", "scopes", sessions.OPEN_SCOPE, "Get or make a scope", **_OPENS),
     _route("POST", "scopes/list", sessions.LIST_SCOPES, "List scopes"),
     _route("GET", "scopes/{scope_id}", sessions.READ_SCOPE, "Read a scope"),
     _route("DELETE", "scopes/{scope_id}", sessions.DELETE_SCOPE, "Delete a scope"),
@@ -198,24 +151,12 @@ HONCHO_ROUTES = (
     ),
     _route("POST", "scopes/{scope_id}/sessions/list", sessions.SESSIONS_OF_SCOPE, "List a scope's sessions"),
     _route("GET", "scopes/{scope_id}/status", sessions.SCOPE_STATUS, "Whether a scope is complete"),
-    _route(
-        "POST",
-        "sessions/{session_id}/messages",
-        messages.ADD_MESSAGES,
-        "Add messages",
-        e.Conflict,
-        *_LIMITED,
-        status=201,
-    ),
+    _route("POST", "sessions/{session_id}/messages", messages.ADD_MESSAGES, "Add messages", status=201),
     _route(
         "POST",
         "sessions/{session_id}/messages/upload",
         messages.ADD_FILE,
         "Add a file's text as messages",
-        e.Conflict,
-        e.FileTooLarge,
-        e.UnsupportedType,
-        *_LIMITED,
         status=201,
         form=True,
     ),
@@ -226,7 +167,6 @@ HONCHO_ROUTES = (
         "sessions/{session_id}/messages/{message_id}",
         messages.CHANGE_MESSAGE,
         "Change a message's metadata",
-        *_LIMITED,
     ),
     _route(
         "DELETE",
@@ -234,15 +174,7 @@ HONCHO_ROUTES = (
         messages.DELETE_MESSAGE,
         "Delete a message and what rests on it alone",
     ),
-    _route(
-        "POST",
-        "conclusions",
-        conclusions.ADD_CONCLUSIONS,
-        "State conclusions",
-        e.NotFound,
-        e.Conflict,
-        status=201,
-    ),
+    _route("POST", "conclusions", conclusions.ADD_CONCLUSIONS, "State conclusions", status=201),
     _route("POST", "conclusions/list", conclusions.LIST_CONCLUSIONS, "List conclusions"),
     _route("POST", "conclusions/query", conclusions.QUERY_CONCLUSIONS, "Search conclusions"),
     _route("GET", "conclusions/{conclusion_id}", conclusions.READ_CONCLUSION, "Read a conclusion"),
@@ -254,7 +186,7 @@ HONCHO_ROUTES = (
         "Mint a key",
         query=("workspace_id", "peer_id", "session_id", "expires_at"),
     ),
-    _route("POST", "webhooks", workspaces.ADD_WEBHOOK, "Register a webhook", e.Conflict, **_OPENS),
+    _route("POST", "webhooks", workspaces.ADD_WEBHOOK, "Register a webhook", **_OPENS),
     _route("GET", "webhooks", workspaces.LIST_WEBHOOKS, "List webhooks"),
     _route("DELETE", "webhooks/{endpoint_id}", workspaces.DELETE_WEBHOOK, "Remove a webhook"),
     _route("GET", "webhooks/test", workspaces.TRY_WEBHOOKS, "Send every webhook a test event"),

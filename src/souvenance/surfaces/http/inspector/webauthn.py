@@ -12,7 +12,7 @@ from msgspec import Struct
 from starlette.requests import Request
 
 from souvenance.errors import Denied
-from souvenance.surfaces.http.host_check import is_loopback
+from souvenance.http_client import is_loopback
 
 if TYPE_CHECKING:
     from fido2.server import Fido2Server

@@ -410,7 +410,7 @@ def granted(asked: str, access: str) -> str:
 
 _UNNAMED = "A program without a name"
 
-_Told = dict[str, Any]
+_Metadata = dict[str, Any]
 
 
 class _Wanted(Struct, frozen=True, omit_defaults=True):
@@ -440,7 +440,7 @@ class _Registering:
             wanted = msgspec.json.decode(asked.body, type=settled(_Wanted))
         except UNREADABLE:
             raise InvalidClientMetadataError("The metadata can not be read.") from None
-        self.data: _Told = {
+        self.data: _Metadata = {
             name: getattr(wanted, name) for name in wanted.__struct_fields__ if getattr(wanted, name)
         }
 
@@ -453,15 +453,15 @@ class _Registration(ClientRegistrationEndpoint):
     def authenticate_token(self, request: _Registering) -> bool:
         return True
 
-    def get_server_metadata(self) -> _Told:
+    def get_server_metadata(self) -> _Metadata:
         return {
             "scopes_supported": sign_ins.SCOPES,
             "token_endpoint_auth_methods_supported": sign_ins.AUTH_METHODS,
         }
 
-    def extract_client_metadata(self, request: _Registering) -> _Told:
+    def extract_client_metadata(self, request: _Registering) -> _Metadata:
         """What is registered: what was asked for, without what there is not here."""
-        metadata: _Told = super().extract_client_metadata(request)
+        metadata: _Metadata = super().extract_client_metadata(request)
         redirects = metadata.get("redirect_uris", [])
         if not all(map(sign_ins.may_redirect, redirects)):
             raise InvalidRedirectURIError("It must be https, a loopback address or a scheme of your own.")
@@ -475,8 +475,8 @@ class _Registration(ClientRegistrationEndpoint):
             "response_types": ["code"] if sign_ins.CODE_GRANT in grants else [],
         }
 
-    def generate_client_info(self, request: _Registering) -> _Told:
-        info: _Told = {
+    def generate_client_info(self, request: _Registering) -> _Metadata:
+        info: _Metadata = {
             "client_id": self._state.secret(),
             "client_id_issued_at": self._state.now() // 1000,
         }
@@ -484,7 +484,9 @@ class _Registration(ClientRegistrationEndpoint):
             info |= {"client_secret": self._state.secret(), "client_secret_expires_at": 0}
         return info
 
-    def save_client(self, client_info: _Told, client_metadata: _Told, request: Any) -> sign_ins.Client:
+    def save_client(
+        self, client_info: _Metadata, client_metadata: _Metadata, request: Any
+    ) -> sign_ins.Client:
         secret = client_info.get("client_secret")
         client = sign_ins.Client(
             id=client_info["client_id"],

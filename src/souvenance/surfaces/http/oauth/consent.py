@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import sha256
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -54,140 +54,79 @@ _WHAT_IS_LEFT = 0
 _MOST_SHOWN = 200
 
 
-class ConsentDestination(Struct, frozen=True, kw_only=True):
-    """Where the answer of a request goes, and what its client says of itself."""
+def _offered(
+    client: sign_ins.Client, who: WhoAmIAnswer, scope: str, hint: str, left: int, **page: Any
+) -> Consent:
+    """What the person is asked, and what is proposed. `scope` is what the client asks for, empty if it does
+    not say; `hint` whose memory it means, in its own words; `left` the seconds that the person's cap has;
+    `page` what else the page holds."""
+    preset = sign_ins.PRESETS.get(client.id, sign_ins.Preset())
+    opened = who.namespaces_allowed
+    writes = "put" in who.ops and (not scope.split() or sign_ins.WRITE in scope.split())
+    everyone = preset.everyone and ALL in who.peers and who.sessions is None
+    reached = ALL in who.peers or hint in who.peers
+    ends = tuple(one for one in _ENDS if one[1] <= left) or (("As long as your own cap", _WHAT_IS_LEFT),)
+    proposed = tuple(name for name in preset.namespaces if ALL in opened or name in opened)
+    return Consent(
+        client=client.name,
+        client_id=client.id,
+        registered=client.id not in sign_ins.BUILT_IN,
+        signed_in_as=who.sub,
+        workspace=who.wid if who.wid != ALL else preset.workspace or DEFAULT_WORKSPACE,
+        workspace_fixed=who.wid != ALL,
+        peer=hint if reached and _is_name(hint) else who.sub,
+        peer_fixed=not who.peers,
+        namespaces=tuple(opened),
+        chosen=proposed or tuple(opened),
+        access="write" if writes else "read",
+        write_offered=writes,
+        ends=ends,
+        end=max((end for _, end in ends if end <= _USUAL_END), default=ends[0][1]),
+        everyone_offered=everyone,
+        everyone=everyone,
+        **page,
+    )
 
-    where: str
-    action: str
-    leads_to: str = ""
-    source: str | None = None
-    config_path: str | None = None
+
+def _chosen(view: Consent, asked: OAuthRequest, left: int) -> Chosen:
+    """What the form says. The gate holds it against the cap. Raises: InvalidInput."""
+    access, end = asked.get("access"), asked.get("end")
+    if access not in (sign_ins.READ, sign_ins.WRITE) or (access == sign_ins.WRITE and not view.write_offered):
+        raise InvalidInput("'access' must be one of those offered")
+    if end not in _ends_of(view, left):
+        raise InvalidInput("'end' must be one of those offered")
+    workspace, namespaces = asked.get("workspace").strip(), _named(asked)
+    names.name(workspace, "workspace")
+    if not namespaces:
+        raise InvalidInput("name at least one namespace")
+    return Chosen(
+        workspace=workspace,
+        peer=asked.get("peer").strip(),
+        namespaces=namespaces,
+        access="write" if access == sign_ins.WRITE else "read",
+        seconds=min(int(end) or left, left),
+        everyone=view.everyone_offered and asked.get("everyone") == "yes",
+    )
 
 
-class Offer(Struct, frozen=True, kw_only=True):
-    client: sign_ins.Client
-    who: WhoAmIAnswer
-    scope: str
-    """What the client asks for; empty if it does not say."""
-    now: int
-    hint: str = ""
-    """Whose memory the client means, in its own words."""
+def _posted(view: Consent, asked: OAuthRequest, left: int) -> Consent:
+    """The page again, with what the form says as far as it was offered."""
+    end, opened = asked.get("end"), view.namespaces
+    return replace(
+        view,
+        workspace=view.workspace if view.workspace_fixed else asked.get("workspace").strip(),
+        peer=asked.get("peer").strip(),
+        chosen=tuple(name for name in _named(asked) if ALL in opened or name in opened),
+        access="write" if asked.get("access") == sign_ins.WRITE and view.write_offered else "read",
+        end=int(end) if end in _ends_of(view, left) else view.end,
+        everyone=view.everyone_offered and asked.get("everyone") == "yes",
+    )
 
-    @property
-    def writes(self) -> bool:
-        asked = self.scope.split()
-        return "put" in self.who.ops and (not asked or sign_ins.WRITE in asked)
 
-    @property
-    def everyone(self) -> bool:
-        """Whether it may be let in for everyone in the workspace."""
-        return self._preset.everyone and ALL in self.who.peers and self.who.sessions is None
-
-    @property
-    def ends(self) -> tuple[tuple[str, int], ...]:
-        within = tuple((label, seconds) for label, seconds in _ENDS if seconds <= self._left)
-        return within or (("As long as your own cap", _WHAT_IS_LEFT),)
-
-    @property
-    def usual(self) -> Chosen:
-        """What is proposed."""
-        wid = self.who.wid
-        return Chosen(
-            workspace=wid if wid != ALL else self._preset.workspace or DEFAULT_WORKSPACE,
-            peer=self._usual_peer(),
-            namespaces=self._usual_namespaces(),
-            access="write" if self.writes else "read",
-            seconds=max((end for _, end in self.ends if end <= _USUAL_END), default=self.ends[0][1]),
-            everyone=self.everyone,
-        )
-
-    def chosen(self, asked: OAuthRequest) -> Chosen:
-        """What the form says. The gate holds it against the cap. Raises: InvalidInput."""
-        access = asked.get("access")
-        if access not in (sign_ins.READ, sign_ins.WRITE) or (access == sign_ins.WRITE and not self.writes):
-            raise InvalidInput("'access' must be one of those offered")
-        if asked.get("end") not in self._offered:
-            raise InvalidInput("'end' must be one of those offered")
-        found = self.posted(asked)
-        names.name(found.workspace, "workspace")
-        namespaces = _named(asked)
-        if not namespaces:
-            raise InvalidInput("name at least one namespace")
-        return replace(found, namespaces=namespaces, seconds=min(found.seconds or self._left, self._left))
-
-    def posted(self, asked: OAuthRequest) -> Chosen:
-        """What the form says as far as it was offered, to be shown again."""
-        usual, access, end = self.usual, asked.get("access"), asked.get("end")
-        opened = self.who.namespaces_allowed
-        return Chosen(
-            workspace=asked.get("workspace").strip(),
-            peer=asked.get("peer").strip(),
-            namespaces=tuple(name for name in _named(asked) if ALL in opened or name in opened),
-            access="write" if access == sign_ins.WRITE and self.writes else "read",
-            seconds=int(end) if end in self._offered else usual.seconds,
-            everyone=self.everyone and asked.get("everyone") == "yes",
-        )
-
-    def view(
-        self,
-        chosen: Chosen,
-        destination: ConsentDestination,
-        *,
-        csrf: str,
-        request: str,
-        sign_out: str | None,
-    ) -> Consent:
-        return Consent(
-            client=self.client.name,
-            client_id=self.client.id,
-            source=_cut(destination.source),
-            where=destination.where,
-            config_path=_cut(destination.config_path),
-            signed_in_as=self.who.sub,
-            workspace=chosen.workspace if self.who.wid == ALL else self.who.wid,
-            workspace_fixed=self.who.wid != ALL,
-            peer=chosen.peer,
-            peer_fixed=not self.who.peers,
-            namespaces=tuple(self.who.namespaces_allowed),
-            chosen=chosen.namespaces,
-            access=chosen.access,
-            write_offered=self.writes,
-            ends=self.ends,
-            end=chosen.seconds,
-            csrf=csrf,
-            request=request,
-            action=destination.action,
-            registered=self.client.id not in sign_ins.BUILT_IN,
-            everyone_offered=self.everyone,
-            everyone=chosen.everyone,
-            sign_out=sign_out,
-        )
-
-    @property
-    def _left(self) -> int:
-        """Of the cap, in seconds."""
-        return max(1, self.who.exp - self.now // 1000)
-
-    @property
-    def _offered(self) -> set[str]:
-        """The ends that are offered, or were when the page was made."""
-        then = self._left + sign_ins.REQUEST_MS // 1000
-        return {str(seconds) for _, seconds in (*self.ends, *_ENDS) if seconds <= then}
-
-    @property
-    def _preset(self) -> sign_ins.Preset:
-        return sign_ins.PRESETS.get(self.client.id, sign_ins.Preset())
-
-    def _usual_peer(self) -> str:
-        """Whom the client means, if the cap reaches anybody of that name."""
-        reached = ALL in self.who.peers or self.hint in self.who.peers
-        return self.hint if reached and _is_name(self.hint) else self.who.sub
-
-    def _usual_namespaces(self) -> tuple[str, ...]:
-        opened = self.who.namespaces_allowed
-        if ALL in opened:
-            return self._preset.namespaces
-        return tuple(name for name in self._preset.namespaces if name in opened) or tuple(opened)
+def _ends_of(view: Consent, left: int) -> set[str]:
+    """The ends that are offered, or were when the page was made."""
+    then = left + sign_ins.REQUEST_MS // 1000
+    return {str(seconds) for _, seconds in (*view.ends, *_ENDS) if seconds <= then}
 
 
 def _named(asked: OAuthRequest) -> tuple[str, ...]:
@@ -201,10 +140,6 @@ def _is_name(text: str) -> bool:
         return names.actor(text, "login_hint") == text and len(text) <= _MOST_SHOWN
     except InvalidInput:
         return False
-
-
-def _cut(text: str | None) -> str | None:
-    return text[:_MOST_SHOWN] if text else None
 
 
 _COOKIE = "souvenance-session"
@@ -324,8 +259,7 @@ class ConsentPages:
         if who is None:
             return self._ask_who(browser, client.name)
         request = self._state.ask(client.id, msgspec.json.encode(query.fields))
-        offer = self._offer(who, client, query.get("scope"), query.get("login_hint"))
-        return self._consent(browser, offer, offer.usual, _destination(query), request)
+        return self._consent(browser, self._view(browser, who, client, request, **_asked_at(query)))
 
     def _is_trusted(self, query: OAuthRequest) -> bool:
         """Whether a browser may be sent to where the request says though nobody decided anything. Else any
@@ -358,11 +292,10 @@ class ConsentPages:
             self._state.deny(token, request, client.id)
             return finish(None)
 
-        offer = self._offer(who, client, query.get("scope"), query.get("login_hint"))
         return self._decided(
             browser,
-            offer,
-            _destination(query),
+            who,
+            self._view(browser, who, client, request, **_asked_at(query)),
             allow=lambda chosen: finish(Approval(token, request, chosen)),
             deny=deny,
         )
@@ -386,8 +319,8 @@ class ConsentPages:
             trouble = "No device waits with this code. It may have expired: let the device show a new one."
             return self._ask_code(browser, trouble)
         request = self._state.ask(client.id, msgspec.json.encode(_Device(slip.hash, sign_ins.hash_of(code))))
-        offer = self._offer(who, client, slip.content.decode())
-        return self._consent(browser, offer, offer.usual, _ELSEWHERE, request)
+        view = self._view(browser, who, client, request, scope=slip.content.decode(), **_ELSEWHERE)
+        return self._consent(browser, view)
 
     def _decide_device(self, browser: BrowserSession) -> Response:
         request = browser.asked.get("request")
@@ -419,32 +352,30 @@ class ConsentPages:
             self._state.deny(token, request, client.id, slip)
             return _notice("Denied", f"{client.name} was not let in. You can close this page.")
 
-        offer = self._offer(who, client, asked_for)
-        return self._decided(browser, offer, _ELSEWHERE, allow=allow, deny=deny)
+        view = self._view(browser, who, client, request, scope=asked_for, **_ELSEWHERE)
+        return self._decided(browser, who, view, allow=allow, deny=deny)
 
     def _decided(
         self,
         browser: BrowserSession,
-        offer: Offer,
-        destination: ConsentDestination,
+        who: WhoAmIAnswer,
+        view: Consent,
         *,
         allow: Callable[[Chosen], Response],
         deny: Callable[[], Response],
     ) -> Response:
         """What comes of the form's decision; the form again if it can't be followed."""
-        asked = browser.asked
-        chosen = offer.posted(asked)
+        asked, left = browser.asked, self._left(who)
         try:
             match asked.get("decision"):
                 case "allow":
-                    chosen = offer.chosen(asked)
-                    return allow(chosen)
+                    return allow(_chosen(view, asked, left))
                 case "deny":
                     return deny()
                 case _:
                     raise InvalidInput("choose whether to allow or to deny")
         except (InvalidInput, Denied) as error:
-            return self._consent(browser, offer, chosen, destination, asked.get("request"), error)
+            return self._consent(browser, _posted(view, asked, left), error)
 
     def _enter(self, browser: BrowserSession, asked_by: str | None) -> Response:
         """Sign in with the cap of the form, and come back."""
@@ -484,23 +415,37 @@ class ConsentPages:
         return browser.page(html, 400 if trouble else 200)
 
     def _consent(
+        self, browser: BrowserSession, view: Consent, error: SouvenanceError | None = None
+    ) -> Response:
+        html = pages.consent(view, trouble="" if error is None else sentence_of(error))
+        return browser.page(html, 200 if error is None else status_of(type(error)), view.leads_to)
+
+    def _view(
         self,
         browser: BrowserSession,
-        offer: Offer,
-        chosen: Chosen,
-        destination: ConsentDestination,
+        who: WhoAmIAnswer,
+        client: sign_ins.Client,
         request: str,
-        error: SouvenanceError | None = None,
-    ) -> Response:
-        view = offer.view(
-            chosen,
-            destination,
+        *,
+        scope: str,
+        hint: str = "",
+        **place: str | None,
+    ) -> Consent:
+        return _offered(
+            client,
+            who,
+            scope,
+            hint,
+            self._left(who),
             csrf=browser.form_token(_CONSENT, request),
             request=request,
             sign_out=metadata.SIGN_OUT if browser.asked.trusted is None else None,
+            **place,
         )
-        html = pages.consent(view, trouble="" if error is None else sentence_of(error))
-        return browser.page(html, 200 if error is None else status_of(type(error)), destination.leads_to)
+
+    def _left(self, who: WhoAmIAnswer) -> int:
+        """Of the person's cap, in seconds."""
+        return max(1, who.exp - self._state.now() // 1000)
 
     def _who(self, browser: BrowserSession) -> WhoAmIAnswer | None:
         """Who is signed in, with a cap that is still good."""
@@ -508,9 +453,6 @@ class ConsentPages:
             return None if browser.token is None else self._state.who(browser.token)
         except Unauthenticated:
             return None
-
-    def _offer(self, who: WhoAmIAnswer, client: sign_ins.Client, scope: str, hint: str = "") -> Offer:
-        return Offer(client=client, who=who, scope=scope, hint=hint, now=self._state.now())
 
     def _pending(self, request: str, kind: type[_Kind]) -> _Kind:
         """What was asked, and was not answered yet. Raises: NotFound."""
@@ -526,19 +468,22 @@ class ConsentPages:
         return OAuthServer(self._state, Polls(), asked.issuer)
 
 
-_ELSEWHERE = ConsentDestination(where=pages.ANOTHER_DEVICE, action=metadata.DEVICE_PAGE)
+_ELSEWHERE: Mapping[str, str] = {"where": pages.ANOTHER_DEVICE, "action": metadata.DEVICE_PAGE}
 
 
-def _destination(query: OAuthRequest) -> ConsentDestination:
-    """Where the answer to a request goes whose redirect is known to be good."""
+def _asked_at(query: OAuthRequest) -> dict[str, Any]:
+    """What a request asks for whose redirect is known to be good, where its answer goes, and what its client
+    says of itself."""
     uri = query.get("redirect_uri")
-    return ConsentDestination(
-        where=sign_ins.where_of(uri),
-        action=metadata.AUTHORIZE,
-        leads_to=sign_ins.form_target(uri),
-        source=query.get("source") or None,
-        config_path=query.get("config_path") or None,
-    )
+    return {
+        "scope": query.get("scope"),
+        "hint": query.get("login_hint"),
+        "where": sign_ins.where_of(uri),
+        "action": metadata.AUTHORIZE,
+        "leads_to": sign_ins.form_target(uri),
+        "source": query.get("source")[:_MOST_SHOWN] or None,
+        "config_path": query.get("config_path")[:_MOST_SHOWN] or None,
+    }
 
 
 def _back(asked: bytes) -> str:

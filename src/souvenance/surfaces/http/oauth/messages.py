@@ -12,14 +12,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from souvenance.errors import (
-    BodyTooLarge,
-    InvalidInput,
-    LimitExceeded,
-    RateLimited,
-    SouvenanceError,
-    Unavailable,
-)
+from souvenance import errors as e
 from souvenance.surfaces.http.oauth import pages
 from souvenance.surfaces.http.request_bodies import body_of_anybody
 from souvenance.surfaces.http.request_threads import json_answer, refusal_headers
@@ -66,11 +59,11 @@ class OAuthRequest(Struct, frozen=True, kw_only=True):
 async def read(request: Request, public_url: str | None, *, form: bool = True) -> OAuthRequest:
     """Raises: SouvenanceError for a body that is too large or too slow, is no form or says a thing twice."""
     if len(request.url.query) > MOST_BYTES:
-        raise BodyTooLarge(f"the query is larger than {MOST_BYTES} bytes")
+        raise e.BodyTooLarge(f"the query is larger than {MOST_BYTES} bytes")
     body = (await body_of_anybody(request, MOST_BYTES)).read() if request.method == "POST" else b""
     posted = request.method == "POST" and form
     if posted and request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
-        raise InvalidInput("the body is not a form", hint=f"Send {_FORM}.")
+        raise e.InvalidInput("the body is not a form", hint=f"Send {_FORM}.")
     return OAuthRequest(
         method=request.method,
         path=request.url.path,
@@ -89,10 +82,10 @@ def fields_of(encoded: str) -> Fields:
     try:
         found = tuple(parse_qsl(encoded, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
     except ValueError:
-        raise InvalidInput(f"there are more than {_MOST_FIELDS} fields") from None
+        raise e.InvalidInput(f"there are more than {_MOST_FIELDS} fields") from None
     counted = Counter(name for name, _ in found if name not in _REPEATABLE)
     if twice := [name for name, count in counted.items() if count > 1]:
-        raise InvalidInput(f"{twice[0]!r} is given twice")
+        raise e.InvalidInput(f"{twice[0]!r} is given twice")
     return found
 
 
@@ -134,7 +127,7 @@ def as_page(error: Exception) -> Response:
     if isinstance(error, OAuth2Error):
         text = f"{error.description or 'The request is not well formed.'} ({error.error})"
         return page(pages.notice("This can't go on", text), error.status_code)
-    assert isinstance(error, SouvenanceError)  # noqa: S101 - nothing else is caught
+    assert isinstance(error, e.SouvenanceError)  # noqa: S101 - nothing else is caught
     return page(pages.notice("This can't go on", sentence_of(error)), status_of(type(error)))
 
 
@@ -142,11 +135,11 @@ def as_json(error: Exception) -> Response:
     """A failure, told to a client in OAuth's words."""
     if isinstance(error, OAuth2Error):
         return answer(error())
-    assert isinstance(error, SouvenanceError)  # noqa: S101 - nothing else is caught
+    assert isinstance(error, e.SouvenanceError)  # noqa: S101 - nothing else is caught
     status = status_of(type(error))
-    if isinstance(error, RateLimited | Unavailable):
+    if isinstance(error, e.RateLimited | e.Unavailable):
         code = "temporarily_unavailable"
-    elif status < 500 or isinstance(error, LimitExceeded):
+    elif status < 500 or isinstance(error, e.LimitExceeded):
         code = "invalid_request"
     else:
         code = "server_error"
@@ -160,7 +153,7 @@ def answer(answered: Answered) -> Response:
     return json_answer(status, body, {name.lower(): value for name, value in headers})
 
 
-def sentence_of(error: SouvenanceError) -> str:
+def sentence_of(error: e.SouvenanceError) -> str:
     """A failure in a sentence or two."""
     text = f"{error.detail[:1].upper()}{error.detail[1:]}."
     return f"{text} {error.hint}".strip()

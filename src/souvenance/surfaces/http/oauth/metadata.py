@@ -54,16 +54,7 @@ def of_resource(issuer: str, path: str) -> dict[str, Any]:
 _FORM = "application/x-www-form-urlencoded"
 _OBJECT = {"type": "object"}
 _ERROR = an_object({"error": TEXT}, error_description=TEXT)
-_STATUSES = {
-    "400": "Refused, in the words of OAuth",
-    "401": "The client is not who it says",
-    "408": "The body did not arrive in time",
-    "413": "The request is too large",
-    "429": "Too many strangers at once",
-    "500": "Something stored can't be read",
-    "503": "The store is out of reach, or the server is busy",
-}
-_REFUSED = {status: answer(told, _ERROR) for status, told in _STATUSES.items()}
+_REFUSED = {"default": answer("Refused, in the words of OAuth", _ERROR)}
 
 
 def _posted(name: str, summary: str, media: str = _FORM, status: str = "200") -> dict[str, Any]:

@@ -17,9 +17,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from msgspec import Struct
 
+from souvenance.http_client import is_loopback
 from souvenance.language.characters import BLANK_LETTERS
 from souvenance.patterns import pattern
-from souvenance.surfaces.http.host_check import is_loopback
 
 ANOTHER_DEVICE = "another device"
 """Where the answer goes if it is fetched with a device code."""
@@ -47,13 +47,14 @@ class Consent(Struct, frozen=True, kw_only=True):
     `where` is the host and port that the answer goes to, a program's own scheme with its colon, or another
     device. `source` and `config_path` are the client's own words. Nobody vouches for the name of a client
     that `registered` itself. `everyone` asks for all peers of the workspace. `ends` are labels and seconds.
+    `leads_to` is where the form may lead besides here.
     """
 
     client: str
     client_id: str
-    source: str | None
+    source: str | None = None
     where: str
-    config_path: str | None
+    config_path: str | None = None
     signed_in_as: str
     workspace: str
     workspace_fixed: bool
@@ -72,6 +73,7 @@ class Consent(Struct, frozen=True, kw_only=True):
     everyone_offered: bool = False
     everyone: bool = False
     sign_out: str | None = None
+    leads_to: str = ""
 
 
 def sign_in(*, action: str, csrf: str, asked_by: str | None, trouble: str = "") -> str:
