@@ -56,34 +56,6 @@ def test_what_the_host_sent_to_the_model_and_what_tools_answered_is_not_written(
     assert said(stage) == {"project": ["Look.", "Looked."]}
 
 
-@pytest.mark.parametrize("frequency, written", [("async", 2), ("turn", 2), ("session", 0), (2, 2), (3, 0)])
-def test_turns_are_written_as_often_as_configured(stage, frequency, written):
-    stage.configure(writeFrequency=frequency)
-    provider = stage.provider()
-    for n in range(2):
-        provider.sync_turn(f"This is turn {n}.", "", session_id="s1")
-    stage.flush()
-    assert len(said(stage).get("project", [])) == written
-
-
-def test_what_is_kept_for_the_session_s_end_is_written_then(stage):
-    stage.configure(writeFrequency="session")
-    provider = stage.provider()
-    provider.sync_turn("This is a turn.", "", session_id="s1")
-    provider.on_session_end([])
-    stage.flush()
-    assert said(stage) == {"project": ["This is a turn."]}
-
-
-def test_what_was_kept_by_a_host_that_was_killed_is_written_by_the_next(stage):
-    stage.configure(sessionStrategy="per-session", writeFrequency=2)
-    for turn in range(3):
-        stage.provider().sync_turn(f"This is turn {turn}.", "", session_id="s1")
-    stage.provider().on_session_switch("s2", parent_session_id="s1", reset=True, reason="new_session")
-    stage.flush()
-    assert said(stage) == {"s1": ["This is turn 0.", "This is turn 1.", "This is turn 2."]}
-
-
 def test_after_a_new_session_writes_go_there(stage):
     stage.configure(sessionStrategy="per-session")
     provider = stage.provider("one")

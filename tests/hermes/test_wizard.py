@@ -16,7 +16,6 @@ import yaml
 from souvenance.agents.conversation_scope import Namespaces
 from souvenance.errors import InvalidInput, Misconfigured
 from souvenance.hermes.config_files import read_configuration, write_setting
-from souvenance.hermes.setting_types import NO_LIMIT
 from souvenance.hermes.setup.console import Abandoned, Mapped
 from souvenance.hermes.setup.profiles import profile_at, provider_in
 from souvenance.hermes.setup.status import Findings
@@ -285,9 +284,9 @@ class TestTheConnection:
     def test_this_machine_means_this_machine_whatever_is_inherited(self, run, home, environment):
         everywhere = {"baseUrl": "https://one.example.com", "oauth": {"clientId": "x"}, "contextTokens": 9}
         write_setting(home, "hermes", everywhere, root=True, environment=environment)
-        given = WizardAnswers(settings={"contextTokens": NO_LIMIT})
+        given = WizardAnswers(settings={"contextTokens": 0})
         configured = run(Person("Answer=1"), given, **LIES_ABOUT, HONCHO_ENVIRONMENT="local")
-        assert (configured.url, configured.enabled, configured.context_tokens) == (None, True, NO_LIMIT)
+        assert (configured.url, configured.enabled, configured.context_tokens) == (None, True, 0)
         assert '"contextTokens": 0' in (home / "souvenance.json").read_text()
 
     def test_a_key_that_lies_about_is_told_and_asked_about_and_decides_nothing(self, run):
@@ -395,10 +394,8 @@ class TestNobodyToAsk:
                     "aiPeer": "hal",
                     "recallMode": "tools",
                     "sessionStrategy": "per-repo",
-                    "writeFrequency": 5,
                     "contextTokens": 700,
                     "dialecticCadence": 3,
-                    "dialecticDepth": 2,
                     "namespaces": Namespaces(("work", "home"), None),
                 },
                 mapped=Mapped(identity="pooled", aliases={"7": "eve"}, prefix="t_"),
@@ -406,9 +403,8 @@ class TestNobodyToAsk:
         )
         assert (configured.url, configured.api_key) == ("https://memory.example.com", KEY)
         assert (configured.peer_name, configured.ai_peer, configured.recall_mode) == ("eve", "hal", "tools")
-        assert (configured.session_strategy, configured.write_frequency) == ("per-repo", 5)
+        assert configured.session_strategy == "per-repo"
         assert (configured.context_tokens, configured.dialectic_cadence) == (700, 3)
-        assert configured.dialectic_depth == 2
         assert configured.namespaces == Namespaces(("work", "home"), None)
         assert (configured.pin_user_peer, configured.user_peer_aliases) == (False, {"7": "eve"})
         assert configured.runtime_peer_prefix == "t_"

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
@@ -30,7 +30,6 @@ from souvenance.errors import (
     Unsupported,
 )
 from souvenance.files import locked
-from souvenance.hermes.config_reader import KEPT_IN
 from souvenance.hermes.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -263,7 +262,7 @@ class OAuthGrant(Struct, frozen=True, kw_only=True, rename=_NAMES):
         """None if the configuration holds none."""
         kept = {name: value for name, value in (configuration.oauth or {}).items() if value is not None}
         known = cls.__struct_encode_fields__[1:-1]
-        more = {name: value for name, value in kept.items() if name not in (*known, KEPT_IN)}
+        more = {name: value for name, value in kept.items() if name not in known}
         ours = {name: value for name, value in kept.items() if name in known}
         try:
             told = {**ours, "access": configuration.api_key or "", "more": more}
@@ -317,7 +316,7 @@ Exchange = Callable[[OAuthGrant, int], OAuthGrant]
 class Upkeep:
     """Gives a valid access token. Threads may share it.
 
-    `now` is in milliseconds. `lock` names the lock file of the processes that share the configuration.
+    `now` is in milliseconds, `folder` the default home of the processes that share the configuration.
     """
 
     def __init__(
@@ -328,11 +327,11 @@ class Upkeep:
         read: Callable[[], Configuration],
         write: Callable[[Mapping[str, Any]], object],
         exchange: Exchange,
-        lock: Callable[[], Path | None] = lambda: None,
+        folder: Path,
     ) -> None:
         self._grant = OAuthGrant.of(configuration)
         self._key = configuration.api_key or ""
-        self._held_by = lock
+        self._folder = folder
         self._now = now
         self._read = read
         self._write = write
@@ -373,7 +372,7 @@ class Upkeep:
             return
         over = grant.over(self._seconds)
         try:
-            with alone(self._held_by(), _PATIENCE_SECONDS if over else 0.0):
+            with alone(self._folder, _PATIENCE_SECONDS if over else 0.0):
                 self._grant = self._renewed(grant)
         except (SouvenanceError, OSError) as error:
             if isinstance(error, StorageBusy) and not over:
@@ -418,19 +417,12 @@ def _ended(why: str) -> SignInEnded:
     return SignInEnded(f"the sign-in has ended: {why}")
 
 
-def lock_of(folder: Path, theirs: Path | None = None) -> Path:
-    """The lock of all sign-ins of the installation with that default home; for a sign-in in a file of
-    Honcho's, the lock that Honcho's own plugin uses.
-    """
-    return folder / _LOCK if theirs is None else theirs.with_name(f"{theirs.name}.lock")
-
-
-def alone(file: Path | None, patience: float = _PATIENCE_SECONDS) -> AbstractContextManager[None]:
-    """Keep other processes from changing a sign-in of this installation.
+def alone(folder: Path, patience: float = _PATIENCE_SECONDS) -> AbstractContextManager[None]:
+    """Keep other processes from changing a sign-in of the installation with that default home.
 
     Raises: StorageBusy if another one holds the lock for longer.
     """
-    return nullcontext() if file is None else locked(file.parent, patience, file.name)
+    return locked(folder, patience, _LOCK)
 
 
 def exchange(grant: OAuthGrant, now: int) -> OAuthGrant:

@@ -306,8 +306,7 @@ class ProfileRuntime:
         try:
             self._load_once()
             self.backend()
-            standing = self._write_queue.standing()
-            if standing.waiting or standing.held:
+            if self._write_queue.standing().waiting:
                 self._delivery_thread.ring()
         except SouvenanceError as error:
             self._failed(error)
@@ -436,16 +435,13 @@ class ProfileRuntime:
                 self._backend.close()
                 self._backend = None
 
-    def post(self, content: Content, *, held: bool = False) -> str:
+    def post(self, content: Content) -> str:
         """Queue a write, and start to deliver it; its id.
 
         Raises: StorageUnavailable.
         """
-        write_id = self._write_queue.put(lane_of(content.scope), body_of(content), held=held)
-        if held:
-            self._delivery_thread.stay()
-        else:
-            self._delivery_thread.ring()
+        write_id = self._write_queue.put(lane_of(content.scope), body_of(content))
+        self._delivery_thread.ring()
         return write_id
 
     def _carry(self, queued: QueuedWrite) -> None:
@@ -469,20 +465,8 @@ class ProfileRuntime:
             self._delay = told
             self._state_files.note_delay(told)
 
-    def held(self, scope: ConversationScope) -> int:
-        return self._write_queue.held(lane_of(scope))
-
-    def release(self, scope: ConversationScope) -> None:
-        """Let what is held be written; where the write queue can't be had now, it is let go when it can."""
-        try:
-            self._write_queue.release(lane_of(scope))
-        except SouvenanceError as error:
-            _log.warning("souvenance: what is held stays so for now: %s: %s", error.code, error.detail)
-        self._delivery_thread.ring()
-
     def ended(self, scope: ConversationScope) -> None:
-        """A session is over: let what is held be written, and then the work on the session begin."""
-        self.release(scope)
+        """A session is over: once all of it is written, the work on it may begin."""
         if self.near:
             self._dialectics.give(lambda: self._hurry(scope))
 

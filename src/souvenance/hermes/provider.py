@@ -53,7 +53,6 @@ NAME = "souvenance"
 
 _FLUSH_SECONDS = 2.0
 """What a memory in this process has at the end to write what was said: nobody else may be slow there."""
-_TURN_FLUSH_SECONDS = 5.0
 _MOST_WARNINGS = 1_000
 
 _log = logging.getLogger("souvenance.hermes")
@@ -324,24 +323,18 @@ class Provider:
         if said:
             self._write(runtime, QueuedTurn(scope, said), session_id, user)
         self._bring_pages(runtime, scope)
-        if said and configuration.write_frequency == "turn":
-            runtime.flush(_TURN_FLUSH_SECONDS)
 
     def _end_turn(self) -> None:
         if self._remembers:
             self._runtime().turns.end(self._turns)
 
     def _write(self, runtime: ProfileRuntime, turn: QueuedTurn, session_id: str, user: str) -> None:
-        frequency, scope = self._configured().write_frequency, turn.scope
-        every = frequency if isinstance(frequency, int) else 0
-        write_id = runtime.post(turn, held=frequency == "session" or every > 1)
+        write_id = runtime.post(turn)
         self._keep_title(session_id)
         if not self._over_http:
-            with self._transcript(scope, session_id) as transcript:
+            with self._transcript(turn.scope, session_id) as transcript:
                 transcript.wrote(write_id, user)
-            runtime.live(self._key(scope, session_id)).scope = scope
-        if every > 1 and runtime.held(scope) >= every:
-            runtime.release(scope)
+            runtime.live(self._key(turn.scope, session_id)).scope = turn.scope
 
     def _said(self, runtime: ProfileRuntime, peer: str, text: str) -> list[QueuedMessage]:
         now = runtime.now()
@@ -467,7 +460,6 @@ class Provider:
         self, conversation: HostConversation, scope: ConversationScope, session_id: str, reason: str | None
     ) -> None:
         """Go on in another session of the host, which has the title of this one only if it grew from it."""
-        self._runtime().release(scope)
         before = self._live(scope)
         title = conversation.session_title if reason in ("branch", "compression") else None
         self._conversation = replace(conversation, session_id=session_id, session_title=title)
@@ -482,7 +474,7 @@ class Provider:
         self._take_back(scope, gone)
 
     def on_session_end(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> None:
-        """Let go what was held back for the end, and let a model read it. The last turn may still come."""
+        """Let a model read what was said. The last turn may still come."""
         scope = self._scope()
         if scope is not None:
             self._notice_undone()
@@ -497,7 +489,6 @@ class Provider:
         runtime, configuration = self._runtime(), self._configured()
         until = time.monotonic() + configuration.patience
         self._end(scope, messages)
-        runtime.release(scope)
         latest = next((m.get("content") for m in reversed(messages) if m.get("role") == "user"), "")
         asking = self._scope_now()
         told = "" if asking is None else self._recall(asking, self._turn).at_once(spoken(latest))
@@ -513,7 +504,6 @@ class Provider:
         self._notice_undone()
         self._end(scope, ())
         runtime = self._runtime()
-        runtime.release(scope)
         runtime.flush(_FLUSH_SECONDS if runtime.near else self._configured().patience)
 
     def get_config_schema(self, **more: Any) -> list[dict[str, Any]]:
@@ -556,9 +546,9 @@ def _field(key: ProviderSetting, *, named: bool) -> dict[str, Any]:
     field: dict[str, Any] = {"key": key.name, "description": key.says, "default": key.default_value}
     if key.variable is not None:
         field |= {"env_var": key.variable} if named else {}
-        field["secret"] = key.name == "apiKey"
-    if choices := key.kind.choices:
-        field["choices"] = list(choices)
+        field["secret"] = key.secret
+    if key.choices:
+        field["choices"] = list(key.choices)
     return field
 
 

@@ -18,8 +18,7 @@ from souvenance.domain.frame import defuse
 from souvenance.domain.representation import fitting
 from souvenance.domain.trust import of_part, quoted
 from souvenance.errors import Disabled, InvalidInput, NotFound, SouvenanceError, Unauthenticated
-from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.setting_types import LEVELS, Level
+from souvenance.hermes.configuration import LEVELS, Configuration, Level
 from souvenance.language.terms import terms
 from souvenance.patterns import pattern
 

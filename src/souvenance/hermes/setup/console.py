@@ -17,7 +17,6 @@ from souvenance.errors import InvalidInput, SouvenanceError
 from souvenance.hermes.configuration import Configuration, taken
 from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import HTTP, agent_peer, identify
-from souvenance.hermes.setting_types import NO_LIMIT
 
 _T = TypeVar("_T")
 
@@ -116,7 +115,7 @@ def answered(
         except SouvenanceError as error:
             if not console.interactive:
                 raise
-            console.say(f"  {error.detail}")
+            console.say(f"  {error.detail}. {error.hint}".rstrip())
 
 
 def chosen(console: Terminal, question: str, choices: Mapping[str, tuple[_T, str]], default: _T) -> _T:
@@ -157,7 +156,7 @@ def shown(name: str, value: Any) -> str:
     """The value of a setting."""
     if value is None or value == "":
         return "none"
-    if name in _LIMITS and value == NO_LIMIT:
+    if name in _LIMITS and value == 0:
         return "no limit"
     if name == "baseUrl":
         return address(value)
@@ -296,7 +295,7 @@ class Carried(Struct, frozen=True):
     new: str
     lines: int
     waiting: int = 0
-    """How many turns, perhaps of that name, wait to be written or are held."""
+    """How many turns, perhaps of that name, wait to be written."""
 
     def sentences(self) -> Iterator[str]:
         if not self.lines:

@@ -312,7 +312,7 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
 
 
 def _write_queue(standing: WriteQueueStatus) -> str:
-    told = f"{standing.waiting} waiting, {standing.held} held, {standing.set_aside} set aside"
+    told = f"{standing.waiting} waiting, {standing.set_aside} set aside"
     return f"{told}; {standing.other_key} sealed with another key" if standing.other_key else told
 
 

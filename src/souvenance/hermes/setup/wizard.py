@@ -21,8 +21,7 @@ from souvenance.hermes.config_files import (
     write_setting,
 )
 from souvenance.hermes.config_reader import KEY_VARIABLE, Complaint
-from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configuration, taken
-from souvenance.hermes.setting_types import NO_LIMIT, peer_name
+from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configuration, peer_name, taken
 from souvenance.hermes.setup.console import (
     Abandoned,
     Mapped,
@@ -395,7 +394,7 @@ class _Wizard:
         """Write the answers that change something."""
         now, home = self.now, self.profile.home
         changes = {
-            name: 0 if value == NO_LIMIT else to_builtins(value)
+            name: to_builtins(value)
             for name, value in wanted.items()
             if now.value(name) != value or (not now.enabled and name in (*_NONE, "namespaces"))
         }

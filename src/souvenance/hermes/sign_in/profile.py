@@ -21,10 +21,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.errors import InvalidInput, SouvenanceError
-from souvenance.hermes.config_files import FILE, default_home, honcho_s_own, read_configuration, write_setting
+from souvenance.hermes.config_files import FILE, default_home, read_configuration, write_setting
 from souvenance.hermes.configuration import Configuration, taken
 from souvenance.hermes.host import user_home
-from souvenance.hermes.oauth_tokens import OAuthGrant, alone, endpoints_of, lock_of, plain_url
+from souvenance.hermes.oauth_tokens import OAuthGrant, alone, endpoints_of, plain_url
 from souvenance.hermes.setup.profiles import environment_of, profile_at
 from souvenance.hermes.sign_in import flows
 from souvenance.hermes.sign_in.flows import Code, Signed
@@ -166,7 +166,7 @@ def _written(
     home: Path, environment: Mapping[str, str], url: str, signed: Signed
 ) -> tuple[Path, Configuration, Configuration]:
     """The file, and what was in force before and is after."""
-    with alone(lock_of(default_home(home, environment))):
+    with alone(default_home(home, environment)):
         before = read_configuration(home, environment)[0]
         changes: dict[str, Any] = signed.grant.settings()
         if before.base_url != url and (before.base_url or before.environment == "local" or url != CLOUD):
@@ -181,17 +181,9 @@ def _written(
 
 
 def release(before: Configuration, after: Configuration) -> None:
-    """Revoke a sign-in that was replaced or left, if its server can be reached.
-
-    One that stood in a file of Honcho's is left to Honcho's plugin.
-    """
+    """Revoke a sign-in that was replaced or left, if its server can be reached."""
     left, now = OAuthGrant.of(before), OAuthGrant.of(after)
-    if (
-        honcho_s_own(before)
-        or left is None
-        or not left.refresh
-        or (now is not None and now.since == left.since)
-    ):
+    if left is None or not left.refresh or (now is not None and now.since == left.since):
         return
     with contextlib.suppress(SouvenanceError):
         flows.revoke(left)
@@ -200,18 +192,14 @@ def release(before: Configuration, after: Configuration) -> None:
 def sign_out(home: Path, environment: Mapping[str, str]) -> Gone:
     """Revoke the sign-in at its server, and remove it from the configuration whether that worked or not.
 
-    One that stands in a file of Honcho's is left to Honcho's plugin, and not used here any more.
     Raises: Misconfigured, StorageUnavailable.
     """
-    with alone(lock_of(default_home(home, environment))):
+    with alone(default_home(home, environment)):
         before = read_configuration(home, environment)[0]
         if before.oauth is None:
             return Gone(False)
-        grant, theirs = OAuthGrant.of(before), honcho_s_own(before)
-        if theirs is not None:
-            trouble = f"the sign-in is Honcho's own, and stays in {theirs}"
-        else:
-            trouble = _revoked(grant, before) if grant is not None and grant.refresh else ""
+        grant = OAuthGrant.of(before)
+        trouble = _revoked(grant, before) if grant is not None and grant.refresh else ""
         file = write_setting(home, before.host, {"apiKey": None, "oauth": None}, environment=environment)
         after = read_configuration(home, environment)[0]
         inherited: dict[str, Any] = {"oauth": {}} if after.oauth else {}
