@@ -49,8 +49,15 @@ class TestSetup:
                 "--api-key-file",
                 str(tmp_path / "key"),
             ),
-            *("--peer", "eve", "--ai", "hal", "--identity", "pooled", "--alias", "7", "--alias", "8=bob"),
-            *("--prefix", "t_", "--set", "recallMode=context", "--set", "sessionStrategy=global"),
+            *("--peer", "eve", "--ai", "hal", "--alias", "7", "--alias", "8=bob"),
+            *(
+                "--set",
+                "runtimePeerPrefix=t_",
+                "--set",
+                "recallMode=context",
+                "--set",
+                "sessionStrategy=global",
+            ),
             *("--set", 'namespaces=["work", "home"]'),
             *("--set", "contextTokens=700", "--set", "dialecticCadence=4"),
         )

@@ -60,7 +60,7 @@ class TestStatus:
         assert "Next" not in told("status")
 
     def test_says_what_counts(self, told, home, tmp_path):
-        told("setup", "--yes", "--peer", "ann", "--set", "recallMode=tools", "--identity", "just-me")
+        told("setup", "--yes", "--peer", "ann", "--set", "recallMode=tools", "--set", "pinUserPeer=true")
         found = json.loads(told("status", "--json"))
         assert (found["profile"], found["host"], found["file"]) == (
             "default",

@@ -46,9 +46,6 @@ class Station:
     def ready(self, seconds):
         return True
 
-    def give_up(self, answer):
-        pass
-
     def ask(self, seat, question, patience=None):
         return self.second if patience is None else self.first
 

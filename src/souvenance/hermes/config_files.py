@@ -1,13 +1,11 @@
-"""The files of the provider's configuration: which one counts, read when it changed, written whole."""
+"""The files of the provider's configuration: which one counts, and how it is changed."""
 
 from __future__ import annotations
 
 import codecs
 import json
 import os
-import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,18 +31,7 @@ FILE = "souvenance.json"
 _HONCHO = "honcho.json"
 _LOCK = ".souvenance.lock"
 _MOST_BYTES = 1024 * 1024
-_MOST_KEPT = 256
-_SETTLED_NS = 100_000_000
 _PEOPLE = {"peerName", "aiPeer", "userPeerAliases"}
-_VARIABLES = (
-    "HOME",
-    "USERPROFILE",
-    "LOCALAPPDATA",
-    HOST_VARIABLE,
-    *(key.variable for key in KEYS if key.variable),
-)
-
-_Stamp = tuple[int, ...] | None
 
 
 class _Unreadable(Exception):
@@ -90,20 +77,17 @@ def _places(home: Path, environment: Mapping[str, str]) -> list[Path]:
 
 def _in_force(places: list[Path]) -> Path | None:
     """The first place with a file, even one that can't be looked at."""
-    return next((place for place in places if _stamp(place)), None)
+    return next(filter(_is_there, places), None)
 
 
-def _stamp(path: Path) -> _Stamp:
-    """Something that changes when the file does; None if there is no file."""
-    for look in (os.stat, os.lstat):
-        try:
-            found = look(path)
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError as error:
-            return (error.errno or -1,)
-        return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev)
-    return None
+def _is_there(path: Path) -> bool:
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _load(path: Path, *, shared: bool = False) -> Document:
@@ -145,38 +129,6 @@ def old_spellings(values: Mapping[str, Any], host: str) -> bool:
 def _encoded(values: Any, indent: int | None = 2) -> bytes:
     """Raises: ValueError for what JSON has no words for: numbers without end, halves of characters."""
     return json.dumps(values, ensure_ascii=False, allow_nan=False, indent=indent).encode() + b"\n"
-
-
-class Configurations:
-    """Configurations that are read again only after one of their files changed. Threads may share it."""
-
-    def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
-        self._now = now
-        self._lock = threading.Lock()
-        self._kept: dict[tuple[Any, ...], tuple[list[_Stamp], Configuration, list[Complaint]]] = {}
-
-    def read(
-        self, home: Path, environment: Mapping[str, str], profile: str = "default"
-    ) -> tuple[Configuration, list[Complaint]]:
-        """As `read_configuration`."""
-        asked = (home, profile, *(environment.get(name) for name in _VARIABLES))
-        stamps = [_stamp(place) for place in _places(home, environment)]
-        with self._lock:
-            kept = self._kept.get(asked)
-        if kept is not None and kept[0] == stamps:
-            return kept[1], list(kept[2])
-        configuration, complaints = read_configuration(home, environment, profile)
-        if _settled(stamps, self._now()):
-            with self._lock:
-                if len(self._kept) >= _MOST_KEPT:
-                    self._kept.clear()
-                self._kept[asked] = (stamps, configuration, list(complaints))
-        return configuration, complaints
-
-
-def _settled(stamps: list[_Stamp], now: int) -> bool:
-    """Whether every file was left alone for so long that another change would show in its stamp."""
-    return all(abs(now - stamp[1]) > _SETTLED_NS for stamp in stamps if stamp and len(stamp) > 1)
 
 
 def hold_to_be_readable(home: Path, environment: Mapping[str, str]) -> None:

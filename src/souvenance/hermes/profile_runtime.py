@@ -19,7 +19,6 @@ from contextvars import Context, copy_context
 from functools import partial
 from itertools import islice
 from math import inf
-from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -120,82 +119,37 @@ _log = logging.getLogger("souvenance.hermes")
 _T = TypeVar("_T")
 
 
-_IDLE_SECONDS = 10.0
 _MOST_WAITING = 100
 
 
 class ThreadPool:
-    """Where all are busy, work waits its turn, up to so many pieces of it; more is refused.
+    """So many pieces of work at once, each on a thread of its own. Up to so many more wait; more is refused.
 
     No thread keeps the process from ending.
     """
 
     def __init__(self, most: int, name: str, *, most_waiting: int = _MOST_WAITING) -> None:
-        self._most = most
         self._name = name
-        self._most_waiting = most_waiting
-        self._begun: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
-        self._waiting: dict[Future[Any], Callable[[], Any]] = {}
-        self._lock = threading.Lock()
-        self._threads = 0
-        self._free = 0
+        self._working = threading.BoundedSemaphore(most)
+        self._room = threading.BoundedSemaphore(most + most_waiting)
 
     def give(self, work: Callable[[], _T]) -> Future[_T] | None:
         """What will come of the work; None if too much waits already."""
+        if not self._room.acquire(blocking=False):
+            return None
         task: Future[_T] = Future()
-        with self._lock:
-            if self._free > 0:
-                self._free -= 1
-                self._begun.put((task, work))
-            elif self._threads < self._most:
-                threading.Thread(target=self._run, name=self._name, daemon=True).start()
-                self._threads += 1
-                self._begun.put((task, work))
-            elif len(self._waiting) < self._most_waiting:
-                self._waiting[task] = work
-            else:
-                return None
+        task.add_done_callback(lambda _: self._room.release())
+        threading.Thread(target=self._run, args=(task, work), name=self._name, daemon=True).start()
         return task
 
-    def drop(self, task: Future[Any]) -> bool:
-        """Forget about work that nobody wants any longer; whether no thread had begun with it."""
-        with self._lock:
-            dropped = self._waiting.pop(task, None) is not None
-        if dropped:
-            task.cancel()
-        return dropped
-
-    def _run(self) -> None:
-        while True:
+    def _run(self, task: Future[_T], work: Callable[[], _T]) -> None:
+        with self._working:
+            if not task.set_running_or_notify_cancel():
+                return  # Nobody wants it any longer.
             try:
-                task, work = self._begun.get(timeout=_IDLE_SECONDS)
-            except Empty:
-                with self._lock:
-                    if self._free == 0:
-                        continue  # Somebody counts on this thread: the work is on its way.
-                    self._free -= 1
-                    self._threads -= 1
-                    return
-            self._work_off(task, work)
-            del task, work
-
-    def _work_off(self, task: Future[Any], work: Callable[[], Any]) -> None:
-        """Do the work, and then what waits."""
-        while True:
-            _do(task, work)
-            with self._lock:
-                if not self._waiting:
-                    self._free += 1
-                    return
-                task = next(iter(self._waiting))
-                work = self._waiting.pop(task)
-
-
-def _do(task: Future[_T], work: Callable[[], _T]) -> None:
-    try:
-        task.set_result(work())
-    except BaseException as error:  # noqa: BLE001 - the future carries it to the caller
-        task.set_exception(error)
+                task.set_result(work())
+            except BaseException as error:  # noqa: BLE001 - the future carries it to the caller
+                task.set_exception(error)
 
 
 class Backend(Struct):
@@ -351,11 +305,6 @@ class ProfileRuntime:
         pool = self._own_lookups if self.near else self._lookups
         return pool.give(lambda: self._answer(scope, question, patience, in_turn=True))
 
-    def give_up(self, answer: Future[Any]) -> None:
-        """Nobody wants that answer any longer."""
-        for pool in (self._own_lookups, self._lookups, self._dialectics):
-            pool.drop(answer)
-
     def ask_and_wait(
         self, scope: ConversationScope, question: Callable[[GatedMemory], _T], seconds: float
     ) -> _T:
@@ -371,7 +320,7 @@ class ProfileRuntime:
         try:
             return answer.result(seconds)
         except TooLate:
-            self._tool_calls.drop(answer)
+            answer.cancel()
             raise _silent(f"memory did not answer within {seconds:g} s") from None
         except ServerUnreachable as error:
             raise ServerUnreachable(error.detail, hint=_GO_ON) from error

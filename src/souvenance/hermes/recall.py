@@ -196,7 +196,7 @@ class Recall:
         """What was looked up, if it is there by then; otherwise nobody wants it any longer."""
         known = None if looked_up is None else _by(looked_up, deadline)
         if looked_up is not None and known is None:
-            self._runtime.give_up(looked_up)
+            looked_up.cancel()
         return known
 
     def _base(self, looked_up: Future[Known] | None, number: int, deadline: float) -> Known | None:
@@ -213,7 +213,7 @@ class Recall:
         asked = self._live.supplement
         if asked is not None and not fresh(asked.turn, number, self._configuration):
             self._live.supplement = None
-            self._runtime.give_up(asked.answer)
+            asked.answer.cancel()
         return self._supplement(0.0)
 
     def _supplement(self, deadline: float) -> str:

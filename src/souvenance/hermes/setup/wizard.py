@@ -24,7 +24,6 @@ from souvenance.hermes.config_reader import KEY_VARIABLE, Complaint
 from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configuration, peer_name, taken
 from souvenance.hermes.setup.console import (
     Abandoned,
-    Mapped,
     Terminal,
     address,
     agreed,
@@ -154,7 +153,6 @@ class WizardAnswers(Struct, frozen=True, kw_only=True):
     """How to sign in to the server; None to ask, or for a key."""
     settings: Mapping[str, Any] = {}
     """By the names of the settings."""
-    mapped: Mapped = Mapped()
 
 
 def set_up(
@@ -270,8 +268,9 @@ class _Wizard:
         )
         wanted |= {"namespaces": self.now.namespaces, **given.settings}
         wanted |= {"peerName": peer, "aiPeer": self._ai_peer(peer)}
-        platforms = gateways(self.profile, self.environment)
-        wanted |= ask_identity(self.console, self.now, peer, platforms, given.mapped)
+        if not given.settings.keys() & {"pinUserPeer", "userPeerAliases"}:
+            platforms = gateways(self.profile, self.environment)
+            wanted |= ask_identity(self.console, self.now, peer, platforms)
         if local and self.console.interactive and "hostModel" not in given.settings:
             wanted["hostModel"] = self._host_model()
         return wanted

@@ -229,51 +229,18 @@ _FLOW = "plugins.memory.souvenance.oauth_flow"
 State = Literal["idle", "pending", "connected", "error"]
 
 
-class _Try:
+class _Try(Struct):
     """One sign-in in the background."""
 
-    def __init__(self, home: Path, configuration: Configuration, environment: dict[str, str]) -> None:
-        self.state: State = "pending"
-        self.detail = "the sign-in waits in a browser"
-        self.url = ""
-        self._home = home
-        self._configuration = configuration
-        self._environment = environment
-        self._listener = _listener()
-        self._given_up = False
+    state: State = "pending"
+    detail: str = "the sign-in waits in a browser"
+    url: str = ""
+    """The page to sign in at, while the sign-in waits for it."""
 
-    def begin(self, open_url: Callable[[str], object]) -> None:
-        """Start the sign-in in a thread. Raises: InvalidInput if there is no server."""
-        try:
-            server = server_of(self._configuration)
-        except SouvenanceError:
-            self._listener.close()
-            raise
-        threading.Thread(
-            target=self._run, args=(server, open_url), name="souvenance-connect", daemon=True
-        ).start()
-
-    def give_up(self) -> None:
-        self._given_up = True
-        self._listener.give_up()
-
-    def _run(self, server: str, open_url: Callable[[str], object]) -> None:
-        def show(page: str) -> None:
-            self.url = page
-            open_url(page)
-
-        try:
-            with self._listener:
-                endpoints = endpoints_of(server)
-                told = shown(self._configuration, self._environment, SOURCE)
-                signed = flows.by_browser(endpoints, self._listener, show, **told)
-            keep(self._home, self._environment, server, signed)
-            self.state, self.detail = "connected", f"signed in to {plain_url(server)}"
-        except (SouvenanceError, OSError) as error:
-            self.detail = _words(error)
-            self.state = "idle" if self._given_up else "error"
-        finally:
-            self.url = ""
+    def failed(self, error: Exception) -> None:
+        self.state, self.detail = "error", str(error)
+        if isinstance(error, SouvenanceError):
+            self.detail = f"{error.code}: {error.detail}. {error.hint}".rstrip()
 
 
 _tries: dict[Path, _Try] = {}
@@ -289,41 +256,52 @@ def start(home: Path, open_url: Callable[[str], object] | None = None) -> dict[s
         found = _tries.get(home)
         if found is None or found.state != "pending":
             environment = environment_of(profile_at(home), os.environ)
-            configuration = read_configuration(home, environment)[0]
-            _tries[home] = found = _Try(home, configuration, environment)
+            _tries[home] = found = _Try()
             try:
-                found.begin(open_url or (lambda page: open_page(page, environment)))
+                configuration = read_configuration(home, environment)[0]
+                show = open_url or (lambda page: open_page(page, environment))
+                work = (found, server_of(configuration), configuration, environment, show)
+                threading.Thread(target=_run, args=work, name="souvenance-connect", daemon=True).start()
             except (SouvenanceError, OSError) as error:
-                found.state, found.detail = "error", _words(error)
+                found.failed(error)
     return status(home)
+
+
+def _run(
+    found: _Try,
+    server: str,
+    configuration: Configuration,
+    environment: Mapping[str, str],
+    open_url: Callable[[str], object],
+) -> None:
+    def show(page: str) -> None:
+        found.url = page
+        open_url(page)
+
+    try:
+        with _listener() as listener:
+            about = shown(configuration, environment, SOURCE)
+            signed = flows.by_browser(endpoints_of(server), listener, show, **about)
+        keep(configuration.home, environment, server, signed)
+        found.state, found.detail = "connected", f"signed in to {plain_url(server)}"
+    except (SouvenanceError, OSError) as error:
+        found.failed(error)
+    finally:
+        found.url = ""
 
 
 def status(home: Path) -> dict[str, Any]:
-    """The state of the profile's sign-in, in the words of the host's shell.
-
-    `url` is the page to sign in at, while the sign-in waits for it.
-    """
-    found = _tries.get(home)
+    """The state of the profile's sign-in, in the words of the host's shell."""
+    found = _tries.get(home, _Try("idle", ""))
     configuration = read_configuration(home, environment_of(profile_at(home), os.environ))[0]
     auth = "oauth" if configuration.oauth is not None else "apikey" if configuration.api_key else None
-    state: State = "idle" if found is None or (found.state == "connected" and auth is None) else found.state
     return {
-        "state": state,
-        "detail": "" if found is None else found.detail,
+        "state": "idle" if found.state == "connected" and auth is None else found.state,
+        "detail": found.detail,
         "connected": auth is not None,
         "auth": auth,
-        "url": "" if found is None else found.url,
+        "url": found.url,
     }
-
-
-def disconnect(home: Path) -> dict[str, Any]:
-    """Give up a sign-in that is under way, and sign the profile out. Raises: SouvenanceError."""
-    with _lock:
-        found = _tries.pop(home, None)
-    if found is not None:
-        found.give_up()
-    sign_out(home, environment_of(profile_at(home), os.environ))
-    return status(home)
 
 
 def offer(home: Callable[[], Path]) -> None:
@@ -331,11 +309,4 @@ def offer(home: Callable[[], Path]) -> None:
     flow = ModuleType(_FLOW, __doc__)
     flow.start_loopback_flow_background = lambda: start(home())  # type: ignore[attr-defined]
     flow.get_flow_status = lambda: status(home())  # type: ignore[attr-defined]
-    flow.disconnect = lambda: disconnect(home())  # type: ignore[attr-defined]
     sys.modules[_FLOW] = flow
-
-
-def _words(error: Exception) -> str:
-    if isinstance(error, SouvenanceError):
-        return f"{error.code}: {error.detail}. {error.hint}".rstrip()
-    return str(error)
