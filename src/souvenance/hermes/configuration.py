@@ -439,8 +439,8 @@ class Configuration:
     )
     recall_wait: _Seconds | None = setting(
         None,
-        "How long a turn waits for its memory at most; once it is set, the first of a process too. Where it "
-        "is not, and memory has told something, the answer about the user comes with the next turn.",
+        "How long a turn waits for its memory at most; once it is set, the first of a process too. "
+        "Where it is not, and memory has told something, the answer about the user comes with the next turn.",
         default_text="0.3, and 3 while memory in this process is loaded",
     )
 

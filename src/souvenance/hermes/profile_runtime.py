@@ -19,6 +19,7 @@ from contextvars import Context, copy_context
 from functools import partial
 from itertools import islice
 from math import inf
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -119,37 +120,63 @@ _log = logging.getLogger("souvenance.hermes")
 _T = TypeVar("_T")
 
 
+_IDLE_SECONDS = 10.0
 _MOST_WAITING = 100
 
 
 class ThreadPool:
-    """So many pieces of work at once, each on a thread of its own. Up to so many more wait; more is refused.
+    """A few threads that come and go. Where all are busy, work waits, up to so many pieces; more is refused.
 
-    No thread keeps the process from ending.
+    No thread keeps the process from ending. Work that is cancelled before a thread begins is not done.
     """
 
     def __init__(self, most: int, name: str, *, most_waiting: int = _MOST_WAITING) -> None:
+        self._most = most
         self._name = name
-        self._working = threading.BoundedSemaphore(most)
-        self._room = threading.BoundedSemaphore(most + most_waiting)
+        self._most_waiting = most_waiting
+        self._given: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._unfinished = 0
+        self._threads = 0
 
     def give(self, work: Callable[[], _T]) -> Future[_T] | None:
         """What will come of the work; None if too much waits already."""
-        if not self._room.acquire(blocking=False):
-            return None
         task: Future[_T] = Future()
-        task.add_done_callback(lambda _: self._room.release())
-        threading.Thread(target=self._run, args=(task, work), name=self._name, daemon=True).start()
+        with self._lock:
+            if self._unfinished >= self._most + self._most_waiting:
+                return None
+            self._unfinished += 1
+            self._given.put((task, work))
+            if self._threads < min(self._most, self._unfinished):
+                self._threads += 1
+                threading.Thread(target=self._run, name=self._name, daemon=True).start()
+        task.add_done_callback(self._finished)
         return task
 
-    def _run(self, task: Future[_T], work: Callable[[], _T]) -> None:
-        with self._working:
-            if not task.set_running_or_notify_cancel():
-                return  # Nobody wants it any longer.
+    def _finished(self, task: Future[Any]) -> None:
+        with self._lock:
+            self._unfinished -= 1
+
+    def _run(self) -> None:
+        while True:
             try:
-                task.set_result(work())
-            except BaseException as error:  # noqa: BLE001 - the future carries it to the caller
-                task.set_exception(error)
+                task, work = self._given.get(timeout=_IDLE_SECONDS)
+            except Empty:
+                with self._lock:
+                    if self._given.empty():
+                        self._threads -= 1
+                        return
+                continue
+            if task.set_running_or_notify_cancel():
+                _do(task, work)
+            del task, work
+
+
+def _do(task: Future[_T], work: Callable[[], _T]) -> None:
+    try:
+        task.set_result(work())
+    except BaseException as error:  # noqa: BLE001 - the future carries it to the caller
+        task.set_exception(error)
 
 
 class Backend(Struct):

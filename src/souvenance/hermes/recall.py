@@ -126,7 +126,12 @@ class Recall:
         known = self._base(looked_up, number, waits.until)
         shown = self._window()
         base = "" if known is None else self._rendered(known, message, shown)
-        waits_on = live.supplement is not None or self._waits_on(known)
+        # Asked for together, the layers would keep each other waiting. By rule the second repeats what the
+        # first says, and a model takes longer than a turn usually waits: it comes with the next turn, unless
+        # the first had nothing to tell, or somebody chose to wait.
+        nothing = known is None or not (known.user.view or known.passages)
+        chosen = configuration.recall_wait is not None and not self._runtime.near
+        waits_on = live.supplement is not None or nothing or chosen
         if turn.ask and live.supplement is None and (waits_on or configuration.shows_later):
             self._ask(message, number, warm=warm)
         supplement = self._supplement(waits.until if waits_on else 0.0) or earlier
@@ -170,16 +175,6 @@ class Recall:
             return None
         since = began if chosen else time.monotonic()
         return since if self._runtime.ready(since + wait - time.monotonic()) else None
-
-    def _waits_on(self, known: Known | None) -> bool:
-        """Whether a turn waits for the second layer, which is asked for once the first is there.
-
-        Asked for together they would keep each other waiting. By rule it repeats what the first says,
-        and a model takes longer than a turn usually waits: it comes with the next turn, unless there was
-        nothing to tell, or somebody chose to wait.
-        """
-        found = known is not None and bool(known.user.view or known.passages)
-        return not found or (self._configuration.recall_wait is not None and not self._runtime.near)
 
     def _look_up(self, message: str, patience: float) -> Future[Known] | None:
         return self._runtime.ask(self._scope, lambda memory: memory.known(message), patience)
