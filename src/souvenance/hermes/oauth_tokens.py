@@ -77,12 +77,14 @@ def issued(endpoint: str, form: Mapping[str, str]) -> Issued:
     """What the token endpoint gives. Raises: SignInRefused; ServerUnreachable."""
     answer = post(endpoint, form)
     try:
-        told = msgspec.json.decode(answer.content, type=settled(Issued), strict=False)
+        tokens = msgspec.json.decode(answer.content, type=settled(Issued), strict=False)
     except UNREADABLE:
-        told = None
-    if answer.status_code != 200 or not (told and told.access_token and told.token_type.lower() == "bearer"):
+        tokens = None
+    if answer.status_code != 200 or not (
+        tokens and tokens.access_token and tokens.token_type.lower() == "bearer"
+    ):
         raise ServerUnreachable(f"{plain_url(endpoint)} gave no token that can be used")
-    return told
+    return tokens
 
 
 def post(endpoint: str, form: Mapping[str, str]) -> httpx.Response:
@@ -94,10 +96,10 @@ def get_json(url: str) -> Any:
     """The JSON object at that URL; None if there is none. Raises: ServerUnreachable."""
     try:
         answer = _send("GET", url)
-        told = msgspec.json.decode(answer.content) if answer.status_code == 200 else None
+        content = msgspec.json.decode(answer.content) if answer.status_code == 200 else None
     except (SignInRefused, *UNREADABLE):
         return None
-    return told if isinstance(told, dict) else None
+    return content if isinstance(content, dict) else None
 
 
 def plain_url(url: str) -> str:
@@ -132,10 +134,10 @@ def _send(method: str, url: str, form: Mapping[str, str] | None = None) -> httpx
 
 def _refusal(answer: httpx.Response) -> SignInRefused:
     try:
-        told = msgspec.json.decode(answer.content, type=settled(_Refusal))
+        refusal = msgspec.json.decode(answer.content, type=settled(_Refusal))
     except UNREADABLE:
         return SignInRefused(f"http_{answer.status_code}")
-    return SignInRefused(printable(told.error), printable(told.error_description))
+    return SignInRefused(printable(refusal.error), printable(refusal.error_description))
 
 
 def printable(text: str) -> str:
@@ -172,28 +174,28 @@ def endpoints_of(url: str, found: Callable[[str], Any] = get_json) -> SignInEndp
     if url in _KNOWN:
         return _KNOWN[url]
     parts = urlsplit(url)
-    told = found(urlunsplit((parts.scheme, parts.netloc, f"{_WELL_KNOWN}{parts.path}", "", "")))
-    if told is None:
+    metadata = found(urlunsplit((parts.scheme, parts.netloc, f"{_WELL_KNOWN}{parts.path}", "", "")))
+    if metadata is None:
         raise Unsupported(f"{plain_url(url)} does not say where to sign in", hint="Use a key.")
-    return _checked(url, told)
+    return _checked(url, metadata)
 
 
-def _checked(url: str, told: Mapping[str, Any]) -> SignInEndpoints:
+def _checked(url: str, metadata: Mapping[str, Any]) -> SignInEndpoints:
     """The endpoints in the metadata, if it is the server's own and each is as safe as the server."""
-    issuer = told.get("issuer")
+    issuer = metadata.get("issuer")
     if not isinstance(issuer, str) or issuer.rstrip("/") != url:
         named = f"calls itself {plain_url(issuer)}" if isinstance(issuer, str) else "does not say who it is"
         hint = f"If you trust it: --url {plain_url(issuer)}" if isinstance(issuer, str) else ""
         raise SignInFailed(f"{plain_url(url)} {named}", hint=hint)
 
     def endpoint(name: str) -> str:
-        value = told.get(name, "")
+        value = metadata.get(name, "")
         safe = isinstance(value, str) and (not value or _is_address(value))
         if not safe or (value and url.startswith("https:") and not value.startswith("https:")):
             raise SignInFailed(f"the {name} of {plain_url(url)} can't be used")
         return str(value)
 
-    challenges = told.get("code_challenge_methods_supported")
+    challenges = metadata.get("code_challenge_methods_supported")
     if isinstance(challenges, list) and "S256" not in challenges:
         raise Unsupported(f"{plain_url(url)} does not support PKCE with S256", hint="Use a key.")
     endpoints = SignInEndpoints(
@@ -202,7 +204,7 @@ def _checked(url: str, told: Mapping[str, Any]) -> SignInEndpoints:
         device=endpoint("device_authorization_endpoint"),
         revoke=endpoint("revocation_endpoint"),
         issuer=issuer,
-        names_itself=told.get("authorization_response_iss_parameter_supported") is True,
+        names_itself=metadata.get("authorization_response_iss_parameter_supported") is True,
     )
     if not endpoints.authorize or not endpoints.token:
         raise SignInFailed(f"{plain_url(url)} does not say where to sign in")
@@ -265,22 +267,22 @@ class OAuthGrant(Struct, frozen=True, kw_only=True, rename=_NAMES):
         more = {name: value for name, value in kept.items() if name not in known}
         ours = {name: value for name, value in kept.items() if name in known}
         try:
-            told = {**ours, "access": configuration.api_key or "", "more": more}
-            return msgspec.convert(told, type=settled(cls), strict=False)
+            fields = {**ours, "access": configuration.api_key or "", "more": more}
+            return msgspec.convert(fields, type=settled(cls), strict=False)
         except msgspec.ValidationError:
             return None
 
     @classmethod
-    def given(cls, told: Issued, endpoints: SignInEndpoints, now: int) -> OAuthGrant:
+    def given(cls, tokens: Issued, endpoints: SignInEndpoints, now: int) -> OAuthGrant:
         """The grant of a new sign-in; `now` is in milliseconds."""
         return cls(
-            access=told.access_token,
-            refresh=told.refresh_token,
-            expires_at=_end(told, now // 1000),
+            access=tokens.access_token,
+            refresh=tokens.refresh_token,
+            expires_at=_end(tokens, now // 1000),
             client=CLIENT,
             endpoint=endpoints.token,
             revoke=endpoints.revoke,
-            scope=told.scope or SCOPE,
+            scope=tokens.scope or SCOPE,
             since=now,
         )
 
@@ -305,8 +307,8 @@ class OAuthGrant(Struct, frozen=True, kw_only=True, rename=_NAMES):
         return f"{self.client}, expired; it is renewed with the next request"
 
 
-def _end(told: Issued, now: int) -> int:
-    return now + int(min(max(told.expires_in, _SHORTEST_LIFE), _LONGEST_LIFE))
+def _end(tokens: Issued, now: int) -> int:
+    return now + int(min(max(tokens.expires_in, _SHORTEST_LIFE), _LONGEST_LIFE))
 
 
 Exchange = Callable[[OAuthGrant, int], OAuthGrant]
@@ -429,7 +431,7 @@ def exchange(grant: OAuthGrant, now: int) -> OAuthGrant:
     """Exchange the refresh token at its endpoint. Raises: as Exchange says."""
     form = {"grant_type": "refresh_token", "refresh_token": grant.refresh, "client_id": grant.client}
     try:
-        told = issued(grant.endpoint, form)
+        tokens = issued(grant.endpoint, form)
     except SignInRefused as refused:
         if refused.error == "invalid_grant":
             raise SignInEnded("the server does not renew it any more") from refused
@@ -437,8 +439,8 @@ def exchange(grant: OAuthGrant, now: int) -> OAuthGrant:
         raise ServerUnreachable(f"no new token from {where}: {refused}", hint="") from refused
     return replace(
         grant,
-        access=told.access_token,
-        refresh=told.refresh_token or grant.refresh,
-        expires_at=_end(told, now),
-        scope=told.scope or grant.scope,
+        access=tokens.access_token,
+        refresh=tokens.refresh_token or grant.refresh,
+        expires_at=_end(tokens, now),
+        scope=tokens.scope or grant.scope,
     )

@@ -378,8 +378,8 @@ class ProfileRuntime:
             raise
         took = time.monotonic() - began if gate is None else gate.slowest
         if in_turn and patience is not None and took > patience and _whom(scope) in self._answered:
-            told = f"slow: an answer took {took:.1f} s, and a turn waits {patience:.1f} s"
-            self.breaker.failed(told, late=True)
+            slow = f"slow: an answer took {took:.1f} s, and a turn waits {patience:.1f} s"
+            self.breaker.failed(slow, late=True)
         else:
             self.breaker.succeeded(in_time=in_turn)
         if len(self._answered) >= _MOST_ANSWERED:
@@ -436,10 +436,10 @@ class ProfileRuntime:
         self._note_delay("")
         self.breaker.succeeded()
 
-    def _note_delay(self, told: str) -> None:
-        if told != self._delay:
-            self._delay = told
-            self._state_files.note_delay(told)
+    def _note_delay(self, reason: str) -> None:
+        if reason != self._delay:
+            self._delay = reason
+            self._state_files.note_delay(reason)
 
     def ended(self, scope: ConversationScope) -> None:
         """A session is over: once all of it is written, the work on it may begin."""

@@ -90,9 +90,9 @@ class CommandContext:
 
     def show(self, answer: Any, text: Iterable[str]) -> None:
         """Print an answer, and end quietly if nobody reads any more."""
-        told = msgspec.json.encode(answer, enc_hook=str).decode() if self.json else "\n".join(text)
+        printed = msgspec.json.encode(answer, enc_hook=str).decode() if self.json else "\n".join(text)
         try:
-            click.echo(told)
+            click.echo(printed)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise click.exceptions.Exit(0) from None
@@ -386,8 +386,8 @@ def map_(command_context: CommandContext, name: str | None, remove: bool) -> Non
         raise click.UsageError("NAME and --remove exclude each other")
     before, here = command_context.configuration(), str(Path.cwd())
     if not name and not remove:
-        told = [f"{directory}: {session}" for directory, session in before.sessions.items()]
-        command_context.show({"sessions": before.sessions}, told or ["No directory has a name of its own."])
+        named = [f"{directory}: {session}" for directory, session in before.sessions.items()]
+        command_context.show({"sessions": before.sessions}, named or ["No directory has a name of its own."])
         return
     if remove and here not in before.sessions:
         command_context.show({"sessions": before.sessions}, [f"{here} has no name of its own."])
@@ -431,10 +431,10 @@ def sync(command_context: CommandContext) -> None:
 def _tell(command_context: CommandContext, *names: str, carried: Sequence[Carried] = ()) -> None:
     now = command_context.configuration()
     values = {name: now.value(name) for name in names}
-    told = [f"{name}: {shown(name, value)}" for name, value in values.items()]
+    rows = [f"{name}: {shown(name, value)}" for name, value in values.items()]
     for one in carried:
-        told.extend(one.sentences())
-    command_context.show({**values, "carried": carried} if carried else values, told)
+        rows.extend(one.sentences())
+    command_context.show({**values, "carried": carried} if carried else values, rows)
 
 
 def _change(
@@ -472,11 +472,11 @@ def _tell_change(
         yield from stays
         yield from (f"warning: {complaint}" for complaint in complaints)
 
-    told: dict[str, Any] = {name: new for name, (_, new) in values.items()}
-    told |= {"stays": stays} if stays else {}
-    told |= {"carried": carried} if carried else {}
+    changed: dict[str, Any] = {name: new for name, (_, new) in values.items()}
+    changed |= {"stays": stays} if stays else {}
+    changed |= {"carried": carried} if carried else {}
     command_context.show(
-        {"file": file, "host": before.host, **told, "complaints": list(map(str, complaints))}, text()
+        {"file": file, "host": before.host, **changed, "complaints": list(map(str, complaints))}, text()
     )
 
 

@@ -317,8 +317,8 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
 
 
 def _write_queue(standing: WriteQueueStatus) -> str:
-    told = f"{standing.waiting} waiting, {standing.set_aside} set aside"
-    return f"{told}; {standing.other_key} sealed with another key" if standing.other_key else told
+    counts = f"{standing.waiting} waiting, {standing.set_aside} set aside"
+    return f"{counts}; {standing.other_key} sealed with another key" if standing.other_key else counts
 
 
 def _moment(at: float) -> str:
