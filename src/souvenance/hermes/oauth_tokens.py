@@ -144,15 +144,27 @@ def printable(text: str) -> str:
     return "".join(one if one.isprintable() else "?" for one in text[:_MOST_CHARS])
 
 
-class SignInEndpoints(Struct, frozen=True, kw_only=True):
-    authorize: str
-    token: str
+_METADATA = {
+    "authorize": "authorization_endpoint",
+    "token": "token_endpoint",
+    "device": "device_authorization_endpoint",
+    "revoke": "revocation_endpoint",
+    "challenges": "code_challenge_methods_supported",
+    "names_itself": "authorization_response_iss_parameter_supported",
+}
+"""What a server's metadata calls the fields (RFC 8414)."""
+
+
+class SignInEndpoints(Struct, frozen=True, kw_only=True, rename=_METADATA):
+    authorize: str = ""
+    token: str = ""
     device: str = ""
     """Empty if the server has no sign-in by a code."""
     revoke: str = ""
     issuer: str = ""
     names_itself: bool = False
     """Whether every answer in a browser carries `iss`."""
+    challenges: tuple[str, ...] = ("S256",)
 
 
 _KNOWN = {
@@ -187,25 +199,17 @@ def _checked(url: str, metadata: Mapping[str, Any]) -> SignInEndpoints:
         named = f"calls itself {plain_url(issuer)}" if isinstance(issuer, str) else "does not say who it is"
         hint = f"If you trust it: --url {plain_url(issuer)}" if isinstance(issuer, str) else ""
         raise SignInFailed(f"{plain_url(url)} {named}", hint=hint)
-
-    def endpoint(name: str) -> str:
-        value = metadata.get(name, "")
-        safe = isinstance(value, str) and (not value or _is_address(value))
-        if not safe or (value and url.startswith("https:") and not value.startswith("https:")):
-            raise SignInFailed(f"the {name} of {plain_url(url)} can't be used")
-        return str(value)
-
-    challenges = metadata.get("code_challenge_methods_supported")
-    if isinstance(challenges, list) and "S256" not in challenges:
+    try:
+        endpoints = msgspec.convert(metadata, type=settled(SignInEndpoints))
+    except msgspec.ValidationError as error:
+        raise SignInFailed(f"what {plain_url(url)} says of itself can't be used: {error}") from None
+    for name in ("authorize", "token", "device", "revoke"):
+        address: str = getattr(endpoints, name)
+        safe = _is_address(address) and address.startswith("https:" if url.startswith("https:") else "http")
+        if address and not safe:
+            raise SignInFailed(f"the {_METADATA[name]} of {plain_url(url)} can't be used")
+    if "S256" not in endpoints.challenges:
         raise Unsupported(f"{plain_url(url)} does not support PKCE with S256", hint="Use a key.")
-    endpoints = SignInEndpoints(
-        authorize=endpoint("authorization_endpoint"),
-        token=endpoint("token_endpoint"),
-        device=endpoint("device_authorization_endpoint"),
-        revoke=endpoint("revocation_endpoint"),
-        issuer=issuer,
-        names_itself=metadata.get("authorization_response_iss_parameter_supported") is True,
-    )
     if not endpoints.authorize or not endpoints.token:
         raise SignInFailed(f"{plain_url(url)} does not say where to sign in")
     return endpoints

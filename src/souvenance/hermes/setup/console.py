@@ -92,17 +92,24 @@ class Terminal:
 
 
 def answered(
-    console: Terminal, question: str, default: str, read: Callable[[str], _T], *, shown: str | None = None
+    console: Terminal,
+    question: str,
+    default: str,
+    read: Callable[[str], _T],
+    *,
+    shown: str | None = None,
+    ask: Callable[[str], str] | None = None,
 ) -> _T:
     """What the answer means; an empty one is the default, one that means nothing is asked for again.
 
-    `read` turns a text into its meaning or raises SouvenanceError; `shown` is what the default is called.
+    `read` turns a text into its meaning or raises SouvenanceError; `shown` is what the default is called;
+    `ask` asks for what is not shown.
     Raises: Abandoned; SouvenanceError if nobody is there and the default means nothing.
     """
     named = default if shown is None else shown
     prompt = f"{question} [{named}]" if named else question
     while True:
-        text = console.ask(prompt).strip() if console.interactive else ""
+        text = (ask or console.ask)(prompt).strip() if console.interactive else ""
         try:
             return read(text or default)
         except SouvenanceError as error:

@@ -169,7 +169,7 @@ def _written(
     with alone(default_home(home, environment)):
         before = read_configuration(home, environment)[0]
         changes: dict[str, Any] = signed.grant.settings()
-        if before.base_url != url and (before.base_url or before.environment == "local" or url != CLOUD):
+        if before.url != url:
             changes["baseUrl"] = url
         chosen = consented(signed)
         if chosen.get("workspace", before.workspace) != before.workspace:
