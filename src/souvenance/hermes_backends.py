@@ -260,7 +260,7 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
     if state_files.was(*files, old):
         with state_files.once(*files, new):
             pass  # The host's own files were taken over under the other name already.
-    return Carried(old, new, lines, standing.waiting + standing.held)
+    return Carried(old, new, lines, standing.waiting)
 
 
 def _named_model(configuration: Configuration, environment: Mapping[str, str]) -> tuple[bool, str]:
@@ -330,21 +330,17 @@ def _token(configuration: Configuration) -> Callable[[], str]:
 
 def _upkeep(configuration: Configuration) -> Upkeep:
     """Keeps the access token of a profile valid."""
-    from souvenance.hermes.config_files import default_home, honcho_s_own, read_configuration, write_grant
-    from souvenance.hermes.oauth_tokens import Upkeep, exchange, lock_of
+    from souvenance.hermes.config_files import default_home, read_configuration, write_grant
+    from souvenance.hermes.oauth_tokens import Upkeep, exchange
 
     home, environment = configuration.home, {**os.environ, HOST_VARIABLE: configuration.host}
-
-    def read() -> Configuration:
-        return read_configuration(home, environment)[0]
-
     return Upkeep(
         configuration,
         now=SystemClock().now,
-        read=read,
+        read=lambda: read_configuration(home, environment)[0],
         write=lambda grant: write_grant(home, configuration.host, grant, environment),
         exchange=exchange,
-        lock=lambda: lock_of(default_home(home, environment), honcho_s_own(read())),
+        folder=default_home(home, environment),
     )
 
 

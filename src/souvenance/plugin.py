@@ -14,7 +14,7 @@ from typing import Any
 from souvenance.hermes.gc_pause import undisturbed
 
 with undisturbed():
-    from souvenance.hermes.config_files import Configurations
+    from souvenance.hermes.config_files import read_configuration
     from souvenance.hermes.config_reader import Complaint
     from souvenance.hermes.configuration import TASK, Configuration
     from souvenance.hermes.host import usual_home
@@ -79,11 +79,8 @@ def _directory() -> Path:
         return _home()
 
 
-_CONFIGURATIONS = Configurations()
-
-
 def _configuration(home: Path, profile: str) -> tuple[Configuration, Sequence[Complaint]]:
-    return _CONFIGURATIONS.read(home, os.environ, profile)
+    return read_configuration(home, os.environ, profile)
 
 
 class Runtimes:

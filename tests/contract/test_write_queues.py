@@ -71,7 +71,6 @@ def renamed(path, part, value):
 def test_nothing_is_made_before_the_first_letter(folder, write_queue, hand):
     assert write_queue.deliver(hand)
     assert write_queue.standing() == WriteQueueStatus()
-    write_queue.release("a")
     write_queue.close()
     assert not folder.exists()
 
@@ -109,7 +108,7 @@ print(*sorted({"cryptography", "sqlite3", "jwt", "numpy"} & set(sys.modules)))
 def secret_letters(folder, write_queue):
     """Letters with a rare word; the sealed bytes as they were stored."""
     for number in range(40):
-        write_queue.put(LANE, {"text": f"{RARE} {number} " + "and on " * (number * 30)}, held=number % 4 == 0)
+        write_queue.put(LANE, {"text": f"{RARE} {number} " + "and on " * (number * 30)})
     return [path.read_bytes() for path in letters(folder)]
 
 
@@ -122,7 +121,6 @@ def test_no_body_and_no_lane_can_be_read_in_the_files_during_their_life(folder, 
     hand = Hand()
     hand.raising[LANE] = WriteRefused()
     moments = [contents(folder)]
-    write_queue.release(LANE)
     write_queue.deliver(hand)
     moments.append(contents(folder))
     write_queue.close()
@@ -135,7 +133,6 @@ def test_no_body_and_no_lane_can_be_read_in_the_files_during_their_life(folder, 
 
 def test_not_even_a_sealed_byte_is_left_of_what_was_delivered(folder, write_queue, secret_letters, hand):
     assert all(sealed[:200] in contents(folder) for sealed in secret_letters)
-    write_queue.release(LANE)
     assert write_queue.deliver(hand)
     after = contents(folder)
     for sealed in secret_letters:
@@ -178,15 +175,6 @@ def test_a_letter_that_was_altered_is_set_aside_and_the_others_are_delivered(
     assert write_queue.deliver(hand)
     assert hand.numbers == [2, 3]
     assert write_queue.standing() == WriteQueueStatus(set_aside=1)
-
-
-def test_a_holder_that_nobody_could_be_holds_nothing(folder, write_queue, hand):
-    put(write_queue, ("a", 1), ("b", 2), held=True)
-    for path, holder in zip(letters(folder), ("", "nonsense"), strict=True):
-        renamed(path, 5, holder)
-    assert write_queue.standing() == WriteQueueStatus(waiting=2)
-    assert write_queue.deliver(hand)
-    assert hand.numbers == [1, 2]
 
 
 def test_a_letter_that_can_not_be_read_holds_up_no_other_lane(folder, write_queue, hand):

@@ -23,7 +23,6 @@ from hypothesis import strategies as st
 from contracts.threads import often_interrupted
 from souvenance.domain import ulid
 from souvenance.ports.write_queue import (
-    LONGEST_HOLD_MS,
     MOST_SET_ASIDE,
     QueuedWrite,
     WriteQueue,
@@ -72,9 +71,9 @@ class Hand:
         return [letter.body["n"] for letter in self.taken]
 
 
-def put(write_queue: WriteQueue, *letters: tuple[str, int], held: bool = False) -> list[str]:
+def put(write_queue: WriteQueue, *letters: tuple[str, int]) -> list[str]:
     """Put numbered letters into lanes; their ids."""
-    return [write_queue.put(lane, {"n": number}, held=held) for lane, number in letters]
+    return [write_queue.put(lane, {"n": number}) for lane, number in letters]
 
 
 class WriteQueueContract:
@@ -108,8 +107,6 @@ class WriteQueueContract:
 
     def test_a_new_write_queue_is_empty(self, write_queue: WriteQueue, hand: Hand) -> None:
         assert write_queue.standing() == WriteQueueStatus()
-        assert write_queue.held("a") == 0
-        write_queue.release("a")
         assert write_queue.deliver(hand)
         assert hand.offered == []
 
@@ -261,55 +258,7 @@ class WriteQueueContract:
         assert hand.numbers == [1, 2]
         assert hand.taken[0].attempts == 1
 
-    def test_held_letters_wait_for_their_release(self, write_queue: WriteQueue, hand: Hand) -> None:
-        put(write_queue, ("a", 1), ("a", 2), ("b", 3), held=True)
-        put(write_queue, ("c", 4))
-        assert (write_queue.held("a"), write_queue.held("b"), write_queue.held("c")) == (2, 1, 0)
-        assert write_queue.standing() == WriteQueueStatus(waiting=1, held=3)
-        assert write_queue.deliver(hand)
-        assert hand.numbers == [4]
-        write_queue.release("a")
-        assert (write_queue.held("a"), write_queue.held("b")) == (0, 1)
-        assert write_queue.deliver(hand)
-        assert hand.numbers == [4, 1, 2]
-        assert write_queue.standing() == WriteQueueStatus(held=1)
-
-    def test_another_may_release_what_was_held(
-        self, write_queue: WriteQueue, second: WriteQueue, hand: Hand
-    ) -> None:
-        put(write_queue, ("a", 1), held=True)
-        second.release("a")
-        assert second.deliver(hand)
-        assert hand.numbers == [1]
-
-    def test_what_is_put_behind_a_held_letter_waits_with_it(
-        self, write_queue: WriteQueue, hand: Hand
-    ) -> None:
-        put(write_queue, ("a", 1))
-        put(write_queue, ("a", 2), held=True)
-        put(write_queue, ("a", 3))
-        assert write_queue.held("a") == 2
-        assert write_queue.standing() == WriteQueueStatus(waiting=1, held=2)
-        assert write_queue.deliver(hand)
-        assert hand.numbers == [1]
-        write_queue.release("a")
-        assert write_queue.deliver(hand)
-        assert hand.numbers == [1, 2, 3]
-
-    def test_nothing_is_held_longer_than_the_longest_hold(
-        self, write_queue: WriteQueue, clock: HandClock, hand: Hand
-    ) -> None:
-        put(write_queue, ("a", 1), held=True)
-        clock.ms += LONGEST_HOLD_MS
-        put(write_queue, ("a", 2), held=True)
-        assert write_queue.deliver(hand)
-        assert hand.numbers == []
-        clock.ms += 1
-        assert write_queue.standing() == WriteQueueStatus(waiting=1, held=1)
-        assert write_queue.deliver(hand)
-        assert hand.numbers == [1]
-
-    def test_what_is_put_and_released_during_a_delivery_is_delivered_by_it(
+    def test_what_is_put_during_a_delivery_is_delivered_by_it(
         self, write_queue: WriteQueue, second: WriteQueue
     ) -> None:
         taken: list[int] = []
@@ -318,10 +267,8 @@ class WriteQueueContract:
             taken.append(letter.body["n"])
             if letter.body["n"] == 2:
                 put(second, ("b", 3))
-                second.release("a")
 
-        put(write_queue, ("a", 1), held=True)
-        put(write_queue, ("b", 2))
+        put(write_queue, ("a", 1), ("b", 2))
         assert write_queue.deliver(carry)
         assert sorted(taken) == [1, 2, 3]
 

@@ -149,7 +149,7 @@ def hermes_settings() -> str:
     sections: dict[str, list[tuple[str, ...]]] = {}
     for key in KEYS:
         sections.setdefault(key.section, []).append(
-            (f"`{key.name}`", key.kind.words.replace('"', "`"), _setting_default(key), _setting_meaning(key))
+            (f"`{key.name}`", key.words.replace('"', "`"), _setting_default(key), _setting_meaning(key))
         )
     head = ("setting", "type", "default", "meaning")
     return "\n".join(f"### {name}\n\n{_table(head, rows)}" for name, rows in sections.items())

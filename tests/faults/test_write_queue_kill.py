@@ -52,7 +52,7 @@ def live(folder, job, life, report):
     carry = carrier(folder)
     for number in range(FULL_LIFE):
         body = {"life": life, "n": number, "text": "and on " * (number % 200)}
-        letter_id = write_queue.put(LANES[number % 3], body, held=job == "hold")
+        letter_id = write_queue.put(LANES[number % 3], body)
         os.write(report, f"{letter_id}\t{LANES[number % 3]}\t{life}\t{number}\n".encode())
         if job == "deliver":
             write_queue.deliver(carry)
@@ -198,45 +198,6 @@ def test_a_child_that_outlives_a_killed_host_does_not_keep_others_from_deliverin
     assert write_queue.deliver(taken.append)
     for end in (reading, writing, born, bearing):
         os.close(end)
-    assert [letter.body for letter in taken] == [{"n": 1}]
-    write_queue.close()
-
-
-def test_what_a_killed_host_held_is_delivered_by_the_next(folder):
-    acknowledged = acknowledged_by(folder, 10, "hold")
-    assert acknowledged
-    write_queue = SealedWriteQueue(folder)
-    standing = write_queue.standing()
-    assert standing.held == 0
-    assert len(acknowledged) <= standing.waiting <= len(acknowledged) + 10
-    assert write_queue.deliver(carrier(folder))
-    taken = journal(folder)
-    assert {row[0] for row in acknowledged} <= {row[0] for row in taken}
-    assert all(order == sorted(order) for order in by_lane(taken).values())
-    write_queue.close()
-
-
-def test_what_a_living_host_holds_is_left_to_it_until_it_dies(folder):
-    write_queue = SealedWriteQueue(folder)
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        write_queue.put("a", {"n": 1}, held=True)
-        os.write(writing, b"x")
-        signal.pause()
-    os.read(reading, 1)
-    os.close(reading)
-    os.close(writing)
-    taken = []
-    assert write_queue.deliver(taken.append)
-    assert (taken, write_queue.standing()) == ([], WriteQueueStatus(held=1))
-    os.kill(child, signal.SIGKILL)
-    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-    assert write_queue.standing() == WriteQueueStatus(waiting=1), (
-        "a host that is dead but not buried still holds"
-    )
-    os.waitpid(child, 0)
-    assert write_queue.deliver(taken.append)
     assert [letter.body for letter in taken] == [{"n": 1}]
     write_queue.close()
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.hermes.config_files import Configurations, default_home, read_configuration
+from souvenance.hermes.config_files import default_home, read_configuration
 from souvenance.hermes.config_reader import host_of
 
 PLACES = (
@@ -246,71 +246,3 @@ class TestTheHost:
     def test_has_no_say_in_the_blocks_of_others(self, user):
         put(user / ".hermes/souvenance.json", {"hosts": {"cursor": {"nonsense": 1}, "obsidian": []}})
         assert read(user)[1] == []
-
-
-class TestConfigurations:
-    """They read again when something changed, and only then."""
-
-    @pytest.fixture
-    def configurations(self):
-        return Configurations(now=lambda: 0)
-
-    @pytest.fixture
-    def home(self, user):
-        put(user / ".hermes/honcho.json", {"contextTokens": 100})
-        return user / ".hermes"
-
-    @pytest.fixture
-    def environment(self, user):
-        return {"HOME": str(user)}
-
-    def test_do_not_read_what_did_not_change(self, configurations, home, environment):
-        first, _ = configurations.read(home, environment)
-        assert configurations.read(home, environment)[0] is first
-
-    def test_tell_the_same_complaints_each_time(self, configurations, home, environment):
-        put(home / "honcho.json", {"contextToken": 1})
-        for _ in range(2):
-            configurations.read(home, environment)[1].clear()
-        assert [one.key for one in configurations.read(home, environment)[1]] == ["contextToken"]
-
-    def test_see_an_edit(self, configurations, home, environment):
-        configurations.read(home, environment)
-        put(home / "honcho.json", {"contextTokens": 2000})
-        assert configurations.read(home, environment)[0].context_tokens == 2000
-
-    def test_see_a_file_that_was_replaced_by_one_as_old_and_long(self, configurations, home, environment):
-        configurations.read(home, environment)
-        before = (home / "honcho.json").stat()
-        put(home / "new", {"contextTokens": 200})
-        os.utime(home / "new", ns=(before.st_atime_ns, before.st_mtime_ns))
-        os.replace(home / "new", home / "honcho.json")
-        assert configurations.read(home, environment)[0].context_tokens == 200
-
-    def test_see_a_file_that_now_comes_first(self, configurations, home, environment):
-        configurations.read(home, environment)
-        put(home / "souvenance.json", {"contextTokens": 300})
-        assert configurations.read(home, environment)[0].context_tokens == 300
-        (home / "souvenance.json").unlink()
-        assert configurations.read(home, environment)[0].context_tokens == 100
-
-    def test_see_that_others_can_open_the_file_now(self, configurations, home, environment):
-        put(home / "honcho.json", {"apiKey": "k"})
-        assert configurations.read(home, environment)[1] == []
-        (home / "honcho.json").chmod(0o644)
-        assert len(configurations.read(home, environment)[1]) == 1
-
-    def test_see_another_environment_and_another_profile(self, configurations, home, environment):
-        configurations.read(home, environment)
-        other = {**environment, "HERMES_HONCHO_HOST": "laptop"}
-        assert configurations.read(home, other)[0].host == "laptop"
-        assert configurations.read(home, environment, "coder")[0].host == "hermes_coder"
-        assert configurations.read(home, environment)[0].host == "hermes"
-
-    def test_read_again_what_may_still_change_without_showing_it(self, home, environment):
-        now = (home / "honcho.json").stat().st_ctime_ns + 1_000_000
-        configurations = Configurations(now=lambda: now)
-        first, _ = configurations.read(home, environment)
-        second, _ = configurations.read(home, environment)
-        assert second == first
-        assert second is not first

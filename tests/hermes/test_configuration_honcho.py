@@ -105,8 +105,7 @@ def test_another_profile_has_its_own_block_and_what_all_have(home):
     assert configuration.host == "hermes_coder"
     assert (configuration.workspace, configuration.ai_peer) == ("annes-agents", "coder")
     assert configuration.observation == Observation(Flags(True, False), Flags(True, True))
-    assert configuration.dialectic_depth_levels == ("minimal", "medium", "low")
-    assert (configuration.dialectic_cadence, configuration.write_frequency) == (5, 4)
+    assert configuration.dialectic_cadence == 5
     assert (configuration.user_peer_aliases, configuration.runtime_peer_prefix) == ({}, "tg_")
 
 
@@ -125,8 +124,7 @@ def test_it_is_read_as_the_plugin_reads_it(home, profile):
     ours, _ = read(home, profile)
     shared = {OTHERWISE.get(name, name): value for name, value in theirs.items()}
     shared = {name: value for name, value in shared.items() if hasattr(ours, name)}
-    for name in ("first_turn_base_wait", "first_turn_dialectic_wait", "observation_mode"):
-        del shared[name]
+    del shared["observation_mode"]
     found = json.loads(json.dumps({name: getattr(ours, name) for name in shared}))
     assert found == shared
     assert len(shared) > 25
@@ -156,3 +154,13 @@ def test_it_is_never_changed(home):
     configuration, complaints = read(home, "coder")
     assert (configuration.file, configuration.recall_mode) == (path, "context")
     assert complaints == []
+
+
+def test_a_sign_in_of_honcho_s_plugin_is_not_copied_and_memory_goes_nowhere_else(home):
+    signed_in = {"apiKey": "hch-at-1", "oauth": {"refreshToken": "hch-rt-1"}}
+    (home / "honcho.json").write_text(json.dumps({"hosts": {"hermes": signed_in}}))
+    path = write_setting(home, "hermes", {"recallMode": "tools"}, environment={"HOME": str(home.parent)})
+    assert "hch-" not in path.read_text()
+    configuration, [complaint] = read(home)
+    assert (configuration.url, configuration.enabled) == ("https://api.honcho.dev", False)
+    assert "there is no key for it" in complaint.wrong

@@ -19,7 +19,7 @@ from souvenance.hermes.config_files import write_setting
 home, host = Path(sys.argv[1]), sys.argv[2]
 for number in range(int(sys.argv[3])):
     write_setting(home, f"{host}{number}", {"contextTokens": number}, environment={})
-    write_setting(home, host, {"dialecticDepth": 2}, root=True, environment={})
+    write_setting(home, host, {"dialecticCadence": 2}, root=True, environment={})
 """
 
 
@@ -205,10 +205,10 @@ class TestARefusal:
             ({"oauth": {"at": object()}}, "oauth must be something that JSON can hold", ""),
             (
                 {"peerName": "Ann B"},
-                'peerName must be spelled "Ann-B"',
-                "A name is 1 to 512 of a-z, A-Z, 0-9, '_' and '-'.",
+                "peerName must be 1 to 512 of a-z, A-Z, 0-9, '_' and '-', not \"Ann B\"",
+                'Did you mean "Ann-B"?',
             ),
-            ({"userPeerAliases": {"7": []}}, "userPeerAliases.7 must be a name", ""),
+            ({"userPeerAliases": {"7": []}}, "userPeerAliases must be an object of names of peers by id", ""),
             (
                 {"baseUrl": "nowhere"},
                 "baseUrl must be an http or https address",
@@ -286,4 +286,4 @@ def test_writers_in_several_processes_lose_nothing_of_each_other(home):
     assert [writer.wait() for writer in writers] == [0, 0, 0]
     assert complaints == []
     blocks = {f"{host}{number}": {"contextTokens": number} for host in "abc" for number in range(times)}
-    assert content(home / "souvenance.json") == {"workspace": "w", "hosts": blocks, "dialecticDepth": 2}
+    assert content(home / "souvenance.json") == {"workspace": "w", "hosts": blocks, "dialecticCadence": 2}

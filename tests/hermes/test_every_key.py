@@ -273,26 +273,6 @@ def who_learns_of_whom(scene):
     return scene.honcho.of().sessions["project"].peers, views(scene)
 
 
-@shows(
-    "writeFrequency",
-    ("async", ([0, 0, 0], 3)),
-    ("turn", ([1, 2, 3], 3)),
-    ("session", ([0, 0, 0], 0)),
-    (2, ([0, 0, 0], 2)),
-)
-def what_is_written_when(scene):
-    """When each turn is over, on a server that takes a moment; and in the end."""
-    scene.known()
-    before = len(scene.texts())
-    scene.honcho.pause = lambda asked: 0.2 if asked.path.endswith("/messages") else 0.0
-    provider, seen = scene.provider(), []
-    for turn in range(3):
-        provider.sync_turn(f"This is turn {turn}.", "")
-        seen.append(len(scene.texts()) - before)
-    scene.stage.flush()
-    return seen, len(scene.texts()) - before
-
-
 @shows("saveMessages", (True, [TRIP, "Noted."]), (False, []))
 def what_is_kept(scene):
     return scene.tell().texts()
@@ -335,22 +315,8 @@ def thoughts(scene, message=QUESTION, answer="Likes tea."):
     return scene.levels()
 
 
-@shows(
-    "dialecticDepth",
-    (1, ["low"]),
-    (2, ["minimal", "low"]),
-    (3, ["minimal", "low", "low"]),
-    (7, ["minimal", "low", "low"]),
-)
 @shows("dialecticReasoningLevel", ("minimal", ["minimal"]), ("high", ["high"]))
 def how_it_is_thought_about(scene):
-    return thoughts(scene)
-
-
-@shows(
-    "dialecticDepthLevels", (["high", "max"], ["high", "max"]), (["max"], ["max", "low"]), dialecticDepth=2
-)
-def how_hard_each_pass_is(scene):
     return thoughts(scene)
 
 
@@ -449,23 +415,6 @@ def slow(scene, route):
 def how_long_a_turn_waits(scene):
     told = slow(scene, "").recall(turn=2)
     return [word if word in told else "" for word in ("Chengdu", "tea")]
-
-
-@shows("firstTurnBaseWait", (0, [False, False]), (10, [True, False]), recallWait=0.05)
-def how_long_the_first_turn_waits(scene):
-    """The second is asked by another conversation, so that nothing is known to it yet."""
-    slow(scene, "/context")
-    turns = [("s1", 1), ("s2", 2)]
-    told = [scene.recall(turn=turn, provider=scene.provider(session)) for session, turn in turns]
-    return ["Chengdu" in text for text in told]
-
-
-@shows("firstTurnDialecticWait", (0, [False, False]), (10, [True, False]), recallWait=0.05)
-def how_long_the_first_turn_waits_for_an_answer(scene):
-    slow(scene, "/chat")
-    turns = [("s1", 1), ("s2", 2)]
-    told = [scene.recall(turn=turn, provider=scene.provider(session)) for session, turn in turns]
-    return ["tea" in text for text in told]
 
 
 @pytest.fixture

@@ -49,23 +49,26 @@ class TestSetup:
                 "--api-key-file",
                 str(tmp_path / "key"),
             ),
-            *("--peer", "eve", "--ai", "hal", "--identity", "pooled", "--alias", "7", "--alias", "8=bob"),
-            *("--prefix", "t_", "--set", "recallMode=context", "--set", "sessionStrategy=global"),
-            *("--set", 'namespaces=["work", "home"]', "--set", "writeFrequency=session"),
-            *("--set", "contextTokens=700", "--set", "dialecticCadence=4", "--set", "dialecticDepth=2"),
+            *("--peer", "eve", "--ai", "hal", "--alias", "7", "--alias", "8=bob"),
+            *(
+                "--set",
+                "runtimePeerPrefix=t_",
+                "--set",
+                "recallMode=context",
+                "--set",
+                "sessionStrategy=global",
+            ),
+            *("--set", 'namespaces=["work", "home"]'),
+            *("--set", "contextTokens=700", "--set", "dialecticCadence=4"),
         )
         now = configured()
         assert KEY not in printed
         assert (now.url, now.api_key) == ("https://memory.example.com", KEY)
         assert (now.peer_name, now.ai_peer) == ("eve", "hal")
         assert (now.user_peer_aliases, now.runtime_peer_prefix) == ({"7": "eve", "8": "bob"}, "t_")
-        assert (now.recall_mode, now.session_strategy, now.write_frequency) == (
-            "context",
-            "global",
-            "session",
-        )
+        assert (now.recall_mode, now.session_strategy) == ("context", "global")
         assert now.namespaces == Namespaces(("work", "home"), "work")
-        assert (now.context_tokens, now.dialectic_cadence, now.dialectic_depth) == (700, 4, 2)
+        assert (now.context_tokens, now.dialectic_cadence) == (700, 4)
 
     def test_takes_the_key_from_a_variable(self, told, configured, monkeypatch):
         monkeypatch.setenv("MY_KEY", KEY)

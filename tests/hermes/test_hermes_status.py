@@ -60,7 +60,7 @@ class TestStatus:
         assert "Next" not in told("status")
 
     def test_says_what_counts(self, told, home, tmp_path):
-        told("setup", "--yes", "--peer", "ann", "--set", "recallMode=tools", "--identity", "just-me")
+        told("setup", "--yes", "--peer", "ann", "--set", "recallMode=tools", "--set", "pinUserPeer=true")
         found = json.loads(told("status", "--json"))
         assert (found["profile"], found["host"], found["file"]) == (
             "default",
@@ -97,18 +97,18 @@ class TestStatus:
                 reachable=False,
                 detail="connection refused",
                 health=BackendHealth(False, 4, "server_unreachable: refused", 1_700_000_000_000),
-                write_queue=WriteQueueStatus(3, 1, 0, 2),
+                write_queue=WriteQueueStatus(3, 0, 2),
                 delay="cap_scope_mismatch: the cap may not write",
             )
 
         printed = told("status", inspect=inspect)
         assert asked == ["https://memory.example.com"]
         assert "no: connection refused" in printed
-        assert "3 waiting, 1 held, 0 set aside; 2 sealed with another key" in printed
+        assert "3 waiting, 0 set aside; 2 sealed with another key" in printed
         assert "not written cap_scope_mismatch: the cap may not write" in printed
         assert "open since 2023-11-14 22:13 UTC: server_unreachable: refused" in printed
         found = json.loads(told("status", "--json", inspect=inspect))
-        assert (found["write_queue"]["waiting"], found["write_queue"]["held"]) == (3, 1)
+        assert (found["write_queue"]["waiting"], found["write_queue"]["other_key"]) == (3, 2)
 
     def test_tells_that_there_is_no_place_for_memory(self, told, home):
         assert "nothing is stored yet" in told("status", inspect=hermes_backends.inspect)

@@ -17,8 +17,7 @@ from souvenance.agents.text_budget import cut, excerpt
 from souvenance.agents.transcript import clean
 from souvenance.domain.representation import WrittenConclusion, render
 from souvenance.domain.trust import Trust
-from souvenance.hermes.recall import inject
-from souvenance.hermes.setting_types import NO_LIMIT
+from souvenance.hermes.recall import NO_LIMIT, inject
 
 ASKED = "Where do I fly in May?"
 FULL = Known(

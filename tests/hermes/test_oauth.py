@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from hermes.scene import configured
 from souvenance.errors import ServerUnreachable, SignInEnded, StorageBusy, StorageFull
 from souvenance.hermes.config_files import read_configuration, write_setting
-from souvenance.hermes.oauth_tokens import OAuthGrant, Upkeep, alone, lock_of
+from souvenance.hermes.oauth_tokens import OAuthGrant, Upkeep, alone
 
 NOW = 1_000_000
 
@@ -35,6 +35,9 @@ def holding(kept):
 
 class Office:
     """A token endpoint, and the file that a profile keeps its sign-in in."""
+
+    folder = None
+    """Where the lock is."""
 
     def __init__(self, kept):
         self.kept = kept
@@ -61,6 +64,7 @@ class Office:
             read=lambda: holding(self.kept),
             write=self.write,
             exchange=self.exchange,
+            folder=self.folder,
         )
 
     def write(self, settings):
@@ -68,6 +72,11 @@ class Office:
             raise StorageFull("no space")
         self.kept = OAuthGrant.of(configured(api_key=settings["apiKey"], oauth=settings["oauth"]))
         self.written.append(self.kept)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(Office, "folder", tmp_path)
 
 
 def warnings(caplog):
@@ -227,20 +236,19 @@ def test_nobody_waits_for_whoever_renews_a_token_that_still_holds():
     assert upkeep.token() == "hch-at-2"
 
 
-def test_another_process_that_renews_is_no_trouble_while_the_token_holds(tmp_path, caplog):
+def test_another_process_that_renews_is_no_trouble_while_the_token_holds(caplog):
     office = Office(grant(1, NOW + 60))
     upkeep = office.upkeep()
-    upkeep._held_by = lambda: lock_of(tmp_path)
-    with alone(lock_of(tmp_path)):
+    with alone(office.folder):
         assert upkeep.token() == "hch-at-1"
     assert (upkeep.trouble, warnings(caplog)) == ("", [])
     assert upkeep.token() == "hch-at-2"
 
 
 def test_a_process_that_never_lets_go_is_not_waited_for_forever(tmp_path):
-    with alone(lock_of(tmp_path)), pytest.raises(StorageBusy), alone(lock_of(tmp_path), 0.0):
+    with alone(tmp_path), pytest.raises(StorageBusy), alone(tmp_path, 0.0):
         pass
-    assert lock_of(tmp_path).stat().st_mode & 0o077 == 0
+    assert (tmp_path / ".souvenance-sign-in.lock").stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize(
@@ -288,7 +296,7 @@ def renew(home, ready, spent):
         read=lambda: read_configuration(home, environment)[0],
         write=lambda settings: write_setting(home, "hermes", settings, environment=environment),
         exchange=exchange,
-        lock=lambda: lock_of(home),
+        folder=home,
     )
     ready.wait()
     assert upkeep.token() == "hch-at-2"

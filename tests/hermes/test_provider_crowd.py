@@ -105,12 +105,24 @@ def test_what_two_dozen_people_need_is_all_asked_for_at_one_moment_and_nothing_a
     assert recalled(together(far, honcho, 24)) == list(range(24))
 
 
+def thinking(stage, honcho):
+    """Twenty people wait for an answer of the server about them, in the background."""
+    for number in range(20):
+        provider = person(stage, number % 10, f"chat-{number}")
+        threading.Thread(target=stage.recall, args=(provider, QUESTION), daemon=True).start()
+
+    def all_asked():
+        chats = sum(one.path.endswith("/chat") for one in honcho.asked)
+        return chats == 12 and len(honcho.asked) - chats == 20 * LOOK_UPS
+
+    assert honcho.wait_for(all_asked)
+
+
 def test_who_thinks_long_about_some_keeps_nobody_from_their_memory(far, honcho):
     known(honcho, 10)
     honcho.pause = lambda asked: LONGEST_HANG if asked.path.endswith("/chat") else 0.0
-    far.configure(baseUrl=honcho.url, firstTurnDialecticWait=0)
-    for number in range(20):
-        far.recall(person(far, number % 10, f"chat-{number}"), QUESTION)
+    thinking(far, honcho)
+    far.configure(baseUrl=honcho.url, recallWait=3)
     assert recalled(together(far, honcho, 10)) == list(range(10))
 
 
@@ -162,11 +174,9 @@ def test_however_many_ask_there_are_no_more_threads_than_hands(far, honcho):
 
 
 def test_however_many_think_there_are_no_more_threads_than_hands_for_that(far, honcho):
-    known(honcho, 20)
+    known(honcho, 10)
     honcho.pause = lambda asked: LONGEST_HANG if asked.path.endswith("/chat") else 0.0
-    far.configure(baseUrl=honcho.url, firstTurnDialecticWait=0)
     before = set(threading.enumerate())
-    for number in range(20):
-        far.recall(person(far, number), QUESTION)
+    thinking(far, honcho)
     more = Counter(one.name for one in threading.enumerate() if one not in before)
     assert more["souvenance-dialectic"] == 12

@@ -29,11 +29,9 @@ from hermes.theatre import (
     within,
 )
 from souvenance import hermes_backends, plugin
-from souvenance.adapters.system_clock import SystemClock
 from souvenance.errors import SouvenanceError
 from souvenance.files import locked
 from souvenance.hermes.config_files import read_configuration
-from souvenance.ports.write_queue import LONGEST_HOLD_MS, WriteQueueStatus
 
 TESTS = Path(__file__).parents[1]
 
@@ -321,7 +319,6 @@ def test_two_processes_of_one_home_lose_nothing_and_say_nothing_twice(stage, tmp
 
 
 def test_whoever_compresses_is_told_what_memory_knows_and_nothing_is_left_to_write(stage):
-    stage.configure(writeFrequency="session")
     stage.tell(stage.provider("s1"), "I am going to Chengdu from May 25 to May 29.")
     stage.provider("s1").on_session_end([])
     stage.flush()
@@ -414,17 +411,6 @@ def test_every_turn_of_a_conversation_is_written_where_it_belongs(stage, tmp_pat
     assert {name: [text for _, text in texts] for name, texts in stage.sessions().items()} == expected
 
 
-def test_what_was_undone_before_it_was_written_is_not_written(stage):
-    stage.configure(writeFrequency="session")
-    provider = stage.provider()
-    provider.sync_turn("I live in Porto.", "", messages=[{"role": "user", "content": "I live in Porto."}])
-    provider.on_session_switch("s1", rewound=True)
-    provider.sync_turn("I live in Rome.", "", messages=[{"role": "user", "content": "I live in Rome."}])
-    provider.on_session_end([])
-    assert delivered(stage)
-    assert stage.sessions() == {"project": [("ann", "I live in Rome.")]}
-
-
 def test_a_backend_that_was_lost_is_looked_for_again_by_the_next_who_recalls(stage):
     stage.tell(stage.provider("s1"), "I am going to Chengdu on May 25.")
     provider = stage.provider("s2")
@@ -433,30 +419,6 @@ def test_a_backend_that_was_lost_is_looked_for_again_by_the_next_who_recalls(sta
         runtime._backend.close()
         runtime._backend = None
     assert "May 25" in stage.recall(provider, QUESTION)
-
-
-class Ahead(SystemClock):
-    """A clock that can be put forward."""
-
-    ahead = 0
-
-    def now(self):
-        return super().now() + self.ahead
-
-
-@pytest.mark.parametrize("frequency", ["session", 5])
-def test_what_is_held_is_written_by_a_process_that_lives_on(stage, frequency):
-    stage.configure(writeFrequency=frequency)
-    runtime = runtime_of(stage)
-    stage.recall(stage.provider(), "Good morning to you all.")
-    runtime._write_queue._clock, runtime._delivery_thread._look_seconds = Ahead(), 0.01
-    for number in range(3):
-        provider = stage.provider("s1", "api_server", gateway_session_key="user:bob")
-        provider.sync_turn(f"My cat number {number} is called Miso.", "", session_id="s1")
-    assert runtime.standing() == WriteQueueStatus(held=3)
-    runtime._write_queue._clock.ahead = LONGEST_HOLD_MS + 1
-    assert eventually(lambda: "number 2" in str(stage.recall(provider, "What is my cat called, Miso?")))
-    assert runtime.standing() == WriteQueueStatus()
 
 
 @pytest.mark.parametrize(

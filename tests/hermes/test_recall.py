@@ -46,9 +46,6 @@ class Station:
     def ready(self, seconds):
         return True
 
-    def give_up(self, answer):
-        pass
-
     def ask(self, seat, question, patience=None):
         return self.second if patience is None else self.first
 
@@ -88,8 +85,8 @@ def test_the_second_layer_is_asked_for_once_the_first_is_there(near):
 class Thinking(Station):
     """Memory that answers what it is asked for the second layer while the model of that turn does."""
 
-    def __init__(self, answers):
-        super().__init__(TOLD, near=True)
+    def __init__(self, answers, *, near):
+        super().__init__(TOLD, near=near)
         self._answers = answers
         self.asked = []
 
@@ -105,9 +102,9 @@ class Thinking(Station):
             (asked.set_exception if isinstance(answer, Exception) else asked.set_result)(answer)
 
 
-def asked_on(answers, turns=9, **settings):
+def asked_on(answers, turns=9, near=True, **settings):
     """The turns on which memory was asked for the second layer."""
-    runtime, live, on = Thinking(iter(answers)), CachedConversation(0), []
+    runtime, live, on = Thinking(iter(answers), near=near), CachedConversation(0), []
     for turn in range(1, turns + 1):
         before = len(runtime.asked)
         Recall(runtime, configured(**settings), SEAT, live).background("What does Ann play?", turn)
@@ -137,14 +134,14 @@ def test_where_only_the_first_turn_is_shown_memory_nothing_is_asked_that_comes_t
 
 
 def test_where_only_the_first_turn_is_shown_memory_it_is_asked_if_that_turn_waits():
-    settings = {"injection_frequency": "first-turn", "first_turn_dialectic_wait": 0.01}
-    assert asked_on(["Ann plays."] * 9, turns=3, **settings) == [1]
+    settings = {"injection_frequency": "first-turn", "recall_wait": 0.01}
+    assert asked_on(["Ann plays."] * 9, turns=3, near=False, **settings) == [1]
 
 
 @pytest.mark.parametrize(
     "known, more",
-    [(Known(), {}), (TOLD, {"near": False}), (TOLD, {"first_turn_dialectic_wait": PATIENCE})],
-    ids=["nothing was told", "a wait for what is far away was chosen", "one for the first turn was chosen"],
+    [(Known(), {}), (TOLD, {"near": False})],
+    ids=["nothing was told", "a wait for what is far away was chosen"],
 )
 def test_otherwise_a_turn_waits_as_long_as_it_may(known, more):
     assert PATIENCE / 2 < waited(known, **more) <= PATIENCE
@@ -156,7 +153,6 @@ def test_otherwise_a_turn_waits_as_long_as_it_may(known, more):
         ({}, False, 0.3),
         ({}, True, 3.0),
         ({"recall_wait": 0.5}, True, 0.5),
-        ({"first_turn_base_wait": 0.5}, True, 0.5),
         ({"recall_wait": 5.0}, True, 5.0),
     ],
 )

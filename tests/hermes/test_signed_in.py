@@ -96,7 +96,12 @@ class TestKeeping:
         grant = signed_in(authority).grant
         (home / "honcho.json").write_text(json.dumps({"hosts": {"hermes": grant.settings()}}))
         (home / "honcho.json").chmod(0o600)
+        before, [complaint] = read_configuration(home, environment)
+        assert (before.enabled, before.oauth, before.api_key) == (False, None, None)
+        assert "which only that renews; memory is off" in complaint.wrong
+        assert complaint.hint == "Sign in here: souvenance login --url https://api.honcho.dev"
         signin.keep(home, environment, authority.url, signed_in(authority, n=2))
+        assert read(home, environment).enabled
         assert authority.forms("/oauth/revoke") == []
         assert "hch-rt-1" in (home / "honcho.json").read_text()
 

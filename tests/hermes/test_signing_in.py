@@ -25,6 +25,7 @@ from souvenance.errors import (
     Unsupported,
 )
 from souvenance.hermes.oauth_tokens import SignInEndpoints, endpoints_of, issued
+from souvenance.hermes.sign_in import flows
 from souvenance.hermes.sign_in import profile as signin
 from souvenance.hermes.sign_in.flows import Attempt, by_browser, by_code
 from souvenance.hermes.sign_in.listener import HOST, PORT, Listener
@@ -298,9 +299,10 @@ class TestByBrowser:
         assert signed.grant.access == "hch-at-1"
         assert [form["code"] for form in authority.forms("/oauth/token")] == ["the-code"]
 
-    def test_whoever_gives_up_has_not_signed_in(self, authority, listener):
+    def test_without_an_answer_in_time_nobody_has_signed_in(self, authority, listener, monkeypatch):
+        monkeypatch.setattr(flows, "LIFE_SECONDS", 0)
         with pytest.raises(SignInExpired):
-            by_browser(endpoints_of(authority.url), listener, lambda page: listener.give_up())
+            by_browser(endpoints_of(authority.url), listener, lambda page: None)
 
 
 class Watch:

@@ -410,7 +410,7 @@ class TestDesktop:
     def configured(self, server, home, environment):
         write_setting(home, "hermes", {"baseUrl": server.url}, root=True, environment=environment)
 
-    def test_it_is_begun_looked_at_and_undone(self, server, home):
+    def test_it_is_begun_looked_at_and_undone(self, server, home, environment):
         assert desktop.status(home) == {
             "state": "idle",
             "detail": "",
@@ -437,7 +437,8 @@ class TestDesktop:
         }
         assert read(home).peer_name == "alice"
         token = read(home).api_key
-        told = desktop.disconnect(home)
+        desktop.sign_out(home, environment)
+        told = desktop.status(home)
         assert (told["state"], told["connected"], told["auth"]) == ("idle", False, None)
         assert whoami(server, token).status_code == 401
 
@@ -454,9 +455,6 @@ class TestDesktop:
         assert desktop.status(home)["state"] == "pending"
         assert read_configuration(other, environment)[0].peer_name == "cody"
         assert read(home).oauth is None
-        desktop.disconnect(home)
-        assert desktop.status(home)["state"] == "idle"
-        desktop.disconnect(other)
 
     def test_a_no_is_an_error_that_a_new_try_clears(self, server, home):
         pages = []
@@ -466,7 +464,6 @@ class TestDesktop:
         assert eventually(lambda: desktop.status(home)["state"] == "error")
         assert desktop.status(home)["detail"].startswith("sign_in_denied")
         assert desktop.start(home, pages.append)["state"] == "pending"
-        desktop.disconnect(home)
 
     def test_without_a_server_there_is_nothing_to_connect_to(self, home, environment):
         write_setting(home, "hermes", {"baseUrl": None}, root=True, environment=environment)

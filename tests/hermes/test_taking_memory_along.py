@@ -123,15 +123,6 @@ def test_the_agent_takes_along_what_it_said_and_concluded(stage, told):
     assert any("Chengdu" in one.content for one in held)
 
 
-def test_what_waits_to_be_written_is_told_of(stage, told):
-    stage.configure(writeFrequency=5)
-    stage.tell(stage.provider(), TRIP)
-    stage.anew()
-    stage.provider("s2").sync_turn("I like tea.", "I see.")
-    stage.anew()
-    assert "waits to be written (2)" in told("peer", "--user", "anna", "--carry", "ann")
-
-
 def test_the_host_s_own_files_are_not_taken_over_a_second_time(stage, told):
     (stage.home / "memories").mkdir()
     (stage.home / "memories" / "USER.md").write_text("Ann likes green tea.")

@@ -39,7 +39,7 @@ def test_where_too_much_waits_work_is_refused_and_later_taken_again():
 def test_what_was_given_up_before_a_hand_began_is_never_done_and_makes_compartment():
     hands, gate, done = ThreadPool(1, "hand", most_waiting=1), threading.Event(), []
     busy, dropped = hands.give(gate.wait), hands.give(lambda: done.append("dropped"))
-    assert hands.drop(dropped)
+    assert dropped.cancel()
     last = hands.give(lambda: done.append("last"))
     gate.set()
     last.result(5)
@@ -50,7 +50,7 @@ def test_what_a_hand_has_begun_is_not_dropped():
     hands, begun, gate = ThreadPool(1, "hand"), threading.Event(), threading.Event()
     task = hands.give(lambda: (begun.set(), gate.wait()))
     begun.wait(5)
-    assert not hands.drop(task)
+    assert not task.cancel()
     gate.set()
     assert task.result(5) == (None, True)
 

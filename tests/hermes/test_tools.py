@@ -13,7 +13,7 @@ from hermes.scene import NOW, Shelf, configured, said
 from souvenance.agents.recalled import MemoryNote
 from souvenance.domain.trust import Trust
 from souvenance.errors import InvalidInput, NamespaceDenied, ServerUnreachable, SouvenanceError
-from souvenance.hermes.setting_types import LEVELS
+from souvenance.hermes.configuration import LEVELS
 from souvenance.hermes.tools import handle, nobody, refused, schemas
 
 FIVE = ["profile", "search", "context", "reasoning", "conclude"]

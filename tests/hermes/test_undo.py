@@ -71,15 +71,6 @@ def test_it_is_forgotten_with_whatever_comes_next(stage, following):
     assert [text for text in remembered(stage) if text != "Good night."] == [TEA, "Answer 1."]
 
 
-@pytest.mark.parametrize("frequency", ["session", 5])
-def test_it_is_not_written_if_it_was_still_held_back(stage, frequency):
-    stage.configure(writeFrequency=frequency)
-    provider = a_talk(stage, TEA, KIM)
-    undo(provider)
-    provider.on_session_end(of_user(TEA))
-    assert remembered(stage) == [TEA, "Answer 1."]
-
-
 def test_of_two_equal_messages_the_later_is_forgotten(stage):
     provider = a_talk(stage, "Yes, do it.", "Yes, do it.")
     undo(provider)

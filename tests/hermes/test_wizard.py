@@ -16,8 +16,7 @@ import yaml
 from souvenance.agents.conversation_scope import Namespaces
 from souvenance.errors import InvalidInput, Misconfigured
 from souvenance.hermes.config_files import read_configuration, write_setting
-from souvenance.hermes.setting_types import NO_LIMIT
-from souvenance.hermes.setup.console import Abandoned, Mapped
+from souvenance.hermes.setup.console import Abandoned
 from souvenance.hermes.setup.profiles import profile_at, provider_in
 from souvenance.hermes.setup.status import Findings
 from souvenance.hermes.setup.wizard import WizardAnswers, activation, post_setup, set_up
@@ -216,12 +215,12 @@ class TestLeaving:
         before = files_in(home)
         script = "Answer=1|2"
         run_through = Person(script)
-        for question in range(1, 7):
+        for question in range(1, 6):
             with pytest.raises(Abandoned):
                 run(Person(script, leaves_at=question))
             assert files_in(home) == before
         run(run_through)
-        assert len(run_through.asked) == 6
+        assert len(run_through.asked) == 5
         assert files_in(home) != before
 
 
@@ -285,9 +284,9 @@ class TestTheConnection:
     def test_this_machine_means_this_machine_whatever_is_inherited(self, run, home, environment):
         everywhere = {"baseUrl": "https://one.example.com", "oauth": {"clientId": "x"}, "contextTokens": 9}
         write_setting(home, "hermes", everywhere, root=True, environment=environment)
-        given = WizardAnswers(settings={"contextTokens": NO_LIMIT})
+        given = WizardAnswers(settings={"contextTokens": 0})
         configured = run(Person("Answer=1"), given, **LIES_ABOUT, HONCHO_ENVIRONMENT="local")
-        assert (configured.url, configured.enabled, configured.context_tokens) == (None, True, NO_LIMIT)
+        assert (configured.url, configured.enabled, configured.context_tokens) == (None, True, 0)
         assert '"contextTokens": 0' in (home / "souvenance.json").read_text()
 
     def test_a_key_that_lies_about_is_told_and_asked_about_and_decides_nothing(self, run):
@@ -332,26 +331,20 @@ class TestNames:
 
 
 GATEWAYS = {
-    "strangers are never taken for the user by default": ([""], (False, {}, ""), "(discord, telegram)?"),
-    "just me pins": (["Answer=1|1"], (True, {}, ""), ""),
+    "strangers are never taken for the user by default": ([""], (False, {}), "(discord, telegram)?"),
+    "just me pins": (["Answer=1|1"], (True, {}), ""),
     "me and others lets my ids lead to me": (
-        ["Answer=1|2; on telegram=7654321, 99; on discord=4918; Prefix=chat_"],
-        (False, {"7654321": "ann", "99": "ann", "4918": "ann"}, "chat_"),
+        ["Answer=1|2; on telegram=7654321, 99; on discord=4918"],
+        (False, {"7654321": "ann", "99": "ann", "4918": "ann"}),
         "",
     ),
-    "me and others without an id of mine warns": (["Answer=1|2"], (False, {}, ""), "No id leads to ann yet"),
-    "others each have their own": (["Answer=1|3; Prefix=telegram_"], (False, {}, "telegram_"), ""),
-    "a prefix can be taken away": (["Answer=1|3; Prefix=telegram_", "Prefix=-"], (False, {}, ""), ""),
+    "me and others without an id of mine warns": (["Answer=1|2"], (False, {}), "No id leads to ann yet"),
     "unpinning leads the user's ids home": (
-        ["Answer=1|1", "Answer=1|3; on telegram=7654321"],
-        (False, {"7654321": "ann"}, ""),
+        ["Answer=1|1", "Answer=1|2; on telegram=7654321"],
+        (False, {"7654321": "ann"}),
         "stays with ann",
     ),
-    "unpinning may be meant": (
-        ["Answer=1|1", "Answer=1|3; own ids lead=n"],
-        (False, {}, ""),
-        "stays with ann",
-    ),
+    "unpinning may be meant": (["Answer=1|1", "Answer=1|2"], (False, {}), "stays with ann"),
 }
 
 
@@ -372,7 +365,7 @@ class TestWhoTalksToThisGateway:
     def test_is_as_the_user_says(self, run, scripts, chosen, told):
         for script in scripts:
             configured = run(person := Person(script))
-        found = (configured.pin_user_peer, configured.user_peer_aliases, configured.runtime_peer_prefix)
+        found = (configured.pin_user_peer, configured.user_peer_aliases)
         assert found == chosen
         assert told in person.told
 
@@ -395,33 +388,26 @@ class TestNobodyToAsk:
                     "aiPeer": "hal",
                     "recallMode": "tools",
                     "sessionStrategy": "per-repo",
-                    "writeFrequency": 5,
                     "contextTokens": 700,
                     "dialecticCadence": 3,
-                    "dialecticDepth": 2,
                     "namespaces": Namespaces(("work", "home"), None),
+                    "userPeerAliases": {"7": "eve"},
+                    "runtimePeerPrefix": "t_",
                 },
-                mapped=Mapped(identity="pooled", aliases={"7": "eve"}, prefix="t_"),
             ),
         )
         assert (configured.url, configured.api_key) == ("https://memory.example.com", KEY)
         assert (configured.peer_name, configured.ai_peer, configured.recall_mode) == ("eve", "hal", "tools")
-        assert (configured.session_strategy, configured.write_frequency) == ("per-repo", 5)
+        assert configured.session_strategy == "per-repo"
         assert (configured.context_tokens, configured.dialectic_cadence) == (700, 3)
-        assert configured.dialectic_depth == 2
         assert configured.namespaces == Namespaces(("work", "home"), None)
         assert (configured.pin_user_peer, configured.user_peer_aliases) == (False, {"7": "eve"})
         assert configured.runtime_peer_prefix == "t_"
 
-    @pytest.mark.parametrize("identity", ["just-me", "per-user"])
-    def test_who_talks_can_be_given_without_a_gateway(self, run, identity):
-        configured = run(Nobody(), WizardAnswers(mapped=Mapped(identity=identity)))
-        assert configured.pin_user_peer == (identity == "just-me")
-
-    def test_unpinning_is_explained_to_a_log_too(self, run):
-        run(Nobody(), WizardAnswers(mapped=Mapped(identity="just-me")))
-        run(nobody := Nobody(), WizardAnswers(mapped=Mapped(identity="per-user")))
-        assert "stays with ann" in nobody.told
+    @pytest.mark.parametrize("pinned", [True, False])
+    def test_who_talks_can_be_given_without_a_gateway(self, run, pinned):
+        configured = run(Nobody(), WizardAnswers(settings={"pinUserPeer": pinned}))
+        assert configured.pin_user_peer == pinned
 
     def test_the_cloud_without_a_key_is_refused_before_anything_is_written(self, run, home):
         with pytest.raises(InvalidInput, match="needs a key"):

@@ -8,22 +8,11 @@ from souvenance.adapters.system_clock import SystemClock
 from souvenance.errors import ServerUnreachable
 from souvenance.hermes import delivery
 from souvenance.hermes.delivery import DeliveryThread
-from souvenance.ports.write_queue import LONGEST_HOLD_MS
-
-
-class Ahead(SystemClock):
-    """A clock that can be put forward."""
-
-    ahead = 0
-
-    def now(self):
-        return super().now() + self.ahead
 
 
 class Scene:
     def __init__(self):
-        self.clock = Ahead()
-        self.write_queue = MemoryWriteQueue(self.clock)
+        self.write_queue = MemoryWriteQueue(SystemClock())
         self.carried = []
         self.down = threading.Event()
         self.fault = ServerUnreachable("no answer")
@@ -76,27 +65,9 @@ def test_a_flush_waits_no_longer_than_it_was_told():
     hanging.set()
 
 
-def test_what_was_held_for_long_enough_is_delivered_without_anybody_ringing_and_then_the_thread_goes(
-    monkeypatch,
-):
+def test_when_nothing_is_left_to_deliver_the_thread_goes(monkeypatch):
     monkeypatch.setattr(delivery, "_IDLE_SECONDS", 0.01)
     scene = Scene()
-    scene.delivery_thread = DeliveryThread(scene.write_queue, scene.carry, look_seconds=0.01)
-    scene.write_queue.put("a", {"n": 1}, held=True)
-    scene.delivery_thread.stay()
-    assert not eventually(lambda: scene.carried, 0.1)
-    scene.clock.ahead = LONGEST_HOLD_MS + 1
-    assert eventually(lambda: scene.carried == [1])
-    assert eventually(lambda: scene.delivery_thread._thread is None)
-
-
-def test_what_is_held_after_something_was_delivered_is_not_forgotten(monkeypatch):
-    monkeypatch.setattr(delivery, "_IDLE_SECONDS", 0.05)
-    scene = Scene()
-    scene.delivery_thread = DeliveryThread(scene.write_queue, scene.carry, look_seconds=0.01)
     scene.write_queue.put("a", {"n": 1})
     assert scene.delivery_thread.flush(5)
-    scene.write_queue.put("b", {"n": 2}, held=True)
-    scene.delivery_thread.stay()
-    scene.clock.ahead = LONGEST_HOLD_MS + 1
-    assert eventually(lambda: scene.carried == [1, 2])
+    assert eventually(lambda: scene.delivery_thread._thread is None)

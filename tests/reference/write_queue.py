@@ -6,7 +6,7 @@ import copy
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from souvenance.domain import ulid
 from souvenance.ports.clock import Clock
 from souvenance.ports.write_queue import (
-    LONGEST_HOLD_MS,
     MOST_SET_ASIDE,
     QueuedWrite,
     WriteQueueStatus,
@@ -26,28 +25,17 @@ class MemoryWriteQueue:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._letters: dict[str, QueuedWrite] = {}
-        self._held: set[str] = set()
         self._aside: list[QueuedWrite] = []
         self._lock = threading.Lock()
         self._turn = threading.Lock()
 
-    def put(self, lane: str, body: dict[str, Any], *, held: bool = False) -> str:
+    def put(self, lane: str, body: dict[str, Any]) -> str:
         kept = json.loads(json.dumps(body))
         with self._lock:
             now = self._clock.now()
             letter = QueuedWrite(ulid.compose(now, os.urandom(ulid.ENTROPY_BYTES)), lane, now, kept)
             self._letters[letter.id] = letter
-            if held:
-                self._held.add(letter.id)
         return letter.id
-
-    def held(self, lane: str) -> int:
-        with self._lock:
-            return sum(letter.lane == lane for letter in self._kept_back())
-
-    def release(self, lane: str) -> None:
-        with self._lock:
-            self._held -= {letter.id for letter in self._letters.values() if letter.lane == lane}
 
     def deliver(self, carrier: Callable[[QueuedWrite], None]) -> bool:
         if not self._turn.acquire(blocking=False):
@@ -63,34 +51,18 @@ class MemoryWriteQueue:
 
     def standing(self) -> WriteQueueStatus:
         with self._lock:
-            held = len(list(self._kept_back()))
-            return WriteQueueStatus(len(self._letters) - held, held, len(self._aside))
+            return WriteQueueStatus(len(self._letters), len(self._aside))
 
     def close(self) -> None:
         pass
 
-    def _kept_back(self) -> Iterator[QueuedWrite]:
-        """What is held, and what stands behind it."""
-        oldest = self._clock.now() - LONGEST_HOLD_MS
-        self._held -= {letter.id for letter in self._letters.values() if letter.at < oldest}
-        lanes: set[str] = set()
-        for letter in self._letters.values():
-            if letter.id in self._held:
-                lanes.add(letter.lane)
-            if letter.lane in lanes:
-                yield letter
-
     def _next(self, stuck: set[str]) -> QueuedWrite | None:
         with self._lock:
-            waiting = stuck | {letter.lane for letter in self._kept_back() if self._is_first(letter)}
             for letter in self._letters.values():
-                if letter.lane not in waiting:
+                if letter.lane not in stuck:
                     self._letters[letter.id] = replace(letter, attempts=letter.attempts + 1)
                     return copy.deepcopy(letter)
             return None
-
-    def _is_first(self, letter: QueuedWrite) -> bool:
-        return next(one for one in self._letters.values() if one.lane == letter.lane).id == letter.id
 
     def _offer(self, letter: QueuedWrite, carrier: Callable[[QueuedWrite], None]) -> bool:
         """Whether the letter is done with."""

@@ -1,4 +1,4 @@
-"""Processes by names that tell them apart, and the server, if any, that serves a data folder.
+"""The server, if any, that serves a data folder.
 
 A server holds a lock in its folder and says beside it where it is reached. The lock ends with its process,
 however that ends, and what is said counts only while the lock is held.
@@ -15,35 +15,6 @@ from pathlib import Path
 from souvenance.errors import StorageBusy, StorageUnavailable
 from souvenance.files import NO_LINK, is_mine, locked, open_regular, others_may, replace_file
 from souvenance.patterns import pattern
-
-
-def name_of(pid: int) -> str:
-    """The process by its id and, where the system tells, the moment it began; "" if there is none."""
-    try:
-        told = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return "" if Path("/proc/self/stat").exists() or not _answers(pid) else str(pid)
-    state, *rest = told.rpartition(")")[2].split()
-    return "" if state in "ZX" else f"{pid} {rest[18]}"
-
-
-def is_gone(name: str) -> bool:
-    """Whether the process of that name runs no more."""
-    pid = str(name).partition(" ")[0]
-    return not pid.isdecimal() or name_of(int(pid)) != name
-
-
-def _answers(pid: int) -> bool:
-    if os.name == "nt":  # There os.kill ends a process. What a dead one holds goes after a while.
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
 
 LOCK_FILE = "serve.lock"
 """A server holds it for as long as it lives."""

@@ -5,8 +5,8 @@
     *.refused      a write that was set aside
 
 The name of a write tells its place in the order, its id, its lane, the key that sealed it, how often it was
-offered, and which process holds it. So every change is one renaming, and nobody waits for another process to
-put a write. No file is made before the first `put`, and the cipher is loaded when something is sealed.
+offered, and whether it was set aside. So every change is one renaming, and nobody waits for another process
+to put a write. No file is made before the first `put`, and the cipher is loaded when something is sealed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from souvenance.adapters.private_files import (
     read_private,
     sweep,
 )
-from souvenance.adapters.processes import is_gone, name_of
 from souvenance.adapters.system_clock import SystemClock
 from souvenance.decoders import settled
 from souvenance.domain import ulid
@@ -40,7 +39,6 @@ from souvenance.files import locked, sync_folder, translation
 from souvenance.patterns import pattern
 from souvenance.ports.clock import Clock
 from souvenance.ports.write_queue import (
-    LONGEST_HOLD_MS,
     MOST_SET_ASIDE,
     QueuedWrite,
     WriteQueueStatus,
@@ -59,7 +57,7 @@ _LANE_BYTES = 16
 _KEY_WAIT_SECONDS = 1.0
 _NAME = pattern(
     r"(?P<place>\d{12})\.(?P<id>[0-9A-Z]{26})\.(?P<lane>[0-9a-f]{32})\.(?P<key>[0-9a-f]{16})"
-    rf"\.(?P<attempts>\d{{1,9}})\.(?P<holder>[\w]*)\.(?P<state>{WAITING}|{REFUSED})\Z"
+    rf"\.(?P<attempts>\d{{1,9}})\.(?P<state>{WAITING}|{REFUSED})\Z"
 )
 
 _CLOCK = SystemClock()
@@ -77,13 +75,11 @@ class _WriteFile(Struct, frozen=True, order=True):
     key: str
     """Which key sealed it."""
     attempts: int = 0
-    holder: str = ""
-    """The process that holds it back; empty for none."""
     state: str = WAITING
 
     @property
     def name(self) -> str:
-        parts = (self.place, self.id, self.lane, self.key, self.attempts, self.holder, self.state)
+        parts = (self.place, self.id, self.lane, self.key, self.attempts, self.state)
         return ".".join(map(str, parts))
 
 
@@ -95,7 +91,7 @@ class SealedWriteQueue:
         self._clock = clock
         self._last_seal: _Seal | None = None
 
-    def put(self, lane: str, body: dict[str, Any], *, held: bool = False) -> str:
+    def put(self, lane: str, body: dict[str, Any]) -> str:
         content = json.dumps([lane, body]).encode()
         write_id = ulid.compose(self._clock.now(), os.urandom(ulid.ENTROPY_BYTES))
         for one in (self._folder.parent, self._folder):  # The outer one is the store's own, made later.
@@ -104,17 +100,9 @@ class SealedWriteQueue:
         blinded = seal.blinded(lane)
         places = (int(name[:12]) for name in names_in(self._folder) if name[:12].isdecimal())
         place = f"{max(places, default=0) + 1:012d}"
-        holder = name_of(os.getpid()).replace(" ", "_") if held else ""
-        entry = _WriteFile(place, write_id, blinded, seal.name, holder=holder)
+        entry = _WriteFile(place, write_id, blinded, seal.name)
         add_private(self._folder / entry.name, seal.sealed(write_id, blinded, content))
         return write_id
-
-    def held(self, lane: str) -> int:
-        return len(self._held(self._of(lane)))
-
-    def release(self, lane: str) -> None:
-        for entry in self._of(lane):
-            self._release(entry)
 
     def deliver(self, handler: Callable[[QueuedWrite], None]) -> bool:
         if not self._entries():
@@ -126,15 +114,10 @@ class SealedWriteQueue:
             return False
 
     def standing(self) -> WriteQueueStatus:
-        seal = self._seal()
-        self._release_abandoned()
-        entries = self._entries()
-        refused = sum(entry.state == REFUSED for entry in entries)
-        ours = [entry for entry in entries if seal is not None and entry.key == seal.name]
-        waiting = [entry for entry in ours if entry.state == WAITING]
-        held = len(self._held(waiting))
-        other_key = sum(entry.state == WAITING for entry in entries) - len(waiting)
-        return WriteQueueStatus(len(waiting) - held, held, refused, other_key)
+        seal, entries = self._seal(), self._entries()
+        waiting = [entry.key for entry in entries if entry.state == WAITING]
+        ours = 0 if seal is None else waiting.count(seal.name)
+        return WriteQueueStatus(ours, len(entries) - len(waiting), len(waiting) - ours)
 
     def close(self) -> None:
         """Nothing is open between calls."""
@@ -150,35 +133,6 @@ class SealedWriteQueue:
             return []
         return [entry for entry in self._entries() if entry.state == WAITING and entry.key == seal.name]
 
-    def _of(self, lane: str) -> list[_WriteFile]:
-        seal = self._seal()
-        return [] if seal is None else [one for one in self._waiting() if one.lane == seal.blinded(lane)]
-
-    def _held(self, waiting: list[_WriteFile]) -> list[_WriteFile]:
-        """Those that are held, or stand behind one of their lane that is."""
-        lanes: set[str] = set()
-        found = []
-        for entry in waiting:
-            if entry.holder:
-                lanes.add(entry.lane)
-            if entry.lane in lanes:
-                found.append(entry)
-        return found
-
-    def _release(self, entry: _WriteFile) -> None:
-        if entry.holder:
-            self._change(entry, replace(entry, holder=""))
-
-    def _release_abandoned(self) -> None:
-        """Release what is held by a process that is gone, or was held for too long."""
-        oldest = ulid.floor(self._clock.now() - LONGEST_HOLD_MS)
-        gone: dict[str, bool] = {}
-        for entry in self._entries():
-            if entry.holder and entry.holder not in gone:
-                gone[entry.holder] = is_gone(entry.holder.replace("_", " "))
-            if entry.holder and (gone[entry.holder] or entry.id < oldest):
-                self._release(entry)
-
     def _change(self, entry: _WriteFile, changed: _WriteFile) -> bool:
         """Rename a write; whether it was still there. Raises: StorageUnavailable."""
         try:
@@ -191,20 +145,14 @@ class SealedWriteQueue:
 
     def _deliver(self, handler: Callable[[QueuedWrite], None]) -> bool:
         sweep(self._folder)
-        self._release_abandoned()
         stuck: set[str] = set()
-        while offered := self._deliverable(stuck):
+        while offered := [entry for entry in self._waiting() if entry.lane not in stuck]:
             for entry in offered:
                 if entry.lane not in stuck and not self._offer(entry, handler):
                     stuck.add(entry.lane)
         for entry in [one for one in self._entries() if one.state == REFUSED][:-MOST_SET_ASIDE]:
             self._remove(entry)
         return not stuck
-
-    def _deliverable(self, stuck: set[str]) -> list[_WriteFile]:
-        waiting = self._waiting()
-        held = {entry.id for entry in self._held(waiting)}
-        return [entry for entry in waiting if entry.id not in held and entry.lane not in stuck]
 
     def _offer(self, entry: _WriteFile, handler: Callable[[QueuedWrite], None]) -> bool:
         """Offer a write, and do with it what the handler says; whether its lane may go on."""

@@ -53,7 +53,7 @@ class Breaker:
         self._rest = _FIRST_REST_MS
         self._until = 0
         self._trying = False
-        self._told_ill = before is not None and not before.ok
+        self._known_ill = before is not None and not before.ok
 
     @property
     def health(self) -> BackendHealth:
@@ -75,10 +75,10 @@ class Breaker:
         with self._lock:
             self._failed = 0
             self._late = 0 if in_time else self._late
-            if self._late or not (self._health.failures or self._told_ill):
+            if self._late or not (self._health.failures or self._known_ill):
                 return
-            recovered = self._told_ill or not self._health.ok
-            self._told_ill = False
+            recovered = self._known_ill or not self._health.ok
+            self._known_ill = False
             self._rest = _FIRST_REST_MS
             self._trying = False
             self._health = BackendHealth(since=self._now())

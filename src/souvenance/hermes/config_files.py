@@ -1,23 +1,18 @@
-"""The files of the provider's configuration: which one counts, read when it changed, written whole."""
+"""The files of the provider's configuration: which one counts, and how it is changed."""
 
 from __future__ import annotations
 
 import codecs
 import json
 import os
-import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-from msgspec.structs import replace
 
 from souvenance.errors import InvalidInput, Misconfigured
 from souvenance.files import UNFINISHED, locked, open_regular, others_may, replace_file, translation
 from souvenance.hermes.config_reader import (
     HOST_VARIABLE,
-    KEPT_IN,
     OFF,
     Complaint,
     Document,
@@ -28,27 +23,15 @@ from souvenance.hermes.config_reader import (
     legacy_host,
     switched_off,
 )
-from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration, find, known, taken
+from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration, find, known, said, taken
 from souvenance.hermes.host import user_home, usual_home
-from souvenance.hermes.setting_types import said
 
 FILE = "souvenance.json"
 
 _HONCHO = "honcho.json"
 _LOCK = ".souvenance.lock"
 _MOST_BYTES = 1024 * 1024
-_MOST_KEPT = 256
-_SETTLED_NS = 100_000_000
 _PEOPLE = {"peerName", "aiPeer", "userPeerAliases"}
-_VARIABLES = (
-    "HOME",
-    "USERPROFILE",
-    "LOCALAPPDATA",
-    HOST_VARIABLE,
-    *(key.variable for key in KEYS if key.variable),
-)
-
-_Stamp = tuple[int, ...] | None
 
 
 class _Unreadable(Exception):
@@ -66,7 +49,7 @@ def read_configuration(
     path = _in_force(places)
     profile = home.name if home.parent.name == "profiles" else profile
     try:
-        document = _with_grants(_load(path, shared=path == places[-1])) if path else Document()
+        document = _load(path, shared=path == places[-1]) if path else Document()
     except _Unreadable as reason:
         host = environment.get(HOST_VARIABLE, "").strip() or host_of(profile)
         return switched_off(home, host, path), [Complaint(path, "", f"{reason}; {OFF}")]
@@ -94,20 +77,17 @@ def _places(home: Path, environment: Mapping[str, str]) -> list[Path]:
 
 def _in_force(places: list[Path]) -> Path | None:
     """The first place with a file, even one that can't be looked at."""
-    return next((place for place in places if _stamp(place)), None)
+    return next(filter(_is_there, places), None)
 
 
-def _stamp(path: Path) -> _Stamp:
-    """Something that changes when the file does; None if there is no file."""
-    for look in (os.stat, os.lstat):
-        try:
-            found = look(path)
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError as error:
-            return (error.errno or -1,)
-        return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev)
-    return None
+def _is_there(path: Path) -> bool:
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _load(path: Path, *, shared: bool = False) -> Document:
@@ -129,31 +109,7 @@ def _load(path: Path, *, shared: bool = False) -> Document:
         raise _Unreadable("is not JSON that can be read") from None
     if not isinstance(values, dict):
         raise _Unreadable(f"must be an object, not {said(values)}")
-    return Document(path, values, exposed=others_may(status), shared=shared)
-
-
-def _with_grants(document: Document) -> Document:
-    """The document with the sign-ins that it only refers to."""
-    values = _with_grant(document.values)
-    if hosts := blocks_of(values):
-        values = {**values, "hosts": {host: _with_grant(block, host) for host, block in hosts.items()}}
-    return replace(document, values=values)
-
-
-def _with_grant(level: Any, host: str | None = None) -> Any:
-    oauth = level.get("oauth") if isinstance(level, dict) else None
-    place = oauth.get(KEPT_IN) if isinstance(oauth, dict) else None
-    if not isinstance(place, str):
-        return level
-    try:
-        root = _load(Path(place)).values
-        there = root if host is None else block_of(root, host) or {}
-    except _Unreadable:
-        there = {}
-    grant = there.get("oauth")
-    if not isinstance(grant, dict):
-        return level
-    return {**level, "apiKey": there.get("apiKey"), "oauth": {**grant, KEPT_IN: place}}
+    return Document(path, values, others_may(status), shared, honcho_s=path.name != FILE)
 
 
 def root_of(file: Path | None) -> dict[str, Any]:
@@ -175,38 +131,6 @@ def _encoded(values: Any, indent: int | None = 2) -> bytes:
     return json.dumps(values, ensure_ascii=False, allow_nan=False, indent=indent).encode() + b"\n"
 
 
-class Configurations:
-    """Configurations that are read again only after one of their files changed. Threads may share it."""
-
-    def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
-        self._now = now
-        self._lock = threading.Lock()
-        self._kept: dict[tuple[Any, ...], tuple[list[_Stamp], Configuration, list[Complaint]]] = {}
-
-    def read(
-        self, home: Path, environment: Mapping[str, str], profile: str = "default"
-    ) -> tuple[Configuration, list[Complaint]]:
-        """As `read_configuration`."""
-        asked = (home, profile, *(environment.get(name) for name in _VARIABLES))
-        stamps = [_stamp(place) for place in _places(home, environment)]
-        with self._lock:
-            kept = self._kept.get(asked)
-        if kept is not None and kept[0] == stamps:
-            return kept[1], list(kept[2])
-        configuration, complaints = read_configuration(home, environment, profile)
-        if _settled(stamps, self._now()):
-            with self._lock:
-                if len(self._kept) >= _MOST_KEPT:
-                    self._kept.clear()
-                self._kept[asked] = (stamps, configuration, list(complaints))
-        return configuration, complaints
-
-
-def _settled(stamps: list[_Stamp], now: int) -> bool:
-    """Whether every file was left alone for so long that another change would show in its stamp."""
-    return all(abs(now - stamp[1]) > _SETTLED_NS for stamp in stamps if stamp and len(stamp) > 1)
-
-
 def hold_to_be_readable(home: Path, environment: Mapping[str, str]) -> None:
     """Raises: Misconfigured if the file that counts can't be read, and so can't be written."""
     places = _places(home, environment)
@@ -224,7 +148,7 @@ def write_setting(
 ) -> Path:
     """Change settings of the host, or those of all hosts; None takes one out. The file that then counts.
 
-    What Honcho's own files hold is copied, but for sign-ins, which stay there and are referred to.
+    What Honcho's own files hold is copied, but for sign-ins.
 
     Raises: InvalidInput for a value that the setting does not take; Misconfigured if the file that counts
     can't be read; StorageUnavailable.
@@ -238,7 +162,7 @@ def write_setting(
             path = _in_force(places)
             values = _values_of(path, shared=path == places[-1])
             if path and path.name != FILE:
-                _refer_to_grants(values, path)
+                _leave_out_sign_ins(values)
             mixed = _mixed_up(values, home, host)
             _change(values, host, wanted, root=root)
             for complaint in _mixed_up(values, home, host) - mixed:
@@ -251,49 +175,34 @@ def write_setting(
 
 
 def write_grant(home: Path, host: str, grant: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
-    """Write a renewed sign-in to where it is kept, be that a file of Honcho's; all else stays as it is.
+    """Write a renewed sign-in to where it stands; all else stays as it is.
 
     Raises: Misconfigured; StorageUnavailable.
     """
     environment = {**environment, HOST_VARIABLE: host}
     try:
         with locked(default_home(home, environment), name=_LOCK):
-            configuration, _ = read_configuration(home, environment)
-            place = honcho_s_own(configuration) or configuration.file
+            place = read_configuration(home, environment)[0].file
             if place is None:
                 raise Misconfigured("there is no file any more that keeps a sign-in", hint="")
             values = _values_of(place, shared=False)
             for name, value in grant.items():
                 level = block_of(values, host) or {}
                 level = level if name in level else values if name in values else _block(values, host)
-                level[name] = _in_order_of(level.get(name), value)
+                level[name] = value
             _replace(place, values)
             return place
     except OSError as error:
         raise translation(f"the configuration of {home} can't be written", error) from error
 
 
-def honcho_s_own(configuration: Configuration) -> Path | None:
-    """The file of Honcho's own plugin that keeps the sign-in; None if one of ours does, or there is none."""
-    place = (configuration.oauth or {}).get(KEPT_IN)
-    if isinstance(place, str):
-        return Path(place)
-    file = configuration.file
-    return file if configuration.oauth and file is not None and file.name != FILE else None
-
-
-def _refer_to_grants(values: dict[str, Any], path: Path) -> None:
-    """A refresh token that stood in two files would be spent twice."""
+def _leave_out_sign_ins(values: dict[str, Any]) -> None:
+    """A refresh token that stood in two files would be spent twice. What the sign-in was for stays named, so
+    that memory does not go elsewhere without a word."""
     for level in (values, *blocks_of(values).values()):
-        if isinstance(level, dict) and isinstance(level.get("oauth"), dict) and level["oauth"]:
-            level["oauth"] = {KEPT_IN: os.path.abspath(path)}
+        if isinstance(level, dict) and level.pop("oauth", None):
             level.pop("apiKey", None)
-
-
-def _in_order_of(old: Any, new: Any) -> Any:
-    if not isinstance(old, dict) or not isinstance(new, dict):
-        return new
-    return {**{name: new[name] for name in old if name in new}, **new}
+            level.setdefault("environment", "production")
 
 
 def _checked(name: str, value: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
@@ -22,23 +22,27 @@ from souvenance.agents.conversation_scope import Flags, Namespaces, Observation
 from souvenance.domain.names import ALL
 from souvenance.hermes.configuration import (
     KEYS,
+    NAME_WORDS,
     NOT_NEEDED,
+    PEER_NAME,
     Configuration,
     ProviderSetting,
+    Wrong,
+    did_you_mean,
     find,
     nearest_key,
+    peer_name,
+    said,
 )
 from souvenance.hermes.host import user_home
-from souvenance.hermes.setting_types import PEER_NAME, SPELLED, Wrong, did_you_mean, said
 from souvenance.hermes.token import minting, token_of
 
 HOST_VARIABLE = "HERMES_HONCHO_HOST"
 KEY_VARIABLE = "HONCHO_API_KEY"
 DEFAULT_HOST = "hermes"
 OFF = "memory is off until it is corrected"
-KEPT_IN = "keptIn"
-"""In `oauth`: the file that keeps a sign-in to which this one refers."""
 
+_PEERS = ("peerName", "aiPeer", "userPeerAliases")
 _STRUCTURE = ("hosts", "defaultHost")
 _MOST_COMPLAINTS = 30
 _LONGEST_KEY = 200
@@ -65,9 +69,9 @@ class Complaint(Struct, frozen=True):
 
     def __str__(self) -> str:
         where = "environment" if self.file is None else str(self.file)
-        told = f"{where}: {self.key}{' ' if self.key else ''}{self.wrong}."
-        told = f"{told} {self.hint}" if self.hint else told
-        return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in told)
+        text = f"{where}: {self.key}{' ' if self.key else ''}{self.wrong}."
+        text = f"{text} {self.hint}" if self.hint else text
+        return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 
 
 class Document(Struct, frozen=True):
@@ -79,6 +83,8 @@ class Document(Struct, frozen=True):
     """Whether others on this machine can open it."""
     shared: bool = False
     """Whether other programs keep settings of their own in it."""
+    honcho_s: bool = False
+    """Whether it is a file of Honcho's plugin, which alone renews the sign-ins in it."""
 
 
 class _Level(Struct, frozen=True):
@@ -172,11 +178,10 @@ class _DocumentReader:
         values["observation"] = _observation(values.get("observation_mode"), values.get("observation", {}))
         values["store"] = _expanded(str(values["store"]), home, environment)
         values["sessions"] = {
-            str(_expanded(directory, home, environment)): name
+            str(_expanded(directory, home, environment)): name.strip()
             for directory, name in values.get("sessions", {}).items()
         }
-        if passes := values.get("dialectic_depth_levels"):
-            values["dialectic_depth_levels"] = (*passes, "low", "low")[: values.get("dialectic_depth", 1)]
+        self._leave_sign_in(values, found)
         self._withhold_key(values, found, levels)
         self._miss_key(values, found)
         self._heed_token(values, found)
@@ -194,8 +199,8 @@ class _DocumentReader:
             self.complaints.append(Complaint(self._document.path, "", "has more that does not work"))
         if len(self.complaints) > _MOST_COMPLAINTS:
             return
-        told = key if len(key) <= _LONGEST_KEY else f"{key[:_LONGEST_KEY]}..."
-        self.complaints.append(Complaint(None if variable else self._document.path, told, wrong, hint))
+        key = key if len(key) <= _LONGEST_KEY else f"{key[:_LONGEST_KEY]}..."
+        self.complaints.append(Complaint(None if variable else self._document.path, key, wrong, hint))
 
     def _levels(self, host: str, environment: Mapping[str, str]) -> tuple[_Level, ...]:
         """Where settings stand, the nearest first: the host's block, the root, the environment."""
@@ -226,7 +231,7 @@ class _DocumentReader:
                     continue
                 path = f"{level.path}{spelling}"
                 try:
-                    value = key.kind.read(given, self._telling(path, variable=variable))
+                    value = key.read(self._respelled(path, given) if key.name in _PEERS else given)
                 except Wrong as wrong:
                     self._closed |= key.guards
                     then = OFF if key.guards else "the default is used"
@@ -235,13 +240,33 @@ class _DocumentReader:
                 return _Stated(value, given, level, path)
         return None
 
-    def _telling(self, path: str, *, variable: bool) -> Callable[[str, str, str], None]:
-        def tell(part: str, wrong: str, hint: str) -> None:
-            then = "and is used so" if wrong.startswith(SPELLED) else "and is left out"
-            key = f"{path}.{part}" if part else path
-            self._complain(key, f"{wrong}, {then}", hint, variable=variable)
+    def _respelled(self, path: str, given: Any) -> Any:
+        """Names of peers as Honcho's plugin spells them. Among aliases, what is no name is left out."""
+        if isinstance(given, dict):
+            spelled = {one.strip(): self._respelled(f"{path}.{one}", name) for one, name in given.items()}
+            for one, name in spelled.items():
+                if not isinstance(name, str) or not PEER_NAME.match(name):
+                    self._complain(f"{path}.{one}", f"must be {NAME_WORDS}, and is left out")
+            return {
+                one: name
+                for one, name in spelled.items()
+                if one and isinstance(name, str) and PEER_NAME.match(name)
+            }
+        name = peer_name(given.strip()) if isinstance(given, str) else given
+        if isinstance(given, str) and name != given.strip():
+            wrong = f"must be spelled {said(name)}, and is used so"
+            self._complain(path, wrong, f"A name is {NAME_WORDS}.")
+        return name
 
-        return tell
+    def _leave_sign_in(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
+        """A refresh token works once, so only one program may use it."""
+        if not self._document.honcho_s or not values.pop("oauth", None):
+            return
+        values.pop("api_key", None)
+        self._closed = True
+        wrong = f"is a sign-in of Honcho's plugin, which only that renews; {OFF}"
+        server = values.get("base_url") or "https://api.honcho.dev"
+        self._complain(found["oauth"].path, wrong, f"Sign in here: souvenance login --url {server}")
 
     def _part_from_agent(self, values: dict[str, Any], found: dict[str, _Stated], host: str) -> None:
         """The agent and its owner are two."""
@@ -321,16 +346,12 @@ class _DocumentReader:
             if values.get("oauth"):
                 hint = "Sign in again and allow it, for everyone in the workspace: souvenance login"
             stated = found["apiKey"]
-            told = f"is a token that lacks something: {'; '.join(lacks)}{f'; {OFF}' if unfit else ''}"
-            self._complain(stated.path, told, hint, variable=stated.path == KEY_VARIABLE)
+            wrong = f"is a token that lacks something: {'; '.join(lacks)}{f'; {OFF}' if unfit else ''}"
+            self._complain(stated.path, wrong, hint, variable=stated.path == KEY_VARIABLE)
 
     def _warn(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
         if values.get("pin_user_peer") and not values.get("peer_name"):
             self._complain(found["pinUserPeer"].path, "has no effect without peerName", "Set peerName too.")
-        kept = values.get("oauth") or {}
-        if KEPT_IN in kept and "clientId" not in kept:
-            wrong = f"refers to {kept[KEPT_IN]}, where nobody is signed in"
-            self._complain(found["oauth"].path, wrong, "Sign in: souvenance login")
         if self._document.exposed and _holds_a_key(self._document.values):
             hint = f"Run: chmod 600 {self._document.path}"
             self._complain("", "holds a key, and others on this machine can open it", hint)

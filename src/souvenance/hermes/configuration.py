@@ -5,29 +5,38 @@ read, checked, explained in the reference, shown by `status` and asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from urllib.parse import urlsplit
 
-from msgspec import Struct
-from msgspec.json import encode
+import msgspec
+from msgspec import Meta, Struct
 
 from souvenance.agents.conversation_scope import Namespaces, Observation
+from souvenance.decoders import settled
+from souvenance.domain import names
 from souvenance.errors import InvalidInput
-from souvenance.hermes import setting_types as t
-from souvenance.hermes.setting_types import LEVELS, Level, SettingType, seconds, whole
 from souvenance.hermes.token import Token
+from souvenance.patterns import pattern
 
+Level = Literal["minimal", "low", "medium", "high", "max"]
+LEVELS: tuple[Level, ...] = get_args(Level)
 RecallMode = Literal["hybrid", "context", "tools"]
-SessionStrategy = Literal["per-directory", "per-session", "per-repo", "global"]
-InjectionFrequency = Literal["every-turn", "first-turn"]
-WriteFrequency = Literal["async", "turn", "session"] | int
-ToolNames = Literal["souvenance", "honcho"]
-Environment = Literal["production", "local"]
 ModelChoice = Literal["server", "settings", "hermes", "declined", "not asked"]
 
-NOT_NEEDED = ("queryRewrite", "initOnSessionStart")
+NOT_NEEDED = (
+    "queryRewrite",
+    "initOnSessionStart",
+    "writeFrequency",
+    "dialecticDepth",
+    "dialecticDepthLevels",
+    "firstTurnBaseWait",
+    "firstTurnDialecticWait",
+)
 """Settings of the bundled Honcho plugin that are accepted and have no use here."""
 USUAL_WAIT = 0.3
 TASK = "souvenance"
@@ -35,19 +44,72 @@ TASK = "souvenance"
 TOKENS_PER_CONVERSATION = 3_000
 """About what one call costs. The prompt of a short typed chat has 1,600 to 2,100 tokens; what is known so far
 and the reply come on top."""
+PEER_NAME = pattern(r"[a-zA-Z0-9_-]{1,512}\Z")
+"""What Honcho takes for the name of a peer or a workspace."""
+NAME_WORDS = "1 to 512 of a-z, A-Z, 0-9, '_' and '-'"
 
-_SECTIONS = {
-    "enabled": "Connection",
-    "peer_name": "People",
-    "recall_mode": "Recall",
-    "write_frequency": "Writing",
-    "session_strategy": "Sessions",
-    "dialectic_depth": "Dialectic",
-    "dialectic_max_chars": "Budgets",
-    "context_cadence": "Pace",
-    "host_model": "Hermes' own model",
-}
-"""The parts of the reference, by the first setting of each."""
+_MUCH = 1_000_000_000
+_VISIBLE = pattern(r"[\x21-\x7e]*\Z")
+_VERSION = pattern(r"/v[0-9]+/*\Z")
+
+_Line = Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f\ud800-\udfff]*\Z", description="a string of one line")]
+_Secret = Annotated[
+    str,
+    Meta(pattern=r"^[\x21-\x7e]*\Z", description="a string of visible ASCII characters without spaces"),
+]
+_Name = Annotated[str, Meta(pattern=r"^[a-zA-Z0-9_-]{1,512}\Z", description=NAME_WORDS)]
+_Seconds = Annotated[float, Meta(ge=0, le=3600, description="seconds, at least 0 and at most 3600")]
+_SomeSeconds = Annotated[float, Meta(gt=0, le=3600, description="seconds, above 0 and at most 3600")]
+_AnyCount = Annotated[int, Meta(ge=0, le=_MUCH, description="a whole number, at least 0")]
+_Count = Annotated[int, Meta(ge=1, le=_MUCH, description="a whole number, at least 1")]
+_Limit = Annotated[int, Meta(ge=0, le=_MUCH, description="a whole number, at least 1, or 0 for no limit")]
+
+
+class Wrong(Exception):
+    """A value that a setting does not take."""
+
+    def __init__(self, what: str, hint: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.hint = hint
+
+
+def nearest(name: str, among: Iterable[str]) -> str | None:
+    """The one that was probably meant."""
+    import difflib
+
+    folded = {_folded(one): one for one in among}
+    found = difflib.get_close_matches(_folded(name), folded, n=1, cutoff=0.7) if len(name) <= 64 else []
+    return folded[found[0]] if found else None
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[_\W]", "", name).lower()
+
+
+def did_you_mean(found: str | None) -> str:
+    return f'Did you mean "{found}"?' if found else ""
+
+
+def said(value: Any) -> str:
+    """A value in a few words, on one line."""
+    match value:
+        case dict():
+            return "an object"
+        case list() | tuple():
+            return "a list"
+        case str():
+            return json.dumps(value, ensure_ascii=False) if len(value) <= 60 else "a long text"
+        case _:
+            text = json.dumps(value)
+            return text if len(text) <= 20 else "a number"
+
+
+def peer_name(text: str) -> str:
+    """As the bundled Honcho plugin has it: '-' for every character that Honcho refuses. The text itself if
+    that leaves nothing to tell it by."""
+    name = re.sub(r"[^a-zA-Z0-9_-]", "-", text)
+    return name if re.search("[a-zA-Z0-9]", name) else text
 
 
 class ProviderSetting(Struct, frozen=True, kw_only=True):
@@ -55,16 +117,25 @@ class ProviderSetting(Struct, frozen=True, kw_only=True):
     """As in the file."""
     attribute: str
     """Its field in Configuration."""
-    kind: SettingType
+    type: Any
+    """What a value is converted to."""
     section: str
     says: str
     default: Any
     """None if there is none."""
+    words: str
+    """What a value must be."""
+    choices: tuple[str, ...] = ()
+    reads: Callable[[Any], Any] | None = None
+    """Reads a value in place of the type. Raises: Wrong."""
     default_text: str = ""
     """The default in words, where it depends on other things."""
     aliases: tuple[str, ...] = ()
+    older: Mapping[str, str] = {}
+    """Older names of the choices."""
     variable: str | None = None
     """The environment variable that stands in for it."""
+    secret: bool = False
     guards: bool = False
     """Whether it decides where memory goes or what it may reach, so that no default may stand in for a
     value that can't be used: memory is off instead."""
@@ -77,17 +148,104 @@ class ProviderSetting(Struct, frozen=True, kw_only=True):
     @property
     def default_words(self) -> str:
         value = self.default_value
-        return self.default_text or ("" if value is None else encode(value).decode())
+        return self.default_text or ("" if value is None else msgspec.json.encode(value).decode())
+
+    def read(self, value: Any) -> Any:
+        """What it takes the value for; None for the default. Raises: Wrong."""
+        value = value.strip() if isinstance(value, str) else value
+        if self.reads is not None:
+            return self.reads(value)
+        if value == "":
+            return None
+        if self.choices and isinstance(value, str):
+            value = self.older.get(value.lower(), value.lower())
+        try:
+            return msgspec.convert(value, type=settled(self.type), strict=False)
+        except msgspec.ValidationError:
+            shown = "" if self.secret or isinstance(value, dict) else f", not {said(value)}"
+            raise Wrong(f"must be {self.words}{shown}", did_you_mean(self._nearest(value))) from None
+
+    def _nearest(self, value: Any) -> str | None:
+        """What was probably meant by a text."""
+        if not isinstance(value, str):
+            return None
+        if self.words != NAME_WORDS:
+            return nearest(value, self.choices)
+        name = peer_name(value)[:512]
+        return name if PEER_NAME.match(name) and len(value) <= 60 else None
 
 
-def setting(kind: SettingType, default: Any, says: str, **more: Any) -> Any:
+def setting(default: Any, says: str, **more: Any) -> Any:
     """A field that is a setting; `more` is as in `ProviderSetting`. Its name in the file is the field's in
-    camel case. MISSING is the default where the host decides.
+    camel case, what it takes is the field's type. MISSING is the default where the host decides; `begins`
+    names the part of the reference that begins with it.
     """
-    declared = {"kind": kind, "says": says, **more}
+    declared = {"says": says, **more}
     if default == {}:
         return field(default_factory=dict, metadata=declared)
     return field(default=default, metadata=declared)
+
+
+def _address(value: Any) -> str | None:
+    """Says nothing of the value, which may hold a password."""
+    text = value if isinstance(value, str) else "-"
+    try:
+        parts = urlsplit(text)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        sound = False
+    if text and (not sound or parts.query or parts.fragment or not _VISIBLE.match(text)):
+        raise Wrong("must be an http or https address", "For example http://127.0.0.1:8787.")
+    return _VERSION.sub("", text).rstrip("/") or None
+
+
+def _grant(value: Any) -> dict[str, Any] | None:
+    """Says nothing of the value, which is a secret."""
+    if not isinstance(value, dict):
+        raise Wrong("must be an object")
+    return value or None
+
+
+_Flags = dict[Literal["observeMe", "observeOthers"], bool]
+_OBSERVATION_WORDS = 'an object of "user" and "ai", each with "observeMe" and "observeOthers"'
+
+
+def _flags(value: Any) -> dict[str, _Flags]:
+    """The flags that are given; those that are missing are left to the mode."""
+    try:
+        shape = dict[Literal["user", "ai"], _Flags | None]
+        given = msgspec.convert(value, type=settled(shape), strict=False)
+    except msgspec.ValidationError:
+        raise Wrong(f"must be {_OBSERVATION_WORDS}") from None
+    return {side: flags for side, flags in given.items() if flags is not None}
+
+
+class _GivenNamespaces(Struct, forbid_unknown_fields=True):
+    read: str | list[str] | None = None
+    write: str | None = None
+
+
+_NAMESPACES_WORDS = 'a namespace, a list of them, or an object of "read" (a list) and "write" (one or null)'
+
+
+def _namespaces(value: Any) -> Namespaces:
+    try:
+        given = msgspec.convert(value, type=settled(str | list[str] | _GivenNamespaces))
+    except msgspec.ValidationError:
+        raise Wrong(f"must be {_NAMESPACES_WORDS}") from None
+    if not isinstance(given, _GivenNamespaces):
+        several = [given] if isinstance(given, str) else given
+        given = _GivenNamespaces(several, several[0] if several else None)
+    reads = [given.read] if isinstance(given.read, str) else given.read or []
+    write = None if given.write is None else _namespace(given.write)
+    return Namespaces(tuple(dict.fromkeys(map(_namespace, reads))), write)
+
+
+def _namespace(text: str) -> str:
+    try:
+        return names.namespace(text.strip())
+    except InvalidInput as error:
+        raise Wrong(f"holds {said(text)}, but a {error.detail}") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,18 +259,18 @@ class Configuration:
     token: Token | None = None
     """What the key grants, if it is a capability token."""
 
-    enabled: bool = setting(t.FLAG, True, "Whether this profile has memory at all.", guards=True)
+    enabled: bool = setting(True, "Whether this profile has memory at all.", guards=True, begins="Connection")
     base_url: str | None = setting(
-        t.ADDRESS,
         None,
         "The server to use, Souvenance's or Honcho's. A version at the end of it is cut off.",
         default_text="none: the store",
+        reads=_address,
+        words="an http or https address",
         aliases=("base_url",),
         variable="HONCHO_BASE_URL",
         guards=True,
     )
-    api_key: str | None = setting(
-        t.SECRET,
+    api_key: _Secret | None = setting(
         None,
         "The key for the server: without baseUrl, for Honcho's cloud. To a baseUrl on this "
         "machine or its network a key is sent only if it stands in the host's block. A key in the "
@@ -120,17 +278,19 @@ class Configuration:
         "where the key belongs.",
         default_text="none",
         variable="HONCHO_API_KEY",
+        secret=True,
         guards=True,
     )
     oauth: Mapping[str, Any] | None = setting(
-        t.OBJECT,
         None,
         "The grant that signing in leaves here. It is renewed by itself; do not edit it.",
+        reads=_grant,
+        words="an object",
         default_text="none",
+        secret=True,
         guards=True,
     )
-    environment: Environment | None = setting(
-        t.choice(*get_args(Environment)),
+    environment: Literal["production", "local"] | None = setting(
         None,
         "Which server if no baseUrl names one: Honcho's cloud, which needs a key, or port 8000 of this "
         "machine.",
@@ -138,198 +298,163 @@ class Configuration:
         variable="HONCHO_ENVIRONMENT",
         guards=True,
     )
-    timeout: float = setting(
-        seconds(above_zero=True),
+    timeout: _SomeSeconds = setting(
         30.0,
         "How long a request to the server, or a tool of the model, may take.",
         aliases=("requestTimeout",),
         variable="HONCHO_TIMEOUT",
     )
     store: Path = setting(
-        t.PATH,
         MISSING,
         "The data folder of the memory in this process, for a profile without a server. Its souvenance.toml "
         "counts as for a server.",
+        type=_Line,
+        words="a path",
         default_text="$HERMES_HOME/souvenance",
         guards=True,
     )
-    workspace: str = setting(
-        t.NAME,
+    workspace: _Name = setting(
         MISSING,
         "The workspace. Profiles that name the same one know the same people.",
         default_text="the host's key",
     )
     namespaces: Namespaces = setting(
-        t.NAMESPACES,
         Namespaces(),
         "What may be read, and the one that is written to. A name alone stands for both; of a list all "
         "are read and the first is written to. What is not named is not granted.",
+        reads=_namespaces,
+        words=_NAMESPACES_WORDS,
         guards=True,
     )
 
-    peer_name: str | None = setting(
-        t.PEER,
+    peer_name: _Name | None = setting(
         None,
         "The peer of the profile's owner: who speaks where no platform says who does.",
         default_text="none",
+        begins="People",
     )
-    ai_peer: str = setting(
-        t.PEER,
+    ai_peer: _Name = setting(
         MISSING,
         "The peer of the agent, which must not be a person's.",
         default_text="the host's key",
     )
     pin_user_peer: bool = setting(
-        t.FLAG,
         False,
         "Takes everybody who writes, on every platform, for peerName. Only for an agent that nobody but "
         "its owner talks to.",
         aliases=("pinPeerName",),
     )
-    user_peer_aliases: Mapping[str, str] = setting(
-        t.ALIASES,
+    user_peer_aliases: Mapping[str, _Name] = setting(
         {},
         "The peer of each id that a platform gives a person, so that several ids are one person.",
+        words="an object of names of peers by id",
     )
-    runtime_peer_prefix: str = setting(
-        t.TEXT,
+    runtime_peer_prefix: _Line = setting(
         "",
         "What the peers of people without an alias begin with, so that equal ids of two platforms stay "
         "two people.",
     )
 
     recall_mode: RecallMode = setting(
-        t.choice(*get_args(RecallMode), auto="hybrid"),
         "hybrid",
         'How memory reaches the model: shown to it ("context"), asked for by it ("tools"), or both. '
         'The old "auto" is "hybrid".',
+        older={"auto": "hybrid"},
+        begins="Recall",
     )
-    tool_names: ToolNames = setting(
-        t.choice(*get_args(ToolNames)), "souvenance", "What the names of the tools begin with."
+    tool_names: Literal["souvenance", "honcho"] = setting(
+        "souvenance", "What the names of the tools begin with."
     )
-    observation_mode: str = setting(
-        t.choice("directional", "unified", shared="unified", separate="directional", cross="directional"),
+    observation_mode: Literal["directional", "unified"] = setting(
         "directional",
         'Who learns about whom. "directional": both about themselves and each other; "unified": both '
         "about the user only.",
+        older={"shared": "unified", "separate": "directional", "cross": "directional"},
     )
     observation: Observation = setting(
-        t.OBSERVATION,
         Observation(),
         "The same, one by one. A flag that is given here wins over the mode.",
+        reads=_flags,
+        words=_OBSERVATION_WORDS,
         default_text="as observationMode",
     )
 
-    write_frequency: WriteFrequency = setting(
-        t.FREQUENCY,
-        "async",
-        'When turns are saved: in the background ("async"), at the end of each ("turn") or of '
-        'the session ("session"), or every so many turns. What is kept back goes after half an hour.',
-    )
-    save_messages: bool = setting(t.FLAG, True, "Whether what is said is kept.")
+    save_messages: bool = setting(True, "Whether what is said is kept.", begins="Writing")
     group_chats: bool = setting(
-        t.FLAG,
         True,
         "Whether chats of several people have memory. Off, nothing is saved or recalled there.",
     )
-    message_max_chars: int = setting(
-        whole(20), 25_000, "How long a message may be. A longer one is written in pieces."
+    message_max_chars: Annotated[int, Meta(ge=20, le=_MUCH, description="a whole number, at least 20")] = (
+        setting(25_000, "How long a message may be. A longer one is written in pieces.")
     )
 
-    session_strategy: SessionStrategy = setting(
-        t.choice(*get_args(SessionStrategy)),
+    session_strategy: Literal["per-directory", "per-session", "per-repo", "global"] = setting(
         "per-directory",
         "What shares a session on the command line: a directory, a run, a git repository or everything. "
         "A platform's chat is always a session of its own.",
+        begins="Sessions",
     )
-    session_peer_prefix: bool = setting(t.FLAG, False, "Begins the name of every session with the peer's.")
-    sessions: Mapping[str, str] = setting(
-        t.SESSIONS,
+    session_peer_prefix: bool = setting(False, "Begins the name of every session with the peer's.")
+    sessions: Mapping[str, _Line] = setting(
         {},
         "Names for the sessions of some directories, whatever the strategy would call them.",
+        words="an object of names of sessions by directory",
     )
 
-    dialectic_depth: int = setting(
-        whole(1, 3, clamped=True),
-        1,
-        "In how many passes a question about the user is thought about. Other numbers are moved into "
-        "this range.",
+    dialectic_reasoning_level: Level = setting(
+        "low", "How hard a question about the user is thought about.", begins="Dialectic"
     )
-    dialectic_depth_levels: tuple[Level, ...] | None = setting(
-        t.PASS_LEVELS,
-        None,
-        'The level of each pass. A pass that is not named has "low".',
-        default_text="by depth",
-    )
-    dialectic_reasoning_level: Level = setting(t.choice(*LEVELS), "low", "How hard it is thought about.")
     dialectic_dynamic: bool = setting(
-        t.FLAG, True, "Whether the model may choose the level itself when it asks by tool."
+        True, "Whether the model may choose the level itself when it asks by tool."
     )
     reasoning_heuristic: bool = setting(
-        t.FLAG,
         True,
         "Raises the level by one if the message has 120 characters, by two if it has 400.",
     )
-    reasoning_level_cap: Level = setting(
-        t.choice(*LEVELS), "high", "How far reasoningHeuristic may raise it."
-    )
+    reasoning_level_cap: Level = setting("high", "How far reasoningHeuristic may raise it.")
 
-    dialectic_max_chars: int = setting(
-        t.LIMIT, 600, "How many characters of an answer are shown to a model that did not ask."
+    dialectic_max_chars: _Limit = setting(
+        600,
+        "How many characters of an answer are shown to a model that did not ask.",
+        begins="Budgets",
     )
-    dialectic_max_input_chars: int = setting(
-        whole(1), 10_000, "How many characters a question may have; the rest is cut off."
+    dialectic_max_input_chars: _Count = setting(
+        10_000, "How many characters a question may have; the rest is cut off."
     )
     # The default is under a tenth of what the host's own prompt and tools take.
-    context_tokens: int = setting(
-        t.LIMIT,
+    context_tokens: _Limit = setting(
         1200,
         "How many tokens of memory are shown in one turn, at four characters each.",
     )
 
-    context_cadence: int = setting(
-        whole(1, clamped=True), 1, "Every how many turns what is known is looked up again."
+    context_cadence: _Count = setting(
+        1,
+        "Every how many turns what is known is looked up again.",
+        begins="Pace",
     )
-    dialectic_cadence: int = setting(
-        whole(1, clamped=True), 1, "Every how many turns a question about the user is put to memory."
-    )
-    injection_frequency: InjectionFrequency = setting(
-        t.choice(*get_args(InjectionFrequency)),
+    dialectic_cadence: _Count = setting(1, "Every how many turns a question about the user is put to memory.")
+    injection_frequency: Literal["every-turn", "first-turn"] = setting(
         "every-turn",
         "Whether memory is shown in every turn or in the first alone.",
     )
-    recall_wait: float | None = setting(
-        seconds(),
+    recall_wait: _Seconds | None = setting(
         None,
-        "How long a turn waits for its memory at most; once it is set, the first of a process too.",
+        "How long a turn waits for its memory at most; once it is set, the first of a process too. "
+        "Where it is not, and memory has told something, the answer about the user comes with the next turn.",
         default_text="0.3, and 3 while memory in this process is loaded",
-    )
-    first_turn_base_wait: float | None = setting(
-        seconds(),
-        None,
-        "How long the first turn waits for what is known.",
-        default_text="as recallWait",
-    )
-    first_turn_dialectic_wait: float | None = setting(
-        seconds(),
-        None,
-        "How long the first turn waits for the answer about the user. Where memory has told something "
-        "and no wait is set, that answer comes with the next turn.",
-        default_text="as recallWait",
     )
 
     host_model: bool | None = setting(
-        t.FLAG,
         None,
         "Whether Hermes' own model reads finished conversations in the background and notes what they "
         "tell about you. Off means quotes only. Memory on a server uses the server's model instead.",
         default_text="off until setup has asked",
+        begins="Hermes' own model",
     )
-    host_model_calls_per_day: int = setting(
-        whole(0), 40, "How often Hermes' model is asked in a day, in UTC, at most."
+    host_model_calls_per_day: _AnyCount = setting(
+        40, "How often Hermes' model is asked in a day, in UTC, at most."
     )
-    host_model_tokens_per_day: int = setting(
-        whole(0),
+    host_model_tokens_per_day: _AnyCount = setting(
         100_000,
         "How many tokens that may cost in a day, prompts and replies together.",
     )
@@ -371,11 +496,13 @@ class Configuration:
 
 
 def _settings() -> Iterator[ProviderSetting]:
-    section = ""
+    types, section = get_type_hints(Configuration, include_extras=True), ""
     for one in fields(Configuration):
         if not one.metadata:
             continue
-        section = _SECTIONS.get(one.name, section)
+        declared = {"type": types[one.name], **one.metadata}
+        section = declared.pop("begins", section)
+        choices, words = _described(declared["type"])
         first, *rest = one.name.split("_")
         default = {} if one.default_factory is dict else None if one.default is MISSING else one.default
         yield ProviderSetting(
@@ -383,8 +510,20 @@ def _settings() -> Iterator[ProviderSetting]:
             attribute=one.name,
             section=section,
             default=default,
-            **one.metadata,
+            choices=choices,
+            **{"words": words, **declared},
         )
+
+
+def _described(declared: Any) -> tuple[tuple[str, ...], str]:
+    """The choices that a type leaves, and what it takes in words."""
+    for one in (declared, *get_args(declared)):
+        if get_origin(one) is Literal:
+            *most, last = [f'"{choice}"' for choice in get_args(one)]
+            return get_args(one), f"{', '.join(most)} or {last}"
+        for meta in getattr(one, "__metadata__", ()):
+            return (), meta.description
+    return (), "true or false"
 
 
 KEYS = tuple(_settings())
@@ -400,7 +539,7 @@ def find(name: str) -> ProviderSetting | None:
 
 def nearest_key(name: str) -> str | None:
     """The name of the setting that was probably meant."""
-    found = t.nearest(name, _SPELLINGS)
+    found = nearest(name, _SPELLINGS)
     return _SPELLINGS[found].name if found else None
 
 
@@ -408,18 +547,14 @@ def known(name: str) -> ProviderSetting:
     """The setting of that name. Raises: InvalidInput."""
     key = find(name)
     if key is None:
-        hint = "It has no use here." if name in NOT_NEEDED else t.did_you_mean(nearest_key(name))
+        hint = "It has no use here." if name in NOT_NEEDED else did_you_mean(nearest_key(name))
         raise InvalidInput(f"{name} is not a setting", hint=hint)
     return key
 
 
 def taken(name: str, value: Any) -> Any:
     """What the setting of that name takes the value for. Raises: InvalidInput."""
-
-    def refuse(part: str, wrong: str, hint: str) -> None:
-        raise InvalidInput(f"{name}{'.' if part else ''}{part} {wrong}", hint=hint)
-
     try:
-        return known(name).kind.read(value, refuse)
-    except t.Wrong as wrong:
+        return known(name).read(value)
+    except Wrong as wrong:
         raise InvalidInput(f"{name} {wrong.what}", hint=wrong.hint) from None

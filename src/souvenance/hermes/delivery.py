@@ -329,29 +329,19 @@ _IDLE_SECONDS = 10.0
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 60.0
 _STOP_SECONDS = 1.0
-_LOOK_SECONDS = 60.0
-"""How often it is looked whether what is held may go by now."""
 
 _log = logging.getLogger("souvenance.hermes")
 
 
 class DeliveryThread:
-    """One thread at most, which goes when nothing is held and there is nothing to deliver for a while."""
+    """One thread at most, which goes when there is nothing to deliver for a while."""
 
-    def __init__(
-        self,
-        write_queue: WriteQueue,
-        carry: Callable[[QueuedWrite], None],
-        *,
-        look_seconds: float = _LOOK_SECONDS,
-    ) -> None:
+    def __init__(self, write_queue: WriteQueue, carry: Callable[[QueuedWrite], None]) -> None:
         self._write_queue = write_queue
         self._carry = carry
-        self._look_seconds = look_seconds
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._rung = False
-        self._asked_to_stay = False
         self._rounds = 0
         self._stopped = False
 
@@ -359,19 +349,10 @@ class DeliveryThread:
         """Say that there may be something to deliver."""
         with self._changed:
             self._rung = True
-            self._come()
+            if self._thread is None and not self._stopped:
+                self._thread = threading.Thread(target=self._run, name="souvenance-delivery", daemon=True)
+                self._thread.start()
             self._changed.notify_all()
-
-    def stay(self) -> None:
-        """Say that something is held, to be delivered when that ends."""
-        with self._changed:
-            self._asked_to_stay = True
-            self._come()
-
-    def _come(self) -> None:
-        if self._thread is None and not self._stopped:
-            self._thread = threading.Thread(target=self._run, name="souvenance-delivery", daemon=True)
-            self._thread.start()
 
     def flush(self, seconds: float) -> bool:
         """Wait up to that long for everything to be delivered, or a try to fail; whether all is."""
@@ -405,26 +386,25 @@ class DeliveryThread:
         pause = _FIRST_PAUSE
         while True:
             with self._changed:
-                self._rung = self._asked_to_stay = False
-            done, held = self._round()
+                self._rung = False
+            done = self._round()
             pause = _FIRST_PAUSE if done else min(pause * 2, _LONGEST_PAUSE)
             with self._changed:
                 self._rounds += 1
                 self._changed.notify_all()
-                patience = pause if not done else self._look_seconds if held else _IDLE_SECONDS
+                patience = _IDLE_SECONDS if done else pause
                 called = self._changed.wait_for(lambda: self._rung or self._stopped, patience)
-                idle = done and not held and not called and not self._asked_to_stay
-                if self._stopped or idle:
+                if self._stopped or (done and not called):
                     self._thread = None
                     return
 
-    def _round(self) -> tuple[bool, bool]:
-        """Whether all that may go was delivered, and whether something is held."""
+    def _round(self) -> bool:
+        """Whether everything was delivered."""
         try:
-            return self._write_queue.deliver(self._carry), self._write_queue.standing().held > 0
+            return self._write_queue.deliver(self._carry)
         except SouvenanceError as error:
             _log.warning("souvenance: what is to be written waits: %s: %s", error.code, error.detail)
-            return False, False
+            return False
         except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again
             _log.warning("souvenance: what is to be written waits: %s: %s", type(error).__name__, error)
-            return False, False
+            return False

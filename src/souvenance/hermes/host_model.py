@@ -27,7 +27,7 @@ URL = "http://hermes.invalid/v1"
 NAME = "Hermes' own"
 MISSING = "this Hermes offers its model to no plugin"
 _STEP_SECONDS = 0.2
-_MOST_TOLD = 200
+_MOST_CHARS = 200
 _PASSED_ON = ("temperature", "max_tokens")
 _NEEDED = {"task", "messages", "timeout", "extra_body", *_PASSED_ON}
 
@@ -96,16 +96,16 @@ class HostModel(httpx.BaseTransport):
         except (AttributeError, IndexError, TypeError) as unknown:
             self._note("its reply has a shape that is not known")
             raise httpx.RemoteProtocolError(str(unknown)) from None
-        told = _words(error)
-        self._note(told)
+        reason = _words(error)
+        self._note(reason)
         status = getattr(error, "status_code", None)
         if isinstance(status, int) and 400 <= status < 600:
             headers = getattr(getattr(error, "response", None), "headers", None) or {}
             wait_for = {"retry-after": headers["retry-after"]} if "retry-after" in headers else {}
             return httpx.Response(status, text=str(error), headers=wait_for)
         if "timeout" in type(error).__name__.lower():
-            raise httpx.ReadTimeout(told)
-        raise httpx.ConnectError(told)
+            raise httpx.ReadTimeout(reason)
+        raise httpx.ConnectError(reason)
 
 
 def _run(within: Callable[..., Any], answer: Future[Any], call: Call, arguments: Mapping[str, Any]) -> None:
@@ -155,5 +155,5 @@ def _text(content: Any) -> str:
 
 def _words(error: BaseException) -> str:
     """An error on one line, without keys that may stand in it."""
-    told = " ".join(redact(str(error)).split())[:_MOST_TOLD]
-    return f"{type(error).__name__}: {told}" if told else type(error).__name__
+    text = " ".join(redact(str(error)).split())[:_MOST_CHARS]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
@@ -30,7 +30,6 @@ from souvenance.errors import (
     Unsupported,
 )
 from souvenance.files import locked
-from souvenance.hermes.config_reader import KEPT_IN
 from souvenance.hermes.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -78,12 +77,14 @@ def issued(endpoint: str, form: Mapping[str, str]) -> Issued:
     """What the token endpoint gives. Raises: SignInRefused; ServerUnreachable."""
     answer = post(endpoint, form)
     try:
-        told = msgspec.json.decode(answer.content, type=settled(Issued), strict=False)
+        tokens = msgspec.json.decode(answer.content, type=settled(Issued), strict=False)
     except UNREADABLE:
-        told = None
-    if answer.status_code != 200 or not (told and told.access_token and told.token_type.lower() == "bearer"):
+        tokens = None
+    if answer.status_code != 200 or not (
+        tokens and tokens.access_token and tokens.token_type.lower() == "bearer"
+    ):
         raise ServerUnreachable(f"{plain_url(endpoint)} gave no token that can be used")
-    return told
+    return tokens
 
 
 def post(endpoint: str, form: Mapping[str, str]) -> httpx.Response:
@@ -95,10 +96,10 @@ def get_json(url: str) -> Any:
     """The JSON object at that URL; None if there is none. Raises: ServerUnreachable."""
     try:
         answer = _send("GET", url)
-        told = msgspec.json.decode(answer.content) if answer.status_code == 200 else None
+        content = msgspec.json.decode(answer.content) if answer.status_code == 200 else None
     except (SignInRefused, *UNREADABLE):
         return None
-    return told if isinstance(told, dict) else None
+    return content if isinstance(content, dict) else None
 
 
 def plain_url(url: str) -> str:
@@ -133,25 +134,37 @@ def _send(method: str, url: str, form: Mapping[str, str] | None = None) -> httpx
 
 def _refusal(answer: httpx.Response) -> SignInRefused:
     try:
-        told = msgspec.json.decode(answer.content, type=settled(_Refusal))
+        refusal = msgspec.json.decode(answer.content, type=settled(_Refusal))
     except UNREADABLE:
         return SignInRefused(f"http_{answer.status_code}")
-    return SignInRefused(printable(told.error), printable(told.error_description))
+    return SignInRefused(printable(refusal.error), printable(refusal.error_description))
 
 
 def printable(text: str) -> str:
     return "".join(one if one.isprintable() else "?" for one in text[:_MOST_CHARS])
 
 
-class SignInEndpoints(Struct, frozen=True, kw_only=True):
-    authorize: str
-    token: str
+_METADATA = {
+    "authorize": "authorization_endpoint",
+    "token": "token_endpoint",
+    "device": "device_authorization_endpoint",
+    "revoke": "revocation_endpoint",
+    "challenges": "code_challenge_methods_supported",
+    "names_itself": "authorization_response_iss_parameter_supported",
+}
+"""What a server's metadata calls the fields (RFC 8414)."""
+
+
+class SignInEndpoints(Struct, frozen=True, kw_only=True, rename=_METADATA):
+    authorize: str = ""
+    token: str = ""
     device: str = ""
     """Empty if the server has no sign-in by a code."""
     revoke: str = ""
     issuer: str = ""
     names_itself: bool = False
     """Whether every answer in a browser carries `iss`."""
+    challenges: tuple[str, ...] = ("S256",)
 
 
 _KNOWN = {
@@ -173,38 +186,30 @@ def endpoints_of(url: str, found: Callable[[str], Any] = get_json) -> SignInEndp
     if url in _KNOWN:
         return _KNOWN[url]
     parts = urlsplit(url)
-    told = found(urlunsplit((parts.scheme, parts.netloc, f"{_WELL_KNOWN}{parts.path}", "", "")))
-    if told is None:
+    metadata = found(urlunsplit((parts.scheme, parts.netloc, f"{_WELL_KNOWN}{parts.path}", "", "")))
+    if metadata is None:
         raise Unsupported(f"{plain_url(url)} does not say where to sign in", hint="Use a key.")
-    return _checked(url, told)
+    return _checked(url, metadata)
 
 
-def _checked(url: str, told: Mapping[str, Any]) -> SignInEndpoints:
+def _checked(url: str, metadata: Mapping[str, Any]) -> SignInEndpoints:
     """The endpoints in the metadata, if it is the server's own and each is as safe as the server."""
-    issuer = told.get("issuer")
+    issuer = metadata.get("issuer")
     if not isinstance(issuer, str) or issuer.rstrip("/") != url:
         named = f"calls itself {plain_url(issuer)}" if isinstance(issuer, str) else "does not say who it is"
         hint = f"If you trust it: --url {plain_url(issuer)}" if isinstance(issuer, str) else ""
         raise SignInFailed(f"{plain_url(url)} {named}", hint=hint)
-
-    def endpoint(name: str) -> str:
-        value = told.get(name, "")
-        safe = isinstance(value, str) and (not value or _is_address(value))
-        if not safe or (value and url.startswith("https:") and not value.startswith("https:")):
-            raise SignInFailed(f"the {name} of {plain_url(url)} can't be used")
-        return str(value)
-
-    challenges = told.get("code_challenge_methods_supported")
-    if isinstance(challenges, list) and "S256" not in challenges:
+    try:
+        endpoints = msgspec.convert(metadata, type=settled(SignInEndpoints))
+    except msgspec.ValidationError as error:
+        raise SignInFailed(f"what {plain_url(url)} says of itself can't be used: {error}") from None
+    for name in ("authorize", "token", "device", "revoke"):
+        address: str = getattr(endpoints, name)
+        safe = _is_address(address) and address.startswith("https:" if url.startswith("https:") else "http")
+        if address and not safe:
+            raise SignInFailed(f"the {_METADATA[name]} of {plain_url(url)} can't be used")
+    if "S256" not in endpoints.challenges:
         raise Unsupported(f"{plain_url(url)} does not support PKCE with S256", hint="Use a key.")
-    endpoints = SignInEndpoints(
-        authorize=endpoint("authorization_endpoint"),
-        token=endpoint("token_endpoint"),
-        device=endpoint("device_authorization_endpoint"),
-        revoke=endpoint("revocation_endpoint"),
-        issuer=issuer,
-        names_itself=told.get("authorization_response_iss_parameter_supported") is True,
-    )
     if not endpoints.authorize or not endpoints.token:
         raise SignInFailed(f"{plain_url(url)} does not say where to sign in")
     return endpoints
@@ -263,25 +268,25 @@ class OAuthGrant(Struct, frozen=True, kw_only=True, rename=_NAMES):
         """None if the configuration holds none."""
         kept = {name: value for name, value in (configuration.oauth or {}).items() if value is not None}
         known = cls.__struct_encode_fields__[1:-1]
-        more = {name: value for name, value in kept.items() if name not in (*known, KEPT_IN)}
+        more = {name: value for name, value in kept.items() if name not in known}
         ours = {name: value for name, value in kept.items() if name in known}
         try:
-            told = {**ours, "access": configuration.api_key or "", "more": more}
-            return msgspec.convert(told, type=settled(cls), strict=False)
+            fields = {**ours, "access": configuration.api_key or "", "more": more}
+            return msgspec.convert(fields, type=settled(cls), strict=False)
         except msgspec.ValidationError:
             return None
 
     @classmethod
-    def given(cls, told: Issued, endpoints: SignInEndpoints, now: int) -> OAuthGrant:
+    def given(cls, tokens: Issued, endpoints: SignInEndpoints, now: int) -> OAuthGrant:
         """The grant of a new sign-in; `now` is in milliseconds."""
         return cls(
-            access=told.access_token,
-            refresh=told.refresh_token,
-            expires_at=_end(told, now // 1000),
+            access=tokens.access_token,
+            refresh=tokens.refresh_token,
+            expires_at=_end(tokens, now // 1000),
             client=CLIENT,
             endpoint=endpoints.token,
             revoke=endpoints.revoke,
-            scope=told.scope or SCOPE,
+            scope=tokens.scope or SCOPE,
             since=now,
         )
 
@@ -306,8 +311,8 @@ class OAuthGrant(Struct, frozen=True, kw_only=True, rename=_NAMES):
         return f"{self.client}, expired; it is renewed with the next request"
 
 
-def _end(told: Issued, now: int) -> int:
-    return now + int(min(max(told.expires_in, _SHORTEST_LIFE), _LONGEST_LIFE))
+def _end(tokens: Issued, now: int) -> int:
+    return now + int(min(max(tokens.expires_in, _SHORTEST_LIFE), _LONGEST_LIFE))
 
 
 Exchange = Callable[[OAuthGrant, int], OAuthGrant]
@@ -317,7 +322,7 @@ Exchange = Callable[[OAuthGrant, int], OAuthGrant]
 class Upkeep:
     """Gives a valid access token. Threads may share it.
 
-    `now` is in milliseconds. `lock` names the lock file of the processes that share the configuration.
+    `now` is in milliseconds, `folder` the default home of the processes that share the configuration.
     """
 
     def __init__(
@@ -328,11 +333,11 @@ class Upkeep:
         read: Callable[[], Configuration],
         write: Callable[[Mapping[str, Any]], object],
         exchange: Exchange,
-        lock: Callable[[], Path | None] = lambda: None,
+        folder: Path,
     ) -> None:
         self._grant = OAuthGrant.of(configuration)
         self._key = configuration.api_key or ""
-        self._held_by = lock
+        self._folder = folder
         self._now = now
         self._read = read
         self._write = write
@@ -373,7 +378,7 @@ class Upkeep:
             return
         over = grant.over(self._seconds)
         try:
-            with alone(self._held_by(), _PATIENCE_SECONDS if over else 0.0):
+            with alone(self._folder, _PATIENCE_SECONDS if over else 0.0):
                 self._grant = self._renewed(grant)
         except (SouvenanceError, OSError) as error:
             if isinstance(error, StorageBusy) and not over:
@@ -418,26 +423,19 @@ def _ended(why: str) -> SignInEnded:
     return SignInEnded(f"the sign-in has ended: {why}")
 
 
-def lock_of(folder: Path, theirs: Path | None = None) -> Path:
-    """The lock of all sign-ins of the installation with that default home; for a sign-in in a file of
-    Honcho's, the lock that Honcho's own plugin uses.
-    """
-    return folder / _LOCK if theirs is None else theirs.with_name(f"{theirs.name}.lock")
-
-
-def alone(file: Path | None, patience: float = _PATIENCE_SECONDS) -> AbstractContextManager[None]:
-    """Keep other processes from changing a sign-in of this installation.
+def alone(folder: Path, patience: float = _PATIENCE_SECONDS) -> AbstractContextManager[None]:
+    """Keep other processes from changing a sign-in of the installation with that default home.
 
     Raises: StorageBusy if another one holds the lock for longer.
     """
-    return nullcontext() if file is None else locked(file.parent, patience, file.name)
+    return locked(folder, patience, _LOCK)
 
 
 def exchange(grant: OAuthGrant, now: int) -> OAuthGrant:
     """Exchange the refresh token at its endpoint. Raises: as Exchange says."""
     form = {"grant_type": "refresh_token", "refresh_token": grant.refresh, "client_id": grant.client}
     try:
-        told = issued(grant.endpoint, form)
+        tokens = issued(grant.endpoint, form)
     except SignInRefused as refused:
         if refused.error == "invalid_grant":
             raise SignInEnded("the server does not renew it any more") from refused
@@ -445,8 +443,8 @@ def exchange(grant: OAuthGrant, now: int) -> OAuthGrant:
         raise ServerUnreachable(f"no new token from {where}: {refused}", hint="") from refused
     return replace(
         grant,
-        access=told.access_token,
-        refresh=told.refresh_token or grant.refresh,
-        expires_at=_end(told, now),
-        scope=told.scope or grant.scope,
+        access=tokens.access_token,
+        refresh=tokens.refresh_token or grant.refresh,
+        expires_at=_end(tokens, now),
+        scope=tokens.scope or grant.scope,
     )

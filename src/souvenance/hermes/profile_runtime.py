@@ -125,70 +125,51 @@ _MOST_WAITING = 100
 
 
 class ThreadPool:
-    """Where all are busy, work waits its turn, up to so many pieces of it; more is refused.
+    """A few threads that come and go. Where all are busy, work waits, up to so many pieces; more is refused.
 
-    No thread keeps the process from ending.
+    No thread keeps the process from ending. Work that is cancelled before a thread begins is not done.
     """
 
     def __init__(self, most: int, name: str, *, most_waiting: int = _MOST_WAITING) -> None:
         self._most = most
         self._name = name
         self._most_waiting = most_waiting
-        self._begun: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
-        self._waiting: dict[Future[Any], Callable[[], Any]] = {}
+        self._given: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
         self._lock = threading.Lock()
+        self._unfinished = 0
         self._threads = 0
-        self._free = 0
 
     def give(self, work: Callable[[], _T]) -> Future[_T] | None:
         """What will come of the work; None if too much waits already."""
         task: Future[_T] = Future()
         with self._lock:
-            if self._free > 0:
-                self._free -= 1
-                self._begun.put((task, work))
-            elif self._threads < self._most:
-                threading.Thread(target=self._run, name=self._name, daemon=True).start()
-                self._threads += 1
-                self._begun.put((task, work))
-            elif len(self._waiting) < self._most_waiting:
-                self._waiting[task] = work
-            else:
+            if self._unfinished >= self._most + self._most_waiting:
                 return None
+            self._unfinished += 1
+            self._given.put((task, work))
+            if self._threads < min(self._most, self._unfinished):
+                self._threads += 1
+                threading.Thread(target=self._run, name=self._name, daemon=True).start()
+        task.add_done_callback(self._finished)
         return task
 
-    def drop(self, task: Future[Any]) -> bool:
-        """Forget about work that nobody wants any longer; whether no thread had begun with it."""
+    def _finished(self, task: Future[Any]) -> None:
         with self._lock:
-            dropped = self._waiting.pop(task, None) is not None
-        if dropped:
-            task.cancel()
-        return dropped
+            self._unfinished -= 1
 
     def _run(self) -> None:
         while True:
             try:
-                task, work = self._begun.get(timeout=_IDLE_SECONDS)
+                task, work = self._given.get(timeout=_IDLE_SECONDS)
             except Empty:
                 with self._lock:
-                    if self._free == 0:
-                        continue  # Somebody counts on this thread: the work is on its way.
-                    self._free -= 1
-                    self._threads -= 1
-                    return
-            self._work_off(task, work)
+                    if self._given.empty():
+                        self._threads -= 1
+                        return
+                continue
+            if task.set_running_or_notify_cancel():
+                _do(task, work)
             del task, work
-
-    def _work_off(self, task: Future[Any], work: Callable[[], Any]) -> None:
-        """Do the work, and then what waits."""
-        while True:
-            _do(task, work)
-            with self._lock:
-                if not self._waiting:
-                    self._free += 1
-                    return
-                task = next(iter(self._waiting))
-                work = self._waiting.pop(task)
 
 
 def _do(task: Future[_T], work: Callable[[], _T]) -> None:
@@ -306,8 +287,7 @@ class ProfileRuntime:
         try:
             self._load_once()
             self.backend()
-            standing = self._write_queue.standing()
-            if standing.waiting or standing.held:
+            if self._write_queue.standing().waiting:
                 self._delivery_thread.ring()
         except SouvenanceError as error:
             self._failed(error)
@@ -352,11 +332,6 @@ class ProfileRuntime:
         pool = self._own_lookups if self.near else self._lookups
         return pool.give(lambda: self._answer(scope, question, patience, in_turn=True))
 
-    def give_up(self, answer: Future[Any]) -> None:
-        """Nobody wants that answer any longer."""
-        for pool in (self._own_lookups, self._lookups, self._dialectics):
-            pool.drop(answer)
-
     def ask_and_wait(
         self, scope: ConversationScope, question: Callable[[GatedMemory], _T], seconds: float
     ) -> _T:
@@ -372,7 +347,7 @@ class ProfileRuntime:
         try:
             return answer.result(seconds)
         except TooLate:
-            self._tool_calls.drop(answer)
+            answer.cancel()
             raise _silent(f"memory did not answer within {seconds:g} s") from None
         except ServerUnreachable as error:
             raise ServerUnreachable(error.detail, hint=_GO_ON) from error
@@ -403,8 +378,8 @@ class ProfileRuntime:
             raise
         took = time.monotonic() - began if gate is None else gate.slowest
         if in_turn and patience is not None and took > patience and _whom(scope) in self._answered:
-            told = f"slow: an answer took {took:.1f} s, and a turn waits {patience:.1f} s"
-            self.breaker.failed(told, late=True)
+            slow = f"slow: an answer took {took:.1f} s, and a turn waits {patience:.1f} s"
+            self.breaker.failed(slow, late=True)
         else:
             self.breaker.succeeded(in_time=in_turn)
         if len(self._answered) >= _MOST_ANSWERED:
@@ -436,16 +411,13 @@ class ProfileRuntime:
                 self._backend.close()
                 self._backend = None
 
-    def post(self, content: Content, *, held: bool = False) -> str:
+    def post(self, content: Content) -> str:
         """Queue a write, and start to deliver it; its id.
 
         Raises: StorageUnavailable.
         """
-        write_id = self._write_queue.put(lane_of(content.scope), body_of(content), held=held)
-        if held:
-            self._delivery_thread.stay()
-        else:
-            self._delivery_thread.ring()
+        write_id = self._write_queue.put(lane_of(content.scope), body_of(content))
+        self._delivery_thread.ring()
         return write_id
 
     def _carry(self, queued: QueuedWrite) -> None:
@@ -464,25 +436,13 @@ class ProfileRuntime:
         self._note_delay("")
         self.breaker.succeeded()
 
-    def _note_delay(self, told: str) -> None:
-        if told != self._delay:
-            self._delay = told
-            self._state_files.note_delay(told)
-
-    def held(self, scope: ConversationScope) -> int:
-        return self._write_queue.held(lane_of(scope))
-
-    def release(self, scope: ConversationScope) -> None:
-        """Let what is held be written; where the write queue can't be had now, it is let go when it can."""
-        try:
-            self._write_queue.release(lane_of(scope))
-        except SouvenanceError as error:
-            _log.warning("souvenance: what is held stays so for now: %s: %s", error.code, error.detail)
-        self._delivery_thread.ring()
+    def _note_delay(self, reason: str) -> None:
+        if reason != self._delay:
+            self._delay = reason
+            self._state_files.note_delay(reason)
 
     def ended(self, scope: ConversationScope) -> None:
-        """A session is over: let what is held be written, and then the work on the session begin."""
-        self.release(scope)
+        """A session is over: once all of it is written, the work on it may begin."""
         if self.near:
             self._dialectics.give(lambda: self._hurry(scope))
 

@@ -53,7 +53,6 @@ NAME = "souvenance"
 
 _FLUSH_SECONDS = 2.0
 """What a memory in this process has at the end to write what was said: nobody else may be slow there."""
-_TURN_FLUSH_SECONDS = 5.0
 _MOST_WARNINGS = 1_000
 
 _log = logging.getLogger("souvenance.hermes")
@@ -78,11 +77,11 @@ class Surroundings:
         self.state_files = state_files
         self._warned: set[str] = set()
 
-    def warn(self, told: str) -> None:
+    def warn(self, message: str) -> None:
         """Say something once, however many providers notice it."""
-        if told not in self._warned and len(self._warned) < _MOST_WARNINGS:
-            self._warned.add(told)
-            _log.warning("souvenance: %s", told)
+        if message not in self._warned and len(self._warned) < _MOST_WARNINGS:
+            self._warned.add(message)
+            _log.warning("souvenance: %s", message)
 
 
 class Provider:
@@ -161,25 +160,6 @@ class Provider:
                     "somebody is not named by the host, so nothing is remembered of them; "
                     "name the user in X-Hermes-Session-Key as user:<id>, or set pinUserPeer"
                 )
-        if self._person is not None:
-            self._settle_title()
-
-    def _settle_title(self) -> None:
-        """A session keeps the title that it began with, as far as that names it: the host gives one later."""
-        conversation = self._conversation
-        if conversation is None or self._configuration is None:
-            return
-        first = self._around.state_files(self._configuration).title(conversation.session_id)
-        if first is not None:
-            self._conversation = replace(conversation, session_title=first or None)
-
-    def _keep_title(self, session_id: str) -> None:
-        conversation, configuration = self._conversation, self._configured()
-        if conversation is None or conversation.gateway_session_key is not None:
-            return
-        state_files, session = self._around.state_files(configuration), session_id or conversation.session_id
-        if state_files.title(session) is None:
-            state_files.keep_title(session, conversation.session_title or "")
 
     def _runtime(self) -> ProfileRuntime:
         return self._around.runtime(self._configured())
@@ -198,8 +178,7 @@ class Provider:
             )
             return None
         if session_id not in ("", conversation.session_id):
-            title = self._around.state_files(configuration).title(session_id)
-            conversation = replace(conversation, session_id=session_id, session_title=title or None)
+            conversation = replace(conversation, session_id=session_id)
         name = session_name(configuration, conversation, person, session_id=conversation.session_id)
         return ConversationScope(
             workspace=configuration.workspace,
@@ -215,10 +194,10 @@ class Provider:
 
     def _scope_of(self, author: Any, session_id: str) -> ConversationScope | None:
         """The scope of a turn whose author the host names: one who shares the chat, or no human."""
-        conversation, told = self._conversation, author if isinstance(author, Mapping) else {}
-        if told.get("is_bot") or conversation is None or not self._remembers:
+        conversation, named = self._conversation, author if isinstance(author, Mapping) else {}
+        if named.get("is_bot") or conversation is None or not self._remembers:
             return None
-        name = str(told.get("id") or "").strip()
+        name = str(named.get("id") or "").strip()
         alone = conversation.user_id is None and conversation.platform in PERSONAL
         if not name or alone or name in (conversation.user_id, conversation.user_id_alt):
             return self._scope(session_id)
@@ -324,24 +303,17 @@ class Provider:
         if said:
             self._write(runtime, QueuedTurn(scope, said), session_id, user)
         self._bring_pages(runtime, scope)
-        if said and configuration.write_frequency == "turn":
-            runtime.flush(_TURN_FLUSH_SECONDS)
 
     def _end_turn(self) -> None:
         if self._remembers:
             self._runtime().turns.end(self._turns)
 
     def _write(self, runtime: ProfileRuntime, turn: QueuedTurn, session_id: str, user: str) -> None:
-        frequency, scope = self._configured().write_frequency, turn.scope
-        every = frequency if isinstance(frequency, int) else 0
-        write_id = runtime.post(turn, held=frequency == "session" or every > 1)
-        self._keep_title(session_id)
+        write_id = runtime.post(turn)
         if not self._over_http:
-            with self._transcript(scope, session_id) as transcript:
+            with self._transcript(turn.scope, session_id) as transcript:
                 transcript.wrote(write_id, user)
-            runtime.live(self._key(scope, session_id)).scope = scope
-        if every > 1 and runtime.held(scope) >= every:
-            runtime.release(scope)
+            runtime.live(self._key(turn.scope, session_id)).scope = turn.scope
 
     def _said(self, runtime: ProfileRuntime, peer: str, text: str) -> list[QueuedMessage]:
         now = runtime.now()
@@ -370,14 +342,14 @@ class Provider:
         said = _said_by_user(messages or ())
         places = [place for place, text in enumerate(said) if text == user]
         before = said[: places[-1] if places else -1]
-        told = bool(before) or (bool(said) and self._turn == 1)
+        listed = bool(before) or (bool(said) and self._turn == 1)
 
         def undone() -> list[str]:
             _, gone = said_and_undone(conversation.home, session_id or conversation.session_id)
             return gone
 
         with self._transcript(scope, session_id) as transcript:
-            return transcript.goes_on(before, undone, user) if told else transcript.is_over()
+            return transcript.goes_on(before, undone, user) if listed else transcript.is_over()
 
     def _notice_undone(self) -> bool:
         """Take back what was undone in chats without a later turn: a gateway does not report that."""
@@ -466,12 +438,9 @@ class Provider:
     def _move(
         self, conversation: HostConversation, scope: ConversationScope, session_id: str, reason: str | None
     ) -> None:
-        """Go on in another session of the host, which has the title of this one only if it grew from it."""
-        self._runtime().release(scope)
+        """Go on in another session of the host."""
         before = self._live(scope)
-        title = conversation.session_title if reason in ("branch", "compression") else None
-        self._conversation = replace(conversation, session_id=session_id, session_title=title)
-        self._settle_title()
+        self._conversation = replace(conversation, session_id=session_id)
         if reason == "compression":
             self._live(self._scope() or scope).continues(before)
 
@@ -482,7 +451,7 @@ class Provider:
         self._take_back(scope, gone)
 
     def on_session_end(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> None:
-        """Let go what was held back for the end, and let a model read it. The last turn may still come."""
+        """Let a model read what was said. The last turn may still come."""
         scope = self._scope()
         if scope is not None:
             self._notice_undone()
@@ -497,12 +466,11 @@ class Provider:
         runtime, configuration = self._runtime(), self._configured()
         until = time.monotonic() + configuration.patience
         self._end(scope, messages)
-        runtime.release(scope)
         latest = next((m.get("content") for m in reversed(messages) if m.get("role") == "user"), "")
         asking = self._scope_now()
-        told = "" if asking is None else self._recall(asking, self._turn).at_once(spoken(latest))
+        recalled = "" if asking is None else self._recall(asking, self._turn).at_once(spoken(latest))
         runtime.flush(max(0.0, until - time.monotonic()))
-        return told
+        return recalled
 
     def shutdown(self, **more: Any) -> None:
         """What is not written in time is in the write queue for the next process."""
@@ -513,7 +481,6 @@ class Provider:
         self._notice_undone()
         self._end(scope, ())
         runtime = self._runtime()
-        runtime.release(scope)
         runtime.flush(_FLUSH_SECONDS if runtime.near else self._configured().patience)
 
     def get_config_schema(self, **more: Any) -> list[dict[str, Any]]:
@@ -556,9 +523,9 @@ def _field(key: ProviderSetting, *, named: bool) -> dict[str, Any]:
     field: dict[str, Any] = {"key": key.name, "description": key.says, "default": key.default_value}
     if key.variable is not None:
         field |= {"env_var": key.variable} if named else {}
-        field["secret"] = key.name == "apiKey"
-    if choices := key.kind.choices:
-        field["choices"] = list(choices)
+        field["secret"] = key.secret
+    if key.choices:
+        field["choices"] = list(key.choices)
     return field
 
 
@@ -568,5 +535,4 @@ _KNOWN = (
     "user_id_alt",
     "chat_type",
     "gateway_session_key",
-    "session_title",
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -22,12 +21,10 @@ from souvenance.agents.text_budget import cut
 from souvenance.agents.transcript import clean, is_trivial
 from souvenance.domain.relayed_question import ADDED, relayed
 from souvenance.errors import SouvenanceError
-from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.configuration import LEVELS, Configuration, Level
 from souvenance.hermes.conversation import CachedConversation, Supplement, fresh
 from souvenance.hermes.host import Window, local_now
 from souvenance.hermes.profile_runtime import ProfileRuntime
-from souvenance.hermes.setting_types import LEVELS, Level
-from souvenance.patterns import pattern
 
 COLD = (
     "Who is this person? What are their preferences, goals, and working style? "
@@ -37,81 +34,16 @@ WARM = (
     "Given what's been discussed in this session so far, what context about this user is most relevant "
     "to the current conversation? Prioritize active context over biographical facts."
 )
-_AUDIT = (
-    "Check the answer below against what was really said: what is unsupported, and what is missing for the "
-    "person's message? Then answer again, complete, with what is supported only."
-)
-_RECONCILE = (
-    "Two answers about the same person are below. Where they disagree, keep what was said later or more "
-    "plainly. Write the one answer that remains, as short as it can be."
-)
 
 Ask = Callable[[str, Level], str]
+NO_LIMIT = 1_000_000_000
+"""What 0 stands for where it takes a limit away."""
 
-_MOST_PASSES = 3
 _RAISES = ((400, 2), (120, 1))
 """From how many characters on a message is worth how many levels more."""
-_STRONG = 300
-_STRONG_IF_STRUCTURED = 100
-_STRUCTURE = pattern(r"^\s*(?:#{1,6}\s|[-*•]\s|\d{1,3}[.)]\s|\*\*[^*\n]+\*\*:?\s*$)", re.MULTILINE)
 
 
-def levels(configuration: Configuration, message: str) -> tuple[Level, ...]:
-    """How hard each pass thinks. Levels that were chosen by hand are taken as they are."""
-    depth = max(1, min(configuration.dialectic_depth, _MOST_PASSES))
-    chosen = configuration.dialectic_depth_levels
-    usual = configuration.dialectic_reasoning_level
-    if chosen:
-        return (*chosen, *(usual for _ in range(depth)))[:depth]
-    first = _raised(configuration, message)
-    proportional: tuple[tuple[Level, ...], ...] = ((first,), ("minimal", first), ("minimal", first, "low"))
-    return proportional[depth - 1]
-
-
-def strong(answer: str) -> bool:
-    """Whether a first answer says enough for the other passes to be spared."""
-    text = answer.strip()
-    return len(text) > _STRONG or (len(text) > _STRONG_IF_STRUCTURED and bool(_STRUCTURE.search(text)))
-
-
-def supplement(ask: Ask, configuration: Configuration, message: str, warm: bool) -> str:
-    """What memory answers for the message; empty if it has nothing to say, or the message asks nothing.
-
-    `warm`: whether the turn has a base layer. A later pass that fails leaves the answer before it.
-
-    Raises: SouvenanceError if the first pass does.
-    """
-    message = clean(message)
-    if is_trivial(message):
-        return ""
-    answers: list[str] = []
-    for at, level in enumerate(levels(configuration, message)):
-        prompt = _prompt(answers, message, warm, configuration.dialectic_max_input_chars)
-        try:
-            answer = ask(prompt, level).strip()
-        except SouvenanceError:
-            if not answers:
-                raise
-            break
-        if answer:
-            answers.append(answer)
-        if at == 0 and strong(answer):
-            break
-    return cut(answers[-1], configuration.dialectic_max_chars) if answers else ""
-
-
-def _prompt(answers: Sequence[str], message: str, warm: bool, most: int) -> str:
-    """The question that comes after these answers, with what the person wrote."""
-    question = ((WARM if warm else COLD), _AUDIT, _RECONCILE)[len(answers)]
-    parts = [question]
-    if answers:
-        share = most // (len(answers) + 2)
-        parts += (f"Answer {at}:\n{cut(answer, share)}" for at, answer in enumerate(answers, 1))
-    fixed = cut("\n\n".join(parts), most)
-    return relayed(fixed, cut(message, most - len(fixed) - ADDED))
-
-
-def _raised(configuration: Configuration, message: str) -> Level:
+def level(configuration: Configuration, message: str) -> Level:
     """The usual level, and more for a long message, up to the cap; the cap lowers nothing."""
     usual = LEVELS.index(configuration.dialectic_reasoning_level)
     if not configuration.reasoning_heuristic:
@@ -121,6 +53,22 @@ def _raised(configuration: Configuration, message: str) -> Level:
     return LEVELS[max(usual, min(usual + more, cap))]
 
 
+def supplement(ask: Ask, configuration: Configuration, message: str, warm: bool) -> str:
+    """What memory answers for the message; empty if it has nothing to say, or the message asks nothing.
+
+    `warm`: whether the turn has a base layer. Raises: SouvenanceError.
+    """
+    message = clean(message)
+    if is_trivial(message):
+        return ""
+    most = configuration.dialectic_max_input_chars
+    question = cut(WARM if warm else COLD, most)
+    prompt = relayed(question, cut(message, most - len(question) - ADDED))
+    return cut(
+        ask(prompt, level(configuration, message)).strip(), configuration.dialectic_max_chars or NO_LIMIT
+    )
+
+
 def inject(configuration: Configuration, base: str, supplement: str, before: str = "") -> str:
     """What the host puts into the fence: nothing where memory is only for tools.
 
@@ -128,7 +76,7 @@ def inject(configuration: Configuration, base: str, supplement: str, before: str
     """
     if configuration.recall_mode == "tools":
         return ""
-    return join(base, supplement, configuration.context_tokens, before=before)
+    return join(base, supplement, configuration.context_tokens or NO_LIMIT, before=before)
 
 
 _LOADING_SECONDS = 3.0
@@ -168,20 +116,25 @@ class Recall:
         live, configuration = self._live, self._configuration
         if not self._scope.namespaces.read or not live.pace.turn(number, message, configuration).base:
             return ""
-        waits = self._waits(number)
+        waits = self._waits()
         if waits is None:
             return ""
         earlier, warm = self._earlier(number), live.known is not None
         turn = live.pace.turn(number, message, configuration)  # Once more, for it counts what was answered.
         message = self._outward(message)
         looked_up = self._look_up(message, waits.patience) if turn.refresh else None
-        known = self._base(looked_up, number, waits.base_until)
+        known = self._base(looked_up, number, waits.until)
         shown = self._window()
         base = "" if known is None else self._rendered(known, message, shown)
-        waits_on = live.supplement is not None or self._waits_on(number, known)
+        # Asked for together, the layers would keep each other waiting. By rule the second repeats what the
+        # first says, and a model takes longer than a turn usually waits: it comes with the next turn, unless
+        # the first had nothing to tell, or somebody chose to wait.
+        nothing = known is None or not (known.user.view or known.passages)
+        chosen = configuration.recall_wait is not None and not self._runtime.near
+        waits_on = live.supplement is not None or nothing or chosen
         if turn.ask and live.supplement is None and (waits_on or configuration.shows_later):
             self._ask(message, number, warm=warm)
-        supplement = self._supplement(waits.supplement_until if waits_on else 0.0) or earlier
+        supplement = self._supplement(waits.until if waits_on else 0.0) or earlier
         return inject(configuration, base, supplement, "" if shown is None else shown.injected)
 
     def at_once(self, message: str) -> str:
@@ -201,23 +154,16 @@ class Recall:
             return message
         return redact(message[: max(_MOST_ASKED, self._configuration.dialectic_max_input_chars)])
 
-    def _waits(self, number: int) -> _Waits | None:
-        """For how long the turn waits for each layer; None if there is no backend."""
-        configuration, began = self._configuration, time.monotonic()
-        base = supplement = configuration.recall_wait
-        if number <= 1 and configuration.first_turn_base_wait is not None:
-            base = configuration.first_turn_base_wait
-        if number <= 1 and configuration.first_turn_dialectic_wait is not None:
-            supplement = configuration.first_turn_dialectic_wait
-        usual = configuration.patience
-        since = self._since(usual if base is None else base, chosen=base is not None)
+    def _waits(self) -> _Waits | None:
+        """For how long the turn waits for its layers; None if there is no backend."""
+        chosen, began = self._configuration.recall_wait, time.monotonic()
+        since = self._since(self._configuration.patience, chosen=chosen is not None)
         if since is None:
             return None
-        at_least = began + _LOADING_SECONDS if self._runtime.cold(self._scope) else 0.0
-        base_until, supplement_until = (
-            max(since + usual, at_least) if wait is None else since + wait for wait in (base, supplement)
-        )
-        return _Waits(base_until - since, base_until, supplement_until)
+        until = since + self._configuration.patience
+        if chosen is None and self._runtime.cold(self._scope):
+            until = max(until, began + _LOADING_SECONDS)
+        return _Waits(until - since, until)
 
     def _since(self, wait: float, *, chosen: bool) -> float | None:
         """From when on a turn waits that long; None if the backend is not open by then.
@@ -229,19 +175,6 @@ class Recall:
             return None
         since = began if chosen else time.monotonic()
         return since if self._runtime.ready(since + wait - time.monotonic()) else None
-
-    def _waits_on(self, number: int, known: Known | None) -> bool:
-        """Whether a turn waits for the second layer, which is asked for once the first is there.
-
-        Asked for together they would keep each other waiting. By rule it repeats what the first says,
-        and a model takes longer than a turn usually waits: it comes with the next turn, unless there was
-        nothing to tell, or somebody chose to wait.
-        """
-        told = known is not None and bool(known.user.view or known.passages)
-        configuration = self._configuration
-        of_first_turn = number <= 1 and configuration.first_turn_dialectic_wait is not None
-        chosen = of_first_turn or (configuration.recall_wait is not None and not self._runtime.near)
-        return not told or chosen
 
     def _look_up(self, message: str, patience: float) -> Future[Known] | None:
         return self._runtime.ask(self._scope, lambda memory: memory.known(message), patience)
@@ -258,7 +191,7 @@ class Recall:
         """What was looked up, if it is there by then; otherwise nobody wants it any longer."""
         known = None if looked_up is None else _by(looked_up, deadline)
         if looked_up is not None and known is None:
-            self._runtime.give_up(looked_up)
+            looked_up.cancel()
         return known
 
     def _base(self, looked_up: Future[Known] | None, number: int, deadline: float) -> Known | None:
@@ -275,7 +208,7 @@ class Recall:
         asked = self._live.supplement
         if asked is not None and not fresh(asked.turn, number, self._configuration):
             self._live.supplement = None
-            self._runtime.give_up(asked.answer)
+            asked.answer.cancel()
         return self._supplement(0.0)
 
     def _supplement(self, deadline: float) -> str:
@@ -284,13 +217,13 @@ class Recall:
         asked = live.supplement
         if asked is None:
             return ""
-        told = _by(asked.answer, deadline)
-        if told is not None or _failed(asked.answer):
+        answer = _by(asked.answer, deadline)
+        if answer is not None or _failed(asked.answer):
             live.supplement = None
-        if told is None:
+        if answer is None:
             return ""
-        live.pace = live.pace.with_answer(asked.turn, found=bool(told))
-        return told
+        live.pace = live.pace.with_answer(asked.turn, found=bool(answer))
+        return answer
 
     def _rendered(self, known: Known, message: str, window: Window | None) -> str:
         """Without what the model has before it anyway."""
@@ -298,7 +231,7 @@ class Recall:
             replace(known, passages=self._out_of_sight(known.passages, window)),
             message,
             local_now(),
-            tokens=self._configuration.context_tokens,
+            tokens=self._configuration.context_tokens or NO_LIMIT,
             before="" if window is None else window.injected,
         )
 
@@ -324,11 +257,10 @@ class Recall:
 
 
 class _Waits(NamedTuple):
-    """For how long a turn waits for its base layer, and until when for each."""
+    """For how long a turn waits for a layer, and until when."""
 
     patience: float
-    base_until: float
-    supplement_until: float
+    until: float
 
 
 def _failed(task: Future[str]) -> bool:

@@ -18,8 +18,7 @@ from souvenance.domain.frame import defuse
 from souvenance.domain.representation import fitting
 from souvenance.domain.trust import of_part, quoted
 from souvenance.errors import Disabled, InvalidInput, NotFound, SouvenanceError, Unauthenticated
-from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.setting_types import LEVELS, Level
+from souvenance.hermes.configuration import LEVELS, Configuration, Level
 from souvenance.language.terms import terms
 from souvenance.patterns import pattern
 
@@ -280,8 +279,8 @@ def _context(ctx: _ToolContext, args: Mapping[str, Any]) -> _Answer:
 def _reasoning(ctx: _ToolContext, args: Mapping[str, Any]) -> _Answer:
     query = cut(_required(args, "query"), ctx.configuration.dialectic_max_input_chars)
     level = _level(ctx.configuration, args)
-    told = ctx.memory.ask(query, level, _peer(args))
-    answer = "\n".join(line for line in map(defuse, clean(told).splitlines()) if line)
+    reply = ctx.memory.ask(query, level, _peer(args))
+    answer = "\n".join(line for line in map(defuse, clean(reply).splitlines()) if line)
     if answer:
         return {"answer": ctx.within(answer, _ANSWER_TOKENS), "reasoning_level": level}
     return {

@@ -7,8 +7,6 @@ Contract, which `contracts.write_queue_contract` checks on every implementation:
   them; a lane that waits holds up no other. One process at a time delivers from a write queue.
 - A write is offered until it was taken: more than once only if the process died, or the handler
   raised, between taking and telling. Its id is the same each time, so the handler can tell.
-- Held writes, and what was put behind them in their lane, wait until the lane is released; those of
-  a process that is gone, and those older than `LONGEST_HOLD_MS`, are held no more.
 - Nothing of a write's body or lane is readable in the write queue's files, during its life or after.
 """
 
@@ -19,7 +17,6 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-LONGEST_HOLD_MS = 30 * 60 * 1000
 MOST_SET_ASIDE = 1000
 """How many of the writes set aside are kept: the newest."""
 
@@ -43,24 +40,17 @@ class WriteQueueStatus(Struct, frozen=True):
     """How many writes there are."""
 
     waiting: int = 0
-    held: int = 0
     set_aside: int = 0
     other_key: int = 0
     """How many wait that another key sealed; they can be delivered once that key is back."""
 
 
 class WriteQueue(Protocol):
-    def put(self, lane: str, body: dict[str, Any], *, held: bool = False) -> str:
+    def put(self, lane: str, body: dict[str, Any]) -> str:
         """The id of the write. The body is JSON. Raises: StorageUnavailable."""
 
-    def held(self, lane: str) -> int:
-        """How many writes of the lane are held. Raises: StorageUnavailable."""
-
-    def release(self, lane: str) -> None:
-        """Let what is held of the lane be delivered. Raises: StorageUnavailable."""
-
     def deliver(self, handler: Callable[[QueuedWrite], None]) -> bool:
-        """Offer every write that is not held, once; whether none of those is left.
+        """Offer every write once; whether none is left.
 
         If the handler raises anything but `WriteRefused`, the rest of that lane waits for another time.
         False at once if another delivers, be it a process or a thread.

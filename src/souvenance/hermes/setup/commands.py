@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 import msgspec
@@ -18,25 +18,19 @@ import msgspec
 from souvenance.errors import InvalidInput
 from souvenance.hermes.config_files import read_configuration, root_of, write_setting
 from souvenance.hermes.config_reader import Complaint, block_of
-from souvenance.hermes.configuration import Configuration, RecallMode, taken
+from souvenance.hermes.configuration import Configuration, known, taken
 from souvenance.hermes.identity import agent_peer
 from souvenance.hermes.oauth_tokens import OAuthGrant
 from souvenance.hermes.setup import wizard
 from souvenance.hermes.setup.console import (
-    IDENTITIES,
-    NOTHING,
-    PRESETS,
     Abandoned,
     Carried,
     Carry,
-    Mapped,
     Terminal,
     address,
     alias,
-    flags_of,
     left_behind,
     owner_of,
-    prefix,
     shown,
 )
 from souvenance.hermes.setup.install import install as place
@@ -54,7 +48,6 @@ from souvenance.hermes.setup.profiles import sync as synced
 from souvenance.hermes.setup.status import Inspect, lines, report
 from souvenance.hermes.sign_in import profile as signin
 
-_RECALL_MODES = get_args(RecallMode)
 _HOW: Mapping[str | None, signin.How] = {"browser": "browser", "device": "code"}
 Inspector = Callable[[Configuration], tuple[str, str]]
 """The server whose pages show the memory, and a link that signs in there once. Raises: SouvenanceError."""
@@ -97,9 +90,9 @@ class CommandContext:
 
     def show(self, answer: Any, text: Iterable[str]) -> None:
         """Print an answer, and end quietly if nobody reads any more."""
-        told = msgspec.json.encode(answer, enc_hook=str).decode() if self.json else "\n".join(text)
+        printed = msgspec.json.encode(answer, enc_hook=str).decode() if self.json else "\n".join(text)
         try:
-            click.echo(told)
+            click.echo(printed)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise click.exceptions.Exit(0) from None
@@ -158,7 +151,7 @@ def hermes_group(
         settle(ctx, command_context)
 
     hermes.params.extend(common_options())
-    everyday = (status, open_, enable, disable, mode, peer, tokens, map_, sync)
+    everyday = (status, open_, enable, disable, set_, peer, map_, sync)
     for command in (install, setup, login, logout, *everyday):
         hermes.add_command(command)
     return hermes
@@ -212,9 +205,7 @@ def _chosen(profile: Profile) -> str:
 @click.option("--login", "sign_in", type=click.Choice(["browser", "device"]), help="Sign in to the server.")
 @click.option("--peer", metavar="NAME", help="Your name.")
 @click.option("--ai", metavar="NAME", help="The agent's name.")
-@click.option("--identity", type=click.Choice(IDENTITIES), help="Who talks to this gateway.")
 @click.option("--alias", "alias_", metavar="ID[=PEER]", multiple=True, help="Whose id that is; repeatable.")
-@click.option("--prefix", "prefix_", metavar="TEXT", help="What the names of strangers begin with.")
 @click.option("--set", "set_", metavar="NAME=VALUE", multiple=True, help="Any setting; repeatable.")
 @click.option(
     "--host-model/--no-host-model", default=None, help="Let Hermes' own model read finished conversations."
@@ -247,21 +238,21 @@ def _given(command_context: CommandContext, options: Mapping[str, Any]) -> wizar
     settings = {
         name: taken(name, options[option]) for option, name in names.items() if options[option] is not None
     }
-    settings |= map(_setting, options["set_"])
-    owner = settings.get("peerName") or command_context.configuration().peer_name or ""
-    if not owner and any("=" not in one for one in options["alias_"]):
-        raise InvalidInput("--alias ID needs to know your name", hint="Give --peer too, or --alias ID=PEER.")
+    settings |= {name: taken(name, value) for name, value in map(_setting, options["set_"])}
+    if options["alias_"]:
+        now = command_context.configuration()
+        owner = settings.get("peerName") or now.peer_name or ""
+        if not owner and any("=" not in one for one in options["alias_"]):
+            hint = "Give --peer too, or --alias ID=PEER."
+            raise InvalidInput("--alias ID needs to know your name", hint=hint)
+        led = dict(alias(one, owner) for one in options["alias_"])
+        settings["userPeerAliases"] = {**now.user_peer_aliases, **led}
     return wizard.WizardAnswers(
         connection=options["where"],
         url=taken("baseUrl", options["url"]) if options["url"] else None,
         api_key=_api_key(command_context, options),
         sign_in=_HOW.get(options["sign_in"]),
         settings=settings,
-        mapped=Mapped(
-            identity=options["identity"],
-            aliases=dict(alias(one, owner) for one in options["alias_"]),
-            prefix=None if options["prefix_"] is None else prefix(options["prefix_"] or NOTHING),
-        ),
     )
 
 
@@ -270,9 +261,11 @@ def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals:
         raise InvalidInput(f"{text!r} is not NAME=VALUE", hint="For example --set contextTokens=800.")
-    with suppress(ValueError):
-        return name, taken(name, json.loads(value))
-    return name, taken(name, value)
+    with suppress(ValueError, InvalidInput):
+        plain = json.loads(value)
+        taken(name, plain)
+        return name, plain
+    return name, value
 
 
 def _api_key(command_context: CommandContext, options: Mapping[str, Any]) -> str | None:
@@ -326,31 +319,22 @@ def disable(command_context: CommandContext) -> None:
     _change(command_context, {"enabled": False})
 
 
-@click.command(cls=HermesCommand)
-@click.argument("mode", required=False, type=click.Choice([*_RECALL_MODES, *PRESETS]))
+@click.command("set", cls=HermesCommand)
+@click.argument("settings", metavar="NAME[=VALUE]...", nargs=-1, required=True)
 @pass_command_context
-def mode(command_context: CommandContext, mode: str | None) -> None:
-    """Choose how memory reaches the model, or who observes whom. Without MODE, show it.
+def set_(command_context: CommandContext, settings: tuple[str, ...]) -> None:
+    """Change settings of this profile. Without a value, show them.
 
-    hybrid, context and tools are about recall; directional and unified about observation.
+    A list or an object is given in JSON. An empty value stands for the default.
     """
-    if mode is None:
-        _tell(command_context, "recallMode", "observation")
-    elif mode in PRESETS:
-        _observe(command_context, mode)
+    given = dict(_setting(one) for one in settings if "=" in one)
+    names = [known(one).name for one in settings if "=" not in one]
+    if given and names:
+        raise click.UsageError("Some have a value and some have none: change settings, or show them.")
+    if given:
+        _change(command_context, given)
     else:
-        _change(command_context, {"recallMode": mode})
-
-
-def _observe(command_context: CommandContext, mode: str) -> None:
-    """Choose the preset, and take out what is said flag by flag and would win over it."""
-    before = command_context.configuration()
-    changes: dict[str, Any] = {"observationMode": mode, "observation": None}
-    file = write_setting(before.home, before.host, changes, environment=command_context.surroundings)
-    if command_context.configuration().observation != PRESETS[mode]:
-        changes = {"observation": flags_of(PRESETS[mode])}
-        file = write_setting(before.home, before.host, changes, environment=command_context.surroundings)
-    _tell_change(command_context, before, ("observation",), file)
+        _tell(command_context, *names)
 
 
 @click.command(cls=HermesCommand)
@@ -368,10 +352,10 @@ def peer(
     along. If that is stopped midway, run the same again.
     """
     wanted = {"peerName": user, "aiPeer": ai}
-    if carry is None and carry_ai is None:
-        _choose(command_context, wanted)
-        return
     given: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
+    if not given and carry is None and carry_ai is None:
+        _tell(command_context, *wanted)
+        return
     before = command_context.configuration()
     named = replace(
         before,
@@ -392,22 +376,6 @@ def _carried(command_context: CommandContext, configuration: Configuration, old:
     return command_context.carry(configuration, old, new)
 
 
-@click.command(cls=HermesCommand)
-@click.option(
-    "--context", type=int, metavar="N", help="Tokens of memory in one turn at most; 0 for no limit."
-)
-@click.option(
-    "--dialectic",
-    type=int,
-    metavar="N",
-    help="Characters of an answer about the user at most; 0 for no limit.",
-)
-@pass_command_context
-def tokens(command_context: CommandContext, context: int | None, dialectic: int | None) -> None:
-    """Limit how much memory the model gets. Without options, show the limits."""
-    _choose(command_context, {"contextTokens": context, "dialecticMaxChars": dialectic})
-
-
 @click.command("map", cls=HermesCommand)
 @click.argument("name", required=False)
 @click.option("--remove", is_flag=True, help="Let the strategy name this directory's session again.")
@@ -418,8 +386,8 @@ def map_(command_context: CommandContext, name: str | None, remove: bool) -> Non
         raise click.UsageError("NAME and --remove exclude each other")
     before, here = command_context.configuration(), str(Path.cwd())
     if not name and not remove:
-        told = [f"{directory}: {session}" for directory, session in before.sessions.items()]
-        command_context.show({"sessions": before.sessions}, told or ["No directory has a name of its own."])
+        named = [f"{directory}: {session}" for directory, session in before.sessions.items()]
+        command_context.show({"sessions": before.sessions}, named or ["No directory has a name of its own."])
         return
     if remove and here not in before.sessions:
         command_context.show({"sessions": before.sessions}, [f"{here} has no name of its own."])
@@ -463,19 +431,10 @@ def sync(command_context: CommandContext) -> None:
 def _tell(command_context: CommandContext, *names: str, carried: Sequence[Carried] = ()) -> None:
     now = command_context.configuration()
     values = {name: now.value(name) for name in names}
-    told = [f"{name}: {shown(name, value)}" for name, value in values.items()]
+    rows = [f"{name}: {shown(name, value)}" for name, value in values.items()]
     for one in carried:
-        told.extend(one.sentences())
-    command_context.show({**values, "carried": carried} if carried else values, told)
-
-
-def _choose(command_context: CommandContext, wanted: Mapping[str, Any]) -> None:
-    """Write the settings that are given; if none is, say how they are."""
-    given = {name: value for name, value in wanted.items() if value is not None}
-    if given:
-        _change(command_context, given)
-    else:
-        _tell(command_context, *wanted)
+        rows.extend(one.sentences())
+    command_context.show({**values, "carried": carried} if carried else values, rows)
 
 
 def _change(
@@ -513,11 +472,11 @@ def _tell_change(
         yield from stays
         yield from (f"warning: {complaint}" for complaint in complaints)
 
-    told: dict[str, Any] = {name: new for name, (_, new) in values.items()}
-    told |= {"stays": stays} if stays else {}
-    told |= {"carried": carried} if carried else {}
+    changed: dict[str, Any] = {name: new for name, (_, new) in values.items()}
+    changed |= {"stays": stays} if stays else {}
+    changed |= {"carried": carried} if carried else {}
     command_context.show(
-        {"file": file, "host": before.host, **told, "complaints": list(map(str, complaints))}, text()
+        {"file": file, "host": before.host, **changed, "complaints": list(map(str, complaints))}, text()
     )
 
 

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -17,12 +17,8 @@ from souvenance.errors import InvalidInput, SouvenanceError
 from souvenance.hermes.configuration import Configuration, taken
 from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import HTTP, agent_peer, identify
-from souvenance.hermes.setting_types import NO_LIMIT
 
 _T = TypeVar("_T")
-
-NOTHING = "-"
-"""What is typed to mean nothing, where an empty answer means the default."""
 
 PRESETS = {
     "directional": Observation(),
@@ -53,10 +49,6 @@ def alias(text: str, owner: str) -> tuple[str, str]:
 def aliases(text: str, owner: str) -> dict[str, str]:
     """Several of them, separated by commas."""
     return dict(alias(part, owner) for part in text.split(",") if part.strip())
-
-
-def prefix(text: str) -> str:
-    return "" if text == NOTHING else taken("runtimePeerPrefix", text)
 
 
 def one_of(meanings: Mapping[str, _T]) -> Callable[[str], _T]:
@@ -100,23 +92,30 @@ class Terminal:
 
 
 def answered(
-    console: Terminal, question: str, default: str, read: Callable[[str], _T], *, shown: str | None = None
+    console: Terminal,
+    question: str,
+    default: str,
+    read: Callable[[str], _T],
+    *,
+    shown: str | None = None,
+    ask: Callable[[str], str] | None = None,
 ) -> _T:
     """What the answer means; an empty one is the default, one that means nothing is asked for again.
 
-    `read` turns a text into its meaning or raises SouvenanceError; `shown` is what the default is called.
+    `read` turns a text into its meaning or raises SouvenanceError; `shown` is what the default is called;
+    `ask` asks for what is not shown.
     Raises: Abandoned; SouvenanceError if nobody is there and the default means nothing.
     """
     named = default if shown is None else shown
     prompt = f"{question} [{named}]" if named else question
     while True:
-        text = console.ask(prompt).strip() if console.interactive else ""
+        text = (ask or console.ask)(prompt).strip() if console.interactive else ""
         try:
             return read(text or default)
         except SouvenanceError as error:
             if not console.interactive:
                 raise
-            console.say(f"  {error.detail}")
+            console.say(f"  {error.detail}. {error.hint}".rstrip())
 
 
 def chosen(console: Terminal, question: str, choices: Mapping[str, tuple[_T, str]], default: _T) -> _T:
@@ -157,7 +156,7 @@ def shown(name: str, value: Any) -> str:
     """The value of a setting."""
     if value is None or value == "":
         return "none"
-    if name in _LIMITS and value == NO_LIMIT:
+    if name in _LIMITS and value == 0:
         return "no limit"
     if name == "baseUrl":
         return address(value)
@@ -186,82 +185,29 @@ def size(count: int) -> str:
     return f"{amount:.1f} GB"
 
 
-Identity = Literal["just-me", "pooled", "per-user"]
-IDENTITIES: tuple[Identity, ...] = ("just-me", "pooled", "per-user")
-
-
-class Mapped(Struct, frozen=True, kw_only=True):
-    """What is already decided; None and nothing where the wizard asks."""
-
-    identity: Identity | None = None
-    aliases: Mapping[str, str] = {}
-    prefix: str | None = None
-
-    @property
-    def decided(self) -> bool:
-        return self.identity is not None or bool(self.aliases) or self.prefix is not None
-
-
-def identity_in(configuration: Configuration) -> Identity:
-    """The answer that the configuration amounts to."""
-    if configuration.pin_user_peer:
-        return "just-me"
-    return "pooled" if configuration.user_peer_aliases else "per-user"
-
-
 def ask_identity(
-    console: Terminal, now: Configuration, peer: str, platforms: Sequence[str], given: Mapped
+    console: Terminal, now: Configuration, peer: str, platforms: Sequence[str]
 ) -> dict[str, Any]:
-    """The keys that map those who write to people who are remembered; none if nobody but one can write.
+    """The settings that map those who write to people who are remembered; none where nobody can be asked, or
+    nobody but one can write.
 
     Raises: Abandoned; SouvenanceError.
     """
-    if given.decided:
-        return _decided(console, now, peer, given)
-    if not platforms:
+    if not platforms or not console.interactive:
         return {}
-    choices: dict[str, tuple[Identity, str]] = {
-        "1": ("just-me", f"just me: everyone who writes is {peer}"),
-        "2": (
-            "pooled",
-            f"me and other people: I am {peer} everywhere, everybody else is somebody of their own",
-        ),
-        "3": ("per-user", "other people: everybody, I too, is somebody of their own"),
+    choices = {
+        "1": (True, f"just me: everyone who writes is {peer}"),
+        "2": (False, "other people too: everybody is somebody of their own"),
     }
     question = f"Who talks to this gateway ({', '.join(platforms)})?"
-    choice = chosen(console, question, choices, identity_in(now))
-    if choice == "per-user" and now.pin_user_peer and _stays_pooled(console, now.peer_name or peer):
-        choice = "pooled"
-    if choice == "just-me":
+    if chosen(console, question, choices, now.pin_user_peer):
         return {"pinUserPeer": True}
-    keys: dict[str, Any] = {"pinUserPeer": False}
-    if choice == "pooled":
-        keys |= _pooled(console, now, peer, _own_ids(console, peer, platforms))
-    return {**keys, "runtimePeerPrefix": _prefix(console, now)}
-
-
-def _decided(console: Terminal, now: Configuration, peer: str, given: Mapped) -> dict[str, Any]:
-    keys: dict[str, Any] = {} if given.identity is None else {"pinUserPeer": given.identity == "just-me"}
-    if given.identity == "per-user" and now.pin_user_peer and not given.aliases:
-        _explain_unpinning(console, now.peer_name or peer)
-    if given.identity == "pooled":
-        keys |= _pooled(console, now, peer, given.aliases)
-    elif given.aliases:
-        keys["userPeerAliases"] = {**now.user_peer_aliases, **given.aliases}
-    if given.prefix is not None:
-        keys["runtimePeerPrefix"] = given.prefix
-    return keys
-
-
-def _explain_unpinning(console: Terminal, peer: str) -> None:
-    console.say(f"\nWhat was remembered so far stays with {peer}: nothing is moved.")
-    console.say("Everybody who writes through the gateway, you too, begins anew as somebody of their own,")
-    console.say(f"unless your own ids lead to {peer}.")
-
-
-def _stays_pooled(console: Terminal, peer: str) -> bool:
-    _explain_unpinning(console, peer)
-    return agreed(console, f"Let your own ids lead to {peer}", default=True)
+    if now.pin_user_peer:
+        console.say(f"\nWhat was remembered so far stays with {peer}: nothing is moved.")
+    everybody = {**now.user_peer_aliases, **_own_ids(console, peer, platforms)}
+    if peer not in everybody.values():
+        console.say(f"No id leads to {peer} yet: until one does, you too are somebody new there.")
+    return {"pinUserPeer": False, "userPeerAliases": everybody}
 
 
 def _own_ids(console: Terminal, peer: str, platforms: Sequence[str]) -> dict[str, str]:
@@ -273,22 +219,6 @@ def _own_ids(console: Terminal, peer: str, platforms: Sequence[str]) -> dict[str
     return found
 
 
-def _pooled(console: Terminal, now: Configuration, peer: str, own: Mapping[str, str]) -> dict[str, Any]:
-    everybody = {**now.user_peer_aliases, **own}
-    if peer not in everybody.values():
-        console.say(f"No id leads to {peer} yet: until one does, you too are somebody new there.")
-    return {"userPeerAliases": everybody}
-
-
-def _prefix(console: Terminal, now: Configuration) -> str:
-    return answered(
-        console,
-        f"Prefix for the names of the others, such as telegram_ ({NOTHING} for none)",
-        now.runtime_peer_prefix or NOTHING,
-        prefix,
-    )
-
-
 class Carried(Struct, frozen=True):
     """What was taken along from one name to another."""
 
@@ -296,7 +226,7 @@ class Carried(Struct, frozen=True):
     new: str
     lines: int
     waiting: int = 0
-    """How many turns, perhaps of that name, wait to be written or are held."""
+    """How many turns, perhaps of that name, wait to be written."""
 
     def sentences(self) -> Iterator[str]:
         if not self.lines:

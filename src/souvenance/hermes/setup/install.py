@@ -206,7 +206,7 @@ def reach(environment: Mapping[str, str]) -> ImportCheck:
 
 def _asked(python: Path, environment: Mapping[str, str]) -> _ProbeAnswer | None:
     try:
-        told = subprocess.run(  # noqa: S603 - the interpreter that Hermes itself runs with.
+        finished = subprocess.run(  # noqa: S603 - the interpreter that Hermes itself runs with.
             [python, "-c", _PROBE],
             cwd=os.sep,
             env=dict(environment),
@@ -214,7 +214,7 @@ def _asked(python: Path, environment: Mapping[str, str]) -> _ProbeAnswer | None:
             timeout=_PATIENCE_SECONDS,
             check=True,
         )
-        return msgspec.json.decode(told.stdout, type=settled(_ProbeAnswer))
+        return msgspec.json.decode(finished.stdout, type=settled(_ProbeAnswer))
     except (OSError, subprocess.SubprocessError, msgspec.MsgspecError):
         return None
 

@@ -179,14 +179,15 @@ def _synced(
         for name, value in (block_of(root_of(shared.file), shared.host) or {}).items()
         if find(name)
     }
-    if shared.oauth:
-        block = {name: value for name, value in block.items() if name not in ("apiKey", "oauth")}
+    signed_in = bool(block.pop("oauth", None))
+    if signed_in:
+        block.pop("apiKey", None)
     block |= {"workspace": shared.workspace, "aiPeer": profile.name, "store": str(shared.store)}
     if shared.peer_name is not None:
         block["peerName"] = shared.peer_name
     file = write_setting(default.home, host, block, environment=environment)
     after, _ = read_configuration(profile.home, environment, profile.name)
-    return Synced(profile.name, host, file, "made", signs_in=bool(shared.oauth and not after.oauth))
+    return Synced(profile.name, host, file, "made", signs_in=signed_in and not after.oauth)
 
 
 PROVIDER = ("memory", "provider")

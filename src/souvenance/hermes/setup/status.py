@@ -23,10 +23,8 @@ from souvenance.hermes.oauth_tokens import OAuthGrant
 from souvenance.hermes.setup.console import (
     PRESETS,
     SECRETS,
-    Identity,
     address,
     flags_of,
-    identity_in,
     masked,
     plain,
     shown,
@@ -101,7 +99,7 @@ def _model(choice: ModelChoice, configuration: Configuration, spent: Spent) -> s
     return f"on: Hermes' own, in the background; {today}, {more}"
 
 
-_OTHERS: Mapping[Identity, str] = {
+_OTHERS = {
     "just-me": "everyone who writes through a gateway is you",
     "pooled": "some ids lead to people who are known; everybody else is somebody of their own",
     "per-user": "everybody who writes through a gateway is somebody of their own",
@@ -135,7 +133,8 @@ class Report(Findings, frozen=True, kw_only=True):
     key: str
     model: str
     """In words."""
-    identity: Identity
+    identity: str
+    """Who those are that write through a gateway: a key of `_OTHERS`."""
     session: str | None
     """What is said in this directory belongs to; None if every run has its own."""
     settings: dict[str, Any]
@@ -177,7 +176,7 @@ def report(
         store_bytes=_bytes_in(configuration.store),
         key=_key(configuration),
         model=model,
-        identity=identity_in(configuration),
+        identity=_identity(configuration),
         session=_session(configuration, directory),
         settings=_settings(configuration),
         changed=_changed(configuration),
@@ -214,6 +213,12 @@ def _not_needed(configuration: Configuration) -> list[str]:
     root = root_of(configuration.file)
     said = {*root, *(block_of(root, configuration.host) or ())}
     return [name for name in NOT_NEEDED if name in said]
+
+
+def _identity(configuration: Configuration) -> str:
+    if configuration.pin_user_peer:
+        return "just-me"
+    return "pooled" if configuration.user_peer_aliases else "per-user"
 
 
 def _bytes_in(folder: Path) -> int | None:
@@ -312,8 +317,8 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
 
 
 def _write_queue(standing: WriteQueueStatus) -> str:
-    told = f"{standing.waiting} waiting, {standing.held} held, {standing.set_aside} set aside"
-    return f"{told}; {standing.other_key} sealed with another key" if standing.other_key else told
+    counts = f"{standing.waiting} waiting, {standing.set_aside} set aside"
+    return f"{counts}; {standing.other_key} sealed with another key" if standing.other_key else counts
 
 
 def _moment(at: float) -> str:

@@ -21,11 +21,9 @@ from souvenance.hermes.config_files import (
     write_setting,
 )
 from souvenance.hermes.config_reader import KEY_VARIABLE, Complaint
-from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configuration, taken
-from souvenance.hermes.setting_types import NO_LIMIT, peer_name
+from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configuration, peer_name, taken
 from souvenance.hermes.setup.console import (
     Abandoned,
-    Mapped,
     Terminal,
     address,
     agreed,
@@ -155,7 +153,6 @@ class WizardAnswers(Struct, frozen=True, kw_only=True):
     """How to sign in to the server; None to ask, or for a key."""
     settings: Mapping[str, Any] = {}
     """By the names of the settings."""
-    mapped: Mapped = Mapped()
 
 
 def set_up(
@@ -271,8 +268,9 @@ class _Wizard:
         )
         wanted |= {"namespaces": self.now.namespaces, **given.settings}
         wanted |= {"peerName": peer, "aiPeer": self._ai_peer(peer)}
-        platforms = gateways(self.profile, self.environment)
-        wanted |= ask_identity(self.console, self.now, peer, platforms, given.mapped)
+        if not given.settings.keys() & {"pinUserPeer", "userPeerAliases"}:
+            platforms = gateways(self.profile, self.environment)
+            wanted |= ask_identity(self.console, self.now, peer, platforms)
         if local and self.console.interactive and "hostModel" not in given.settings:
             wanted["hostModel"] = self._host_model()
         return wanted
@@ -296,7 +294,7 @@ class _Wizard:
 
     def _connection(self) -> dict[str, Any]:
         console, now, given = self.console, self.now, self.given
-        present: Connection = "embedded" if now.url is None else "server" if now.base_url else "cloud"
+        present: Connection = "embedded" if now.url is None else "cloud" if now.url == CLOUD else "server"
         where = given.connection or ("server" if given.url else None)
         if where is None:
             choices: dict[str, tuple[Connection, str]] = {
@@ -309,27 +307,18 @@ class _Wizard:
             chose = console.interactive or given.connection is not None
             key = "" if self.unused_key and chose else None
             return {"baseUrl": None, "apiKey": key, "oauth": None, "environment": None}
-        if where == "cloud":
-            return self._cloud(present)
-        present_url = now.base_url or "http://127.0.0.1:8787"
-        url = given.url or answered(
-            console, "Its URL", present_url, partial(taken, "baseUrl"), shown=address(present_url)
-        )
-        same = now if present == "server" and now.base_url == url else None
-        return {} if self._signed_in(url, same) else {"baseUrl": url, **self._api_key(same, needed=False)}
-
-    def _cloud(self, present: Connection) -> dict[str, Any]:
-        before = self.now if present == "cloud" else None
-        if self._signed_in(CLOUD, before):
+        usual = now.url if present == "server" and now.url else "http://127.0.0.1:8787"
+        url = CLOUD if where == "cloud" else given.url
+        url = url or answered(console, "Its URL", usual, partial(taken, "baseUrl"), shown=address(usual))
+        known = now.url == url and bool(now.api_key or now.oauth)
+        if self._signed_in(url, known=known):
             return {}
-        keys = self._api_key(before, needed=True, unused=self.unused_key)
-        named = self.now.environment or (self.unused_key and "apiKey" not in keys)
-        return {"baseUrl": None, "environment": "production" if named else None, **keys}
+        return {"baseUrl": url, "environment": None, **self._api_key(url, known=known)}
 
-    def _signed_in(self, url: str, before: Configuration | None) -> bool:
+    def _signed_in(self, url: str, *, known: bool) -> bool:
         """Whether somebody signed in to that server now. The sign-in is then stored.
 
-        `before` is what is configured, if it is of the same server.
+        `known`: there is a sign-in to it, or a key for it.
         Raises: Abandoned; SouvenanceError if nobody is there to choose another way.
         """
         how, keyed = self.given.sign_in, self.given.api_key is not None
@@ -337,9 +326,8 @@ class _Wizard:
             raise InvalidInput("a sign-in and a key exclude each other", hint="Give one of them.")
         if self.sign_in is None or keyed or (how is None and not self.console.interactive):
             return False
-        known = before is not None and bool(before.api_key or before.oauth)
         default: _Means = "key" if known or url != CLOUD else "browser"
-        if before is not None and before.oauth:
+        if known and self.now.oauth:
             self.console.say("\nThere is a sign-in already; Enter and Enter keep it.")
         while True:
             means: _Means = how if how else chosen(self.console, "How does it know you?", _MEANS, default)
@@ -359,43 +347,34 @@ class _Wizard:
                 self.console.say("  Signed in.")
                 return True
 
-    def _api_key(
-        self, before: Configuration | None, *, needed: bool, unused: bool = False
-    ) -> dict[str, str | None]:
-        """The key to send; nothing to keep the present one, or to use the one in the environment.
-
-        `before` is what is configured, if it is of the same server.
-        """
-        console = self.console
-        kept = unused or (before is not None and bool(before.api_key or before.oauth))
+    def _api_key(self, url: str, *, known: bool) -> dict[str, str | None]:
+        """The key to send; nothing to keep the present one, or to use the one in the environment."""
+        console, needed, unused = self.console, url == CLOUD, self.unused_key and url == CLOUD
+        none: dict[str, str | None] = {} if known or unused else {"apiKey": None, "oauth": None}
         if self.given.api_key is not None:
             return {"apiKey": self.given.api_key, "oauth": None}
         if not console.interactive:
-            if needed and not kept:
-                raise InvalidInput("Honcho's cloud needs a key", hint="Give --api-key-file or --api-key-env.")
-            return {} if kept else {"apiKey": None, "oauth": None}
-        enter = "needed" if needed else "Enter for none"
-        if kept:
-            enter = f"Enter takes {KEY_VARIABLE}" if unused else "Enter keeps the present one"
-        while True:
-            try:
-                key = taken("apiKey", console.ask_secret(f"Its key, which is not shown ({enter})"))
-            except SouvenanceError as error:
-                console.say(f"  {error.detail}")
-                continue
-            if key:
-                return {"apiKey": key, "oauth": None}
-            if kept:
-                return {}
-            if not needed:
-                return {"apiKey": None, "oauth": None}
-            console.say("  Honcho's cloud needs a key; its dashboard makes one")
+            if needed and none:
+                hint = "Give --api-key-file or --api-key-env."
+                raise InvalidInput("Honcho's cloud needs a key", hint=hint)
+            return none
+        enter = f"Enter takes {KEY_VARIABLE}" if unused else "Enter keeps the present one"
+        if none:
+            enter = "needed" if needed else "Enter for none"
+
+        def read(text: str) -> dict[str, str | None]:
+            key = taken("apiKey", text)
+            if not key and needed and none:
+                raise InvalidInput("Honcho's cloud needs a key", hint="Its dashboard makes one.")
+            return {"apiKey": key, "oauth": None} if key else none
+
+        return answered(console, f"Its key, which is not shown ({enter})", "", read, ask=console.ask_secret)
 
     def write(self, wanted: Mapping[str, Any]) -> None:
         """Write the answers that change something."""
         now, home = self.now, self.profile.home
         changes = {
-            name: 0 if value == NO_LIMIT else to_builtins(value)
+            name: to_builtins(value)
             for name, value in wanted.items()
             if now.value(name) != value or (not now.enabled and name in (*_NONE, "namespaces"))
         }

@@ -208,8 +208,8 @@ def revoke(grant: OAuthGrant) -> None:
         raise ServerUnreachable(f"the server did not revoke the sign-in: {refused}", hint="") from refused
 
 
-def _signed(endpoints: SignInEndpoints, told: Issued) -> Signed:
-    if not told.refresh_token:
+def _signed(endpoints: SignInEndpoints, tokens: Issued) -> Signed:
+    if not tokens.refresh_token:
         raise SignInFailed("the server gave no refresh token")
-    grant = OAuthGrant.given(told, endpoints, time.time_ns() // 1_000_000)
-    return Signed(grant, told.config if isinstance(told.config, dict) else {})
+    grant = OAuthGrant.given(tokens, endpoints, time.time_ns() // 1_000_000)
+    return Signed(grant, tokens.config if isinstance(tokens.config, dict) else {})

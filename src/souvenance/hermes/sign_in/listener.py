@@ -36,7 +36,7 @@ class Listener:
     """Listens on port 8765 of this machine, or on any free port if that one is taken."""
 
     def __init__(self, port: int = PORT) -> None:
-        self._answers: queue.SimpleQueue[Mapping[str, str] | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[Mapping[str, str]] = queue.SimpleQueue()
         self._awaited: Callable[[Mapping[str, str]], bool] | None = None
         self._lock = threading.Lock()
         handler = type("_Bound", (_CallbackHandler,), {"listener": self})
@@ -57,7 +57,7 @@ class Listener:
             self._awaited = awaited
 
     def wait(self, seconds: float) -> Mapping[str, str] | None:
-        """The expected answer; None if it did not come in time, or `give_up` was called."""
+        """The expected answer; None if it did not come in time."""
         try:
             return self._answers.get(timeout=seconds)
         except queue.Empty:
@@ -73,9 +73,6 @@ class Listener:
 
     def pass_on(self, answer: Mapping[str, str]) -> None:
         self._answers.put(answer)
-
-    def give_up(self) -> None:
-        self._answers.put(None)
 
     def close(self) -> None:
         self._server.shutdown()

@@ -21,10 +21,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.errors import InvalidInput, SouvenanceError
-from souvenance.hermes.config_files import FILE, default_home, honcho_s_own, read_configuration, write_setting
+from souvenance.hermes.config_files import FILE, default_home, read_configuration, write_setting
 from souvenance.hermes.configuration import Configuration, taken
 from souvenance.hermes.host import user_home
-from souvenance.hermes.oauth_tokens import OAuthGrant, alone, endpoints_of, lock_of, plain_url
+from souvenance.hermes.oauth_tokens import OAuthGrant, alone, endpoints_of, plain_url
 from souvenance.hermes.setup.profiles import environment_of, profile_at
 from souvenance.hermes.sign_in import flows
 from souvenance.hermes.sign_in.flows import Code, Signed
@@ -166,10 +166,10 @@ def _written(
     home: Path, environment: Mapping[str, str], url: str, signed: Signed
 ) -> tuple[Path, Configuration, Configuration]:
     """The file, and what was in force before and is after."""
-    with alone(lock_of(default_home(home, environment))):
+    with alone(default_home(home, environment)):
         before = read_configuration(home, environment)[0]
         changes: dict[str, Any] = signed.grant.settings()
-        if before.base_url != url and (before.base_url or before.environment == "local" or url != CLOUD):
+        if before.url != url:
             changes["baseUrl"] = url
         chosen = consented(signed)
         if chosen.get("workspace", before.workspace) != before.workspace:
@@ -181,17 +181,9 @@ def _written(
 
 
 def release(before: Configuration, after: Configuration) -> None:
-    """Revoke a sign-in that was replaced or left, if its server can be reached.
-
-    One that stood in a file of Honcho's is left to Honcho's plugin.
-    """
+    """Revoke a sign-in that was replaced or left, if its server can be reached."""
     left, now = OAuthGrant.of(before), OAuthGrant.of(after)
-    if (
-        honcho_s_own(before)
-        or left is None
-        or not left.refresh
-        or (now is not None and now.since == left.since)
-    ):
+    if left is None or not left.refresh or (now is not None and now.since == left.since):
         return
     with contextlib.suppress(SouvenanceError):
         flows.revoke(left)
@@ -200,18 +192,14 @@ def release(before: Configuration, after: Configuration) -> None:
 def sign_out(home: Path, environment: Mapping[str, str]) -> Gone:
     """Revoke the sign-in at its server, and remove it from the configuration whether that worked or not.
 
-    One that stands in a file of Honcho's is left to Honcho's plugin, and not used here any more.
     Raises: Misconfigured, StorageUnavailable.
     """
-    with alone(lock_of(default_home(home, environment))):
+    with alone(default_home(home, environment)):
         before = read_configuration(home, environment)[0]
         if before.oauth is None:
             return Gone(False)
-        grant, theirs = OAuthGrant.of(before), honcho_s_own(before)
-        if theirs is not None:
-            trouble = f"the sign-in is Honcho's own, and stays in {theirs}"
-        else:
-            trouble = _revoked(grant, before) if grant is not None and grant.refresh else ""
+        grant = OAuthGrant.of(before)
+        trouble = _revoked(grant, before) if grant is not None and grant.refresh else ""
         file = write_setting(home, before.host, {"apiKey": None, "oauth": None}, environment=environment)
         after = read_configuration(home, environment)[0]
         inherited: dict[str, Any] = {"oauth": {}} if after.oauth else {}
@@ -241,51 +229,18 @@ _FLOW = "plugins.memory.souvenance.oauth_flow"
 State = Literal["idle", "pending", "connected", "error"]
 
 
-class _Try:
+class _Try(Struct):
     """One sign-in in the background."""
 
-    def __init__(self, home: Path, configuration: Configuration, environment: dict[str, str]) -> None:
-        self.state: State = "pending"
-        self.detail = "the sign-in waits in a browser"
-        self.url = ""
-        self._home = home
-        self._configuration = configuration
-        self._environment = environment
-        self._listener = _listener()
-        self._given_up = False
+    state: State = "pending"
+    detail: str = "the sign-in waits in a browser"
+    url: str = ""
+    """The page to sign in at, while the sign-in waits for it."""
 
-    def begin(self, open_url: Callable[[str], object]) -> None:
-        """Start the sign-in in a thread. Raises: InvalidInput if there is no server."""
-        try:
-            server = server_of(self._configuration)
-        except SouvenanceError:
-            self._listener.close()
-            raise
-        threading.Thread(
-            target=self._run, args=(server, open_url), name="souvenance-connect", daemon=True
-        ).start()
-
-    def give_up(self) -> None:
-        self._given_up = True
-        self._listener.give_up()
-
-    def _run(self, server: str, open_url: Callable[[str], object]) -> None:
-        def show(page: str) -> None:
-            self.url = page
-            open_url(page)
-
-        try:
-            with self._listener:
-                endpoints = endpoints_of(server)
-                told = shown(self._configuration, self._environment, SOURCE)
-                signed = flows.by_browser(endpoints, self._listener, show, **told)
-            keep(self._home, self._environment, server, signed)
-            self.state, self.detail = "connected", f"signed in to {plain_url(server)}"
-        except (SouvenanceError, OSError) as error:
-            self.detail = _words(error)
-            self.state = "idle" if self._given_up else "error"
-        finally:
-            self.url = ""
+    def failed(self, error: Exception) -> None:
+        self.state, self.detail = "error", str(error)
+        if isinstance(error, SouvenanceError):
+            self.detail = f"{error.code}: {error.detail}. {error.hint}".rstrip()
 
 
 _tries: dict[Path, _Try] = {}
@@ -301,41 +256,52 @@ def start(home: Path, open_url: Callable[[str], object] | None = None) -> dict[s
         found = _tries.get(home)
         if found is None or found.state != "pending":
             environment = environment_of(profile_at(home), os.environ)
-            configuration = read_configuration(home, environment)[0]
-            _tries[home] = found = _Try(home, configuration, environment)
+            _tries[home] = found = _Try()
             try:
-                found.begin(open_url or (lambda page: open_page(page, environment)))
+                configuration = read_configuration(home, environment)[0]
+                show = open_url or (lambda page: open_page(page, environment))
+                work = (found, server_of(configuration), configuration, environment, show)
+                threading.Thread(target=_run, args=work, name="souvenance-connect", daemon=True).start()
             except (SouvenanceError, OSError) as error:
-                found.state, found.detail = "error", _words(error)
+                found.failed(error)
     return status(home)
+
+
+def _run(
+    found: _Try,
+    server: str,
+    configuration: Configuration,
+    environment: Mapping[str, str],
+    open_url: Callable[[str], object],
+) -> None:
+    def show(page: str) -> None:
+        found.url = page
+        open_url(page)
+
+    try:
+        with _listener() as listener:
+            about = shown(configuration, environment, SOURCE)
+            signed = flows.by_browser(endpoints_of(server), listener, show, **about)
+        keep(configuration.home, environment, server, signed)
+        found.state, found.detail = "connected", f"signed in to {plain_url(server)}"
+    except (SouvenanceError, OSError) as error:
+        found.failed(error)
+    finally:
+        found.url = ""
 
 
 def status(home: Path) -> dict[str, Any]:
-    """The state of the profile's sign-in, in the words of the host's shell.
-
-    `url` is the page to sign in at, while the sign-in waits for it.
-    """
-    found = _tries.get(home)
+    """The state of the profile's sign-in, in the words of the host's shell."""
+    found = _tries.get(home, _Try("idle", ""))
     configuration = read_configuration(home, environment_of(profile_at(home), os.environ))[0]
     auth = "oauth" if configuration.oauth is not None else "apikey" if configuration.api_key else None
-    state: State = "idle" if found is None or (found.state == "connected" and auth is None) else found.state
     return {
-        "state": state,
-        "detail": "" if found is None else found.detail,
+        "state": "idle" if found.state == "connected" and auth is None else found.state,
+        "detail": found.detail,
         "connected": auth is not None,
         "auth": auth,
-        "url": "" if found is None else found.url,
+        "url": found.url,
     }
-
-
-def disconnect(home: Path) -> dict[str, Any]:
-    """Give up a sign-in that is under way, and sign the profile out. Raises: SouvenanceError."""
-    with _lock:
-        found = _tries.pop(home, None)
-    if found is not None:
-        found.give_up()
-    sign_out(home, environment_of(profile_at(home), os.environ))
-    return status(home)
 
 
 def offer(home: Callable[[], Path]) -> None:
@@ -343,11 +309,4 @@ def offer(home: Callable[[], Path]) -> None:
     flow = ModuleType(_FLOW, __doc__)
     flow.start_loopback_flow_background = lambda: start(home())  # type: ignore[attr-defined]
     flow.get_flow_status = lambda: status(home())  # type: ignore[attr-defined]
-    flow.disconnect = lambda: disconnect(home())  # type: ignore[attr-defined]
     sys.modules[_FLOW] = flow
-
-
-def _words(error: Exception) -> str:
-    if isinstance(error, SouvenanceError):
-        return f"{error.code}: {error.detail}. {error.hint}".rstrip()
-    return str(error)
