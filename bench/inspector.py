@@ -328,7 +328,8 @@ def main() -> None:
     print(f"a recall in another turn without pages: {costs.alone:.2f} times as long")
     print(machine)
     if given.json:
-        report = {"pages": [one._asdict() for one in figures], "cost": costs._asdict(), "size": size._asdict()}
+        pages = [one._asdict() for one in figures]
+        report = {"pages": pages, "cost": costs._asdict(), "size": size._asdict()}
         given.json.write_text(json.dumps(report, indent=1), "utf-8")
     if not costs.holds or not all(one.holds for one in figures):
         sys.exit(1)

@@ -70,10 +70,6 @@ BESIDE_A_LINE = re.compile("SEARCH (TABLE invalidations AS )?i ")
 BY_ROOM = "PRIMARY KEY (workspace=? AND owner=? AND namespace=?"
 QUESTIONS = {
     "a walk": (lambda tx: tx.lines.walk(LineQuery(*COMPARTMENT[:2], ("work",))), [BY_ROOM]),
-    "a walk along a profile": (
-        lambda tx: tx.lines.walk(LineQuery(*COMPARTMENT[:2], ("work",), profile=True)),
-        ["lines_of_profile (workspace=? AND owner=? AND namespace=?)"],
-    ),
     "how much is stored": (
         lambda tx: tx.lines.storage(WORKSPACE, None, None),
         ["COVERING INDEX lines_by_kind (workspace=?)"],
