@@ -32,7 +32,13 @@ from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_tree import TokenAnswer
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.http.inspector.places import names_of, tokens_of, workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.places import (
+    names_of,
+    nothing,
+    tokens_of,
+    workspace_of,
+    workspaces_of,
+)
 from souvenance.surfaces.http.inspector.visit import Visit, number
 
 LAYERS = {
@@ -42,7 +48,7 @@ LAYERS = {
     "said": "what was said",
     "agent": "the agent itself",
 }
-_FOUND = 20
+_FOUND = 12
 _SIGNALS = 6
 _TOKENS, _MOST_TOKENS = 1200, 100_000
 _BEGINNING = 40
@@ -192,9 +198,10 @@ async def _tried(
     floors = sorted({setting.floor for setting in settings})
     asks = [[replace(search, floor=floor, explain=False)] for floor in floors]
     asks[0].append(search)
+    room = injection.passage_room(max(setting.tokens for setting in settings))
     all_found, *recalled = await asyncio.gather(
-        _none() if eye is visit else visit.call(SEARCH_PEER, search),
-        *(eye.look(partial(_known, asked, searches)) for searches in asks),
+        nothing() if eye is visit else visit.call(SEARCH_PEER, search),
+        *(eye.look(partial(_known, asked, room, searches)) for searches in asks),
     )
     knowns, near = [known for known, _ in recalled], [_ids(answers[0]) for _, answers in recalled]
     seen = recalled[0][1][1]
@@ -214,16 +221,12 @@ async def _tried(
     return [Ranked(one, _signal_bars(one.explanation)) for one in every], trials
 
 
-async def _none() -> None:
-    return None
-
-
 def _ids(answer: Any) -> set[str]:
     return set() if isinstance(answer, SouvenanceError) else {one.id for one in answer.messages}
 
 
 def _known(
-    asked: Question, searches: Sequence[SearchPeer], gate: Gate, credentials: Credentials
+    asked: Question, room: int, searches: Sequence[SearchPeer], gate: Gate, credentials: Credentials
 ) -> tuple[Known, list[Any]]:
     """What memory has for the message, as the agent's own code asks for it, and what these searches found."""
     scope = ConversationScope(
@@ -250,7 +253,7 @@ def _known(
         return answers[len(first) :]
 
     memory = GatedMemory(gate, scope, lambda job: credentials, capped=True, together=together)
-    return memory.known(asked.text), found
+    return memory.known(asked.text, room=room), found
 
 
 def _text(known: Known, asked: Question, setting: Setting) -> str:
