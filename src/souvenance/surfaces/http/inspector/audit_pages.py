@@ -114,8 +114,8 @@ def _saved(text: str) -> Checkpoint | None:
     if not text:
         return None
     try:
-        told = msgspec.json.decode(text, type=settled(m.CheckpointAnswer))
-        return Checkpoint(told.workspace, told.size, bytes.fromhex(told.root))
+        saved = msgspec.json.decode(text, type=settled(m.CheckpointAnswer))
+        return Checkpoint(saved.workspace, saved.size, bytes.fromhex(saved.root))
     except (msgspec.MsgspecError, ValueError):
         raise InvalidInput("this is not a checkpoint", hint="Choose a file of this page.") from None
 

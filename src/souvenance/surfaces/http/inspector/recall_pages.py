@@ -128,7 +128,6 @@ async def recall(visit: Visit) -> Response:
         "names": names,
         "tokens": tokens or [],
         "layers": LAYERS,
-        "why": WHY,
         "settings": [*settings, Setting()][:2],
         "compared": len(settings) > 1,
         "ranked": None,
@@ -139,7 +138,9 @@ async def recall(visit: Visit) -> Response:
             workspace, asked["peer"], asked["agent"], asked["session"], asked["q"], _day(asked["day"])
         )
         eye = _as_token(visit, workspace, asked, tokens or [])
-        values["ranked"], values["trials"] = await _tried(visit, eye, question, settings)
+        values["ranked"], trials = await _tried(visit, eye, question, settings)
+        reasons = {reason for trial in trials for reason in trial.left_out.values()}
+        values |= {"trials": trials, "why": {name: why for name, why in WHY.items() if name in reasons}}
     return visit.page("recall.html", **values)
 
 

@@ -117,7 +117,7 @@ def streamed(pieces: AsyncIterator[bytes], name: str, media: str) -> Response:
 
 
 def events(pieces: AsyncIterator[bytes]) -> Response:
-    """What is told as it happens."""
+    """Events, sent as they happen."""
     return StreamingResponse(pieces, 200, _HEADERS, "text/event-stream")
 
 
