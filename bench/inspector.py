@@ -44,9 +44,12 @@ import souvenance
 from chat import UNLIMITED, serving
 from honcho_chat import message
 from machine import Machine
+from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, NewMessage
+from souvenance.gate.conversation.queue import QUEUE_STATUS, QueueStatus
+from souvenance.gate.conversation.sessions import SET_MEMBERS, SetMembers
 from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.inspector.door import InspectorDoor
 
@@ -96,7 +99,10 @@ def person_of(session: int, size: Size) -> str:
 
 
 def fill(home: Path, size: Size) -> str:
-    """Store the conversations and some notes, and conclude from them; the owner's token."""
+    """Store the conversations and some notes, and conclude from them all; the owner's token.
+
+    The agent observes the people, as agents do by default, so both know what was concluded.
+    """
     installation = souvenance.open_installation(souvenance.settings_from(SETTINGS, str(home)))
     owner, began = Credentials(installation.owner_cap), datetime.now(UTC) - timedelta(days=300)
     turns = max(1, size.lines // size.sessions)
@@ -110,18 +116,19 @@ def fill(home: Path, size: Size) -> str:
             )
             for turn in range(turns)
         ]
+        talk = {"workspace_id": WORKSPACE, "session_id": f"talk-{session}"}
+        members = {person: MemberReasoning(), "assistant": MemberReasoning(observe_others=True)}
+        installation.gate.call(SET_MEMBERS, owner, SetMembers(**talk, peers=members))
         for first in range(0, turns, _BATCH):
-            asked = AddMessages(
-                workspace_id=WORKSPACE,
-                session_id=f"talk-{session}",
-                messages=said[first : first + _BATCH],
-            )
+            asked = AddMessages(**talk, messages=said[first : first + _BATCH])
             installation.gate.call(ADD_MESSAGES, owner, asked)
     for number in range(_NOTES):
         note = m.Put(text=message(number, assistant=False), namespace=("personal", "work")[number % 2])
         installation.gate.call(o.PUT, owner, note)
     with installation.working():
         installation.settle(_LONGEST_SETTLING)
+    queue = installation.gate.call(QUEUE_STATUS, owner, QueueStatus(workspace_id=WORKSPACE))
+    assert not queue.pending_work_units, f"{queue.pending_work_units} jobs still wait"
     installation.close()
     return installation.owner_cap
 
@@ -195,8 +202,8 @@ def _unpacked(answer: http.client.HTTPResponse, body: bytes) -> bytes:
 
 def running_ms(pid: int) -> float:
     """How long the threads of a process have run."""
-    told = [(task / "schedstat").read_text("ascii") for task in Path(f"/proc/{pid}/task").iterdir()]
-    return sum(int(one.split()[0]) for one in told) / 1_000_000
+    threads = [(task / "schedstat").read_text("ascii") for task in Path(f"/proc/{pid}/task").iterdir()]
+    return sum(int(one.split()[0]) for one in threads) / 1_000_000
 
 
 def measure(port: int, pid: int, token: str, size: Size, calls: int) -> list[Figure]:
@@ -321,8 +328,9 @@ def main() -> None:
     print(f"a recall in another turn without pages: {costs.alone:.2f} times as long")
     print(machine)
     if given.json:
-        told = {"pages": [one._asdict() for one in figures], "cost": costs._asdict(), "size": size._asdict()}
-        given.json.write_text(json.dumps(told, indent=1), "utf-8")
+        pages = [one._asdict() for one in figures]
+        report = {"pages": pages, "cost": costs._asdict(), "size": size._asdict()}
+        given.json.write_text(json.dumps(report, indent=1), "utf-8")
     if not costs.holds or not all(one.holds for one in figures):
         sys.exit(1)
 

@@ -70,6 +70,10 @@ BESIDE_A_LINE = re.compile("SEARCH (TABLE invalidations AS )?i ")
 BY_ROOM = "PRIMARY KEY (workspace=? AND owner=? AND namespace=?"
 QUESTIONS = {
     "a walk": (lambda tx: tx.lines.walk(LineQuery(*COMPARTMENT[:2], ("work",))), [BY_ROOM]),
+    "how much is stored": (
+        lambda tx: tx.lines.storage(WORKSPACE, None, None),
+        ["COVERING INDEX lines_by_kind (workspace=?)"],
+    ),
     "turns": (
         lambda tx: tx.lines.turns(TurnQuery(WORKSPACE, "s", 1, 9, OWNER)),
         ["lines_by_turn (workspace=? AND session=? AND turn>? AND turn<?)"],

@@ -99,6 +99,19 @@ def test_a_passkey_signs_in_and_opens_what_its_token_opens(server, named, at_nam
         assert re.search(r"<tr>.*\bann\b", log), operation
 
 
+def test_revoking_shows_the_passkeys_that_fall_first(server, named, at_name):
+    page = named(ann(server))
+    with authenticator(page):
+        add(page, at_name, "Kitchen tablet")
+    owner = named()
+    owner.goto(f"{at_name}/inspect/access?w=home")
+    owner.get_by_label("or all tokens of").fill("ann")
+    owner.get_by_role("button", name="Revoke …", exact=True).click()
+    expect(owner.get_by_role("heading", name="Revoke all tokens of ann?")).to_be_visible()
+    expect(owner.get_by_role("heading", name="Passkeys")).to_be_visible()
+    expect(owner.locator("main")).to_contain_text("Kitchen tablet signs in as ann")
+
+
 def test_revoking_the_token_ends_its_passkey_and_the_sessions_of_it(server, named, at_name):
     token = ann(server)
     page = named(token)

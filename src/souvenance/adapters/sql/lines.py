@@ -81,7 +81,7 @@ _CITE = """INSERT INTO citations (workspace, owner, namespace, id, source) VALUE
     ON CONFLICT DO NOTHING"""
 
 
-_APPEND = f"""INSERT INTO lines ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))})
+_APPEND = f"""INSERT INTO lines ({", ".join(COLUMNS)}, bytes) VALUES ({", ".join("?" * len(COLUMNS))}, ?)
     ON CONFLICT DO NOTHING"""
 _OF_COMPARTMENT = f"SELECT {READ} {FROM} WHERE l.workspace = ? AND l.owner = ? AND l.namespace = ?"
 _NEXT_NAMESPACE = """SELECT namespace FROM lines
@@ -99,7 +99,7 @@ class SqlLines:
         self._last_turns: dict[tuple[str, str | None], int] = {}
 
     def append(self, line: SealedLine) -> bool:
-        appended = self._session.run(_APPEND, row_of(line)) == 1
+        appended = self._session.run(_APPEND, (*row_of(line), len(line.sealed))) == 1
         if line.turn is not None:
             self._last_turns.pop((line.compartment.workspace, line.session), None)
         return appended
@@ -190,7 +190,7 @@ class SqlLines:
         self, workspace: str, owner: str | None, namespaces: Collection[str] | None
     ) -> list[tuple[str, str, str, int, int]]:
         where, values = condition({"workspace": workspace, "owner": owner, "namespace": namespaces})
-        sql = f"""SELECT owner, namespace, kind, count(*), CAST(sum(length(sealed)) AS BIGINT) FROM lines
+        sql = f"""SELECT owner, namespace, kind, count(*), CAST(sum(bytes) AS BIGINT) FROM lines
             WHERE {where} GROUP BY owner, namespace, kind ORDER BY owner, namespace, kind"""
         return [
             (of, space, kind, count, size) for of, space, kind, count, size in self._session.rows(sql, values)

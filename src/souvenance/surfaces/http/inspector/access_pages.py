@@ -19,6 +19,7 @@ from souvenance.surfaces.http.inspector import audit_pages
 from souvenance.surfaces.http.inspector.places import (
     home_of,
     names_of,
+    nothing,
     or_none,
     sign_ins_of,
     tokens_of,
@@ -139,7 +140,9 @@ async def preview(visit: Visit) -> Response:
         eye.ask(inspection.FACTS, inspection.Facts(workspace_id=workspace, peer=peer, observer=peer)),
         eye.ask(inspection.PERSON, inspection.AskPerson(workspace_id=workspace, peer=peer, size=5)),
         eye.ask(o.LIST, m.List(limit=5, texts="get" in asked.ops)),
-        eye.ask(inspection.PEOPLE, inspection.People(workspace_id=workspace, size=5)),
+        eye.ask(inspection.PEOPLE, inspection.People(workspace_id=workspace, size=5))
+        if eye.is_whole
+        else nothing(),
         visit.ask(inspection.PEOPLE, inspection.People(workspace_id=workspace, size=5)),
     )
     all_people = or_none(others)

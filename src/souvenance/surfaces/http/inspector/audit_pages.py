@@ -12,12 +12,12 @@ from starlette.responses import Response, StreamingResponse
 
 from souvenance.decoders import settled
 from souvenance.domain.audit import Checkpoint, verify
-from souvenance.domain.timestamps import to_datetime
+from souvenance.domain.names import ALL
 from souvenance.errors import BrokenAuditChain, Denied, InvalidInput
 from souvenance.gate import inspect_lines
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.http.inspector.audit_words import WORDS, said_of
+from souvenance.surfaces.http.inspector.audit_words import WORDS, in_words
 from souvenance.surfaces.http.inspector.places import workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, download, number
 
@@ -46,7 +46,7 @@ async def audit(visit: Visit) -> Response:
     )
     return visit.page(
         "audit.html",
-        rows=[(row, to_datetime(row.at), said_of(row)) for row in found.rows],
+        rows=[in_words(row) for row in found.rows],
         size=found.size,
         wanted=wanted,
         before=found.before,
@@ -81,7 +81,7 @@ async def verify_audit(visit: Visit) -> Response:
     fields = await visit.form()
     saved = _saved(fields.get("file", "").strip() or fields.get("checkpoint", "").strip())
     workspace = fields.get("w") or workspace_of(visit)
-    if not visit.opens_everything:
+    if not visit.is_whole or ALL not in visit.who.namespaces_allowed:
         raise Denied(
             "your token shows only a part of the log, and only the whole can be verified",
             hint="Ask whoever holds the owner's token.",
@@ -114,8 +114,8 @@ def _saved(text: str) -> Checkpoint | None:
     if not text:
         return None
     try:
-        told = msgspec.json.decode(text, type=settled(m.CheckpointAnswer))
-        return Checkpoint(told.workspace, told.size, bytes.fromhex(told.root))
+        saved = msgspec.json.decode(text, type=settled(m.CheckpointAnswer))
+        return Checkpoint(saved.workspace, saved.size, bytes.fromhex(saved.root))
     except (msgspec.MsgspecError, ValueError):
         raise InvalidInput("this is not a checkpoint", hint="Choose a file of this page.") from None
 

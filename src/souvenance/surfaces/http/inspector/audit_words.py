@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import msgspec
+from msgspec import Struct
 
 from souvenance.decoders import settled
+from souvenance.domain.names import ALL
+from souvenance.domain.timestamps import to_datetime
 from souvenance.gate.messages import AuditRow
 from souvenance.gate.tokens import MadeToken
 
@@ -61,8 +66,8 @@ WORDS = {
     "conclusions.read": "read a conclusion",
     "conclusions.delete": "forgot a conclusion",
     "inspect.people": "looked at the people",
-    "inspect.health": "looked at the health",
-    "inspect.namespaces": "looked at their namespaces",
+    "inspect.health": "checked the health",
+    "inspect.namespaces": "looked at their own namespaces",
     "inspect.facts": "read a card",
     "inspect.amend": "changed a card",
     "inspect.person": "looked at a person",
@@ -74,7 +79,7 @@ WORDS = {
     "caps.mint": "made a token",
     "caps.attenuate": "narrowed a token",
     "caps.list": "listed tokens",
-    "caps.falls": "looked what revoking would end",
+    "caps.falls": "looked at what revoking would end",
     "caps.revoke": "revoked a token",
     "caps.whoami": "showed a token",
     "keys.new": "made a key",
@@ -121,9 +126,9 @@ WORDS = {
     "work.summarise": "summarised a session",
     "work.dream": "reasoned over conclusions",
     "work.deliver": "called a webhook",
-    "storage": "looked how much is stored",
-    "health": "looked how the server is",
-    "model.use": "looked what models cost",
+    "storage": "looked at how much is stored",
+    "health": "checked the server",
+    "model.use": "looked at what models cost",
     "jobs.list": "looked at the jobs",
     "jobs.retry": "tried a job again",
     "audit.tail": "watched the audit log",
@@ -135,11 +140,40 @@ WORDS = {
 }
 """Of every operation of the gate, and of what the server records by itself."""
 
+_REFUSALS = {
+    "cap_op_mismatch": "the token does not grant it",
+    "cap_scope_mismatch": "not what the token is for",
+    "namespace_denied": "not a namespace of the token",
+    "cap_expired": "the token had expired",
+    "cap_revoked": "the token was revoked",
+    "cap_pop_invalid": "not signed with the token's key",
+}
 _OF_ONE = ("inspect.line", "memory.invalidate")
 """They name more lines than the one that they are about: its history."""
 
 
-def said_of(row: AuditRow) -> str:
+class RowInWords(Struct, frozen=True):
+    """A row of the log as pages show it."""
+
+    seq: int
+    at: datetime
+    time: str
+    who: str
+    what: str
+    where: str
+    """The namespaces; empty for all or none."""
+    refused: str
+    """Why; empty if it was allowed."""
+
+
+def in_words(row: AuditRow) -> RowInWords:
+    at = to_datetime(row.at)
+    where = "" if ALL in row.namespaces else ", ".join(row.namespaces)
+    refused = "" if row.outcome == "ok" else _REFUSALS.get(row.outcome, row.outcome.replace("_", " "))
+    return RowInWords(row.seq, at, f"{at.astimezone(UTC):%H:%M:%S}", row.actor, _what(row), where, refused)
+
+
+def _what(row: AuditRow) -> str:
     """What happened, and to whom a token was given."""
     words = WORDS.get(row.operation, row.operation)
     if row.operation in ("caps.mint", "caps.attenuate", "keys.new"):

@@ -18,7 +18,6 @@ from souvenance.agents.archives import as_json, as_markdown, export_pages, reada
 from souvenance.agents.import_memory import Ask, ImportTerms
 from souvenance.domain.archive_records import Record
 from souvenance.domain.imports import Wanted
-from souvenance.domain.names import ALL
 from souvenance.domain.names import namespace as valid_namespace
 from souvenance.domain.uploads import Upload
 from souvenance.errors import FileTooLarge, InvalidInput, SouvenanceError
@@ -105,20 +104,20 @@ class DataPages:
     async def stored(self, visit: Visit) -> Response:
         """How much is stored. To count it takes a while, so the page comes without it first."""
         workspace = workspace_of(visit)
-        owner = None if is_whole(visit) else visit.who.sub
+        owner = None if visit.is_whole else visit.who.sub
         found = await visit.ask(storage.STORAGE, storage.Storage(workspace, owner))
-        told = None if isinstance(found, SouvenanceError) else _sums(found.stored)
+        sums = None if isinstance(found, SouvenanceError) else _sums(found.stored)
         if "hx-request" in visit.request.headers:
-            return visit.page("stored.html", workspace=workspace, whole=is_whole(visit), stored=told)
-        return await self._shown(visit, counted=True, stored=told)
+            return visit.page("stored.html", workspace=workspace, whole=visit.is_whole, stored=sums)
+        return await self._shown(visit, counted=True, stored=sums)
 
     async def _shown(self, visit: Visit, **values: Any) -> Response:
         return visit.page(
             "data.html",
             workspace=workspace_of(visit),
             workspaces=await workspaces_of(visit),
-            whole=is_whole(visit),
-            owner=is_owner(visit),
+            whole=visit.is_whole,
+            owner=visit.is_owner,
             **values,
             formats=FORMATS,
             sources=SOURCES,
@@ -129,7 +128,7 @@ class DataPages:
         fields = await visit.form()
         workspace = fields.get("w") or workspace_of(visit)
         person = fields.get("person", "").strip() or None
-        if not is_whole(visit):
+        if not visit.is_whole:
             person = person or visit.who.sub
         kind = fields.get("format", "")
         if kind not in FORMATS:
@@ -267,16 +266,6 @@ async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
     with file:
         while piece := await asyncio.to_thread(file.read, _CHUNK):
             yield piece
-
-
-def is_whole(visit: Visit) -> bool:
-    """Whether the token is for everybody of its workspace; the gate decides."""
-    return ALL in visit.who.peers and visit.who.sessions is None
-
-
-def is_owner(visit: Visit) -> bool:
-    """Whether the token is the installation's own; the gate decides."""
-    return visit.who.wid == ALL and is_whole(visit)
 
 
 def _sums(stored: Iterable[storage.Stored]) -> dict[str, list[tuple[str, int, int]]]:

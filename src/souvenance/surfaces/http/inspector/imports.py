@@ -50,13 +50,13 @@ class ImportReport(Struct):
 
 
 class ImportWork(Protocol):
-    """One file on its way in. `told` hears how many of how many records are done."""
+    """One file on its way in. `progress` gets how many of how many records are done."""
 
-    def look(self, told: Callable[[int, int], None]) -> ImportReport:
+    def look(self, progress: Callable[[int, int], None]) -> ImportReport:
         """What it holds; nothing is changed. Raises: SouvenanceError."""
         ...
 
-    def take(self, told: Callable[[int, int], None]) -> ImportReport:
+    def take(self, progress: Callable[[int, int], None]) -> ImportReport:
         """Take in what is not there yet. Raises: SouvenanceError."""
         ...
 
@@ -79,14 +79,14 @@ class MemoryFile:
         self._terms = replace(terms, kind=self._reader.kind)
         self._total = 0
 
-    def look(self, told: Callable[[int, int], None]) -> ImportReport:
-        taking = Taking(self._ask, self._terms, lambda tally: told(tally.seen, 0))
+    def look(self, progress: Callable[[int, int], None]) -> ImportReport:
+        taking = Taking(self._ask, self._terms, lambda tally: progress(tally.seen, 0))
         tally = taking.look_through(self._reader.records())
         self._total = tally.seen
         return self._report(tally)
 
-    def take(self, told: Callable[[int, int], None]) -> ImportReport:
-        taking = Taking(self._ask, self._terms, lambda tally: told(tally.seen, self._total))
+    def take(self, progress: Callable[[int, int], None]) -> ImportReport:
+        taking = Taking(self._ask, self._terms, lambda tally: progress(tally.seen, self._total))
         return self._report(taking.take(self._reader.records()))
 
     def _report(self, tally: ImportTally) -> ImportReport:
@@ -105,33 +105,33 @@ class ArchiveFile:
             raise InvalidInput("that archive is a backup", hint="Restore it: souvenance restore FILE.")
         self._ask = ask
 
-    def look(self, told: Callable[[int, int], None]) -> ImportReport:
-        ArchiveImport(self._ask, self._archive, _watching(told)).check()
+    def look(self, progress: Callable[[int, int], None]) -> ImportReport:
+        ArchiveImport(self._ask, self._archive, _watching(progress)).check()
         counts = {f"{sort}s": count for sort, count in self._archive.manifest.counts.items()}
         return ImportReport(ARCHIVE, counts)
 
-    def take(self, told: Callable[[int, int], None]) -> ImportReport:
-        taken = ArchiveImport(self._ask, self._archive, _watching(told)).take()
+    def take(self, progress: Callable[[int, int], None]) -> ImportReport:
+        taken = ArchiveImport(self._ask, self._archive, _watching(progress)).take()
         return ImportReport(ARCHIVE, {"records": taken.new}, taken.same, {}, taken.conflicts)
 
 
 class _Pass:
     """One pass through an archive."""
 
-    def __init__(self, told: Callable[[int, int], None], total: int) -> None:
-        self._told = told
+    def __init__(self, progress: Callable[[int, int], None], total: int) -> None:
+        self._progress = progress
         self._total = total
         self._done = 0
 
     def update(self, n_steps: int) -> None:
         self._done += n_steps
-        self._told(self._done, self._total)
+        self._progress(self._done, self._total)
 
 
-def _watching(told: Callable[[int, int], None]) -> Callable[[str, int], AbstractContextManager[_Pass]]:
+def _watching(progress: Callable[[int, int], None]) -> Callable[[str, int], AbstractContextManager[_Pass]]:
     @contextmanager
     def watch(label: str, total: int) -> Iterator[_Pass]:
-        yield _Pass(told, total)
+        yield _Pass(progress, total)
 
     return watch
 
@@ -229,14 +229,14 @@ class Imports:
         self._threads.submit(go)
 
     def _teller(self, run: ImportRun) -> Callable[[int, int], None]:
-        def told(done: int, total: int) -> None:
+        def progress(done: int, total: int) -> None:
             run.done, run.total = done, total
             if self._stopped.is_set():
                 raise Unavailable(
                     "the server is stopping", hint="Import the file again: nothing is added twice."
                 )
 
-        return told
+        return progress
 
     def _let_go(self, run: ImportRun) -> None:
         if run.state == READY:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from starlette.responses import Response
 
-from souvenance.domain.timestamps import to_datetime
-from souvenance.errors import InvalidInput
+from souvenance.errors import InvalidInput, SouvenanceError
 from souvenance.gate import inspect_lines, inspection
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.http.inspector.audit_words import said_of
+from souvenance.surfaces.http.inspector.audit_words import in_words
 from souvenance.surfaces.http.inspector.places import (
     home_of,
     or_none,
@@ -73,7 +71,7 @@ async def line(visit: Visit) -> Response:
         workspace=workspace,
         line=found,
         own=owner == visit.who.sub and found.turn is None and found.about is None,
-        rows=_told(or_none(rows)),
+        rows=None if isinstance(rows, SouvenanceError) else [in_words(row) for row in rows.rows],
         scanned=inspect_lines.SCANNED,
         tokens=None
         if tokens is None
@@ -84,12 +82,6 @@ async def line(visit: Visit) -> Response:
         ],
         sign_ins=None if let_in is None else [one for one in let_in if reads(one, *place)],
     )
-
-
-def _told(found: Any | None) -> list[tuple[Any, Any, str]] | None:
-    if found is None:
-        return None
-    return [(row, to_datetime(row.at), said_of(row)) for row in found.rows]
 
 
 async def correct_line(visit: Visit) -> Response:

@@ -11,9 +11,14 @@ from souvenance.errors import SouvenanceError
 from souvenance.gate import inspection
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.conversation.messages import SEARCH_WORKSPACE, SearchWorkspace
+from souvenance.gate.conversation.messages import (
+    SEARCH_PEER,
+    SEARCH_WORKSPACE,
+    SearchPeer,
+    SearchWorkspace,
+)
 from souvenance.surfaces.http.inspector import line_pages, person_pages, recall_pages, session_pages
-from souvenance.surfaces.http.inspector.places import or_none
+from souvenance.surfaces.http.inspector.places import nothing, or_none
 from souvenance.surfaces.http.inspector.places import workspace_of as workspace_of
 from souvenance.surfaces.http.inspector.places import workspaces_of as workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, number
@@ -31,7 +36,7 @@ async def home(visit: Visit) -> Response:
         found = await _found(visit, workspace, query)
         return visit.page("found.html", workspace=workspace, query=query, found=found)
     people, health, workspaces = await asyncio.gather(
-        visit.ask(inspection.PEOPLE, asked),
+        visit.ask(inspection.PEOPLE, asked) if visit.is_whole else nothing(),
         visit.ask(inspection.HEALTH, inspection.AskHealth(workspace_id=workspace)),
         workspaces_of(visit),
     )
@@ -48,9 +53,11 @@ async def home(visit: Visit) -> Response:
 
 
 async def _found(visit: Visit, workspace: str, query: str) -> dict[str, Any]:
-    search = SearchWorkspace(workspace_id=workspace, query=query, limit=_FOUND)
+    own = SearchPeer(workspace_id=workspace, peer_id=visit.who.sub, query=query, limit=_FOUND)
+    everyones = SearchWorkspace(workspace_id=workspace, query=query, limit=_FOUND)
     notes, messages = await asyncio.gather(
-        visit.ask(o.GET, m.Get(query=query, k=_FOUND), workspace), visit.ask(SEARCH_WORKSPACE, search)
+        visit.ask(o.GET, m.Get(query=query, k=_FOUND), workspace),
+        visit.ask(SEARCH_WORKSPACE, everyones) if visit.is_whole else visit.ask(SEARCH_PEER, own),
     )
     return {
         "notes": [] if isinstance(notes, SouvenanceError) else [one for one in notes.lines if one.matched],

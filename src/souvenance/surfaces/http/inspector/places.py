@@ -33,9 +33,15 @@ async def workspaces_of(visit: Visit) -> list[str]:
 
 
 async def names_of(visit: Visit, workspace: str) -> list[str]:
-    """The first people of the workspace, to choose from; none if the token is for one person."""
+    """The first people of the workspace, to choose from; the token's own if it is not for everybody."""
+    if not visit.is_whole:
+        return [visit.who.sub]
     page = await visit.ask(LIST_PEERS, ListPeers(workspace_id=workspace, size=100))
     return [] if isinstance(page, SouvenanceError) else [one.id for one in page.items]
+
+
+async def nothing() -> None:
+    """In the place of what is not asked for."""
 
 
 def or_none(answer: Any | SouvenanceError) -> Any | None:

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from souvenance.agents import injection
 from souvenance.agents.conversation_scope import ConversationScope
 from souvenance.agents.gated_memory import GatedMemory
-from souvenance.agents.notes import MOST_OF_A_REMARK, search_terms
+from souvenance.agents.notes import MOST_OF_A_REMARK, AlreadyTold, search_terms
 from souvenance.agents.recalled import Known, Portrait
 from souvenance.agents.text_budget import excerpt
 from souvenance.agents.transcript import clean
@@ -32,7 +32,13 @@ from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_tree import TokenAnswer
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.http.inspector.places import names_of, tokens_of, workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.places import (
+    names_of,
+    nothing,
+    tokens_of,
+    workspace_of,
+    workspaces_of,
+)
 from souvenance.surfaces.http.inspector.visit import Visit, number
 
 LAYERS = {
@@ -42,7 +48,7 @@ LAYERS = {
     "said": "what was said",
     "agent": "the agent itself",
 }
-_FOUND = 20
+_FOUND = 12
 _SIGNALS = 6
 _TOKENS, _MOST_TOKENS = 1200, 100_000
 _BEGINNING = 40
@@ -122,7 +128,6 @@ async def recall(visit: Visit) -> Response:
         "names": names,
         "tokens": tokens or [],
         "layers": LAYERS,
-        "why": WHY,
         "settings": [*settings, Setting()][:2],
         "compared": len(settings) > 1,
         "ranked": None,
@@ -133,7 +138,9 @@ async def recall(visit: Visit) -> Response:
             workspace, asked["peer"], asked["agent"], asked["session"], asked["q"], _day(asked["day"])
         )
         eye = _as_token(visit, workspace, asked, tokens or [])
-        values["ranked"], values["trials"] = await _tried(visit, eye, question, settings)
+        values["ranked"], trials = await _tried(visit, eye, question, settings)
+        reasons = {reason for trial in trials for reason in trial.left_out.values()}
+        values |= {"trials": trials, "why": {name: why for name, why in WHY.items() if name in reasons}}
     return visit.page("recall.html", **values)
 
 
@@ -190,14 +197,18 @@ async def _tried(
         at=asked.at,
     )
     floors = sorted({setting.floor for setting in settings})
-    found, open_to, *recalled = await asyncio.gather(
-        visit.call(SEARCH_PEER, search),
-        _none() if eye is visit else eye.ask(SEARCH_PEER, search),
-        *(eye.look(partial(_known, asked, replace(search, floor=floor, explain=False))) for floor in floors),
+    asks = [[replace(search, floor=floor, explain=False)] for floor in floors]
+    asks[0].append(search)
+    room = injection.passage_room(max(setting.tokens for setting in settings))
+    all_found, *recalled = await asyncio.gather(
+        nothing() if eye is visit else visit.call(SEARCH_PEER, search),
+        *(eye.look(partial(_known, asked, room, searches)) for searches in asks),
     )
-    knowns = [known for known, _ in recalled]
-    every = found.messages
-    opened = {one.id for one in every} if eye is visit else _ids(open_to)
+    knowns, near = [known for known, _ in recalled], [_ids(answers[0]) for _, answers in recalled]
+    seen = recalled[0][1][1]
+    if eye is visit and isinstance(seen, SouvenanceError):
+        raise seen
+    every, opened = (seen if eye is visit else all_found).messages, _ids(seen)
     texts = [_text(knowns[floors.index(one.floor)], asked, one) for one in settings]
     lengths = await visit.ask(
         inspect_lines.MEASURE, inspect_lines.Measure(workspace_id=asked.workspace, texts=texts)
@@ -205,15 +216,10 @@ async def _tried(
     counts = [0] * len(texts) if isinstance(lengths, SouvenanceError) else lengths.tokens
     trials = []
     for setting, text, tokens in zip(settings, texts, counts, strict=True):
-        known = knowns[floors.index(setting.floor)]
-        near = recalled[floors.index(setting.floor)][1]
-        left_out = _left_out(asked, setting, text, known, opened, near, every)
+        at = floors.index(setting.floor)
+        left_out = _left_out(asked, setting, text, knowns[at], opened, near[at], every)
         trials.append(Trial(setting, text, tokens, left_out))
     return [Ranked(one, _signal_bars(one.explanation)) for one in every], trials
-
-
-async def _none() -> None:
-    return None
 
 
 def _ids(answer: Any) -> set[str]:
@@ -221,9 +227,9 @@ def _ids(answer: Any) -> set[str]:
 
 
 def _known(
-    asked: Question, search: SearchPeer, gate: Gate, credentials: Credentials
-) -> tuple[Known, set[str]]:
-    """What memory has for the message, as the agent's own code asks for it, and what the search found."""
+    asked: Question, room: int, searches: Sequence[SearchPeer], gate: Gate, credentials: Credentials
+) -> tuple[Known, list[Any]]:
+    """What memory has for the message, as the agent's own code asks for it, and what these searches found."""
     scope = ConversationScope(
         workspace=asked.workspace,
         session=asked.session,
@@ -232,23 +238,23 @@ def _known(
         personal=False,
         agent="looks" if asked.agent else "absent",
     )
-    near: list[set[str]] = []
+    found: list[Any] = []
 
     def changed(request: Request) -> Request:
         """The same, at that moment and with or without the floor."""
         if isinstance(request, SearchPeer):
-            return replace(request, floor=search.floor, at=asked.at)
-        return replace(request, floor=search.floor) if isinstance(request, PeerContext) else request
+            return replace(request, floor=searches[0].floor, at=asked.at)
+        return replace(request, floor=searches[0].floor) if isinstance(request, PeerContext) else request
 
     def together(credentials: Credentials, calls: Sequence[tuple[Operation, Request]]) -> list[Any]:
-        """Asks for the search with the first of the rest: both look for the same."""
-        first = [] if near else [(SEARCH_PEER, search)]
+        """Asks for the searches with the first of the rest: they look for the same."""
+        first = [] if found else [(SEARCH_PEER, one) for one in searches]
         answers = gate.call_all(credentials, [*first, *((one, changed(request)) for one, request in calls)])
-        near.extend(map(_ids, answers[: len(first)]))
+        found.extend(answers[: len(first)])
         return answers[len(first) :]
 
     memory = GatedMemory(gate, scope, lambda job: credentials, capped=True, together=together)
-    return memory.known(asked.text), near[0]
+    return memory.known(asked.text, room=room), found
 
 
 def _text(known: Known, asked: Question, setting: Setting) -> str:
@@ -276,24 +282,37 @@ def _left_out(
     every: Sequence[Any],
 ) -> dict[str, str]:
     """Why each of these messages is not in the text, by its id; empty for one that is."""
-    terms, least = search_terms(asked.text), least_shown(asked.text)
+    terms, least, said = search_terms(asked.text), least_shown(asked.text), AlreadyTold(asked.text)
     considered = "\n".join(defuse(clean(one.text)) for one in known.passages)
-    roomy = cache(lambda: _text(known, asked, replace(setting, tokens=_MOST_TOKENS)))
+    given: set[str] = set()
+
+    @cache
+    def shown() -> AlreadyTold:
+        lines = AlreadyTold()
+        for line in text.splitlines():
+            lines.take(line)
+        return lines
+
+    def distrusted(message: Any) -> bool:
+        trust = of_message(message.kind or MESSAGE, message.metadata, message.content)
+        return trust < least or trust == Trust.SUSPECT
 
     def why(message: Any) -> str:
-        beginning = defuse(excerpt(clean(message.content), terms, MOST_OF_A_REMARK))[:_BEGINNING]
-        trust = of_message(message.kind or MESSAGE, message.metadata, message.content)
-        for holds, reason in (
-            (message.session_id == asked.session, THIS_SESSION),
-            (beginning in text, GIVEN),
-            (message.id not in opened, OTHER_NAMESPACE),
-            (trust < least or trust == Trust.SUSPECT, THIRD_PARTY),
-            (setting.floor and message.id not in near, WEAK),
-            ("said" not in setting.layers, LAYER_OFF),
-        ):
-            if holds:
-                return reason
-        return BUDGET if beginning not in considered or beginning in roomy() else DUPLICATE
+        part = defuse(excerpt(clean(message.content), terms, MOST_OF_A_REMARK))
+        beginning = part[:_BEGINNING]
+        if beginning in text and message.session_id != asked.session:
+            reason = DUPLICATE if beginning in given else GIVEN
+            given.add(beginning)
+            return reason
+        reasons: dict[str, Callable[[], bool]] = {
+            THIS_SESSION: lambda: message.session_id == asked.session,
+            OTHER_NAMESPACE: lambda: message.id not in opened,
+            THIRD_PARTY: lambda: distrusted(message),
+            WEAK: lambda: setting.floor and message.id not in near,
+            LAYER_OFF: lambda: "said" not in setting.layers,
+            DUPLICATE: lambda: part in said or (beginning in considered and shown().covers(part)),
+        }
+        return next((reason for reason, holds in reasons.items() if holds()), BUDGET)
 
     return {one.id: why(one) for one in every}
 

@@ -19,7 +19,7 @@ from souvenance.domain.capability import read_unverified
 from souvenance.domain.encoding import b64, frame
 from souvenance.domain.names import ALL
 from souvenance.domain.uploads import Upload
-from souvenance.errors import BodyTooLarge, Denied, FileTooLarge, InvalidInput
+from souvenance.errors import BodyTooLarge, CapOpMismatch, Denied, FileTooLarge, InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate.gate import Gate
 from souvenance.gate.operation import Operation
@@ -117,7 +117,7 @@ def streamed(pieces: AsyncIterator[bytes], name: str, media: str) -> Response:
 
 
 def events(pieces: AsyncIterator[bytes]) -> Response:
-    """What is told as it happens."""
+    """Events, sent as they happen."""
     return StreamingResponse(pieces, 200, _HEADERS, "text/event-stream")
 
 
@@ -176,10 +176,14 @@ class Visit:
         return op in self.who.ops
 
     @property
-    def opens_everything(self) -> bool:
-        """Whether the token is for everyone, every namespace and every session of a workspace."""
-        who = self.who
-        return ALL in who.peers and ALL in who.namespaces_allowed and who.sessions is None
+    def is_whole(self) -> bool:
+        """Whether the token is for everybody of its workspace; the gate decides."""
+        return ALL in self.who.peers and self.who.sessions is None
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether the token is the installation's own; the gate decides."""
+        return self.who.wid == ALL and self.is_whole
 
     @property
     def gate(self) -> Gate:
@@ -211,7 +215,13 @@ class Visit:
         return other
 
     async def ask(self, operation: Operation, asked: m.Request, workspace: str | None = None) -> Any:
-        """What the gate answers, or why it does not: for a part that a page can do without."""
+        """What the gate answers, or why it does not: for a part that a page can do without.
+
+        What the token says it does not grant is not asked for, so that the log has no refusals of it.
+        """
+        op = operation.need.op
+        if op is not None and not self.may(op):
+            return CapOpMismatch(f"the token does not grant {op!a}")
         try:
             return await self.call(operation, asked, workspace)
         except (Denied, InvalidInput) as error:

@@ -5,22 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 from starlette.responses import Response
 
 from souvenance.domain.model_budget import DaySpent, Spent
-from souvenance.domain.names import ALL
-from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import ServerBusy, SouvenanceError
 from souvenance.gate import health, jobs
-from souvenance.gate import messages as m
 from souvenance.gate.tail import TAIL, Tail, TailAnswer
-from souvenance.surfaces.http.inspector.audit_words import WORDS as OPERATION_WORDS
-from souvenance.surfaces.http.inspector.data_pages import is_owner
-from souvenance.surfaces.http.inspector.places import workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.audit_words import in_words
+from souvenance.surfaces.http.inspector.places import nothing, or_none, workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, events, number, redirect, url
 
 _KINDS = {
@@ -60,27 +55,27 @@ class WorkPages:
 
     async def work(self, visit: Visit) -> Response:
         workspace = workspace_of(visit)
-        found, use, told, vitals, workspaces = await asyncio.gather(
-            visit.ask(jobs.JOBS, jobs.Jobs(workspace)),
-            visit.ask(health.MODEL_USE, health.AskModelUse()),
+        found, use, newest, vitals, workspaces = await asyncio.gather(
+            visit.ask(jobs.JOBS, jobs.Jobs(workspace)) if visit.is_whole else nothing(),
+            visit.ask(health.MODEL_USE, health.AskModelUse()) if visit.is_owner else nothing(),
             visit.ask(TAIL, Tail(), workspace),
-            visit.ask(health.HEALTH, health.AskHealth()),
+            visit.ask(health.HEALTH, health.AskHealth()) if visit.is_owner else nothing(),
             workspaces_of(visit),
         )
         return visit.page(
             "work.html",
             workspace=workspace,
             workspaces=workspaces,
-            jobs=_or_none(found),
+            jobs=or_none(found),
             waiting=_grouped(found.waiting) if isinstance(found, jobs.JobsAnswer) else [],
             running=_grouped(found.running, tried=-1) if isinstance(found, jobs.JobsAnswer) else [],
-            use=_or_none(use),
+            use=or_none(use),
             days=_days(use.spent) if isinstance(use, health.ModelUse) and use.spent else [],
             cost=_cost(use) if isinstance(use, health.ModelUse) else None,
-            rows=[_row(row) for row in reversed(told.rows)] if isinstance(told, TailAnswer) else None,
-            following=told.following if isinstance(told, TailAnswer) else 0,
-            vitals=_or_none(vitals),
-            owner=is_owner(visit),
+            rows=[in_words(row) for row in reversed(newest.rows)] if isinstance(newest, TailAnswer) else None,
+            following=newest.following if isinstance(newest, TailAnswer) else 0,
+            vitals=or_none(vitals),
+            owner=visit.is_owner,
             kinds=_KINDS,
             reason=_reason,
         )
@@ -147,25 +142,9 @@ def _grouped(found: Iterable[jobs.JobAnswer], tried: int = 0) -> list[JobGroup]:
     return list(groups.values())
 
 
-def _or_none(answer: Any | SouvenanceError) -> Any | None:
-    return None if isinstance(answer, SouvenanceError) else answer
-
-
 def _event(answer: TailAnswer) -> bytes:
-    rows = [_row(row) for row in answer.rows]
+    rows = [in_words(row) for row in answer.rows]
     return f"id: {answer.following}\ndata: ".encode() + msgspec.json.encode(rows) + b"\n\n"
-
-
-def _row(row: m.AuditRow) -> dict[str, Any]:
-    return {
-        "seq": row.seq,
-        "at": to_datetime(row.at),
-        "time": f"{to_datetime(row.at).astimezone(UTC):%H:%M:%S}",
-        "who": row.actor,
-        "what": OPERATION_WORDS.get(row.operation, row.operation),
-        "where": "" if ALL in row.namespaces else ", ".join(row.namespaces),
-        "outcome": row.outcome,
-    }
 
 
 def _days(spent: Spent) -> list[tuple[str, int, int]]:
@@ -193,8 +172,8 @@ def _cost(use: health.ModelUse) -> tuple[str, str] | None:
     return f"{today:.2f} {currency}".strip(), f"{most:.2f} {currency}".strip()
 
 
-def _reason(told: str) -> str:
+def _reason(recorded: str) -> str:
     """Why a job failed, in words where there are any."""
-    code, _, name = told.partition(": ")
+    code, _, name = recorded.partition(": ")
     words = _REASONS.get(code, code.replace("_", " "))
     return f"{words} ({name})" if name else words

@@ -40,7 +40,7 @@
     return { fill: path, stroke: null, clip: null, band: null, gaps: null, flags: 0 };
   };
 
-  const options = (found, width, told) => {
+  const options = (found, width, legend) => {
     const quiet = colour("--quiet");
     const line = colour("--line");
     const font = `12px ${getComputedStyle(document.body).fontFamily}`;
@@ -51,7 +51,7 @@
       height: HEIGHT,
       padding: [12, 8, 0, 0],
       cursor: { points: { show: false }, y: false, drag: { x: false, y: false } },
-      legend: { show: told || found.names.length > 1, live: true },
+      legend: { show: legend || found.names.length > 1, live: true },
       scales: {
         x: { time: false, range: [-0.5, found.labels.length - 0.5] },
         y: { range: (_, low, high) => [0, Math.max(high, 1) * 1.05] },
@@ -83,7 +83,7 @@
           fill: colour(COLOURS[at % COLOURS.length]),
           paths: bars(found.names.length),
           points: { show: false },
-          value: (_, value) => (value === null ? "–" : value.toLocaleString()),
+          value: (_, value) => (value === null ? "" : value.toLocaleString()),
         })),
       ],
     };

@@ -8,9 +8,9 @@ const TROUBLE = {
 
 async function asked(form) {
   const answer = await fetch(form.dataset.passkey, { method: "POST", body: new URLSearchParams(new FormData(form)) });
-  const told = await answer.json();
-  if (!answer.ok) throw new Error(told.trouble);
-  const options = told.publicKey;
+  const answered = await answer.json();
+  if (!answer.ok) throw new Error(answered.trouble);
+  const options = answered.publicKey;
   return options.rp
     ? navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) })
     : navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) });
@@ -32,7 +32,7 @@ async function send(form) {
 }
 
 const usable = Boolean(window.PublicKeyCredential?.parseRequestOptionsFromJSON);
-for (const told of document.querySelectorAll("[data-no-passkeys]")) told.hidden = usable;
+for (const notice of document.querySelectorAll("[data-no-passkeys]")) notice.hidden = usable;
 for (const form of document.querySelectorAll("form[data-passkey]")) {
   form.hidden = !usable;
   form.addEventListener("submit", (event) => {

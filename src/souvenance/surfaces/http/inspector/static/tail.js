@@ -23,7 +23,7 @@
     said.append(part("bdi", row.who), ` ${row.what}`);
     if (row.where) said.append(" ", part("span", `in ${row.where}`, "about"));
     made.append(time, " ", said);
-    if (row.outcome !== "ok") made.append(" ", part("span", row.outcome, "warn"));
+    if (row.refused) made.append(" ", part("span", `refused: ${row.refused}`, "warn"));
     return made;
   };
 

@@ -1,0 +1,38 @@
+"""What tests of the inspector's pages say and store, and a browser with JavaScript switched off."""
+
+from __future__ import annotations
+
+import re
+
+from processes import until
+
+OFF = {"java_script_enabled": False}
+W = "/v3/workspaces/home"
+
+
+def say(server, session, *said, workspace="home", **more):
+    """Store messages, as (who, text); their ids."""
+    messages = [{"peer_id": who, "content": text} for who, text in said]
+    path = f"/v3/workspaces/{workspace}/sessions/{session}/messages"
+    answer = server.owner.post(path, json={"messages": messages, **more})
+    assert answer.status_code == 201, answer.text
+    return [one["id"] for one in answer.json()]
+
+
+def put(server, text, namespace="personal"):
+    answer = server.owner.post("/v1/memory/put", json={"text": text, "namespace": namespace})
+    return answer.raise_for_status().json()["id"]
+
+
+def worked(server):
+    """Wait until everything that was said is read."""
+
+    def read():
+        queue = server.owner.get(f"{W}/queue/status").json()
+        return queue["completed_work_units"] == queue["total_work_units"]
+
+    until(read)
+
+
+def csrf_of(client):
+    return re.search(r'name="csrf" value="([^"]+)"', client.get("/inspect/notes").text)[1]

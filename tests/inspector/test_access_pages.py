@@ -1,0 +1,175 @@
+"""The pages about tokens, without JavaScript, and what two people see in two browsers."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from inspector.scenes import OFF, W, csrf_of, say
+from oauth.browser import Flow, fetching
+from processes import PATIENCE_SECONDS
+from souvenance.domain.names import COMMON_NAMESPACE
+
+
+def test_a_narrow_token_is_previewed_made_viewed_as_and_revoked(server, window):
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/access?w=home")
+    page.get_by_label("Whose memory").fill("ann")
+    page.get_by_label("Namespaces").fill(COMMON_NAMESPACE)
+    page.get_by_role("button", name="Preview it").click()
+    expect(page.get_by_role("heading", name="What this token would see")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("Allergy: penicillin")
+    expect(page.locator("main")).to_contain_text("Only ann.")
+    expect(page.locator("main")).to_contain_text("✗ forget")
+    page.get_by_role("button", name="Make it").click()
+    expect(page.get_by_role("textbox", name="The new token")).not_to_be_empty()
+    given = page.get_by_role("region", name="Who gave what to whom")
+    expect(given).to_contain_text("your own token")
+    expect(given.locator(".tree li", has_text="ann").first).to_contain_text(
+        "may read, list, read the profile"
+    )
+    page.get_by_role("button", name="View as this token").click()
+    expect(page.locator("header")).to_contain_text("Signed in as ann")
+    page.get_by_role("link", name="see what is known about ann").click()
+    expect(page.locator(".card")).to_contain_text("Allergy: penicillin")
+    expect(page.get_by_role("region", name="Who can read this")).to_contain_text("does not show")
+    page.goto(f"{server.url}/inspect/home/people/ben")
+    expect(page.locator("main")).to_contain_text("cap_scope_mismatch")
+    server.owner.post("/v1/caps/revoke", json={"sub": "ann"}).raise_for_status()
+    page.goto(f"{server.url}/inspect/home/people/ann")
+    expect(page.get_by_role("heading", name="What does memory know about you?")).to_be_visible()
+
+
+def test_revoking_shows_what_falls_with_it_first(server, window):
+    first = server.mint("lea", ["get", "list", "grant", "revoke"], ["personal"], wid="home")
+    answer = server.client(first).post(
+        "/v1/caps",
+        json={"sub": "lea", "ops": ["get"], "namespaces_allowed": ["personal"], "wid": "home"},
+    )
+    below = answer.raise_for_status().json()["jti"]
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/access?w=home")
+    tree = page.get_by_role("region", name="Who gave what to whom")
+    branch = tree.locator(".tree > li", has=page.get_by_text(below)).first
+    branch.get_by_role("button", name=re.compile("Revoke")).first.click()
+    expect(page.get_by_role("heading", name="Tokens 2")).to_be_visible()
+    expect(page.locator("main")).to_contain_text(below)
+    page.get_by_role("button", name="Revoke", exact=True).click()
+    expect(page.get_by_role("region", name="Who gave what to whom")).not_to_contain_text(below)
+    assert server.client(first).get("/v1/caps/whoami").status_code == 401
+
+
+class Program(Flow):
+    """A program that asks a person to let it in, who has that token."""
+
+    def __init__(self, server, token):
+        self.owner_cap = token
+        self.browser = self.program = httpx.Client(
+            base_url=server.url, trust_env=False, timeout=PATIENCE_SECONDS
+        )
+
+
+def test_revoking_shows_the_programs_that_fall_too_and_they_do(server, window):
+    rights = ["get", "list", "put", "grant", "revoke"]
+    token = server.mint("pia", rights, [COMMON_NAMESPACE], wid="home", ttl_seconds=7200)
+    program = Program(server, token)
+    with program.browser:
+        program.sign_in()
+        chosen = {"workspace": "home", "peer": "pia", "everyone": "no", "end": "3600"}
+        let_in = program.fetch(fetching(program.code(choosing=chosen))).json()
+        assert program.whoami(let_in["access_token"]).status_code == 200
+        page = window(**OFF)
+        page.goto(f"{server.url}/inspect/access?w=home")
+        expect(page.get_by_role("region", name="Programs that signed in")).to_contain_text("Hermes Agent")
+        page.get_by_label("or all tokens of").fill("pia")
+        page.get_by_role("button", name="Revoke …", exact=True).click()
+        expect(page.get_by_role("heading", name="Programs that signed in 1")).to_be_visible()
+        expect(page.locator("main")).to_contain_text("may write the memory of pia in home")
+        assert program.whoami(let_in["access_token"]).status_code == 200
+        page.get_by_role("button", name="Revoke", exact=True).click()
+        assert program.whoami(let_in["access_token"]).status_code == 401
+    expect(page.get_by_role("region", name="Programs that signed in")).to_contain_text("No program")
+
+
+def test_a_token_that_may_do_nothing_is_not_made(server, visitor):
+    client = visitor()
+    sent = {"peer": "ann", "workspace": "home", "namespaces": "default", "csrf": csrf_of(client)}
+    for path in ("preview", "tokens"):
+        answer = client.post(f"/inspect/access/{path}", data=sent)
+        assert answer.status_code == 400
+        assert "Choose what it may do" in answer.text
+
+
+def test_what_one_person_opens_is_closed_to_another(server, visitor):
+    session = say(server, "mia-own", ("mia", "My safe code is 99."))
+    server.owner.put(f"{W}/peers/mia/card", json={"peer_card": ["Safe: 99"]}).raise_for_status()
+    every = ["get", "list", "put", "forget", "invalidate", "audit", "revoke"]
+    mia, noa = (visitor(server.mint(name, every, [COMMON_NAMESPACE], wid="home")) for name in ("mia", "noa"))
+    line = f"/inspect/home/lines/mia/{session[0]}"
+    asked = {"w": "home", "peer": "mia", "q": "my safe code"}
+    for path, params in (
+        ("/inspect/home/people/mia", {}),
+        (line, {}),
+        ("/inspect/recall", asked),
+        ("/inspect/home/sessions/mia-own", {}),
+    ):
+        assert "99" in mia.get(path, params=params).text, path
+        answer = noa.get(path, params=params)
+        assert answer.status_code in (403, 404), path
+        assert "99" not in answer.text
+    csrf = csrf_of(noa)
+    for path, fields in (
+        ("/inspect/home/people/mia/card", {"before": "Safe: 99", "after": "Safe: 1"}),
+        (f"/inspect/home/sessions/mia-own/messages/{session[0]}/forget-from", {"sure": "yes"}),
+        (f"{line}/forget", {"sure": "yes"}),
+        (f"{line}/move", {"namespace": COMMON_NAMESPACE}),
+        (f"{line}/correct", {"text": "gone"}),
+    ):
+        assert noa.post(path, data={**fields, "csrf": csrf}).status_code in (403, 404), path
+    assert "99" in mia.get("/inspect/home/people/mia").text
+    rows = noa.get("/inspect/audit").text
+    assert "<bdi>mia</bdi>" not in rows
+    assert "mia" not in noa.get("/inspect/access").text
+
+
+def test_pages_ask_for_nothing_that_a_narrow_token_does_not_grant(server, visitor):
+    say(server, "nina-home", ("nina", "I live in Braga now."))
+    client = visitor(server.mint("nina", ["get", "list", "audit"], [COMMON_NAMESPACE], wid="home"))
+    for path in ("/", "/inspect/home/people/nina", "/inspect/notes", "/inspect/work", "/inspect/data/stored"):
+        assert client.get(path).status_code == 200, path
+    assert "I live in Braga now." in client.get("/", params={"q": "Braga"}).text
+    log = client.get("/inspect/audit", params={"actor": "nina", "outcome": "refused"}).text
+    assert re.findall(r"<tr><td.*refused.*</tr>", log) == []
+    assert "No row matches" in log
+
+
+def test_a_namespace_that_the_token_does_not_open_is_not_even_counted(server, visitor):
+    say(server, "olga-home", ("olga", "I like tea."))
+    say(server, "olga-secret", ("olga", "I have a secret garden."), namespace="secret")
+    client = visitor(server.mint("olga", ["get", "list"], [COMMON_NAMESPACE], wid="home"))
+    page = client.get("/inspect/home/people/olga").text
+    assert "olga-home" in page
+    assert "secret" not in page
+    assert "secret" not in client.get("/inspect/recall", params={"peer": "olga", "q": "my garden"}).text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/?w=home",
+        "/inspect/home/people/ann",
+        "/inspect/home/sessions/ann-talk",
+        "/inspect/notes",
+        "/inspect/recall?w=home&peer=ann&q=where+do+I+live",
+        "/inspect/audit",
+        "/inspect/access",
+    ],
+)
+def test_every_page_fits_a_narrow_screen(server, window, path):
+    page = window()
+    page.set_viewport_size({"width": 320, "height": 700})
+    page.goto(server.url + path)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320

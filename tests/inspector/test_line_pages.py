@@ -1,0 +1,72 @@
+"""The pages of notes and other lines, in a real browser with JavaScript switched off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from inspector.scenes import OFF, put
+from processes import run_souvenance
+
+
+def test_a_note_is_forgotten_after_a_look_and_its_receipt_is_verified(server, window, tmp_path):
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/notes?namespace=travel")
+    page.locator(".lines a").first.click()
+    page.get_by_role("button", name="Forget …").click()
+    expect(page.locator("main")).to_contain_text("window seats on long flights")
+    page.get_by_role("button", name="Forget it").click()
+    expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
+    with page.expect_download() as began:
+        page.get_by_role("button", name="Download the receipt").click()
+    receipt = Path(tmp_path / "receipt.jws")
+    began.value.save_as(receipt)
+    told = run_souvenance("audit", "verify", "--receipt", str(receipt), home=server.home)
+    assert "the log confirms the receipt" in told.stdout
+    page.goto(f"{server.url}/inspect/notes?namespace=travel")
+    expect(page.locator("main")).not_to_contain_text("window seats")
+
+
+def test_a_line_tells_its_history_its_seal_who_may_see_it_and_who_read_it(server, window):
+    line = put(server, "the door code is 4711")
+    server.mint("owner", ["get"], ["personal"], wid="default")
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/lines/{line}")
+    expect(page.get_by_role("region", name="History")).to_contain_text("It was never corrected.")
+    page.get_by_label("What is true").fill("the door code is 0815")
+    page.get_by_role("button", name="Save").click()
+    history = page.get_by_role("region", name="History")
+    expect(history.locator("li").first).to_contain_text("the door code is 4711")
+    expect(history.locator("li").last).to_contain_text("the door code is 0815")
+    expect(page.get_by_role("region", name="How it is sealed")).to_contain_text("AES-256-GCM, with key")
+    expect(page.get_by_role("region", name="Who may see it")).to_contain_text("token from owner, may read")
+    history.get_by_role("link").first.click()
+    expect(page.locator("main")).to_contain_text("This no longer holds.")
+    read = page.get_by_role("region", name="Who read it")
+    expect(read).to_contain_text("stored a line")
+    expect(read).to_contain_text("looked at a line")
+
+
+def test_a_message_has_a_page_of_its_own_too(server, window):
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/sessions/ann-health")
+    page.locator(".turns a time").click()
+    expect(page.get_by_role("heading", name="A message")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("their own words")
+    expect(page.get_by_role("button", name="Forget …")).to_be_visible()
+    expect(page.get_by_role("button", name="Move")).to_have_count(0)
+
+
+def test_a_note_moves_to_another_namespace_and_leaves_a_receipt(server, window):
+    line = put(server, "the spare key is under the pot")
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/default/lines/owner/{line}")
+    page.get_by_label("Namespace").fill("house")
+    page.get_by_role("button", name="Move").click()
+    expect(page.get_by_role("heading", name="Moved")).to_be_visible()
+    expect(page.get_by_role("button", name="Download the receipt")).to_be_visible()
+    page.get_by_role("link", name="see it there").click()
+    expect(page.locator("main")).to_contain_text("the spare key is under the pot")
+    page.goto(f"{server.url}/inspect/default/lines/owner/{line}")
+    expect(page.locator("main")).to_contain_text("there is no such line")

@@ -1,0 +1,183 @@
+"""The pages of people and sessions, in a real browser with JavaScript switched off."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from inspector.scenes import OFF, W, csrf_of, say, worked
+from processes import run_souvenance
+from souvenance.domain.names import COMMON_NAMESPACE
+
+
+def test_home_lists_people_with_what_they_said_last(server, window):
+    page = window(**OFF)
+    page.goto(f"{server.url}/?w=home")
+    names = page.locator(".people tbody th")
+    shown = names.all_inner_texts()
+    assert shown.index("ben") < shown.index("ann")
+    ann = page.locator(".people tbody tr", has_text="ann").first
+    expect(ann).to_contain_text("11 Jun 2026")
+    expect(ann.locator("td.number").first).to_have_text("4")
+    expect(ann.get_by_role("img")).to_have_accessible_name(re.compile(r"messages in the last 26 weeks"))
+
+
+def test_home_tells_the_health_in_one_row(server, window):
+    page = window(**OFF)
+    page.goto(f"{server.url}/?w=home")
+    health = page.get_by_role("region", name="Health")
+    for what in ("Store", "Search", "Embedder", "Model budget", "Jobs waiting"):
+        expect(health).to_contain_text(what)
+    expect(health).to_contain_text("no model: rules do the work")
+
+
+def test_one_search_finds_notes_and_messages_and_leads_to_the_place(server, window):
+    page = window(**OFF)
+    page.goto(f"{server.url}/?w=home")
+    page.get_by_label("Search everything").fill("penicillin")
+    page.get_by_role("button", name="Search").click()
+    hit = page.locator(".lines li", has_text="allergic to penicillin")
+    hit.get_by_role("link", name="ann-health").click()
+    expect(page.locator("li:target")).to_contain_text("allergic to penicillin")
+
+
+def test_a_workspace_with_nobody_says_what_to_do_next(server, visitor):
+    page = visitor().get("/", params={"w": "empty"}).text
+    assert "Connect an agent" in page
+    assert "write a note" in page
+
+
+def test_a_person_shows_the_card_with_the_value_that_was_replaced(server, window):
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/people/ann")
+    home = page.locator(".card > li", has_text="Home: Porto")
+    expect(home).to_contain_text("Said on 4 Mar 2026 in ann-talk")
+    expect(home).to_contain_text("Lisbon until 4 Mar 2026 → Porto")
+    home.get_by_role("link", name="ann-talk").click()
+    expect(page.locator("li:target")).to_contain_text("I live in Porto now.")
+
+
+def test_a_wrong_fact_is_corrected_and_the_others_keep_where_they_come_from(server, window):
+    say(server, "cleo-talk", ("cleo", "My name is Cleo. I'm vegetarian."))
+    worked(server)
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/people/cleo")
+    fact = page.locator(".card > li", has_text="Name: Cleo")
+    fact.get_by_text("Correct or remove").click()
+    fact.get_by_label("What is true").fill("Name: Cleo Holt")
+    fact.get_by_role("button", name="Save").click()
+    corrected = page.locator(".card > li", has_text="Name: Cleo Holt")
+    expect(corrected).to_contain_text("written by hand")
+    diet = page.locator(".card > li", has_text=re.compile("vegetarian", re.IGNORECASE))
+    expect(diet).to_contain_text("in cleo-talk")
+    say(server, "cleo-talk", ("cleo", "I'm allergic to nuts."))
+    worked(server)
+    card = server.owner.get(f"{W}/peers/cleo/card").json()["peer_card"]
+    assert "Name: Cleo Holt" in card
+    assert "Name: Cleo" not in card
+    assert any("vegetarian" in one.lower() for one in card)
+    assert "Allergy: nuts" in card
+
+
+def test_a_fact_is_removed_added_and_pinned(server, window):
+    say(server, "dora-talk", ("dora", "I'm allergic to nuts."), ("dora", "I live in Rome."))
+    worked(server)
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/people/dora")
+    nuts = page.locator(".card > li", has_text="Allergy: nuts")
+    nuts.get_by_text("Correct or remove").click()
+    nuts.get_by_label("What is true").fill("")
+    nuts.get_by_role("button", name="Save").click()
+    expect(page.locator(".card")).not_to_contain_text("nuts")
+    page.get_by_text("Add a fact").click()
+    page.get_by_label("Fact", exact=True).fill("Shoes: 42")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator(".card > li", has_text="Shoes: 42")).to_contain_text("written by hand")
+    page.locator(".card > li", has_text="Home: Rome").get_by_role("button", name="Pin").click()
+    expect(page.locator(".card > li", has_text="Home: Rome")).to_contain_text("pinned")
+    say(server, "dora-talk", ("dora", "I live in Oslo now."))
+    worked(server)
+    page.reload()
+    expect(page.locator(".card")).to_contain_text("Home: Rome")
+    expect(page.locator(".card")).not_to_contain_text("nuts")
+
+
+def test_a_change_that_comes_too_late_is_refused(server, visitor):
+    client = visitor()
+    sent = {"before": "Home: Nowhere", "after": "Home: Here", "csrf": csrf_of(client)}
+    answer = client.post("/inspect/home/people/ann/card", data=sent)
+    assert answer.status_code == 409
+    assert "changed meanwhile" in answer.text
+    empty = client.post("/inspect/home/people/ann/card", data={"after": " ", "csrf": csrf_of(client)})
+    assert empty.status_code == 400
+
+
+def test_a_person_has_a_timeline_namespaces_and_those_who_know_them(server, window):
+    say(server, "fay-talk", ("fay", "I sail a boat."), ("guide", "Good wind to you."))
+    noted = {"content": "Fay sails.", "observer_id": "guide", "observed_id": "fay", "session_id": "fay-talk"}
+    server.owner.post(f"{W}/conclusions", json={"conclusions": [noted]}).raise_for_status()
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/people/fay")
+    months = page.get_by_role("table", name="Messages by month")
+    expect(months.locator("tbody tr")).to_have_count(1)
+    expect(months.locator("tbody tr").last.locator("td")).to_have_text("1")
+    expect(page.get_by_role("region", name="Namespaces")).to_contain_text(COMMON_NAMESPACE)
+    expect(page.get_by_role("region", name="Timeline").get_by_role("link", name="fay-talk")).to_be_visible()
+    page.get_by_role("region", name="Who knows something of fay").get_by_role("link", name="guide").click()
+    expect(page.get_by_role("region", name="Conclusions")).to_contain_text("Fay sails.")
+    page.get_by_role("button", name="Forget … Fay sails.").click()
+    expect(page.locator("main")).to_contain_text("Fay sails.")
+    page.get_by_role("button", name="Forget it").click()
+    expect(page.get_by_role("region", name="Conclusions")).to_contain_text("Nothing was concluded yet")
+
+
+def test_a_token_that_reads_a_person_is_shown_there_and_ended_there(server, window):
+    server.mint("gail", ["get", "list"], [COMMON_NAMESPACE], wid="home")
+    say(server, "gail-talk", ("gail", "I like tea."))
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/people/gail")
+    readers = page.get_by_role("region", name="Who can read this")
+    expect(readers).to_contain_text("token from owner, may read, list")
+    readers.get_by_role("button", name=re.compile("End the token of gail")).click()
+    expect(page.get_by_role("heading", name="What falls", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Revoke", exact=True).click()
+    page.goto(f"{server.url}/inspect/home/people/gail")
+    expect(readers).not_to_contain_text("token from owner, may read, list")
+
+
+def test_a_session_shows_what_was_concluded_beside_each_turn_and_forgets_one(server, window):
+    first, second = say(server, "boat", ("ben", "The secret plan is a boat."), ("ben", "Tea is fine."))
+    noted = {
+        "content": "Ben plans a boat.",
+        "observer_id": "ben",
+        "observed_id": "ben",
+        "session_id": "boat",
+        "source_ids": [first],
+    }
+    server.owner.post(f"{W}/conclusions", json={"conclusions": [noted]}).raise_for_status()
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/sessions/boat")
+    turn = page.locator(f"li[id='{first}']")
+    expect(turn.get_by_role("complementary")).to_contain_text("Ben plans a boat.")
+    expect(page.locator(f"li[id='{second}']").get_by_role("complementary")).to_have_count(0)
+    turn.get_by_role("button", name="Forget …", exact=True).click()
+    expect(page.get_by_role("heading", name="Forget this message?")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("Ben plans a boat.")
+    page.get_by_role("button", name="Forget it").click()
+    expect(page.locator("main")).not_to_contain_text("secret plan")
+    expect(page.locator("main")).to_contain_text("Tea is fine.")
+
+
+def test_a_session_is_forgotten_from_a_message_on(server, window):
+    say(server, "long", *(("ben", f"Sentence number {n}.") for n in range(1, 6)))
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/sessions/long")
+    page.locator(".turns li", has_text="number 3").get_by_role("button", name="Forget from here").click()
+    expect(page.locator("main")).to_contain_text("3 messages go for good")
+    expect(page.locator("main")).to_contain_text("Sentence number 3.")
+    expect(page.locator("main")).not_to_contain_text("Sentence number 2.")
+    page.get_by_role("button", name="Forget 3 messages").click()
+    expect(page.locator(".turns > li")).to_have_count(2)
+    told = run_souvenance("doctor", home=server.home)
+    assert "never forgotten, and is not there" not in told.stdout
