@@ -13,10 +13,11 @@ from contracts.store_scenes import COMPARTMENT, IDS, OWNER, WORKSPACE, numbered
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore, SqlTransaction
 from souvenance.adapters.sql.terms import SIZE
+from souvenance.domain.audit import MAKES_TOKENS
 from souvenance.domain.directory import MEMBER, PEER
 from souvenance.domain.directory import WORKSPACE as WORKSPACE_ENTRY
 from souvenance.domain.jobs import DERIVE, REASONING, Job
-from souvenance.ports.store import LineQuery, TurnQuery, ViewQuery
+from souvenance.ports.store import LineQuery, TurnQuery, ViewQuery, WantedRows
 
 
 class ExplainingEngine:
@@ -138,6 +139,14 @@ QUESTIONS = {
     "deleting lines": (
         lambda tx: tx.lines.delete(COMPARTMENT, IDS),
         [BY_ROOM + " AND target=?)", BY_ROOM + " AND id=?)"],
+    ),
+    "rows that tell of made tokens": (
+        lambda tx: tx.audit.find(WORKSPACE, WantedRows(0, 9, operations=MAKES_TOKENS), 9),
+        [
+            "audit_of_tokens (workspace=? AND operation=? AND seq>? AND seq<?)",
+            "PRIMARY KEY (workspace=? AND seq=?)",
+            "TEMP B-TREE FOR ORDER BY",
+        ],
     ),
     "an entry": (
         lambda tx: tx.directory.entry(WORKSPACE, PEER, "ann"),

@@ -18,6 +18,9 @@ from souvenance.errors import BrokenAuditChain
 
 GENESIS = b"\0" * 32
 OK = "ok"
+MAKES_TOKENS = ("caps.mint", "caps.attenuate", "keys.new")
+"""The operations that make tokens for others to hold; those of sign-ins are listed with these. There is an
+index of their rows alone, for each row of an index costs every request that writes one."""
 
 
 class Event(Struct, frozen=True, gc=False):

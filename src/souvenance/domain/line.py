@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
@@ -114,7 +115,8 @@ class SealedLine(LinePlace, frozen=True, kw_only=True):
 
 def shared_fields(kind: type[Struct], line: Struct) -> dict[str, Any]:
     """The fields of that kind, as this line has them: what another one is made of."""
-    return {name: getattr(line, name) for name in kind.__struct_fields__}
+    names = kind.__struct_fields__
+    return dict(zip(names, map(getattr, repeat(line), names), strict=True))
 
 
 def check_line(line: Line, *, chosen_id: bool, now: int, limits: Limits) -> Line:

@@ -14,13 +14,12 @@ from __future__ import annotations
 import struct
 from array import array
 from collections.abc import Mapping
-from itertools import chain
 from operator import attrgetter
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from souvenance.domain.encoding import frame
+from souvenance.domain.encoding import Field, frame
 from souvenance.domain.line import Line, LinePlace, SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.errors import Tampered
@@ -39,8 +38,11 @@ _bound_values = attrgetter(*_BOUND)
 
 def place(line: LinePlace, epoch: int) -> bytes:
     """The associated data of a line: where it lies, and the name and value of each field that it has."""
-    told = [field for field in zip(_BOUND, _bound_values(line), strict=True) if field[1] is not None]
-    return frame("souvenance.seal.v1", DATA_CLASS, *line.compartment, epoch, *chain.from_iterable(told))
+    told: list[Field] = ["souvenance.seal.v1", DATA_CLASS, *line.compartment, epoch]
+    for name, value in zip(_BOUND, _bound_values(line), strict=True):
+        if value is not None:
+            told += name, value
+    return frame(*told)
 
 
 def key_place(compartment: Compartment, purpose: str, epoch: int) -> bytes:

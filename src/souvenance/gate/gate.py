@@ -25,7 +25,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -438,9 +437,10 @@ class Gate:
                 found = self._perform(tx, asked, request, reading)
             if found is not None:
                 return found, self._record(asked, found, lasting=False)
-        write = partial(self._write, asked, request)
-        # Beside a thread that computes, much text would keep the store three times as long.
-        outcome, row = write() if asked.together is None else self.computing(asked.chain.blocks[0].jti, write)
+        if asked.together is None:
+            outcome, row = self._write(asked, request)
+        else:  # Beside a thread that computes, much text would keep the store three times as long.
+            outcome, row = self.computing(asked.chain.blocks[0].jti, lambda: self._write(asked, request))
         if asked.operation.rings and self.wake is not None:
             self.wake.set()
         return outcome, row

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from souvenance.decoders import settled
 from souvenance.domain import ulid
+from souvenance.domain.audit import MAKES_TOKENS
 from souvenance.domain.capability import Ancestor, Extent, Revocation, Revocations
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE, Name
 from souvenance.domain.policy import Need, Reach
@@ -27,8 +28,6 @@ from souvenance.gate.sign_ins import SignInAnswer
 from souvenance.gate.tokens import MadeToken
 from souvenance.ports.store import Transaction, WantedRows
 
-MAKING = ("caps.mint", "caps.attenuate", "keys.new")
-"""The operations that make tokens for others to hold. Those of sign-ins are listed with these."""
 _MOST = 1000
 """So many of the newest are looked at."""
 _EVERYTHING = Extent(ALL, ALL, (ALL,), (ALL,), None)
@@ -144,7 +143,7 @@ def _held(authorised: AuthorisedRequest, rows: Mapping[str, _Row]) -> list[_Row]
 
 
 def _rows(tx: Transaction, log: str) -> Iterable[_Row]:
-    wanted = WantedRows(0, tx.audit.tree(log).size, operations=MAKING, allowed=True)
+    wanted = WantedRows(0, tx.audit.tree(log).size, operations=MAKES_TOKENS, allowed=True)
     for row in tx.audit.find(log, wanted, _MOST):
         event = row.event
         try:

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, ClassVar
@@ -46,6 +47,8 @@ _LOG_HEADER, _FRAME_HEADER = 32, 24
 _LONG, _TOO_LONG = 1000, 8000
 """Pages in the log from which on it is copied into the file: by a lasting writer when its work is done, and
 where there is none, by any writer as it commits."""
+LOOK_EVERY = 16
+"""How many lasting writes pass from one look at the log's length to the next."""
 
 _PRIMARY_CODE = 0xFF
 _READABLE = partial(str, encoding="utf-8", errors="replace")
@@ -75,6 +78,7 @@ class SqliteEngine:
         """Held by the one lasting writer that has the lock or is the next to have it."""
         self._entrance = threading.Lock()
         self._checkpointing = threading.Lock()
+        self._writes = count(1)
         self._idle: deque[SqliteConnection] = deque()
         with translated():
             self._writer = self._connect()
@@ -172,8 +176,9 @@ class SqliteEngine:
             raise _flush_failure(error) from error
 
     def _checkpoint(self) -> None:
-        """Copy the log into the file, if it is long and nobody does. What fails is tried again next time."""
-        if self._checkpointing.acquire(blocking=False):
+        """Copy the log into the file, if it is time to look, it is long and nobody does. What fails is tried
+        again next time."""
+        if next(self._writes) % LOOK_EVERY == 0 and self._checkpointing.acquire(blocking=False):
             try:
                 if not _is_longer(self._log, _LONG):
                     return

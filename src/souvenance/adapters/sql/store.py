@@ -22,7 +22,7 @@ from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.terms import SqlReindexing, SqlTerms
 from souvenance.decoders import settled
 from souvenance.domain import merkle
-from souvenance.domain.audit import GENESIS, OK, Event, Row, leaf_of
+from souvenance.domain.audit import GENESIS, MAKES_TOKENS, OK, Event, Row, leaf_of
 from souvenance.domain.capability import Revocation, Revoker
 from souvenance.domain.names import ALL, Compartment
 from souvenance.errors import BrokenAuditChain, Misconfigured, SchemaUnknown
@@ -212,10 +212,14 @@ _APPEND = """INSERT INTO audit
 _SELECT = "SELECT seq, at, actor, cap, operation, outcome, namespaces, lines, detail, leaf"
 _ROWS = f"{_SELECT} FROM audit WHERE workspace = ? AND seq >= ? ORDER BY seq LIMIT ?"
 _FIND = f"{_SELECT} FROM audit WHERE workspace = ? AND seq >= ? AND seq < ?"
-_FIND_OPERATION = f"""{_SELECT} FROM (SELECT workspace AS w, seq AS s FROM audit
-    WHERE workspace = ? AND seq >= ? AND seq < ? AND operation = ?) AS those
+_FIND_OPERATION = f"{_FIND} AND operation = ?"
+_FIND_MAKING = {
+    operation: f"""{_SELECT} FROM (SELECT workspace AS w, seq AS s FROM audit
+    WHERE workspace = ? AND seq >= ? AND seq < ? AND operation = '{operation}') AS those
     CROSS JOIN audit WHERE workspace = w AND seq = s"""
-"""In two steps, so that SQLite prefers the index by operation to the key."""
+    for operation in MAKES_TOKENS
+}
+"""In two steps, so that SQLite prefers the index of these operations to the key."""
 _LEAVES = "SELECT leaf FROM audit WHERE workspace = ? AND seq >= ? AND seq < ? ORDER BY seq"
 _TILES = "SELECT hash FROM audit_tiles WHERE workspace = ? AND tile >= ? AND tile < ? ORDER BY tile"
 _ADD_TILE = """INSERT INTO audit_tiles (workspace, tile, hash) VALUES (?, ?, ?)
@@ -255,7 +259,10 @@ class SqlAudit:
         place, values = (workspace, wanted.first, wanted.before), [value for _, value in given]
         asked: list[tuple[str, tuple[object, ...]]] = [(_FIND, place)]
         if wanted.operations is not None:
-            asked = [(_FIND_OPERATION, (*place, one)) for one in set(wanted.operations)]
+            asked = [
+                (_FIND_MAKING[one], place) if one in _FIND_MAKING else (_FIND_OPERATION, (*place, one))
+                for one in set(wanted.operations)
+            ]
         found = [
             row
             for sql, places in asked

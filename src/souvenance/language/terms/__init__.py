@@ -115,10 +115,13 @@ def asked(question: str) -> list[str]:
 
 def _found(text: str, met: SmallWords | None, *, asked: bool) -> list[str]:
     plain = text if text.isascii() else spaced(text)
-    pieces = _pieces(language_of(plain, met if plain is text else None), asked)
+    met = met if plain is text else None
+    pieces = _pieces(language_of(plain, met), asked)
     found: list[str] = []
     for some in in_stretches(plain.split()):
         found += [term for piece in some for term in pieces[piece]]
+    if met is not None and not met.digits:
+        return found
     found += days(found)
     if apart := grouped(plain):
         known = set(found)

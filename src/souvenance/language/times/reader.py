@@ -161,7 +161,7 @@ class TimeReader:
         for step, forms in ((-1, words.ago), (1, words.ahead)):
             for form in forms:
                 shape = form.replace(" ", r"\s+").replace("#", rf"(?P<count>{count})\s+(?P<unit>{unit})")
-                yield _cues([max(form.split(), key=len)]), pattern(rf"\b{shape}\b"), self._distant(step)
+                yield _cues(self._units), pattern(rf"\b{shape}\b"), self._distant(step)
         yield (
             _cues(phrase.split()[-1] for phrase in words.stretch),
             pattern(

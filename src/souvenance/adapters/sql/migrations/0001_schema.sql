@@ -166,7 +166,8 @@ CREATE TABLE audit (
     PRIMARY KEY (workspace, seq)
 ){clustered};
 
-CREATE INDEX audit_by_operation ON audit (workspace, operation, seq);
+CREATE INDEX audit_of_tokens ON audit (workspace, operation, seq)
+    WHERE operation = 'caps.mint' OR operation = 'caps.attenuate' OR operation = 'keys.new';
 
 CREATE TABLE audit_tiles (
     workspace TEXT NOT NULL,
