@@ -7,7 +7,9 @@ is also the program that forks; any interpreter runs it, so it needs nothing but
 
 from __future__ import annotations
 
+import ast
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -20,18 +22,22 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 _PROGRAM = """#!{python} -IS
-import json, os, socket, sys
+import json, os, signal, socket, sys
 
-if os.isatty(0) or sys.argv[1:2] and sys.argv[1] in {anew!r}:
+if sys.argv[1:2] and sys.argv[1] in {anew!r}:
     os.execv({real!r}, [{real!r}, *sys.argv[1:]])
 with socket.socket(socket.AF_UNIX) as wire:
     wire.connect({address!r})
     socket.send_fds(wire, [b"."], [0, 1, 2])
     wire.sendall(json.dumps([{real!r}, sys.argv[1:], os.getcwd(), dict(os.environ)]).encode() + b"\\n")
+    command = int.from_bytes(wire.recv(4))
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, lambda number, _: os.kill(command, number))
     code = wire.recv(1)
 sys.exit(code[0] if code else 1)
 """
@@ -39,12 +45,18 @@ sys.exit(code[0] if code else 1)
 
 @contextmanager
 def quick_programs(
-    real: Path, entries: Mapping[str, str], *, loaded: Sequence[str] = (), anew: Sequence[str] = ()
+    real: Path,
+    entries: Mapping[str, str],
+    *,
+    loaded: Sequence[str] = (),
+    unread: str = "",
+    anew: Sequence[str] = (),
 ) -> Iterator[Path]:
     """The folder of programs that stand for those in the folder `real`, while they can be run.
 
-    `entries` has the "module:function" of each name. `loaded` are modules to load before. Commands in `anew`
-    start the real program, and so does every command on a terminal.
+    `entries` has the "module:function" of each name. `loaded` are modules to load before, but for those that
+    read the variable `unread` of the environment while they are loaded: each command loads them itself.
+    Commands in `anew` start the real program.
     """
     with tempfile.TemporaryDirectory() as name, socket.socket(socket.AF_UNIX) as listener:
         folder, address, python = Path(name) / "bin", Path(name) / "socket", real / "python"
@@ -57,7 +69,7 @@ def quick_programs(
             )
             (folder / named).write_text(program)
             (folder / named).chmod(0o755)
-        command = [python, "-P", __file__, str(listener.fileno()), json.dumps(dict(entries)), *loaded]
+        command = [python, "-P", __file__, str(listener.fileno()), json.dumps(dict(entries)), unread, *loaded]
         server = subprocess.Popen(command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE)
         listener.close()
         try:
@@ -89,7 +101,9 @@ def _run(wire: socket.socket, entries: Mapping[str, str]) -> None:
     with wire.makefile() as asked:
         real, arguments, folder, environment = json.loads(asked.readline())
     command = os.fork()
-    if command == 0:
+    if command:
+        wire.sendall(command.to_bytes(4))
+    else:
         wire.close()
         _become(streams, [real, *arguments], folder, environment)
         _end(_called(entries[os.path.basename(real)]))
@@ -127,6 +141,7 @@ def _become(streams: list[int], arguments: list[str], folder: str, environment: 
         os.dup2(stream, place)
         os.close(stream)
     sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(folder)
     os.environ.clear()
@@ -137,9 +152,30 @@ def _become(streams: list[int], arguments: list[str], folder: str, environment: 
     sys.path.insert(0, os.path.dirname(arguments[0]))
 
 
+class _Read(BaseException):
+    """No error that a module would handle."""
+
+
+def _load(modules: list[str], unread: str) -> None:
+    """Load modules that don't read that variable; whoever imports one that does is not loaded either."""
+
+    class Watched(os._Environ):
+        def __getitem__(self, name: str) -> str:
+            if name == unread:
+                raise _Read
+            return super().__getitem__(name)
+
+    ast.parse = cache(ast.parse)  # A host parses all its tools whenever they are loaded.
+    os.environ.__class__ = Watched
+    for one in modules:
+        with suppress(_Read):
+            importlib.import_module(one)
+    os.environ.__class__ = os._Environ
+    gc.freeze()
+
+
 if __name__ == "__main__":
-    _, descriptor, entries, *loaded = sys.argv
-    for one in loaded:
-        importlib.import_module(one)
+    _, descriptor, entries, unread, *loaded = sys.argv
+    _load(loaded, unread)
     with socket.socket(fileno=int(descriptor)) as listener:
         _serve(listener, json.loads(entries))

@@ -1,7 +1,6 @@
-"""The host's environment with programs that start fast: libraries and Souvenance are loaded already.
+"""The host's environment with programs that start fast: libraries, Souvenance and most of Hermes are loaded.
 
-Every module of Hermes itself is loaded by each command, as it reads its home while it is loaded. The API
-server and whatever is on a terminal are the real program, in a process of its own from the start.
+What of Hermes reads its home while it is loaded, each command loads itself.
 """
 
 from __future__ import annotations
@@ -45,12 +44,21 @@ _LOADED = (
 )
 
 
+_PACKAGES = ("agent", "gateway", "hermes_cli", "tools")
+
+
 @contextmanager
 def quick_environment(environment: Path) -> Iterator[Path]:
     """One like that environment, while its programs can be run."""
     real = environment / "bin"
+    [site] = environment.glob("lib/python*/site-packages")
+    own = [
+        f"{package}.{file.stem}" for package in _PACKAGES for file in sorted((site / package).glob("*.py"))
+    ]
     entries = {"hermes": "hermes_cli.main:main", "souvenance": "souvenance.commands:main"}
-    with quick_programs(real, entries, loaded=_LOADED, anew=("gateway", "serve")) as programs:
+    with quick_programs(
+        real, entries, loaded=(*_LOADED, *own, "model_tools"), unread="HERMES_HOME", anew=("serve",)
+    ) as programs:
         python = programs / "python"
         python.write_text(f'#!/bin/sh\nexec "{real / "python"}" "$@"\n')
         python.chmod(0o755)

@@ -6,8 +6,9 @@ import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
+from demo_host import Host
 from demo_model import LINE
-from hermes_host.host import Talk, a_host, stored
+from hermes_host.host import ENVIRONMENT, RECALLS, Talk, a_host, stored
 from processes import until
 from souvenance.adapters.write_queue import SealedWriteQueue
 
@@ -27,7 +28,7 @@ def with_answers(prompts):
 
 def test_a_crash_and_two_hosts_at_once_on_one_home_lose_double_and_disorder_nothing(folder, model):
     host = a_host(folder, model)
-    with host.serving() as server:
+    with Host(ENVIRONMENT, folder, model, RECALLS).serving() as server:  # One that a signal really kills.
         jane = Talk(server, model, "user:jane")
         jane.ask("Hello.")
         write_queue = SealedWriteQueue(host.store / "write-queue")
