@@ -17,6 +17,8 @@ from uuid import uuid4
 import psutil
 import psycopg
 
+from postgres import lasting
+
 OWNER = "souvenance"
 LOCALE = "de_DE.UTF-8"
 """It sorts a, ä, B: other than by bytes."""
@@ -158,6 +160,7 @@ class Server:
             self._process.wait()
 
     def remove(self) -> None:
+        lasting.end()
         for connection in self._emptying.values():
             connection.close()
         self.stop()

@@ -20,6 +20,7 @@ from contracts.index_scenes import IDS, TEA, TO_EAST, WORK, add, hits, lie, mean
 from contracts.store_scenes import COMPARTMENT, SPACE, fill
 from gate.test_gate_reindex import begin, tidy
 from gate.world import World
+from postgres.lasting import LastingConnections
 from reference.embedder import ReferenceEmbedder
 from reference.index import ReferenceIndex
 from souvenance.adapters.backup import copy_store
@@ -70,7 +71,7 @@ def opened(emptied):
     with ExitStack() as stores:
 
         def open_store(form=PGVECTOR):
-            store = SqlStore(PostgresEngine(emptied, vectors=form))
+            store = SqlStore(LastingConnections(emptied, vectors=form))
             stores.callback(store.close)
             return store
 

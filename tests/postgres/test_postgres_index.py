@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from contracts.index_contract import IndexContract
+from postgres.lasting import LastingConnections
 from reference.index import ReferenceIndex
 from souvenance.adapters.index.ranked import RankedIndex
-from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 
 
@@ -22,6 +22,6 @@ class TestRankedIndexOverPostgres(IndexContract):
 
     @pytest.fixture
     def store(self, url):
-        store = SqlStore(PostgresEngine(url))
+        store = SqlStore(LastingConnections(url))
         yield store
         store.close()

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, Phase, settings
 from msgspec.structs import replace
 
 from pace import examples
+from postgres.lasting import LastingConnections
 from property.test_store_machine import Books
-from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain.jobs import Task
 
@@ -27,7 +27,7 @@ class InPostgres(Books):
     database = ""
 
     def opened(self):
-        return SqlStore(PostgresEngine(self.server.url(self.database)))
+        return SqlStore(LastingConnections(self.server.url(self.database)))
 
     def compare(self, found, expected):
         super().compare(without_numbers(found), without_numbers(expected))

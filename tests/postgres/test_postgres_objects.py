@@ -14,7 +14,7 @@ from contracts.turns_contract import TurnsContract
 from contracts.views_contract import CitationsContract
 from contracts.workspaces_contract import WorkspacesContract
 from objects.stage import kept
-from souvenance.adapters.sql.postgres import PostgresEngine
+from postgres.lasting import LastingConnections
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.system_clock import SystemEntropy
 from souvenance.core.replication import MirroredStore
@@ -25,7 +25,7 @@ from souvenance.gate import operations as o
 class TestPostgresReplication(ReplicationContract):
     @pytest.fixture
     def store(self, url):
-        store = SqlStore(PostgresEngine(url))
+        store = SqlStore(LastingConnections(url))
         yield store
         store.close()
 
@@ -39,7 +39,7 @@ class TestMirroredPostgresStore(
 
     @pytest.fixture
     def store(self, url):
-        store = MirroredStore(SqlStore(PostgresEngine(url)), SystemEntropy())
+        store = MirroredStore(SqlStore(LastingConnections(url)), SystemEntropy())
         yield store
         store.close()
 

@@ -8,6 +8,7 @@ import pytest
 
 from contracts.jobs_contract import add, expect_each_once, job, work_off
 from contracts.persistent_store_contract import PersistentStoreContract
+from postgres.lasting import LastingConnections
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 
@@ -23,7 +24,7 @@ def work_off_in_a_process(url, holder):
 class TestPostgresStore(PersistentStoreContract):
     @pytest.fixture
     def open_store(self, url):
-        return lambda: SqlStore(PostgresEngine(url))
+        return lambda: SqlStore(LastingConnections(url))
 
     def test_processes_never_claim_the_same_and_leave_nothing(self, url, store):
         add(store, *(job(n, (None, "s", "t", "u")[n % 4]) for n in range(60)))

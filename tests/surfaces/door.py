@@ -12,13 +12,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from multiprocessing import forkserver
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import httpx
 import msgspec
+import pytest
 
 import stores
 from processes import PATIENCE_SECONDS, until
@@ -89,6 +91,7 @@ class Running:
         self._process = self._begin(*asked)
 
     def _begin(self, *asked: Any) -> Any:
+        _start_forking()
         process = FORKS.Process(target=_command_line, args=asked)
         process.start()
         return process
@@ -214,16 +217,26 @@ LOADED = (
     "click._textwrap",
     "click.shell_completion",
     "difflib",
+    "encodings.ascii",
+    "filelock",
     "tomllib",
 )
 """What a command or a server imports."""
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload([*LOADED, "pytest"])
+FORKS.set_forkserver_preload([*LOADED, "pytest", "surfaces.door", "surfaces.warm"])
 """A process that has loaded the package once and forks for every command: loading is most of the cost.
-Every fork imports the program that the tests were started with: pytest.
+Every fork imports the program that the tests were started with, pytest, and this module.
 
 It also lets a command run as a user who may not read this interpreter's files.
 """
+
+
+@cache
+def _start_forking() -> None:
+    """Start that process where it finds the modules of the tests: Python 3.11 does not tell it."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+        forkserver.ensure_running()
 
 
 def _command_line(
@@ -245,6 +258,27 @@ def _command_line(
     main()
 
 
+class Description:
+    """What a server tells of its operations."""
+
+    def __init__(self, openapi: dict[str, Any]) -> None:
+        self.openapi = openapi
+        self._paths = [
+            (re.compile(re.sub(r"\{\w+\}", "[^/]+", template)), methods)
+            for template, methods in openapi["paths"].items()
+        ]
+
+    def operation(self, method: str, path: str) -> dict[str, Any] | None:
+        for described, methods in self._paths:
+            if method in methods and described.fullmatch(path):
+                return methods[method]
+        return None
+
+
+DESCRIPTIONS: dict[tuple[str, ...], Description] = {}
+"""By the settings of a server."""
+
+
 @dataclass
 class Server:
     """A running `souvenance serve`."""
@@ -253,6 +287,7 @@ class Server:
     url: str
     home: Path
     greeting: list[str]
+    settings: tuple[str, ...]
     _clients: list[httpx.Client] = field(default_factory=list)
     _stopped: Finished | None = None
 
@@ -260,10 +295,19 @@ class Server:
     def owner_cap(self) -> str:
         return (self.home / "owner.cap").read_text().strip()
 
-    @cached_property
+    @property
     def openapi(self) -> dict[str, Any]:
-        told = httpx.get(f"{self.url}/openapi.json", trust_env=False, verify=False, timeout=PATIENCE_SECONDS)
-        return told.json()
+        return self._description.openapi
+
+    @property
+    def _description(self) -> Description:
+        """Asked of one server of those settings: to tell it takes as much as to start."""
+        if self.settings not in DESCRIPTIONS:
+            told = httpx.get(
+                f"{self.url}/openapi.json", trust_env=False, verify=False, timeout=PATIENCE_SECONDS
+            )
+            DESCRIPTIONS[self.settings] = Description(told.json())
+        return DESCRIPTIONS[self.settings]
 
     def client(self, cap: str | None = None, **headers: str) -> httpx.Client:
         """A client whose every answer is held against what /openapi.json promises."""
@@ -313,7 +357,7 @@ class Server:
         response.read()
         method, path = response.request.method.lower(), response.request.url.path
         code = response.json().get("error") if response.status_code >= 400 else None
-        operation = self._operation(method, path)
+        operation = self._description.operation(method, path)
         if operation is None:
             assert (response.status_code, code) in UNLISTED or response.is_success, response.text
             return
@@ -323,19 +367,6 @@ class Server:
         if code is not None:
             schema = described["content"]["application/json"]["schema"]
             assert "allOf" not in schema or code in schema["allOf"][1]["properties"]["error"]["enum"], told
-
-    def _operation(self, method: str, path: str) -> dict[str, Any] | None:
-        for described, methods in self._paths:
-            if method in methods and described.fullmatch(path):
-                return methods[method]
-        return None
-
-    @cached_property
-    def _paths(self) -> list[tuple[re.Pattern[str], dict[str, Any]]]:
-        return [
-            (re.compile(re.sub(r"\{\w+\}", "[^/]+", template)), methods)
-            for template, methods in self.openapi["paths"].items()
-        ]
 
 
 @contextmanager
@@ -351,7 +382,8 @@ def serving(home: Path, *arguments: str, anew: bool = False, **settings: str) ->
     if found is None:
         process.send(signal.SIGKILL)
         raise AssertionError(process.finish(None))
-    server = Server(process, found[1], home, greeting)
+    told = (*arguments, *(f"{name}={value}" for name, value in sorted(settings.items())))
+    server = Server(process, found[1], home, greeting, told)
     try:
         yield server
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from functools import cache
 from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
@@ -247,6 +248,7 @@ class _RequestReader:
             raise Unreadable(str(error), self._where) from None
 
 
+@cache
 def _takes_several(kind: type[Struct], name: str) -> bool:
     """Whether the field is a list, so that its name may stand in a query several times."""
     types = {field.name: field.type for field in msgspec.structs.fields(kind)}
