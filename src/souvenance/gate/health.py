@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from souvenance.core.archive.import_records import unfinished
 from souvenance.core.conversation.deduplicate import stock
 from souvenance.core.request_context import RequestContext, Services
 from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
@@ -13,6 +12,7 @@ from souvenance.domain.names import ALL
 from souvenance.domain.policy import Need
 from souvenance.errors import Tampered
 from souvenance.gate import messages as m
+from souvenance.gate.archive import unfinished
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.ports.store import Transaction
 
