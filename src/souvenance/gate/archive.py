@@ -47,7 +47,7 @@ from souvenance.domain.line import (
 from souvenance.domain.names import SESSIONS, Compartment, Name
 from souvenance.domain.policy import Need, Reach
 from souvenance.errors import CapOpMismatch, Conflict, InvalidInput, NotFound, Tampered
-from souvenance.gate.messages import Answer, Counted, Request
+from souvenance.gate.messages import Answer, Counted, Done, Request
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.gate.rights import Rights
 
@@ -108,10 +108,6 @@ class ImportFinished(Answer, frozen=True):
 class NoteBackup(Request, frozen=True):
     keys: bool
     """Whether the root key goes along."""
-
-
-class Noted(Answer, frozen=True):
-    """Nothing but that it is in the log."""
 
 
 def _may_export(rights: Rights, request: Export) -> None:
@@ -414,7 +410,7 @@ def _is_summary(record: LineRecord) -> bool:
 
 
 def note_backup(authorised: AuthorisedRequest, request: NoteBackup) -> Outcome:
-    return Outcome(Noted(), Trace((), (), msgspec.json.encode({"keys": request.keys}).decode()))
+    return Outcome(Done(), Trace((), (), msgspec.json.encode({"keys": request.keys}).decode()))
 
 
 def _noted(authorised: AuthorisedRequest, digest: str) -> Trace:
@@ -442,5 +438,5 @@ IMPORT_BEGIN = _import("import.begin", request=ImportBegin, answer=ImportBegun, 
 IMPORT = _import("import.page", request=Import, answer=ImportAnswer, work=take, rings=True, peek=peek)
 IMPORT_FINISH = _import("import.finish", request=ImportFinish, answer=ImportFinished, work=finish)
 NOTE_BACKUP = Operation(
-    "keep.backup", Need("grant", operator=True), NoteBackup, Noted, note_backup, writes=True
+    "keep.backup", Need("grant", operator=True), NoteBackup, Done, note_backup, writes=True
 )

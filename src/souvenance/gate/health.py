@@ -17,10 +17,6 @@ from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.ports.store import Transaction
 
 
-class AskHealth(m.Request, frozen=True):
-    pass
-
-
 class Health(m.Answer, frozen=True):
     work_waiting: int
     """How many jobs of all workspaces are due and nobody does them."""
@@ -63,10 +59,6 @@ def budget_left(allowance: Allowance, spent: Spent) -> m.Budget:
     )
 
 
-class AskModelUse(m.Request, frozen=True):
-    pass
-
-
 class ModelUse(m.Answer, frozen=True):
     """What was spent on models, in this hour, today and on the days before, and what may be."""
 
@@ -79,7 +71,7 @@ class ModelUse(m.Answer, frozen=True):
     trouble: str = ""
 
 
-def model_use(authorised: AuthorisedRequest, request: AskModelUse) -> Outcome:
+def model_use(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
     model = authorised.ctx.services.model
     if model is None:
         return Outcome(ModelUse({}, None, None))
@@ -87,7 +79,7 @@ def model_use(authorised: AuthorisedRequest, request: AskModelUse) -> Outcome:
     return Outcome(ModelUse(dict(state.tasks), state.spent, state.allowance, state.price, state.trouble))
 
 
-def _health(authorised: AuthorisedRequest, request: AskHealth) -> Outcome:
+def _health(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
     return Outcome(look(authorised.ctx.tx, authorised.ctx.services, authorised.ctx.now))
 
 
@@ -157,8 +149,8 @@ def _model_status(ctx: RequestContext, *, whole: bool) -> m.ModelStatus | None:
 
 
 METRICS = Operation(
-    "metrics", Need("audit", data_class="config", operator=True), AskHealth, Health, _health, verdict=True
+    "metrics", Need("audit", data_class="config", operator=True), m.Nothing, Health, _health, verdict=True
 )
 """What a scraper's cap is judged by: of data class `config`, so that it opens no memory and no audit log."""
-HEALTH = Operation("health", Need("audit", operator=True), AskHealth, Health, _health)
-MODEL_USE = Operation("model.use", Need("audit", operator=True), AskModelUse, ModelUse, model_use)
+HEALTH = Operation("health", Need("audit", operator=True), m.Nothing, Health, _health)
+MODEL_USE = Operation("model.use", Need("audit", operator=True), m.Nothing, ModelUse, model_use)

@@ -53,7 +53,7 @@ def reach(asked: Asked) -> Reach:
     return Reach(workspace=asked.workspace_id, some_compartment=True)
 
 
-def _whole(rights: Rights, asked: Asked) -> None:
+def whole(rights: Rights, asked: Asked) -> None:
     rights.workspace()
 
 
@@ -84,10 +84,6 @@ class PeopleAnswer(Answer, frozen=True):
     people: list[Activity]
     """A page of them. Who spoke last comes first."""
     total: int
-
-
-class AskHealth(Asked, frozen=True, kw_only=True):
-    pass
 
 
 class ServerHealth(Answer, frozen=True, kw_only=True):
@@ -145,7 +141,7 @@ def _newest(ctx: RequestContext, owner: str) -> str:
     return next(iter(ctx.tx.lines.ids(span)), "")
 
 
-def health(request: AuthorisedRequest, asked: AskHealth) -> Outcome:
+def health(request: AuthorisedRequest, asked: Asked) -> Outcome:
     ctx, workspace = request.ctx, request.ctx.scope.workspace
     everything = request.rights.everywhere and ctx.scope.namespaces is None
     meaning, model = ctx.services.meaning, ctx.services.model
@@ -166,17 +162,13 @@ def health(request: AuthorisedRequest, asked: AskHealth) -> Outcome:
     return Outcome(answer)
 
 
-class AskNamespaces(Asked, frozen=True, kw_only=True):
-    pass
-
-
 class NamespacesAnswer(Answer, frozen=True):
     """What the token's own subject has in each namespace."""
 
     namespaces: list[m.CompartmentStatus]
 
 
-def namespaces(request: AuthorisedRequest, asked: AskNamespaces) -> Outcome:
+def namespaces(request: AuthorisedRequest, asked: Asked) -> Outcome:
     return Outcome(NamespacesAnswer(namespaces_of(request.ctx)), reading(everywhere(request.ctx)))
 
 
@@ -378,10 +370,10 @@ def _of_peer(rights: Rights, asked: AskPerson) -> None:
     rights.peer(asked.peer)
 
 
-PEOPLE = Operation("inspect.people", Need("list"), People, PeopleAnswer, people, reach, admit=_whole)
-HEALTH = Operation("inspect.health", Need("list"), AskHealth, ServerHealth, health, reach, admit=anyone)
+PEOPLE = Operation("inspect.people", Need("list"), People, PeopleAnswer, people, reach, admit=whole)
+HEALTH = Operation("inspect.health", Need("list"), Asked, ServerHealth, health, reach, admit=anyone)
 NAMESPACES = Operation(
-    "inspect.namespaces", Need("list"), AskNamespaces, NamespacesAnswer, namespaces, reach, admit=anyone
+    "inspect.namespaces", Need("list"), Asked, NamespacesAnswer, namespaces, reach, admit=anyone
 )
 FACTS = Operation("inspect.facts", Need("get"), Facts, FactsAnswer, facts, reach, admit=_holds)
 AMEND = Operation(

@@ -35,8 +35,16 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True):
     """Base of what is asked; a field that is not known is refused by name."""
 
 
+class Nothing(Request, frozen=True):
+    """The operation says it all."""
+
+
 class Answer(Struct, frozen=True):
     """Base of what is answered."""
+
+
+class Done(Answer, frozen=True):
+    """Nothing to tell but that it is done."""
 
 
 def checked(request: Request) -> Request:

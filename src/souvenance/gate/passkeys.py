@@ -45,16 +45,8 @@ class UsePasskey(m.Request, frozen=True, kw_only=True):
     counter: int
 
 
-class ListPasskeys(m.Request, frozen=True):
-    pass
-
-
 class RemovePasskey(m.Request, frozen=True):
     id: PasskeyId
-
-
-class PasskeyDone(m.Answer, frozen=True):
-    pass
 
 
 class PasskeyAnswer(m.Answer, frozen=True, kw_only=True):
@@ -89,7 +81,7 @@ def add(authorised: AuthorisedRequest, request: AddPasskey) -> Outcome:
     )
     slip = Slip(kind=PASSKEY, hash=request.passkey, client=grant.jti, until=grant.expires_at * 1000)
     _keep(authorised, slip, made)
-    return Outcome(PasskeyDone(), _trace(slip))
+    return Outcome(m.Done(), _trace(slip))
 
 
 def use(authorised: AuthorisedRequest, request: UsePasskey) -> Outcome:
@@ -103,10 +95,10 @@ def use(authorised: AuthorisedRequest, request: UsePasskey) -> Outcome:
     if known.counter and request.counter <= known.counter:
         raise Denied("this passkey may have been copied", hint="Sign in another way, and remove it.")
     _keep(authorised, slip, replace(known, used_at=authorised.ctx.now, counter=request.counter))
-    return Outcome(PasskeyDone(), _trace(slip))
+    return Outcome(m.Done(), _trace(slip))
 
 
-def list_passkeys(authorised: AuthorisedRequest, request: ListPasskeys) -> Outcome:
+def list_passkeys(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
     return Outcome(PasskeysAnswer([passkey for passkey, _ in living(authorised)]))
 
 
@@ -136,7 +128,7 @@ def remove(authorised: AuthorisedRequest, request: RemovePasskey) -> Outcome:
     for slip, _, _ in _reached(authorised):
         if b64(slip.hash) == request.id:
             authorised.ctx.tx.signins.drop(PASSKEY, slip.hash)
-            return Outcome(PasskeyDone(), _trace(slip))
+            return Outcome(m.Done(), _trace(slip))
     raise _unknown()
 
 
@@ -186,7 +178,7 @@ def _unknown() -> NotFound:
     return NotFound("there is no such passkey")
 
 
-ADD = Operation("passkey.add", Need(None), AddPasskey, PasskeyDone, add, writes=True)
-USE = Operation("passkey.use", Need(None), UsePasskey, PasskeyDone, use, writes=True)
-LIST = Operation("passkey.list", Need(None), ListPasskeys, PasskeysAnswer, list_passkeys)
-REMOVE = Operation("passkey.remove", Need(None), RemovePasskey, PasskeyDone, remove, writes=True)
+ADD = Operation("passkey.add", Need(None), AddPasskey, m.Done, add, writes=True)
+USE = Operation("passkey.use", Need(None), UsePasskey, m.Done, use, writes=True)
+LIST = Operation("passkey.list", Need(None), m.Nothing, PasskeysAnswer, list_passkeys)
+REMOVE = Operation("passkey.remove", Need(None), RemovePasskey, m.Done, remove, writes=True)

@@ -94,16 +94,8 @@ class End(m.Request, frozen=True, kw_only=True):
     client: str
 
 
-class ListSignIns(m.Request, frozen=True):
-    pass
-
-
 class Withdraw(m.Request, frozen=True):
     id: LineId
-
-
-class SignInDone(m.Answer, frozen=True):
-    pass
 
 
 class SignInAnswer(m.Answer, frozen=True, kw_only=True):
@@ -179,7 +171,7 @@ def allow(authorised: AuthorisedRequest, request: Allow) -> Outcome:
     signins.use_client(request.client, ctx.now)
     signins.keep(_handed(authorised, request, signin))
     detail = f"client={request.client} sub={chosen.peer} wid={chosen.workspace} jti={minted.jti}"
-    return Outcome(SignInDone(), Trace(chosen.namespaces, (), detail))
+    return Outcome(m.Done(), Trace(chosen.namespaces, (), detail))
 
 
 def _handed(authorised: AuthorisedRequest, request: Allow, signin: SignIn) -> Slip:
@@ -208,7 +200,7 @@ def deny(authorised: AuthorisedRequest, request: Deny) -> Outcome:
         raise Conflict("this was answered already", hint="Let the program ask again.")
     if request.device is not None:
         signins.spend(DEVICE, request.device, authorised.ctx.now)
-    return Outcome(SignInDone(), Trace((), (), f"client={request.client}"))
+    return Outcome(m.Done(), Trace((), (), f"client={request.client}"))
 
 
 def exchange(authorised: AuthorisedRequest, request: Exchange) -> Outcome:
@@ -251,14 +243,14 @@ def end(authorised: AuthorisedRequest, request: End) -> Outcome:
     blocks = authorised.chain.blocks
     signin = authorised.ctx.tx.signins.of_cap(blocks[0].jti) if len(blocks) <= _OWN_BLOCKS else None
     if signin is None:
-        return Outcome(SignInDone())
+        return Outcome(m.Done())
     if signin.client != request.client:
         raise CapScopeMismatch("the sign-in is another client's")
     _end(authorised, signin)
-    return Outcome(SignInDone(), Trace((), (), f"client={signin.client} jti={signin.jti}"))
+    return Outcome(m.Done(), Trace((), (), f"client={signin.client} jti={signin.jti}"))
 
 
-def list_signins(authorised: AuthorisedRequest, request: ListSignIns) -> Outcome:
+def list_signins(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
     return Outcome(SignInsAnswer([signin for signin, _ in living(authorised)]))
 
 
@@ -336,9 +328,9 @@ def _granted(request: Allow) -> Reach:
     return Reach(namespaces=chosen.namespaces, actor=chosen.peer, workspace=chosen.workspace)
 
 
-ALLOW = Operation("signin.allow", Need("grant"), Allow, SignInDone, allow, _granted, writes=True)
-DENY = Operation("signin.deny", Need("grant"), Deny, SignInDone, deny, writes=True)
+ALLOW = Operation("signin.allow", Need("grant"), Allow, m.Done, allow, _granted, writes=True)
+DENY = Operation("signin.deny", Need("grant"), Deny, m.Done, deny, writes=True)
 EXCHANGE = Operation("signin.exchange", Need(None), Exchange, Exchanged, exchange, writes=True)
-END = Operation("signin.end", Need(None), End, SignInDone, end, writes=True)
-LIST = Operation("signin.list", Need("revoke"), ListSignIns, SignInsAnswer, list_signins)
+END = Operation("signin.end", Need(None), End, m.Done, end, writes=True)
+LIST = Operation("signin.list", Need("revoke"), m.Nothing, SignInsAnswer, list_signins)
 WITHDRAW = Operation("signin.withdraw", Need("revoke"), Withdraw, Withdrawn, withdraw, writes=True)

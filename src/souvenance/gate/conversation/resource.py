@@ -22,6 +22,7 @@ from souvenance.domain.reasoning_settings import habits_of
 from souvenance.domain.timestamps import to_datetime, to_ms
 from souvenance.errors import InvalidInput
 from souvenance.gate.messages import Answer, Request
+from souvenance.gate.messages import Done as Done
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
 from souvenance.gate.rights import Rights
 
@@ -120,10 +121,6 @@ class Opened(Answer, frozen=True):
 
 class Note(Answer, frozen=True):
     message: str = ""
-
-
-class Done(Answer, frozen=True):
-    """Nothing to tell."""
 
 
 def operation(

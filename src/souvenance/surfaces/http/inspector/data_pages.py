@@ -22,7 +22,7 @@ from souvenance.domain.names import ALL
 from souvenance.domain.names import namespace as valid_namespace
 from souvenance.domain.uploads import Upload
 from souvenance.errors import FileTooLarge, InvalidInput, SouvenanceError
-from souvenance.gate import archive, storage
+from souvenance.gate import archive, inspect_work
 from souvenance.gate import messages as m
 from souvenance.gate.gate import Gate
 from souvenance.gate.operation import Operation
@@ -106,7 +106,9 @@ class DataPages:
         """How much is stored. To count it takes a while, so the page comes without it first."""
         workspace = workspace_of(visit)
         owner = None if is_whole(visit) else visit.who.sub
-        found = await visit.ask(storage.STORAGE, storage.Storage(workspace, owner))
+        found = await visit.ask(
+            inspect_work.STORAGE, inspect_work.Storage(workspace_id=workspace, owner=owner)
+        )
         told = None if isinstance(found, SouvenanceError) else _sums(found.stored)
         if "hx-request" in visit.request.headers:
             return visit.page("stored.html", workspace=workspace, whole=is_whole(visit), stored=told)
@@ -279,7 +281,7 @@ def is_owner(visit: Visit) -> bool:
     return visit.who.wid == ALL and is_whole(visit)
 
 
-def _sums(stored: Iterable[storage.Stored]) -> dict[str, list[tuple[str, int, int]]]:
+def _sums(stored: Iterable[inspect_work.Stored]) -> dict[str, list[tuple[str, int, int]]]:
     """Lines and bytes by person, namespace and kind, the most first; the rest together."""
     found: dict[str, list[tuple[str, int, int]]] = {}
     rows = list(stored)

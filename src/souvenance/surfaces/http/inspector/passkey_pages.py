@@ -12,6 +12,7 @@ from starlette.responses import Response
 from souvenance.domain.encoding import b64
 from souvenance.domain.sign_ins import hash_of
 from souvenance.errors import Denied, RateLimited
+from souvenance.gate import messages as m
 from souvenance.gate import passkeys
 from souvenance.gate.browser_sessions import BrowserSessions
 from souvenance.gate.gate import Gate
@@ -70,7 +71,7 @@ class PasskeyPages:
         return self._sessions.begin_with_passkey(known, credential, signed.challenge, signed.counter)
 
     async def _passkeys(self, visit: Visit) -> Response:
-        found = await visit.call(passkeys.LIST, passkeys.ListPasskeys())
+        found = await visit.call(passkeys.LIST, m.Nothing())
         return visit.page(
             "passkeys.html",
             passkeys=found.passkeys,
