@@ -310,7 +310,7 @@ def test_status_answers_what_the_caps_owner_has_stored(actor, name):
         "owner",
         "namespaces",
         "audit_rows",
-        "knowledge",
+        "conclusions",
         "scrub_pending",
         "reasoner",
         "model",

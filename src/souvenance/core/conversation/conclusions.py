@@ -213,11 +213,6 @@ def read_view(ctx: RequestContext, line_id: str) -> View:
     return views_of(ctx, [line])[0]
 
 
-def count_outdated(ctx: RequestContext, lines: Collection[SealedLine]) -> int:
-    """How many of these conclusions state a replaced value. Raises: Tampered."""
-    return sum(one is not None for one in _Outdating(ctx).of_all(lines))
-
-
 def noted(
     ctx: RequestContext,
     whose: Whose,
