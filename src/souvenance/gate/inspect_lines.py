@@ -12,7 +12,7 @@ from msgspec import Meta
 from souvenance.core.conversation import conclusions, directory
 from souvenance.core.conversation.compartments import Changes, Opener, reading
 from souvenance.core.conversation.erase import erase_lines
-from souvenance.core.conversation.messages import StoredMessage, find_message
+from souvenance.core.conversation.messages import find_message, read_messages
 from souvenance.core.recall import class_of
 from souvenance.core.request_context import RequestContext, Trace, opened
 from souvenance.domain.directory import SESSION
@@ -195,8 +195,8 @@ def preview_from(request: AuthorisedRequest, asked: ForgetFrom) -> Outcome | Non
     if not asked.dry_run:
         return None
     ctx = request.ctx
-    lines, opener = _from_here(ctx, asked), Opener(ctx)
-    first = tuple(MessageAnswer.of(StoredMessage(one, opener.text(one))) for one in lines[:_FIRST_GONE])
+    lines = _from_here(ctx, asked)
+    first = tuple(map(MessageAnswer.of, read_messages(ctx, lines[:_FIRST_GONE])))
     return Outcome(
         ForgottenFrom(len(lines), first),
         reading(directory.where(ctx, asked.session_id), [one.id for one in lines]),

@@ -18,7 +18,7 @@ from msgspec import Struct
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.cards import latest_first
 from souvenance.core.conversation.compartments import Opener, compartment_of, compartments_of
-from souvenance.core.conversation.messages import StoredMessage, class_of, row
+from souvenance.core.conversation.messages import StoredMessage, class_of, read_messages, row
 from souvenance.core.explanations import PART, Explanation, compared_in, explained, unranked
 from souvenance.core.request_context import RequestContext, said_at
 from souvenance.core.search import Test, lacking_share, ranked, understand
@@ -361,13 +361,12 @@ def _most_central(ctx: RequestContext, asked: EvidenceQuery, among: int) -> Iter
     """What is current and central of so much of what the peer said last, best first. Raises: Tampered."""
     if asked.observed is None:
         return
-    where, opener = _where(asked), Opener(ctx)
+    where = _where(asked)
     passes = may_find(ctx, where)
     newest = [line for line in newest_of(ctx, where, _LOOKED_THROUGH * among) if passes(line)][:among]
-    messages = [StoredMessage(line, opener.text(line)) for line in sorted(newest, key=said_at)]
     own = [
         one
-        for one in messages
+        for one in read_messages(ctx, sorted(newest, key=said_at))
         if not is_carried(one.line.kind, decode_metadata(one.line.metadata)) and asked.passes(one.line)
     ]
     for number in central([one.text for one in own]):

@@ -7,10 +7,12 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from souvenance.core.conversation import directory, erase
-from souvenance.core.conversation.messages import clone
-from souvenance.core.request_context import RequestContext
+from souvenance.core.conversation.compartments import Changes, write_line
+from souvenance.core.conversation.messages import find_message, read_messages
+from souvenance.core.request_context import RequestContext, said_at
 from souvenance.domain.directory import MEMBER, PEER, PICK, SCOPE, SESSION, Entry
 from souvenance.domain.line import CONCLUSIONS
 from souvenance.domain.names import Namespace
@@ -22,7 +24,7 @@ from souvenance.gate.conversation.peers import PeerAnswer, PeerPage, of_peer
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.rights import Rights
-from souvenance.ports.store import ViewQuery
+from souvenance.ports.store import TurnQuery, ViewQuery
 
 Members = Annotated[dict[r.NewName, MemberReasoning], Meta(max_length=1000)]
 
@@ -186,7 +188,39 @@ def _delete(call: AuthorisedRequest, request: OfSession) -> Outcome:
 
 
 def _clone(call: AuthorisedRequest, request: CloneSession) -> Outcome:
-    entry, changes = clone(call.ctx, request.session_id, request.message_id)
+    """A new session in the same namespace, with the same peers and messages, up to and with that one. Nothing
+    is concluded from them again."""
+    ctx, session = call.ctx, request.session_id
+    source = directory.need(ctx, SESSION, session)
+    last = None if request.message_id is None else find_message(ctx, session, request.message_id).turn
+    entry, _ = directory.ensure(
+        ctx, SESSION, ctx.fresh_id(), source.metadata, source.configuration, namespace=source.namespace
+    )
+    end = directory.next_turn(ctx, session) if last is None else last + 1
+    for stay in directory.stays(ctx, session):
+        if stay.since < end or stay.until is None:
+            until = None if stay.until is None else min(stay.until, end)
+            ctx.tx.directory.add_membership(
+                replace(stay, holder=entry.name, since=min(stay.since, end), until=until)
+            )
+    changes = Changes({source.namespace})
+    lines = ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, session, last=last))
+    here = [line for line in lines if line.compartment.namespace == source.namespace]
+    for one, line_id in zip(read_messages(ctx, here), ctx.fresh_ids(len(here)), strict=True):
+        line = one.line
+        copy = write_line(
+            ctx,
+            ctx.services.vault.compartment(ctx.tx, line.compartment),
+            line_id,
+            line.kind,
+            one.text,
+            session=entry.name,
+            turn=line.turn,
+            said_at=said_at(line),
+            metadata=line.metadata,
+            tokens=line.tokens,
+        )
+        changes.add(copy)
     return Outcome(SessionAnswer.of(entry), changes.trace(session=entry.name))
 
 
