@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from souvenance.core.conversation import directory, webhooks
+from souvenance.core.conversation import directory
 from souvenance.core.request_context import RequestContext, whole_history
 from souvenance.decoders import settled
 from souvenance.domain import archive_records as r
@@ -243,7 +243,7 @@ def _is_open(ctx: RequestContext, entry: Entry) -> bool:
         case "peer" | "former":
             return directory.knows_peer(ctx, entry)
         case "webhook":
-            return entry in webhooks.endpoints(ctx)
+            return entry in directory.endpoints(ctx)
         case _:
             return True
 

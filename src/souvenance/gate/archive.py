@@ -21,7 +21,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from souvenance.core import archive as kept
-from souvenance.core.conversation import directory, webhooks
+from souvenance.core.conversation import directory
 from souvenance.core.conversation.cards import is_card
 from souvenance.core.conversation.compartments import Changes, denied, everywhere, reading
 from souvenance.core.conversation.conclusions import likeness
@@ -48,8 +48,7 @@ from souvenance.domain.names import SESSIONS, Compartment, Name
 from souvenance.domain.policy import Need, Reach
 from souvenance.errors import CapOpMismatch, Conflict, InvalidInput, NotFound, Tampered
 from souvenance.gate.messages import Answer, Counted, Done, Request
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
 
 MOST_RECORDS = 500
 IMPORT_ENTRY = "import"
@@ -293,7 +292,7 @@ class _ComparedRecords:
     def _check_webhook(self, record: r.WebhookRecord) -> None:
         """Raises: InvalidInput, NamespaceDenied if it would hear of more than the cap opens."""
         try:
-            endpoint = msgspec.convert(record.configuration, settled(webhooks.WebhookEndpoint))
+            endpoint = msgspec.convert(record.configuration, settled(directory.WebhookEndpoint))
         except msgspec.ValidationError as error:
             raise InvalidInput(f"webhook {record.name}: {error}") from None
         self._ctx.services.webhook_sender.check(endpoint.url)

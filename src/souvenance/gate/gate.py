@@ -53,8 +53,7 @@ from souvenance.errors import (
     Unsupported,
 )
 from souvenance.gate.messages import Request
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
 from souvenance.gate.token_verifier import Credentials, TokenVerifier, home_of
 from souvenance.pauses import never_pause
 from souvenance.ports.clock import Clock

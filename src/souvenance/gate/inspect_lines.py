@@ -30,8 +30,7 @@ from souvenance.gate.conversation.sessions import writes_session
 from souvenance.gate.inspection import Asked, anyone, reach
 from souvenance.gate.maintenance import shown_row, visible
 from souvenance.gate.messages import Answer
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
 from souvenance.ports.store import TurnQuery, WantedRows
 
 ROWS = 100

@@ -20,8 +20,7 @@ from souvenance.gate import messages as m
 from souvenance.gate.inspection import Asked, reach, whole
 from souvenance.gate.maintenance import list_rows
 from souvenance.gate.messages import Answer
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
 
 MOST_JOBS = 100
 MOST_ROWS = 200

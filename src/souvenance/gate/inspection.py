@@ -30,8 +30,7 @@ from souvenance.gate import messages as m
 from souvenance.gate.conversation.resource import UpTo100
 from souvenance.gate.health import budget_left, namespaces_of
 from souvenance.gate.messages import Answer, Request
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
 from souvenance.ports.store import LineQuery, TurnQuery
 
 DAY_MS = 24 * 3600 * 1000

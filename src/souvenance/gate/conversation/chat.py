@@ -41,8 +41,7 @@ from souvenance.errors import InvalidInput, ModelUnavailable, Unsupported
 from souvenance.gate.conversation import resource as r
 from souvenance.gate.conversation.context import may_look, narrowed, sessions_asked
 from souvenance.gate.messages import Answer
-from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights
 from souvenance.language.questions import asks
 from souvenance.ports.model import ANSWER, Effort, Model, ModelQuestion, SourceStatement
 

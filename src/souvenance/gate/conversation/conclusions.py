@@ -32,8 +32,7 @@ from souvenance.domain.trust import Trust
 from souvenance.errors import CapOpMismatch, InvalidInput, NotFound
 from souvenance.gate.conversation import resource as r
 from souvenance.gate.messages import Answer, Request
-from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights
 
 MOST_CONCLUSION_CHARS = 65_535
 

@@ -31,8 +31,7 @@ from souvenance.gate.conversation.messages import MessageAnswer
 from souvenance.gate.conversation.peers import OfPeer
 from souvenance.gate.conversation.sessions import OfSession, reads_session
 from souvenance.gate.messages import Answer
-from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights
 from souvenance.ports.store import TurnQuery
 
 MOST_TOKENS = 100_000

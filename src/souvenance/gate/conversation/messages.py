@@ -37,8 +37,7 @@ from souvenance.errors import Conflict, InvalidInput
 from souvenance.gate.conversation import resource as r
 from souvenance.gate.conversation.sessions import Members, OfSession, reads_session, writes_session
 from souvenance.gate.messages import Answer, Request
-from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights
 from souvenance.ports.directory import Batch
 from souvenance.ports.store import TurnQuery
 

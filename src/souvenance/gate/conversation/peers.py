@@ -29,8 +29,7 @@ from souvenance.domain.ulid import LineId
 from souvenance.errors import Conflict, InvalidInput, Tampered
 from souvenance.gate.conversation import resource as r
 from souvenance.gate.messages import Answer
-from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights
 from souvenance.ports.store import ALL_BEFORE, EVERYTHING, LineQuery, ViewQuery
 
 _Name = TypeVar("_Name", str, str | None)

@@ -23,8 +23,7 @@ from souvenance.domain.timestamps import to_datetime, to_ms
 from souvenance.errors import InvalidInput
 from souvenance.gate.messages import Answer, Request
 from souvenance.gate.messages import Done as Done
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
 
 MOST_METADATA_KEYS = 100
 MOST_METADATA_LEVELS = 5

@@ -22,8 +22,7 @@ from souvenance.errors import Conflict
 from souvenance.gate.conversation import resource as r
 from souvenance.gate.conversation.peers import PeerAnswer, PeerPage, of_peer
 from souvenance.gate.messages import Answer
-from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights
 from souvenance.ports.store import TurnQuery, ViewQuery
 
 Members = Annotated[dict[r.NewName, MemberReasoning], Meta(max_length=1000)]
