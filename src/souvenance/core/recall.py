@@ -1,4 +1,4 @@
-"""Recall: the few lines that answer a question best; one line, a list of lines, and the profile of an owner.
+"""Recall: the few lines that answer a question best; a list of lines, and the profile of an owner.
 
 A recall opens little else than what it returns. First come the lines that the index ranks; then, among the
 newest, those that contain one of the question's terms inside a word; then the newest lines, marked as not
@@ -173,20 +173,6 @@ class LinePage(Struct, frozen=True):
     cursor: str | None
     opened: list[Line | None] = []
     """The same lines opened, if their texts were asked for; None for one that does not open."""
-
-
-class LineRead(Struct, frozen=True):
-    line: Line
-    trust: Trust
-    invalidated_by: str | None
-    """The id of the line that replaced it, if any did."""
-
-
-def read_line(ctx: RequestContext, line_id: str) -> LineRead:
-    """One line, also if it was replaced. Raises: InvalidInput, NotFound, Tampered."""
-    sealed, keys = ctx.find(ulid.check(line_id))
-    line = opened(sealed, keys)
-    return LineRead(line, class_of(line), sealed.invalidated_by)
 
 
 def list_lines(

@@ -31,6 +31,7 @@ from souvenance.gate.inspection import Asked, anyone, reach
 from souvenance.gate.maintenance import shown_row, visible
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
+from souvenance.gate.operations import line_facts
 from souvenance.ports.store import TurnQuery, WantedRows
 
 ROWS = 100
@@ -92,12 +93,7 @@ def line(request: AuthorisedRequest, asked: AskLine) -> Outcome:
     earlier = list(_versions(ctx, found.supersedes, back=True))
     later = list(_versions(ctx, sealed.invalidated_by, back=False))
     answer = WholeLine(
-        id=found.id,
-        namespace=found.compartment.namespace,
-        kind=found.kind,
-        created_at=to_datetime(found.created_at),
-        occurred_at=None if found.occurred_at is None else to_datetime(found.occurred_at),
-        session=found.session,
+        **line_facts(found),
         trust=class_of(found).name.lower(),
         owner=found.compartment.owner,
         text=found.text,

@@ -16,7 +16,7 @@ from souvenance.core.conversation.erase import (
     erase_resting,
     owe_card,
 )
-from souvenance.core.recall import Wish, class_of, list_lines, read_line, recall, snapshot
+from souvenance.core.recall import Wish, class_of, list_lines, recall, snapshot
 from souvenance.core.remember import Draft, Upcoming, remember
 from souvenance.core.request_context import RequestContext, Trace, opened
 from souvenance.domain import receipt as receipts
@@ -95,7 +95,7 @@ def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
     found = recall(authorised.ctx, wish)
     lines = [
         m.RecalledLine(
-            **_facts(one.line),
+            **line_facts(one.line),
             text=one.line.text,
             cap=one.line.cap,
             trust=one.trust.name.lower(),
@@ -109,16 +109,17 @@ def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
 
 
 def get_line(authorised: AuthorisedRequest, request: m.GetLine) -> Outcome:
-    read = read_line(authorised.ctx, request.id)
-    line = read.line
+    """One line, also if it was replaced. Raises: InvalidInput, NotFound, Tampered."""
+    sealed, keys = authorised.ctx.find(ulid.check(request.id))
+    line = opened(sealed, keys)
     answer = m.LineAnswer(
-        **_facts(line),
+        **line_facts(line),
         text=line.text,
         cap=line.cap,
         metadata=dict(line.metadata),
         supersedes=line.supersedes,
-        invalidated_by=read.invalidated_by,
-        trust=read.trust.name.lower(),
+        invalidated_by=sealed.invalidated_by,
+        trust=class_of(line).name.lower(),
     )
     return Outcome(answer, Trace((line.compartment.namespace,), (line.id,)))
 
@@ -137,7 +138,7 @@ def list_(authorised: AuthorisedRequest, request: m.List) -> Outcome:
     read = page.opened or [None] * len(page.lines)
     lines = [
         m.ListedLine(
-            **_facts(line),
+            **line_facts(line),
             supersedes=line.supersedes,
             invalidated_by=line.invalidated_by,
             text=None if opened is None else opened.text,
@@ -202,7 +203,7 @@ def _asked(authorised: AuthorisedRequest) -> tuple[str, ...]:
     return ("*",) if namespaces is None else tuple(sorted(namespaces))
 
 
-def _facts(line: LinePlace) -> dict[str, Any]:
+def line_facts(line: LinePlace) -> dict[str, Any]:
     """The fields of `LineFacts`."""
     return {
         "id": line.id,

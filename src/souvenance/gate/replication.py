@@ -30,19 +30,11 @@ from souvenance.core.replication import (
 )
 from souvenance.core.request_context import RequestContext, Services, own_context, own_event
 from souvenance.core.vault import CompartmentKeys, Vault
+from souvenance.domain import objects as bucket
 from souvenance.domain import ulid
 from souvenance.domain.directory import MEMBER, PEER, SESSION, WORKSPACE, Entry, Membership
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import SESSIONS, Compartment
-from souvenance.domain.objects import (
-    LineObject,
-    ReplacedObject,
-    compartment_prefix,
-    line_key,
-    split_key,
-    unpacked,
-    unpacked_key,
-)
 from souvenance.errors import Conflict, SouvenanceError, StorageUnavailable, Tampered
 from souvenance.gate.maintenance import forgotten
 from souvenance.ports.clock import Clock, Entropy
@@ -221,10 +213,10 @@ class Repairer:
         self.worker.carry_all(_PATIENCE_SECONDS)
         with self._store.read() as tx:
             every = {*tx.lines.compartments(), *(key.compartment for key in tx.keys.every())}
-        compartments = {compartment_prefix(compartment): compartment for compartment in every}
+        compartments = {bucket.compartment_prefix(compartment): compartment for compartment in every}
         for prefix, keys in self._in_bucket():
             compartment = compartments.pop(prefix, None) or self._compartment_of(keys)
-            if compartment is None or compartment_prefix(compartment) != prefix:
+            if compartment is None or bucket.compartment_prefix(compartment) != prefix:
                 self._find(f"the objects under {prefix} have no key that says whose they are")
             else:
                 self._repair_compartment(compartment, set(keys))
@@ -235,7 +227,7 @@ class Repairer:
     def _in_bucket(self) -> Iterator[tuple[str, list[str]]]:
         """The keys of the bucket, one compartment after the other, each with its prefix."""
         every = (key for page in pages(self.worker.objects) for key in page)
-        ours = ((found[0], key) for key in every if (found := split_key(key)) is not None)
+        ours = ((found[0], key) for key in every if (found := bucket.split_key(key)) is not None)
         for prefix, some in groupby(ours, key=lambda pair: pair[0]):
             yield prefix, [key for _, key in some]
 
@@ -244,7 +236,7 @@ class Repairer:
             if "/keys/" in key:
                 try:
                     data = self.worker.objects.get(key)
-                    return None if data is None else unpacked_key(key, data).compartment
+                    return None if data is None else bucket.unpacked_key(key, data).compartment
                 except Tampered:
                     continue
         return None
@@ -258,9 +250,11 @@ class Repairer:
             self._report.carried += len(keys.keys() - there)
             shut = self._shut(compartment, [one.name for one in wanted if one.what == LINE])
             self._restore_lines(
-                compartment, [key for name in shut if (key := line_key(compartment, name)) in there]
+                compartment, [key for name in shut if (key := bucket.line_key(compartment, name)) in there]
             )
-        found = sorted((split[1], split[2], key) for key in extra if (split := split_key(key)) is not None)
+        found = sorted(
+            (split[1], split[2], key) for key in extra if (split := bucket.split_key(key)) is not None
+        )
         lost = {name for what, name, _ in found if what == LINE and not self._is_forgotten(compartment, name)}
         dead = [name for what, name, _ in found if what == LINE and name not in lost]
         self.worker.note([ChangeNote(compartment, LINE, name) for name in dead])
@@ -333,7 +327,7 @@ class Repairer:
                 changes, now = Changes(), self._clock.now()
                 ctx = own_context(tx, self._services, compartment.workspace, compartment.namespace, now)
                 for found in self._read(opener, some, fetched):
-                    if isinstance(found, LineObject):
+                    if isinstance(found, bucket.LineObject):
                         self._restore_line(ctx, opener, found, changes)
                 tx.touch(compartment.workspace, compartments=True)
                 if changes.put:
@@ -341,7 +335,7 @@ class Repairer:
                 self._report.restored += len(changes.put)
 
     def _restore_line(
-        self, ctx: RequestContext, opener: CompartmentKeys, found: LineObject, changes: Changes
+        self, ctx: RequestContext, opener: CompartmentKeys, found: bucket.LineObject, changes: Changes
     ) -> None:
         tx, line, compartment = ctx.tx, found.line, opener.compartment
         try:
@@ -371,7 +365,7 @@ class Repairer:
                 opener = self._opener(tx, compartment)
                 done: list[tuple[str, str, str, str]] = []
                 for found in () if opener is None else self._read(opener, some, fetched):
-                    if isinstance(found, ReplacedObject):
+                    if isinstance(found, bucket.ReplacedObject):
                         if _replace(tx, compartment, found.target, found.by):
                             done.append((compartment.owner, compartment.namespace, found.target, found.by))
                         elif tx.lines.get(compartment, found.target) is None:
@@ -391,12 +385,12 @@ class Repairer:
 
     def _read(
         self, opener: CompartmentKeys, keys: Sequence[str], fetched: Sequence[bytes | None]
-    ) -> Iterator[LineObject | ReplacedObject]:
+    ) -> Iterator[bucket.LineObject | bucket.ReplacedObject]:
         """What the objects say that are there and can be read."""
         for key, data in zip(keys, fetched, strict=True):
             if data is not None:
                 try:
-                    yield unpacked(key, data, opener.blind)
+                    yield bucket.unpacked(key, data, opener.blind)
                 except Tampered as error:
                     self._find(error.detail)
 
@@ -437,7 +431,7 @@ def _batches(many: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _key_in(vault: Vault, key: str, data: bytes) -> WrappedKey:
     """The key that an object holds. Raises: Tampered; WrongKey if another root key opens it."""
-    found = unpacked_key(key, data)
+    found = bucket.unpacked_key(key, data)
     wrapped = WrappedKey(found.compartment, found.purpose, found.epoch, found.wrapped)
     vault.check(wrapped)
     return wrapped

@@ -39,6 +39,7 @@ from souvenance.domain.timestamps import to_datetime
 from souvenance.domain.trust import Trust
 from souvenance.errors import InvalidInput, ModelUnavailable, Unsupported
 from souvenance.gate.conversation import resource as r
+from souvenance.gate.conversation.conclusions import ConclusionAnswer
 from souvenance.gate.conversation.context import may_look, narrowed, sessions_asked
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights
@@ -65,19 +66,6 @@ class AskPeer(AskWorkspace, frozen=True, kw_only=True):
     target: r.PeerName | None = None
 
 
-class ReadConclusion(Answer, frozen=True):
-    """A conclusion that an answer rests on."""
-
-    id: str
-    level: str
-    content: str
-    created_at: datetime
-    session_id: str | None
-    observer_id: str = ""
-    observed_id: str = ""
-    source_ids: list[str] = field(default_factory=list)
-
-
 class ReadMessage(Answer, frozen=True):
     """A message that an answer rests on; its text is read by its id."""
 
@@ -93,7 +81,7 @@ class ToolCall(Answer, frozen=True):
 
 
 class Evidence(Answer, frozen=True):
-    conclusions: list[ReadConclusion] = field(default_factory=list)
+    conclusions: list[ConclusionAnswer] = field(default_factory=list)
     messages: list[ReadMessage] = field(default_factory=list)
     tool_calls: list[ToolCall] = field(default_factory=list)
     reasoning_trace_id: str | None = None
@@ -225,7 +213,7 @@ def _by_quotes(call: AuthorisedRequest, request: AskWorkspace, by: str | None) -
             hint="Leave response_format out, or configure a model.",
         )
     found = _quotes(call, request)
-    return _looked(call, found.rests_on, _told(request, found, by))
+    return _looked(call, found.rests_on, _quoted_answer(request, found, by))
 
 
 def _quotes(call: AuthorisedRequest, request: AskWorkspace) -> QuotedAnswer:
@@ -235,7 +223,7 @@ def _quotes(call: AuthorisedRequest, request: AskWorkspace) -> QuotedAnswer:
     return _answer(call.ctx, replace(question, text=wrote))
 
 
-def _told(
+def _quoted_answer(
     request: AskWorkspace, found: QuotedAnswer, by: str | None = None, lacking: str | None = None
 ) -> ChatAnswer:
     evidence = _evidence(found.rests_on, request.query) if request.include_evidence else None
@@ -268,7 +256,7 @@ def _by_model(call: AuthorisedRequest, request: AskWorkspace, model: Model) -> O
             found = _quotes_instead(call, request)
             if found.text:
                 yield found.text
-            yield _told(request, found, QUOTES, error.code)
+            yield _quoted_answer(request, found, QUOTES, error.code)
             return
         evidence = None
         if request.include_evidence:
@@ -399,19 +387,7 @@ def _cited(gathered: Gathered, ids: Sequence[str]) -> Gathered:
 
 
 def _evidence(found: Gathered, question: str, searched: Sequence[str] = ()) -> Evidence:
-    conclusions = [
-        ReadConclusion(
-            view.line.id,
-            view.level,
-            view.text,
-            to_datetime(view.line.created_at),
-            view.line.session,
-            view.line.compartment.owner,
-            view.line.about or "",
-            list(view.sources),
-        )
-        for view in found.views
-    ]
+    conclusions = [replace(ConclusionAnswer.of(view), source_ids=list(view.sources)) for view in found.views]
     messages = [
         ReadMessage(
             one.line.id,
