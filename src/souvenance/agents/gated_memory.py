@@ -29,7 +29,8 @@ from souvenance.domain.representation import taken_apart
 from souvenance.domain.timestamps import to_datetime
 from souvenance.domain.trust import Trust, least_shown, of_message, unquoted
 from souvenance.errors import CapScopeMismatch, NotFound, SouvenanceError, Unavailable, Unsupported
-from souvenance.gate.conversation import conclusions, context
+from souvenance.gate.conversation import conclusions as concluded
+from souvenance.gate.conversation import context
 from souvenance.gate.conversation.chat import ASK_PEER, AskPeer, ChatAnswer
 from souvenance.gate.conversation.messages import SEARCH_PEER, MessageAnswer, Messages, SearchPeer
 from souvenance.gate.conversation.peers import CHANGE_PEER, OPEN_PEER, ChangePeer, OpenPeer
@@ -235,7 +236,7 @@ class GatedMemory:
                 "what the agent is to know of itself is not taken from one of many",
                 hint="Say it of the user.",
             )
-        stated = conclusions.NewConclusion(
+        stated = concluded.NewConclusion(
             content=redact(text), observer_id=observer, observed_id=observed, session_id=scope.session
         )
         try:
@@ -247,13 +248,13 @@ class GatedMemory:
             self._begin_peers()
             return self._conclude(replace(stated, session_id=None))
 
-    def _conclude(self, stated: conclusions.NewConclusion) -> MemoryNote:
+    def _conclude(self, stated: concluded.NewConclusion) -> MemoryNote:
         scope = self._scope
-        asked = conclusions.AddConclusions(
+        asked = concluded.AddConclusions(
             workspace_id=scope.workspace, conclusions=[stated], namespace=scope.written
         )
-        answer: conclusions.Conclusions = self._gate.call(
-            conclusions.ADD_CONCLUSIONS, self._tokens("note"), asked
+        answer: concluded.Conclusions = self._gate.call(
+            concluded.ADD_CONCLUSIONS, self._tokens("note"), asked
         )
         return _note(answer.conclusions[0])
 
@@ -288,28 +289,28 @@ class GatedMemory:
     def retract(self, note_id: str) -> None:
         if self._guarded and not any(self._concluded(peer, None, id=note_id) for peer in (USER, AI)):
             raise NotFound("there is no such conclusion")
-        asked = conclusions.OfConclusion(workspace_id=self._scope.workspace, conclusion_id=note_id)
-        self._gate.call(conclusions.DELETE_CONCLUSION, self._tokens("erase"), asked)
+        asked = concluded.OfConclusion(workspace_id=self._scope.workspace, conclusion_id=note_id)
+        self._gate.call(concluded.DELETE_CONCLUSION, self._tokens("erase"), asked)
 
     def stated(self, peer: str, query: str) -> list[MemoryNote]:
         """What somebody stated about the peer, not concluded from messages, and may answer the query."""
         found = self._concluded(peer, query[:_MOST_QUERY])
         return [_note(one) for one in found if not one.source_ids]
 
-    def _concluded(self, peer: str, query: str | None, **more: str) -> list[conclusions.ConclusionAnswer]:
+    def _concluded(self, peer: str, query: str | None, **more: str) -> list[concluded.ConclusionAnswer]:
         observer, observed = self._views(peer)
         filters = {"observer_id": observer, "observed_id": observed, **more}
         if (session := self._session_of(observed)) is not None:
             filters["session_id"] = session
         workspace = self._scope.workspace
         if query:
-            asked = conclusions.QueryConclusions(
+            asked = concluded.QueryConclusions(
                 workspace_id=workspace, query=query, top_k=_NOTES, filters=filters
             )
-            found: conclusions.Conclusions | None = self._found(conclusions.QUERY_CONCLUSIONS, asked)
+            found: concluded.Conclusions | None = self._found(concluded.QUERY_CONCLUSIONS, asked)
             return [] if found is None else found.conclusions
-        newest = conclusions.ListConclusions(workspace_id=workspace, filters=filters, size=_NOTES)
-        page: conclusions.ConclusionPage | None = self._found(conclusions.LIST_CONCLUSIONS, newest)
+        newest = concluded.ListConclusions(workspace_id=workspace, filters=filters, size=_NOTES)
+        page: concluded.ConclusionPage | None = self._found(concluded.LIST_CONCLUSIONS, newest)
         return [] if page is None else page.items
 
     def _summary(self) -> dict[str, Look[str]]:
@@ -480,5 +481,5 @@ def _passage(message: MessageAnswer) -> RecalledPassage:
     )
 
 
-def _note(conclusion: conclusions.ConclusionAnswer) -> MemoryNote:
+def _note(conclusion: concluded.ConclusionAnswer) -> MemoryNote:
     return MemoryNote(conclusion.id, conclusion.content, conclusion.created_at)
