@@ -21,7 +21,7 @@ from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import trust, ulid
 from souvenance.domain.frame import defuse
 from souvenance.domain.limits import LIST_MOST, LIST_TEXT_BYTES, RECALL_MOST, SNAPSHOT_BYTES
-from souvenance.domain.line import DIGESTS, PROFILE, Line, SealedLine
+from souvenance.domain.line import DIGESTS, PROFILE, OpenLine, SealedLine
 from souvenance.domain.timestamps import day
 from souvenance.domain.trust import Trust
 from souvenance.errors import Tampered
@@ -52,7 +52,7 @@ class Wish(Struct, frozen=True):
 
 
 class Recalled(Struct, frozen=True):
-    line: Line
+    line: OpenLine
     trust: Trust
     score: float | None
     matched: bool
@@ -88,7 +88,7 @@ def _place(one: Recalled) -> int:
     return (1 if one.trust == Trust.SUSPECT else 0) if one.matched else 2
 
 
-def _recalled(line: Line, score: float | None, why: Explanation | None, *, matched: bool) -> Recalled:
+def _recalled(line: OpenLine, score: float | None, why: Explanation | None, *, matched: bool) -> Recalled:
     return Recalled(line, class_of(line), score, matched, why)
 
 
@@ -171,7 +171,7 @@ def _widened(span: LineQuery, limit: int = EVERYTHING) -> LineQuery:
 class LinePage(Struct, frozen=True):
     lines: list[SealedLine]
     cursor: str | None
-    opened: list[Line | None] = []
+    opened: list[OpenLine | None] = []
     """The same lines opened, if their texts were asked for; None for one that does not open."""
 
 
@@ -211,9 +211,9 @@ def list_lines(
 
 def _opened_page(
     lines: Sequence[SealedLine], compartments: Mapping[str, CompartmentKeys]
-) -> list[Line | None]:
+) -> list[OpenLine | None]:
     """The first of the lines, as many as their texts may fill a page."""
-    found: list[Line | None] = []
+    found: list[OpenLine | None] = []
     size = 0
     for sealed in lines:
         line = _opened_if_whole(sealed, compartments[sealed.compartment.namespace])
@@ -224,7 +224,7 @@ def _opened_page(
     return found
 
 
-def _opened_if_whole(sealed: SealedLine, keys: CompartmentKeys) -> Line | None:
+def _opened_if_whole(sealed: SealedLine, keys: CompartmentKeys) -> OpenLine | None:
     try:
         return opened(sealed, keys)
     except Tampered:
@@ -258,6 +258,6 @@ def snapshot(ctx: RequestContext) -> tuple[str, list[str]]:
     return "".join(rows), ids
 
 
-def class_of(line: Line) -> Trust:
+def class_of(line: OpenLine) -> Trust:
     """Whose word the line is."""
     return trust.of_line(line.kind, line.metadata, line.text)

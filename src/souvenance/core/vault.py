@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from souvenance.decoders import settled
 from souvenance.domain import sign_ins
-from souvenance.domain.line import Line, SealedLine
+from souvenance.domain.line import OpenLine, SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.domain.seal import KEY_BYTES, NONCE_BYTES, key_place, open_sealed, open_vector, seal
 from souvenance.errors import IntegrityError, Tampered
@@ -128,7 +128,7 @@ class Vault:
     def _unwrapped(self, key: WrappedKey) -> bytes:
         return self._keyring.unwrap(key.wrapped, key_place(key.compartment, key.purpose, key.epoch))
 
-    def seal(self, line: Line, keys: CompartmentKeys) -> bytes:
+    def seal(self, line: OpenLine, keys: CompartmentKeys) -> bytes:
         nonce = self._entropy.take(NONCE_BYTES)
         return seal(line, key=keys.seals[keys.epoch], epoch=keys.epoch, nonce=nonce)
 

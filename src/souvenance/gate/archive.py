@@ -39,8 +39,8 @@ from souvenance.domain.line import (
     MESSAGE,
     SUMMARY,
     TOMBSTONE,
-    Line,
     LineFields,
+    OpenLine,
     SealedLine,
     shared_fields,
 )
@@ -352,7 +352,7 @@ class _ComparedRecords:
         ctx = self._ctx
         keys = ctx.services.vault.compartment(ctx.tx, compartment)
         fields = shared_fields(LineFields, record)
-        line = Line(compartment=compartment, text=record.text, metadata={}, **fields)
+        line = OpenLine(compartment=compartment, text=record.text, metadata={}, **fields)
         mark = likeness(keys.blind, record.session or "", record.text, record.kind) if record.alike else None
         made = sealed(ctx, line, keys, encode_metadata(record.metadata), tokens=record.tokens, likeness=mark)
         stored = replace(made, times=record.times)

@@ -16,7 +16,7 @@ from souvenance.core.conversation.messages import find_message, read_messages
 from souvenance.core.recall import class_of
 from souvenance.core.request_context import RequestContext, Trace, opened
 from souvenance.domain.directory import SESSION
-from souvenance.domain.line import Line, SealedLine
+from souvenance.domain.line import OpenLine, SealedLine
 from souvenance.domain.names import Name
 from souvenance.domain.policy import Need, Reach
 from souvenance.domain.timestamps import to_datetime, to_ms
@@ -120,7 +120,7 @@ def _versions(ctx: RequestContext, line_id: str | None, *, back: bool) -> Iterat
             sealed, keys = ctx.find(line_id)
         except NotFound:
             return
-        found: Line = opened(sealed, keys)
+        found: OpenLine = opened(sealed, keys)
         yield Version(found.id, found.text, to_datetime(found.created_at))
         line_id = found.supersedes if back else sealed.invalidated_by
 

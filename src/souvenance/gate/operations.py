@@ -23,7 +23,7 @@ from souvenance.domain import receipt as receipts
 from souvenance.domain import ulid
 from souvenance.domain.audit import Row
 from souvenance.domain.directory import MEMBER
-from souvenance.domain.line import TOMBSTONE, GivenFields, Line, LinePlace, SealedLine, shared_fields
+from souvenance.domain.line import TOMBSTONE, GivenFields, LinePlace, OpenLine, SealedLine, shared_fields
 from souvenance.domain.names import ALL, DEFAULT_KIND, Compartment
 from souvenance.domain.policy import Need, Reach
 from souvenance.domain.receipt import Detail, Receipt
@@ -166,7 +166,9 @@ def invalidate(authorised: AuthorisedRequest, request: m.Invalidate) -> Outcome:
     )
 
 
-def _correct(ctx: RequestContext, target_id: str, text: str | None, new_id: str | None) -> tuple[Line, bool]:
+def _correct(
+    ctx: RequestContext, target_id: str, text: str | None, new_id: str | None
+) -> tuple[OpenLine, bool]:
     """The line that replaces the target, and whether it had done so already. Without a text it only marks the
     target as no longer true. Raises: InvalidInput, NotFound, Conflict."""
     target, _ = ctx.find(ulid.check(target_id))

@@ -17,7 +17,7 @@ from msgspec.structs import asdict
 from souvenance.core.remember import append, sealed
 from souvenance.core.request_context import RequestContext, Trace
 from souvenance.core.vault import CompartmentKeys
-from souvenance.domain.line import Line, LinePlace, SealedLine
+from souvenance.domain.line import LinePlace, OpenLine, SealedLine
 from souvenance.domain.names import ALL, SESSIONS, Compartment
 from souvenance.domain.receipt import GoneRun, gone_runs
 from souvenance.errors import NamespaceDenied, Tampered
@@ -93,7 +93,7 @@ def write_line(
     supersedes: str | None = None,
 ) -> SealedLine:
     """Store a line in the compartment of these keys, as part of the request or job of this context."""
-    line = Line(
+    line = OpenLine(
         compartment=keys.compartment,
         id=line_id,
         kind=kind,

@@ -21,7 +21,7 @@ from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import names
 from souvenance.domain.directory import FORMER, MEMBER, PEER, SCOPE, Entry
 from souvenance.domain.jobs import REASONING, Job, Task
-from souvenance.domain.line import CARD, Line, SealedLine
+from souvenance.domain.line import CARD, OpenLine, SealedLine
 from souvenance.domain.names import ALL, Compartment
 from souvenance.domain.policy import Reach
 from souvenance.domain.reasoning_settings import PeerHabits
@@ -251,7 +251,7 @@ class _Move:
                 ctx.tx.lines.cite(there.compartment, line.id, sources)
 
     def _line(
-        self, line: SealedLine, opened_line: Line, keys: CompartmentKeys, there: CompartmentKeys
+        self, line: SealedLine, opened_line: OpenLine, keys: CompartmentKeys, there: CompartmentKeys
     ) -> None:
         ctx = self._ctx
         now = replace(opened_line, compartment=there.compartment, about=self._now(line.about))
