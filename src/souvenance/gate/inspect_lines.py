@@ -18,7 +18,7 @@ from souvenance.core.request_context import RequestContext, Trace, opened
 from souvenance.domain.directory import SESSION
 from souvenance.domain.line import OpenLine, SealedLine
 from souvenance.domain.names import Name
-from souvenance.domain.policy import Need, Reach
+from souvenance.domain.policy import Reach
 from souvenance.domain.timestamps import to_datetime, to_ms
 from souvenance.domain.ulid import LineId
 from souvenance.errors import NotFound
@@ -26,11 +26,11 @@ from souvenance.gate import messages as m
 from souvenance.gate.conversation.conclusions import ConclusionAnswer
 from souvenance.gate.conversation.messages import MessageAnswer
 from souvenance.gate.conversation.resource import AnyName, erased
-from souvenance.gate.conversation.sessions import writes_session
-from souvenance.gate.inspection import Asked, anyone, reach
+from souvenance.gate.conversation.sessions import reads_session, writes_session
+from souvenance.gate.inspection import Asked, anyone
 from souvenance.gate.maintenance import shown_row, visible
 from souvenance.gate.messages import Answer
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, operation
 from souvenance.gate.operations import line_facts
 from souvenance.ports.store import TurnQuery, WantedRows
 
@@ -125,10 +125,6 @@ def _versions(ctx: RequestContext, line_id: str | None, *, back: bool) -> Iterat
         line_id = found.supersedes if back else sealed.invalidated_by
 
 
-def _line_reach(asked: AskLine) -> Reach:
-    return Reach(workspace=asked.workspace_id, actor=asked.owner, some_compartment=True)
-
-
 # A session.
 
 
@@ -204,10 +200,6 @@ def _from_here(ctx: RequestContext, asked: ForgetFrom) -> list[SealedLine]:
     return [one for one in found if one.compartment.namespace == first.compartment.namespace]
 
 
-def _reads(rights: Rights, asked: AskConcluded) -> None:
-    rights.reads(asked.session_id)
-
-
 # The audit log.
 
 
@@ -269,30 +261,33 @@ def measure(request: AuthorisedRequest, asked: Measure) -> Outcome:
     return Outcome(MeasureAnswer([count(text) for text in asked.texts]), Trace())
 
 
-LINE = Operation("inspect.line", Need("get"), AskLine, WholeLine, line, _line_reach, admit=anyone)
-CONCLUDED = Operation(
-    "inspect.concluded", Need("get"), AskConcluded, ConcludedAnswer, concluded, reach, admit=_reads
+LINE = operation(
+    "inspect.line",
+    "get",
+    AskLine,
+    WholeLine,
+    line,
+    anyone,
+    reach=lambda asked: Reach(workspace=asked.workspace_id, actor=asked.owner, some_compartment=True),
 )
-FORGET_FROM = Operation(
+CONCLUDED = operation("inspect.concluded", "get", AskConcluded, ConcludedAnswer, concluded, reads_session)
+FORGET_FROM = operation(
     "inspect.forget_from",
-    Need("forget"),
+    "forget",
     ForgetFrom,
     ForgottenFrom,
     forget_from,
-    reach,
-    writes=True,
-    within=True,
+    writes_session,
     rings=True,
     peek=preview_from,
-    admit=writes_session,
 )
-ROWS_FOUND = Operation(
+ROWS_FOUND = operation(
     "inspect.rows",
-    Need("audit"),
+    "audit",
     FindRows,
     RowsAnswer,
     find_rows,
-    lambda asked: Reach(workspace=asked.workspace_id),
-    admit=anyone,
+    anyone,
+    reach=lambda asked: Reach(workspace=asked.workspace_id),
 )
-MEASURE = Operation("inspect.measure", Need("get"), Measure, MeasureAnswer, measure, reach, admit=anyone)
+MEASURE = operation("inspect.measure", "get", Measure, MeasureAnswer, measure, anyone)

@@ -17,10 +17,17 @@ from souvenance.domain.policy import Need, Reach
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import NotFound
 from souvenance.gate import messages as m
-from souvenance.gate.inspection import Asked, reach, whole
+from souvenance.gate.inspection import Asked
 from souvenance.gate.maintenance import list_rows
 from souvenance.gate.messages import Answer
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
+from souvenance.gate.operation import (
+    AuthorisedRequest,
+    Operation,
+    Outcome,
+    Rights,
+    operation,
+    whole_workspace,
+)
 
 MOST_JOBS = 100
 MOST_ROWS = 200
@@ -147,29 +154,18 @@ def tail(request: AuthorisedRequest, asked: Tail) -> Outcome:
     return Outcome(TailAnswer([row for row in listed.answer.rows if row.operation != _TAIL], size))
 
 
-JOBS = Operation("jobs.list", Need("list"), Asked, JobsAnswer, jobs, reach, admit=whole)
-RETRY_JOB = Operation(
-    "jobs.retry",
-    Need("put"),
-    RetryJob,
-    m.Done,
-    retry,
-    reach,
-    writes=True,
-    within=True,
-    admit=whole,
-    rings=True,
-)
-STORAGE = Operation(
+JOBS = operation("jobs.list", "list", Asked, JobsAnswer, jobs, whole_workspace)
+RETRY_JOB = operation("jobs.retry", "put", RetryJob, m.Done, retry, whole_workspace, rings=True)
+STORAGE = operation(
     "storage",
-    Need("list"),
+    "list",
     Storage,
     StorageAnswer,
     storage,
-    lambda asked: Reach(
+    _may_look,
+    reach=lambda asked: Reach(
         workspace=asked.workspace_id, actor=asked.owner, whole_compartments=True, some_compartment=True
     ),
-    admit=_may_look,
     waits=True,
 )
 """It waits for the store to count every line, and must not keep others from searching meanwhile."""

@@ -23,14 +23,13 @@ from souvenance.domain.current_facts import CardEntry, Stand, label_of, one_at_a
 from souvenance.domain.directory import PEER
 from souvenance.domain.jobs import DELIVER, REASONING
 from souvenance.domain.names import Name
-from souvenance.domain.policy import Need, Reach
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import Conflict, InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate.conversation.resource import UpTo100
 from souvenance.gate.health import budget_left, namespaces_of
 from souvenance.gate.messages import Answer, Request
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights, operation, whole_workspace
 from souvenance.ports.store import LineQuery, TurnQuery
 
 DAY_MS = 24 * 3600 * 1000
@@ -46,14 +45,6 @@ class Asked(Request, frozen=True, kw_only=True):
     """Base of what is asked about one workspace."""
 
     workspace_id: Name
-
-
-def reach(asked: Asked) -> Reach:
-    return Reach(workspace=asked.workspace_id, some_compartment=True)
-
-
-def whole(rights: Rights, asked: Asked) -> None:
-    rights.workspace()
 
 
 def anyone(rights: Rights, asked: Asked) -> None:
@@ -356,34 +347,23 @@ def _observers(request: AuthorisedRequest, peer: str) -> list[Observer]:
     ]
 
 
-def _holds(rights: Rights, asked: Facts) -> None:
-    rights.holds(asked.observer, asked.peer)
-
-
 def _amends(rights: Rights, asked: AmendCard) -> None:
     rights.holds(asked.observer, asked.peer)
     rights.lies(None, None)
 
 
-def _of_peer(rights: Rights, asked: AskPerson) -> None:
-    rights.peer(asked.peer)
-
-
-PEOPLE = Operation("inspect.people", Need("list"), People, PeopleAnswer, people, reach, admit=whole)
-HEALTH = Operation("inspect.health", Need("list"), Asked, ServerHealth, health, reach, admit=anyone)
-NAMESPACES = Operation(
-    "inspect.namespaces", Need("list"), Asked, NamespacesAnswer, namespaces, reach, admit=anyone
-)
-FACTS = Operation("inspect.facts", Need("get"), Facts, FactsAnswer, facts, reach, admit=_holds)
-AMEND = Operation(
-    "inspect.amend",
-    Need("put"),
-    AmendCard,
+PEOPLE = operation("inspect.people", "list", People, PeopleAnswer, people, whole_workspace)
+HEALTH = operation("inspect.health", "list", Asked, ServerHealth, health, anyone)
+NAMESPACES = operation("inspect.namespaces", "list", Asked, NamespacesAnswer, namespaces, anyone)
+FACTS = operation(
+    "inspect.facts",
+    "get",
+    Facts,
     FactsAnswer,
-    amend,
-    reach,
-    writes=True,
-    within=True,
-    admit=_amends,
+    facts,
+    lambda rights, asked: rights.holds(asked.observer, asked.peer),
 )
-PERSON = Operation("inspect.person", Need("list"), AskPerson, PersonAnswer, person, reach, admit=_of_peer)
+AMEND = operation("inspect.amend", "put", AmendCard, FactsAnswer, amend, _amends)
+PERSON = operation(
+    "inspect.person", "list", AskPerson, PersonAnswer, person, lambda rights, asked: rights.peer(asked.peer)
+)

@@ -230,3 +230,40 @@ class Operation(Struct, frozen=True):
     """Whether it may leave work behind."""
     peek: Callable[[AuthorisedRequest, Any], Outcome | None] | None = None
     """For an operation that writes: the outcome if nothing has to be written, found by reading alone."""
+
+
+def operation(
+    name: str,
+    op: str,
+    request: type[m.Request],
+    answer: type[Answer],
+    work: Callable[[AuthorisedRequest, Any], Outcome],
+    admit: Callable[[Rights, Any], None],
+    *,
+    reach: Callable[[Any], Reach] = lambda request: Reach(
+        workspace=request.workspace_id, some_compartment=True
+    ),
+    peek: Callable[[AuthorisedRequest, Any], Outcome | None] | None = None,
+    **more: Any,
+) -> Operation:
+    """An operation within one workspace: `op` is the right that it needs, `admit` checks what else the token
+    must allow, `more` are other fields. What needs put or forget, or may `peek`, writes."""
+    writes = op in ("put", "forget") or peek is not None
+    return Operation(
+        name,
+        Need(op),
+        request,
+        answer,
+        work,
+        reach,
+        writes=writes,
+        within=True,
+        admit=admit,
+        peek=peek,
+        **more,
+    )
+
+
+def whole_workspace(rights: Rights, request: Any) -> None:
+    """Raises: CapScopeMismatch for a token of less than a workspace."""
+    rights.workspace()

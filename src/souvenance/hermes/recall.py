@@ -20,7 +20,7 @@ from souvenance.agents.recalled import Known, RecalledPassage
 from souvenance.agents.redaction import redact
 from souvenance.agents.text_budget import cut
 from souvenance.agents.transcript import clean, is_trivial
-from souvenance.domain.relayed_question import ADDED, relayed
+from souvenance.domain.representation import RELAY_CHARS, relayed
 from souvenance.errors import SouvenanceError
 from souvenance.hermes.configuration import Configuration
 from souvenance.hermes.conversation import CachedConversation, Supplement, fresh
@@ -108,7 +108,7 @@ def _prompt(answers: Sequence[str], message: str, warm: bool, most: int) -> str:
         share = most // (len(answers) + 2)
         parts += (f"Answer {at}:\n{cut(answer, share)}" for at, answer in enumerate(answers, 1))
     fixed = cut("\n\n".join(parts), most)
-    return relayed(fixed, cut(message, most - len(fixed) - ADDED))
+    return relayed(fixed, cut(message, most - len(fixed) - RELAY_CHARS))
 
 
 def _raised(configuration: Configuration, message: str) -> Level:

@@ -16,7 +16,7 @@ from souvenance.core.request_context import RequestContext, said_at
 from souvenance.decoders import settled
 from souvenance.domain.centrality import central
 from souvenance.domain.jobs import Job, Task
-from souvenance.domain.line import SUMMARY, SealedLine
+from souvenance.domain.line import SUMMARY, SealedLine, shared_fields
 from souvenance.domain.names import SESSIONS
 from souvenance.domain.representation import INDENT, Quote, dated_quote, fitting
 from souvenance.domain.trust import Trust
@@ -114,14 +114,7 @@ def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:
         if class_of(ctx, line, text := opener.text(line)) == Trust.SAID
     ]
     before = None if earlier is None else earlier.text
-    job = Job(
-        task.workspace,
-        task.kind,
-        task.session,
-        last=task.last,
-        payload=task.payload,
-        namespace=task.namespace,
-    )
+    job = Job(**shared_fields(Job, task))
     read = [line.id for line in lines]
     return SummaryStretch(job, session, long, first, lines[-1].turn or 0, read[-1], before, turns, read)
 

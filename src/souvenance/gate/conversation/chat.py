@@ -33,8 +33,8 @@ from souvenance.domain.content import check_text, decode_metadata
 from souvenance.domain.current_facts import CardEntry
 from souvenance.domain.line import CONCLUSIONS
 from souvenance.domain.reasoning_settings import uses_cards
-from souvenance.domain.relayed_question import taken_apart
 from souvenance.domain.relevance import MEANING, worth_showing
+from souvenance.domain.representation import unrelayed
 from souvenance.domain.timestamps import to_datetime
 from souvenance.domain.trust import Trust
 from souvenance.errors import InvalidInput, ModelUnavailable, Unsupported
@@ -184,7 +184,7 @@ def _question(call: AuthorisedRequest, request: AskWorkspace) -> ChatQuestion:
     """What is asked about, as far as the cap reaches now. An agent that asks for a person on its own gets
     quotations only if that person asked for something."""
     text = check_text(request.query, "query")
-    wanted, wrote = taken_apart(text)
+    wanted, wrote = unrelayed(text)
     quotations = not wanted or asks(wrote)
     sessions = sessions_asked(call, request.session_id, request.filters, request.scope)
     if not isinstance(request, AskPeer):
@@ -219,7 +219,7 @@ def _by_quotes(call: AuthorisedRequest, request: AskWorkspace, by: str | None) -
 def _quotes(call: AuthorisedRequest, request: AskWorkspace) -> QuotedAnswer:
     """The answer by quotations to what the person asked, without what an agent adds to the question."""
     question = _question(call, request)
-    _, wrote = taken_apart(question.text)
+    _, wrote = unrelayed(question.text)
     return _answer(call.ctx, replace(question, text=wrote))
 
 

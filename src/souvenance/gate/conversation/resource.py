@@ -17,13 +17,14 @@ from souvenance.core.request_context import RequestContext, Trace
 from souvenance.domain.content import check_characters, decode_metadata, encode_metadata
 from souvenance.domain.directory import PEER, SESSION, WORKSPACE, Entry
 from souvenance.domain.filters import Column, Field, predicate
-from souvenance.domain.policy import Need, Reach
 from souvenance.domain.reasoning_settings import habits_of
 from souvenance.domain.timestamps import to_datetime, to_ms
 from souvenance.errors import InvalidInput
 from souvenance.gate.messages import Answer, Request
 from souvenance.gate.messages import Done as Done
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome
+from souvenance.gate.operation import operation as operation
+from souvenance.gate.operation import whole_workspace as whole_workspace
 
 MOST_METADATA_KEYS = 100
 MOST_METADATA_LEVELS = 5
@@ -120,43 +121,6 @@ class Opened(Answer, frozen=True):
 
 class Note(Answer, frozen=True):
     message: str = ""
-
-
-def operation(
-    name: str,
-    op: str,
-    request: type[Request],
-    answer: type[Answer],
-    work: Callable[[AuthorisedRequest, Any], Outcome],
-    admit: Callable[[Rights, Any], None],
-    *,
-    reach: Callable[[Any], Reach] = lambda request: Reach(
-        workspace=request.workspace_id, some_compartment=True
-    ),
-    peek: Callable[[AuthorisedRequest, Any], Outcome | None] | None = None,
-    **more: Any,
-) -> Operation:
-    """An operation on conversations: `op` is the right that it needs, `admit` checks what else the token must
-    allow, `more` are other fields. What needs put or forget, or may `peek`, writes."""
-    writes = op in ("put", "forget") or peek is not None
-    return Operation(
-        name,
-        Need(op),
-        request,
-        answer,
-        work,
-        reach,
-        writes=writes,
-        within=True,
-        admit=admit,
-        peek=peek,
-        **more,
-    )
-
-
-def whole_workspace(rights: Rights, request: Any) -> None:
-    """Raises: CapScopeMismatch for a token of less than a workspace."""
-    rights.workspace()
 
 
 def found_by_name(
