@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
 from typing import Protocol
 
 import msgspec
@@ -20,6 +19,7 @@ from souvenance.decoders import settled
 from souvenance.domain import archive_records as r
 from souvenance.domain.current_facts import CardEntry
 from souvenance.domain.line import CARD, CONCLUSIONS, DOCUMENT, MESSAGE, RELAYED, SUMMARY, TOMBSTONE
+from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import ArchiveDamaged, Conflict
 from souvenance.gate import archive as p
 from souvenance.version import __version__
@@ -292,11 +292,8 @@ def _saved(line: r.LineRecord) -> SavedText:
     about = None if line.about == line.owner else line.about
     session = None if line.turn is not None else line.session
     replaced = line.invalidated_by is not None
-    return SavedText(_moment(at), line.owner, line.text, line.namespace, about, session, replaced)
-
-
-def _moment(ms: int) -> str:
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")
+    moment = to_datetime(at).isoformat(timespec="seconds")
+    return SavedText(moment, line.owner, line.text, line.namespace, about, session, replaced)
 
 
 def as_json(export: ReadableExport) -> bytes:

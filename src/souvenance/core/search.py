@@ -22,7 +22,7 @@ from souvenance.language import terms as words
 from souvenance.language.questions import Question, is_courtesy
 from souvenance.language.terms.languages import is_english
 from souvenance.language.times import TimeSpan
-from souvenance.ports.index import Hit, IndexQuery, Inquiry, Opened, Place
+from souvenance.ports.index import Hit, IndexQuery, Inquiry, Place
 from souvenance.ports.text import Thesaurus
 
 _SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
@@ -81,10 +81,6 @@ def _days(question: Question) -> tuple[list[str], list[str]]:
     days = [words.mark("day", day) for day in spoken_of]
     days += [words.mark("month", month) for month in signs.months(spans, offset, long_only=True)]
     return days, [words.mark("day", day) for day in close]
-
-
-def _opening(meaning: Meaning, keys: CompartmentKeys) -> Opened:
-    return partial(_vector, meaning, keys, meaning.space)
 
 
 def _vector(meaning: Meaning, keys: CompartmentKeys, space: str, line_id: str, sealed: bytes) -> bytes | None:
@@ -204,7 +200,7 @@ def _inquiry(
                 words.blind(keys.blind, _SIGNS),
                 words.blind(keys.blind, days),
                 words.blind(keys.blind, near_days),
-                _opening(meaning, keys),
+                partial(_vector, meaning, keys, meaning.space),
                 partial(freshen, ctx, keys),
             )
             for keys in compartments

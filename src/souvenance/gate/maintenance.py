@@ -21,7 +21,7 @@ from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import IntegrityError, InvalidInput, NotFound, Tampered, Unavailable
 from souvenance.gate import messages as m
 from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.ports.store import Difference, Transaction
+from souvenance.ports.store import Transaction
 
 _PAGE = 1000
 _Place = tuple[Compartment, str]
@@ -73,13 +73,12 @@ def list_compartments(authorised: AuthorisedRequest, request: m.Compartments) ->
             for compartment in compartments
         ],
         scrub_pending=authorised.store.scrub_pending(),
-        findings=[_schema_finding(found) for found in tx.differences()],
+        findings=[
+            f"{found.text}; to remove it: {found.remedy}" if found.remedy else found.text
+            for found in tx.differences()
+        ],
     )
     return Outcome(answer)
-
-
-def _schema_finding(found: Difference) -> str:
-    return f"{found.text}; to remove it: {found.remedy}" if found.remedy else found.text
 
 
 def examine(authorised: AuthorisedRequest, request: m.Examine) -> Outcome:

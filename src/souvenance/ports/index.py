@@ -46,11 +46,6 @@ Freshen = Callable[[Collection[str]], Fresh]
 """Looks for such lines, and makes vectors of some: not of those whose ids are given."""
 
 
-def nothing_fresh(known: Collection[str]) -> Fresh:
-    """A `Freshen` that finds none."""
-    return Fresh()
-
-
 class IndexQuery(Struct, frozen=True):
     """The question's terms under one compartment's key, in the same order for every compartment."""
 
@@ -65,7 +60,7 @@ class IndexQuery(Struct, frozen=True):
     near_days: Sequence[int] = ()
     """Those of the days close to these."""
     open: Opened = lambda line_id, sealed: sealed
-    freshen: Freshen = nothing_fresh
+    freshen: Freshen = lambda known: Fresh()
     """Makes vectors of lines that were just written; it is asked when the question's vector is known."""
 
 

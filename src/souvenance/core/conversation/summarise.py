@@ -85,10 +85,6 @@ def summaries(ctx: RequestContext, session: str) -> list[StoredSummary]:
     ]
 
 
-def note_of(turn: int, message_id: str, *, long: bool) -> str:
-    return msgspec.json.encode(_Note(turn, message_id, long)).decode()
-
-
 def is_note(metadata: str) -> bool:
     """Whether the metadata of a summary may say that."""
     try:
@@ -167,7 +163,7 @@ def keep_summary(ctx: RequestContext, stretch: SummaryStretch, text: str) -> Cha
         SUMMARY,
         text,
         session=stretch.session,
-        metadata=note_of(stretch.upto, stretch.message_id, long=stretch.long),
+        metadata=msgspec.json.encode(_Note(stretch.upto, stretch.message_id, stretch.long)).decode(),
         tokens=ctx.services.tokenizer.count(text),
     )
     changes.add(kept)

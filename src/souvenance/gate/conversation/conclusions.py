@@ -154,10 +154,11 @@ def _stated(
     if any(source.compartment.namespace != where for source in sources):
         raise InvalidInput("a source lies in another namespace", hint="Name its session, or leave it out.")
     keys = ctx.services.vault.compartment(ctx.tx, compartment_of(ctx, one.observer_id, where))
-    mark = None if one.key is None else _mark_of_key(keys.blind, one.observed_id, one.key)
-    known = None if mark is None else ctx.tx.lines.alike(keys.compartment, one.observed_id, mark)
-    if known is not None:
-        return conclusions.views_of(ctx, [known])[0]
+    mark = None
+    if one.key is not None:
+        mark = blake2b(frame("key", one.observed_id, one.key), key=keys.blind, digest_size=16).digest()
+        if (known := ctx.tx.lines.alike(keys.compartment, one.observed_id, mark)) is not None:
+            return conclusions.views_of(ctx, [known])[0]
     line = write_line(
         ctx,
         keys,
@@ -176,11 +177,6 @@ def _stated(
     if cited:
         ctx.tx.lines.cite(line.compartment, line.id, cited)
     return conclusions.View(line, one.content, cited)
-
-
-def _mark_of_key(blind: bytes, observed: str, key: str) -> bytes:
-    """By what a statement with a key is known again."""
-    return blake2b(frame("key", observed, key), key=blind, digest_size=16).digest()
 
 
 def _kind_of(ctx: RequestContext, stated: NewConclusion, sources: list[SealedLine]) -> str:

@@ -313,7 +313,7 @@ def _owe_work(ctx: RequestContext, entry: Entry, said: Sequence[NewMessage], fir
             continue
         reasoned: dict[str | None, list[int]] = {}
         for turn, one in enumerate(said, first):
-            asked = _reasoning(one.configuration)
+            asked = (one.configuration or MessageHabits()).reasoning or Reasoning()
             if one.peer_id == author and h.reasons(asked.enabled, near, far):
                 reasoned.setdefault(asked.custom_instructions, []).append(turn)
         for wishes, turns in reasoned.items():
@@ -377,10 +377,6 @@ def _texts(request: AddMessages | ReadFile) -> list[Upcoming]:
         Upcoming(one.content, r.moment_ms(one.created_at), one.peer_id, request.namespace)
         for one in request.messages
     ]
-
-
-def _reasoning(given: MessageHabits | None) -> Reasoning:
-    return Reasoning() if given is None or given.reasoning is None else given.reasoning
 
 
 def _list(call: AuthorisedRequest, request: ListMessages) -> Outcome:
