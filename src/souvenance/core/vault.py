@@ -194,16 +194,13 @@ def open_passkey(keyring: Keyring, slip: sign_ins.Slip) -> sign_ins.Passkey:
     return msgspec.json.decode(content, type=settled(sign_ins.Passkey))
 
 
-def rewrap(tx: Transaction, keyring: Keyring) -> int:
-    """Seal every sign-in and passkey again, under the root key that is current now; how many there were.
-    Browsers' sessions, which last hours, are dropped instead. Raises: WrongKey, Tampered."""
-    found = tx.signins.every()
-    for signin in found:
+def rewrap(tx: Transaction, keyring: Keyring) -> None:
+    """Seal every sign-in and passkey again, under the root key that is current now. Browsers' sessions, which
+    last hours, are dropped instead. Raises: WrongKey, Tampered."""
+    for signin in tx.signins.every():
         tx.signins.reseal(signin.id, seal_grant(keyring, signin.id, open_grant(keyring, signin)))
-    passkeys = tx.signins.slips(sign_ins.PASSKEY)
-    for slip in passkeys:
+    for slip in tx.signins.slips(sign_ins.PASSKEY):
         sealed = seal_passkey(keyring, slip.hash, open_passkey(keyring, slip))
         tx.signins.keep(replace(slip, content=sealed))
     for kind in (sign_ins.SESSION, sign_ins.PAGE_SESSION, sign_ins.LINK):
         tx.signins.drop_all(kind)
-    return len(found) + len(passkeys)

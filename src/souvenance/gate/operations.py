@@ -231,8 +231,6 @@ class _Forgotten(Struct, frozen=True):
     namespaces: tuple[str, ...]
     with_them: frozenset[tuple[Compartment, str]]
     """Lines of others that rested on these alone, and went too."""
-    verified: tuple[str, ...]
-    """What was checked before the deletion was committed."""
     epoch: int = 0
     """The newest epoch of the keys that went."""
 
@@ -274,7 +272,6 @@ def _forget_line(ctx: RequestContext, line_id: str) -> _Forgotten:
         keys=0,
         namespaces=_namespaces(compartments),
         with_them=frozenset(changes.gone - {(compartment, line_id) for compartment in compartments}),
-        verified=(receipts.SCHEMA, receipts.LINES, receipts.INDEX),
     )
 
 
@@ -294,7 +291,6 @@ def _forget_compartments(ctx: RequestContext) -> _Forgotten:
         keys=keys,
         namespaces=namespaces,
         with_them=frozenset(changes.gone),
-        verified=(receipts.SCHEMA, receipts.LINES, receipts.INDEX, receipts.KEYS),
         epoch=changes.epoch,
     )
 
@@ -374,8 +370,9 @@ def _receipt(
             if tx.replication.mirrored()
             else None
         )
-    verified: list[str] = list(gone.verified)
-    pending: list[str] = []
+    verified, pending = [receipts.SCHEMA, receipts.LINES, receipts.INDEX], []
+    if request.id is None:
+        verified.append(receipts.KEYS)
     (verified if scrubbed else pending).append(receipts.FILES)
     if bucket is not None:
         (pending if bucket else verified).append(receipts.BUCKET)

@@ -16,7 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from souvenance.core.conversation import directory
 from souvenance.core.conversation.compartments import Changes
 from souvenance.core.remember import append
 from souvenance.core.replication import (
@@ -31,8 +33,7 @@ from souvenance.core.replication import (
 from souvenance.core.request_context import RequestContext, Services, own_context, own_event
 from souvenance.core.vault import CompartmentKeys, Vault
 from souvenance.domain import objects as bucket
-from souvenance.domain import ulid
-from souvenance.domain.directory import MEMBER, PEER, SESSION, WORKSPACE, Entry, Membership
+from souvenance.domain.directory import MEMBER, PEER, SESSION, Membership
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import SESSIONS, Compartment
 from souvenance.errors import Conflict, SouvenanceError, StorageUnavailable, Tampered
@@ -353,7 +354,7 @@ class Repairer:
         tx.lines.cite(compartment, line.id, found.sources)
         if held is not None and held.invalidated_by is not None:
             _replace(tx, compartment, line.id, held.invalidated_by)
-        self._enter(tx, line)
+        _enter(replace(ctx, now=line.created_at), line)
         changes.add(line)
 
     def _restore_replaced(self, compartment: Compartment, keys: Sequence[str]) -> None:
@@ -394,34 +395,24 @@ class Repairer:
                 except Tampered as error:
                     self._find(error.detail)
 
-    def _enter(self, tx: Transaction, line: SealedLine) -> None:
-        """Enter in the directory whom and what the line names, if it is not there."""
-        compartment, session = line.compartment, line.session
-        if line.turn is None and line.about is None:
-            return
-        self._name(tx, compartment.workspace, WORKSPACE, line)
-        for peer in (compartment.owner, line.about):
-            if peer is not None and peer != SESSIONS:
-                self._name(tx, peer, PEER, line)
-        if line.turn is not None and session is not None:
-            self._name(tx, session, SESSION, line)
-            if not tx.directory.memberships(
-                compartment.workspace, MEMBER, holder=session, held=compartment.owner
-            ):
-                tx.directory.add_membership(
-                    Membership(compartment.workspace, MEMBER, session, compartment.owner, line.turn)
-                )
-
-    def _name(self, tx: Transaction, name: str, kind: str, line: SealedLine) -> None:
-        workspace = line.compartment.workspace
-        if tx.directory.entry(workspace, kind, name) is None:
-            uid = ulid.compose(line.created_at, self._services.entropy.take(ulid.ENTROPY_BYTES))
-            where = {} if kind == WORKSPACE else {"namespace": line.compartment.namespace}
-            tx.directory.add(Entry(workspace, kind, name, uid, line.created_at, **where))
-
     def _record(self, tx: Transaction, compartment: Compartment, changes: Changes) -> None:
         event = own_event(self._clock.now(), "objects.restore", changes.trace())
         tx.audit.append(compartment.workspace, event)
+
+
+def _enter(ctx: RequestContext, line: SealedLine) -> None:
+    """Enter in the directory whom and what the line names, if it is not there."""
+    owner, namespace = line.compartment.owner, line.compartment.namespace
+    if line.turn is None and line.about is None:
+        return
+    for peer in (owner, line.about):
+        if peer is not None and peer != SESSIONS:
+            directory.ensure(ctx, PEER, peer, namespace=namespace)
+    if line.turn is not None and line.session is not None:
+        directory.ensure(ctx, SESSION, line.session, namespace=namespace)
+        entered, workspace = ctx.tx.directory, ctx.scope.workspace
+        if not entered.memberships(workspace, MEMBER, holder=line.session, held=owner):
+            entered.add_membership(Membership(workspace, MEMBER, line.session, owner, line.turn))
 
 
 def _batches(many: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -307,19 +307,14 @@ def _with_room_for_explicit(lines: Sequence[SealedLine], further: int) -> list[S
     return kept
 
 
-def _span(ctx: RequestContext, whose: Whose, owner: str | None, limit: int | None) -> ViewQuery:
-    scope = ctx.scope
-    return ViewQuery(
-        scope.workspace, whose.kinds, owner, whose.observed, whose.sessions, limit, scope.namespaces
-    )
-
-
 def _lines(ctx: RequestContext, whose: Whose, limit: int | None = None) -> list[SealedLine]:
+    scope, views = ctx.scope, ctx.tx.lines.views
+    span = ViewQuery(
+        scope.workspace, whose.kinds, None, whose.observed, whose.sessions, limit, scope.namespaces
+    )
     if whose.observers is None:
-        return ctx.tx.lines.views(_span(ctx, whose, None, limit))
-    found = [
-        line for owner in whose.observers for line in ctx.tx.lines.views(_span(ctx, whose, owner, limit))
-    ]
+        return views(span)
+    found = [line for owner in whose.observers for line in views(replace(span, owner=owner))]
     if len(whose.observers) > 1:
         found.sort(key=lambda line: line.id, reverse=True)
     return found if limit is None else found[:limit]
