@@ -116,7 +116,7 @@ def _by_relevance(
     if wish.since is not None or wish.until is not None or ctx.scope.sessions is not None:
         within = frozenset(ctx.tx.lines.ids(_widened(span)))
     bounds = SearchBounds(within=within, shown=lambda line: ctx.scope.sees(line.session))
-    hits = find(ctx, compartments.values(), question, wish.k, bounds, floor=wish.floor, ranks=wish.explain)
+    hits = find(ctx, compartments.values(), question, wish.k, bounds, floor=wish.floor)
     space = compared_in(ctx, hits) if wish.explain else None
     for hit in hits:
         pause()

@@ -234,7 +234,6 @@ def find(
     bounds: SearchBounds = _NONE,
     *,
     floor: bool = False,
-    ranks: bool = False,
 ) -> list[Hit]:
     """The k best lines within the bounds, best first; also those that may not be shown. With `floor`, only
     what answers well enough to be shown to who did not ask."""
@@ -250,7 +249,7 @@ def find(
     vector = cache((lambda: None) if foreign else partial(ctx.services.meaning.vector, phrase))
 
     def hits_of(sought: _Sought) -> list[Hit]:
-        inquiry = replace(_inquiry(ctx, compartments, sought, bounds, vector), ranks=ranks)
+        inquiry = _inquiry(ctx, compartments, sought, bounds, vector)
         return ctx.services.index.search(ctx.tx, inquiry, max(k, LOOKED_AT), bounds.within)
 
     hits: list[Hit] = []
@@ -280,7 +279,6 @@ def ranked(
     sessions: Collection[str] | None = None,
     said: bool = False,
     floor: bool = False,
-    ranks: bool = False,
     passing: Callable[[], Collection[str]] | None = None,
 ) -> list[tuple[SealedLine, Hit]]:
     """The best of the compartments' lines within these bounds that answer the question and pass the test.
@@ -294,7 +292,7 @@ def ranked(
     found: list[tuple[SealedLine, Hit]] = []
     seen, k = 0, limit * 2
     while True:
-        hits = find(ctx, keys, question, k, bounds, floor=floor, ranks=ranks)
+        hits = find(ctx, keys, question, k, bounds, floor=floor)
         likely = seen + limit - len(found)
         for some in filter(None, (hits[seen:likely], hits[likely:])):
             lines = _fetched(ctx, some)

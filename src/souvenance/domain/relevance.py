@@ -41,8 +41,6 @@ TIMELY = 0.25
 FEW_ALIKE = 5
 USUAL = 0.35
 """How near two lines of one owner lie in meaning that tell of different things, where fewer could tell."""
-TOLD_APART = 9
-"""To how many digits what a signal adds is told apart where lines are ranked by it."""
 ROUNDED = 6
 """To how many digits meaning is told apart."""
 

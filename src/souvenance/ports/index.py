@@ -87,8 +87,6 @@ class Inquiry(Struct, frozen=True):
     """The sessions that are looked into; None for all, and for what is of none."""
     said: bool = False
     """Whether only what was said in a session is looked at."""
-    ranks: bool = False
-    """Whether each hit is to tell its rank under each signal."""
 
 
 class Hit(NamedTuple):
@@ -97,9 +95,6 @@ class Hit(NamedTuple):
     score: float
     signals: dict[str, float]
     """What each signal of `souvenance.domain.relevance` was, by its name; those that were 0 are left out."""
-    ranks: Mapping[str, int] = {}
-    """If asked for, its place under each of these signals alone, by what that added, among all lines that
-    anything speaks for; equal lines share it."""
 
 
 class Index(Protocol):

@@ -127,7 +127,6 @@ def _found(ctx: RequestContext, query: str, where: Where, limit: int, how: How) 
         sessions=where.sessions,
         said=True,
         floor=how.floor,
-        ranks=how.explain,
         passing=None if witness is None else partial(_sessions_of, ctx, witness),
     )
     if question.present:

@@ -150,14 +150,9 @@ def _explained(why: m.Explanation | None) -> str:
         return ""
     if not why.signals:
         return f"    {why.rank}. {why.by}"
-    signals = ", ".join(f"{name} {_signal(one)}" for name, one in why.signals.items())
+    signals = ", ".join(f"{name} {one.value:.2f} ({one.added:+.2f})" for name, one in why.signals.items())
     compared = "by words alone" if why.space is None else f"meaning in {why.space}"
     return f"    {why.rank}. {why.by} {why.score:.2f}, {compared}: {signals}"
-
-
-def _signal(one: m.SignalValue) -> str:
-    rank = "" if one.rank is None else f", rank {one.rank}"
-    return f"{one.value:.2f} ({one.added:+.2f}{rank})"
 
 
 @click.command("list", cls=Command, section=REMEMBER)
