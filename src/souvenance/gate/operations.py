@@ -370,9 +370,9 @@ def _receipt(
             if tx.replication.mirrored()
             else None
         )
-    verified, pending = [receipts.SCHEMA, receipts.LINES, receipts.INDEX], []
-    if request.id is None:
-        verified.append(receipts.KEYS)
+    verified = [receipts.SCHEMA, receipts.LINES, receipts.INDEX]
+    verified += [receipts.KEYS] if request.id is None else []
+    pending: list[str] = []
     (verified if scrubbed else pending).append(receipts.FILES)
     if bucket is not None:
         (pending if bucket else verified).append(receipts.BUCKET)
