@@ -26,7 +26,7 @@ from souvenance.domain.names import Name
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import Conflict, InvalidInput
 from souvenance.gate import messages as m
-from souvenance.gate.conversation.resource import UpTo100
+from souvenance.gate.conversation.resource import Page, UpTo100
 from souvenance.gate.health import budget_left, namespaces_of
 from souvenance.gate.messages import Answer, Request
 from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights, operation, whole_workspace
@@ -55,7 +55,7 @@ def anyone(rights: Rights, asked: Asked) -> None:
 
 
 class People(Asked, frozen=True, kw_only=True):
-    page: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1
+    page: Page = 1
     size: UpTo100 = 40
 
 
@@ -204,7 +204,7 @@ class AmendCard(Facts, frozen=True, kw_only=True):
 
 class AskPerson(Asked, frozen=True, kw_only=True):
     peer: Name
-    page: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1
+    page: Page = 1
     size: UpTo100 = 50
 
 

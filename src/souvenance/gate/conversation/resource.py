@@ -41,6 +41,7 @@ PeerName = Annotated[str, Meta(min_length=1, max_length=512, pattern=r"^(?!scope
 Query = Annotated[str, Meta(max_length=10_000)]
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
 UpTo100 = Annotated[int, Meta(ge=1, le=100)]
+Page = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Scopes = AnyName | Annotated[list[AnyName], Meta(min_length=1, max_length=100)]
 JsonObject = dict[str, Any]
 
@@ -54,7 +55,7 @@ class WorkspaceRequest(Request, frozen=True, forbid_unknown_fields=False, kw_onl
 class PagedRequest(Request, frozen=True, forbid_unknown_fields=False, kw_only=True):
     """Base of what asks for one page of a list."""
 
-    page: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1
+    page: Page = 1
     size: UpTo100 = 50
     reverse: bool = False
 
