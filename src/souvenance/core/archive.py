@@ -133,14 +133,6 @@ _STAGES = (WORKSPACE, PEER, FORMER, SESSION, SCOPE, WEBHOOK, _LINE_STAGE)
 _AT_ONCE = 100
 
 
-class RecordPage(Struct, frozen=True):
-    records: list[r.Record]
-    cursor: str | None
-    """Where the next page begins; None if this is the last."""
-    waiting: int = 0
-    """On the last page: pieces of reasoning that were still to be done."""
-
-
 class _Cursor(Struct, frozen=True, array_like=True):
     """What came last: uid and name and how many (`seen`), or of lines owner, namespace and id."""
 
@@ -149,8 +141,11 @@ class _Cursor(Struct, frozen=True, array_like=True):
     seen: int = 0
 
 
-def give(ctx: RequestContext, owner: str | None, cursor: str | None, limit: int) -> RecordPage:
-    """A page of the records, in a fixed order. Raises: InvalidInput, Tampered, WrongKey."""
+def give(
+    ctx: RequestContext, owner: str | None, cursor: str | None, limit: int
+) -> tuple[list[r.Record], str | None, int]:
+    """A page of the records in a fixed order, where the next begins, and on the last page how many pieces of
+    reasoning were still to be done. Raises: InvalidInput, Tampered, WrongKey."""
     place = _read_cursor(cursor)
     if cursor is None:
         _check_keys(ctx, owner)
@@ -160,8 +155,8 @@ def give(ctx: RequestContext, owner: str | None, cursor: str | None, limit: int)
         records.append(record)
         size += len(record.text) if isinstance(record, r.LineRecord) else 0
         if len(records) == limit or size >= PAGE_BYTES:
-            return RecordPage(records, msgspec.json.encode(after).decode())
-    return RecordPage(records, None, _waiting(ctx))
+            return records, msgspec.json.encode(after).decode(), 0
+    return records, None, _waiting(ctx)
 
 
 def _read_cursor(cursor: str | None) -> _Cursor:

@@ -168,13 +168,6 @@ def _widened(span: LineQuery, limit: int = EVERYTHING) -> LineQuery:
     return replace(span, limit=limit)
 
 
-class LinePage(Struct, frozen=True):
-    lines: list[SealedLine]
-    cursor: str | None
-    opened: list[OpenLine | None] = []
-    """The same lines opened, if their texts were asked for; None for one that does not open."""
-
-
 def list_lines(
     ctx: RequestContext,
     *,
@@ -183,8 +176,9 @@ def list_lines(
     limit: int,
     history: bool,
     texts: bool = False,
-) -> LinePage:
-    """A page of lines, oldest first; with `texts` it may end sooner. Raises: InvalidInput for the cursor."""
+) -> tuple[list[SealedLine], str | None, list[OpenLine | None]]:
+    """A page of lines, oldest first, and where the next begins. With `texts` it may end sooner, and the same
+    lines come opened too, None for one that does not open. Raises: InvalidInput for the cursor."""
     limit = max(1, min(limit, LIST_MOST))
     after = None if since is None else (ulid.below(since), ALL_BEFORE)
     if cursor is not None:
@@ -205,8 +199,8 @@ def list_lines(
     read = _opened_page(lines[:limit], compartments) if texts else []
     page = lines[: len(read) if texts else limit]
     if len(page) == len(lines):
-        return LinePage(page, None, read)
-    return LinePage(page, f"{page[-1].id}.{page[-1].compartment.namespace}", read)
+        return page, None, read
+    return page, f"{page[-1].id}.{page[-1].compartment.namespace}", read
 
 
 def _opened_page(

@@ -119,9 +119,8 @@ def _may_export(rights: Rights, request: Export) -> None:
 def export(authorised: AuthorisedRequest, request: Export) -> Outcome:
     if "get" not in authorised.chain.grant.ops:
         raise CapOpMismatch("the cap does not grant 'get'")
-    page = kept.give(authorised.ctx, request.owner, request.cursor, request.limit)
-    ids = [record.id for record in page.records if isinstance(record, LineRecord)]
-    answer = ExportAnswer(page.records, page.cursor, page.waiting)
+    answer = ExportAnswer(*kept.give(authorised.ctx, request.owner, request.cursor, request.limit))
+    ids = [record.id for record in answer.records if isinstance(record, LineRecord)]
     return Outcome(answer, reading(everywhere(authorised.ctx), ids))
 
 

@@ -127,7 +127,7 @@ def get_line(authorised: AuthorisedRequest, request: m.GetLine) -> Outcome:
 def list_(authorised: AuthorisedRequest, request: m.List) -> Outcome:
     if request.texts and _TEXT_NEEDS not in authorised.chain.grant.ops:
         raise CapOpMismatch(f"the token does not grant '{_TEXT_NEEDS}', and texts were asked for")
-    page = list_lines(
+    found, cursor, texts = list_lines(
         authorised.ctx,
         since=_ms(request.since),
         cursor=request.cursor,
@@ -135,7 +135,7 @@ def list_(authorised: AuthorisedRequest, request: m.List) -> Outcome:
         history=request.history,
         texts=request.texts,
     )
-    read = page.opened or [None] * len(page.lines)
+    read = texts or [None] * len(found)
     lines = [
         m.ListedLine(
             **line_facts(line),
@@ -144,11 +144,11 @@ def list_(authorised: AuthorisedRequest, request: m.List) -> Outcome:
             text=None if opened is None else opened.text,
             trust="" if opened is None else class_of(opened).name.lower(),
         )
-        for line, opened in zip(page.lines, read, strict=True)
+        for line, opened in zip(found, read, strict=True)
     ]
-    shown_ids = [line.id for line in page.lines] if request.texts else ()
+    shown_ids = [line.id for line in found] if request.texts else ()
     return Outcome(
-        m.ListAnswer(lines, page.cursor), Trace(_asked(authorised), shown_ids, _detail(lines=len(lines)))
+        m.ListAnswer(lines, cursor), Trace(_asked(authorised), shown_ids, _detail(lines=len(lines)))
     )
 
 

@@ -22,7 +22,6 @@ from souvenance.domain.line import CONCLUSIONS, SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.domain.representation import WrittenConclusion
 from souvenance.domain.trust import Trust
-from souvenance.errors import NotFound
 from souvenance.language import terms
 from souvenance.language.questions import Question, asks
 from souvenance.language.wording import gist, plain
@@ -203,14 +202,6 @@ def _observers(ctx: RequestContext, whose: Whose) -> Collection[str]:
 def newest_views(ctx: RequestContext, whose: Whose, most: int) -> list[View]:
     """Raises: Tampered."""
     return views_of(ctx, _lines(ctx, whose, most), _Outdating(ctx, whose.sessions))
-
-
-def read_view(ctx: RequestContext, line_id: str) -> View:
-    """Raises: NotFound, Tampered."""
-    line = ctx.tx.lines.view(ctx.scope.workspace, line_id, ctx.scope.namespaces)
-    if line is None or line.kind not in KINDS or line.invalidated_by is not None:
-        raise NotFound("there is no such conclusion")
-    return views_of(ctx, [line])[0]
 
 
 def noted(

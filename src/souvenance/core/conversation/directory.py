@@ -152,13 +152,6 @@ def change(ctx: RequestContext, entry: Entry, metadata: str | None, configuratio
     return changed
 
 
-def merged(earlier: str, given: Mapping[str, object] | None) -> str | None:
-    """A configuration with the given keys in place of its own; None if nothing is given."""
-    if given is None:
-        return None
-    return msgspec.json.encode({**msgspec.json.decode(earlier, type=dict), **given}, order="sorted").decode()
-
-
 def habits(ctx: RequestContext, session: str | None) -> tuple[Habits, Habits]:
     """Those of the session and those of the workspace."""
     workspace = find(ctx, WORKSPACE, ctx.scope.workspace)
@@ -232,20 +225,6 @@ def leave(ctx: RequestContext, session: str, peers: Iterable[str]) -> None:
     turn = next_turn(ctx, session) if leaving else 0
     for stay in leaving:
         ctx.tx.directory.add_membership(replace(stay, until=turn))
-
-
-def set_members(ctx: RequestContext, session: str, peers: Mapping[str, MemberReasoning | None]) -> None:
-    """Those peers and no others."""
-    leave(ctx, session, [peer for peer in members(ctx, session) if peer not in peers])
-    join(ctx, session, peers)
-
-
-def configure_member(ctx: RequestContext, session: str, peer: str, given: MemberReasoning) -> None:
-    """Raises: NotFound, InvalidInput."""
-    need(ctx, SESSION, session)
-    if peer not in members(ctx, session):
-        raise NotFound("the peer is not in the session")
-    join(ctx, session, {peer: given})
 
 
 def _with(earlier: MemberReasoning, given: MemberReasoning) -> MemberReasoning:
@@ -326,14 +305,6 @@ def endpoints(ctx: RequestContext) -> list[Entry]:
 
 def _hears(ctx: RequestContext, entry: Entry) -> bool:
     return any(name == ALL or ctx.scope.opens(name) for name in _endpoint(entry).namespaces)
-
-
-def remove_endpoint(ctx: RequestContext, endpoint: str) -> None:
-    """Raises: NotFound."""
-    entry = directory.find(ctx, WEBHOOK, endpoint)
-    if entry is None or not _hears(ctx, entry):
-        raise NotFound("there is no such webhook")
-    ctx.tx.directory.remove(ctx.scope.workspace, WEBHOOK, endpoint)
 
 
 def webhook_url(entry: Entry) -> str:

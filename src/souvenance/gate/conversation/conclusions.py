@@ -255,16 +255,20 @@ def _read(call: AuthorisedRequest, request: OfConclusion) -> Outcome:
 
 def _reached(call: AuthorisedRequest, line_id: str) -> conclusions.View:
     """The conclusion. Raises: NotFound, also for one that this cap may not read."""
-    view = conclusions.read_view(call.ctx, line_id)
-    if not any(whose.includes(view.line) for whose in call.rights.views()):
+    ctx = call.ctx
+    line = ctx.tx.lines.view(ctx.scope.workspace, line_id, ctx.scope.namespaces)
+    held = line is not None and line.kind in conclusions.KINDS and line.invalidated_by is None
+    if line is None or not held or not any(whose.includes(line) for whose in call.rights.views()):
         raise NotFound("there is no such conclusion")
-    return view
+    return conclusions.views_of(ctx, [line])[0]
 
 
 def _delete(call: AuthorisedRequest, request: OfConclusion) -> Outcome:
     line = _reached(call, request.conclusion_id).line
     call.rights.holds(line.compartment.owner, line.about or "")
-    return r.erased(call, erase.erase_conclusion(call.ctx, request.conclusion_id), r.Done())
+    changes = Changes()
+    erase.erase_lines(call.ctx, [line], changes)
+    return r.erased(call, changes, r.Done())
 
 
 ADD_CONCLUSIONS = r.operation("conclusions.add", "put", AddConclusions, Conclusions, _add, _may_add)

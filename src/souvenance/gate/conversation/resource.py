@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self, TypeVar
 
+import msgspec
 from msgspec import Meta
 
 from souvenance.core.conversation import directory
@@ -254,10 +255,12 @@ def change_entry(
     ctx: RequestContext, entry: Entry, metadata: JsonObject | None, configuration: JsonObject | None
 ) -> Entry:
     """The entry with other metadata, and with the given keys of the configuration in place of its own."""
-    encode_object(configuration, "configuration")
-    merged = directory.merged(entry.configuration, configuration)
-    if merged is not None:
-        habits_of(decode_metadata(merged))
+    merged = None
+    if configuration is not None:
+        encode_object(configuration, "configuration")
+        whole = {**decode_metadata(entry.configuration), **configuration}
+        habits_of(whole)
+        merged = msgspec.json.encode(whole, order="sorted").decode()
     return directory.change(ctx, entry, encode_object(metadata), merged)
 
 

@@ -18,7 +18,7 @@ from souvenance.domain.line import CONCLUSIONS
 from souvenance.domain.names import Namespace
 from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.domain.timestamps import to_datetime
-from souvenance.errors import Conflict
+from souvenance.errors import Conflict, NotFound
 from souvenance.gate.conversation import resource as r
 from souvenance.gate.conversation.peers import PeerAnswer, PeerPage, of_peer
 from souvenance.gate.messages import Answer
@@ -231,7 +231,9 @@ def _add_members(call: AuthorisedRequest, request: SetMembers) -> Outcome:
 
 def _set_members(call: AuthorisedRequest, request: SetMembers) -> Outcome:
     entry, _ = directory.ensure_session(call.ctx, request.session_id, request.namespace)
-    directory.set_members(call.ctx, request.session_id, dict(request.peers))
+    others = [peer for peer in directory.members(call.ctx, request.session_id) if peer not in request.peers]
+    directory.leave(call.ctx, request.session_id, others)
+    directory.join(call.ctx, request.session_id, dict(request.peers))
     return _answer(call, entry)
 
 
@@ -258,8 +260,10 @@ def _read_member(call: AuthorisedRequest, request: OfMember) -> Outcome:
 
 def _configure_member(call: AuthorisedRequest, request: ConfigureMember) -> Outcome:
     session = directory.need(call.ctx, SESSION, request.session_id)
+    if request.peer_id not in directory.members(call.ctx, request.session_id):
+        raise NotFound("the peer is not in the session")
     habits = MemberReasoning(request.observe_me, request.observe_others)
-    directory.configure_member(call.ctx, request.session_id, request.peer_id, habits)
+    directory.join(call.ctx, request.session_id, {request.peer_id: habits})
     return Outcome(r.Done(), r.names_read(call.ctx, session))
 
 

@@ -9,12 +9,12 @@ from msgspec import Meta
 
 from souvenance.core.conversation import directory, erase
 from souvenance.domain.capability import OPS
-from souvenance.domain.directory import WORKSPACE, Entry
+from souvenance.domain.directory import WEBHOOK, WORKSPACE, Entry
 from souvenance.domain.names import ALL, COMMON_NAMESPACE
 from souvenance.domain.policy import Reach
 from souvenance.domain.reasoning_settings import habits_of
 from souvenance.domain.timestamps import to_datetime
-from souvenance.errors import InvalidInput
+from souvenance.errors import InvalidInput, NotFound
 from souvenance.gate import messages as m
 from souvenance.gate import tokens
 from souvenance.gate.conversation import resource as r
@@ -156,7 +156,9 @@ def _list_webhooks(call: AuthorisedRequest, request: r.ListRequest) -> Outcome:
 
 
 def _delete_webhook(call: AuthorisedRequest, request: OfWebhook) -> Outcome:
-    directory.remove_endpoint(call.ctx, request.endpoint_id)
+    if all(entry.name != request.endpoint_id for entry in directory.endpoints(call.ctx)):
+        raise NotFound("there is no such webhook")
+    call.ctx.tx.directory.remove(call.ctx.scope.workspace, WEBHOOK, request.endpoint_id)
     return Outcome(r.Done(), r.names_read(call.ctx))
 
 
