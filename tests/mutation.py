@@ -29,7 +29,7 @@ SOURCES = (
     "gate/gate.py",
     "gate/token_verifier.py",
     "gate/tokens.py",
-    "gate/rights.py",
+    "gate/operation.py",
     "domain/capability.py",
     "domain/policy.py",
     "domain/proof.py",

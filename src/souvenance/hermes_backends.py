@@ -236,7 +236,7 @@ def _spent(configuration: Configuration) -> tuple[Spent, str]:
 def carry(configuration: Configuration, old: str, new: str) -> Carried:
     """Move the memory of one name to another, after the write queue is empty. Raises: SouvenanceError;
     Unsupported by a server that is not Souvenance's."""
-    from souvenance.agents.rename_peer import rename
+    from souvenance.gate.conversation.peers import rename
     from souvenance.hermes.setup.console import Carried
 
     if not _is_made(configuration, os.environ) and not _queue_of(configuration).exists():

@@ -69,7 +69,6 @@ class _Ask(Struct, frozen=True):
     by_time: bool
     sessions: Collection[str] | None
     said: bool
-    ranks: bool
     k: int
     within: Collection[int] | None
 
@@ -117,7 +116,6 @@ _ASKED = st.tuples(
     st.booleans(),
     st.sampled_from([None, None, None, (), ("s",), ("t", "never", "s")]),
     st.sampled_from([False, False, True]),
-    st.booleans(),
     st.sampled_from([0, 1, 2, 3, 20, 20, 20]),
     st.none() | st.none() | st.frozensets(_LINES),
 ).map(lambda drawn: _Ask(*drawn))
@@ -233,5 +231,4 @@ class Agreement:
             by_time=ask.by_time,
             sessions=ask.sessions,
             said=ask.said,
-            ranks=ask.ranks,
         )

@@ -175,17 +175,6 @@ class KindsContract:
         assert told[IDS[0]] == told[IDS[2]] > told[IDS[1]]
         assert set(signal(store, index, about(TEA), r.SAID_THEN).values()) == {0.0}
 
-    def test_a_hit_tells_its_rank_under_each_of_its_signals_if_it_is_asked(
-        self, store: Store, index: Index
-    ) -> None:
-        _spoken(store, 5, 20, 11, 10)
-        inquiry = about(TEA, spans=(TimeSpan(10 * _DAY, 11 * _DAY),), ranks=True)
-        found = {hit.id: hit for hit in hits(store, index, inquiry, 4)}
-        assert [found[one].ranks[r.SAID_THEN] for one in (IDS[3], IDS[2], IDS[0], IDS[1])] == [1, 1, 3, 4]
-        assert all(hit.ranks.keys() == hit.signals.keys() for hit in found.values())
-        assert {hit.ranks[r.SIMILAR_WORDS] for hit in found.values()} == {1}
-        assert all(hit.ranks == {} for hit in hits(store, index, about(TEA)))
-
     def test_times_may_lie_before_all_reckoning(self, store: Store, index: Index) -> None:
         _spoken(store, -719_162, 0)
         span = TimeSpan(-719_162 * _DAY, -719_161 * _DAY)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conversation.world import staged
-from souvenance.domain.relayed_question import relayed
+from souvenance.domain.representation import relayed
 from souvenance.hermes.recall import COLD, WARM
 
 WROTE = "What should I cook for my sister?"

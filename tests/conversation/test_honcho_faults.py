@@ -9,7 +9,7 @@ import pytest
 from conversation.world import Counting, staged
 from processes import until
 from souvenance.errors import CapScopeMismatch, NotFound
-from souvenance.gate import jobs
+from souvenance.gate import inspect_work as jobs
 from souvenance.gate.token_verifier import Credentials
 from surfaces.door import serving
 
@@ -158,22 +158,22 @@ def test_a_job_that_was_given_up_says_why_and_is_done_when_it_is_tried_again(fra
         fragile.rest()
         fragile.clock.advance(seconds=600)
     fragile.tokenizer.on_count = lambda text: None
-    failed = ask(jobs.JOBS, jobs.Jobs("w")).failed
+    failed = ask(jobs.JOBS, jobs.Asked(workspace_id="w")).failed
     (given_up,) = [one for one in failed if one.kind == "derive"]
     assert (given_up.reason, given_up.attempts) == ("internal_error: ZeroDivisionError", 8)
     narrow = fragile.cap(sub="alice", peers=[], ops=["list", "put"])
     for operation, request in (
-        (jobs.JOBS, jobs.Jobs("w")),
-        (jobs.RETRY_JOB, jobs.RetryJob("w", given_up.seq)),
+        (jobs.JOBS, jobs.Asked(workspace_id="w")),
+        (jobs.RETRY_JOB, jobs.RetryJob(workspace_id="w", seq=given_up.seq)),
     ):
         with pytest.raises(CapScopeMismatch):
             ask(operation, request, narrow)
     with pytest.raises(NotFound):
-        ask(jobs.RETRY_JOB, jobs.RetryJob("w", given_up.seq + 1000))
-    ask(jobs.RETRY_JOB, jobs.RetryJob("w", given_up.seq))
+        ask(jobs.RETRY_JOB, jobs.RetryJob(workspace_id="w", seq=given_up.seq + 1000))
+    ask(jobs.RETRY_JOB, jobs.RetryJob(workspace_id="w", seq=given_up.seq))
     fragile.rest()
     assert owner.held() == ["I run every day."]
-    assert not [one for one in ask(jobs.JOBS, jobs.Jobs("w")).failed if one.kind == "derive"]
+    assert not [one for one in ask(jobs.JOBS, jobs.Asked(workspace_id="w")).failed if one.kind == "derive"]
 
 
 def test_what_one_message_breaks_is_given_up_alone(fragile):

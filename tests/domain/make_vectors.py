@@ -18,7 +18,7 @@ from souvenance.adapters import key_files
 from souvenance.domain import capability, merkle, seal, ulid
 from souvenance.domain.audit import GENESIS, Event, leaf_of, verify
 from souvenance.domain.audit import Row as AuditRow
-from souvenance.domain.line import MESSAGE, TOMBSTONE, Line
+from souvenance.domain.line import MESSAGE, TOMBSTONE, OpenLine
 from souvenance.domain.names import Compartment
 from souvenance.errors import SouvenanceError
 from souvenance.language import terms
@@ -65,8 +65,8 @@ def line_of(
     supersedes: str | None = None,
     turn: int | None = None,
     about: str | None = None,
-) -> Line:
-    return Line(
+) -> OpenLine:
+    return OpenLine(
         compartment=compartment,
         id=ID,
         kind=kind,

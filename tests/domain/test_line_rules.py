@@ -5,14 +5,14 @@ from msgspec.structs import replace
 
 from souvenance.domain import ulid
 from souvenance.domain.limits import Limits
-from souvenance.domain.line import TOMBSTONE, Line, check_line
+from souvenance.domain.line import TOMBSTONE, OpenLine, check_line
 from souvenance.domain.names import Compartment
 from souvenance.errors import InvalidInput, LineTooLong
 
 NOW = 1_700_000_000_000
 LIMITS = Limits()
 SOME_BYTES = bytes(range(10))
-LINE = Line(
+LINE = OpenLine(
     compartment=Compartment("default", "ann", "personal"),
     id=ulid.compose(NOW, SOME_BYTES),
     kind="memory",

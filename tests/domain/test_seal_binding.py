@@ -9,14 +9,14 @@ from msgspec.structs import asdict, replace
 from pace import examples
 from souvenance.adapters import key_files
 from souvenance.domain import seal, ulid
-from souvenance.domain.line import Line, SealedLine
+from souvenance.domain.line import OpenLine, SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.errors import IntegrityError, Tampered
 
 KEY = AESGCM(bytes(range(32)))
 NONCE = bytes(range(12))
 EPOCH = 258
-LINE = Line(
+LINE = OpenLine(
     compartment=Compartment("acme", "ann", "travel"),
     id=ulid.compose(1_700_000_000_000, bytes(range(10))),
     kind="memory",

@@ -49,18 +49,6 @@ def test_an_explained_line_tells_its_rank_and_the_signals_that_add_up_to_its_sco
     )
 
 
-def test_an_explained_line_tells_its_rank_under_each_of_its_signals(world):
-    cap = world.issue()
-    for text in ("lunch in Chengdu", "hotel in Chengdu near the river", "hotel in Porto"):
-        world.put(cap, text)
-    best, *_, last = world.get(cap, "which hotel in Chengdu?", k=3, explain=True)
-    assert best.text == "hotel in Chengdu near the river"
-    assert best.explanation.signals["similar_words"].rank == 1
-    assert last.explanation.signals["similar_words"].rank > 1
-    (alone,) = world.get(cap, "which hotel in Chengdu?", k=1, explain=True)
-    assert alone.explanation.signals == best.explanation.signals
-
-
 def test_a_line_that_came_for_a_part_of_a_word_or_for_being_new_says_so(world):
     cap = world.issue()
     for text in ("sunflowers in the garden", "lunch"):

@@ -72,7 +72,7 @@ def test_an_answer_that_breaks_takes_nothing_else_from_a_turn(stage, monkeypatch
         asked.append(question)
         raise RuntimeError("the answer breaks")
 
-    monkeypatch.setattr("souvenance.gate.conversation.chat.taken_apart", breaks)
+    monkeypatch.setattr("souvenance.gate.conversation.chat.unrelayed", breaks)
     provider = stage.provider()
     for turn in range(1, 6):
         assert "May 25" in stage.recall(provider, QUESTION, turn)

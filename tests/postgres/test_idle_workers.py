@@ -14,7 +14,7 @@ import pytest
 from processes import PATIENCE_SECONDS, until
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
-from souvenance.core.conversation.webhooks import Delivery
+from souvenance.core.conversation.directory import Delivery
 from souvenance.domain.jobs import DELIVER, Job
 from surfaces.door import environment, ordinary_signals, souvenance
 

@@ -19,7 +19,7 @@ from objects.stage import kept
 from processes import until
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
-from souvenance.core.conversation.webhooks import Delivery
+from souvenance.core.conversation.directory import Delivery
 from souvenance.domain import audit
 from souvenance.domain.jobs import DELIVER, DERIVE, Job
 from surfaces.door import environment, ordinary_signals, souvenance

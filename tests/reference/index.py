@@ -83,7 +83,7 @@ class ReferenceIndex:
             of_then = measures.mentions_date > 0 or measures.matches_time
             if any(line.matches) or line.nearness >= r.LEAST_MEANING or of_then or _asks(before):
                 candidates.append((line, measures))
-        return _hits(candidates, inquiry)[:k]
+        return _hits(candidates)[:k]
 
     def alike(
         self,
@@ -114,7 +114,7 @@ class ReferenceIndex:
         pass
 
 
-def _hits(candidates: Sequence[tuple[_Line, r.LineMeasures]], inquiry: Inquiry) -> list[Hit]:
+def _hits(candidates: Sequence[tuple[_Line, r.LineMeasures]]) -> list[Hit]:
     """The candidates, best first."""
     hits: list[Hit] = []
     for line, measures in candidates:
@@ -124,21 +124,7 @@ def _hits(candidates: Sequence[tuple[_Line, r.LineMeasures]], inquiry: Inquiry) 
         hits.append(Hit(line.asked.compartment, line.id, score, told))
     said = {(line.asked.compartment, line.id): line.said.at for line, _ in candidates}
     hits.sort(key=lambda hit: (hit.score, said[hit[:2]], hit.id, hit.compartment), reverse=True)
-    return _with_ranks(hits) if inquiry.ranks else hits
-
-
-def _with_ranks(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits, each with its rank under each of its signals among them all."""
-
-    def added(hit: Hit, name: str) -> float:
-        return round(r.WEIGHTS[name] * hit.signals.get(name, 0.0), r.TOLD_APART)
-
-    return [
-        hit._replace(
-            ranks={name: 1 + sum(added(one, name) > added(hit, name) for one in hits) for name in hit.signals}
-        )
-        for hit in hits
-    ]
+    return hits
 
 
 def _long(line: _Line) -> float:

@@ -184,7 +184,6 @@ def souvenance(*arguments: str, exit_code: int | None = 0, **more: Any) -> Finis
 
 LOADED = (
     *(f"souvenance.surfaces.cli.{module.name}" for module in pkgutil.iter_modules(cli.__path__)),
-    "souvenance.agents.rename_peer",
     "souvenance.installation",
     "souvenance.language.times.expressions",
     "souvenance.language.times.search",

@@ -310,7 +310,7 @@ def test_status_answers_what_the_caps_owner_has_stored(actor, name):
         "owner",
         "namespaces",
         "audit_rows",
-        "knowledge",
+        "conclusions",
         "scrub_pending",
         "reasoner",
         "model",
@@ -337,7 +337,7 @@ def test_an_explained_line_has_one_member_more(actor):
     asked = {"query": "Chengdu", "explain": True, "at": "2026-05-20T09:00:00+02:00"}
     [line] = actor.post("/v1/memory/get", json=asked).json()["lines"]
     assert set(line["explanation"]) == {"rank", "by", "score", "signals", "space"}
-    assert set(line["explanation"]["signals"]["similar_words"]) == {"value", "weight", "added", "rank"}
+    assert set(line["explanation"]["signals"]["similar_words"]) == {"value", "weight", "added"}
 
 
 @pytest.mark.parametrize(

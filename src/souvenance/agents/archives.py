@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
 from typing import Protocol
 
 import msgspec
@@ -17,19 +16,10 @@ from msgspec import Struct, field
 
 from souvenance.agents.import_memory import Ask
 from souvenance.decoders import settled
-from souvenance.domain.archive_records import (
-    FORMAT,
-    MEMORY,
-    LineRecord,
-    Manifest,
-    PeerRecord,
-    Record,
-    count_name,
-    decode,
-    encode,
-)
+from souvenance.domain import archive_records as r
 from souvenance.domain.current_facts import CardEntry
 from souvenance.domain.line import CARD, CONCLUSIONS, DOCUMENT, MESSAGE, RELAYED, SUMMARY, TOMBSTONE
+from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import ArchiveDamaged, Conflict
 from souvenance.gate import archive as p
 from souvenance.version import __version__
@@ -45,12 +35,12 @@ _MOST_TOLD = 10
 class WritesArchive(Protocol):
     def add(self, name: str, content: bytes) -> None: ...
 
-    def close(self, manifest: Manifest) -> Manifest: ...
+    def close(self, manifest: r.Manifest) -> r.Manifest: ...
 
 
 class ReadsArchive(Protocol):
     @property
-    def manifest(self) -> Manifest: ...
+    def manifest(self) -> r.Manifest: ...
 
     @property
     def digest(self) -> str: ...
@@ -59,7 +49,7 @@ class ReadsArchive(Protocol):
 
 
 class WrittenArchive(Struct, frozen=True):
-    manifest: Manifest
+    manifest: r.Manifest
     waiting: int
     """How many messages were still to be reasoned about."""
 
@@ -84,14 +74,14 @@ def write_archive(
     waiting = 0
     for page in export_pages(ask, owner):
         for record in page.records:
-            counts[count_name(record)] += 1
-            parts.add(LINES if isinstance(record, LineRecord) else REGISTER, encode(record))
+            counts[r.count_name(record)] += 1
+            parts.add(LINES if isinstance(record, r.LineRecord) else REGISTER, r.encode(record))
         waiting = page.waiting
     parts.end()
     whole = archive.close(
-        Manifest(
-            format=FORMAT,
-            kind=MEMORY,
+        r.Manifest(
+            format=r.FORMAT,
+            kind=r.MEMORY,
             made_at=made_at,
             made_by=f"souvenance {__version__}",
             about={"workspace": workspace, **({"owner": owner} if owner else {})},
@@ -178,7 +168,7 @@ class ArchiveImport:
         found: Counter[str] = Counter()
         for prefix in (REGISTER, LINES):
             for page in _packed(self._archive.lines(prefix)):
-                found.update(map(count_name, page))
+                found.update(map(r.count_name, page))
         if dict(found) != {sort: count for sort, count in self._counts.items() if count}:
             raise ArchiveDamaged("the archive does not hold as many records as its manifest says")
 
@@ -201,13 +191,13 @@ def differing(conflicts: Sequence[str], hint: str) -> Conflict:
     return Conflict(f"{', '.join(conflicts[:_MOST_TOLD])}{more}: already here, with other content", hint=hint)
 
 
-def _packed(lines: Iterable[bytes]) -> Iterator[list[Record]]:
+def _packed(lines: Iterable[bytes]) -> Iterator[list[r.Record]]:
     """The records of the lines, in pages that one request can carry. Raises: ArchiveDamaged."""
-    page: list[Record] = []
+    page: list[r.Record] = []
     size = 0
     for line in lines:
         try:
-            record = decode(line)
+            record = r.decode(line)
         except msgspec.MsgspecError as error:
             raise ArchiveDamaged(f"a record of the archive can't be read: {error}") from None
         if page and (size + len(line) > _PAGE_BYTES or len(page) == _PAGE_RECORDS):
@@ -265,7 +255,7 @@ class _Card(Struct):
 
 
 def readable(
-    records: Iterable[Record], *, workspace: str, person: str | None, made_at: str
+    records: Iterable[r.Record], *, workspace: str, person: str | None, made_at: str
 ) -> ReadableExport:
     export = ReadableExport(workspace, person, made_at)
     sessions: dict[str, SavedSession] = {}
@@ -285,28 +275,25 @@ def readable(
     return export
 
 
-def _noted(records: Iterable[Record], export: ReadableExport) -> Iterator[LineRecord]:
+def _noted(records: Iterable[r.Record], export: ReadableExport) -> Iterator[r.LineRecord]:
     for record in records:
-        if isinstance(record, LineRecord):
+        if isinstance(record, r.LineRecord):
             yield record
-        elif isinstance(record, PeerRecord) and not record.former:
+        elif isinstance(record, r.PeerRecord) and not record.former:
             export.people.append(record.name)
 
 
-def _facts(line: LineRecord) -> list[str]:
+def _facts(line: r.LineRecord) -> list[str]:
     return [entry.text for entry in msgspec.json.decode(line.text, type=settled(_Card)).entries or ()]
 
 
-def _saved(line: LineRecord) -> SavedText:
+def _saved(line: r.LineRecord) -> SavedText:
     at = line.created_at if line.occurred_at is None else line.occurred_at
     about = None if line.about == line.owner else line.about
     session = None if line.turn is not None else line.session
     replaced = line.invalidated_by is not None
-    return SavedText(_moment(at), line.owner, line.text, line.namespace, about, session, replaced)
-
-
-def _moment(ms: int) -> str:
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")
+    moment = to_datetime(at).isoformat(timespec="seconds")
+    return SavedText(moment, line.owner, line.text, line.namespace, about, session, replaced)
 
 
 def as_json(export: ReadableExport) -> bytes:

@@ -29,40 +29,9 @@ from souvenance.domain.representation import taken_apart
 from souvenance.domain.timestamps import to_datetime
 from souvenance.domain.trust import Trust, least_shown, of_message, unquoted
 from souvenance.errors import CapScopeMismatch, NotFound, SouvenanceError, Unavailable, Unsupported
+from souvenance.gate.conversation import conclusions as concluded
+from souvenance.gate.conversation import context
 from souvenance.gate.conversation.chat import ASK_PEER, AskPeer, ChatAnswer
-from souvenance.gate.conversation.conclusions import (
-    ADD_CONCLUSIONS,
-    DELETE_CONCLUSION,
-    LIST_CONCLUSIONS,
-    QUERY_CONCLUSIONS,
-    AddConclusions,
-    ConclusionAnswer,
-    ConclusionPage,
-    Conclusions,
-    ListConclusions,
-    NewConclusion,
-    OfConclusion,
-    QueryConclusions,
-)
-from souvenance.gate.conversation.context import (
-    CONTEXT,
-    PEER_CONTEXT,
-    READ_CARD,
-    REPRESENT,
-    SUMMARIES,
-    WRITE_CARD,
-    PeerCard,
-    PeerContext,
-    PeerContextAnswer,
-    ReadCard,
-    Represent,
-    Representation,
-    SessionContext,
-    SessionContextAnswer,
-    SessionSummaries,
-    Summaries,
-    WriteCard,
-)
 from souvenance.gate.conversation.messages import SEARCH_PEER, MessageAnswer, Messages, SearchPeer
 from souvenance.gate.conversation.peers import CHANGE_PEER, OPEN_PEER, ChangePeer, OpenPeer
 from souvenance.gate.conversation.sessions import ADD_MEMBERS, OPEN_SESSION, OpenSession, SetMembers
@@ -219,27 +188,27 @@ class GatedMemory:
         return observer, observed
 
     def _card(self, observer: str, observed: str) -> Look[list[str]]:
-        def read(found: PeerCard | None) -> list[str]:
+        def read(found: context.PeerCard | None) -> list[str]:
             return [] if found is None else found.peer_card or []
 
-        asked = ReadCard(workspace_id=self._scope.workspace, peer_id=observer, target=observed)
-        return Look(READ_CARD, asked, read)
+        asked = context.ReadCard(workspace_id=self._scope.workspace, peer_id=observer, target=observed)
+        return Look(context.READ_CARD, asked, read)
 
     def write_card(self, peer: str, entries: Sequence[str]) -> list[str]:
         """The card after the write."""
         observer, observed = self._card_of(peer)
-        asked = WriteCard(
+        asked = context.WriteCard(
             workspace_id=self._scope.workspace,
             peer_id=observer,
             target=observed,
             peer_card=[redact(entry) for entry in entries],
             namespace=self._scope.written,
         )
-        answer: PeerCard = self._gate.call(WRITE_CARD, self._tokens("note"), asked)
+        answer: context.PeerCard = self._gate.call(context.WRITE_CARD, self._tokens("note"), asked)
         return answer.peer_card or []
 
     def snapshot(self, peer: str) -> SessionSnapshot:
-        asked = SessionContext(
+        asked = context.SessionContext(
             workspace_id=self._scope.workspace,
             session_id=self._scope.session,
             tokens=_RECENT_TOKENS,
@@ -249,11 +218,11 @@ class GatedMemory:
         portrait = next(iter(self._all(looks).values()), Portrait())
         if self._scope.named(peer) == self._scope.user and not _tells(portrait):
             portrait = self._own_portrait("")
-        context: SessionContextAnswer | None = self._found(CONTEXT, asked)
-        if context is None:
+        found: context.SessionContextAnswer | None = self._found(context.CONTEXT, asked)
+        if found is None:
             return SessionSnapshot("", portrait, ())
-        summary = "" if context.summary is None else context.summary.content
-        return SessionSnapshot(summary, portrait, tuple(_passage(one) for one in context.messages))
+        summary = "" if found.summary is None else found.summary.content
+        return SessionSnapshot(summary, portrait, tuple(_passage(one) for one in found.messages))
 
     def conclude(self, peer: str, text: str) -> MemoryNote:
         """What is concluded in a session that is not there yet belongs to none, so that none is left empty.
@@ -267,7 +236,7 @@ class GatedMemory:
                 "what the agent is to know of itself is not taken from one of many",
                 hint="Say it of the user.",
             )
-        stated = NewConclusion(
+        stated = concluded.NewConclusion(
             content=redact(text), observer_id=observer, observed_id=observed, session_id=scope.session
         )
         try:
@@ -279,10 +248,14 @@ class GatedMemory:
             self._begin_peers()
             return self._conclude(replace(stated, session_id=None))
 
-    def _conclude(self, stated: NewConclusion) -> MemoryNote:
+    def _conclude(self, stated: concluded.NewConclusion) -> MemoryNote:
         scope = self._scope
-        asked = AddConclusions(workspace_id=scope.workspace, conclusions=[stated], namespace=scope.written)
-        answer: Conclusions = self._gate.call(ADD_CONCLUSIONS, self._tokens("note"), asked)
+        asked = concluded.AddConclusions(
+            workspace_id=scope.workspace, conclusions=[stated], namespace=scope.written
+        )
+        answer: concluded.Conclusions = self._gate.call(
+            concluded.ADD_CONCLUSIONS, self._tokens("note"), asked
+        )
         return _note(answer.conclusions[0])
 
     def begin(self) -> None:
@@ -316,26 +289,28 @@ class GatedMemory:
     def retract(self, note_id: str) -> None:
         if self._guarded and not any(self._concluded(peer, None, id=note_id) for peer in (USER, AI)):
             raise NotFound("there is no such conclusion")
-        asked = OfConclusion(workspace_id=self._scope.workspace, conclusion_id=note_id)
-        self._gate.call(DELETE_CONCLUSION, self._tokens("erase"), asked)
+        asked = concluded.OfConclusion(workspace_id=self._scope.workspace, conclusion_id=note_id)
+        self._gate.call(concluded.DELETE_CONCLUSION, self._tokens("erase"), asked)
 
     def stated(self, peer: str, query: str) -> list[MemoryNote]:
         """What somebody stated about the peer, not concluded from messages, and may answer the query."""
         found = self._concluded(peer, query[:_MOST_QUERY])
         return [_note(one) for one in found if not one.source_ids]
 
-    def _concluded(self, peer: str, query: str | None, **more: str) -> list[ConclusionAnswer]:
+    def _concluded(self, peer: str, query: str | None, **more: str) -> list[concluded.ConclusionAnswer]:
         observer, observed = self._views(peer)
         filters = {"observer_id": observer, "observed_id": observed, **more}
         if (session := self._session_of(observed)) is not None:
             filters["session_id"] = session
         workspace = self._scope.workspace
         if query:
-            asked = QueryConclusions(workspace_id=workspace, query=query, top_k=_NOTES, filters=filters)
-            found: Conclusions | None = self._found(QUERY_CONCLUSIONS, asked)
+            asked = concluded.QueryConclusions(
+                workspace_id=workspace, query=query, top_k=_NOTES, filters=filters
+            )
+            found: concluded.Conclusions | None = self._found(concluded.QUERY_CONCLUSIONS, asked)
             return [] if found is None else found.conclusions
-        newest = ListConclusions(workspace_id=workspace, filters=filters, size=_NOTES)
-        page: ConclusionPage | None = self._found(LIST_CONCLUSIONS, newest)
+        newest = concluded.ListConclusions(workspace_id=workspace, filters=filters, size=_NOTES)
+        page: concluded.ConclusionPage | None = self._found(concluded.LIST_CONCLUSIONS, newest)
         return [] if page is None else page.items
 
     def _summary(self) -> dict[str, Look[str]]:
@@ -344,29 +319,29 @@ class GatedMemory:
         if self._guarded and not scope.personal:
             return {}  # Nobody else can say who took part.
 
-        def read(found: SessionSummaries | None) -> str:
+        def read(found: context.SessionSummaries | None) -> str:
             newest = None if found is None else found.short_summary or found.long_summary
             return "" if newest is None else newest.content
 
-        asked = Summaries(
+        asked = context.Summaries(
             workspace_id=scope.workspace,
             session_id=scope.session,
             if_any=True,
             between=[scope.user, scope.ai],
         )
-        return {"summary": Look(SUMMARIES, asked, read)}
+        return {"summary": Look(context.SUMMARIES, asked, read)}
 
     def _portrait(self, peer: str, query: str, most: int = _CONCLUSIONS) -> Look[Portrait]:
         return self._view(*self._views(peer), query, most)
 
     def _view(self, observer: str, observed: str, query: str, most: int = _CONCLUSIONS) -> Look[Portrait]:
-        def read(found: PeerContextAnswer | None) -> Portrait:
+        def read(found: context.PeerContextAnswer | None) -> Portrait:
             if found is None:
                 return Portrait()
             view, passages = taken_apart(found.representation or "")
             return Portrait(view, tuple(found.peer_card or ()), tuple(_quoted(passages)))
 
-        asked = PeerContext(
+        asked = context.PeerContext(
             workspace_id=self._scope.workspace,
             peer_id=observer,
             target=None if observer == observed else observed,
@@ -377,7 +352,7 @@ class GatedMemory:
             floor=True,
             quotes=observed != self._scope.ai,
         )
-        return Look(PEER_CONTEXT, asked, read)
+        return Look(context.PEER_CONTEXT, asked, read)
 
     def _itself(self, most: int = _CONCLUSIONS) -> dict[str, Look[Portrait]]:
         """What the agent knows of itself, if it is to know anything."""
@@ -387,13 +362,13 @@ class GatedMemory:
         if (session := self._session_of(scope.ai)) is None:
             return {AI: self._portrait(AI, "", most)}
 
-        def read(found: Representation | None) -> Portrait:
+        def read(found: context.Representation | None) -> Portrait:
             return Portrait() if found is None else Portrait(taken_apart(found.representation)[0])
 
-        asked = Represent(
+        asked = context.Represent(
             workspace_id=scope.workspace, peer_id=scope.ai, session_id=session, max_conclusions=most
         )
-        return {AI: Look(REPRESENT, asked, read)}
+        return {AI: Look(context.REPRESENT, asked, read)}
 
     def _said(self, peer: str, query: str, limit: int, *, floor: bool = False) -> Look[list[RecalledPassage]]:
         """What the peer said: the user anywhere, others where the user was.
@@ -506,5 +481,5 @@ def _passage(message: MessageAnswer) -> RecalledPassage:
     )
 
 
-def _note(conclusion: ConclusionAnswer) -> MemoryNote:
+def _note(conclusion: concluded.ConclusionAnswer) -> MemoryNote:
     return MemoryNote(conclusion.id, conclusion.content, conclusion.created_at)

@@ -21,16 +21,9 @@ from souvenance.domain import imports as r
 from souvenance.domain.chunking import chunks
 from souvenance.domain.reasoning_settings import MemberReasoning, PeerHabits
 from souvenance.errors import Denied, ImportUnreadable, InvalidInput, LimitExceeded, NotFound, SouvenanceError
+from souvenance.gate.conversation import messages as said
 from souvenance.gate.conversation.conclusions import ADD_CONCLUSIONS, AddConclusions, NewConclusion
 from souvenance.gate.conversation.context import READ_CARD, WRITE_CARD, ReadCard, WriteCard
-from souvenance.gate.conversation.messages import (
-    ADD_MESSAGES,
-    LIST_MESSAGES,
-    MOST_MESSAGE_CHARS,
-    AddMessages,
-    ListMessages,
-    NewMessage,
-)
 from souvenance.gate.conversation.peers import CHANGE_PEER, OPEN_PEER, ChangePeer, OpenPeer
 from souvenance.gate.conversation.resource import NewName, encode_object
 from souvenance.gate.conversation.sessions import OPEN_SESSION, OpenSession
@@ -67,7 +60,7 @@ class Wording:
     def __init__(self, terms: ImportTerms) -> None:
         self._terms = terms
 
-    def messages(self, record: r.ImportedMessage) -> Iterator[tuple[str, NewMessage]]:
+    def messages(self, record: r.ImportedMessage) -> Iterator[tuple[str, said.NewMessage]]:
         """The record as messages, several if it is long, each with what it is known again by.
 
         Raises: ImportUnreadable.
@@ -80,7 +73,7 @@ class Wording:
                 "metadata": metadata,
                 "created_at": self._time(record.at, record.place),
             }
-            yield part_id, self._made(fields, NewMessage, record.place)
+            yield part_id, self._made(fields, said.NewMessage, record.place)
 
     def statements(self, record: r.ImportedStatement) -> Iterator[NewConclusion]:
         """Raises: ImportUnreadable."""
@@ -138,7 +131,7 @@ class Wording:
 def _parts(record: r.ImportedMessage | r.ImportedStatement) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """The text in pieces that each fit into a line: their ids, their texts and which piece it is."""
     text = record.text
-    short = len(text) <= MOST_MESSAGE_CHARS and len(text.encode("utf-8", "replace")) <= _MOST_BYTES
+    short = len(text) <= said.MOST_MESSAGE_CHARS and len(text.encode("utf-8", "replace")) <= _MOST_BYTES
     pieces = [text] if short else chunks(text, _PIECE_CHARS)
     if len(pieces) == 1:
         yield record.id, pieces[0], {}
@@ -186,7 +179,7 @@ class _Pending(Struct):
     """A session that is being filled."""
 
     known: set[str]
-    waiting: list[NewMessage] = field(default_factory=list)
+    waiting: list[said.NewMessage] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     chars: int = 0
 
@@ -330,8 +323,8 @@ class Taking:
         page = pages = 1
         while page <= pages:
             answer = self._ask(
-                LIST_MESSAGES,
-                ListMessages(workspace_id=self._here, session_id=session, page=page, size=_BATCH),
+                said.LIST_MESSAGES,
+                said.ListMessages(workspace_id=self._here, session_id=session, page=page, size=_BATCH),
             )
             for one in answer.items:
                 origin = one.metadata.get(r.PROVENANCE)
@@ -371,8 +364,8 @@ class Taking:
         if not pending.waiting:
             return
         answer = self._ask(
-            ADD_MESSAGES,
-            AddMessages(
+            said.ADD_MESSAGES,
+            said.AddMessages(
                 workspace_id=self._here,
                 session_id=session,
                 messages=pending.waiting,

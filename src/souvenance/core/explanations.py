@@ -21,9 +21,6 @@ class SignalValue(Struct, frozen=True):
     value: float
     weight: float
     added: float
-    rank: int | None
-    """The line's place by this signal alone, among all candidates; equal lines share it. Null for a signal
-    that is added after they are ranked."""
 
 
 class Explanation(Struct, frozen=True):
@@ -52,9 +49,7 @@ def compared_in(ctx: RequestContext, hits: Iterable[Hit]) -> str | None:
 
 def explained(hit: Hit, rank: int, space: str | None) -> Explanation:
     signals = {
-        name: SignalValue(
-            round(value, 6), WEIGHTS[name], round(WEIGHTS[name] * value, 6), hit.ranks.get(name)
-        )
+        name: SignalValue(round(value, 6), WEIGHTS[name], round(WEIGHTS[name] * value, 6))
         for name, value in hit.signals.items()
     }
     by_share = sorted(signals.items(), key=lambda pair: abs(pair[1].added), reverse=True)

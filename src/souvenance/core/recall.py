@@ -1,4 +1,4 @@
-"""Recall: the few lines that answer a question best; one line, a list of lines, and the profile of an owner.
+"""Recall: the few lines that answer a question best; a list of lines, and the profile of an owner.
 
 A recall opens little else than what it returns. First come the lines that the index ranks; then, among the
 newest, those that contain one of the question's terms inside a word; then the newest lines, marked as not
@@ -21,7 +21,7 @@ from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import trust, ulid
 from souvenance.domain.frame import defuse
 from souvenance.domain.limits import LIST_MOST, LIST_TEXT_BYTES, RECALL_MOST, SNAPSHOT_BYTES
-from souvenance.domain.line import DIGESTS, PROFILE, Line, SealedLine
+from souvenance.domain.line import DIGESTS, PROFILE, OpenLine, SealedLine
 from souvenance.domain.timestamps import day
 from souvenance.domain.trust import Trust
 from souvenance.errors import Tampered
@@ -52,7 +52,7 @@ class Wish(Struct, frozen=True):
 
 
 class Recalled(Struct, frozen=True):
-    line: Line
+    line: OpenLine
     trust: Trust
     score: float | None
     matched: bool
@@ -88,7 +88,7 @@ def _place(one: Recalled) -> int:
     return (1 if one.trust == Trust.SUSPECT else 0) if one.matched else 2
 
 
-def _recalled(line: Line, score: float | None, why: Explanation | None, *, matched: bool) -> Recalled:
+def _recalled(line: OpenLine, score: float | None, why: Explanation | None, *, matched: bool) -> Recalled:
     return Recalled(line, class_of(line), score, matched, why)
 
 
@@ -116,7 +116,7 @@ def _by_relevance(
     if wish.since is not None or wish.until is not None or ctx.scope.sessions is not None:
         within = frozenset(ctx.tx.lines.ids(_widened(span)))
     bounds = SearchBounds(within=within, shown=lambda line: ctx.scope.sees(line.session))
-    hits = find(ctx, compartments.values(), question, wish.k, bounds, floor=wish.floor, ranks=wish.explain)
+    hits = find(ctx, compartments.values(), question, wish.k, bounds, floor=wish.floor)
     space = compared_in(ctx, hits) if wish.explain else None
     for hit in hits:
         pause()
@@ -168,27 +168,6 @@ def _widened(span: LineQuery, limit: int = EVERYTHING) -> LineQuery:
     return replace(span, limit=limit)
 
 
-class LinePage(Struct, frozen=True):
-    lines: list[SealedLine]
-    cursor: str | None
-    opened: list[Line | None] = []
-    """The same lines opened, if their texts were asked for; None for one that does not open."""
-
-
-class LineRead(Struct, frozen=True):
-    line: Line
-    trust: Trust
-    invalidated_by: str | None
-    """The id of the line that replaced it, if any did."""
-
-
-def read_line(ctx: RequestContext, line_id: str) -> LineRead:
-    """One line, also if it was replaced. Raises: InvalidInput, NotFound, Tampered."""
-    sealed, keys = ctx.find(ulid.check(line_id))
-    line = opened(sealed, keys)
-    return LineRead(line, class_of(line), sealed.invalidated_by)
-
-
 def list_lines(
     ctx: RequestContext,
     *,
@@ -197,8 +176,9 @@ def list_lines(
     limit: int,
     history: bool,
     texts: bool = False,
-) -> LinePage:
-    """A page of lines, oldest first; with `texts` it may end sooner. Raises: InvalidInput for the cursor."""
+) -> tuple[list[SealedLine], str | None, list[OpenLine | None]]:
+    """A page of lines, oldest first, and where the next begins. With `texts` it may end sooner, and the same
+    lines come opened too, None for one that does not open. Raises: InvalidInput for the cursor."""
     limit = max(1, min(limit, LIST_MOST))
     after = None if since is None else (ulid.below(since), ALL_BEFORE)
     if cursor is not None:
@@ -219,15 +199,15 @@ def list_lines(
     read = _opened_page(lines[:limit], compartments) if texts else []
     page = lines[: len(read) if texts else limit]
     if len(page) == len(lines):
-        return LinePage(page, None, read)
-    return LinePage(page, f"{page[-1].id}.{page[-1].compartment.namespace}", read)
+        return page, None, read
+    return page, f"{page[-1].id}.{page[-1].compartment.namespace}", read
 
 
 def _opened_page(
     lines: Sequence[SealedLine], compartments: Mapping[str, CompartmentKeys]
-) -> list[Line | None]:
+) -> list[OpenLine | None]:
     """The first of the lines, as many as their texts may fill a page."""
-    found: list[Line | None] = []
+    found: list[OpenLine | None] = []
     size = 0
     for sealed in lines:
         line = _opened_if_whole(sealed, compartments[sealed.compartment.namespace])
@@ -238,7 +218,7 @@ def _opened_page(
     return found
 
 
-def _opened_if_whole(sealed: SealedLine, keys: CompartmentKeys) -> Line | None:
+def _opened_if_whole(sealed: SealedLine, keys: CompartmentKeys) -> OpenLine | None:
     try:
         return opened(sealed, keys)
     except Tampered:
@@ -272,6 +252,6 @@ def snapshot(ctx: RequestContext) -> tuple[str, list[str]]:
     return "".join(rows), ids
 
 
-def class_of(line: Line) -> Trust:
+def class_of(line: OpenLine) -> Trust:
     """Whose word the line is."""
     return trust.of_line(line.kind, line.metadata, line.text)

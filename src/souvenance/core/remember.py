@@ -18,8 +18,8 @@ from souvenance.domain.line import (
     SUMMARY,
     TOMBSTONE,
     GivenFields,
-    Line,
     LinePlace,
+    OpenLine,
     SealedLine,
     check_line,
     shared_fields,
@@ -55,9 +55,9 @@ class Draft(GivenFields, frozen=True, kw_only=True, gc=False):
     metadata: content.Metadata | None = None
 
 
-def remember(ctx: RequestContext, draft: Draft) -> tuple[Line, bool]:
+def remember(ctx: RequestContext, draft: Draft) -> tuple[OpenLine, bool]:
     """The stored line, and whether it was there already. Raises: InvalidInput, LimitExceeded, Conflict."""
-    line = Line(
+    line = OpenLine(
         compartment=ctx.compartment(draft.namespace),
         id=draft.id or ctx.fresh_id(),
         kind=draft.kind,
@@ -182,7 +182,7 @@ def bounds_of(line: LinePlace) -> list[str]:
 
 def sealed(
     ctx: RequestContext,
-    line: Line,
+    line: OpenLine,
     keys: CompartmentKeys,
     metadata: str,
     *,
@@ -199,7 +199,7 @@ def sealed(
     )
 
 
-def _first_told(ctx: RequestContext, line: Line, keys: CompartmentKeys) -> Line:
+def _first_told(ctx: RequestContext, line: OpenLine, keys: CompartmentKeys) -> OpenLine:
     stored = ctx.tx.lines.get(line.compartment, line.id)
     if stored is not None and ctx.scope.sees(stored.session):
         first = opened(stored, keys)

@@ -16,22 +16,9 @@ from msgspec import Struct
 from souvenance.core.request_context import whole_history
 from souvenance.core.store_wrapper import WrappedStore
 from souvenance.core.vault import CompartmentKeys, Vault
+from souvenance.domain import objects as bucket
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import ALL, Compartment
-from souvenance.domain.objects import (
-    KeyObject,
-    LineObject,
-    ReplacedObject,
-    compartment_key,
-    compartment_prefix,
-    key_name,
-    line_key,
-    packed,
-    packed_key,
-    replaced_key,
-    split_key,
-    unpacked_key,
-)
 from souvenance.errors import StorageUnavailable, Tampered, Unavailable
 from souvenance.ports.clock import Entropy
 from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, MOST_LISTED, REPLACED, ChangeNote, Objects
@@ -129,11 +116,11 @@ class _NotingKeys:
         return getattr(self._keys, name)
 
     def add(self, key: WrappedKey) -> None:
-        self._note(key.compartment, KEY, [key_name(key.purpose, key.epoch)])
+        self._note(key.compartment, KEY, [bucket.key_name(key.purpose, key.epoch)])
         self._keys.add(key)
 
     def rewrap(self, key: WrappedKey) -> None:
-        self._note(key.compartment, KEY, [key_name(key.purpose, key.epoch)])
+        self._note(key.compartment, KEY, [bucket.key_name(key.purpose, key.epoch)])
         self._keys.rewrap(key)
 
     def delete_compartment(self, compartment: Compartment) -> int:
@@ -219,10 +206,12 @@ def _load(tx: Transaction, vault: Vault, claimed: Sequence[ChangeNote]) -> tuple
             load.compartments.append(compartment)
             continue
         if one.what == KEY:
-            load.keys[compartment_key(compartment, name)] = _key_bytes(tx, compartment, name)
+            load.keys[bucket.compartment_key(compartment, name)] = _key_bytes(tx, compartment, name)
             continue
         line = tx.lines.get(compartment, name)
-        key = line_key(compartment, name) if one.what == LINE else replaced_key(compartment, name)
+        key = (
+            bucket.line_key(compartment, name) if one.what == LINE else bucket.replaced_key(compartment, name)
+        )
         if line is None or (one.what == REPLACED and line.invalidated_by is None):
             load.rest[key] = None
             continue
@@ -233,16 +222,18 @@ def _load(tx: Transaction, vault: Vault, claimed: Sequence[ChangeNote]) -> tuple
             shut.add(one)
         elif one.what == LINE:
             sources = tx.lines.cited(compartment.workspace, [name], compartment=compartment).get(name, [])
-            load.rest[key] = packed(LineObject.of(line, sources), keys.blind)
+            load.rest[key] = bucket.packed(bucket.LineObject.of(line, sources), keys.blind)
         elif line.invalidated_by is not None:
-            load.rest[key] = packed(ReplacedObject(*compartment, name, line.invalidated_by), keys.blind)
+            load.rest[key] = bucket.packed(
+                bucket.ReplacedObject(*compartment, name, line.invalidated_by), keys.blind
+            )
     return load, shut
 
 
 def _key_bytes(tx: Transaction, compartment: Compartment, name: str) -> bytes | None:
     for key in tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,)):
-        if key_name(key.purpose, key.epoch) == name:
-            return packed_key(KeyObject(*compartment, key.purpose, key.epoch, key.wrapped))
+        if bucket.key_name(key.purpose, key.epoch) == name:
+            return bucket.packed_key(bucket.KeyObject(*compartment, key.purpose, key.epoch, key.wrapped))
     return None
 
 
@@ -262,7 +253,7 @@ def _carry_keys(objects: Objects, vault: Vault, load: dict[str, bytes | None]) -
 
 def _wrapped(key: str, data: bytes) -> WrappedKey:
     try:
-        content = unpacked_key(key, data)
+        content = bucket.unpacked_key(key, data)
     except Tampered as error:
         raise StorageUnavailable(error.detail, hint=_ANOTHER) from None
     return WrappedKey(content.compartment, content.purpose, content.epoch, content.wrapped)
@@ -282,7 +273,7 @@ def _carry(objects: Objects, load: dict[str, bytes | None], each: Each) -> None:
 
 def clear_compartment(store: Store, objects: Objects, compartment: Compartment) -> None:
     """Delete every object that the store does not have, keys first. Raises: Unavailable."""
-    prefix = compartment_prefix(compartment)
+    prefix = bucket.compartment_prefix(compartment)
     for folder in (f"{prefix}keys/", prefix):
         for page in pages(objects, folder):
             with store.read() as tx:
@@ -302,14 +293,14 @@ def objects_of(tx: Transaction, compartment: Compartment, keys: Iterable[str]) -
     """Those of the keys whose objects the store has something for."""
     named: dict[str, dict[str, str]] = {LINE: {}, REPLACED: {}, KEY: {}}
     for key in keys:
-        found = split_key(key)
-        if found is not None and found[0] == compartment_prefix(compartment):
+        found = bucket.split_key(key)
+        if found is not None and found[0] == bucket.compartment_prefix(compartment):
             named[found[1]][found[2]] = key
     lines = {line.id: line for line in tx.lines.get_all(compartment, {**named[LINE], **named[REPLACED]})}
     wrapped = (
         tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,)) if named[KEY] else []
     )
-    held = {key_name(key.purpose, key.epoch) for key in wrapped}
+    held = {bucket.key_name(key.purpose, key.epoch) for key in wrapped}
     return [
         *(key for name, key in named[LINE].items() if name in lines),
         *(
@@ -328,11 +319,13 @@ def expected(tx: Transaction, compartment: Compartment, after: str) -> tuple[lis
     notes += [ChangeNote(compartment, REPLACED, line.id) for line in found if line.invalidated_by is not None]
     if not after:
         wrapped = tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
-        notes += [ChangeNote(compartment, KEY, key_name(key.purpose, key.epoch)) for key in wrapped]
+        notes += [ChangeNote(compartment, KEY, bucket.key_name(key.purpose, key.epoch)) for key in wrapped]
     return notes, found[-1].id if len(found) == MOST_LISTED else None
 
 
 def key_of(replication: ChangeNote) -> str:
     """The key of what was noted, which is not a whole compartment."""
-    make = {LINE: line_key, REPLACED: replaced_key, KEY: compartment_key}[replication.what]
+    make = {LINE: bucket.line_key, REPLACED: bucket.replaced_key, KEY: bucket.compartment_key}[
+        replication.what
+    ]
     return make(replication.compartment, replication.name)

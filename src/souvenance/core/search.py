@@ -22,7 +22,7 @@ from souvenance.language import terms as words
 from souvenance.language.questions import Question, is_courtesy
 from souvenance.language.terms.languages import is_english
 from souvenance.language.times import TimeSpan
-from souvenance.ports.index import Hit, IndexQuery, Inquiry, Opened, Place
+from souvenance.ports.index import Hit, IndexQuery, Inquiry, Place
 from souvenance.ports.text import Thesaurus
 
 _SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
@@ -81,10 +81,6 @@ def _days(question: Question) -> tuple[list[str], list[str]]:
     days = [words.mark("day", day) for day in spoken_of]
     days += [words.mark("month", month) for month in signs.months(spans, offset, long_only=True)]
     return days, [words.mark("day", day) for day in close]
-
-
-def _opening(meaning: Meaning, keys: CompartmentKeys) -> Opened:
-    return partial(_vector, meaning, keys, meaning.space)
 
 
 def _vector(meaning: Meaning, keys: CompartmentKeys, space: str, line_id: str, sealed: bytes) -> bytes | None:
@@ -204,7 +200,7 @@ def _inquiry(
                 words.blind(keys.blind, _SIGNS),
                 words.blind(keys.blind, days),
                 words.blind(keys.blind, near_days),
-                _opening(meaning, keys),
+                partial(_vector, meaning, keys, meaning.space),
                 partial(freshen, ctx, keys),
             )
             for keys in compartments
@@ -238,7 +234,6 @@ def find(
     bounds: SearchBounds = _NONE,
     *,
     floor: bool = False,
-    ranks: bool = False,
 ) -> list[Hit]:
     """The k best lines within the bounds, best first; also those that may not be shown. With `floor`, only
     what answers well enough to be shown to who did not ask."""
@@ -254,7 +249,7 @@ def find(
     vector = cache((lambda: None) if foreign else partial(ctx.services.meaning.vector, phrase))
 
     def hits_of(sought: _Sought) -> list[Hit]:
-        inquiry = replace(_inquiry(ctx, compartments, sought, bounds, vector), ranks=ranks)
+        inquiry = _inquiry(ctx, compartments, sought, bounds, vector)
         return ctx.services.index.search(ctx.tx, inquiry, max(k, LOOKED_AT), bounds.within)
 
     hits: list[Hit] = []
@@ -284,7 +279,6 @@ def ranked(
     sessions: Collection[str] | None = None,
     said: bool = False,
     floor: bool = False,
-    ranks: bool = False,
     passing: Callable[[], Collection[str]] | None = None,
 ) -> list[tuple[SealedLine, Hit]]:
     """The best of the compartments' lines within these bounds that answer the question and pass the test.
@@ -298,7 +292,7 @@ def ranked(
     found: list[tuple[SealedLine, Hit]] = []
     seen, k = 0, limit * 2
     while True:
-        hits = find(ctx, keys, question, k, bounds, floor=floor, ranks=ranks)
+        hits = find(ctx, keys, question, k, bounds, floor=floor)
         likely = seen + limit - len(found)
         for some in filter(None, (hits[seen:likely], hits[likely:])):
             lines = _fetched(ctx, some)

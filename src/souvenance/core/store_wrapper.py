@@ -41,23 +41,15 @@ class WrappedStore:
 class SnapshotStore(WrappedStore):
     """The store as it was at the first look, for one thread. Writes go to the store and are not seen here."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, looks: ExitStack) -> None:
+        """What is looked at stays open as long as `looks`."""
         super().__init__(store)
         self._views: dict[str, Transaction] = {}
-        self._open = ExitStack()
-
-    def __enter__(self) -> SnapshotStore:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._views.clear()
-        self._open.__exit__(kind, error, trace)
+        self._looks = looks
 
     def read(self, workspace: str = ALL) -> AbstractContextManager[Transaction]:
         if workspace not in self._views:
-            self._views[workspace] = self._open.enter_context(self._store.read(workspace))
+            self._views[workspace] = self._looks.enter_context(self._store.read(workspace))
         return nullcontext(self._views[workspace])
 
 

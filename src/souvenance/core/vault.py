@@ -19,20 +19,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.decoders import settled
-from souvenance.domain.line import Line, SealedLine
+from souvenance.domain import sign_ins
+from souvenance.domain.line import OpenLine, SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.domain.seal import KEY_BYTES, NONCE_BYTES, key_place, open_sealed, open_vector, seal
-from souvenance.domain.sign_ins import (
-    LINK,
-    PAGE_SESSION,
-    PASSKEY,
-    SESSION,
-    Passkey,
-    SignIn,
-    Slip,
-    grant_place,
-    session_place,
-)
 from souvenance.errors import IntegrityError, Tampered
 from souvenance.ports.clock import Entropy
 from souvenance.ports.keyring import Keyring
@@ -138,7 +128,7 @@ class Vault:
     def _unwrapped(self, key: WrappedKey) -> bytes:
         return self._keyring.unwrap(key.wrapped, key_place(key.compartment, key.purpose, key.epoch))
 
-    def seal(self, line: Line, keys: CompartmentKeys) -> bytes:
+    def seal(self, line: OpenLine, keys: CompartmentKeys) -> bytes:
         nonce = self._entropy.take(NONCE_BYTES)
         return seal(line, key=keys.seals[keys.epoch], epoch=keys.epoch, nonce=nonce)
 
@@ -177,43 +167,40 @@ def _lost(namespace: str) -> Tampered:
 
 
 def seal_grant(keyring: Keyring, signin_id: str, token: str) -> bytes:
-    return keyring.wrap(token.encode(), grant_place(signin_id))
+    return keyring.wrap(token.encode(), sign_ins.grant_place(signin_id))
 
 
-def open_grant(keyring: Keyring, signin: SignIn) -> str:
+def open_grant(keyring: Keyring, signin: sign_ins.SignIn) -> str:
     """The cap that the sign-in's access tokens are made from. Raises: WrongKey, Tampered."""
-    return keyring.unwrap(signin.sealed, grant_place(signin.id)).decode()
+    return keyring.unwrap(signin.sealed, sign_ins.grant_place(signin.id)).decode()
 
 
 def seal_session(keyring: Keyring, hashed: bytes, token: str) -> bytes:
-    return keyring.wrap(token.encode(), session_place(hashed))
+    return keyring.wrap(token.encode(), sign_ins.session_place(hashed))
 
 
 def open_session(keyring: Keyring, hashed: bytes, sealed: bytes) -> str:
     """The cap that a person signed in with. Raises: WrongKey, Tampered."""
-    return keyring.unwrap(sealed, session_place(hashed)).decode()
+    return keyring.unwrap(sealed, sign_ins.session_place(hashed)).decode()
 
 
-def seal_passkey(keyring: Keyring, hashed: bytes, passkey: Passkey) -> bytes:
-    return keyring.wrap(msgspec.json.encode(passkey), session_place(hashed))
+def seal_passkey(keyring: Keyring, hashed: bytes, passkey: sign_ins.Passkey) -> bytes:
+    return keyring.wrap(msgspec.json.encode(passkey), sign_ins.session_place(hashed))
 
 
-def open_passkey(keyring: Keyring, slip: Slip) -> Passkey:
+def open_passkey(keyring: Keyring, slip: sign_ins.Slip) -> sign_ins.Passkey:
     """Raises: WrongKey, Tampered."""
-    content = keyring.unwrap(slip.content, session_place(slip.hash))
-    return msgspec.json.decode(content, type=settled(Passkey))
+    content = keyring.unwrap(slip.content, sign_ins.session_place(slip.hash))
+    return msgspec.json.decode(content, type=settled(sign_ins.Passkey))
 
 
-def rewrap(tx: Transaction, keyring: Keyring) -> int:
-    """Seal every sign-in and passkey again, under the root key that is current now; how many there were.
-    Browsers' sessions, which last hours, are dropped instead. Raises: WrongKey, Tampered."""
-    found = tx.signins.every()
-    for signin in found:
+def rewrap(tx: Transaction, keyring: Keyring) -> None:
+    """Seal every sign-in and passkey again, under the root key that is current now. Browsers' sessions, which
+    last hours, are dropped instead. Raises: WrongKey, Tampered."""
+    for signin in tx.signins.every():
         tx.signins.reseal(signin.id, seal_grant(keyring, signin.id, open_grant(keyring, signin)))
-    passkeys = tx.signins.slips(PASSKEY)
-    for slip in passkeys:
+    for slip in tx.signins.slips(sign_ins.PASSKEY):
         sealed = seal_passkey(keyring, slip.hash, open_passkey(keyring, slip))
         tx.signins.keep(replace(slip, content=sealed))
-    for kind in (SESSION, PAGE_SESSION, LINK):
+    for kind in (sign_ins.SESSION, sign_ins.PAGE_SESSION, sign_ins.LINK):
         tx.signins.drop_all(kind)
-    return len(found) + len(passkeys)

@@ -114,7 +114,7 @@ def holding(stands: Iterable[Stand], most: int) -> list[Stand]:
             newest[thing] = stand
     kept = [one for one in newest.values() if not _is_told(one, newest.values())]
     kept.sort(key=lambda one: (one_at_a_time(label_of(one.text)), one.when), reverse=True)
-    return sorted(kept[:most], key=lambda one: (_place(one.text), one.when))
+    return sorted(kept[:most], key=lambda one: (_PLACES.get(label_of(one.text), len(LABELS)), one.when))
 
 
 def merged(stands: Iterable[Stand], now: Mapping[str, str]) -> list[Stand]:
@@ -137,10 +137,6 @@ def _alike(one: str, another: str) -> bool:
 
 def _words(fact: str) -> frozenset[str]:
     return frozenset(plain(value_of(fact)).split())
-
-
-def _place(fact: str) -> int:
-    return _PLACES.get(label_of(fact), len(LABELS))
 
 
 def _in_order(stands: Iterable[Stand]) -> Sequence[Stand]:

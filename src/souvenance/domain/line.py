@@ -83,13 +83,13 @@ class LinePlace(LineFields, frozen=True, kw_only=True, gc=False):
         return self.about not in (None, self.compartment.owner)
 
 
-class Line(LinePlace, frozen=True, kw_only=True):
+class OpenLine(LinePlace, frozen=True, kw_only=True):
     """A line as its owner may read it."""
 
     text: str
     metadata: content.Metadata
 
-    def says_the_same_as(self, other: Line) -> bool:
+    def says_the_same_as(self, other: OpenLine) -> bool:
         """Whether a retry under this id carries what was stored the first time."""
         return all(getattr(self, name) == getattr(other, name) for name in _TOLD)
 
@@ -119,7 +119,7 @@ def shared_fields(kind: type[Struct], line: Struct) -> dict[str, Any]:
     return dict(zip(names, map(getattr, repeat(line), names), strict=True))
 
 
-def check_line(line: Line, *, chosen_id: bool, now: int, limits: Limits) -> Line:
+def check_line(line: OpenLine, *, chosen_id: bool, now: int, limits: Limits) -> OpenLine:
     """The same line, if the domain admits it. Raises: InvalidInput, LineTooLong."""
     names.namespace(line.compartment.namespace)
     names.kind(line.kind)

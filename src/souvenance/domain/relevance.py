@@ -41,8 +41,6 @@ TIMELY = 0.25
 FEW_ALIKE = 5
 USUAL = 0.35
 """How near two lines of one owner lie in meaning that tell of different things, where fewer could tell."""
-TOLD_APART = 9
-"""To how many digits what a signal adds is told apart where lines are ranked by it."""
 ROUNDED = 6
 """To how many digits meaning is told apart."""
 
@@ -50,7 +48,8 @@ ROUNDED = 6
 class LineMeasures(Struct, frozen=True, eq=False):
     """What an index measures of a line, or of many at once: then an array has a number for each of them.
 
-    0 stands for what can't be known: there are no vectors, or the question names no time.
+    0 stands for what can't be known: there are no vectors, or the question names no time. What a measure is
+    that a signal is named after, the signal tells.
     """
 
     lines: int
@@ -58,22 +57,13 @@ class LineMeasures(Struct, frozen=True, eq=False):
     wants: Wants
     """What the question asks for."""
     words_around: Any = 0.0
-    """The share of the question's terms in the line, the two lines before it and the one after it. A rare
-    term counts more. A neighbour longer than `DOCUMENT` does not count."""
     words_in_session: Any = 0.0
-    """The same share in the whole session."""
     similar_words: Any = 0.0
-    """The same share in the line alone. A similar term counts too, by how similar it is."""
     similar_words_in_session: Any = 0.0
-    """The same, in the whole session."""
     meaning: Any = 0.0
-    """How near the line's vector is to the question's."""
     meaning_in_session: Any = 0.0
-    """The highest `meaning` in its session."""
     meaning_nearby: Any = 0.0
-    """The higher `meaning` of the two lines beside it."""
     speaker: Any = 0.0
-    """1 if the question is about the person who said the line."""
     is_question: Any = 0.0
     first_person: Any = 0.0
     has_number: Any = 0.0

@@ -37,7 +37,6 @@ class WrittenConclusion(Struct, frozen=True):
     level: str
     text: str
     at: int
-    premises: tuple[str, ...] = ()
 
 
 class Quote(Struct, frozen=True):
@@ -88,8 +87,7 @@ def dated_quote(at: int, quote: Quote) -> str:
 
 
 def conclusion_line(one: WrittenConclusion) -> str:
-    told = f"{_time(one.at)} {_indented(one.text)}"
-    return "\n".join((told, *(f"{INDENT}- {premise}" for premise in one.premises)))
+    return f"{_time(one.at)} {_indented(one.text)}"
 
 
 def _time(at: int) -> str:
@@ -138,3 +136,19 @@ def fitting(newest_first: Sequence[_Item], tokens: Callable[[_Item], int], budge
             break
         kept.append(item)
     return kept[::-1]
+
+
+_WROTE = "\n\nThe person just wrote:\n"
+RELAY_CHARS = len(_WROTE)
+"""How much longer a relayed question is than what both say."""
+
+
+def relayed(wanted: str, wrote: str) -> str:
+    """What an agent asks on somebody's behalf: what it wants to know, and what the person wrote."""
+    return _WROTE.join(filter(None, (wanted, wrote)))
+
+
+def unrelayed(question: str) -> tuple[str, str]:
+    """What an agent wants to know, empty if none relays it, and what is asked for by the person."""
+    wanted, _, wrote = question.rpartition(_WROTE)
+    return wanted, wrote

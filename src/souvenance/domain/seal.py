@@ -20,7 +20,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from souvenance.domain.encoding import Field, frame
-from souvenance.domain.line import Line, LinePlace, SealedLine
+from souvenance.domain.line import LinePlace, OpenLine, SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.errors import Tampered
 
@@ -50,7 +50,7 @@ def key_place(compartment: Compartment, purpose: str, epoch: int) -> bytes:
     return frame("souvenance.key.v1", DATA_CLASS, *compartment, purpose, epoch)
 
 
-def seal(line: Line, *, key: AESGCM, epoch: int, nonce: bytes) -> bytes:
+def seal(line: OpenLine, *, key: AESGCM, epoch: int, nonce: bytes) -> bytes:
     """The envelope of the line's text. The nonce must be fresh for every call."""
     header = bytes((FORMAT,)) + epoch.to_bytes(4, "big")
     return header + nonce + key.encrypt(nonce, line.text.encode(), place(line, epoch))

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -52,8 +52,7 @@ from souvenance.errors import (
     Unsupported,
 )
 from souvenance.gate.messages import Request
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
 from souvenance.gate.token_verifier import Credentials, TokenVerifier, home_of
 from souvenance.pauses import never_pause
 from souvenance.ports.clock import Clock
@@ -305,9 +304,9 @@ class Gate:
 
         from souvenance.core.store_wrapper import SnapshotStore
 
-        with SnapshotStore(self._store) as store:
+        with ExitStack() as looks:
             gate = copy(self)
-            gate._store = store
+            gate._store = SnapshotStore(self._store, looks)
             yield gate
 
     def bind(self, operation: Operation, request: Request) -> Bound:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import msgspec
+from msgspec.structs import replace
 
-from souvenance.core.archive.import_records import unfinished
-from souvenance.core.conversation.deduplicate import stock
+from souvenance.core.conversation.conclusions import KINDS
 from souvenance.core.request_context import RequestContext, Services
 from souvenance.domain.embedding import NONE, PGVECTOR, SEALED
 from souvenance.domain.model_budget import Allowance, Spent
 from souvenance.domain.names import ALL
 from souvenance.domain.policy import Need
-from souvenance.errors import Tampered
 from souvenance.gate import messages as m
+from souvenance.gate.archive import unfinished
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
-from souvenance.ports.store import Transaction
+from souvenance.ports.store import Transaction, ViewQuery
 
-
-class AskHealth(m.Request, frozen=True):
-    pass
+_MOST_COUNTED = 2000
 
 
 class Health(m.Answer, frozen=True):
@@ -63,10 +60,6 @@ def budget_left(allowance: Allowance, spent: Spent) -> m.Budget:
     )
 
 
-class AskModelUse(m.Request, frozen=True):
-    pass
-
-
 class ModelUse(m.Answer, frozen=True):
     """What was spent on models, in this hour, today and on the days before, and what may be."""
 
@@ -79,7 +72,7 @@ class ModelUse(m.Answer, frozen=True):
     trouble: str = ""
 
 
-def model_use(authorised: AuthorisedRequest, request: AskModelUse) -> Outcome:
+def model_use(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
     model = authorised.ctx.services.model
     if model is None:
         return Outcome(ModelUse({}, None, None))
@@ -87,7 +80,7 @@ def model_use(authorised: AuthorisedRequest, request: AskModelUse) -> Outcome:
     return Outcome(ModelUse(dict(state.tasks), state.spent, state.allowance, state.price, state.trouble))
 
 
-def _health(authorised: AuthorisedRequest, request: AskHealth) -> Outcome:
+def _health(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
     return Outcome(look(authorised.ctx.tx, authorised.ctx.services, authorised.ctx.now))
 
 
@@ -121,7 +114,7 @@ def status(authorised: AuthorisedRequest, request: m.Status) -> Outcome:
         renewing=sum(renewal.owed(*one) for one in places),
         embedder_trouble=meaning.trouble,
         vectors=_vectors(ctx),
-        knowledge=_knowledge(authorised),
+        conclusions=_conclusions(authorised),
         unfinished_imports=len(unfinished(ctx)) if everything else None,
         uncarried=replication.waiting(*here) if namespaces is None and replication.mirrored() else None,
     )
@@ -134,14 +127,11 @@ def _vectors(ctx: RequestContext) -> str:
     return SEALED if ctx.tx.terms.comparing is None else PGVECTOR
 
 
-def _knowledge(authorised: AuthorisedRequest) -> m.KnowledgeStatus | None:
-    grant = authorised.chain.grant
-    observers = None if authorised.rights.everywhere else {grant.actor, *grant.peers}
-    try:
-        found, whole = stock(authorised.ctx, observers)
-    except Tampered:
-        return None  # To be told of the rest is what a status is for; the doctor looks closer.
-    return m.KnowledgeStatus(**msgspec.structs.asdict(found), whole=whole)
+def _conclusions(authorised: AuthorisedRequest) -> int:
+    ctx, grant = authorised.ctx, authorised.chain.grant
+    observers = (None,) if authorised.rights.everywhere else sorted({grant.actor, *grant.peers})
+    held = ViewQuery(ctx.scope.workspace, KINDS, limit=_MOST_COUNTED, namespaces=ctx.scope.namespaces)
+    return sum(len(ctx.tx.lines.views(replace(held, owner=observer))) for observer in observers)
 
 
 def _model_status(ctx: RequestContext, *, whole: bool) -> m.ModelStatus | None:
@@ -157,8 +147,8 @@ def _model_status(ctx: RequestContext, *, whole: bool) -> m.ModelStatus | None:
 
 
 METRICS = Operation(
-    "metrics", Need("audit", data_class="config", operator=True), AskHealth, Health, _health, verdict=True
+    "metrics", Need("audit", data_class="config", operator=True), m.Nothing, Health, _health, verdict=True
 )
 """What a scraper's cap is judged by: of data class `config`, so that it opens no memory and no audit log."""
-HEALTH = Operation("health", Need("audit", operator=True), AskHealth, Health, _health)
-MODEL_USE = Operation("model.use", Need("audit", operator=True), AskModelUse, ModelUse, model_use)
+HEALTH = Operation("health", Need("audit", operator=True), m.Nothing, Health, _health)
+MODEL_USE = Operation("model.use", Need("audit", operator=True), m.Nothing, ModelUse, model_use)

@@ -12,13 +12,13 @@ from msgspec import Meta
 from souvenance.core.conversation import conclusions, directory
 from souvenance.core.conversation.compartments import Changes, Opener, reading
 from souvenance.core.conversation.erase import erase_lines
-from souvenance.core.conversation.messages import StoredMessage, find_message
+from souvenance.core.conversation.messages import find_message, read_messages
 from souvenance.core.recall import class_of
 from souvenance.core.request_context import RequestContext, Trace, opened
 from souvenance.domain.directory import SESSION
-from souvenance.domain.line import Line, SealedLine
+from souvenance.domain.line import OpenLine, SealedLine
 from souvenance.domain.names import Name
-from souvenance.domain.policy import Need, Reach
+from souvenance.domain.policy import Reach
 from souvenance.domain.timestamps import to_datetime, to_ms
 from souvenance.domain.ulid import LineId
 from souvenance.errors import NotFound
@@ -26,12 +26,12 @@ from souvenance.gate import messages as m
 from souvenance.gate.conversation.conclusions import ConclusionAnswer
 from souvenance.gate.conversation.messages import MessageAnswer
 from souvenance.gate.conversation.resource import AnyName, erased
-from souvenance.gate.conversation.sessions import writes_session
-from souvenance.gate.inspection import Asked, anyone, reach
+from souvenance.gate.conversation.sessions import reads_session, writes_session
+from souvenance.gate.inspection import Asked, anyone
 from souvenance.gate.maintenance import shown_row, visible
 from souvenance.gate.messages import Answer
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, operation
+from souvenance.gate.operations import line_facts
 from souvenance.ports.store import TurnQuery, WantedRows
 
 ROWS = 100
@@ -93,12 +93,7 @@ def line(request: AuthorisedRequest, asked: AskLine) -> Outcome:
     earlier = list(_versions(ctx, found.supersedes, back=True))
     later = list(_versions(ctx, sealed.invalidated_by, back=False))
     answer = WholeLine(
-        id=found.id,
-        namespace=found.compartment.namespace,
-        kind=found.kind,
-        created_at=to_datetime(found.created_at),
-        occurred_at=None if found.occurred_at is None else to_datetime(found.occurred_at),
-        session=found.session,
+        **line_facts(found),
         trust=class_of(found).name.lower(),
         owner=found.compartment.owner,
         text=found.text,
@@ -125,13 +120,9 @@ def _versions(ctx: RequestContext, line_id: str | None, *, back: bool) -> Iterat
             sealed, keys = ctx.find(line_id)
         except NotFound:
             return
-        found: Line = opened(sealed, keys)
+        found: OpenLine = opened(sealed, keys)
         yield Version(found.id, found.text, to_datetime(found.created_at))
         line_id = found.supersedes if back else sealed.invalidated_by
-
-
-def _line_reach(asked: AskLine) -> Reach:
-    return Reach(workspace=asked.workspace_id, actor=asked.owner, some_compartment=True)
 
 
 # A session.
@@ -195,8 +186,8 @@ def preview_from(request: AuthorisedRequest, asked: ForgetFrom) -> Outcome | Non
     if not asked.dry_run:
         return None
     ctx = request.ctx
-    lines, opener = _from_here(ctx, asked), Opener(ctx)
-    first = tuple(MessageAnswer.of(StoredMessage(one, opener.text(one))) for one in lines[:_FIRST_GONE])
+    lines = _from_here(ctx, asked)
+    first = tuple(map(MessageAnswer.of, read_messages(ctx, lines[:_FIRST_GONE])))
     return Outcome(
         ForgottenFrom(len(lines), first),
         reading(directory.where(ctx, asked.session_id), [one.id for one in lines]),
@@ -207,10 +198,6 @@ def _from_here(ctx: RequestContext, asked: ForgetFrom) -> list[SealedLine]:
     first = find_message(ctx, asked.session_id, asked.message_id)
     found = ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, asked.session_id, first=first.turn or 0))
     return [one for one in found if one.compartment.namespace == first.compartment.namespace]
-
-
-def _reads(rights: Rights, asked: AskConcluded) -> None:
-    rights.reads(asked.session_id)
 
 
 # The audit log.
@@ -274,30 +261,33 @@ def measure(request: AuthorisedRequest, asked: Measure) -> Outcome:
     return Outcome(MeasureAnswer([count(text) for text in asked.texts]), Trace())
 
 
-LINE = Operation("inspect.line", Need("get"), AskLine, WholeLine, line, _line_reach, admit=anyone)
-CONCLUDED = Operation(
-    "inspect.concluded", Need("get"), AskConcluded, ConcludedAnswer, concluded, reach, admit=_reads
+LINE = operation(
+    "inspect.line",
+    "get",
+    AskLine,
+    WholeLine,
+    line,
+    anyone,
+    reach=lambda asked: Reach(workspace=asked.workspace_id, actor=asked.owner, some_compartment=True),
 )
-FORGET_FROM = Operation(
+CONCLUDED = operation("inspect.concluded", "get", AskConcluded, ConcludedAnswer, concluded, reads_session)
+FORGET_FROM = operation(
     "inspect.forget_from",
-    Need("forget"),
+    "forget",
     ForgetFrom,
     ForgottenFrom,
     forget_from,
-    reach,
-    writes=True,
-    within=True,
+    writes_session,
     rings=True,
     peek=preview_from,
-    admit=writes_session,
 )
-ROWS_FOUND = Operation(
+ROWS_FOUND = operation(
     "inspect.rows",
-    Need("audit"),
+    "audit",
     FindRows,
     RowsAnswer,
     find_rows,
-    lambda asked: Reach(workspace=asked.workspace_id),
-    admit=anyone,
+    anyone,
+    reach=lambda asked: Reach(workspace=asked.workspace_id),
 )
-MEASURE = Operation("inspect.measure", Need("get"), Measure, MeasureAnswer, measure, reach, admit=anyone)
+MEASURE = operation("inspect.measure", "get", Measure, MeasureAnswer, measure, anyone)

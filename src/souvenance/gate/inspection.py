@@ -23,15 +23,13 @@ from souvenance.domain.current_facts import CardEntry, Stand, label_of, one_at_a
 from souvenance.domain.directory import PEER
 from souvenance.domain.jobs import DELIVER, REASONING
 from souvenance.domain.names import Name
-from souvenance.domain.policy import Need, Reach
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import Conflict, InvalidInput
 from souvenance.gate import messages as m
-from souvenance.gate.conversation.resource import UpTo100
+from souvenance.gate.conversation.resource import Page, UpTo100
 from souvenance.gate.health import budget_left, namespaces_of
 from souvenance.gate.messages import Answer, Request
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights, operation, whole_workspace
 from souvenance.ports.store import LineQuery, TurnQuery
 
 DAY_MS = 24 * 3600 * 1000
@@ -49,14 +47,6 @@ class Asked(Request, frozen=True, kw_only=True):
     workspace_id: Name
 
 
-def reach(asked: Asked) -> Reach:
-    return Reach(workspace=asked.workspace_id, some_compartment=True)
-
-
-def _whole(rights: Rights, asked: Asked) -> None:
-    rights.workspace()
-
-
 def anyone(rights: Rights, asked: Asked) -> None:
     """The scope of the token is enough."""
 
@@ -65,7 +55,7 @@ def anyone(rights: Rights, asked: Asked) -> None:
 
 
 class People(Asked, frozen=True, kw_only=True):
-    page: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1
+    page: Page = 1
     size: UpTo100 = 40
 
 
@@ -84,10 +74,6 @@ class PeopleAnswer(Answer, frozen=True):
     people: list[Activity]
     """A page of them. Who spoke last comes first."""
     total: int
-
-
-class AskHealth(Asked, frozen=True, kw_only=True):
-    pass
 
 
 class ServerHealth(Answer, frozen=True, kw_only=True):
@@ -145,7 +131,7 @@ def _newest(ctx: RequestContext, owner: str) -> str:
     return next(iter(ctx.tx.lines.ids(span)), "")
 
 
-def health(request: AuthorisedRequest, asked: AskHealth) -> Outcome:
+def health(request: AuthorisedRequest, asked: Asked) -> Outcome:
     ctx, workspace = request.ctx, request.ctx.scope.workspace
     everything = request.rights.everywhere and ctx.scope.namespaces is None
     meaning, model = ctx.services.meaning, ctx.services.model
@@ -166,17 +152,13 @@ def health(request: AuthorisedRequest, asked: AskHealth) -> Outcome:
     return Outcome(answer)
 
 
-class AskNamespaces(Asked, frozen=True, kw_only=True):
-    pass
-
-
 class NamespacesAnswer(Answer, frozen=True):
     """What the token's own subject has in each namespace."""
 
     namespaces: list[m.CompartmentStatus]
 
 
-def namespaces(request: AuthorisedRequest, asked: AskNamespaces) -> Outcome:
+def namespaces(request: AuthorisedRequest, asked: Asked) -> Outcome:
     return Outcome(NamespacesAnswer(namespaces_of(request.ctx)), reading(everywhere(request.ctx)))
 
 
@@ -222,7 +204,7 @@ class AmendCard(Facts, frozen=True, kw_only=True):
 
 class AskPerson(Asked, frozen=True, kw_only=True):
     peer: Name
-    page: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1
+    page: Page = 1
     size: UpTo100 = 50
 
 
@@ -365,34 +347,23 @@ def _observers(request: AuthorisedRequest, peer: str) -> list[Observer]:
     ]
 
 
-def _holds(rights: Rights, asked: Facts) -> None:
-    rights.holds(asked.observer, asked.peer)
-
-
 def _amends(rights: Rights, asked: AmendCard) -> None:
     rights.holds(asked.observer, asked.peer)
     rights.lies(None, None)
 
 
-def _of_peer(rights: Rights, asked: AskPerson) -> None:
-    rights.peer(asked.peer)
-
-
-PEOPLE = Operation("inspect.people", Need("list"), People, PeopleAnswer, people, reach, admit=_whole)
-HEALTH = Operation("inspect.health", Need("list"), AskHealth, ServerHealth, health, reach, admit=anyone)
-NAMESPACES = Operation(
-    "inspect.namespaces", Need("list"), AskNamespaces, NamespacesAnswer, namespaces, reach, admit=anyone
-)
-FACTS = Operation("inspect.facts", Need("get"), Facts, FactsAnswer, facts, reach, admit=_holds)
-AMEND = Operation(
-    "inspect.amend",
-    Need("put"),
-    AmendCard,
+PEOPLE = operation("inspect.people", "list", People, PeopleAnswer, people, whole_workspace)
+HEALTH = operation("inspect.health", "list", Asked, ServerHealth, health, anyone)
+NAMESPACES = operation("inspect.namespaces", "list", Asked, NamespacesAnswer, namespaces, anyone)
+FACTS = operation(
+    "inspect.facts",
+    "get",
+    Facts,
     FactsAnswer,
-    amend,
-    reach,
-    writes=True,
-    within=True,
-    admit=_amends,
+    facts,
+    lambda rights, asked: rights.holds(asked.observer, asked.peer),
 )
-PERSON = Operation("inspect.person", Need("list"), AskPerson, PersonAnswer, person, reach, admit=_of_peer)
+AMEND = operation("inspect.amend", "put", AmendCard, FactsAnswer, amend, _amends)
+PERSON = operation(
+    "inspect.person", "list", AskPerson, PersonAnswer, person, lambda rights, asked: rights.peer(asked.peer)
+)

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
+from souvenance.core.conversation.compartments import LoggedChanges
 from souvenance.core.reindex import Left, begin, drop_some, left
 from souvenance.core.request_context import Services, Trace, opened, whole_history
 from souvenance.core.vault import CompartmentKeys, rewrap
@@ -15,14 +16,15 @@ from souvenance.decoders import settled
 from souvenance.domain.audit import OK, Event, Row
 from souvenance.domain.capability import Grant
 from souvenance.domain.names import ALL, Compartment
-from souvenance.domain.receipt import Detail, GoneRun, gone_places
+from souvenance.domain.receipt import Detail, gone_places
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import IntegrityError, InvalidInput, NotFound, Tampered, Unavailable
 from souvenance.gate import messages as m
 from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.ports.store import Difference, Transaction
+from souvenance.ports.store import Transaction
 
 _PAGE = 1000
+_Place = tuple[Compartment, str]
 
 
 def rotate(authorised: AuthorisedRequest, request: m.RotateKeys) -> Outcome:
@@ -71,13 +73,12 @@ def list_compartments(authorised: AuthorisedRequest, request: m.Compartments) ->
             for compartment in compartments
         ],
         scrub_pending=authorised.store.scrub_pending(),
-        findings=[_schema_finding(found) for found in tx.differences()],
+        findings=[
+            f"{found.text}; to remove it: {found.remedy}" if found.remedy else found.text
+            for found in tx.differences()
+        ],
     )
     return Outcome(answer)
-
-
-def _schema_finding(found: Difference) -> str:
-    return f"{found.text}; to remove it: {found.remedy}" if found.remedy else found.text
 
 
 def examine(authorised: AuthorisedRequest, request: m.Examine) -> Outcome:
@@ -124,7 +125,7 @@ def _index_findings(authorised: AuthorisedRequest, keys: CompartmentKeys, ids: s
 
 
 def reconcile(authorised: AuthorisedRequest, request: m.Reconcile) -> Outcome:
-    logged = _logged_changes(authorised.ctx.tx, request.workspace)
+    logged = _replayed(authorised.ctx.tx, request.workspace)
     findings = [
         *_lost(authorised.ctx.tx, logged),
         *_unexplained(authorised.ctx.tx, request.workspace, logged),
@@ -133,7 +134,7 @@ def reconcile(authorised: AuthorisedRequest, request: m.Reconcile) -> Outcome:
     return Outcome(answer, Trace((), (), f"findings={len(findings)}"))
 
 
-def _lost(tx: Transaction, logged: _LoggedChanges) -> Iterator[str]:
+def _lost(tx: Transaction, logged: _Replayed) -> Iterator[str]:
     """What the log says is there, and is not."""
     for compartment, line_id in sorted(logged.left):
         line = tx.lines.get(compartment, line_id)
@@ -146,7 +147,7 @@ def _lost(tx: Transaction, logged: _LoggedChanges) -> Iterator[str]:
             yield f"line {line_id} is hidden by a replacement that never was"
 
 
-def _unexplained(tx: Transaction, workspace: str, logged: _LoggedChanges) -> Iterator[str]:
+def _unexplained(tx: Transaction, workspace: str, logged: _Replayed) -> Iterator[str]:
     """What is there, and should not be by what the log says."""
     for compartment in tx.lines.compartments():
         if compartment.workspace != workspace:
@@ -165,32 +166,33 @@ def _unexplained(tx: Transaction, workspace: str, logged: _LoggedChanges) -> Ite
             )
 
 
-class _LoggedChanges(Struct):
-    """What the audit log says: the lines put and not forgotten, and what replaced what."""
+class _Replayed(Struct):
+    """What the audit log says of a workspace: the lines put and not forgotten, and what replaced what."""
 
-    lines: set[tuple[Compartment, str]]
-    replaced: set[tuple[Compartment, str, str]]
-    said: dict[tuple[Compartment, str], str | None]
-    """The lines of conversations, with their sessions."""
-    put: set[tuple[Compartment, str]] = field(default_factory=set)
+    left: dict[_Place, str | None] = field(default_factory=dict)
+    """With the session that a line goes with, for those of conversations."""
+    replaced: set[tuple[Compartment, str, str]] = field(default_factory=set)
+    put: set[_Place] = field(default_factory=set)
     """Every line that was ever put."""
     destroyed: list[tuple[int, Callable[[Compartment], bool]]] = field(default_factory=list)
     """Up to which epoch keys were destroyed, and in which compartments."""
 
-    @property
-    def left(self) -> set[tuple[Compartment, str]]:
-        return {*self.lines, *self.said}
-
     def is_forgotten(self, compartment: Compartment, line_id: str) -> bool:
-        place = (compartment, line_id)
-        return place in self.put and place not in self.lines and place not in self.said
+        return (compartment, line_id) in self.put and (compartment, line_id) not in self.left
 
     def is_destroyed(self, compartment: Compartment, epoch: int) -> bool:
         return any(epoch <= last and within(compartment) for last, within in self.destroyed)
 
+    def add(self, place: _Place, session: str | None = None) -> None:
+        self.left[place] = session
+        self.put.add(place)
 
-def _logged_changes(tx: Transaction, workspace: str) -> _LoggedChanges:
-    logged = _LoggedChanges(set(), set(), {})
+    def keep(self, stays: Callable[[_Place, str | None], bool]) -> None:
+        self.left = {place: session for place, session in self.left.items() if stays(place, session)}
+
+
+def _replayed(tx: Transaction, workspace: str) -> _Replayed:
+    logged = _Replayed()
     first = 0
     while rows := tx.audit.rows(workspace, first, _PAGE):
         first = rows[-1].seq + 1
@@ -202,16 +204,16 @@ def _logged_changes(tx: Transaction, workspace: str) -> _LoggedChanges:
 
 def forgotten(tx: Transaction, workspace: str) -> Callable[[Compartment, str], bool]:
     """Whether a line was put and is forgotten, by the log."""
-    return _logged_changes(tx, workspace).is_forgotten
+    return _replayed(tx, workspace).is_forgotten
 
 
-def _replay(logged: _LoggedChanges, workspace: str, event: Event) -> None:
+def _replay(logged: _Replayed, workspace: str, event: Event) -> None:
     match event.operation:
         case "memory.put":
-            _replay_put(logged, Compartment(workspace, event.actor, event.namespaces[0]), event.lines[0])
+            logged.add((Compartment(workspace, event.actor, event.namespaces[0]), event.lines[0]))
         case "memory.invalidate":
             compartment, (target, by) = Compartment(workspace, event.actor, event.namespaces[0]), event.lines
-            _replay_put(logged, compartment, by)
+            logged.add((compartment, by))
             logged.replaced.add((compartment, target, by))
         case "memory.forget":
             _replay_forgotten(logged, workspace, event)
@@ -219,12 +221,7 @@ def _replay(logged: _LoggedChanges, workspace: str, event: Event) -> None:
             _replay_changes(logged, workspace, event)
 
 
-def _replay_put(logged: _LoggedChanges, compartment: Compartment, line_id: str) -> None:
-    logged.lines.add((compartment, line_id))
-    logged.put.add((compartment, line_id))
-
-
-def _replay_forgotten(logged: _LoggedChanges, workspace: str, event: Event) -> None:
+def _replay_forgotten(logged: _Replayed, workspace: str, event: Event) -> None:
     detail = msgspec.json.decode(event.detail, type=settled(Detail))
     if detail.dry_run:
         return
@@ -232,65 +229,33 @@ def _replay_forgotten(logged: _LoggedChanges, workspace: str, event: Event) -> N
     named = set(event.lines)
     also = gone_places(workspace, detail.gone)
 
-    def stays(place: tuple[Compartment, str]) -> bool:
+    def stays(place: _Place, session: str | None) -> bool:
         compartment, line_id = place
         forgotten = compartment in compartments and (not named or line_id in named)
         return not forgotten and place not in also
 
-    logged.lines = {place for place in logged.lines if stays(place)}
-    logged.said = {place: session for place, session in logged.said.items() if stays(place)}
+    logged.keep(stays)
     if detail.epoch:
         logged.destroyed.append((detail.epoch, compartments.__contains__))
 
 
-class _Run(Struct, array_like=True):
-    """Lines put one after the other in one place."""
-
-    owner: str
-    session: str | None
-    count: int
-    namespace: str
-
-
-class _Changes(Struct):
-    """What the log says of a conversation's changes, as `Changes.trace` wrote it."""
-
-    put: list[_Run] = []
-    gone: tuple[GoneRun, ...] = ()
-    gone_session: str | None = None
-    gone_owner: str | None = None
-    gone_workspace: bool = False
-    gone_in: frozenset[str] = frozenset()
-    epoch: int = 0
-    replaced: list[tuple[str, str, str, str]] = []
-    """Owner, namespace, line and what replaced it, of lines that came as replaced ones."""
-
-    def takes(self, compartment: Compartment) -> bool:
-        """Whether the compartment went with its owner or with its workspace."""
-        gone = self.gone_workspace or compartment.owner == self.gone_owner
-        return gone and not self.gone_in.isdisjoint((ALL, compartment.namespace))
-
-
-def _replay_changes(logged: _LoggedChanges, workspace: str, event: Event) -> None:
-    changes = msgspec.json.decode(event.detail, type=settled(_Changes))
+def _replay_changes(logged: _Replayed, workspace: str, event: Event) -> None:
+    changes = msgspec.json.decode(event.detail, type=settled(LoggedChanges))
     gone = gone_places(workspace, changes.gone)
     if gone or changes.gone_session is not None or changes.gone_owner is not None or changes.gone_workspace:
-        logged.lines = {place for place in logged.lines if place not in gone and not changes.takes(place[0])}
-        logged.said = {
-            place: session
-            for place, session in logged.said.items()
-            if place not in gone
-            and not changes.takes(place[0])
-            and (session is None or session != changes.gone_session)
-        }
+        logged.keep(
+            lambda place, session: (
+                place not in gone
+                and not changes.takes(place[0])
+                and (session is None or session != changes.gone_session)
+            )
+        )
     if changes.epoch:
         logged.destroyed.append((changes.epoch, changes.takes))
     ids = iter(event.lines)
     for run in changes.put:
         for _ in range(run.count):
-            place = (Compartment(workspace, run.owner, run.namespace), next(ids))
-            logged.said[place] = run.session
-            logged.put.add(place)
+            logged.add((Compartment(workspace, run.owner, run.namespace), next(ids)), run.session)
     for owner, namespace, target, by in changes.replaced:
         logged.replaced.add((Compartment(workspace, owner, namespace), target, by))
 

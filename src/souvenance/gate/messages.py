@@ -35,8 +35,16 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True):
     """Base of what is asked; a field that is not known is refused by name."""
 
 
+class Nothing(Request, frozen=True):
+    """The operation says it all."""
+
+
 class Answer(Struct, frozen=True):
     """Base of what is answered."""
+
+
+class Done(Answer, frozen=True):
+    """Nothing to tell but that it is done."""
 
 
 def checked(request: Request) -> Request:
@@ -368,22 +376,6 @@ class ModelStatus(Answer, frozen=True):
     trouble: str = ""
 
 
-class KnowledgeStatus(Answer, frozen=True):
-    """What is concluded of peers, by those that the cap reaches: of how much a dream would make less."""
-
-    conclusions: int
-    reasoned: int
-    """Of these, those that dreams concluded of several others."""
-    quoted: int
-    """Of these, those that rest on what a peer only carried, and are not believed."""
-    outdated: int
-    duplicates: int
-    """How many the next dream merges into others."""
-    card_lines: int
-    whole: bool = True
-    """Whether all are counted: of a great many, only those of whom something was concluded last."""
-
-
 class StatusAnswer(Answer, frozen=True):
     workspace: str
     owner: str
@@ -404,8 +396,8 @@ class StatusAnswer(Answer, frozen=True):
     """Why the embedder does not work for now, if it does not."""
     vectors: str = SEALED
     """How they are kept: one of `souvenance.domain.embedding.VECTORS`."""
-    knowledge: KnowledgeStatus | None = None
-    """None if something of it can't be opened; `souvenance doctor` says what."""
+    conclusions: int = 0
+    """What those that the token reaches hold of peers; of more than 2000, so many are counted."""
     unfinished_imports: int | None = None
     """None for a token that does not open the whole workspace."""
     uncarried: int | None = None

@@ -1,22 +1,179 @@
-"""An operation: the right it needs, what its request reaches for, its work, and what that work may use."""
+"""An operation: the right it needs, what its request reaches for, its work, and what that work may use.
+
+In conversations a cap may do this, by the narrowest thing that it names:
+
+    the installation's own cap     everything, in every workspace
+    a cap of a workspace           everything in it
+    a cap of peers                 those peers' own views, reading the sessions they are in, and writing to
+                                   their own: those whose names end in their mark, and that nobody else is in
+    a cap of sessions              those sessions, and only what was concluded in them
+
+A cap of sessions writes in the name of those who are in them, and lets nobody in. A cap of peers and sessions
+writes to those sessions in the name of those peers. All of it within the namespaces that the cap opens. What
+a cap may not reach and what is not there are refused alike.
+
+Through the eyes of the peers in `via` a cap of peers sees what they know of the peers it reaches, and what
+they said and know of themselves in the sessions that it reads. Nothing else of theirs is open to it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
 
+from souvenance.core.conversation.conclusions import Whose
+from souvenance.core.conversation.directory import find, members, namespace_for, stays
 from souvenance.core.remember import Upcoming
 from souvenance.core.request_context import NO_TRACE, RequestContext, Services, Trace
 from souvenance.domain.audit import Row
-from souvenance.domain.capability import Chain
+from souvenance.domain.capability import Chain, Grant
+from souvenance.domain.directory import SESSION
+from souvenance.domain.names import ALL, own_mark
 from souvenance.domain.policy import Need, Reach
+from souvenance.errors import CapOpMismatch, CapScopeMismatch
 from souvenance.gate import messages as m
 from souvenance.gate.messages import Answer
-from souvenance.gate.rights import Rights
 from souvenance.ports.keyring import Keyring
 from souvenance.ports.store import Store
+
+
+class Rights:
+    """What the cap of one request may do in conversations."""
+
+    def __init__(self, ctx: RequestContext, grant: Grant) -> None:
+        self._ctx = ctx
+        self._grant = grant
+
+    @property
+    def everywhere(self) -> bool:
+        return ALL in self._grant.peers and self._grant.sessions is None
+
+    @property
+    def sessions(self) -> frozenset[str] | None:
+        """The sessions that the cap is limited to."""
+        return self._grant.sessions
+
+    def operator(self) -> None:
+        """Raises: CapScopeMismatch."""
+        if not self._grant.operates:
+            raise CapScopeMismatch("only the installation's own cap may do this")
+
+    def workspace(self) -> None:
+        """Raises: CapScopeMismatch."""
+        if not self.everywhere:
+            raise CapScopeMismatch("the cap does not reach the whole workspace")
+
+    def reaches(self, peer: str) -> bool:
+        return self._grant.reaches(peer)
+
+    def peer(self, *names: str | None) -> None:
+        """Raises: CapScopeMismatch."""
+        if self._grant.sessions is not None:
+            raise CapScopeMismatch("the cap is limited to sessions")
+        for name in names:
+            if name is not None and not self._grant.reaches(name):
+                raise CapScopeMismatch("the cap does not reach that peer")
+
+    def looks(self, observer: str, observed: str) -> frozenset[str] | None:
+        """The sessions that limit the one's view of the other, if any do. Raises: CapScopeMismatch."""
+        self.peer()
+        if self._grant.reaches(observer):
+            return None
+        if observer in self._grant.via:
+            if self._grant.reaches(observed):
+                return None
+            if observed == observer:
+                return self._read()
+        raise CapScopeMismatch("the cap does not reach that peer")
+
+    def holds(self, observer: str, observed: str) -> None:
+        """Whether the cap may treat the one's view of the other as its own. Raises: CapScopeMismatch."""
+        if self.looks(observer, observed) is not None:
+            raise CapScopeMismatch("the cap does not reach that peer")
+
+    def views(self) -> list[Whose]:
+        """Which conclusions the cap may read."""
+        if ALL in self._grant.peers:
+            return [Whose()]
+        reached = {self._grant.actor, *self._grant.peers}
+        found = [Whose(sorted(reached))]
+        for observer in sorted(self._grant.via - reached):
+            found += [Whose((observer,), observed) for observed in sorted(reached)]
+            found.append(Whose((observer,), observer, self._read()))
+        return found
+
+    def _read(self) -> frozenset[str]:
+        """The sessions that a peer is in whom the cap reaches, as they were when that was first asked."""
+        scope, peers = self._ctx.scope, self._grant.peers | {self._grant.actor}
+        find = partial(self._ctx.tx.directory.sessions_with, scope.workspace, peers, scope.namespaces)
+        return self._ctx.once((Rights, scope.workspace, peers, scope.namespaces), lambda: frozenset(find()))
+
+    def writes(self, session: str, authors: Iterable[str] = ()) -> None:
+        """Raises: CapScopeMismatch."""
+        if not self.opens(session) and not self._owns(session):
+            raise CapScopeMismatch("the cap may not write to that session")
+        authors = set(authors)
+        if not all(map(self._grant.reaches, authors)):
+            raise CapScopeMismatch("the cap does not reach that peer")
+        named = self._grant.speakers
+        unnamed = frozenset() if named is None else authors - named
+        if unnamed and not (self.known(SESSION, session) and unnamed <= members(self._ctx, session).keys()):
+            raise CapScopeMismatch(
+                "the token is of a session, and that peer is not in it",
+                hint="Let the peer into the session with a token of the workspace first.",
+            )
+
+    def makes(self, session: str, authors: Iterable[str] = (), namespace: str | None = None) -> None:
+        """As `writes`; the session may be new. Raises: CapScopeMismatch, NamespaceDenied, Conflict."""
+        self.writes(session, authors)
+        self.lies(session, namespace)
+
+    def lies(self, session: str | None, namespace: str | None) -> None:
+        """Whether the session, or what is of none, may lie there. Raises: NamespaceDenied, Conflict."""
+        namespace_for(self._ctx, session, namespace)
+
+    def opens(self, session: str) -> bool:
+        """Whether the session is the cap's own. Who is in it does not matter."""
+        opened = self._grant.opened
+        return self.everywhere if opened is None else session in opened
+
+    def _owns(self, session: str) -> bool:
+        """Whether the session, made or not, is that of a peer whom the cap reaches, and of nobody else. One
+        in a closed namespace is judged as one that is not made: who is in it stays inside."""
+        grant = self._grant
+        if grant.sessions is not None and session not in grant.sessions:
+            return False
+        if not session.endswith(tuple(map(own_mark, (grant.actor, *grant.peers)))):
+            return False
+        if not self.known(SESSION, session):
+            return True
+        return all(grant.reaches(stay.held) for stay in stays(self._ctx, session))
+
+    def may_read(self, session: str) -> bool:
+        return self.opens(session) or self.finds(session)
+
+    def reads(self, session: str) -> None:
+        """Raises: CapScopeMismatch."""
+        if not self.may_read(session):
+            raise CapScopeMismatch("the cap does not reach that session")
+
+    def finds(self, session: str) -> bool:
+        """Whether there is such a session, and the cap may read it."""
+        opened, limits = self.opens(session), self._grant.sessions
+        if not self.known(SESSION, session) or not (opened or limits is None or session in limits):
+            return False
+        return opened or any(map(self._grant.reaches, members(self._ctx, session)))
+
+    def known(self, kind: str, name: str) -> bool:
+        return find(self._ctx, kind, name) is not None
+
+    def puts(self) -> None:
+        """Raises: CapOpMismatch for a cap that only reads."""
+        if "put" not in self._grant.ops:
+            raise CapOpMismatch("the cap does not grant 'put'")
 
 
 class AuthorisedRequest(Struct, frozen=True, gc=False):
@@ -73,3 +230,40 @@ class Operation(Struct, frozen=True):
     """Whether it may leave work behind."""
     peek: Callable[[AuthorisedRequest, Any], Outcome | None] | None = None
     """For an operation that writes: the outcome if nothing has to be written, found by reading alone."""
+
+
+def operation(
+    name: str,
+    op: str,
+    request: type[m.Request],
+    answer: type[Answer],
+    work: Callable[[AuthorisedRequest, Any], Outcome],
+    admit: Callable[[Rights, Any], None],
+    *,
+    reach: Callable[[Any], Reach] = lambda request: Reach(
+        workspace=request.workspace_id, some_compartment=True
+    ),
+    peek: Callable[[AuthorisedRequest, Any], Outcome | None] | None = None,
+    **more: Any,
+) -> Operation:
+    """An operation within one workspace: `op` is the right that it needs, `admit` checks what else the token
+    must allow, `more` are other fields. What needs put or forget, or may `peek`, writes."""
+    writes = op in ("put", "forget") or peek is not None
+    return Operation(
+        name,
+        Need(op),
+        request,
+        answer,
+        work,
+        reach,
+        writes=writes,
+        within=True,
+        admit=admit,
+        peek=peek,
+        **more,
+    )
+
+
+def whole_workspace(rights: Rights, request: Any) -> None:
+    """Raises: CapScopeMismatch for a token of less than a workspace."""
+    rights.workspace()

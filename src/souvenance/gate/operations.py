@@ -16,14 +16,14 @@ from souvenance.core.conversation.erase import (
     erase_resting,
     owe_card,
 )
-from souvenance.core.recall import Wish, class_of, list_lines, read_line, recall, snapshot
+from souvenance.core.recall import Wish, class_of, list_lines, recall, snapshot
 from souvenance.core.remember import Draft, Upcoming, remember
 from souvenance.core.request_context import RequestContext, Trace, opened
 from souvenance.domain import receipt as receipts
 from souvenance.domain import ulid
 from souvenance.domain.audit import Row
 from souvenance.domain.directory import MEMBER
-from souvenance.domain.line import TOMBSTONE, GivenFields, Line, LinePlace, SealedLine, shared_fields
+from souvenance.domain.line import TOMBSTONE, GivenFields, LinePlace, OpenLine, SealedLine, shared_fields
 from souvenance.domain.names import ALL, DEFAULT_KIND, Compartment
 from souvenance.domain.policy import Need, Reach
 from souvenance.domain.receipt import Detail, Receipt
@@ -95,7 +95,7 @@ def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
     found = recall(authorised.ctx, wish)
     lines = [
         m.RecalledLine(
-            **_facts(one.line),
+            **line_facts(one.line),
             text=one.line.text,
             cap=one.line.cap,
             trust=one.trust.name.lower(),
@@ -109,16 +109,17 @@ def get(authorised: AuthorisedRequest, request: m.Get) -> Outcome:
 
 
 def get_line(authorised: AuthorisedRequest, request: m.GetLine) -> Outcome:
-    read = read_line(authorised.ctx, request.id)
-    line = read.line
+    """One line, also if it was replaced. Raises: InvalidInput, NotFound, Tampered."""
+    sealed, keys = authorised.ctx.find(ulid.check(request.id))
+    line = opened(sealed, keys)
     answer = m.LineAnswer(
-        **_facts(line),
+        **line_facts(line),
         text=line.text,
         cap=line.cap,
         metadata=dict(line.metadata),
         supersedes=line.supersedes,
-        invalidated_by=read.invalidated_by,
-        trust=read.trust.name.lower(),
+        invalidated_by=sealed.invalidated_by,
+        trust=class_of(line).name.lower(),
     )
     return Outcome(answer, Trace((line.compartment.namespace,), (line.id,)))
 
@@ -126,7 +127,7 @@ def get_line(authorised: AuthorisedRequest, request: m.GetLine) -> Outcome:
 def list_(authorised: AuthorisedRequest, request: m.List) -> Outcome:
     if request.texts and _TEXT_NEEDS not in authorised.chain.grant.ops:
         raise CapOpMismatch(f"the token does not grant '{_TEXT_NEEDS}', and texts were asked for")
-    page = list_lines(
+    found, cursor, texts = list_lines(
         authorised.ctx,
         since=_ms(request.since),
         cursor=request.cursor,
@@ -134,20 +135,20 @@ def list_(authorised: AuthorisedRequest, request: m.List) -> Outcome:
         history=request.history,
         texts=request.texts,
     )
-    read = page.opened or [None] * len(page.lines)
+    read = texts or [None] * len(found)
     lines = [
         m.ListedLine(
-            **_facts(line),
+            **line_facts(line),
             supersedes=line.supersedes,
             invalidated_by=line.invalidated_by,
             text=None if opened is None else opened.text,
             trust="" if opened is None else class_of(opened).name.lower(),
         )
-        for line, opened in zip(page.lines, read, strict=True)
+        for line, opened in zip(found, read, strict=True)
     ]
-    shown_ids = [line.id for line in page.lines] if request.texts else ()
+    shown_ids = [line.id for line in found] if request.texts else ()
     return Outcome(
-        m.ListAnswer(lines, page.cursor), Trace(_asked(authorised), shown_ids, _detail(lines=len(lines)))
+        m.ListAnswer(lines, cursor), Trace(_asked(authorised), shown_ids, _detail(lines=len(lines)))
     )
 
 
@@ -165,7 +166,9 @@ def invalidate(authorised: AuthorisedRequest, request: m.Invalidate) -> Outcome:
     )
 
 
-def _correct(ctx: RequestContext, target_id: str, text: str | None, new_id: str | None) -> tuple[Line, bool]:
+def _correct(
+    ctx: RequestContext, target_id: str, text: str | None, new_id: str | None
+) -> tuple[OpenLine, bool]:
     """The line that replaces the target, and whether it had done so already. Without a text it only marks the
     target as no longer true. Raises: InvalidInput, NotFound, Conflict."""
     target, _ = ctx.find(ulid.check(target_id))
@@ -202,7 +205,7 @@ def _asked(authorised: AuthorisedRequest) -> tuple[str, ...]:
     return ("*",) if namespaces is None else tuple(sorted(namespaces))
 
 
-def _facts(line: LinePlace) -> dict[str, Any]:
+def line_facts(line: LinePlace) -> dict[str, Any]:
     """The fields of `LineFacts`."""
     return {
         "id": line.id,
@@ -228,8 +231,6 @@ class _Forgotten(Struct, frozen=True):
     namespaces: tuple[str, ...]
     with_them: frozenset[tuple[Compartment, str]]
     """Lines of others that rested on these alone, and went too."""
-    verified: tuple[str, ...]
-    """What was checked before the deletion was committed."""
     epoch: int = 0
     """The newest epoch of the keys that went."""
 
@@ -271,7 +272,6 @@ def _forget_line(ctx: RequestContext, line_id: str) -> _Forgotten:
         keys=0,
         namespaces=_namespaces(compartments),
         with_them=frozenset(changes.gone - {(compartment, line_id) for compartment in compartments}),
-        verified=(receipts.SCHEMA, receipts.LINES, receipts.INDEX),
     )
 
 
@@ -291,7 +291,6 @@ def _forget_compartments(ctx: RequestContext) -> _Forgotten:
         keys=keys,
         namespaces=namespaces,
         with_them=frozenset(changes.gone),
-        verified=(receipts.SCHEMA, receipts.LINES, receipts.INDEX, receipts.KEYS),
         epoch=changes.epoch,
     )
 
@@ -371,7 +370,8 @@ def _receipt(
             if tx.replication.mirrored()
             else None
         )
-    verified: list[str] = list(gone.verified)
+    verified = [receipts.SCHEMA, receipts.LINES, receipts.INDEX]
+    verified += [receipts.KEYS] if request.id is None else []
     pending: list[str] = []
     (verified if scrubbed else pending).append(receipts.FILES)
     if bucket is not None:

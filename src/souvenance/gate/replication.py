@@ -16,7 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from souvenance.core.conversation import directory
 from souvenance.core.conversation.compartments import Changes
 from souvenance.core.remember import append
 from souvenance.core.replication import (
@@ -30,19 +32,10 @@ from souvenance.core.replication import (
 )
 from souvenance.core.request_context import RequestContext, Services, own_context, own_event
 from souvenance.core.vault import CompartmentKeys, Vault
-from souvenance.domain import ulid
-from souvenance.domain.directory import MEMBER, PEER, SESSION, WORKSPACE, Entry, Membership
+from souvenance.domain import objects as bucket
+from souvenance.domain.directory import MEMBER, PEER, SESSION, Membership
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import SESSIONS, Compartment
-from souvenance.domain.objects import (
-    LineObject,
-    ReplacedObject,
-    compartment_prefix,
-    line_key,
-    split_key,
-    unpacked,
-    unpacked_key,
-)
 from souvenance.errors import Conflict, SouvenanceError, StorageUnavailable, Tampered
 from souvenance.gate.maintenance import forgotten
 from souvenance.ports.clock import Clock, Entropy
@@ -221,10 +214,10 @@ class Repairer:
         self.worker.carry_all(_PATIENCE_SECONDS)
         with self._store.read() as tx:
             every = {*tx.lines.compartments(), *(key.compartment for key in tx.keys.every())}
-        compartments = {compartment_prefix(compartment): compartment for compartment in every}
+        compartments = {bucket.compartment_prefix(compartment): compartment for compartment in every}
         for prefix, keys in self._in_bucket():
             compartment = compartments.pop(prefix, None) or self._compartment_of(keys)
-            if compartment is None or compartment_prefix(compartment) != prefix:
+            if compartment is None or bucket.compartment_prefix(compartment) != prefix:
                 self._find(f"the objects under {prefix} have no key that says whose they are")
             else:
                 self._repair_compartment(compartment, set(keys))
@@ -235,7 +228,7 @@ class Repairer:
     def _in_bucket(self) -> Iterator[tuple[str, list[str]]]:
         """The keys of the bucket, one compartment after the other, each with its prefix."""
         every = (key for page in pages(self.worker.objects) for key in page)
-        ours = ((found[0], key) for key in every if (found := split_key(key)) is not None)
+        ours = ((found[0], key) for key in every if (found := bucket.split_key(key)) is not None)
         for prefix, some in groupby(ours, key=lambda pair: pair[0]):
             yield prefix, [key for _, key in some]
 
@@ -244,7 +237,7 @@ class Repairer:
             if "/keys/" in key:
                 try:
                     data = self.worker.objects.get(key)
-                    return None if data is None else unpacked_key(key, data).compartment
+                    return None if data is None else bucket.unpacked_key(key, data).compartment
                 except Tampered:
                     continue
         return None
@@ -258,9 +251,11 @@ class Repairer:
             self._report.carried += len(keys.keys() - there)
             shut = self._shut(compartment, [one.name for one in wanted if one.what == LINE])
             self._restore_lines(
-                compartment, [key for name in shut if (key := line_key(compartment, name)) in there]
+                compartment, [key for name in shut if (key := bucket.line_key(compartment, name)) in there]
             )
-        found = sorted((split[1], split[2], key) for key in extra if (split := split_key(key)) is not None)
+        found = sorted(
+            (split[1], split[2], key) for key in extra if (split := bucket.split_key(key)) is not None
+        )
         lost = {name for what, name, _ in found if what == LINE and not self._is_forgotten(compartment, name)}
         dead = [name for what, name, _ in found if what == LINE and name not in lost]
         self.worker.note([ChangeNote(compartment, LINE, name) for name in dead])
@@ -333,7 +328,7 @@ class Repairer:
                 changes, now = Changes(), self._clock.now()
                 ctx = own_context(tx, self._services, compartment.workspace, compartment.namespace, now)
                 for found in self._read(opener, some, fetched):
-                    if isinstance(found, LineObject):
+                    if isinstance(found, bucket.LineObject):
                         self._restore_line(ctx, opener, found, changes)
                 tx.touch(compartment.workspace, compartments=True)
                 if changes.put:
@@ -341,7 +336,7 @@ class Repairer:
                 self._report.restored += len(changes.put)
 
     def _restore_line(
-        self, ctx: RequestContext, opener: CompartmentKeys, found: LineObject, changes: Changes
+        self, ctx: RequestContext, opener: CompartmentKeys, found: bucket.LineObject, changes: Changes
     ) -> None:
         tx, line, compartment = ctx.tx, found.line, opener.compartment
         try:
@@ -359,7 +354,7 @@ class Repairer:
         tx.lines.cite(compartment, line.id, found.sources)
         if held is not None and held.invalidated_by is not None:
             _replace(tx, compartment, line.id, held.invalidated_by)
-        self._enter(tx, line)
+        _enter(replace(ctx, now=line.created_at), line)
         changes.add(line)
 
     def _restore_replaced(self, compartment: Compartment, keys: Sequence[str]) -> None:
@@ -371,7 +366,7 @@ class Repairer:
                 opener = self._opener(tx, compartment)
                 done: list[tuple[str, str, str, str]] = []
                 for found in () if opener is None else self._read(opener, some, fetched):
-                    if isinstance(found, ReplacedObject):
+                    if isinstance(found, bucket.ReplacedObject):
                         if _replace(tx, compartment, found.target, found.by):
                             done.append((compartment.owner, compartment.namespace, found.target, found.by))
                         elif tx.lines.get(compartment, found.target) is None:
@@ -391,43 +386,33 @@ class Repairer:
 
     def _read(
         self, opener: CompartmentKeys, keys: Sequence[str], fetched: Sequence[bytes | None]
-    ) -> Iterator[LineObject | ReplacedObject]:
+    ) -> Iterator[bucket.LineObject | bucket.ReplacedObject]:
         """What the objects say that are there and can be read."""
         for key, data in zip(keys, fetched, strict=True):
             if data is not None:
                 try:
-                    yield unpacked(key, data, opener.blind)
+                    yield bucket.unpacked(key, data, opener.blind)
                 except Tampered as error:
                     self._find(error.detail)
-
-    def _enter(self, tx: Transaction, line: SealedLine) -> None:
-        """Enter in the directory whom and what the line names, if it is not there."""
-        compartment, session = line.compartment, line.session
-        if line.turn is None and line.about is None:
-            return
-        self._name(tx, compartment.workspace, WORKSPACE, line)
-        for peer in (compartment.owner, line.about):
-            if peer is not None and peer != SESSIONS:
-                self._name(tx, peer, PEER, line)
-        if line.turn is not None and session is not None:
-            self._name(tx, session, SESSION, line)
-            if not tx.directory.memberships(
-                compartment.workspace, MEMBER, holder=session, held=compartment.owner
-            ):
-                tx.directory.add_membership(
-                    Membership(compartment.workspace, MEMBER, session, compartment.owner, line.turn)
-                )
-
-    def _name(self, tx: Transaction, name: str, kind: str, line: SealedLine) -> None:
-        workspace = line.compartment.workspace
-        if tx.directory.entry(workspace, kind, name) is None:
-            uid = ulid.compose(line.created_at, self._services.entropy.take(ulid.ENTROPY_BYTES))
-            where = {} if kind == WORKSPACE else {"namespace": line.compartment.namespace}
-            tx.directory.add(Entry(workspace, kind, name, uid, line.created_at, **where))
 
     def _record(self, tx: Transaction, compartment: Compartment, changes: Changes) -> None:
         event = own_event(self._clock.now(), "objects.restore", changes.trace())
         tx.audit.append(compartment.workspace, event)
+
+
+def _enter(ctx: RequestContext, line: SealedLine) -> None:
+    """Enter in the directory whom and what the line names, if it is not there."""
+    owner, namespace = line.compartment.owner, line.compartment.namespace
+    if line.turn is None and line.about is None:
+        return
+    for peer in (owner, line.about):
+        if peer is not None and peer != SESSIONS:
+            directory.ensure(ctx, PEER, peer, namespace=namespace)
+    if line.turn is not None and line.session is not None:
+        directory.ensure(ctx, SESSION, line.session, namespace=namespace)
+        entered, workspace = ctx.tx.directory, ctx.scope.workspace
+        if not entered.memberships(workspace, MEMBER, holder=line.session, held=owner):
+            entered.add_membership(Membership(workspace, MEMBER, line.session, owner, line.turn))
 
 
 def _batches(many: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -437,7 +422,7 @@ def _batches(many: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _key_in(vault: Vault, key: str, data: bytes) -> WrappedKey:
     """The key that an object holds. Raises: Tampered; WrongKey if another root key opens it."""
-    found = unpacked_key(key, data)
+    found = bucket.unpacked_key(key, data)
     wrapped = WrappedKey(found.compartment, found.purpose, found.epoch, found.wrapped)
     vault.check(wrapped)
     return wrapped

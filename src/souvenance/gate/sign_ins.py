@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from souvenance.core.request_context import Trace
 from souvenance.core.vault import open_grant, seal_grant
 from souvenance.domain import names
+from souvenance.domain import sign_ins as d
 from souvenance.domain.capability import (
     Ancestor,
     Claims,
@@ -28,20 +29,6 @@ from souvenance.domain.capability import (
 )
 from souvenance.domain.names import ALL, Name
 from souvenance.domain.policy import Need, Reach
-from souvenance.domain.sign_ins import (
-    ACCESS_SECONDS,
-    BUILT_IN,
-    CODE,
-    CODE_MS,
-    DEVICE,
-    REFRESH,
-    REQUEST,
-    USER_CODE,
-    Access,
-    SignIn,
-    Slip,
-    ops_of,
-)
 from souvenance.domain.timestamps import to_datetime
 from souvenance.domain.ulid import LineId
 from souvenance.errors import CapOpMismatch, CapScopeMismatch, Conflict, NotFound
@@ -56,7 +43,7 @@ class Chosen(Struct, frozen=True, kw_only=True):
     workspace: Name
     peer: Name
     namespaces: m.Grants
-    access: Access
+    access: d.Access
     seconds: m.Ttl
     everyone: bool = False
 
@@ -85,7 +72,7 @@ class Exchange(m.Request, frozen=True, kw_only=True):
 
     kind: str
     slip: bytes
-    access: Access
+    access: d.Access
     refresh: bytes | None
     content: bytes = b""
 
@@ -94,16 +81,8 @@ class End(m.Request, frozen=True, kw_only=True):
     client: str
 
 
-class ListSignIns(m.Request, frozen=True):
-    pass
-
-
 class Withdraw(m.Request, frozen=True):
     id: LineId
-
-
-class SignInDone(m.Answer, frozen=True):
-    pass
 
 
 class SignInAnswer(m.Answer, frozen=True, kw_only=True):
@@ -145,9 +124,9 @@ def allow(authorised: AuthorisedRequest, request: Allow) -> Outcome:
     ctx, grant, chosen = authorised.ctx, authorised.chain.grant, request.chosen
     signins = ctx.tx.signins
     names.name(chosen.workspace, "workspace")
-    if not signins.spend(REQUEST, request.request, ctx.now):
+    if not signins.spend(d.REQUEST, request.request, ctx.now):
         raise Conflict("this was answered already", hint="Let the program ask again.")
-    ops = ops_of(chosen.access, grant.ops)
+    ops = d.ops_of(chosen.access, grant.ops)
     if not ops or (chosen.access == "write" and "put" not in ops):
         raise CapOpMismatch(f"the cap does not grant {chosen.access!r}")
     minted = tokens.mint(
@@ -164,7 +143,7 @@ def allow(authorised: AuthorisedRequest, request: Allow) -> Outcome:
     ).answer
     if not isinstance(minted, m.CapAnswer):
         raise TypeError("a minted cap is answered as one")
-    signin = SignIn(
+    signin = d.SignIn(
         id=ctx.fresh_id(),
         client=request.client,
         workspace=chosen.workspace,
@@ -179,36 +158,36 @@ def allow(authorised: AuthorisedRequest, request: Allow) -> Outcome:
     signins.use_client(request.client, ctx.now)
     signins.keep(_handed(authorised, request, signin))
     detail = f"client={request.client} sub={chosen.peer} wid={chosen.workspace} jti={minted.jti}"
-    return Outcome(SignInDone(), Trace(chosen.namespaces, (), detail))
+    return Outcome(m.Done(), Trace(chosen.namespaces, (), detail))
 
 
-def _handed(authorised: AuthorisedRequest, request: Allow, signin: SignIn) -> Slip:
+def _handed(authorised: AuthorisedRequest, request: Allow, signin: d.SignIn) -> d.Slip:
     """What the client fetches its token with: a new code, or its device code. Raises: NotFound."""
     now, signins = authorised.ctx.now, authorised.ctx.tx.signins
-    if request.kind == CODE:
-        return Slip(
-            kind=CODE,
+    if request.kind == d.CODE:
+        return d.Slip(
+            kind=d.CODE,
             hash=request.slip,
             client=request.client,
             signin=signin.id,
-            until=now + CODE_MS,
+            until=now + d.CODE_MS,
             content=request.content,
         )
-    known = signins.slip(DEVICE, request.slip)
+    known = signins.slip(d.DEVICE, request.slip)
     if known is None or known.spent_at is not None or known.signin is not None or known.until <= now:
         raise NotFound("the device's code has expired", hint="Let the device ask for a new one.")
     if request.typed is not None:
-        signins.drop(USER_CODE, request.typed)
+        signins.drop(d.USER_CODE, request.typed)
     return replace(known, signin=signin.id, content=request.content)
 
 
 def deny(authorised: AuthorisedRequest, request: Deny) -> Outcome:
     signins = authorised.ctx.tx.signins
-    if not signins.spend(REQUEST, request.request, authorised.ctx.now):
+    if not signins.spend(d.REQUEST, request.request, authorised.ctx.now):
         raise Conflict("this was answered already", hint="Let the program ask again.")
     if request.device is not None:
-        signins.spend(DEVICE, request.device, authorised.ctx.now)
-    return Outcome(SignInDone(), Trace((), (), f"client={request.client}"))
+        signins.spend(d.DEVICE, request.device, authorised.ctx.now)
+    return Outcome(m.Done(), Trace((), (), f"client={request.client}"))
 
 
 def exchange(authorised: AuthorisedRequest, request: Exchange) -> Outcome:
@@ -225,7 +204,7 @@ def exchange(authorised: AuthorisedRequest, request: Exchange) -> Outcome:
         raise NotFound("it came too late")
     made = tokens.attenuated(
         authorised.token,
-        m.Attenuate(ttl_seconds=ACCESS_SECONDS, ops=ops_of(request.access, authorised.chain.grant.ops)),
+        m.Attenuate(ttl_seconds=d.ACCESS_SECONDS, ops=d.ops_of(request.access, authorised.chain.grant.ops)),
         jti=ctx.fresh_id(),
         now=ctx.now // 1000,
         secret=Ed25519PrivateKey.from_private_bytes(ctx.services.entropy.take(32)),
@@ -233,8 +212,8 @@ def exchange(authorised: AuthorisedRequest, request: Exchange) -> Outcome:
     signins.use(signin.id, ctx.now)
     if request.refresh is not None:
         signins.keep(
-            Slip(
-                kind=REFRESH,
+            d.Slip(
+                kind=d.REFRESH,
                 hash=request.refresh,
                 client=signin.client,
                 signin=signin.id,
@@ -251,14 +230,14 @@ def end(authorised: AuthorisedRequest, request: End) -> Outcome:
     blocks = authorised.chain.blocks
     signin = authorised.ctx.tx.signins.of_cap(blocks[0].jti) if len(blocks) <= _OWN_BLOCKS else None
     if signin is None:
-        return Outcome(SignInDone())
+        return Outcome(m.Done())
     if signin.client != request.client:
         raise CapScopeMismatch("the sign-in is another client's")
     _end(authorised, signin)
-    return Outcome(SignInDone(), Trace((), (), f"client={signin.client} jti={signin.jti}"))
+    return Outcome(m.Done(), Trace((), (), f"client={signin.client} jti={signin.jti}"))
 
 
-def list_signins(authorised: AuthorisedRequest, request: ListSignIns) -> Outcome:
+def list_signins(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
     return Outcome(SignInsAnswer([signin for signin, _ in living(authorised)]))
 
 
@@ -290,8 +269,8 @@ def withdraw(authorised: AuthorisedRequest, request: Withdraw) -> Outcome:
 
 
 def _reached(
-    authorised: AuthorisedRequest, signins: Iterable[SignIn]
-) -> list[tuple[SignIn, Claims, Sequence[Ancestor]]]:
+    authorised: AuthorisedRequest, signins: Iterable[d.SignIn]
+) -> list[tuple[d.SignIn, Claims, Sequence[Ancestor]]]:
     """Those of which the cap reaches everything, each with what it was given and where that comes from.
 
     Raises: WrongKey, Tampered.
@@ -303,8 +282,8 @@ def _reached(
     return [one for one in found if extent(one[1]).within(reached)]
 
 
-def _shown(authorised: AuthorisedRequest, signin: SignIn, given: Claims) -> SignInAnswer:
-    client = BUILT_IN.get(signin.client) or authorised.ctx.tx.signins.client(signin.client)
+def _shown(authorised: AuthorisedRequest, signin: d.SignIn, given: Claims) -> SignInAnswer:
+    client = d.BUILT_IN.get(signin.client) or authorised.ctx.tx.signins.client(signin.client)
     return SignInAnswer(
         id=signin.id,
         client=signin.client,
@@ -324,7 +303,7 @@ _OWN_BLOCKS = 2
 """The grant, and the access token made from it; who made a narrower cap of that can't end the whole."""
 
 
-def _end(authorised: AuthorisedRequest, signin: SignIn) -> None:
+def _end(authorised: AuthorisedRequest, signin: d.SignIn) -> None:
     tx = authorised.ctx.tx
     tx.caps.revoke(Revocation(signin.workspace, "jti", signin.jti, authorised.ctx.now))
     tx.touch(signin.workspace, caps=True)
@@ -336,9 +315,9 @@ def _granted(request: Allow) -> Reach:
     return Reach(namespaces=chosen.namespaces, actor=chosen.peer, workspace=chosen.workspace)
 
 
-ALLOW = Operation("signin.allow", Need("grant"), Allow, SignInDone, allow, _granted, writes=True)
-DENY = Operation("signin.deny", Need("grant"), Deny, SignInDone, deny, writes=True)
+ALLOW = Operation("signin.allow", Need("grant"), Allow, m.Done, allow, _granted, writes=True)
+DENY = Operation("signin.deny", Need("grant"), Deny, m.Done, deny, writes=True)
 EXCHANGE = Operation("signin.exchange", Need(None), Exchange, Exchanged, exchange, writes=True)
-END = Operation("signin.end", Need(None), End, SignInDone, end, writes=True)
-LIST = Operation("signin.list", Need("revoke"), ListSignIns, SignInsAnswer, list_signins)
+END = Operation("signin.end", Need(None), End, m.Done, end, writes=True)
+LIST = Operation("signin.list", Need("revoke"), m.Nothing, SignInsAnswer, list_signins)
 WITHDRAW = Operation("signin.withdraw", Need("revoke"), Withdraw, Withdrawn, withdraw, writes=True)

@@ -20,10 +20,10 @@ from souvenance.domain.capability import Ancestor, Extent, Revocation, Revocatio
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE, Name
 from souvenance.domain.policy import Need, Reach
 from souvenance.domain.timestamps import to_datetime
-from souvenance.gate import passkeys, sign_ins
+from souvenance.gate import browser_sessions, sign_ins
+from souvenance.gate.browser_sessions import PasskeyAnswer
 from souvenance.gate.messages import Answer, Request
 from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
-from souvenance.gate.passkeys import PasskeyAnswer
 from souvenance.gate.sign_ins import SignInAnswer
 from souvenance.gate.tokens import MadeToken
 from souvenance.ports.store import Transaction, WantedRows
@@ -109,7 +109,7 @@ def falls(authorised: AuthorisedRequest, request: WhatFalls) -> Outcome:
         FallsAnswer(
             [_shown(row) for row in _held(authorised, rows) if named.covers_lineage(_lineage(row, rows))],
             [one for one, lineage in sign_ins.living(authorised) if named.covers_lineage(lineage)],
-            [one for one, token in passkeys.living(authorised) if named.covers(token)],
+            [one for one, token in browser_sessions.living_passkeys(authorised) if named.covers(token)],
         )
     )
 

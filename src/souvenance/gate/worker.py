@@ -16,7 +16,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from souvenance.core.conversation import derive, webhooks
+from souvenance.core.conversation import derive, directory
 from souvenance.core.conversation.compartments import Changes
 from souvenance.core.conversation.deduplicate import dream
 from souvenance.core.conversation.summarise import by_quotes, keep_summary, read_stretch
@@ -274,7 +274,7 @@ class Worker:
     def _deliver(self, task: Task) -> None:
         if task.until is not None and task.until <= self._clock.now():
             raise _Lost  # It waited for a webhook sender too long; the next that claims it delivers it.
-        delivery = msgspec.json.decode(task.payload, type=settled(webhooks.Delivery))
+        delivery = msgspec.json.decode(task.payload, type=settled(directory.Delivery))
         with self._store.read(task.workspace) as tx:
             entry = tx.directory.entry(task.workspace, WEBHOOK, delivery.endpoint)
         outcome, why = "gone", ""
@@ -282,7 +282,7 @@ class Worker:
             body = delivery.body.encode()
             try:
                 self._services.webhook_sender.deliver(
-                    WebhookDelivery(webhooks.url_of(entry), body, sign(self._secret(), body))
+                    WebhookDelivery(directory.webhook_url(entry), body, sign(self._secret(), body))
                 )
                 outcome = OK
             except Undelivered as error:
@@ -321,11 +321,11 @@ class Worker:
 
     def _announce(self, ctx: RequestContext, task: Task) -> None:
         """Tell the webhooks when nothing is left to do for the session."""
-        if not webhooks.endpoints(ctx):
+        if not directory.endpoints(ctx):
             return
         if not ctx.tx.work.left(task.workspace, task.session, REASONING, task.namespace):
             kind = "summary" if task.kind == SUMMARISE else "representation"
-            webhooks.announce(
+            directory.announce(
                 ctx, "queue.empty", queue_type=kind, session_id=task.session, sender_id=task.peer
             )
 

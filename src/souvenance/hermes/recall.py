@@ -19,7 +19,7 @@ from souvenance.agents.recalled import Known, RecalledPassage
 from souvenance.agents.redaction import redact
 from souvenance.agents.text_budget import cut
 from souvenance.agents.transcript import clean, is_trivial
-from souvenance.domain.relayed_question import ADDED, relayed
+from souvenance.domain.representation import RELAY_CHARS, relayed
 from souvenance.errors import SouvenanceError
 from souvenance.hermes.configuration import LEVELS, Configuration, Level
 from souvenance.hermes.conversation import CachedConversation, Supplement, fresh
@@ -63,7 +63,7 @@ def supplement(ask: Ask, configuration: Configuration, message: str, warm: bool)
         return ""
     most = configuration.dialectic_max_input_chars
     question = cut(WARM if warm else COLD, most)
-    prompt = relayed(question, cut(message, most - len(question) - ADDED))
+    prompt = relayed(question, cut(message, most - len(question) - RELAY_CHARS))
     return cut(
         ask(prompt, level(configuration, message)).strip(), configuration.dialectic_max_chars or NO_LIMIT
     )

@@ -46,11 +46,6 @@ Freshen = Callable[[Collection[str]], Fresh]
 """Looks for such lines, and makes vectors of some: not of those whose ids are given."""
 
 
-def nothing_fresh(known: Collection[str]) -> Fresh:
-    """A `Freshen` that finds none."""
-    return Fresh()
-
-
 class IndexQuery(Struct, frozen=True):
     """The question's terms under one compartment's key, in the same order for every compartment."""
 
@@ -65,7 +60,7 @@ class IndexQuery(Struct, frozen=True):
     near_days: Sequence[int] = ()
     """Those of the days close to these."""
     open: Opened = lambda line_id, sealed: sealed
-    freshen: Freshen = nothing_fresh
+    freshen: Freshen = lambda known: Fresh()
     """Makes vectors of lines that were just written; it is asked when the question's vector is known."""
 
 
@@ -92,8 +87,6 @@ class Inquiry(Struct, frozen=True):
     """The sessions that are looked into; None for all, and for what is of none."""
     said: bool = False
     """Whether only what was said in a session is looked at."""
-    ranks: bool = False
-    """Whether each hit is to tell its rank under each signal."""
 
 
 class Hit(NamedTuple):
@@ -102,9 +95,6 @@ class Hit(NamedTuple):
     score: float
     signals: dict[str, float]
     """What each signal of `souvenance.domain.relevance` was, by its name; those that were 0 are left out."""
-    ranks: Mapping[str, int] = {}
-    """If asked for, its place under each of these signals alone, by what that added, among all lines that
-    anything speaks for; equal lines share it."""
 
 
 class Index(Protocol):

@@ -304,18 +304,6 @@ def _score(signals: Mapping[str, Array], lines: int) -> Array:
     return found
 
 
-def _with_ranks(hits: Sequence[Hit], signals: Mapping[str, Array], kept: Numbers) -> list[Hit]:
-    """The hits, which are the kept of the lines, each with its rank under each of its signals."""
-    places = {}
-    for name, values in signals.items():
-        added = (r.WEIGHTS[name] * values).round(r.TOLD_APART)
-        better = len(added) - np.searchsorted(np.sort(added), added[kept], side="right")
-        places[name] = (1 + better).tolist()
-    return [
-        hit._replace(ranks={name: places[name][at] for name in hit.signals}) for at, hit in enumerate(hits)
-    ]
-
-
 def _open(view: IndexView, bounds: ViewBounds, within: Collection[str] | None) -> NDArray[np.bool_]:
     """The lines that are there for a question."""
     found = view.within(bounds)
@@ -396,9 +384,7 @@ class _Scoring:
             return []
         signals = self._signals(lines)
         pause()
-        ranked = self._inquiry.ranks
-        some = len(lines) if ranked else k
-        promising = self._promising(signals, _score(signals, len(lines)), lines, some)
+        promising = self._promising(signals, _score(signals, len(lines)), lines, k)
         lines = lines[promising]
         signals = {name: values[promising] for name, values in signals.items()}
         signals[r.WORDS_AROUND] = self._around(lines)
@@ -423,8 +409,6 @@ class _Scoring:
                 strict=True,
             )
         ]
-        if ranked:
-            hits = _with_ranks(hits, signals, kept)
         said = dict(zip((hit[:2] for hit in hits), view.lines.times[places].tolist(), strict=True))
         hits.sort(key=lambda hit: (hit.score, said[hit[:2]], hit.id, hit.compartment), reverse=True)
         return hits[:k]

@@ -105,11 +105,6 @@ class Card:
         """The facts that were said of the peer."""
         return list(self._read().stands)
 
-    @property
-    def size(self) -> int:
-        """How many lines it has."""
-        return len(self._read().entries or ())
-
     def write(self, entries: Sequence[CardEntry], changes: Changes) -> None:
         """Put these entries in place of what it said."""
         before = self._read()

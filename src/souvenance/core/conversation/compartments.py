@@ -8,16 +8,18 @@ namespace of its session, or, without a session, in the one that was named.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from souvenance.core.remember import append, sealed
 from souvenance.core.request_context import RequestContext, Trace
 from souvenance.core.vault import CompartmentKeys
-from souvenance.domain.line import Line, LinePlace, SealedLine
+from souvenance.domain.line import LinePlace, OpenLine, SealedLine
 from souvenance.domain.names import ALL, SESSIONS, Compartment
-from souvenance.domain.receipt import gone_runs
+from souvenance.domain.receipt import GoneRun, gone_runs
 from souvenance.errors import NamespaceDenied, Tampered
 
 
@@ -91,7 +93,7 @@ def write_line(
     supersedes: str | None = None,
 ) -> SealedLine:
     """Store a line in the compartment of these keys, as part of the request or job of this context."""
-    line = Line(
+    line = OpenLine(
         compartment=keys.compartment,
         id=line_id,
         kind=kind,
@@ -110,13 +112,7 @@ def write_line(
     return kept
 
 
-class Changes(Struct):
-    """What a request or a job did to lines. It goes into the audit log, and the doctor reads it there."""
-
-    namespaces: set[str] = field(default_factory=set)
-    """Where something was done."""
-    put: list[SealedLine] = field(default_factory=list)
-    gone: set[tuple[Compartment, str]] = field(default_factory=set)
+class _WholeChanges(Struct, kw_only=True):
     gone_session: str | None = None
     gone_owner: str | None = None
     gone_workspace: bool = False
@@ -126,6 +122,36 @@ class Changes(Struct):
     """The newest epoch of keys that are gone with them."""
     replaced: list[tuple[str, str, str, str]] = field(default_factory=list)
     """Owner and namespace of lines that were replaced, with their ids and those of what replaced them."""
+
+
+class LoggedRun(Struct, array_like=True, frozen=True):
+    """Lines put one after the other in one place."""
+
+    owner: str
+    session: str | None
+    count: int
+    namespace: str
+
+
+class LoggedChanges(_WholeChanges, kw_only=True):
+    """What the audit log says that a request or a job did to lines. The doctor reads it there."""
+
+    put: list[LoggedRun] = []
+    gone: tuple[GoneRun, ...] = ()
+
+    def takes(self, compartment: Compartment) -> bool:
+        """Whether the compartment went with its owner or with its workspace."""
+        gone = self.gone_workspace or compartment.owner == self.gone_owner
+        return gone and not {ALL, compartment.namespace}.isdisjoint(self.gone_in)
+
+
+class Changes(_WholeChanges):
+    """What a request or a job did to lines."""
+
+    namespaces: set[str] = field(default_factory=set)
+    """Where something was done."""
+    put: list[SealedLine] = field(default_factory=list)
+    gone: set[tuple[Compartment, str]] = field(default_factory=set)
 
     def add(self, line: SealedLine) -> None:
         self.put.append(line)
@@ -143,16 +169,8 @@ class Changes(Struct):
         self.replaced.extend(other.replaced)
 
     def trace(self, **facts: object) -> Trace:
-        changed = {
-            "put": _runs(self.put),
-            "gone": gone_runs(self.gone),
-            "gone_session": self.gone_session,
-            "gone_owner": self.gone_owner,
-            "gone_workspace": self.gone_workspace,
-            "gone_in": self.gone_in,
-            "epoch": self.epoch,
-            "replaced": self.replaced,
-        }
+        changed = {**asdict(self), "put": _runs(self.put), "gone": gone_runs(self.gone)}
+        del changed["namespaces"]
         detail = {**facts, **{name: one for name, one in changed.items() if one}}
         text = msgspec.json.encode(detail, order="sorted").decode() if detail else ""
         return Trace(sorted(self.namespaces), [line.id for line in self.put], text)
@@ -164,14 +182,14 @@ def is_of_conversation(line: LinePlace) -> bool:
     return line.turn is not None or line.about is not None or line.compartment.owner == SESSIONS
 
 
-def _runs(lines: Iterable[SealedLine]) -> list[tuple[str, str | None, int, str]]:
-    """Owner, session, number and namespace of the lines, equal neighbours told once."""
-    runs: list[tuple[str, str | None, int, str]] = []
-    for line in lines:
-        owner, namespace = line.compartment.owner, line.compartment.namespace
+def _runs(lines: Iterable[SealedLine]) -> list[LoggedRun]:
+    """Equal neighbours are told once."""
+
+    def place(line: SealedLine) -> tuple[str, str | None, str]:
         session = line.session if is_of_conversation(line) else None
-        count = 0
-        if runs and (runs[-1][0], runs[-1][1], runs[-1][3]) == (owner, session, namespace):
-            count = runs.pop()[2]
-        runs.append((owner, session, count + 1, namespace))
-    return runs
+        return line.compartment.owner, session, line.compartment.namespace
+
+    return [
+        LoggedRun(owner, session, len(list(some)), namespace)
+        for (owner, session, namespace), some in groupby(lines, place)
+    ]

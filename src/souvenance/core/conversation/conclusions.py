@@ -22,7 +22,6 @@ from souvenance.domain.line import CONCLUSIONS, SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.domain.representation import WrittenConclusion
 from souvenance.domain.trust import Trust
-from souvenance.errors import NotFound
 from souvenance.language import terms
 from souvenance.language.questions import Question, asks
 from souvenance.language.wording import gist, plain
@@ -205,19 +204,6 @@ def newest_views(ctx: RequestContext, whose: Whose, most: int) -> list[View]:
     return views_of(ctx, _lines(ctx, whose, most), _Outdating(ctx, whose.sessions))
 
 
-def read_view(ctx: RequestContext, line_id: str) -> View:
-    """Raises: NotFound, Tampered."""
-    line = ctx.tx.lines.view(ctx.scope.workspace, line_id, ctx.scope.namespaces)
-    if line is None or line.kind not in KINDS or line.invalidated_by is not None:
-        raise NotFound("there is no such conclusion")
-    return views_of(ctx, [line])[0]
-
-
-def count_outdated(ctx: RequestContext, lines: Collection[SealedLine]) -> int:
-    """How many of these conclusions state a replaced value. Raises: Tampered."""
-    return sum(one is not None for one in _Outdating(ctx).of_all(lines))
-
-
 def noted(
     ctx: RequestContext,
     whose: Whose,
@@ -312,19 +298,14 @@ def _with_room_for_explicit(lines: Sequence[SealedLine], further: int) -> list[S
     return kept
 
 
-def _span(ctx: RequestContext, whose: Whose, owner: str | None, limit: int | None) -> ViewQuery:
-    scope = ctx.scope
-    return ViewQuery(
-        scope.workspace, whose.kinds, owner, whose.observed, whose.sessions, limit, scope.namespaces
-    )
-
-
 def _lines(ctx: RequestContext, whose: Whose, limit: int | None = None) -> list[SealedLine]:
+    scope, views = ctx.scope, ctx.tx.lines.views
+    span = ViewQuery(
+        scope.workspace, whose.kinds, None, whose.observed, whose.sessions, limit, scope.namespaces
+    )
     if whose.observers is None:
-        return ctx.tx.lines.views(_span(ctx, whose, None, limit))
-    found = [
-        line for owner in whose.observers for line in ctx.tx.lines.views(_span(ctx, whose, owner, limit))
-    ]
+        return views(span)
+    found = [line for owner in whose.observers for line in views(replace(span, owner=owner))]
     if len(whose.observers) > 1:
         found.sort(key=lambda line: line.id, reverse=True)
     return found if limit is None else found[:limit]

@@ -7,14 +7,11 @@ they were not. A second dream changes nothing.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-
-import msgspec
-from msgspec import Struct
+from collections.abc import Iterable, Iterator, Sequence
 
 from souvenance.core.conversation.cards import Card
 from souvenance.core.conversation.compartments import Changes, Opener, compartment_of
-from souvenance.core.conversation.conclusions import EXPLICIT, KINDS, count_outdated
+from souvenance.core.conversation.conclusions import EXPLICIT, KINDS
 from souvenance.core.request_context import RequestContext
 from souvenance.domain.current_facts import Correction, Stand, corrected, merged
 from souvenance.domain.line import SealedLine
@@ -22,27 +19,6 @@ from souvenance.domain.names import Compartment
 from souvenance.domain.trust import Trust, of_conclusion, of_statement
 from souvenance.language.statements import plain_statements
 from souvenance.ports.store import ViewQuery
-
-MOST_COUNTED = 2000
-"""How many conclusions a look at the stock counts at most."""
-
-
-class Census(Struct, frozen=True):
-    """How much is held, and how much of it says nothing that the rest does not say."""
-
-    conclusions: int = 0
-    duplicates: int = 0
-    outdated: int = 0
-    quoted: int = 0
-    """Of all conclusions, those that are not their peer's own word."""
-    reasoned: int = 0
-    """Of all conclusions, those that were reasoned further from others."""
-    card_lines: int = 0
-    """How many lines the cards have."""
-
-    def plus(self, other: Census) -> Census:
-        mine, theirs = msgspec.structs.astuple(self), msgspec.structs.astuple(other)
-        return Census(*(one + two for one, two in zip(mine, theirs, strict=True)))
 
 
 def dream(ctx: RequestContext, observer: str, observed: str, namespace: str) -> Changes:
@@ -110,36 +86,3 @@ def _correction(
         return None
     lines = [fact for one in plain_statements(after) for fact in one.lines]
     return Correction(newest.id, opener.text(line), after, lines)
-
-
-def stock(
-    ctx: RequestContext, observers: Collection[str] | None = None, most: int = MOST_COUNTED
-) -> tuple[Census, bool]:
-    """How much those observers, or all of them, hold of anyone, as far as may be looked, and if that is all.
-    Where there is more than `most`, those are counted first of whom something was concluded last.
-    Raises: Tampered."""
-    lines = [
-        line
-        for observer in ((None,) if observers is None else sorted(observers))
-        for line in ctx.tx.lines.views(
-            ViewQuery(ctx.scope.workspace, KINDS, observer, limit=most + 1, namespaces=ctx.scope.namespaces)
-        )
-    ]
-    by_place: dict[tuple[Compartment, str], list[SealedLine]] = defaultdict(list)
-    for line in lines[:most]:
-        by_place[line.compartment, line.about or ""].append(line)
-    total = Census()
-    for (compartment, about), held in by_place.items():
-        total = total.plus(_census(ctx, compartment, about, held))
-    return total, total.conclusions >= len(lines)
-
-
-def _census(ctx: RequestContext, compartment: Compartment, about: str, lines: Sequence[SealedLine]) -> Census:
-    return Census(
-        conclusions=len(lines),
-        duplicates=sum(len(same) - 1 for same in _duplicates(lines)),
-        outdated=count_outdated(ctx, lines),
-        quoted=sum(of_conclusion(line.kind) != Trust.SAID for line in lines),
-        reasoned=sum(line.kind not in EXPLICIT for line in lines),
-        card_lines=Card(ctx, compartment.owner, about, compartment.namespace).size,
-    )

@@ -218,8 +218,6 @@ def by_peer(tasks: Sequence[Task]) -> dict[str, list[Task]]:
 class Stretch(Struct, frozen=True):
     """A stretch of a session: what each person said in it, and what a model is given to read."""
 
-    session: str
-    namespace: str
     passages: Mapping[str, DerivedStretch]
     reading: ModelReading
     known: Mapping[str, View]
@@ -228,7 +226,7 @@ class Stretch(Struct, frozen=True):
 
 def read_for_model(ctx: RequestContext, tasks: Sequence[Task]) -> Stretch:
     """The turns of these jobs but for what reads like orders, and what is known. Raises: Tampered."""
-    session, namespace = tasks[0].session or "", tasks[0].namespace
+    session = tasks[0].session or ""
     passages = {about: read_passage(ctx, own, session, about) for about, own in by_peer(tasks).items()}
     trusts = {line: kind for one in passages.values() for line, kind in one.trusts.items()}
     every = _lines(ctx, trusts, _in_order(passages.values()))
@@ -246,7 +244,7 @@ def read_for_model(ctx: RequestContext, tasks: Sequence[Task]) -> Stretch:
         frozenset(line for line, kind in trusts.items() if kind == Trust.QUOTED),
         {line: wish for one in passages.values() for line, wish in one.wishes.items() if wish},
     )
-    return Stretch(session, namespace, passages, reading, known)
+    return Stretch(passages, reading, known)
 
 
 def _in_order(passages: Iterable[DerivedStretch]) -> list[Turn]:
@@ -298,12 +296,12 @@ def _person(ctx: RequestContext, about: str, lines: Sequence[Turn], known: dict[
 def keep_revisions(ctx: RequestContext, stretch: Stretch, revisions: Sequence[Revision]) -> Changes:
     """Store each change whose messages still exist, for those who heard them. Raises: Tampered."""
     changes = Changes()
-    makes_card = h.makes_cards(*directory.habits(ctx, stretch.session))
     for about, passage in stretch.passages.items():
-        compartment = compartment_of(ctx, about, stretch.namespace)
+        makes_card = h.makes_cards(*directory.habits(ctx, passage.session))
+        compartment = compartment_of(ctx, about, passage.namespace)
         alive = {line.id for line in ctx.tx.lines.get_all(compartment, passage.numbers)}
         own = [one for one in revisions if one.about == about and alive.issuperset(one.sources)]
-        for observer, stays in observers_of(ctx, stretch.session, about).items() if own else ():
+        for observer, stays in observers_of(ctx, passage.session, about).items() if own else ():
             hearer = _Hearer(ctx, stretch, passage, observer, changes)
             for one in own:
                 if all(was_there(stays, passage.numbers[source]) for source in one.sources):
@@ -383,7 +381,7 @@ class _Hearer:
             self._ctx.fresh_id(),
             TOMBSTONE,
             "",
-            session=self._stretch.session,
+            session=self._passage.session,
             supersedes=old.id,
         )
         self._ctx.tx.lines.cite(self._keys.compartment, line.id, one.sources)
@@ -435,8 +433,8 @@ class _Hearer:
 
     def _session(self, one: Revision, old: SealedLine | None) -> str | None:
         """The session of the conclusion; none if it also rests on what was said in another one."""
-        elsewhere = one.needs_known and old is not None and old.session != self._stretch.session
-        return None if elsewhere else self._stretch.session
+        elsewhere = one.needs_known and old is not None and old.session != self._passage.session
+        return None if elsewhere else self._passage.session
 
     def _stand(self, card: str, line_id: str, source: str) -> Stand:
         turn, passage = self._said[source], self._passage

@@ -2,23 +2,39 @@
 
 A session lies in one namespace, from when it was made. A token that does not open it finds no such session.
 Peers, scopes and webhooks are the workspace's; what of them lies in sessions is seen as far as those are.
+
+A webhook hears of the namespaces that were open to the token that added it. A token that opens none of them
+finds no such webhook.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.core.conversation.compartments import compartments_of, denied
+from souvenance.core.conversation import directory
+from souvenance.core.conversation.compartments import compartments_of, denied, everywhere
 from souvenance.core.request_context import RequestContext
 from souvenance.decoders import settled
-from souvenance.domain.directory import MEMBER, PEER, PICK, SCOPE, SESSION, WORKSPACE, Entry, Membership
-from souvenance.domain.names import COMMON_NAMESPACE
+from souvenance.domain.directory import (
+    MEMBER,
+    PEER,
+    PICK,
+    SCOPE,
+    SESSION,
+    WEBHOOK,
+    WORKSPACE,
+    Entry,
+    Membership,
+)
+from souvenance.domain.jobs import DELIVER, Job
+from souvenance.domain.names import ALL, COMMON_NAMESPACE
 from souvenance.domain.reasoning_settings import MOST_OBSERVERS, Habits, MemberReasoning, PeerHabits, reads
+from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import Conflict, InvalidInput, NotFound
 from souvenance.ports.directory import Batch
 
@@ -136,13 +152,6 @@ def change(ctx: RequestContext, entry: Entry, metadata: str | None, configuratio
     return changed
 
 
-def merged(earlier: str, given: Mapping[str, object] | None) -> str | None:
-    """A configuration with the given keys in place of its own; None if nothing is given."""
-    if given is None:
-        return None
-    return msgspec.json.encode({**msgspec.json.decode(earlier, type=dict), **given}, order="sorted").decode()
-
-
 def habits(ctx: RequestContext, session: str | None) -> tuple[Habits, Habits]:
     """Those of the session and those of the workspace."""
     workspace = find(ctx, WORKSPACE, ctx.scope.workspace)
@@ -218,20 +227,6 @@ def leave(ctx: RequestContext, session: str, peers: Iterable[str]) -> None:
         ctx.tx.directory.add_membership(replace(stay, until=turn))
 
 
-def set_members(ctx: RequestContext, session: str, peers: Mapping[str, MemberReasoning | None]) -> None:
-    """Those peers and no others."""
-    leave(ctx, session, [peer for peer in members(ctx, session) if peer not in peers])
-    join(ctx, session, peers)
-
-
-def configure_member(ctx: RequestContext, session: str, peer: str, given: MemberReasoning) -> None:
-    """Raises: NotFound, InvalidInput."""
-    need(ctx, SESSION, session)
-    if peer not in members(ctx, session):
-        raise NotFound("the peer is not in the session")
-    join(ctx, session, {peer: given})
-
-
 def _with(earlier: MemberReasoning, given: MemberReasoning) -> MemberReasoning:
     return MemberReasoning(
         earlier.observe_me if given.observe_me is None else given.observe_me,
@@ -270,3 +265,64 @@ def _decoded(text: str, kind: type[_Kind]) -> _Kind:
         return msgspec.json.decode(text, type=settled(kind))
     except msgspec.MsgspecError:
         return kind()
+
+
+MOST_ENDPOINTS = 10
+
+
+class WebhookEndpoint(Struct, frozen=True):
+    """What the entry of a webhook says."""
+
+    url: str
+    namespaces: tuple[str, ...] = (COMMON_NAMESPACE,)
+
+
+class Delivery(Struct, frozen=True):
+    """What a delivery's job says: to which endpoint, and what."""
+
+    endpoint: str
+    body: str
+
+
+def add_endpoint(ctx: RequestContext, url: str) -> tuple[Entry, bool]:
+    """The endpoint of that address, and whether it is new. Raises: Conflict if there are too many."""
+    known = endpoints(ctx)
+    for entry in known:
+        if webhook_url(entry) == url:
+            return entry, False
+    if len(known) >= MOST_ENDPOINTS:
+        raise Conflict(f"the workspace has {MOST_ENDPOINTS} webhooks already", hint="Delete one first.")
+    configuration = msgspec.json.encode(WebhookEndpoint(url, everywhere(ctx))).decode()
+    directory.ensure(ctx, WORKSPACE, ctx.scope.workspace)
+    return directory.ensure(ctx, WEBHOOK, ctx.fresh_id(), configuration=configuration)
+
+
+def endpoints(ctx: RequestContext) -> list[Entry]:
+    """Those that hear of any namespace that may be looked into."""
+    entries = ctx.tx.directory.entries(ctx.scope.workspace, WEBHOOK)
+    return [entry for entry in entries if _hears(ctx, entry)]
+
+
+def _hears(ctx: RequestContext, entry: Entry) -> bool:
+    return any(name == ALL or ctx.scope.opens(name) for name in _endpoint(entry).namespaces)
+
+
+def webhook_url(entry: Entry) -> str:
+    return _endpoint(entry).url
+
+
+def _endpoint(entry: Entry) -> WebhookEndpoint:
+    return msgspec.json.decode(entry.configuration, type=settled(WebhookEndpoint))
+
+
+def announce(ctx: RequestContext, event: str, **data: Any) -> int:
+    """Owe every endpoint that may hear of it word of the event; how many there are."""
+    known = endpoints(ctx)
+    if not known:
+        return 0
+    message = {"type": event, "data": {"workspace_id": ctx.scope.workspace, **data}}
+    body = msgspec.json.encode({**message, "timestamp": to_datetime(ctx.now)}).decode()
+    for entry in known:
+        payload = msgspec.json.encode(Delivery(entry.name, body)).decode()
+        ctx.tx.work.add(Job(ctx.scope.workspace, DELIVER, payload=payload), ctx.now)
+    return len(known)

@@ -50,16 +50,6 @@ def erase_message(
     return changes
 
 
-def erase_conclusion(ctx: RequestContext, line_id: str) -> Changes:
-    """Raises: NotFound."""
-    line = ctx.tx.lines.view(ctx.scope.workspace, line_id, ctx.scope.namespaces)
-    if line is None or line.kind not in KINDS:
-        raise NotFound("there is no such conclusion")
-    changes = Changes()
-    erase_lines(ctx, [line], changes)
-    return changes
-
-
 def erase_session(ctx: RequestContext, session: str) -> Changes:
     """What was said in the session and concluded in it; the name may be used again. Raises: NotFound."""
     entry = directory.need(ctx, SESSION, session)

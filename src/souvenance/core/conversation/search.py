@@ -18,7 +18,7 @@ from msgspec import Struct
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.cards import latest_first
 from souvenance.core.conversation.compartments import Opener, compartment_of, compartments_of
-from souvenance.core.conversation.messages import StoredMessage, class_of, row
+from souvenance.core.conversation.messages import StoredMessage, class_of, read_messages, row
 from souvenance.core.explanations import PART, Explanation, compared_in, explained, unranked
 from souvenance.core.request_context import RequestContext, said_at
 from souvenance.core.search import Test, lacking_share, ranked, understand
@@ -127,7 +127,6 @@ def _found(ctx: RequestContext, query: str, where: Where, limit: int, how: How) 
         sessions=where.sessions,
         said=True,
         floor=how.floor,
-        ranks=how.explain,
         passing=None if witness is None else partial(_sessions_of, ctx, witness),
     )
     if question.present:
@@ -361,13 +360,12 @@ def _most_central(ctx: RequestContext, asked: EvidenceQuery, among: int) -> Iter
     """What is current and central of so much of what the peer said last, best first. Raises: Tampered."""
     if asked.observed is None:
         return
-    where, opener = _where(asked), Opener(ctx)
+    where = _where(asked)
     passes = may_find(ctx, where)
     newest = [line for line in newest_of(ctx, where, _LOOKED_THROUGH * among) if passes(line)][:among]
-    messages = [StoredMessage(line, opener.text(line)) for line in sorted(newest, key=said_at)]
     own = [
         one
-        for one in messages
+        for one in read_messages(ctx, sorted(newest, key=said_at))
         if not is_carried(one.line.kind, decode_metadata(one.line.metadata)) and asked.passes(one.line)
     ]
     for number in central([one.text for one in own]):

@@ -16,7 +16,7 @@ from souvenance.core.request_context import RequestContext, said_at
 from souvenance.decoders import settled
 from souvenance.domain.centrality import central
 from souvenance.domain.jobs import Job, Task
-from souvenance.domain.line import SUMMARY, SealedLine
+from souvenance.domain.line import SUMMARY, SealedLine, shared_fields
 from souvenance.domain.names import SESSIONS
 from souvenance.domain.representation import INDENT, Quote, dated_quote, fitting
 from souvenance.domain.trust import Trust
@@ -85,10 +85,6 @@ def summaries(ctx: RequestContext, session: str) -> list[StoredSummary]:
     ]
 
 
-def note_of(turn: int, message_id: str, *, long: bool) -> str:
-    return msgspec.json.encode(_Note(turn, message_id, long)).decode()
-
-
 def is_note(metadata: str) -> bool:
     """Whether the metadata of a summary may say that."""
     try:
@@ -114,14 +110,7 @@ def read_stretch(ctx: RequestContext, task: Task) -> SummaryStretch | None:
         if class_of(ctx, line, text := opener.text(line)) == Trust.SAID
     ]
     before = None if earlier is None else earlier.text
-    job = Job(
-        task.workspace,
-        task.kind,
-        task.session,
-        last=task.last,
-        payload=task.payload,
-        namespace=task.namespace,
-    )
+    job = Job(**shared_fields(Job, task))
     read = [line.id for line in lines]
     return SummaryStretch(job, session, long, first, lines[-1].turn or 0, read[-1], before, turns, read)
 
@@ -174,7 +163,7 @@ def keep_summary(ctx: RequestContext, stretch: SummaryStretch, text: str) -> Cha
         SUMMARY,
         text,
         session=stretch.session,
-        metadata=note_of(stretch.upto, stretch.message_id, long=stretch.long),
+        metadata=msgspec.json.encode(_Note(stretch.upto, stretch.message_id, stretch.long)).decode(),
         tokens=ctx.services.tokenizer.count(text),
     )
     changes.add(kept)

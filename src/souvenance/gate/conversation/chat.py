@@ -33,16 +33,16 @@ from souvenance.domain.content import check_text, decode_metadata
 from souvenance.domain.current_facts import CardEntry
 from souvenance.domain.line import CONCLUSIONS
 from souvenance.domain.reasoning_settings import uses_cards
-from souvenance.domain.relayed_question import taken_apart
 from souvenance.domain.relevance import MEANING, worth_showing
+from souvenance.domain.representation import unrelayed
 from souvenance.domain.timestamps import to_datetime
 from souvenance.domain.trust import Trust
 from souvenance.errors import InvalidInput, ModelUnavailable, Unsupported
 from souvenance.gate.conversation import resource as r
+from souvenance.gate.conversation.conclusions import ConclusionAnswer
 from souvenance.gate.conversation.context import may_look, narrowed, sessions_asked
 from souvenance.gate.messages import Answer
-from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights
 from souvenance.language.questions import asks
 from souvenance.ports.model import ANSWER, Effort, Model, ModelQuestion, SourceStatement
 
@@ -66,19 +66,6 @@ class AskPeer(AskWorkspace, frozen=True, kw_only=True):
     target: r.PeerName | None = None
 
 
-class ReadConclusion(Answer, frozen=True):
-    """A conclusion that an answer rests on."""
-
-    id: str
-    level: str
-    content: str
-    created_at: datetime
-    session_id: str | None
-    observer_id: str = ""
-    observed_id: str = ""
-    source_ids: list[str] = field(default_factory=list)
-
-
 class ReadMessage(Answer, frozen=True):
     """A message that an answer rests on; its text is read by its id."""
 
@@ -94,7 +81,7 @@ class ToolCall(Answer, frozen=True):
 
 
 class Evidence(Answer, frozen=True):
-    conclusions: list[ReadConclusion] = field(default_factory=list)
+    conclusions: list[ConclusionAnswer] = field(default_factory=list)
     messages: list[ReadMessage] = field(default_factory=list)
     tool_calls: list[ToolCall] = field(default_factory=list)
     reasoning_trace_id: str | None = None
@@ -197,7 +184,7 @@ def _question(call: AuthorisedRequest, request: AskWorkspace) -> ChatQuestion:
     """What is asked about, as far as the cap reaches now. An agent that asks for a person on its own gets
     quotations only if that person asked for something."""
     text = check_text(request.query, "query")
-    wanted, wrote = taken_apart(text)
+    wanted, wrote = unrelayed(text)
     quotations = not wanted or asks(wrote)
     sessions = sessions_asked(call, request.session_id, request.filters, request.scope)
     if not isinstance(request, AskPeer):
@@ -226,17 +213,17 @@ def _by_quotes(call: AuthorisedRequest, request: AskWorkspace, by: str | None) -
             hint="Leave response_format out, or configure a model.",
         )
     found = _quotes(call, request)
-    return _looked(call, found.rests_on, _told(request, found, by))
+    return _looked(call, found.rests_on, _quoted_answer(request, found, by))
 
 
 def _quotes(call: AuthorisedRequest, request: AskWorkspace) -> QuotedAnswer:
     """The answer by quotations to what the person asked, without what an agent adds to the question."""
     question = _question(call, request)
-    _, wrote = taken_apart(question.text)
+    _, wrote = unrelayed(question.text)
     return _answer(call.ctx, replace(question, text=wrote))
 
 
-def _told(
+def _quoted_answer(
     request: AskWorkspace, found: QuotedAnswer, by: str | None = None, lacking: str | None = None
 ) -> ChatAnswer:
     evidence = _evidence(found.rests_on, request.query) if request.include_evidence else None
@@ -269,7 +256,7 @@ def _by_model(call: AuthorisedRequest, request: AskWorkspace, model: Model) -> O
             found = _quotes_instead(call, request)
             if found.text:
                 yield found.text
-            yield _told(request, found, QUOTES, error.code)
+            yield _quoted_answer(request, found, QUOTES, error.code)
             return
         evidence = None
         if request.include_evidence:
@@ -400,19 +387,7 @@ def _cited(gathered: Gathered, ids: Sequence[str]) -> Gathered:
 
 
 def _evidence(found: Gathered, question: str, searched: Sequence[str] = ()) -> Evidence:
-    conclusions = [
-        ReadConclusion(
-            view.line.id,
-            view.level,
-            view.text,
-            to_datetime(view.line.created_at),
-            view.line.session,
-            view.line.compartment.owner,
-            view.line.about or "",
-            list(view.sources),
-        )
-        for view in found.views
-    ]
+    conclusions = [replace(ConclusionAnswer.of(view), source_ids=list(view.sources)) for view in found.views]
     messages = [
         ReadMessage(
             one.line.id,

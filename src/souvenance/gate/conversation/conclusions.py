@@ -32,8 +32,7 @@ from souvenance.domain.trust import Trust
 from souvenance.errors import CapOpMismatch, InvalidInput, NotFound
 from souvenance.gate.conversation import resource as r
 from souvenance.gate.messages import Answer, Request
-from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights
 
 MOST_CONCLUSION_CHARS = 65_535
 
@@ -155,10 +154,11 @@ def _stated(
     if any(source.compartment.namespace != where for source in sources):
         raise InvalidInput("a source lies in another namespace", hint="Name its session, or leave it out.")
     keys = ctx.services.vault.compartment(ctx.tx, compartment_of(ctx, one.observer_id, where))
-    mark = None if one.key is None else _mark_of_key(keys.blind, one.observed_id, one.key)
-    known = None if mark is None else ctx.tx.lines.alike(keys.compartment, one.observed_id, mark)
-    if known is not None:
-        return conclusions.views_of(ctx, [known])[0]
+    mark = None
+    if one.key is not None:
+        mark = blake2b(frame("key", one.observed_id, one.key), key=keys.blind, digest_size=16).digest()
+        if (known := ctx.tx.lines.alike(keys.compartment, one.observed_id, mark)) is not None:
+            return conclusions.views_of(ctx, [known])[0]
     line = write_line(
         ctx,
         keys,
@@ -177,11 +177,6 @@ def _stated(
     if cited:
         ctx.tx.lines.cite(line.compartment, line.id, cited)
     return conclusions.View(line, one.content, cited)
-
-
-def _mark_of_key(blind: bytes, observed: str, key: str) -> bytes:
-    """By what a statement with a key is known again."""
-    return blake2b(frame("key", observed, key), key=blind, digest_size=16).digest()
 
 
 def _kind_of(ctx: RequestContext, stated: NewConclusion, sources: list[SealedLine]) -> str:
@@ -260,16 +255,20 @@ def _read(call: AuthorisedRequest, request: OfConclusion) -> Outcome:
 
 def _reached(call: AuthorisedRequest, line_id: str) -> conclusions.View:
     """The conclusion. Raises: NotFound, also for one that this cap may not read."""
-    view = conclusions.read_view(call.ctx, line_id)
-    if not any(whose.includes(view.line) for whose in call.rights.views()):
+    ctx = call.ctx
+    line = ctx.tx.lines.view(ctx.scope.workspace, line_id, ctx.scope.namespaces)
+    held = line is not None and line.kind in conclusions.KINDS and line.invalidated_by is None
+    if line is None or not held or not any(whose.includes(line) for whose in call.rights.views()):
         raise NotFound("there is no such conclusion")
-    return view
+    return conclusions.views_of(ctx, [line])[0]
 
 
 def _delete(call: AuthorisedRequest, request: OfConclusion) -> Outcome:
     line = _reached(call, request.conclusion_id).line
     call.rights.holds(line.compartment.owner, line.about or "")
-    return r.erased(call, erase.erase_conclusion(call.ctx, request.conclusion_id), r.Done())
+    changes = Changes()
+    erase.erase_lines(call.ctx, [line], changes)
+    return r.erased(call, changes, r.Done())
 
 
 ADD_CONCLUSIONS = r.operation("conclusions.add", "put", AddConclusions, Conclusions, _add, _may_add)

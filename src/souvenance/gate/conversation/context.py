@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Meta, Struct
 
 from souvenance.core.conversation import cards, directory, search
-from souvenance.core.conversation.compartments import Changes, Opener, everywhere, reading
+from souvenance.core.conversation.compartments import Changes, everywhere, reading
 from souvenance.core.conversation.conclusions import View, Whose, noted, written
-from souvenance.core.conversation.messages import StoredMessage
+from souvenance.core.conversation.messages import StoredMessage, read_messages
 from souvenance.core.conversation.summarise import StoredSummary, summaries
 from souvenance.core.request_context import RequestContext, Trace
 from souvenance.core.search import Test, foresee
@@ -31,8 +31,7 @@ from souvenance.gate.conversation.messages import MessageAnswer
 from souvenance.gate.conversation.peers import OfPeer
 from souvenance.gate.conversation.sessions import OfSession, reads_session
 from souvenance.gate.messages import Answer
-from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights
 from souvenance.ports.store import TurnQuery
 
 MOST_TOKENS = 100_000
@@ -400,8 +399,7 @@ def _told_of_session(
     summary = _fitting_summary(summaries(ctx, request.session_id), budget) if request.summary else None
     first = 0 if summary is None else summary.turn
     newest = _newest(ctx, request.session_id, first, budget - (0 if summary is None else summary.tokens))
-    opener = Opener(ctx)
-    return [StoredMessage(line, opener.text(line)) for line in newest], summary
+    return read_messages(ctx, newest), summary
 
 
 def _fitting_summary(found: Sequence[StoredSummary], budget: int) -> StoredSummary | None:

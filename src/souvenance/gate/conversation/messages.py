@@ -10,19 +10,12 @@ from typing import Annotated
 
 import msgspec
 from msgspec import Meta
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from souvenance.core.conversation import directory, erase
 from souvenance.core.conversation import messages as core
-from souvenance.core.conversation.compartments import (
-    Changes,
-    Opener,
-    compartment_of,
-    everywhere,
-    reading,
-    write_line,
-)
-from souvenance.core.conversation.messages import StoredMessage
+from souvenance.core.conversation.compartments import Changes, compartment_of, everywhere, reading, write_line
+from souvenance.core.conversation.messages import StoredMessage, find_message, read_messages
 from souvenance.core.conversation.search import How, Where, find_messages
 from souvenance.core.explanations import Explanation
 from souvenance.core.remember import Upcoming
@@ -35,7 +28,7 @@ from souvenance.domain.directory import PEER, SESSION, Entry
 from souvenance.domain.encoding import frame
 from souvenance.domain.filters import predicate
 from souvenance.domain.jobs import DERIVE, Job
-from souvenance.domain.line import DOCUMENT, MESSAGE, RELAYED
+from souvenance.domain.line import DOCUMENT, MESSAGE, RELAYED, SealedLine
 from souvenance.domain.names import Namespace
 from souvenance.domain.reasoning_settings import Reasoning
 from souvenance.domain.timestamps import to_datetime
@@ -44,8 +37,7 @@ from souvenance.errors import Conflict, InvalidInput
 from souvenance.gate.conversation import resource as r
 from souvenance.gate.conversation.sessions import Members, OfSession, reads_session, writes_session
 from souvenance.gate.messages import Answer, Request
-from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights
 from souvenance.ports.directory import Batch
 from souvenance.ports.store import TurnQuery
 
@@ -296,9 +288,8 @@ def _first_time(
         return None
     if not keyed and directory.next_turn(ctx, session) != batch.last + 1:
         return None
-    opener = Opener(ctx)
     lines = ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, session, first=batch.first, last=batch.last))
-    found = [StoredMessage(line, opener.text(line)) for line in lines]
+    found = read_messages(ctx, lines)
     wanted = [(one.peer_id, one.content) for one in said]
     if [(one.line.compartment.owner, one.text) for one in found] == wanted:
         return found
@@ -322,7 +313,7 @@ def _owe_work(ctx: RequestContext, entry: Entry, said: Sequence[NewMessage], fir
             continue
         reasoned: dict[str | None, list[int]] = {}
         for turn, one in enumerate(said, first):
-            asked = _reasoning(one.configuration)
+            asked = (one.configuration or MessageHabits()).reasoning or Reasoning()
             if one.peer_id == author and h.reasons(asked.enabled, near, far):
                 reasoned.setdefault(asked.custom_instructions, []).append(turn)
         for wishes, turns in reasoned.items():
@@ -388,34 +379,38 @@ def _texts(request: AddMessages | ReadFile) -> list[Upcoming]:
     ]
 
 
-def _reasoning(given: MessageHabits | None) -> Reasoning:
-    return Reasoning() if given is None or given.reasoning is None else given.reasoning
-
-
 def _list(call: AuthorisedRequest, request: ListMessages) -> Outcome:
-    found, total = core.page_of(
-        call.ctx,
-        request.session_id,
-        predicate(request.filters, core.FIELDS),
-        newest_first=request.reverse,
-        offset=request.offset,
-        limit=request.size,
-    )
+    ctx, session, wanted = call.ctx, request.session_id, predicate(request.filters, core.FIELDS)
+    directory.need(ctx, SESSION, session)
+    span = TurnQuery(ctx.scope.workspace, session, newest_first=request.reverse)
+    if wanted is None:
+        total = ctx.tx.lines.count_turns(ctx.scope.workspace, session)
+        lines = ctx.tx.lines.turns(replace(span, offset=request.offset, limit=request.size))
+    else:
+        matching = [line for line in ctx.tx.lines.turns(span) if wanted(core.row(line))]
+        total, lines = len(matching), request.cut(matching)
+    found = read_messages(ctx, lines)
     page = request.answer(MessagePage, [MessageAnswer.of(one) for one in found], total)
     return Outcome(page, _trace(call.ctx, found, request.session_id))
 
 
 def _read(call: AuthorisedRequest, request: OfMessage) -> Outcome:
-    found = core.read_message(call.ctx, request.session_id, request.message_id)
-    return Outcome(MessageAnswer.of(found), _trace(call.ctx, [found], request.session_id))
+    return _shown(call, find_message(call.ctx, request.session_id, request.message_id))
+
+
+def _shown(call: AuthorisedRequest, line: SealedLine) -> Outcome:
+    [found] = read_messages(call.ctx, [line])
+    return Outcome(MessageAnswer.of(found), _trace(call.ctx, [found], line.session))
 
 
 def _change(call: AuthorisedRequest, request: ChangeMessage) -> Outcome:
+    """The message with other metadata; what was said can't be changed."""
     metadata = r.encode_object(request.metadata)
-    if metadata is None:
-        return _read(call, request)
-    found = core.annotate(call.ctx, request.session_id, request.message_id, metadata)
-    return Outcome(MessageAnswer.of(found), _trace(call.ctx, [found], request.session_id))
+    line = find_message(call.ctx, request.session_id, request.message_id)
+    if metadata is not None:
+        call.ctx.tx.lines.annotate(line.compartment, line.id, metadata)
+        line = replace(line, metadata=metadata)
+    return _shown(call, line)
 
 
 def _delete(call: AuthorisedRequest, request: DeleteMessage) -> Outcome:

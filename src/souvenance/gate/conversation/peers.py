@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -21,16 +21,15 @@ from souvenance.core.vault import CompartmentKeys
 from souvenance.domain import names
 from souvenance.domain.directory import FORMER, MEMBER, PEER, SCOPE, Entry
 from souvenance.domain.jobs import REASONING, Job, Task
-from souvenance.domain.line import CARD, Line, SealedLine
+from souvenance.domain.line import CARD, OpenLine, SealedLine
 from souvenance.domain.names import ALL, Compartment
 from souvenance.domain.policy import Reach
 from souvenance.domain.reasoning_settings import PeerHabits
 from souvenance.domain.ulid import LineId
 from souvenance.errors import Conflict, InvalidInput, Tampered
 from souvenance.gate.conversation import resource as r
-from souvenance.gate.messages import Answer
-from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.messages import Answer, Request
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
 from souvenance.ports.store import ALL_BEFORE, EVERYTHING, LineQuery, ViewQuery
 
 _Name = TypeVar("_Name", str, str | None)
@@ -252,7 +251,7 @@ class _Move:
                 ctx.tx.lines.cite(there.compartment, line.id, sources)
 
     def _line(
-        self, line: SealedLine, opened_line: Line, keys: CompartmentKeys, there: CompartmentKeys
+        self, line: SealedLine, opened_line: OpenLine, keys: CompartmentKeys, there: CompartmentKeys
     ) -> None:
         ctx = self._ctx
         now = replace(opened_line, compartment=there.compartment, about=self._now(line.about))
@@ -368,3 +367,15 @@ RENAME_PEER = r.operation(
     rings=True,
     reach=lambda request: Reach(workspace=request.workspace_id, namespaces=(ALL,), whole_compartments=True),
 )
+
+
+def rename(ask: Callable[[Operation, Request], Any], workspace: str, peer: str, name: str) -> int:
+    """Rename a peer, part by part, to the end; how many lines were moved. If it was stopped midway, call it
+    again. Raises: SouvenanceError."""
+    lines, after = 0, None
+    while True:
+        request = RenamePeer(workspace_id=workspace, peer_id=peer, name=name, after=after)
+        renamed: Renamed = ask(RENAME_PEER, request)
+        lines, after = lines + renamed.lines, renamed.after
+        if after is None:
+            return lines

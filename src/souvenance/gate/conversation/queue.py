@@ -15,8 +15,7 @@ from souvenance.domain.reasoning_settings import dreams
 from souvenance.errors import Disabled
 from souvenance.gate.conversation import resource as r
 from souvenance.gate.messages import Answer
-from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights
 
 
 class QueueStatus(r.WorkspaceRequest, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self, TypeVar
 
+import msgspec
 from msgspec import Meta
 
 from souvenance.core.conversation import directory
@@ -17,13 +18,14 @@ from souvenance.core.request_context import RequestContext, Trace
 from souvenance.domain.content import check_characters, decode_metadata, encode_metadata
 from souvenance.domain.directory import PEER, SESSION, WORKSPACE, Entry
 from souvenance.domain.filters import Column, Field, predicate
-from souvenance.domain.policy import Need, Reach
 from souvenance.domain.reasoning_settings import habits_of
 from souvenance.domain.timestamps import to_datetime, to_ms
 from souvenance.errors import InvalidInput
 from souvenance.gate.messages import Answer, Request
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.messages import Done as Done
+from souvenance.gate.operation import AuthorisedRequest, Outcome
+from souvenance.gate.operation import operation as operation
+from souvenance.gate.operation import whole_workspace as whole_workspace
 
 MOST_METADATA_KEYS = 100
 MOST_METADATA_LEVELS = 5
@@ -40,6 +42,7 @@ PeerName = Annotated[str, Meta(min_length=1, max_length=512, pattern=r"^(?!scope
 Query = Annotated[str, Meta(max_length=10_000)]
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
 UpTo100 = Annotated[int, Meta(ge=1, le=100)]
+Page = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Scopes = AnyName | Annotated[list[AnyName], Meta(min_length=1, max_length=100)]
 JsonObject = dict[str, Any]
 
@@ -53,7 +56,7 @@ class WorkspaceRequest(Request, frozen=True, forbid_unknown_fields=False, kw_onl
 class PagedRequest(Request, frozen=True, forbid_unknown_fields=False, kw_only=True):
     """Base of what asks for one page of a list."""
 
-    page: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1
+    page: Page = 1
     size: UpTo100 = 50
     reverse: bool = False
 
@@ -120,47 +123,6 @@ class Opened(Answer, frozen=True):
 
 class Note(Answer, frozen=True):
     message: str = ""
-
-
-class Done(Answer, frozen=True):
-    """Nothing to tell."""
-
-
-def operation(
-    name: str,
-    op: str,
-    request: type[Request],
-    answer: type[Answer],
-    work: Callable[[AuthorisedRequest, Any], Outcome],
-    admit: Callable[[Rights, Any], None],
-    *,
-    reach: Callable[[Any], Reach] = lambda request: Reach(
-        workspace=request.workspace_id, some_compartment=True
-    ),
-    peek: Callable[[AuthorisedRequest, Any], Outcome | None] | None = None,
-    **more: Any,
-) -> Operation:
-    """An operation on conversations: `op` is the right that it needs, `admit` checks what else the token must
-    allow, `more` are other fields. What needs put or forget, or may `peek`, writes."""
-    writes = op in ("put", "forget") or peek is not None
-    return Operation(
-        name,
-        Need(op),
-        request,
-        answer,
-        work,
-        reach,
-        writes=writes,
-        within=True,
-        admit=admit,
-        peek=peek,
-        **more,
-    )
-
-
-def whole_workspace(rights: Rights, request: Any) -> None:
-    """Raises: CapScopeMismatch for a token of less than a workspace."""
-    rights.workspace()
 
 
 def found_by_name(
@@ -293,10 +255,12 @@ def change_entry(
     ctx: RequestContext, entry: Entry, metadata: JsonObject | None, configuration: JsonObject | None
 ) -> Entry:
     """The entry with other metadata, and with the given keys of the configuration in place of its own."""
-    encode_object(configuration, "configuration")
-    merged = directory.merged(entry.configuration, configuration)
-    if merged is not None:
-        habits_of(decode_metadata(merged))
+    merged = None
+    if configuration is not None:
+        encode_object(configuration, "configuration")
+        whole = {**decode_metadata(entry.configuration), **configuration}
+        habits_of(whole)
+        merged = msgspec.json.encode(whole, order="sorted").decode()
     return directory.change(ctx, entry, encode_object(metadata), merged)
 
 

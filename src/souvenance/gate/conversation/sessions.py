@@ -7,22 +7,23 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from souvenance.core.conversation import directory, erase
-from souvenance.core.conversation.messages import clone
-from souvenance.core.request_context import RequestContext
+from souvenance.core.conversation.compartments import Changes, write_line
+from souvenance.core.conversation.messages import find_message, read_messages
+from souvenance.core.request_context import RequestContext, said_at
 from souvenance.domain.directory import MEMBER, PEER, PICK, SCOPE, SESSION, Entry
 from souvenance.domain.line import CONCLUSIONS
 from souvenance.domain.names import Namespace
 from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.domain.timestamps import to_datetime
-from souvenance.errors import Conflict
+from souvenance.errors import Conflict, NotFound
 from souvenance.gate.conversation import resource as r
 from souvenance.gate.conversation.peers import PeerAnswer, PeerPage, of_peer
 from souvenance.gate.messages import Answer
-from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.gate.rights import Rights
-from souvenance.ports.store import ViewQuery
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights
+from souvenance.ports.store import TurnQuery, ViewQuery
 
 Members = Annotated[dict[r.NewName, MemberReasoning], Meta(max_length=1000)]
 
@@ -186,7 +187,39 @@ def _delete(call: AuthorisedRequest, request: OfSession) -> Outcome:
 
 
 def _clone(call: AuthorisedRequest, request: CloneSession) -> Outcome:
-    entry, changes = clone(call.ctx, request.session_id, request.message_id)
+    """A new session in the same namespace, with the same peers and messages, up to and with that one. Nothing
+    is concluded from them again."""
+    ctx, session = call.ctx, request.session_id
+    source = directory.need(ctx, SESSION, session)
+    last = None if request.message_id is None else find_message(ctx, session, request.message_id).turn
+    entry, _ = directory.ensure(
+        ctx, SESSION, ctx.fresh_id(), source.metadata, source.configuration, namespace=source.namespace
+    )
+    end = directory.next_turn(ctx, session) if last is None else last + 1
+    for stay in directory.stays(ctx, session):
+        if stay.since < end or stay.until is None:
+            until = None if stay.until is None else min(stay.until, end)
+            ctx.tx.directory.add_membership(
+                replace(stay, holder=entry.name, since=min(stay.since, end), until=until)
+            )
+    changes = Changes({source.namespace})
+    lines = ctx.tx.lines.turns(TurnQuery(ctx.scope.workspace, session, last=last))
+    here = [line for line in lines if line.compartment.namespace == source.namespace]
+    for one, line_id in zip(read_messages(ctx, here), ctx.fresh_ids(len(here)), strict=True):
+        line = one.line
+        copy = write_line(
+            ctx,
+            ctx.services.vault.compartment(ctx.tx, line.compartment),
+            line_id,
+            line.kind,
+            one.text,
+            session=entry.name,
+            turn=line.turn,
+            said_at=said_at(line),
+            metadata=line.metadata,
+            tokens=line.tokens,
+        )
+        changes.add(copy)
     return Outcome(SessionAnswer.of(entry), changes.trace(session=entry.name))
 
 
@@ -198,7 +231,9 @@ def _add_members(call: AuthorisedRequest, request: SetMembers) -> Outcome:
 
 def _set_members(call: AuthorisedRequest, request: SetMembers) -> Outcome:
     entry, _ = directory.ensure_session(call.ctx, request.session_id, request.namespace)
-    directory.set_members(call.ctx, request.session_id, dict(request.peers))
+    others = [peer for peer in directory.members(call.ctx, request.session_id) if peer not in request.peers]
+    directory.leave(call.ctx, request.session_id, others)
+    directory.join(call.ctx, request.session_id, dict(request.peers))
     return _answer(call, entry)
 
 
@@ -225,8 +260,10 @@ def _read_member(call: AuthorisedRequest, request: OfMember) -> Outcome:
 
 def _configure_member(call: AuthorisedRequest, request: ConfigureMember) -> Outcome:
     session = directory.need(call.ctx, SESSION, request.session_id)
+    if request.peer_id not in directory.members(call.ctx, request.session_id):
+        raise NotFound("the peer is not in the session")
     habits = MemberReasoning(request.observe_me, request.observe_others)
-    directory.configure_member(call.ctx, request.session_id, request.peer_id, habits)
+    directory.join(call.ctx, request.session_id, {request.peer_id: habits})
     return Outcome(r.Done(), r.names_read(call.ctx, session))
 
 

@@ -7,20 +7,19 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from souvenance.core.conversation import directory, erase, webhooks
+from souvenance.core.conversation import directory, erase
 from souvenance.domain.capability import OPS
-from souvenance.domain.directory import WORKSPACE, Entry
+from souvenance.domain.directory import WEBHOOK, WORKSPACE, Entry
 from souvenance.domain.names import ALL, COMMON_NAMESPACE
 from souvenance.domain.policy import Reach
 from souvenance.domain.reasoning_settings import habits_of
 from souvenance.domain.timestamps import to_datetime
-from souvenance.errors import InvalidInput
+from souvenance.errors import InvalidInput, NotFound
 from souvenance.gate import messages as m
 from souvenance.gate import tokens
 from souvenance.gate.conversation import resource as r
 from souvenance.gate.messages import Answer, Request
-from souvenance.gate.operation import AuthorisedRequest, Outcome
-from souvenance.gate.rights import Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights
 
 
 class OpenWorkspace(Request, frozen=True, forbid_unknown_fields=False, kw_only=True):
@@ -138,7 +137,7 @@ class Webhook(Answer, frozen=True):
 
     @classmethod
     def of(cls, entry: Entry) -> Webhook:
-        return cls(entry.name, entry.workspace, webhooks.url_of(entry), to_datetime(entry.created_at))
+        return cls(entry.name, entry.workspace, directory.webhook_url(entry), to_datetime(entry.created_at))
 
 
 class WebhookPage(r.ResponsePage, frozen=True):
@@ -147,22 +146,24 @@ class WebhookPage(r.ResponsePage, frozen=True):
 
 def _add_webhook(call: AuthorisedRequest, request: AddWebhook) -> Outcome:
     url = call.ctx.services.webhook_sender.check(request.url)
-    entry, made = webhooks.add_endpoint(call.ctx, url)
+    entry, made = directory.add_endpoint(call.ctx, url)
     return Outcome(r.Opened(Webhook.of(entry), made), r.names_read(call.ctx))
 
 
 def _list_webhooks(call: AuthorisedRequest, request: r.ListRequest) -> Outcome:
-    page = r.page_of_entries(request, WebhookPage, Webhook.of, webhooks.endpoints(call.ctx))
+    page = r.page_of_entries(request, WebhookPage, Webhook.of, directory.endpoints(call.ctx))
     return Outcome(page, r.names_read(call.ctx))
 
 
 def _delete_webhook(call: AuthorisedRequest, request: OfWebhook) -> Outcome:
-    webhooks.remove_endpoint(call.ctx, request.endpoint_id)
+    if all(entry.name != request.endpoint_id for entry in directory.endpoints(call.ctx)):
+        raise NotFound("there is no such webhook")
+    call.ctx.tx.directory.remove(call.ctx.scope.workspace, WEBHOOK, request.endpoint_id)
     return Outcome(r.Done(), r.names_read(call.ctx))
 
 
 def _try_webhooks(call: AuthorisedRequest, request: r.WorkspaceRequest) -> Outcome:
-    webhooks.announce(call.ctx, "test.event")
+    directory.announce(call.ctx, "test.event")
     note = r.Note("A test event is on its way to every webhook of the workspace")
     return Outcome(note, r.names_read(call.ctx))
 

@@ -14,7 +14,6 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from souvenance.agents import rename_peer
 from souvenance.decoders import UNREADABLE
 from souvenance.domain import receipt as receipts
 from souvenance.domain.limits import LIST_DEFAULT, LIST_MOST, RECALL_DEFAULT, RECALL_MOST
@@ -23,6 +22,7 @@ from souvenance.domain.trust import named, quoted
 from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
+from souvenance.gate.conversation import peers
 from souvenance.surfaces.cli.options import END, LINE_ID, MOMENT, NAMES, PEOPLE, REMEMBER, Command, pass_shell
 from souvenance.surfaces.cli.output import Record, confirm, counted, new_file, shown, visible, yes_option
 from souvenance.surfaces.cli.session import Shell
@@ -122,14 +122,9 @@ def _explained(why: m.Explanation | None) -> str:
         return ""
     if not why.signals:
         return f"    {why.rank}. {why.by}"
-    signals = ", ".join(f"{name} {_signal(one)}" for name, one in why.signals.items())
+    signals = ", ".join(f"{name} {one.value:.2f} ({one.added:+.2f})" for name, one in why.signals.items())
     compared = "by words alone" if why.space is None else f"meaning in {why.space}"
     return f"    {why.rank}. {why.by} {why.score:.2f}, {compared}: {signals}"
-
-
-def _signal(one: m.SignalValue) -> str:
-    rank = "" if one.rank is None else f", rank {one.rank}"
-    return f"{one.value:.2f} ({one.added:+.2f}{rank})"
 
 
 @click.command("list", cls=Command, section=REMEMBER)
@@ -299,7 +294,7 @@ def rename(shell: Shell, old: str, new: str, yes: bool) -> None:
     workspace = shell.workspace or shell.own_workspace()
     if not yes and _has_memory(shell, workspace, new):
         confirm(f"make {old} and {new} one, who can't be told apart afterwards")
-    lines = rename_peer.rename(shell.call, workspace, old, new)
+    lines = peers.rename(shell.call, workspace, old, new)
 
     def text() -> str:
         if not lines:

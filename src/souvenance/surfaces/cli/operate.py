@@ -128,7 +128,9 @@ def status(shell: Shell) -> None:
         rows += [f"  {one.namespace:<20} {counted(one.lines, 'line', 8)}" for one in answer.namespaces]
         if answer.audit_rows is not None:
             rows.append(f"  audit log            {counted(answer.audit_rows, 'row', 8)}")
-        rows += [*_recall(answer), *_knowledge(answer.knowledge)]
+        rows += _recall(answer)
+        if answer.conclusions:
+            rows.append(f"  known of peers       {counted(answer.conclusions, 'conclusion', 8)}")
         if answer.model is not None:
             rows += _model(answer.reasoner, answer.model)
         if answer.unfinished_imports:
@@ -188,22 +190,6 @@ def _recall(answer: m.StatusAnswer) -> list[str]:
             " 'souvenance get', 'souvenance serve' or 'souvenance reindex' makes it"
         )
     return [*rows, f"  embedder problem     {answer.embedder_trouble}"] if answer.embedder_trouble else rows
-
-
-def _knowledge(known: m.KnowledgeStatus | None) -> list[str]:
-    """What is known of peers, and what the next dream does with it."""
-    if known is None:
-        return ["  known of peers       something of it can't be opened: run 'souvenance doctor'"]
-    if not known.conclusions:
-        return []
-    more = "" if known.whole else " and more"
-    rows = [
-        f"  known of peers       {known.conclusions:>8} conclusions{more} ({known.outdated} outdated,"
-        f" {known.quoted} quoted, {known.reasoned} by dreams), {known.card_lines} lines on cards"
-    ]
-    if known.duplicates:
-        rows.append(f"  said twice           {known.duplicates:>8} conclusions: the next dream merges them")
-    return rows
 
 
 def _model(reasoner: str, model: m.ModelStatus) -> list[str]:

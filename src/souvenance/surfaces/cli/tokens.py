@@ -206,7 +206,7 @@ def signins(context: click.Context) -> None:
 @pass_shell
 def list_(shell: Shell) -> None:
     """List the programs that signed in, newest first."""
-    answer: s.SignInsAnswer = shell.call(s.LIST, s.ListSignIns())
+    answer: s.SignInsAnswer = shell.call(s.LIST, m.Nothing())
     shell.show(answer, lambda: table([_COLUMNS, *map(_row, answer.sign_ins)] if answer.sign_ins else []))
 
 

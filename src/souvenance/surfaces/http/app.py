@@ -28,7 +28,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from souvenance import errors as e
 from souvenance.decoders import UNREADABLE, settled
 from souvenance.gate.gate import Gate
-from souvenance.gate.health import METRICS, AskHealth
+from souvenance.gate.health import METRICS
+from souvenance.gate.messages import Nothing
 from souvenance.pauses import urgent
 from souvenance.surfaces.http.apidocs import docs_routes
 from souvenance.surfaces.http.honcho.door import honcho_routes
@@ -398,7 +399,7 @@ async def _metrics(
 ) -> Response:
     """Raises: SouvenanceError."""
     if not _is_local(request):
-        await threads.call(gate, METRICS, credentials_of(request, b""), AskHealth)
+        await threads.call(gate, METRICS, credentials_of(request, b""), Nothing)
     health = await store.ask(gate.health)
     content = metrics.text(health, store=await store.trouble() is None)
     return Response(content, 200, {**HEADERS, "content-type": metrics.content_type})

@@ -21,7 +21,7 @@ from souvenance.domain.imports import Wanted
 from souvenance.domain.names import namespace as valid_namespace
 from souvenance.domain.uploads import Upload
 from souvenance.errors import FileTooLarge, InvalidInput, SouvenanceError
-from souvenance.gate import archive, storage
+from souvenance.gate import archive, inspect_work
 from souvenance.gate import messages as m
 from souvenance.gate.gate import Gate
 from souvenance.gate.operation import Operation
@@ -105,7 +105,9 @@ class DataPages:
         """How much is stored. To count it takes a while, so the page comes without it first."""
         workspace = workspace_of(visit)
         owner = None if visit.is_whole else visit.who.sub
-        found = await visit.ask(storage.STORAGE, storage.Storage(workspace, owner))
+        found = await visit.ask(
+            inspect_work.STORAGE, inspect_work.Storage(workspace_id=workspace, owner=owner)
+        )
         sums = None if isinstance(found, SouvenanceError) else _sums(found.stored)
         if "hx-request" in visit.request.headers:
             return visit.page("stored.html", workspace=workspace, whole=visit.is_whole, stored=sums)
@@ -268,7 +270,7 @@ async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
             yield piece
 
 
-def _sums(stored: Iterable[storage.Stored]) -> dict[str, list[tuple[str, int, int]]]:
+def _sums(stored: Iterable[inspect_work.Stored]) -> dict[str, list[tuple[str, int, int]]]:
     """Lines and bytes by person, namespace and kind, the most first; the rest together."""
     found: dict[str, list[tuple[str, int, int]]] = {}
     rows = list(stored)

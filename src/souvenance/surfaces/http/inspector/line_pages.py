@@ -35,7 +35,7 @@ async def notes(visit: Visit) -> Response:
     )
     found, own = await asyncio.gather(
         visit.call(o.LIST, asked, workspace),
-        visit.ask(inspection.NAMESPACES, inspection.AskNamespaces(workspace_id=workspace)),
+        visit.ask(inspection.NAMESPACES, inspection.Asked(workspace_id=workspace)),
     )
     return visit.page("notes.html", found=found, own=or_none(own), namespace=namespace, workspace=workspace)
 

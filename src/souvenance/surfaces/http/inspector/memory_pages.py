@@ -37,7 +37,7 @@ async def home(visit: Visit) -> Response:
         return visit.page("found.html", workspace=workspace, query=query, found=found)
     people, health, workspaces = await asyncio.gather(
         visit.ask(inspection.PEOPLE, asked) if visit.is_whole else nothing(),
-        visit.ask(inspection.HEALTH, inspection.AskHealth(workspace_id=workspace)),
+        visit.ask(inspection.HEALTH, inspection.Asked(workspace_id=workspace)),
         workspaces_of(visit),
     )
     return visit.page(

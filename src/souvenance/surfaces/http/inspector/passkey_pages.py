@@ -12,7 +12,8 @@ from starlette.responses import Response
 from souvenance.domain.encoding import b64
 from souvenance.domain.sign_ins import hash_of
 from souvenance.errors import Denied, RateLimited
-from souvenance.gate import passkeys
+from souvenance.gate import browser_sessions as s
+from souvenance.gate import messages as m
 from souvenance.gate.browser_sessions import BrowserSessions
 from souvenance.gate.gate import Gate
 from souvenance.gate.token_verifier import Credentials
@@ -70,7 +71,7 @@ class PasskeyPages:
         return self._sessions.begin_with_passkey(known, credential, signed.challenge, signed.counter)
 
     async def _passkeys(self, visit: Visit) -> Response:
-        found = await visit.call(passkeys.LIST, passkeys.ListPasskeys())
+        found = await visit.call(s.LIST_PASSKEYS, m.Nothing())
         return visit.page(
             "passkeys.html",
             passkeys=found.passkeys,
@@ -89,19 +90,19 @@ class PasskeyPages:
     async def _add(self, visit: Visit) -> Response:
         fields = await visit.form()
         made = webauthn.added(self._site(visit.request), fields.get("response", ""))
-        asked = passkeys.AddPasskey(
+        asked = s.AddPasskey(
             passkey=hash_of(b64(made.credential)),
             challenge=hash_of(b64(made.challenge)),
             name=fields.get("name", "").strip() or "A passkey",
             public_key=made.public_key,
             counter=made.counter,
         )
-        await visit.call(passkeys.ADD, asked)
+        await visit.call(s.ADD_PASSKEY, asked)
         return redirect(url("passkeys"))
 
     async def _remove(self, visit: Visit) -> Response:
         await visit.form()
-        await visit.call(passkeys.REMOVE, passkeys.RemovePasskey(visit.path["id"]))
+        await visit.call(s.REMOVE_PASSKEY, s.RemovePasskey(visit.path["id"]))
         return redirect(url("passkeys"))
 
     async def _at_localhost(self, visit: Visit) -> Response:

@@ -6,6 +6,7 @@ from typing import Any
 
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.errors import SouvenanceError
+from souvenance.gate import messages as m
 from souvenance.gate import sign_ins
 from souvenance.gate.conversation.peers import LIST_PEERS, ListPeers
 from souvenance.gate.conversation.workspaces import LIST_WORKSPACES, ListWorkspaces
@@ -56,7 +57,7 @@ async def tokens_of(visit: Visit, workspace: str) -> list[TokenAnswer] | None:
 
 async def sign_ins_of(visit: Visit) -> list[Any] | None:
     """The programs that are signed in; None if the signed-in token does not show them."""
-    found = or_none(await visit.ask(sign_ins.LIST, sign_ins.ListSignIns()))
+    found = or_none(await visit.ask(sign_ins.LIST, m.Nothing()))
     return None if found is None else found.sign_ins
 
 

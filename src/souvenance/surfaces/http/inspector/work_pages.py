@@ -12,8 +12,8 @@ from starlette.responses import Response
 
 from souvenance.domain.model_budget import DaySpent, Spent
 from souvenance.errors import ServerBusy, SouvenanceError
-from souvenance.gate import health, jobs
-from souvenance.gate.tail import TAIL, Tail, TailAnswer
+from souvenance.gate import health, inspect_work, inspection
+from souvenance.gate import messages as m
 from souvenance.surfaces.http.inspector.audit_words import in_words
 from souvenance.surfaces.http.inspector.places import nothing, or_none, workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, events, number, redirect, url
@@ -56,10 +56,12 @@ class WorkPages:
     async def work(self, visit: Visit) -> Response:
         workspace = workspace_of(visit)
         found, use, newest, vitals, workspaces = await asyncio.gather(
-            visit.ask(jobs.JOBS, jobs.Jobs(workspace)) if visit.is_whole else nothing(),
-            visit.ask(health.MODEL_USE, health.AskModelUse()) if visit.is_owner else nothing(),
-            visit.ask(TAIL, Tail(), workspace),
-            visit.ask(health.HEALTH, health.AskHealth()) if visit.is_owner else nothing(),
+            visit.ask(inspect_work.JOBS, inspection.Asked(workspace_id=workspace))
+            if visit.is_whole
+            else nothing(),
+            visit.ask(health.MODEL_USE, m.Nothing()) if visit.is_owner else nothing(),
+            visit.ask(inspect_work.TAIL, inspect_work.Tail(), workspace),
+            visit.ask(health.HEALTH, m.Nothing()) if visit.is_owner else nothing(),
             workspaces_of(visit),
         )
         return visit.page(
@@ -67,13 +69,15 @@ class WorkPages:
             workspace=workspace,
             workspaces=workspaces,
             jobs=or_none(found),
-            waiting=_grouped(found.waiting) if isinstance(found, jobs.JobsAnswer) else [],
-            running=_grouped(found.running, tried=-1) if isinstance(found, jobs.JobsAnswer) else [],
+            waiting=_grouped(found.waiting) if isinstance(found, inspect_work.JobsAnswer) else [],
+            running=_grouped(found.running, tried=-1) if isinstance(found, inspect_work.JobsAnswer) else [],
             use=or_none(use),
             days=_days(use.spent) if isinstance(use, health.ModelUse) and use.spent else [],
             cost=_cost(use) if isinstance(use, health.ModelUse) else None,
-            rows=[in_words(row) for row in reversed(newest.rows)] if isinstance(newest, TailAnswer) else None,
-            following=newest.following if isinstance(newest, TailAnswer) else 0,
+            rows=[in_words(row) for row in reversed(newest.rows)]
+            if isinstance(newest, inspect_work.TailAnswer)
+            else None,
+            following=newest.following if isinstance(newest, inspect_work.TailAnswer) else 0,
             vitals=or_none(vitals),
             owner=visit.is_owner,
             kinds=_KINDS,
@@ -83,7 +87,8 @@ class WorkPages:
     async def retry(self, visit: Visit) -> Response:
         fields = await visit.form()
         workspace = fields.get("w") or workspace_of(visit)
-        await visit.call(jobs.RETRY_JOB, jobs.RetryJob(workspace, number(visit.path["seq"], 0)))
+        seq = number(visit.path["seq"], 0)
+        await visit.call(inspect_work.RETRY_JOB, inspect_work.RetryJob(workspace_id=workspace, seq=seq))
         return redirect(url("work", w=workspace))
 
     async def tail(self, visit: Visit) -> Response:
@@ -96,7 +101,9 @@ class WorkPages:
             raise ServerBusy("too many watch the server", retry_after=60)
         return events(self._events(visit, workspace, answer))
 
-    async def _events(self, visit: Visit, workspace: str, answer: TailAnswer) -> AsyncIterator[bytes]:
+    async def _events(
+        self, visit: Visit, workspace: str, answer: inspect_work.TailAnswer
+    ) -> AsyncIterator[bytes]:
         self._tails += 1
         try:
             now = asyncio.get_running_loop().time
@@ -118,21 +125,23 @@ class WorkPages:
     def _news(self, visit: Visit) -> int:
         return visit.gate.idle.asked - self._looks
 
-    async def _look(self, visit: Visit, workspace: str, first: int) -> TailAnswer:
+    async def _look(self, visit: Visit, workspace: str, first: int) -> inspect_work.TailAnswer:
         self._looks += 1
-        answer: TailAnswer = await visit.call(TAIL, Tail(first), workspace)
+        answer: inspect_work.TailAnswer = await visit.call(
+            inspect_work.TAIL, inspect_work.Tail(first), workspace
+        )
         return answer
 
 
 class JobGroup(Struct):
     """Jobs of one kind for one session and peer: the first of them, how many, and the most tries."""
 
-    first: jobs.JobAnswer
+    first: inspect_work.JobAnswer
     count: int = 0
     tries: int = 0
 
 
-def _grouped(found: Iterable[jobs.JobAnswer], tried: int = 0) -> list[JobGroup]:
+def _grouped(found: Iterable[inspect_work.JobAnswer], tried: int = 0) -> list[JobGroup]:
     """`tried` is added to how often each was tried: the try that goes on does not count."""
     groups: dict[tuple[str, str | None, str | None], JobGroup] = {}
     for job in found:
@@ -142,7 +151,7 @@ def _grouped(found: Iterable[jobs.JobAnswer], tried: int = 0) -> list[JobGroup]:
     return list(groups.values())
 
 
-def _event(answer: TailAnswer) -> bytes:
+def _event(answer: inspect_work.TailAnswer) -> bytes:
     rows = [in_words(row) for row in answer.rows]
     return f"id: {answer.following}\ndata: ".encode() + msgspec.json.encode(rows) + b"\n\n"
 

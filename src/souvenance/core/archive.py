@@ -13,19 +13,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from souvenance.core.conversation import directory, webhooks
+from souvenance.core.conversation import directory
 from souvenance.core.request_context import RequestContext, whole_history
 from souvenance.decoders import settled
-from souvenance.domain.archive_records import (
-    LineRecord,
-    MembershipRecord,
-    PeerRecord,
-    Record,
-    ScopeRecord,
-    SessionRecord,
-    WebhookRecord,
-    WorkspaceRecord,
-)
+from souvenance.domain import archive_records as r
 from souvenance.domain.content import decode_metadata
 from souvenance.domain.directory import (
     FORMER,
@@ -44,7 +35,7 @@ from souvenance.domain.line import LineFields, SealedLine, shared_fields
 from souvenance.domain.names import Compartment
 from souvenance.errors import InvalidInput, Tampered
 
-EntryRecord = WorkspaceRecord | PeerRecord | SessionRecord | ScopeRecord | WebhookRecord
+EntryRecord = r.WorkspaceRecord | r.PeerRecord | r.SessionRecord | r.ScopeRecord | r.WebhookRecord
 
 
 def entry_record(ctx: RequestContext, entry: Entry, owner: str | None = None) -> EntryRecord:
@@ -58,30 +49,30 @@ def entry_record(ctx: RequestContext, entry: Entry, owner: str | None = None) ->
     }
     match entry.kind:
         case "workspace":
-            return WorkspaceRecord(**fields)
+            return r.WorkspaceRecord(**fields)
         case "peer" | "former":
-            return PeerRecord(**fields, namespace=entry.namespace, former=entry.kind == FORMER)
+            return r.PeerRecord(**fields, namespace=entry.namespace, former=entry.kind == FORMER)
         case "session":
             memberships = ctx.tx.directory.memberships(entry.workspace, MEMBER, holder=entry.name, held=owner)
-            return SessionRecord(
+            return r.SessionRecord(
                 **fields,
                 namespace=entry.namespace,
                 turns=directory.next_turn(ctx, entry.name) - 1,
                 members=[_member(one) for one in memberships],
             )
         case "scope":
-            return ScopeRecord(**fields, members=[_member(one) for one in directory.picks(ctx, entry.name)])
+            return r.ScopeRecord(**fields, members=[_member(one) for one in directory.picks(ctx, entry.name)])
         case _:
-            return WebhookRecord(**fields)
+            return r.WebhookRecord(**fields)
 
 
-def line_record(line: SealedLine, text: str, cites: Sequence[str]) -> LineRecord:
+def line_record(line: SealedLine, text: str, cites: Sequence[str]) -> r.LineRecord:
     """Raises: Tampered."""
     try:
         metadata = dict(decode_metadata(line.metadata))
     except ValueError:
         raise Tampered(f"line {line.id} has metadata that nobody wrote") from None
-    return LineRecord(
+    return r.LineRecord(
         owner=line.compartment.owner,
         namespace=line.compartment.namespace,
         text=text,
@@ -97,17 +88,7 @@ def line_record(line: SealedLine, text: str, cites: Sequence[str]) -> LineRecord
 
 def kind_of(record: EntryRecord) -> str:
     """As what the directory knows it."""
-    match record:
-        case WorkspaceRecord():
-            return WORKSPACE
-        case PeerRecord():
-            return FORMER if record.former else PEER
-        case SessionRecord():
-            return SESSION
-        case ScopeRecord():
-            return SCOPE
-        case _:
-            return WEBHOOK
+    return FORMER if isinstance(record, r.PeerRecord) and record.former else r.count_name(record)
 
 
 def text(value: Mapping[str, Any]) -> str:
@@ -116,8 +97,8 @@ def text(value: Mapping[str, Any]) -> str:
 
 
 def memberships_of(record: EntryRecord, workspace: str) -> list[Membership]:
-    kind = MEMBER if isinstance(record, SessionRecord) else PICK
-    members = record.members if isinstance(record, SessionRecord | ScopeRecord) else ()
+    kind = MEMBER if isinstance(record, r.SessionRecord) else PICK
+    members = record.members if isinstance(record, r.SessionRecord | r.ScopeRecord) else ()
     return [
         Membership(workspace, kind, record.name, one.name, one.since, one.until, text(one.configuration))
         for one in members
@@ -129,8 +110,8 @@ def same(one: Membership, other: Membership) -> bool:
     return _member(one) == _member(other)
 
 
-def _member(one: Membership) -> MembershipRecord:
-    return MembershipRecord(
+def _member(one: Membership) -> r.MembershipRecord:
+    return r.MembershipRecord(
         name=one.held,
         since=one.since,
         until=one.until,
@@ -152,14 +133,6 @@ _STAGES = (WORKSPACE, PEER, FORMER, SESSION, SCOPE, WEBHOOK, _LINE_STAGE)
 _AT_ONCE = 100
 
 
-class RecordPage(Struct, frozen=True):
-    records: list[Record]
-    cursor: str | None
-    """Where the next page begins; None if this is the last."""
-    waiting: int = 0
-    """On the last page: pieces of reasoning that were still to be done."""
-
-
 class _Cursor(Struct, frozen=True, array_like=True):
     """What came last: uid and name and how many (`seen`), or of lines owner, namespace and id."""
 
@@ -168,19 +141,22 @@ class _Cursor(Struct, frozen=True, array_like=True):
     seen: int = 0
 
 
-def give(ctx: RequestContext, owner: str | None, cursor: str | None, limit: int) -> RecordPage:
-    """A page of the records, in a fixed order. Raises: InvalidInput, Tampered, WrongKey."""
+def give(
+    ctx: RequestContext, owner: str | None, cursor: str | None, limit: int
+) -> tuple[list[r.Record], str | None, int]:
+    """A page of the records in a fixed order, where the next begins, and on the last page how many pieces of
+    reasoning were still to be done. Raises: InvalidInput, Tampered, WrongKey."""
     place = _read_cursor(cursor)
     if cursor is None:
         _check_keys(ctx, owner)
-    records: list[Record] = []
+    records: list[r.Record] = []
     size = 0
     for record, after in _following(ctx, owner, place):
         records.append(record)
-        size += len(record.text) if isinstance(record, LineRecord) else 0
+        size += len(record.text) if isinstance(record, r.LineRecord) else 0
         if len(records) == limit or size >= PAGE_BYTES:
-            return RecordPage(records, msgspec.json.encode(after).decode())
-    return RecordPage(records, None, _waiting(ctx))
+            return records, msgspec.json.encode(after).decode(), 0
+    return records, None, _waiting(ctx)
 
 
 def _read_cursor(cursor: str | None) -> _Cursor:
@@ -206,7 +182,7 @@ def _check_keys(ctx: RequestContext, owner: str | None) -> None:
             raise Tampered(f"namespace {compartment.namespace!r} of {compartment.owner!r} has lost its keys")
 
 
-def _following(ctx: RequestContext, owner: str | None, place: _Cursor) -> Iterator[tuple[Record, _Cursor]]:
+def _following(ctx: RequestContext, owner: str | None, place: _Cursor) -> Iterator[tuple[r.Record, _Cursor]]:
     for stage in _STAGES[_STAGES.index(place.stage) :]:
         here = place if stage == place.stage else _Cursor(stage)
         if stage == _LINE_STAGE:
@@ -262,7 +238,7 @@ def _is_open(ctx: RequestContext, entry: Entry) -> bool:
         case "peer" | "former":
             return directory.knows_peer(ctx, entry)
         case "webhook":
-            return entry in webhooks.endpoints(ctx)
+            return entry in directory.endpoints(ctx)
         case _:
             return True
 
@@ -274,7 +250,7 @@ def _compartments(ctx: RequestContext, owner: str | None) -> list[Compartment]:
     return sorted(compartment for compartment in mine if ctx.scope.opens(compartment.namespace))
 
 
-def _lines(ctx: RequestContext, owner: str | None, place: _Cursor) -> Iterator[tuple[Record, _Cursor]]:
+def _lines(ctx: RequestContext, owner: str | None, place: _Cursor) -> Iterator[tuple[r.Record, _Cursor]]:
     start = place.last[:2]
     for compartment in _compartments(ctx, owner):
         if (compartment.owner, compartment.namespace) < start:
