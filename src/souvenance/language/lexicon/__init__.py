@@ -9,14 +9,18 @@ Lists of `[words]`, with commas between the words:
   card. `asking`: begin questions.
 - `relative` is `own` and `kin` together, `mate` is `spouse` and `partner`; `mine` is `my` unless it is given.
 - `play`: a message with one begins a role play. `unreal`: a message with one tells a joke, a song or a story.
+
+`lists.json` has the words that one module alone looks for, under its name: of no language, or of many.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from functools import cache, cached_property
 from pkgutil import get_data
+from types import SimpleNamespace
 
 from msgspec import Struct
 
@@ -25,6 +29,15 @@ from souvenance.patterns import pattern
 _LANGUAGES = ("en", "de", "fr", "es")
 _WORD = pattern(r"[^\W_](?:[\w-]|\.(?=\w))*|&")
 _PART_OF_FORM = pattern(r"\{\w+\}|[\[\]()~,]")
+
+
+@cache
+def lists() -> SimpleNamespace:
+    """The words that one module alone looks for, by its name."""
+    found: SimpleNamespace = json.loads(
+        get_data(__name__, "lists.json") or b"", object_hook=lambda one: SimpleNamespace(**one)
+    )
+    return found
 
 
 class Lexicon(Struct, dict=True, eq=False):
