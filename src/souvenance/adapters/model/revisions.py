@@ -14,31 +14,11 @@ from souvenance.adapters.model.prompt_files import day, fenced, prompt, quote
 from souvenance.adapters.model.replies import CUT_OFF
 from souvenance.errors import ModelUnusable
 from souvenance.language.characters import visible
+from souvenance.language.facts import LABELS as LABELS_BY_RULE
 from souvenance.language.forms import denies
 from souvenance.ports.model import Kind, KnownFacts, ModelPerson, ModelReading, Revision, Turn
 
-LABELS = (
-    "Name",
-    "Pronouns",
-    "Birthday",
-    "Home",
-    "Time zone",
-    "Contact",
-    "Work",
-    "Studies",
-    "Languages",
-    "Partner",
-    "Family",
-    "Pets",
-    "Health",
-    "Medication",
-    "Allergy",
-    "Diet",
-    "Likes",
-    "Dislikes",
-    "Plans",
-    "Instructions",
-)
+LABELS = (*LABELS_BY_RULE, "Studies", "Medication", "Likes", "Dislikes", "Plans")
 """What a line of a card may be about."""
 
 MOST_CHANGES = 60
