@@ -11,7 +11,7 @@ from souvenance.adapters.model.calls import Asking
 from souvenance.adapters.model.endpoint import Prompt
 from souvenance.adapters.model.grounding import SHARE, Embed, Ground, GroundingSource
 from souvenance.adapters.model.prompt_files import day, fenced, prompt, quote
-from souvenance.adapters.model.replies import CUT_OFF
+from souvenance.adapters.model.replies import CUT_OFF, parsed
 from souvenance.errors import ModelUnusable
 from souvenance.language.characters import visible
 from souvenance.language.facts import LABELS as LABELS_BY_RULE
@@ -237,7 +237,7 @@ def _revised(
         schema=_schema(shown),
     )
     try:
-        reply = asking.ask_for(asked, Reply)
+        reply = asking.ask_for(asked, lambda reply: parsed(reply, Reply))
     except ModelUnusable as error:
         if error.detail != CUT_OFF or len(stretch) < 2:
             raise
