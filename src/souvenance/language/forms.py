@@ -11,6 +11,7 @@ from itertools import takewhile
 
 from souvenance.language import terms
 from souvenance.language.lexicon import any_holds, lists
+from souvenance.language.terms.languages import ENGLISH, common
 from souvenance.language.times.lexicon import lexicon, numbered
 from souvenance.patterns import pattern
 
@@ -131,7 +132,6 @@ _DIGITS = pattern(r"\d+")
 _LETTERS = pattern(r"[^\W\d_]+")
 _THOUSANDS = pattern(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 
-_READ = ("english", "german", "french", "spanish")
 _FIRST_COUNTED, _SURE_LETTERS = 2, 5
 
 
@@ -140,14 +140,18 @@ def _numerals() -> dict[str, int]:
     """What each word for a number means: the small ones as times have them ("three days ago"), and tens."""
     listed = lists().forms  # From one to ten in languages whose times are not read, and English tens.
     others = numbered(listed.numerals, 1)
-    small = {word: value for one in _READ for word, value in numbered(lexicon(one).numbers, 1).items()}
+    small = {
+        word: value
+        for one in (ENGLISH, *common())
+        for word, value in numbered(lexicon(one).numbers, 1).items()
+    }
     return others | small | {word: 10 * tens for tens, word in enumerate(listed.tens.split(), 2)}
 
 
 @cache
 def _counts() -> dict[str, int]:
     """Those that mean a number in whatever language they stand: the English ones, and long ones."""
-    english = numbered(lexicon("english").numbers, 1)
+    english = numbered(lexicon(ENGLISH).numbers, 1)
     return {
         word: value
         for word, value in _numerals().items()

@@ -1,5 +1,7 @@
 """The lexicon: for each language one file of words, and of the forms in which people state facts that it
-alone has. `shared.toml` has the forms of all languages, and those that family, partners and pets share.
+alone has. `shared.toml` has the forms of all languages, those that family, partners and pets share, and the
+shapes of what stands in a form: regular expressions, in which `{kin}` is a word of that list, or a shape
+above.
 
 Lists of `[words]`, with commas between the words:
 
@@ -44,6 +46,7 @@ class Lexicon(Struct, dict=True, eq=False):
     words: dict[str, tuple[str, ...]]
     facts: dict[str, list[str]]
     """The forms of each label of a card."""
+    shapes: dict[str, str]
 
     @cached_property
     def known(self) -> frozenset[str]:
@@ -96,7 +99,7 @@ def _read(language: str) -> Lexicon:
     words = {name: tuple(said.split(", ")) for name, said in told["words"].items()}
     words |= {"relative": words["own"] + words["kin"], "mate": words["spouse"] + words["partner"]}
     words.setdefault("mine", words["my"])
-    return Lexicon(words, facts)
+    return Lexicon(words, facts, shared["shapes"])
 
 
 def lexicon_of(sentence: str) -> Lexicon | None:
