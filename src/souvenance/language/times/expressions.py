@@ -67,13 +67,12 @@ class Time(Struct, frozen=True):
     certainty: float
 
 
-class FramedTime:
+class FramedTime(Struct):
     """A time and the stretch of the text that speaks of it."""
 
-    def __init__(self, begin: int, end: int, time: Time) -> None:
-        self.begin = begin
-        self.end = end
-        self.time = time
+    begin: int
+    end: int
+    time: Time
 
 
 def days(first: int, past: int, grain: Grain, certainty: float) -> Time:

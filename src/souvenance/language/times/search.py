@@ -139,7 +139,7 @@ def spans(text: str, at: int, offset: int = 0, met: SmallWords | None = None) ->
             if reader(language).cues.isdisjoint(cues):
                 continue
             said = TimeExpression(text, low, at + offset, lexicon(language))
-            if hits := [FramedTime(*found) for found in reader(language).read(said, cues)]:
+            if hits := list(reader(language).read(said, cues)):
                 return [_span(hit, text, offset) for hit in frame(language).framed(hits, said)]
     except (ValueError, OverflowError):
         pass
