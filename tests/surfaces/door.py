@@ -183,7 +183,7 @@ LOADED = (
     *(f"souvenance.surfaces.cli.{module.name}" for module in pkgutil.iter_modules(cli.__path__)),
     "souvenance.agents.rename_peer",
     "souvenance.installation",
-    "souvenance.language.times.expressions",
+    "souvenance.language.times.almanac",
     "souvenance.language.times.search",
     "souvenance.surfaces.http.client",
     "souvenance.surfaces.http.server",

@@ -194,8 +194,8 @@ def _is_banner(line: str) -> bool:
 def _is_source(line: str) -> bool:
     if ":" not in line and "：" not in line:
         return False
-    told = line[: 2 * _LONGEST_LABEL].strip(_MARKS + "()[]").lower()
-    return SOURCE.fullmatch(told) is not None and not OWN.search(told)
+    plain = line[: 2 * _LONGEST_LABEL].strip(_MARKS + "()[]").lower()
+    return SOURCE.fullmatch(plain) is not None and not OWN.search(plain)
 
 
 def _without_elements(text: str) -> str:

@@ -175,9 +175,9 @@ class LabelledStatements:
             if (cited is None or one.id in cited) and (outdated or one.outdated_by is None)
         ]
         card = [GroundingSource(one.text, asked_at) for one in self.card.values()]
-        return [*card, *(GroundingSource(self._told(one), one.said_at) for one in known)]
+        return [*card, *(GroundingSource(self._quoted(one), one.said_at) for one in known)]
 
-    def _told(self, one: SourceStatement) -> str:
+    def _quoted(self, one: SourceStatement) -> str:
         return f"{one.peer or ''} {one.text[:_LONGEST_STATEMENT]}"
 
     def unmarked(self, text: str) -> tuple[str, ...]:

@@ -90,13 +90,13 @@ def lexicons() -> tuple[Lexicon, ...]:
 def _read(language: str) -> Lexicon:
     import tomllib
 
-    told, shared = (
+    own, shared = (
         tomllib.loads((get_data(__name__, f"{name}.toml") or b"").decode()) for name in (language, "shared")
     )
-    facts = {label: forms + told["facts"].get(label, []) for label, forms in shared["facts"].items()}
+    facts = {label: forms + own["facts"].get(label, []) for label, forms in shared["facts"].items()}
     for label, name in shared["things"].items():
         facts[label] += [form.replace("{it}", f"{{{name}}}") for form in shared["forms"]]
-    words = {name: tuple(said.split(", ")) for name, said in told["words"].items()}
+    words = {name: tuple(said.split(", ")) for name, said in own["words"].items()}
     words |= {"relative": words["own"] + words["kin"], "mate": words["spouse"] + words["partner"]}
     words.setdefault("mine", words["my"])
     return Lexicon(words, facts, shared["shapes"])

@@ -12,7 +12,7 @@ import msgspec
 from souvenance.decoders import settled
 from souvenance.language.characters import Runs, SmallWords
 from souvenance.language.times import almanac
-from souvenance.language.times.expressions import HOUR, WORDS, FramedTime, Time, TimeExpression, days
+from souvenance.language.times.almanac import HOUR, WORDS, FramedTime, Time, TimeExpression, days
 from souvenance.language.times.lexicon import TimeLexicon, either, lexicon, numbered, phrases
 from souvenance.patterns import pattern
 from souvenance.pauses import pause

@@ -8,7 +8,7 @@ from functools import cache
 from souvenance.language.characters import SmallWords
 from souvenance.language.terms.languages import likely
 from souvenance.language.times import EARLIEST, LATEST, TimeSpan
-from souvenance.language.times.expressions import DAY, FramedTime, Time, TimeExpression, day_of, days, lowered
+from souvenance.language.times.almanac import DAY, FramedTime, Time, TimeExpression, day_of, days, lowered
 from souvenance.language.times.lexicon import TimeLexicon, either, lexicon, phrases
 from souvenance.language.times.reader import UNSPACED, cues_in, eastern_times, reader
 from souvenance.patterns import pattern
