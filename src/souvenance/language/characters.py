@@ -100,7 +100,9 @@ _EMOJI_OF_WORDS = frozenset("‼⁉〰〽ℹ")
 _KEYCAP = "\u20e3"
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 
-_LOOKALIKES = {like: plain for plain, likes in vars(lists().characters).items() for like in likes}
+_LOOKALIKES: dict[str, str] = {
+    like: plain for plain, likes in vars(lists().characters).items() for like in likes
+}
 """Characters that look like plain ones; a capital counts for itself where it looks like another letter."""
 _IN_SIGNS = (0x1F150, 0x1F170, 0x1F1E6)
 """Where the alphabet stands in circles, in squares and as halves of flags."""

@@ -12,8 +12,8 @@ from functools import cache, lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.language import terms, times
 from souvenance.language import terms as words
+from souvenance.language import times
 from souvenance.language.lexicon import lists
 from souvenance.language.times import TimeSpan
 from souvenance.patterns import pattern
@@ -130,7 +130,7 @@ def looks_back(question: Question) -> bool:
 
 def of_times(question: Question) -> frozenset[str]:
     """The terms of its times."""
-    return _of_times(question.spans)
+    return frozenset(term for span in question.spans for term in words.asked(span.phrase))
 
 
 def _beside_times(question: Question) -> frozenset[str]:
@@ -139,10 +139,6 @@ def _beside_times(question: Question) -> frozenset[str]:
     for span in question.spans:
         text = text.replace(span.phrase, " ")
     return frozenset(words.asked(text))
-
-
-def _of_times(spans: Iterable[TimeSpan]) -> frozenset[str]:
-    return frozenset(term for span in spans for term in words.asked(span.phrase))
 
 
 def plain(text: str) -> list[str]:
@@ -215,7 +211,7 @@ def is_courtesy(text: str) -> bool:
     plain = text.strip().strip("!?.,;:。！？、~ ")
     if len(plain) <= _SHORT and plain.startswith(_UNSPACED):
         return True
-    said = terms.words(text)
+    said = words.words(text)
     return len(said) <= _MOST_WORDS and all(word in _COURTEOUS or not _is_spelt(word) for word in said)
 
 
