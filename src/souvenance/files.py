@@ -127,6 +127,15 @@ def translation(what: str, error: OSError) -> StorageUnavailable:
     return StorageReadOnly(detail, hint="Make it writable for this user.")
 
 
+@contextmanager
+def translated(what: str) -> Iterator[None]:
+    """Errors of the system as ours: what it is that can't be done. Raises: StorageUnavailable."""
+    try:
+        yield
+    except OSError as error:
+        raise translation(what, error) from error
+
+
 def sync_folder(folder: Path) -> None:
     """Have the names in the folder on the disk. Windows does that by itself, and opens no folder."""
     if not _HAS_MODES:

@@ -185,7 +185,7 @@ def souvenance(*arguments: str, exit_code: int | None = 0, **more: Any) -> Finis
 LOADED = (
     *(f"souvenance.surfaces.cli.{module.name}" for module in pkgutil.iter_modules(cli.__path__)),
     "souvenance.installation",
-    "souvenance.language.times.expressions",
+    "souvenance.language.times.almanac",
     "souvenance.language.times.search",
     "souvenance.surfaces.http.client",
     "souvenance.surfaces.http.server",

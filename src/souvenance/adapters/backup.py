@@ -14,7 +14,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import zip_longest
@@ -35,7 +35,7 @@ from souvenance.adapters.sql.store import in_database, in_file
 from souvenance.domain.archive_records import BACKUP, FORMAT, Manifest
 from souvenance.domain.embedding import AUTO, SEALED
 from souvenance.errors import ArchiveDamaged, Conflict, IntegrityError, InvalidInput, StorageBusy, Unsupported
-from souvenance.files import new_file, sync_folder, translation
+from souvenance.files import new_file, sync_folder, translated
 from souvenance.patterns import pattern
 from souvenance.version import __version__
 
@@ -119,12 +119,8 @@ def _files(home: Path) -> dict[str, bytes]:
     found = {}
     settings = sorted(path.name for path in home.glob("*.toml") if _SETTINGS.match(path.name))
     for name in (*FILES, *settings):
-        try:
+        with translated(f"{home / name} can't be read"), suppress(FileNotFoundError):
             found[name] = (home / name).read_bytes()
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            raise translation(f"{home / name} can't be read", error) from error
     return found
 
 
@@ -144,10 +140,8 @@ def restore(source: Path, home: Path, *, identity: Path | None = None) -> KeptSt
         files = _unpacked(archive, fresh)
         _check(fresh, whole=bool(archive.manifest.about.get("keys")))
         write_binding(fresh, Binding(ready=True))
-        try:
+        with translated(f"{home} can't be made"):
             _settle(fresh, home)
-        except OSError as error:
-            raise translation(f"{home} can't be made", error) from error
     counts = archive.manifest.counts
     return KeptStore(sum(counts.values()), counts.get("lines", 0), files, source.stat().st_size)
 
@@ -171,11 +165,8 @@ def _unpacked(archive: ArchiveReader, folder: Path) -> tuple[str, ...]:
         if name not in (DATABASE, *FILES) and not _SETTINGS.match(name):
             raise ArchiveDamaged(f"a backup holds no {name!r}")
         path = folder / (_DATABASE_FILE if name == DATABASE else name)
-        try:
-            with new_file(path) as file:
-                file.writelines(content)
-        except OSError as error:
-            raise translation(f"{path.name} can't be written", error) from error
+        with translated(f"{path.name} can't be written"), new_file(path) as file:
+            file.writelines(content)
         files.append(name)
     return tuple(name for name in files if name != DATABASE)
 
@@ -264,20 +255,15 @@ def _copy_files(here: Path, there: Path) -> None:
                     f"{path} is there already and is not that of the source", hint="Name an empty folder."
                 )
             continue
-        try:
-            with new_file(path) as file:
-                file.write(content)
-        except OSError as error:
-            raise translation(f"{path} can't be written", error) from error
+        with translated(f"{path} can't be written"), new_file(path) as file:
+            file.write(content)
 
 
 @contextmanager
 def _workroom(beside: Path) -> Iterator[Path]:
     """A folder of our own on the same disk, gone afterwards."""
-    try:
+    with translated(f"{beside} can't be written"):
         folder = Path(tempfile.mkdtemp(prefix=".souvenance-", dir=beside))
-    except OSError as error:
-        raise translation(f"{beside} can't be written", error) from error
     try:
         yield folder
     finally:

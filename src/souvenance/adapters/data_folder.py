@@ -21,7 +21,7 @@ from souvenance.adapters.private_files import check_folder, exists, secret_of, w
 from souvenance.config import Settings, without_secrets
 from souvenance.decoders import settled
 from souvenance.errors import Misconfigured, NotSetUp, StorageFull, StoreMismatch
-from souvenance.files import NO_LINK, locked, sync_folder, translation
+from souvenance.files import NO_LINK, locked, sync_folder, translated
 from souvenance.ports.store import LateRow
 
 if TYPE_CHECKING:
@@ -211,11 +211,9 @@ class LateFile:
     @contextmanager
     def _held(self) -> Iterator[None]:
         """Nobody else has the file meanwhile."""
-        try:
-            with self._lock, locked(self._path.parent, _PATIENCE_SECONDS):
-                yield
-        except OSError as error:
-            raise translation(f"{self._path} can't be written", error) from error
+        cant = translated(f"{self._path} can't be written")
+        with cant, self._lock, locked(self._path.parent, _PATIENCE_SECONDS):
+            yield
 
     def _opened(self) -> FileIO:
         return FileIO(self._path, "a+", opener=lambda path, flags: os.open(path, flags | NO_LINK, 0o600))

@@ -6,7 +6,7 @@ import errno
 import os
 import random
 import secrets
-import stat
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from souvenance.adapters.private_files import written
 from souvenance.errors import Misconfigured, StorageFull, StorageReadOnly, StorageUnavailable
 from souvenance.extras import install
-from souvenance.files import sync_folder
+from souvenance.files import locked, sync_folder
 from souvenance.patterns import pattern
 from souvenance.ports.object_store import MOST_LISTED, Objects, checked
 
@@ -43,25 +43,28 @@ _HINT = "Check the folder of SOUVENANCE_OBJECTS and its disk; nothing acknowledg
 
 
 class FolderObjects:
+    """A folder that is emptied is removed with its last object: its name is that of what was deleted. So who
+    adds and who deletes wait for each other."""
+
     def __init__(self, root: Path) -> None:
         """Raises: StorageUnavailable if the folder can't be made."""
         self._root = root
+        self._unfinished = root / _UNFINISHED
+        self._lock = threading.Lock()
         with _translated():
-            (root / _UNFINISHED).mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._unfinished.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def put_if_absent(self, key: str, data: bytes) -> bool:
-        path = self._root / checked(key)
-        with _translated(), written(self._fresh(), data) as fresh:
+        with self._written(data) as fresh, self._folder_of(key) as path:
             try:
-                _in_folder(path, lambda: os.link(fresh, path))
+                os.link(fresh, path)
             except FileExistsError:
                 return False
             return True
 
     def replace(self, key: str, data: bytes) -> None:
-        path = self._root / checked(key)
-        with _translated(), written(self._fresh(), data) as fresh:
-            _in_folder(path, lambda: os.replace(fresh, path))
+        with self._written(data) as fresh, self._folder_of(key) as path:
+            os.replace(fresh, path)
 
     def get(self, key: str) -> bytes | None:
         with _translated():
@@ -76,16 +79,15 @@ class FolderObjects:
             return list(islice(_walk(folder, prefix, after), MOST_LISTED))
 
     def delete(self, keys: Sequence[str]) -> None:
-        with _translated():
-            for key in keys:
-                path = self._root / checked(key)
+        paths = [self._root / checked(key) for key in keys]
+        with _translated(), self._alone():
+            for path in paths:
                 with suppress(FileNotFoundError, NotADirectoryError):
                     path.unlink()
                     sync_folder(path.parent)
                 self._prune(path.parent)
 
     def _prune(self, folder: Path) -> None:
-        """Remove folders that are empty now: their names are those of what was deleted."""
         while folder != self._root:
             try:
                 folder.rmdir()
@@ -93,45 +95,26 @@ class FolderObjects:
                 return
             folder = folder.parent
 
-    def _fresh(self) -> Path:
-        """Where a file lies that has no name of its own yet."""
-        return self._root / _UNFINISHED / secrets.token_hex(16)
+    @contextmanager
+    def _written(self, data: bytes) -> Iterator[Path]:
+        """The data in a file that has no name of its own yet."""
+        with _translated(), written(self._unfinished / secrets.token_hex(16), data) as fresh:
+            yield fresh
 
-
-def _in_folder(path: Path, name: Callable[[], None]) -> None:
-    """Give a file its name in a folder that another process may be removing, being empty."""
-    while True:
-        if not _made(path.parent):
-            continue
-        try:
-            name()
-        except FileNotFoundError:
-            continue
-        with suppress(FileNotFoundError):
+    @contextmanager
+    def _folder_of(self, key: str) -> Iterator[Path]:
+        """Where the object is to lie. Its folder is there, and its name is on the disk at the end."""
+        path = self._root / checked(key)
+        with self._alone():
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            yield path
             sync_folder(path.parent)
-        return
 
-
-def _made(folder: Path) -> bool:
-    """Whether the folder was there, or was made, before somebody removed it."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except FileNotFoundError:
-        return False
-    except FileExistsError:
-        return _seen_again(folder)
-    return True
-
-
-def _seen_again(folder: Path) -> bool:
-    """Whether what stood in the way is a folder after all, asked once: two looks may see two things."""
-    try:
-        mode = folder.stat().st_mode
-    except FileNotFoundError:
-        return False
-    if not stat.S_ISDIR(mode):
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
-    return True
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other thread or process adds or deletes meanwhile."""
+        with self._lock, locked(self._unfinished):
+            yield
 
 
 def _walk(folder: Path, prefix: str, after: str) -> Iterator[str]:

@@ -21,6 +21,7 @@ from souvenance.files import (
     others_may,
     replace_file,
     sync_folder,
+    translated,
     translation,
 )
 
@@ -29,10 +30,8 @@ _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 
 def make_private_folder(path: Path) -> None:
     """Raises: StorageReadOnly."""
-    try:
+    with translated(f"the data folder {path} can't be made"):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise translation(f"the data folder {path} can't be made", error) from error
 
 
 def check_folder(path: Path) -> None:
@@ -40,11 +39,9 @@ def check_folder(path: Path) -> None:
 
     Raises: Misconfigured; StorageUnavailable if it can't be looked at.
     """
-    try:
+    with translated(f"{path} can't be looked at"):
         found = path.stat()
         above = {one: one.stat() for one in path.resolve().parents}
-    except OSError as error:
-        raise translation(f"{path} can't be looked at", error) from error
     if not is_mine(found):
         raise Misconfigured(
             f"the data folder {path} belongs to another user", hint="Run this as that user, or use --home."
@@ -61,10 +58,8 @@ def check_folder(path: Path) -> None:
 
 def exists(path: Path) -> bool:
     """Raises: StorageUnavailable if the folder does not let us look."""
-    try:
+    with translated(f"{path} can't be looked at"):
         return path.exists()
-    except OSError as error:
-        raise translation(f"{path} can't be looked at", error) from error
 
 
 def read_private(path: Path) -> str:

@@ -52,22 +52,22 @@ def served_at(home: Path) -> str | None:
                 with locked(home, 0, LOCK_FILE):
                     return None
             except StorageBusy:
-                return _told(home)
+                return _announced(home)
     except (OSError, StorageUnavailable):
         return None
 
 
-def _told(home: Path) -> str | None:
+def _announced(home: Path) -> str | None:
     """What the file says that others could not have written. Raises: OSError."""
     with open_regular(home / URL_FILE, NO_LINK) as file:
         status = os.fstat(file.fileno())
-        told = _URL.fullmatch(file.read(_MOST_BYTES).decode("ascii", "replace"))
+        url = _URL.fullmatch(file.read(_MOST_BYTES).decode("ascii", "replace"))
     believed = is_mine(status) and not others_may(status, stat.S_IWGRP | stat.S_IWOTH)
-    return told[1] if told and believed else None
+    return url[1] if url and believed else None
 
 
 def _withdraw(home: Path, url: str) -> None:
     """Take the announcement away, unless it is another server's by now."""
     with suppress(OSError, StorageUnavailable), locked(home):
-        if _told(home) == url:
+        if _announced(home) == url:
             (home / URL_FILE).unlink()

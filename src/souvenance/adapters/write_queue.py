@@ -35,7 +35,7 @@ from souvenance.decoders import settled
 from souvenance.domain import ulid
 from souvenance.domain.encoding import frame
 from souvenance.errors import Misconfigured, SouvenanceError, StorageBusy, StorageUnavailable, Tampered
-from souvenance.files import locked, sync_folder, translation
+from souvenance.files import locked, sync_folder, translated
 from souvenance.patterns import pattern
 from souvenance.ports.clock import Clock
 from souvenance.ports.write_queue import (
@@ -135,12 +135,11 @@ class SealedWriteQueue:
 
     def _change(self, entry: _WriteFile, changed: _WriteFile) -> bool:
         """Rename a write; whether it was still there. Raises: StorageUnavailable."""
-        try:
-            os.rename(self._folder / entry.name, self._folder / changed.name)
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            raise translation(f"{self._folder / entry.name} can't be renamed", error) from error
+        with translated(f"{self._folder / entry.name} can't be renamed"):
+            try:
+                os.rename(self._folder / entry.name, self._folder / changed.name)
+            except FileNotFoundError:
+                return False
         return True
 
     def _deliver(self, handler: Callable[[QueuedWrite], None]) -> bool:
@@ -186,18 +185,14 @@ class SealedWriteQueue:
         seal = self._seal()
         if seal is None:
             raise StorageUnavailable(f"the key of {self._folder} is gone")
-        try:
+        with translated(f"{path} can't be read"):
             sealed = path.read_bytes()
-        except OSError as error:
-            raise translation(f"{path} can't be read", error) from error
         lane, body = json.loads(seal.opened(entry.id, entry.lane, sealed))
         return QueuedWrite(entry.id, lane, ulid.milliseconds(entry.id), body, entry.attempts)
 
     def _remove(self, entry: _WriteFile) -> None:
-        try:
+        with translated(f"{self._folder / entry.name} can't be removed"):
             (self._folder / entry.name).unlink(missing_ok=True)
-        except OSError as error:
-            raise translation(f"{self._folder / entry.name} can't be removed", error) from error
 
     def _seal(self) -> _Seal | None:
         """What seals with the key of the folder; None if it has none. Raises: StorageUnavailable."""

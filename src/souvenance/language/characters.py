@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
+from souvenance.language.lexicon import lists
 from souvenance.patterns import pattern
 
 _SPACE_BYTE = ord(" ")
@@ -99,44 +100,8 @@ _EMOJI_OF_WORDS = frozenset("‼⁉〰〽ℹ")
 _KEYCAP = "\u20e3"
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 
-_LOOKALIKES = {
-    like: plain
-    for plain, likes in {
-        "<": "‹〈⟨《«˂❮❬≪",
-        ">": "›〉⟩》»˃❯❭≫",
-        "/": "⁄∕⧸╱",
-        "-": "‐‑‒–—―−⁃_",
-        "|": "│∣ǀ¦",
-        ":": "꞉∶ː׃",
-        "'": "’‘ʼ＇",
-        "a": "аαɑᴀᎪꓮⲁ",
-        "b": "ьʙΒВвᏴꓐ",
-        "c": "сϲᴄⲥᏟꓚ",
-        "d": "ԁᴅᎠꓓ",
-        "e": "еεєᴇᎬꓰⲉ",
-        "f": "ꜰϝꓝ",
-        "g": "ɡɢցᏀꓖ",
-        "h": "һʜհΗНнᎻꓧ",
-        "i": "іιıɩɪᎥꓲⲓ",
-        "j": "јϳյᴊᎫꓙ",
-        "k": "кκᴋᏦꓗ",
-        "l": "ӏʟլᏞꓡ",
-        "m": "мΜᴍᎷꓟ",
-        "n": "пηոռɴΝꓠ",
-        "o": "оοօᴏꓳⲟ",
-        "p": "рρᴘᏢꓑⲣ",
-        "q": "ԛզ",
-        "r": "гʀᎡꓣ",
-        "s": "ѕꜱᏚꓢ",
-        "t": "тτᴛᎢꓔ",
-        "u": "υսᴜʋꓴ",
-        "v": "ѵνᴠᏙꓦ",
-        "w": "ԝωᴡᎳꓪ",
-        "x": "хχꓫⲭ",
-        "y": "уγүʏΥꓬ",
-        "z": "ζᴢᏃꓜ",
-    }.items()
-    for like in likes
+_LOOKALIKES: dict[str, str] = {
+    like: plain for plain, likes in vars(lists().characters).items() for like in likes
 }
 """Characters that look like plain ones; a capital counts for itself where it looks like another letter."""
 _IN_SIGNS = (0x1F150, 0x1F170, 0x1F1E6)

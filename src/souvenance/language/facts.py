@@ -1,9 +1,12 @@
 """The lines of a card that a plain statement gives: 'Label: value', the value in the person's own words.
 
 A form of the lexicon is the words of such a statement. In it `{kin}` stands for a word of that list or for
-one of the shapes below; a language that has neither does without the form. `[…]` is the value, or else the
-last `{…}` is. A form begins where a clause does, and ends where one may; with `~` it does so anywhere. What
-stands in `(…)` may be left out at the beginning of a sentence, as people type.
+one of the lexicon's shapes; a language that has neither does without the form. `[…]` is the value, or else
+the last `{…}` is. A form begins where a clause does, and ends where one may; with `~` it does so anywhere.
+What stands in `(…)` may be left out at the beginning of a sentence, as people type.
+
+A shape is made of a word (`W`) or a word with a capital (`U`), of names (`N`), places (`P`), items of a list
+(`I`) and languages (`T`); `n` forbids a word that no value begins with.
 """
 
 from __future__ import annotations
@@ -25,11 +28,9 @@ _LONGEST_VALUE = 160
 _GAP, _START, _BEGINNING, _END = " ", "(", "^", ")"
 """What stands between the words of a form, before them, before them in a sentence, and behind them."""
 _PART = pattern(r"\{(\w+)\}|([\[\]])|(,)|(\s+)|([^\s{}\[\],]+)")
-_UP = r"(?![a-zß-öø-ÿ])[^\W\d_](?:[\w-]|'(?!s\b))*"
-_NAME = rf"{_UP}(?: {_UP}){{0,2}}"
-_OF = r"(?:(?:de|del|la|le|do|da|di|am|an|der|den|of|upon|on|sur|the) )?"
-_PLACE = rf"{_UP}(?:\.?[ -]{_OF}{_UP}){{0,3}}(?:, {_UP}(?: {_UP})?)?"
-_WORD = r"[^\W_](?:[\w'&+/-]|\.(?=\w))*"
+_LIST = pattern(r"\{([A-Za-z]\w*)\}")
+_NO_VALUES = ("joins", "vague", "first", "opening", "am", "have")
+"""No value begins with a word of these lists."""
 
 
 class _Form(Struct, frozen=True):
@@ -80,7 +81,7 @@ def words_for(label: str) -> str:
 
 
 def _lists_in(forms: Iterable[str]) -> set[str]:
-    return set(re.findall(r"\{(\w+)\}", " ".join(forms)))
+    return set(_LIST.findall(" ".join(forms)))
 
 
 def _words_in(form: str) -> frozenset[str]:
@@ -145,43 +146,8 @@ def _read(form: str, shapes: Mapping[str, str]) -> str:
 @cache
 def _shapes(lexicon: Lexicon) -> dict[str, str]:
     """The regular expression of each part of a form."""
-    lists = {name: rf"(?i:(?:{alternatives(words)})(?!\w))" for name, words in lexicon.words.items()}
-    new = "".join(f"(?!{lists[name]})" for name in ("joins", "vague", "first", "opening", "am", "have"))
-    item = rf"{new}{_WORD}(?: {new}{_WORD}){{0,2}}"
-    tongue = rf"(?:[^\W\d_]+ ){{0,3}}?{lists['tongue']}"
-    return {
-        **lists,
-        "Name": new + _NAME,
-        "name": rf"{new}(?:{_NAME}|{_WORD})",
-        "Names": rf"{new}{_NAME}(?:(?:, | {lists['and']} ){new}{_NAME})*",
-        "Place": new + _PLACE,
-        "place": rf"{new}(?:{_PLACE}|(?!{lists['count']}){_WORD}(?: {new}{_WORD})?)",
-        "word": new + _WORD,
-        "words": rf"{new}{_WORD}(?: {_WORD}){{0,7}}?",
-        "role": rf"{new}{_WORD}(?: {_WORD}){{0,5}}?(?: at {_WORD}(?: {_WORD}){{0,3}}?)?",
-        "list": rf"{item}(?:(?:, (?:{lists['and']} )?| {lists['and']} | (?:or|oder|ou|o) ){item}){{0,5}}",
-        "job": rf"(?:{new}[^\W\d_][\w-]* ){{0,2}}{lists['trade']}(?: at {_WORD}(?: {_WORD}){{0,3}}?)?",
-        "sick": rf"(?:{new}{_WORD} ){{0,2}}{lists['illness']}",
-        "dieter": rf"(?:{new}{_WORD} ){{0,2}}{lists['diet']}",
-        "tongues": rf"{tongue}(?:(?:,| {lists['and']})+ {tongue})*",
-        "is": rf"\s*{lists['is']}\s+(?:{lists['adverbs']}\s+)?(?:{lists['the']}\s+|l')?",
-        "by": rf"(?:,|\s+{lists['called']})?\s+",
-        "named": rf"\s*{lists['named']}\s+",
-        "allergic": rf"(?:{lists['count']} )?{lists['allergic']}\s+",
-        "reaction": rf"(?:{lists['count']} )?(?:{new}{_WORD} ){{0,2}}\w*{lists['allergy']}",
-        "few": rf"{_WORD}(?: {_WORD}){{0,3}}?",
-        "dose": rf"(?:{_WORD} )?\d+ ?(?:mg|mcg|µg|ml)(?: (?:of )?{_WORD})?",
-        "number": r"\d{1,2}",
-        "aged": r"\d{1,2}[ -]?(?i:(?:year|month)[ -]old|yo|y/o)",
-        "pronouns": r"[^\W\d_]+(?:/[^\W\d_]+)+",
-        "they": rf"{lists['they']}(?:/[^\W\d_]+)+",
-        "date": rf"(?:\d{{1,2}}\. {_WORD}(?: \d{{4}})?|{new}\w[\w./-]*(?:,? \w[\w./-]*){{0,4}}?)",
-        "zone": rf"(?:(?i:UTC|GMT)(?: ?[+−-]\d{{1,2}}(?::\d\d)?)?|(?i:[CEMP][SD]T|[CE]ES?T)"
-        rf"|[A-Z]{{1,3}}[SD]?[TZ]|[A-Z]\w+/\w+|(?:{_UP} ){{1,2}}[Tt]ime(?: zone)?)",
-        "reach": r"(?:[^\s@]+@[^\s@]+\.\w+|\+?\d[\d ()/-]{5,20}\d)",
-        "rest": rf"(?!{lists['first']})\S+(?: \S+){{0,24}}",
-        _GAP: rf"(?:\s+{lists['adverbs']})?\s+",
-        _START: rf"(?:^|[,;(–—]\s*|(?<!\w){lists['leads']}\s+)(?:{lists['adverbs']},?\s+)?",
-        _BEGINNING: rf"^(?:{lists['leads']},?\s+)?(?:{lists['adverbs']}\s+)?",
-        _END: rf"(?=\s*(?:[^\w\s'-]|$)|\s+(?:{lists['joins']}|{lists['leads']}|-\s))",
-    }
+    shapes = {name: rf"(?i:(?:{alternatives(words)})(?!\w))" for name, words in lexicon.words.items()}
+    shapes["n"] = "".join(f"(?!{shapes[name]})" for name in _NO_VALUES)
+    for name, shape in lexicon.shapes.items():
+        shapes[name] = _LIST.sub(lambda part: shapes[part[1]], shape)
+    return shapes

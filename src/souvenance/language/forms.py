@@ -10,7 +10,8 @@ from functools import cache
 from itertools import takewhile
 
 from souvenance.language import terms
-from souvenance.language.lexicon import any_holds
+from souvenance.language.lexicon import any_holds, lists
+from souvenance.language.terms.languages import ENGLISH, common
 from souvenance.language.times.lexicon import lexicon, numbered
 from souvenance.patterns import pattern
 
@@ -131,36 +132,26 @@ _DIGITS = pattern(r"\d+")
 _LETTERS = pattern(r"[^\W\d_]+")
 _THOUSANDS = pattern(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred"
-_OTHER_LANGUAGES = (
-    "uno um uma een один одна jeden jedna bir",
-    "due dois duas twee två два две dwa dwie iki",
-    "tre três drie три trzy üç",
-    "quattro quatro fyra fire четыре cztery dört",
-    "cinque vijf fem пять pięć beş",
-    "sei zes sex seks шесть sześć altı",
-    "sette sete zeven sju syv семь siedem yedi",
-    "otto oito åtta otte восемь osiem sekiz",
-    "nove negen nio девять dziewięć dokuz",
-    "dieci dez tien tio десять dziesięć",
-)
-"""From one to ten in languages whose times are not read."""
-_READ = ("english", "german", "french", "spanish")
 _FIRST_COUNTED, _SURE_LETTERS = 2, 5
 
 
 @cache
 def _numerals() -> dict[str, int]:
     """What each word for a number means: the small ones as times have them ("three days ago"), and tens."""
-    others = numbered(_OTHER_LANGUAGES, 1)
-    small = {word: value for one in _READ for word, value in numbered(lexicon(one).numbers, 1).items()}
-    return others | small | {word: 10 * tens for tens, word in enumerate(_TENS.split(), 2)}
+    listed = lists().forms  # From one to ten in languages whose times are not read, and English tens.
+    others = numbered(listed.numerals, 1)
+    small = {
+        word: value
+        for one in (ENGLISH, *common())
+        for word, value in numbered(lexicon(one).numbers, 1).items()
+    }
+    return others | small | {word: 10 * tens for tens, word in enumerate(listed.tens.split(), 2)}
 
 
 @cache
 def _counts() -> dict[str, int]:
     """Those that mean a number in whatever language they stand: the English ones, and long ones."""
-    english = numbered(lexicon("english").numbers, 1)
+    english = numbered(lexicon(ENGLISH).numbers, 1)
     return {
         word: value
         for word, value in _numerals().items()

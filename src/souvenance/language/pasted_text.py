@@ -5,40 +5,18 @@ text that it only presents, behind a line that says so or that gives a task on i
 from __future__ import annotations
 
 import re
-from enum import Enum
 
+from souvenance.language.lexicon import lists
 from souvenance.patterns import pattern
 
-
-def _words(text: str) -> str:
-    return "|".join(text.split())
-
-
-_DOCUMENT = _words(
-    """
-    output outputs transcript lyrics article e-mail email mail letter webpage website page document file
-    readme excerpt quote snippet passage paragraph abstract text essay newsletter press-release conversation
-    logs ausgabe artikel webseite dokument datei auszug zitat liedtext songtext transkript absatz
-    suchergebnis suchergebnisse courriel lettre fichier extrait citation paroles transcription texte
-    paragraphe artículo correo carta página documento archivo extracto transcripción texto párrafo
-    """
-) + (
+_WORDS = lists().pasted_text
+_DOCUMENT = _WORDS.document + (
     "|(?:tool|function|search|command|console|terminal|api) (?:results?|response|log)|brief (?:von|vom|aus)"
     "|(?:error|server|build|chat|console) logs?|web (?:page|search)"
 )
-_EASTERN = _words(
-    """
-    文章 邮件 郵件 信件 网页 網頁 文档 文檔 输出 輸出 摘录 歌词 歌詞 原文 全文
-    記事 メール 手紙 ページ 文書 ファイル 出力 抜粋 引用
-    """
-)
-_GOES_ON = _words(
-    """
-    of from by that i we he she they on in below about says reads is von aus de du del
-    """
-)
 DOCUMENT = pattern(
-    rf"(?:^|[\s(\"'])(?:{_DOCUMENT})(?: (?:{_GOES_ON})\b[^.!?]{{0,60}})?$|(?:{_EASTERN})(?:如下)?$"
+    rf"(?:^|[\s(\"'])(?:{_DOCUMENT})(?: (?:{_WORDS.joining})\b[^.!?]{{0,60}})?$"
+    rf"|(?:{_WORDS.eastern})(?:如下)?$"
 )
 """A label that names a document, or what some tool gave."""
 CONTACTS = frozenset(["email", "e-mail", "mail", "website", "webseite", "page", "file", "letter", "correo"])
@@ -49,18 +27,11 @@ TITLE = pattern(
 )
 """What stands between rules: '=== README ==='."""
 
-_SHORT = _words(
-    """
-    output outputs lyrics transcript article excerpt abstract snippet liedtext songtext artikel transkript
-    paroles transcription artículo transcripción 歌词 歌詞 原文
-    """
-)
-_SPEAKING = _words(
-    "website webpage site page article email e-mail letter document file tool readme text transcript"
-)
 BEFORE_TEXT = pattern(
-    rf"(?:the |this |an? )?(?:\w+ )?(?:{_SHORT}|(?:tool|function|search) (?:results?|response)) ?[:：]"
-    rf"|(?:the|this|that|an?) (?:\w+ )?(?:{_SPEAKING}) (?:says|said|reads|states|goes)[^.!?:]{{0,20}}:"
+    rf"(?:the |this |an? )?(?:\w+ )?(?:{_WORDS.short}"
+    r"|(?:tool|function|search) (?:results?|response)) ?[:：]"
+    rf"|(?:the|this|that|an?) (?:\w+ )?(?:{_WORDS.speaking})"
+    r" (?:says|said|reads|states|goes)[^.!?:]{0,20}:"
 )
 """A label in whose line the text begins."""
 
@@ -71,19 +42,13 @@ OWN = pattern(
 OF_OWN = pattern(r"\b(?:from|by|von|de|du) (?:my|our|mein\w*|mon|ma|mi)\b")
 """'A letter from my bank' is not one's own."""
 
-_PLAIN_PAST = _words(
-    """
-    wrote said posted replied commented texted tweeted messaged schrieb sagte antwortete
-    """
-)
-_OTHERS_SAY = _words("writes says schreibt écrit escribió dijo respondió")
 WROTE = pattern(
-    rf"(?:^|\s)(?:{_PLAIN_PAST}|{_OTHERS_SAY}|a dit)(?: [^!?]{{1,60}})?$"
+    rf"(?:^|\s)(?:{_WORDS.wrote}|{_WORDS.says}|a dit)(?: [^!?]{{1,60}})?$"
     r"|(?:写道|寫道|回复|書きました|書いた)$"
 )
 """Somebody is said to have written what follows."""
 I_WROTE = pattern(
-    rf"(?:^|\s)(?:i|we|ich|wir|j'ai|nous|yo)(?: \w+)? (?:{_PLAIN_PAST}|écrit|dit)\b"
+    rf"(?:^|\s)(?:i|we|ich|wir|j'ai|nous|yo)(?: \w+)? (?:{_WORDS.wrote}|écrit|dit)\b"
     r"|(?:schrieb|sagte|antwortete) (?:ich|wir)\b"
     r"|(?:^|\s)(?:i|we)(?:'m|'ve|'ll| am| have| will)? (?:drafted|made|writ|want|need|plan|work)\w*"
     r"|我.{0,4}(?:写道|寫道|回复)|私.{0,6}書"
@@ -97,35 +62,19 @@ _PLAIN_TASK = "translate|rewrite|rephrase|proofread|summari[sz]e|paraphrase|übe
 _MAY_BE_A_TASK = (
     "correct|edit|improve|revise|shorten|continue|fix|check|reply to|respond to|korrigiere?|corrige"
 )
-_ON_TEXT = _words(
-    """
-    this these that following text paragraph sentence sentences email e-mail message grammar spelling
-    folgenden satz phrase texte frase texto
-    """
-)
 _SUMMARISE = (
     r"fasse? [^:：.!?]{0,60}zusammen"
     r"|(?:résume|resume) (?:ce|cette|le|la|les|el|los|este|esta) [^:：.!?]{0,60}"
 )
 TASK = pattern(
     rf"(?:(?:{_POLITE}),? ?){{0,3}}(?:(?:{_PLAIN_TASK})(?: [^:：.!?]{{0,80}})?|{_SUMMARISE}"
-    rf"|(?:{_MAY_BE_A_TASK}) [^:：.!?]{{0,60}}\b(?:{_ON_TEXT})\b[^:：.!?]{{0,40}}"
+    rf"|(?:{_MAY_BE_A_TASK}) [^:：.!?]{{0,60}}\b(?:{_WORDS.texts})\b[^:：.!?]{{0,40}}"
     r"|[^:：。！？.?!]{0,20}(?:翻译|翻譯|总结|總結|润色|改正|修改|翻訳|要約|添削)[^:：。！？]{0,30})[:：]"
 )
 """Something is to be done with the text that follows."""
-_POINTING = _words(
-    """
-    this these following diese diesem diesen dieser folgende folgenden cette este esta
-    """
-)
-_LANGUAGE = _words(
-    """
-    grammar spelling grammatik rechtschreibung grammaire orthographe gramática ortografía
-    """
-)
 CHECK = pattern(
-    rf"(?=[^.!?:：？]{{0,100}}(?:\b(?:{_POINTING})\b|这|這|この))"
-    rf"(?=[^.!?:：？]{{0,100}}(?:\b(?:{_LANGUAGE})\b|语法|語法|错别字|文法))"
+    rf"(?=[^.!?:：？]{{0,100}}(?:\b(?:{_WORDS.pointing})\b|这|這|この))"
+    rf"(?=[^.!?:：？]{{0,100}}(?:\b(?:{_WORDS.language})\b|语法|語法|错别字|文法))"
     r"[^.!?:：？]{1,120}[?？:：]"
     r"|(?:is|are) (?:this|these|the following) (?:sentences? |text )?grammatically [^.!?:]{1,40}[?:]"
 )
@@ -157,13 +106,6 @@ _MARKS = " \t*_#>\"'“”"
 _LONGEST_LABEL = 120
 
 
-class _Far(Enum):
-    """How far what is presented goes."""
-
-    PARAGRAPH = "up to a gap"
-    END = "to the end of the message"
-
-
 def unpresented(text: str) -> str:
     """The message without what it only presents; the line that says what that is stays."""
     folded = text.lower()
@@ -172,16 +114,13 @@ def unpresented(text: str) -> str:
     if "</" in text:
         text = _without_elements(text)
     kept: list[str] = []
-    paragraph, shown = 0, False
-    far: _Far | None = None
+    paragraph, presented, shown = 0, False, False
     for line in text.split("\n"):
         blank = not line or line.isspace()
-        if far is _Far.END:
-            break
-        if far is _Far.PARAGRAPH and not (blank and shown):
+        if presented and not (blank and shown):
             shown = shown or not blank
             continue
-        far = None
+        presented = False
         if blank:
             kept.append(line)
             paragraph = len(kept)
@@ -190,19 +129,22 @@ def unpresented(text: str) -> str:
             del kept[paragraph:]
             continue
         found = _presenting(line, first=len(kept) == paragraph)
-        kept.append(line if found is None else line[: found[0]])
-        if found is not None:
-            far, shown = found[1], bool(line[found[0] :].strip())
+        begin, to_the_end = (len(line), False) if found is None else found
+        kept.append(line[:begin])
+        if to_the_end:
+            break
+        presented, shown = found is not None, bool(line[begin:].strip())
     return "\n".join(kept)
 
 
-def _presenting(line: str, *, first: bool) -> tuple[int, _Far] | None:
-    """Where in the line something begins that it presents, and how far that goes.
+def _presenting(line: str, *, first: bool) -> tuple[int, bool] | None:
+    """Where in the line something begins that it presents, and whether that goes to the end of the message,
+    or only up to a gap.
 
     `first` says whether its paragraph begins with it.
     """
     if _is_banner(line) or (first and _is_source(line)):
-        return len(line), _Far.END
+        return len(line), True
     is_label = line.rstrip(_MARKS).endswith((":", "："))
     if not first and not is_label:
         return None
@@ -211,30 +153,31 @@ def _presenting(line: str, *, first: bool) -> tuple[int, _Far] | None:
     skipped = len(begin) - len(bare)
     if first:
         if CHANNEL.match(bare):
-            return 0, _Far.END
+            return 0, True
         opening = CHECK.match(bare) or TASK.match(bare)
         if opening is not None and not OWN.search(opening[0]):
-            return skipped + opening.end(), _Far.END
+            return skipped + opening.end(), True
     if is_label:
-        far = _labelled(bare.rstrip(_MARKS)[:-1].rstrip(_MARKS)) if len(line) <= _LONGEST_LABEL else None
-        return None if far is None else (len(line), far)
+        named = len(line) <= _LONGEST_LABEL
+        to_the_end = _labels(bare.rstrip(_MARKS)[:-1].rstrip(_MARKS)) if named else None
+        return None if to_the_end is None else (len(line), to_the_end)
     label = BEFORE_TEXT.match(bare)
     if label is None or OWN.search(label[0]):
         return None
-    return skipped + label.end(), _Far.PARAGRAPH
+    return skipped + label.end(), False
 
 
-def _labelled(label: str) -> _Far | None:
-    """How far the text goes that stands below such a label; None if it may well be the author's own."""
+def _labels(label: str) -> bool | None:
+    """Whether the text below such a label goes to the end; None if it may well be the author's own."""
     if I_WROTE.search(label):
         return None
     if WROTE.search(label):
-        return _Far.PARAGRAPH
+        return False
     if label in CONTACTS or not DOCUMENT.search(label):
         return None
     if OWN.search(label) and not OF_OWN.search(label):
         return None
-    return _Far.END
+    return True
 
 
 def _is_banner(line: str) -> bool:
@@ -251,8 +194,8 @@ def _is_banner(line: str) -> bool:
 def _is_source(line: str) -> bool:
     if ":" not in line and "：" not in line:
         return False
-    told = line[: 2 * _LONGEST_LABEL].strip(_MARKS + "()[]").lower()
-    return SOURCE.fullmatch(told) is not None and not OWN.search(told)
+    plain = line[: 2 * _LONGEST_LABEL].strip(_MARKS + "()[]").lower()
+    return SOURCE.fullmatch(plain) is not None and not OWN.search(plain)
 
 
 def _without_elements(text: str) -> str:

@@ -12,8 +12,9 @@ from functools import cache, lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.language import terms, times
 from souvenance.language import terms as words
+from souvenance.language import times
+from souvenance.language.lexicon import lists
 from souvenance.language.times import TimeSpan
 from souvenance.patterns import pattern
 
@@ -40,17 +41,7 @@ _RECENT = "recent"
 """After 'most'; what was done 'recently' may well be said so."""
 _JOINING = frozenset({"and", "or", "s"})
 """Words between two names that are asked about as one."""
-_OF_ANYTHING = (
-    "go went gone come came see saw seen done get got make made take took happen told said speak spoke talk"
-    " hear heard know knew thing visit attend use give gave long day date plan idea news update status want"
-    " decide"
-)
-_OF_ANY_TIME = (
-    "anything everything something agenda calendar schedule free busy spend spent new"
-    " ich wir im habe haben ist gemacht passiert qu'ai-je qu'est-ce s'est-il j'ai fait passé en la"
-    " yo que el hice hicimos pasó 私は何をしましたか は何がありましたか"
-)
-"""With those, how one asks for whatever a time had."""
+_WORDS = lists().questions
 _ASKED = pattern(r"\W*(?:what|which|who|where|how|did|tell me|show me|list|summari[sz]e)\b")
 _MARK = pattern("[?\u061f](?:[\\s\"'”’»)\\]*_]|\\Z)|[\uff1f\u037e\u055e\u2047-\u2049]")
 """A question mark that is none of an address's."""
@@ -111,7 +102,7 @@ def asks(text: str) -> bool:
 
 def of_anything() -> frozenset[str]:
     """Terms that many things share which have nothing else in common: they don't tell what is asked about."""
-    return _terms_of(_OF_ANYTHING)
+    return _terms_of(_WORDS.anything)
 
 
 @cache
@@ -127,7 +118,7 @@ def by_time(question: Question, naming: Collection[str] = ()) -> bool:
     asked = low.rstrip().endswith(("?", "？", "か", "か。")) or _ASKED.match(low)
     if not asked or wants.moment or wants.count or _OF_LISTENER.search(low):
         return False
-    known = of_anything() | _terms_of(_OF_ANY_TIME)
+    known = of_anything() | _terms_of(_WORDS.whenever)  # How one asks for whatever a time had.
     beside = _beside_times(question)
     return all(term in known or term in naming for term in question.terms if term in beside)
 
@@ -139,7 +130,7 @@ def looks_back(question: Question) -> bool:
 
 def of_times(question: Question) -> frozenset[str]:
     """The terms of its times."""
-    return _of_times(question.spans)
+    return frozenset(term for span in question.spans for term in words.asked(span.phrase))
 
 
 def _beside_times(question: Question) -> frozenset[str]:
@@ -148,10 +139,6 @@ def _beside_times(question: Question) -> frozenset[str]:
     for span in question.spans:
         text = text.replace(span.phrase, " ")
     return frozenset(words.asked(text))
-
-
-def _of_times(spans: Iterable[TimeSpan]) -> frozenset[str]:
-    return frozenset(term for span in spans for term in words.asked(span.phrase))
 
 
 def plain(text: str) -> list[str]:
@@ -213,23 +200,9 @@ def _spelt(owner: str) -> str:
 
 _MOST_WORDS = 10
 
-_SPOKEN = """
-a again all alright am and are at be bye can come continue cool day do doing evening fine go going good
-goodbye got great haha hello help here hey hi hm hmm how how's is it it's its just later let let's lol lot
-meet mind more morning much nah never nice night no nope now oh ok okay on one perfect please really right
-say see so soon sorry sounds sure take tell thank thanks that that's the then there this thx to today
-tomorrow too try understood up very wait welcome well were what what's whats with would wow yea yeah yep yes
-yo you you're your yup bien bitte bonjour ca d'accord danke das de es estas geht geht's gracias gut guten
-hallo hola ja la merci morgen nein non oui por que salut si super tag tal tschuss va was wie да вечер дела
-день добрыи доброе здравствуите как нет пока привет спасибо утро хорошо
-"""
+_COURTEOUS = frozenset(_WORDS.courtesies.split())
 """As words are compared: in lower case and without accents."""
-_COURTEOUS = frozenset(_SPOKEN.split())
-_UNSPACED = (
-    "你好", "谢谢", "您好", "再见", "早上好", "晚安", "好的", "こんにちは",
-    "ありがとう", "おはよう", "おやすみ", "안녕", "감사", "고마", "नमस्ते", "धन्यवाद",
-    "مرحبا", "شكرا", "שלום", "תודה", "สวัสดี", "ขอบคุณ",
-)  # fmt: skip
+_UNSPACED = tuple(_WORDS.unspaced.split())
 _SHORT = 12
 
 
@@ -238,7 +211,7 @@ def is_courtesy(text: str) -> bool:
     plain = text.strip().strip("!?.,;:。！？、~ ")
     if len(plain) <= _SHORT and plain.startswith(_UNSPACED):
         return True
-    said = terms.words(text)
+    said = words.words(text)
     return len(said) <= _MOST_WORDS and all(word in _COURTEOUS or not _is_spelt(word) for word in said)
 
 

@@ -387,8 +387,8 @@ class EndpointEmbedder:
         except httpx.TimeoutException:
             raise Unavailable("the embeddings endpoint did not answer in time") from None
         except httpx.HTTPError as error:
-            told = str(error) or type(error).__name__
-            raise Unavailable(f"the embeddings endpoint can't be reached: {told}") from error
+            reason = str(error) or type(error).__name__
+            raise Unavailable(f"the embeddings endpoint can't be reached: {reason}") from error
 
     def _connected(self) -> httpx.Client:
         from souvenance.http_client import client

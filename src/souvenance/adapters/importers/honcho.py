@@ -150,14 +150,14 @@ class Honcho:
                 with self._client.stream(method, path, params=dict(query), json=body) as answer:
                     status = answer.status_code
                     content = b"".join(bounded(answer, _MOST_ANSWER_BYTES, inf, ImportUnreadable))
-                    told = answer.headers.get("retry-after")
+                    later = answer.headers.get("retry-after")
             except httpx.HTTPError as error:
-                status, content, told = 0, (str(error) or type(error).__name__).encode(), None
+                status, content, later = 0, (str(error) or type(error).__name__).encode(), None
             if 200 <= status < 300:
                 return content
             if (0 < status < 500 and status != 429) or tries == _TRIES:
                 raise _refused(status, path, content)
-            asked = 0 if told is None else seconds_to_wait(told, now=time.time(), most=_LONGEST_WAIT)
+            asked = 0 if later is None else seconds_to_wait(later, now=time.time(), most=_LONGEST_WAIT)
             self._rest(max(wait, float(asked)))
         raise AssertionError("the last try answers or raises")
 

@@ -331,7 +331,7 @@ def _statement(one: _Memory, peer: str, ids: Counted, place: str) -> ImportedSta
         "run": one.run_id,
         "created_at": None if one.created_at is None else str(one.created_at),
         "categories": one.categories or None,
-        "mended": True if clean(text) != text else None,
+        **_mended(text),
     }
     return ImportedStatement(
         peer,
@@ -399,7 +399,6 @@ class Jsonl(FileReader):
     def _message(self, line: _JsonLine, peer: str, session: str, ids: Counted, place: str) -> ImportedMessage:
         said = (session, peer, line.content, str(line.created_at))
         known = ids.id_of(*said) if line.id is None else clean(str(line.id))
-        mended = {"mended": True} if clean(line.content) != line.content else {}
         return ImportedMessage(
             session,
             peer,
@@ -408,7 +407,7 @@ class Jsonl(FileReader):
             place,
             moment(line.created_at, place),
             bag(line.metadata, place),
-            mended,
+            _mended(line.content),
         )
 
     def _speaker(self, line: _JsonLine, place: str) -> str:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from souvenance.adapters.model.budget import ModelBudget, Reservation
 from souvenance.adapters.model.endpoint import Endpoint, Failed, Prompt, WireReply
-from souvenance.adapters.model.replies import CUT_OFF, parsed
+from souvenance.adapters.model.replies import CUT_OFF
 from souvenance.errors import ModelUnavailable, ModelUnusable
 from souvenance.ports.observer import TOKENS, Watched
 
@@ -82,21 +82,21 @@ class Asking:
         """The words as they come, and in the end the whole. Raises: as `ask`."""
         return (yield from self._asked(prompt, stream=True))
 
-    def ask_for(self, prompt: Prompt, kind: type[_T]) -> _T:
-        """The JSON that is asked for; where it is not what comes, it is asked for once more.
+    def ask_for(self, prompt: Prompt, read: Callable[[WireReply], _T]) -> _T:
+        """What can be read from a reply; where it can't be, it is asked for once more.
 
-        Raises: as `ask`.
+        Raises: as `ask`, and what `read` raises.
         """
         reply = self.ask(prompt)
         try:
-            return parsed(reply, kind)
+            return read(reply)
         except ModelUnusable as error:
             if error.detail == CUT_OFF:
                 raise
-            told = f"That can't be read: {error.detail}. Reply with the JSON alone."
-            again = {"role": "user", "content": told}
+            wrong = f"That can't be read: {error.detail}. Reply with the JSON alone."
+            again = {"role": "user", "content": wrong}
             first = {"role": "assistant", "content": reply.text[:2000] or "(nothing)"}
-            return parsed(self.ask(replace(prompt, messages=(*prompt.messages, first, again))), kind)
+            return read(self.ask(replace(prompt, messages=(*prompt.messages, first, again))))
 
     def _asked(self, prompt: Prompt, *, stream: bool) -> Generator[str, None, WireReply]:
         """As long as the endpoint refuses only the form of what is asked, it is asked in a plainer one."""

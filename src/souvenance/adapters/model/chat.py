@@ -175,9 +175,9 @@ class LabelledStatements:
             if (cited is None or one.id in cited) and (outdated or one.outdated_by is None)
         ]
         card = [GroundingSource(one.text, asked_at) for one in self.card.values()]
-        return [*card, *(GroundingSource(self._told(one), one.said_at) for one in known)]
+        return [*card, *(GroundingSource(self._quoted(one), one.said_at) for one in known)]
 
-    def _told(self, one: SourceStatement) -> str:
+    def _quoted(self, one: SourceStatement) -> str:
         return f"{one.peer or ''} {one.text[:_LONGEST_STATEMENT]}"
 
     def unmarked(self, text: str) -> tuple[str, ...]:
@@ -339,24 +339,19 @@ class Answering:
         """The answer as JSON that follows the schema; asked for once more if it does not at first."""
         schema = quote(wanted)
         filled = {"today": day(self._inquiry.asked_at), "subject": self._subject(), "schema": schema}
-        messages: list[Message] = [
+        messages = (
             {"role": "system", "content": prompt("answer_in_shape", **filled)},
             {"role": "user", "content": self._question("check", tools=False)[1]["content"]},
-        ]
+        )
         tokens = max(_FEW_TOKENS, min(self._inquiry.effort.tokens * 2, self._asking.window // 4))
-        wrong = ""
-        for _ in range(2):
-            reply = self._asking.ask(Prompt(messages=tuple(messages), tokens=tokens, schema=wanted))
-            try:
-                value = parsed(reply, dict)
-                wrong = fault(value, wanted, wanted)
-                if not wrong:
-                    return msgspec.json.encode(value).decode()
-            except ModelUnusable as error:
-                wrong = error.detail
-            said = {"role": "assistant", "content": reply.text[:2000] or "(nothing)"}
-            messages += [said, {"role": "user", "content": f"That is wrong: {wrong}. Reply with JSON alone."}]
-        raise ModelUnusable(f"the model's answer does not follow the schema: {wrong}")
+
+        def follows(reply: WireReply) -> str:
+            value = parsed(reply, dict)
+            if wrong := fault(value, wanted, wanted):
+                raise ModelUnusable(f"the model's answer does not follow the schema: {wrong}")
+            return msgspec.json.encode(value).decode()
+
+        return self._asking.ask_for(Prompt(messages, tokens, schema=wanted), follows)
 
 
 def _calling(reply: WireReply, calls: Sequence[Call]) -> Message:

@@ -105,7 +105,7 @@ class Ground:
         self._stems = frozenset(term for text in (*texts, also) for term in terms.terms(text))
         self._nearby = frozenset((*terms.words(context), *signs(context), *terms.terms(context)))
         self._numbers = frozenset(number for text in (*texts, also) for number in numbers(text))
-        self._told = [span for source in self._sources for span in _times(source)]
+        self._times = [span for source in self._sources for span in _times(source)]
         self._whole = "\n".join([*texts, also]).casefold()
         self._capitals = tell_names(f"{self._whole} {beside}")
         self._known: dict[str, bool] = {}
@@ -206,27 +206,27 @@ class Ground:
     def _has_time(self, span: times.TimeSpan) -> bool:
         """Whether the texts speak of that time, were said then, or speak of a time that can't be read."""
         width = max(span.end_ms - span.start_ms, _DAY_MS)
-        for told in (*self._told, *(_day_of(source.at) for source in self._sources)):
-            doubtful = told.certainty < _SURE and not any(map(str.isdecimal, told.phrase))
+        for known in (*self._times, *(_day_of(source.at) for source in self._sources)):
+            doubtful = known.certainty < _SURE and not any(map(str.isdecimal, known.phrase))
             for weeks in (0, 1, -1) if doubtful else (0,):
                 later = weeks * 7 * _DAY_MS
-                overlap = told.start_ms + later < span.end_ms and span.start_ms < told.end_ms + later
-                if overlap and told.end_ms - told.start_ms <= width:
+                overlap = known.start_ms + later < span.end_ms and span.start_ms < known.end_ms + later
+                if overlap and known.end_ms - known.start_ms <= width:
                     return True
         if span.end_ms - span.start_ms > _DAY_MS:
             return False
         away = min((abs(span.start_ms - source.at) for source in self._sources), default=_YEAR_MS)
         if str(to_datetime(span.start_ms).day) in self._numbers:
             return away < _YEAR_MS
-        return not self._told and not any(map(str.isdecimal, self._whole)) and away < _WEEK_MS
+        return not self._times and not any(map(str.isdecimal, self._whole)) and away < _WEEK_MS
 
     def _supposed(self, statement: str) -> bool:
         """Whether the sentence that has most of its words only supposes what it says to be so."""
         if supposes(statement) or not supposes(self._whole):
             return False
         said = self._said(statement)
-        told = [one for source in self._sources for one in sentences(source.text)]
-        best = max(told, key=lambda one: sum(map(forms(one), said)), default="")
+        every = [one for source in self._sources for one in sentences(source.text)]
+        best = max(every, key=lambda one: sum(map(forms(one), said)), default="")
         before = takewhile(lambda word: not any(map(forms(word), said)), best.split())
         return supposes(" ".join(before))
 
@@ -235,8 +235,8 @@ class Ground:
         said = self._said(statement)
         if not said or not self.has_all(said):
             return False
-        told = [clause for source in self._sources for clause in clauses(source.text)]
-        alike = [denied for clause in told if (denied := _denies_in(clause, said)) is not None]
+        every = [clause for source in self._sources for clause in clauses(source.text)]
+        alike = [denied for clause in every if (denied := _denies_in(clause, said)) is not None]
         return bool(alike) and denies(statement) not in alike
 
 
@@ -244,9 +244,9 @@ def _denies_in(clause: str, said: Sequence[str]) -> bool | None:
     """Whether a clause that has all these words denies them; None if it does not have them."""
     if not all(map(forms(clause), said)):
         return None
-    told = clause.split()
-    at = [place for place, one in enumerate(told) if any(map(forms(one), said))]
-    return denies(" ".join(told[max(0, at[0] - _REACH) : at[-1] + 2]) if at else clause)
+    words = clause.split()
+    at = [place for place, one in enumerate(words) if any(map(forms(one), said))]
+    return denies(" ".join(words[max(0, at[0] - _REACH) : at[-1] + 2]) if at else clause)
 
 
 def _times(source: GroundingSource) -> list[times.TimeSpan]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -24,6 +25,8 @@ _REFUSAL = pattern(
 )
 _FENCE = pattern(r"\A```\w*\n?|\n?```\Z")
 _T = TypeVar("_T")
+_MOST_TRIED = 64
+_decoder = json.JSONDecoder(strict=False)
 
 CUT_OFF = "the model's reply was cut off"
 """What is told of a reply that was longer than it might be."""
@@ -67,9 +70,8 @@ def is_data(text: str) -> bool:
 def parsed(reply: WireReply, kind: type[_T]) -> _T:
     """The JSON object in a reply, whatever stands around it. Raises: ModelUnusable if there is none of that
     kind."""
-    text = said(reply)
     fault = "the model's reply has no JSON in it"
-    for candidate in _objects(text):
+    for candidate in _objects(said(reply)):
         try:
             return msgspec.json.decode(candidate.encode("utf-8", "replace"), type=settled(kind), strict=False)
         except (msgspec.MsgspecError, RecursionError) as error:
@@ -78,32 +80,19 @@ def parsed(reply: WireReply, kind: type[_T]) -> _T:
 
 
 def _objects(text: str) -> list[str]:
-    """What may be the object: from each of the first braces to the one that closes it, the longest first."""
+    """What may be the object: what each of the first braces begins, the longest first."""
     found: list[str] = []
     start = text.find("{")
-    while start >= 0 and len(found) < 4:
-        end = _closing(text, start)
-        if end is None:
+    for _ in range(_MOST_TRIED):
+        if start < 0:
             break
-        found.append(text[start : end + 1])
-        start = text.find("{", end + 1)
+        try:
+            _, end = _decoder.raw_decode(text, start)
+            found.append(text[start:end])
+        except (ValueError, RecursionError):
+            end = start + 1
+        start = text.find("{", end)
     return sorted(found, key=len, reverse=True)
-
-
-def _closing(text: str, start: int) -> int | None:
-    depth, quoted, escaped = 0, False, False
-    for at in range(start, len(text)):
-        letter = text[at]
-        if quoted:
-            quoted = escaped or letter != '"'
-            escaped = letter == "\\" and not escaped
-        elif letter == '"':
-            quoted = True
-        elif letter in "{}":
-            depth += 1 if letter == "{" else -1
-            if depth == 0:
-                return at
-    return None
 
 
 _KINDS: dict[str, tuple[type, ...]] = {

@@ -11,34 +11,14 @@ from souvenance.adapters.model.calls import Asking
 from souvenance.adapters.model.endpoint import Prompt
 from souvenance.adapters.model.grounding import SHARE, Embed, Ground, GroundingSource
 from souvenance.adapters.model.prompt_files import day, fenced, prompt, quote
-from souvenance.adapters.model.replies import CUT_OFF
+from souvenance.adapters.model.replies import CUT_OFF, parsed
 from souvenance.errors import ModelUnusable
 from souvenance.language.characters import visible
+from souvenance.language.facts import LABELS as LABELS_BY_RULE
 from souvenance.language.forms import denies
 from souvenance.ports.model import Kind, KnownFacts, ModelPerson, ModelReading, Revision, Turn
 
-LABELS = (
-    "Name",
-    "Pronouns",
-    "Birthday",
-    "Home",
-    "Time zone",
-    "Contact",
-    "Work",
-    "Studies",
-    "Languages",
-    "Partner",
-    "Family",
-    "Pets",
-    "Health",
-    "Medication",
-    "Allergy",
-    "Diet",
-    "Likes",
-    "Dislikes",
-    "Plans",
-    "Instructions",
-)
+LABELS = (*LABELS_BY_RULE, "Studies", "Medication", "Likes", "Dislikes", "Plans")
 """What a line of a card may be about."""
 
 MOST_CHANGES = 60
@@ -257,7 +237,7 @@ def _revised(
         schema=_schema(shown),
     )
     try:
-        reply = asking.ask_for(asked, Reply)
+        reply = asking.ask_for(asked, lambda reply: parsed(reply, Reply))
     except ModelUnusable as error:
         if error.detail != CUT_OFF or len(stretch) < 2:
             raise

@@ -1,5 +1,7 @@
 """The lexicon: for each language one file of words, and of the forms in which people state facts that it
-alone has. `shared.toml` has the forms of all languages, and those that family, partners and pets share.
+alone has. `shared.toml` has the forms of all languages, those that family, partners and pets share, and the
+shapes of what stands in a form: regular expressions, in which `{kin}` is a word of that list, or a shape
+above.
 
 Lists of `[words]`, with commas between the words:
 
@@ -9,14 +11,18 @@ Lists of `[words]`, with commas between the words:
   card. `asking`: begin questions.
 - `relative` is `own` and `kin` together, `mate` is `spouse` and `partner`; `mine` is `my` unless it is given.
 - `play`: a message with one begins a role play. `unreal`: a message with one tells a joke, a song or a story.
+
+`lists.json` has the words that one module alone looks for, under its name: of no language, or of many.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from functools import cache, cached_property
 from pkgutil import get_data
+from types import SimpleNamespace
 
 from msgspec import Struct
 
@@ -27,10 +33,20 @@ _WORD = pattern(r"[^\W_](?:[\w-]|\.(?=\w))*|&")
 _PART_OF_FORM = pattern(r"\{\w+\}|[\[\]()~,]")
 
 
+@cache
+def lists() -> SimpleNamespace:
+    """The words that one module alone looks for, by its name."""
+    found: SimpleNamespace = json.loads(
+        get_data(__name__, "lists.json") or b"", object_hook=lambda one: SimpleNamespace(**one)
+    )
+    return found
+
+
 class Lexicon(Struct, dict=True, eq=False):
     words: dict[str, tuple[str, ...]]
     facts: dict[str, list[str]]
     """The forms of each label of a card."""
+    shapes: dict[str, str]
 
     @cached_property
     def known(self) -> frozenset[str]:
@@ -74,16 +90,16 @@ def lexicons() -> tuple[Lexicon, ...]:
 def _read(language: str) -> Lexicon:
     import tomllib
 
-    told, shared = (
+    own, shared = (
         tomllib.loads((get_data(__name__, f"{name}.toml") or b"").decode()) for name in (language, "shared")
     )
-    facts = {label: forms + told["facts"].get(label, []) for label, forms in shared["facts"].items()}
+    facts = {label: forms + own["facts"].get(label, []) for label, forms in shared["facts"].items()}
     for label, name in shared["things"].items():
         facts[label] += [form.replace("{it}", f"{{{name}}}") for form in shared["forms"]]
-    words = {name: tuple(said.split(", ")) for name, said in told["words"].items()}
+    words = {name: tuple(said.split(", ")) for name, said in own["words"].items()}
     words |= {"relative": words["own"] + words["kin"], "mate": words["spouse"] + words["partner"]}
     words.setdefault("mine", words["my"])
-    return Lexicon(words, facts)
+    return Lexicon(words, facts, shared["shapes"])
 
 
 def lexicon_of(sentence: str) -> Lexicon | None:

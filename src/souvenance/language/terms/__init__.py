@@ -17,15 +17,13 @@ from souvenance.language.terms.folding import folded, lone, pairs, runs, singles
 from souvenance.language.terms.languages import (
     ASKING,
     STEMMER_VERSION,
-    STOP_WORDS,
     language_of,
     stem,
 )
+from souvenance.language.terms.languages import STOP_WORDS as STOP_WORDS
 from souvenance.language.terms.tokens import MOST, TokenReader, days, grouped
 from souvenance.patterns import pattern
 from souvenance.pauses import in_stretches
-
-__all__ = ["STOP_WORDS", "VERSION", "asked", "blind", "contained", "mark", "terms", "words"]
 
 VERSION = f"4.{STEMMER_VERSION}"
 """Of the analysis: tokens that were made by another can't be compared with those that are made now."""

@@ -97,31 +97,13 @@ _MARKS = ByCharacter(_mark)
 
 
 _HAN, _HANGUL, _OTHER, _SIGN, _WITH_SPACES = "HKOSw"
-_RANGES = (
-    ("\u0e31", "\u0e31", _SIGN),
-    ("\u0e34", "\u0e3a", _SIGN),
-    ("\u0e47", "\u0e4e", _SIGN),
-    ("\u0e00", "\u0e7f", _OTHER),
-    ("\u0eb1", "\u0eb1", _SIGN),
-    ("\u0eb4", "\u0ebc", _SIGN),
-    ("\u0ec8", "\u0ece", _SIGN),
-    ("\u0e80", "\u0eff", _OTHER),
-    ("\u102b", "\u103e", _SIGN),
-    ("\u1056", "\u1059", _SIGN),
-    ("\u1000", "\u109f", _OTHER),
-    ("\u17b4", "\u17d3", _SIGN),
-    ("\u17dd", "\u17dd", _SIGN),
-    ("\u1780", "\u17ff", _OTHER),
-    ("\u3005", "\u3007", _HAN),
-    ("\u3099", "\u309a", _SIGN),
-    ("\u3040", "\u312f", _OTHER),
-    ("\u31f0", "\u31ff", _OTHER),
-    ("\u3400", "\u4dbf", _HAN),
-    ("\u4e00", "\u9fff", _HAN),
-    ("\uac00", "\ud7af", _HANGUL),
-    ("\uf900", "\ufaff", _HAN),
-    ("\U00020000", "\U0003ffff", _HAN),
-)
+_RANGES = {
+    _SIGN: "\u0e31 \u0e34-\u0e3a \u0e47-\u0e4e \u0eb1 \u0eb4-\u0ebc \u0ec8-\u0ece \u102b-\u103e \u1056-\u1059"
+    " \u17b4-\u17d3 \u17dd \u3099-\u309a",
+    _HAN: "\u3005-\u3007 \u3400-\u4dbf \u4e00-\u9fff \uf900-\ufaff \U00020000-\U0003ffff",
+    _HANGUL: "\uac00-\ud7af",
+    _OTHER: "\u0e00-\u0e7f \u0e80-\u0eff \u1000-\u109f \u1780-\u17ff \u3040-\u312f \u31f0-\u31ff",
+}
 """With Thai, Lao, Burmese, Khmer, kana and bopomofo. A sign (a vowel, a tone) goes with what is before it."""
 
 _SHAPE_RUN = pattern("[HKOS]+|w+")
@@ -160,7 +142,8 @@ def _distinct(run: str, found: Iterator[re.Match[str]]) -> list[str]:
 
 
 def _shape(char: str) -> str:
-    return next((sort for first, last, sort in _RANGES if first <= char <= last), _WITH_SPACES)
+    spans = ((sort, span) for sort, spans in _RANGES.items() for span in spans.split())
+    return next((sort for sort, span in spans if span[0] <= char <= span[-1]), _WITH_SPACES)
 
 
 _SHAPES = ByCharacter(_shape)

@@ -22,9 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from souvenance.language.times.search import spans
-
-__all__ = ["EARLIEST", "LATEST", "Grain", "TimeSpan", "spans"]
+    from souvenance.language.times.search import spans as spans
 
 EARLIEST = -62_135_596_800_000
 """The start of a span that has none: 'before June' said in July."""
@@ -51,7 +49,7 @@ class TimeSpan(Struct, frozen=True):
 
 def __getattr__(name: str) -> Any:
     if name != "spans":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(name)
     from souvenance.language.times.search import spans
 
     globals()[name] = spans

@@ -12,7 +12,7 @@ import msgspec
 from souvenance.decoders import settled
 from souvenance.language.characters import Runs, SmallWords
 from souvenance.language.times import almanac
-from souvenance.language.times.expressions import HOUR, WORDS, FramedTime, Time, TimeExpression, days
+from souvenance.language.times.almanac import HOUR, WORDS, FramedTime, Time, TimeExpression, days
 from souvenance.language.times.lexicon import TimeLexicon, either, lexicon, numbered, phrases
 from souvenance.patterns import pattern
 from souvenance.pauses import pause
@@ -29,6 +29,30 @@ _DAYS_LONG = {"hour": 1, "day": 1, "week": 7, "month": 30, "year": 365}
 Read = Callable[[re.Match[str], TimeExpression], Time | None]
 _Rule = tuple[frozenset[str], re.Pattern[str], Read]
 """Words of which a phrase has one, its shape, and how it is read."""
+
+
+def _times(
+    rules: Iterable[tuple[re.Pattern[str], Read]],
+    said: TimeExpression,
+    extended: Callable[[int, Time], tuple[int, Time]] = lambda end, time: (end, time),
+) -> Iterator[FramedTime]:
+    """What phrases of these shapes tell; a later rule looks only where no earlier one found any. `extended`
+    may let a time reach beyond the end of its phrase."""
+    taken = bytearray(len(said.low))
+    for shape, read in rules:
+        pause()
+        for match in shape.finditer(said.low):
+            begin, end = match.span()
+            if 1 in taken[begin:end]:
+                continue
+            try:
+                time = read(match, said)
+            except (ValueError, OverflowError):
+                continue
+            if time is not None:
+                end, time = extended(end, time)
+                taken[begin:end] = b"\1" * (end - begin)
+                yield FramedTime(begin, end, time)
 
 
 class TimeReader:
@@ -58,35 +82,20 @@ class TimeReader:
             rf"(?:^|[\s'(-]){either(words.in_.split())}[\s-]+(?:{either(words.of.split())}\s+)?$"
         )
         self._routine = pattern(rf"\b{either(words.routine.split())}\s+$")
-        self._part_after = pattern(rf",?\s+(?P<part>{either(words.parts)})\b(?!s)")
+        self._part_after = pattern(rf",?\s+({either(words.parts)})\b(?!s)")
         self._rules = (*self._dates(), *self._phrases())
         self.cues: frozenset[str] = frozenset().union(*(cues for cues, _, _ in self._rules))
         """A text that has none of these speaks of no time."""
 
-    def read(self, said: TimeExpression, met: Collection[str]) -> Iterator[tuple[int, int, Time]]:
-        """Where each time stands, and which it is; a later rule looks only where no earlier one found any.
+    def read(self, said: TimeExpression, met: Collection[str]) -> Iterator[FramedTime]:
+        """Where each time stands, and which it is. `met` is what the text has of the cues."""
 
-        `met` is what the text has of the cues.
-        """
-        taken = bytearray(len(said.low))
-        for cues, shape, read in self._rules:
-            if cues.isdisjoint(met):
-                continue
-            pause()
-            for match in shape.finditer(said.low):
-                begin, end = match.span()
-                if 1 in taken[begin:end]:
-                    continue
-                try:
-                    time = read(match, said)
-                except (ValueError, OverflowError):
-                    continue
-                if time is None:
-                    continue
-                if time.grain == "day" and (part := self._part_after.match(said.low, end)):
-                    end, time = part.end(), part_of(time, self._words.parts[_spaced(part["part"])])
-                taken[begin:end] = b"\1" * (end - begin)
-                yield begin, end, time
+        def with_part(end: int, time: Time) -> tuple[int, Time]:
+            part = self._part_after.match(said.low, end) if time.grain == "day" else None
+            return (part.end(), part_of(time, self._words.parts[_spaced(part[1])])) if part else (end, time)
+
+        rules = ((shape, read) for cues, shape, read in self._rules if not cues.isdisjoint(met))
+        return _times(rules, said, with_part)
 
     @property
     def _which(self) -> str:
@@ -404,8 +413,8 @@ class _Words(msgspec.Struct, frozen=True):
 
 
 def eastern_times(said: TimeExpression) -> list[FramedTime]:
-    """The eastern_times of the text, in its order."""
-    return sorted(_eastern_reader().read(said), key=lambda hit: hit.begin)
+    """The times of a text in one of these scripts, in its order."""
+    return sorted(_times(_eastern_reader().rules, said), key=lambda hit: hit.begin)
 
 
 @cache
@@ -427,9 +436,7 @@ class _EasternReader:
         self._ahead, self._past = frozenset(words.ahead.split()), words.past.split()
         number = rf"(?:\d{{1,4}}|{either([*words.numbers, *words.several.split()])})"
         week = either(words.called["week"].split())
-        self._rules: tuple[
-            tuple[re.Pattern[str], Callable[[re.Match[str], TimeExpression], Time | None]], ...
-        ] = (
+        self.rules: tuple[tuple[re.Pattern[str], Read], ...] = (
             (
                 pattern(
                     rf"(?:(?P<year>\d{{4}})[年년]\s?|(?P<near>{either(words.years)})の?\s?)?"
@@ -474,20 +481,6 @@ class _EasternReader:
             ),
             (pattern(rf"{either(words.called['weekend'].split())}"), self._weekend),
         )
-
-    def read(self, said: TimeExpression) -> Iterator[FramedTime]:
-        taken = bytearray(len(said.low))
-        for shape, read in self._rules:
-            for match in shape.finditer(said.low):
-                if 1 in taken[match.start() : match.end()]:
-                    continue
-                try:
-                    time = read(match, said)
-                except (ValueError, OverflowError):
-                    continue
-                if time is not None:
-                    taken[match.start() : match.end()] = b"\1" * len(match[0])
-                    yield FramedTime(*match.span(), time)
 
     def _lean(self, said: TimeExpression) -> int:
         return -1 if any(word in said.low for word in self._past) else 0

@@ -8,7 +8,7 @@ from functools import cache
 from souvenance.language.characters import SmallWords
 from souvenance.language.terms.languages import likely
 from souvenance.language.times import EARLIEST, LATEST, TimeSpan
-from souvenance.language.times.expressions import DAY, FramedTime, Time, TimeExpression, day_of, days, lowered
+from souvenance.language.times.almanac import DAY, FramedTime, Time, TimeExpression, day_of, days, lowered
 from souvenance.language.times.lexicon import TimeLexicon, either, lexicon, phrases
 from souvenance.language.times.reader import UNSPACED, cues_in, eastern_times, reader
 from souvenance.patterns import pattern
@@ -143,7 +143,7 @@ def spans(text: str, at: int, offset: int = 0, met: SmallWords | None = None) ->
             if reader(language).cues.isdisjoint(cues):
                 continue
             said = TimeExpression(text, low, at + offset, lexicon(language))
-            if hits := [FramedTime(*found) for found in reader(language).read(said, cues)]:
+            if hits := list(reader(language).read(said, cues)):
                 return [_span(hit, text, offset) for hit in frame(language).framed(hits, said)]
     except (ValueError, OverflowError):
         pass
