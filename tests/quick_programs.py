@@ -29,8 +29,6 @@ from pathlib import Path
 _PROGRAM = """#!{python} -IS
 import json, os, signal, socket, sys
 
-if sys.argv[1:2] and sys.argv[1] in {anew!r}:
-    os.execv({real!r}, [{real!r}, *sys.argv[1:]])
 with socket.socket(socket.AF_UNIX) as wire:
     wire.connect({address!r})
     socket.send_fds(wire, [b"."], [0, 1, 2])
@@ -50,13 +48,11 @@ def quick_programs(
     *,
     loaded: Sequence[str] = (),
     unread: str = "",
-    anew: Sequence[str] = (),
 ) -> Iterator[Path]:
     """The folder of programs that stand for those in the folder `real`, while they can be run.
 
     `entries` has the "module:function" of each name. `loaded` are modules to load before, but for those that
     read the variable `unread` of the environment while they are loaded: each command loads them itself.
-    Commands in `anew` start the real program.
     """
     with tempfile.TemporaryDirectory() as name, socket.socket(socket.AF_UNIX) as listener:
         folder, address, python = Path(name) / "bin", Path(name) / "socket", real / "python"
@@ -64,9 +60,7 @@ def quick_programs(
         listener.bind(str(address))
         listener.listen()
         for named in entries:
-            program = _PROGRAM.format(
-                python=python, real=str(real / named), address=str(address), anew=tuple(anew)
-            )
+            program = _PROGRAM.format(python=python, real=str(real / named), address=str(address))
             (folder / named).write_text(program)
             (folder / named).chmod(0o755)
         command = [python, "-P", __file__, str(listener.fileno()), json.dumps(dict(entries)), unread, *loaded]
