@@ -29,17 +29,21 @@ from pathlib import Path
 _PROGRAM = """#!{python} -IS
 import json, os, signal, socket, sys
 
-if sys.argv[1:2] and sys.argv[1] in {anew!r}:
-    os.execv({real!r}, [{real!r}, *sys.argv[1:]])
 with socket.socket(socket.AF_UNIX) as wire:
     wire.connect({address!r})
     socket.send_fds(wire, [b"."], [0, 1, 2])
-    wire.sendall(json.dumps([{real!r}, sys.argv[1:], os.getcwd(), dict(os.environ)]).encode() + b"\\n")
+    wire.sendall(json.dumps([{real!r}, {folder!r}, sys.argv[1:], os.getcwd(), dict(os.environ)]).encode() + b"\\n")
     command = int.from_bytes(wire.recv(4))
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, lambda number, _: os.kill(command, number))
     code = wire.recv(1)
 sys.exit(code[0] if code else 1)
+"""
+_PYTHON = """#!/bin/sh
+case "$*" in
+"-P -m souvenance "*) shift 3; exec "{folder}/souvenance" "$@" ;;
+esac
+exec "{python}" "$@"
 """
 
 
@@ -50,25 +54,23 @@ def quick_programs(
     *,
     loaded: Sequence[str] = (),
     unread: str = "",
-    anew: Sequence[str] = (),
 ) -> Iterator[Path]:
-    """The folder of programs that stand for those in the folder `real`, while they can be run.
+    """The folder of programs that stand for those in the folder `real` and its Python, while they can be run.
 
     `entries` has the "module:function" of each name. `loaded` are modules to load before, but for those that
     read the variable `unread` of the environment while they are loaded: each command loads them itself.
-    Commands in `anew` start the real program.
     """
     with tempfile.TemporaryDirectory() as name, socket.socket(socket.AF_UNIX) as listener:
         folder, address, python = Path(name) / "bin", Path(name) / "socket", real / "python"
         folder.mkdir()
         listener.bind(str(address))
         listener.listen()
+        places = {"folder": str(folder), "python": str(python), "address": str(address)}
+        (folder / "python").write_text(_PYTHON.format(**places))
         for named in entries:
-            program = _PROGRAM.format(
-                python=python, real=str(real / named), address=str(address), anew=tuple(anew)
-            )
-            (folder / named).write_text(program)
-            (folder / named).chmod(0o755)
+            (folder / named).write_text(_PROGRAM.format(real=str(real / named), **places))
+        for program in folder.iterdir():
+            program.chmod(0o755)
         command = [python, "-P", __file__, str(listener.fileno()), json.dumps(dict(entries)), unread, *loaded]
         server = subprocess.Popen(command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE)
         listener.close()
@@ -99,13 +101,14 @@ def _run(wire: socket.socket, entries: Mapping[str, str]) -> None:
     """Run a command in a process of its own, and tell how it ended."""
     _, streams, _, _ = socket.recv_fds(wire, 1, 3)
     with wire.makefile() as asked:
-        real, arguments, folder, environment = json.loads(asked.readline())
+        real, programs, arguments, folder, environment = json.loads(asked.readline())
     command = os.fork()
     if command:
         wire.sendall(command.to_bytes(4))
     else:
         wire.close()
         _become(streams, [real, *arguments], folder, environment)
+        sys.executable = f"{programs}/python"
         _end(_called(entries[os.path.basename(real)]))
     ended = os.pidfd_open(command)
     if ended not in select.select([wire, ended], [], [])[0]:

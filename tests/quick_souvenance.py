@@ -11,9 +11,6 @@ from surfaces.door import LOADED
 
 
 def quick_souvenance() -> AbstractContextManager[Path]:
-    """The folder of the program, to be the first on a path, while it can be run.
-
-    What runs until a signal ends it starts the real one.
-    """
+    """The folder of the program, to be the first on a path, while it can be run."""
     entries = {"souvenance": "souvenance.commands:main"}
-    return quick_programs(Path(sys.executable).parent, entries, loaded=LOADED, anew=("serve", "work"))
+    return quick_programs(Path(sys.executable).parent, entries, loaded=LOADED)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from quick_souvenance import quick_souvenance
+
 
 @pytest.fixture
 def temporary(tmp_path: Path) -> Path:
@@ -23,7 +25,20 @@ HERMES_DEMO = Path(__file__).resolve().parents[2] / "examples" / "hermes" / "her
 @pytest.fixture
 def run_demo(temporary: Path):
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return run_python(temporary, environment, "-m", "souvenance", "demo", *arguments)
+        return run_program(temporary, environment, sys.executable, "-m", "souvenance", "demo", *arguments)
+
+    return run
+
+
+@pytest.fixture
+def run_quick_demo(temporary: Path, monkeypatch: pytest.MonkeyPatch):
+    """The same, but that each of its processes is forked from one that has loaded what they need."""
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        with quick_souvenance() as programs:
+            return run_program(temporary, environment, str(programs / "souvenance"), "demo", *arguments)
 
     return run
 
@@ -31,16 +46,16 @@ def run_demo(temporary: Path):
 @pytest.fixture
 def run_hermes_demo(temporary: Path):
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return run_python(temporary, environment, str(HERMES_DEMO), *arguments)
+        return run_program(temporary, environment, sys.executable, str(HERMES_DEMO), *arguments)
 
     return run
 
 
-def run_python(
-    temporary: Path, environment: dict[str, str], *arguments: str
+def run_program(
+    temporary: Path, environment: dict[str, str], *command: str
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *arguments],
+        command,
         env={"TMPDIR": str(temporary), **environment},
         capture_output=True,
         encoding="utf-8",

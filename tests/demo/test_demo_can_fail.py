@@ -47,10 +47,10 @@ def outcomes(output: str) -> dict[str, str]:
 
 
 def test_each_step_that_expects_a_refusal_a_proof_or_an_absence_fails_on_a_souvenance_without_it(
-    run_demo, tmp_path
+    run_quick_demo, tmp_path
 ):
     (tmp_path / "sitecustomize.py").write_text(SABOTAGE)
-    ended = run_demo(PYTHONPATH=str(tmp_path))
+    ended = run_quick_demo(PYTHONPATH=str(tmp_path))
     expected = {step.id: "FAIL" if step.id in BLIND_TO else "ok" for step in STEPS}
     assert outcomes(ended.stdout) == expected, ended.stdout
     assert ended.stdout.splitlines()[-1] == "5 ok, 0 skipped, 9 failed"
@@ -66,12 +66,12 @@ def test_where_nothing_can_serve_the_demo_says_what_to_install_and_skips_the_res
 
 
 def test_a_memory_that_recalls_nothing_fails_in_json_too_and_a_kept_folder_is_told(
-    run_demo, tmp_path, temporary
+    run_quick_demo, tmp_path, temporary
 ):
     (tmp_path / "sitecustomize.py").write_text(
         "from souvenance.gate import operations\noperations.recall = lambda desk, wish: []\n"
     )
-    ended = run_demo("--json", "--keep", PYTHONPATH=str(tmp_path))
+    ended = run_quick_demo("--json", "--keep", PYTHONPATH=str(tmp_path))
     told = json.loads(ended.stdout)
     by_outcome = {
         outcome: [step["id"] for step in told["steps"] if step["outcome"] == outcome]

@@ -57,9 +57,6 @@ def quick_environment(environment: Path) -> Iterator[Path]:
     ]
     entries = {"hermes": "hermes_cli.main:main", "souvenance": "souvenance.commands:main"}
     with quick_programs(
-        real, entries, loaded=(*_LOADED, *own, "model_tools"), unread="HERMES_HOME", anew=("serve",)
+        real, entries, loaded=(*_LOADED, *own, "model_tools"), unread="HERMES_HOME"
     ) as programs:
-        python = programs / "python"
-        python.write_text(f'#!/bin/sh\nexec "{real / "python"}" "$@"\n')
-        python.chmod(0o755)
         yield programs.parent
