@@ -20,7 +20,7 @@ from souvenance.domain.archive_records import Record
 from souvenance.domain.imports import Wanted
 from souvenance.domain.names import namespace as valid_namespace
 from souvenance.domain.uploads import Upload
-from souvenance.errors import FileTooLarge, InvalidInput, SouvenanceError
+from souvenance.errors import FileTooLarge, InvalidInput
 from souvenance.gate import archive, storage
 from souvenance.gate import messages as m
 from souvenance.gate.gate import Gate
@@ -106,7 +106,7 @@ class DataPages:
         workspace = workspace_of(visit)
         owner = None if visit.is_whole else visit.who.sub
         found = await visit.ask(storage.STORAGE, storage.Storage(workspace, owner))
-        sums = None if isinstance(found, SouvenanceError) else _sums(found.stored)
+        sums = found and _sums(found.stored)
         if "hx-request" in visit.request.headers:
             return visit.page("stored.html", workspace=workspace, whole=visit.is_whole, stored=sums)
         return await self._shown(visit, counted=True, stored=sums)

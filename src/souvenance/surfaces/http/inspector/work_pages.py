@@ -15,7 +15,7 @@ from souvenance.errors import ServerBusy, SouvenanceError
 from souvenance.gate import health, jobs
 from souvenance.gate.tail import TAIL, Tail, TailAnswer
 from souvenance.surfaces.http.inspector.audit_words import in_words
-from souvenance.surfaces.http.inspector.places import nothing, or_none, workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.places import workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, events, number, redirect, url
 
 _KINDS = {
@@ -56,25 +56,25 @@ class WorkPages:
     async def work(self, visit: Visit) -> Response:
         workspace = workspace_of(visit)
         found, use, newest, vitals, workspaces = await asyncio.gather(
-            visit.ask(jobs.JOBS, jobs.Jobs(workspace)) if visit.is_whole else nothing(),
-            visit.ask(health.MODEL_USE, health.AskModelUse()) if visit.is_owner else nothing(),
+            visit.ask(jobs.JOBS, jobs.Jobs(workspace), of_all=True),
+            visit.ask(health.MODEL_USE, health.AskModelUse()),
             visit.ask(TAIL, Tail(), workspace),
-            visit.ask(health.HEALTH, health.AskHealth()) if visit.is_owner else nothing(),
+            visit.ask(health.HEALTH, health.AskHealth()),
             workspaces_of(visit),
         )
         return visit.page(
             "work.html",
             workspace=workspace,
             workspaces=workspaces,
-            jobs=or_none(found),
-            waiting=_grouped(found.waiting) if isinstance(found, jobs.JobsAnswer) else [],
-            running=_grouped(found.running, tried=-1) if isinstance(found, jobs.JobsAnswer) else [],
-            use=or_none(use),
-            days=_days(use.spent) if isinstance(use, health.ModelUse) and use.spent else [],
-            cost=_cost(use) if isinstance(use, health.ModelUse) else None,
-            rows=[in_words(row) for row in reversed(newest.rows)] if isinstance(newest, TailAnswer) else None,
-            following=newest.following if isinstance(newest, TailAnswer) else 0,
-            vitals=or_none(vitals),
+            jobs=found,
+            waiting=_grouped(found.waiting) if found else [],
+            running=_grouped(found.running, tried=-1) if found else [],
+            use=use,
+            days=_days(use.spent) if use and use.spent else [],
+            cost=use and _cost(use),
+            rows=newest and [in_words(row) for row in reversed(newest.rows)],
+            following=newest.following if newest else 0,
+            vitals=vitals,
             owner=visit.is_owner,
             kinds=_KINDS,
             reason=_reason,
