@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from starlette.responses import Response
 
 from souvenance.domain.names import ALL
@@ -19,8 +19,6 @@ from souvenance.surfaces.http.inspector import audit_pages
 from souvenance.surfaces.http.inspector.places import (
     home_of,
     names_of,
-    nothing,
-    or_none,
     sign_ins_of,
     tokens_of,
     workspace_of,
@@ -125,27 +123,15 @@ async def preview(visit: Visit) -> Response:
     fields = await visit.form()
     asked = _claims(visit, fields)
     m.checked(asked)
-    eye = visit.narrowed(
-        m.Attenuate(
-            sub=asked.sub,
-            ops=asked.ops,
-            namespaces_allowed=asked.namespaces_allowed,
-            ttl_seconds=asked.ttl_seconds,
-            wid=asked.wid,
-            peers=asked.peers,
-        )
-    )
+    eye = visit.narrowed(convert(asked, m.Attenuate, from_attributes=True))
     workspace, peer = asked.wid or "", asked.sub
     facts, known, notes, people, others = await asyncio.gather(
         eye.ask(inspection.FACTS, inspection.Facts(workspace_id=workspace, peer=peer, observer=peer)),
         eye.ask(inspection.PERSON, inspection.AskPerson(workspace_id=workspace, peer=peer, size=5)),
         eye.ask(o.LIST, m.List(limit=5, texts="get" in asked.ops)),
-        eye.ask(inspection.PEOPLE, inspection.People(workspace_id=workspace, size=5))
-        if eye.is_whole
-        else nothing(),
-        visit.ask(inspection.PEOPLE, inspection.People(workspace_id=workspace, size=5)),
+        eye.ask(inspection.PEOPLE, inspection.People(workspace_id=workspace, size=5), of_all=True),
+        visit.ask(inspection.PEOPLE, inspection.People(workspace_id=workspace, size=5), of_all=True),
     )
-    all_people = or_none(others)
     return visit.page(
         "preview.html",
         fields={name: value for name, value in fields.items() if name != "csrf"},
@@ -153,11 +139,11 @@ async def preview(visit: Visit) -> Response:
         chosen=[name for name in RIGHTS if fields.get(name) == "on"],
         denied=[name for name in RIGHTS if fields.get(name) != "on"],
         lasts=fields.get("lasts", ""),
-        facts=or_none(facts),
-        known=or_none(known),
-        notes=or_none(notes),
-        people=or_none(people),
-        hidden=[] if all_people is None else [one.peer for one in all_people.people if one.peer != peer],
+        facts=facts,
+        known=known,
+        notes=notes,
+        people=people,
+        hidden=[one.peer for one in others.people if one.peer != peer] if others else [],
     )
 
 

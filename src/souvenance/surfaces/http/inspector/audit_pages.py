@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import msgspec
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from souvenance.decoders import settled
 from souvenance.domain.audit import Checkpoint, verify
@@ -19,12 +17,11 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.http.inspector.audit_words import WORDS, in_words
 from souvenance.surfaces.http.inspector.places import workspace_of, workspaces_of
-from souvenance.surfaces.http.inspector.visit import Visit, download, number
+from souvenance.surfaces.http.inspector.visit import Visit, day_of, download, number, streamed
 
 _LOG_PAGE = 1000
 _WANTED = ("actor", "operation", "outcome", "since", "until")
 _OUTCOMES = {"allowed": True, "refused": False}
-_FIRST_DAY = "2000-01-01"
 
 
 async def audit(visit: Visit) -> Response:
@@ -37,8 +34,8 @@ async def audit(visit: Visit) -> Response:
         actor=wanted["actor"] or None,
         operations=_operations(wanted["operation"]),
         allowed=_OUTCOMES.get(wanted["outcome"]),
-        since=_day(wanted["since"]),
-        until=_day(wanted["until"], after=1),
+        since=day_of(wanted["since"]),
+        until=day_of(wanted["until"], after=1),
         before=number(before, 0) if before else None,
     )
     found, workspaces = await asyncio.gather(
@@ -63,17 +60,6 @@ def _operations(text: str) -> list[str] | None:
     if not text:
         return None
     return [name for name, words in WORDS.items() if words == text] or [text]
-
-
-def _day(text: str, after: int = 0) -> datetime | None:
-    """The beginning of that day, or of one so many days after it. Raises: InvalidInput."""
-    if not text:
-        return None
-    try:
-        day = datetime.fromisoformat(text).replace(tzinfo=UTC)
-        return max(day, datetime.fromisoformat(_FIRST_DAY).replace(tzinfo=UTC)) + timedelta(days=after)
-    except (ValueError, OverflowError):
-        raise InvalidInput("the day can't be read", hint="Write it as 2026-03-04.") from None
 
 
 async def verify_audit(visit: Visit) -> Response:
@@ -135,11 +121,7 @@ async def save_log(visit: Visit) -> Response:
         async for rows in _every(visit, now.workspace, now.size):
             yield b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
 
-    begun = download(b"", f"audit-{now.workspace}-{now.size}.jsonl", "application/x-ndjson")
-    headers: dict[str, Any] = {
-        name: value for name, value in begun.headers.items() if name != "content-length"
-    }
-    return StreamingResponse(lines(), 200, headers)
+    return streamed(lines(), f"audit-{now.workspace}-{now.size}.jsonl", "application/x-ndjson")
 
 
 PAGES = {"/inspect/audit": audit}

@@ -20,7 +20,7 @@ from souvenance.domain.archive_records import Record
 from souvenance.domain.imports import Wanted
 from souvenance.domain.names import namespace as valid_namespace
 from souvenance.domain.uploads import Upload
-from souvenance.errors import FileTooLarge, InvalidInput, SouvenanceError
+from souvenance.errors import FileTooLarge, InvalidInput
 from souvenance.gate import archive, inspect_work
 from souvenance.gate import messages as m
 from souvenance.gate.gate import Gate
@@ -108,7 +108,7 @@ class DataPages:
         found = await visit.ask(
             inspect_work.STORAGE, inspect_work.Storage(workspace_id=workspace, owner=owner)
         )
-        sums = None if isinstance(found, SouvenanceError) else _sums(found.stored)
+        sums = found and _sums(found.stored)
         if "hx-request" in visit.request.headers:
             return visit.page("stored.html", workspace=workspace, whole=visit.is_whole, stored=sums)
         return await self._shown(visit, counted=True, stored=sums)

@@ -6,17 +6,14 @@ import asyncio
 
 from starlette.responses import Response
 
-from souvenance.errors import InvalidInput, SouvenanceError
+from souvenance.errors import InvalidInput
 from souvenance.gate import inspect_lines, inspection
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.http.inspector.audit_words import in_words
 from souvenance.surfaces.http.inspector.places import (
     home_of,
-    or_none,
-    reads,
-    sign_ins_of,
-    tokens_of,
+    readers_of,
     workspace_of,
 )
 from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
@@ -37,7 +34,7 @@ async def notes(visit: Visit) -> Response:
         visit.call(o.LIST, asked, workspace),
         visit.ask(inspection.NAMESPACES, inspection.Asked(workspace_id=workspace)),
     )
-    return visit.page("notes.html", found=found, own=or_none(own), namespace=namespace, workspace=workspace)
+    return visit.page("notes.html", found=found, own=own, namespace=namespace, workspace=workspace)
 
 
 async def add_note(visit: Visit) -> Response:
@@ -62,25 +59,17 @@ async def line(visit: Visit) -> Response:
     asked = inspect_lines.AskLine(workspace_id=workspace, owner=owner, id=visit.path["id"])
     found = await visit.call(inspect_lines.LINE, asked)
     reading = inspect_lines.FindRows(workspace_id=workspace, line=found.id)
-    rows, tokens, let_in = await asyncio.gather(
-        visit.ask(inspect_lines.ROWS_FOUND, reading), tokens_of(visit, workspace), sign_ins_of(visit)
+    rows, readers = await asyncio.gather(
+        visit.ask(inspect_lines.ROWS_FOUND, reading), readers_of(visit, workspace, owner, found)
     )
-    place = (workspace, owner, found.namespace)
     return visit.page(
         "line.html",
         workspace=workspace,
         line=found,
         own=owner == visit.who.sub and found.turn is None and found.about is None,
-        rows=None if isinstance(rows, SouvenanceError) else [in_words(row) for row in rows.rows],
+        rows=rows and [in_words(row) for row in rows.rows],
         scanned=inspect_lines.SCANNED,
-        tokens=None
-        if tokens is None
-        else [
-            one
-            for one in tokens
-            if one.opens(*place) and (one.sessions is None or found.session in one.sessions)
-        ],
-        sign_ins=None if let_in is None else [one for one in let_in if reads(one, *place)],
+        **readers,
     )
 
 

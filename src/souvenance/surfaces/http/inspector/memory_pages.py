@@ -7,7 +7,6 @@ from typing import Any
 
 from starlette.responses import Response
 
-from souvenance.errors import SouvenanceError
 from souvenance.gate import inspection
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
@@ -18,7 +17,6 @@ from souvenance.gate.conversation.messages import (
     SearchWorkspace,
 )
 from souvenance.surfaces.http.inspector import line_pages, person_pages, recall_pages, session_pages
-from souvenance.surfaces.http.inspector.places import nothing, or_none
 from souvenance.surfaces.http.inspector.places import workspace_of as workspace_of
 from souvenance.surfaces.http.inspector.places import workspaces_of as workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, number
@@ -36,7 +34,7 @@ async def home(visit: Visit) -> Response:
         found = await _found(visit, workspace, query)
         return visit.page("found.html", workspace=workspace, query=query, found=found)
     people, health, workspaces = await asyncio.gather(
-        visit.ask(inspection.PEOPLE, asked) if visit.is_whole else nothing(),
+        visit.ask(inspection.PEOPLE, asked, of_all=True),
         visit.ask(inspection.HEALTH, inspection.Asked(workspace_id=workspace)),
         workspaces_of(visit),
     )
@@ -44,10 +42,10 @@ async def home(visit: Visit) -> Response:
         "home.html",
         workspace=workspace,
         workspaces=workspaces,
-        people=or_none(people),
+        people=people,
         number=page,
         size=_PEOPLE,
-        health=or_none(health),
+        health=health,
         query="",
     )
 
@@ -60,8 +58,8 @@ async def _found(visit: Visit, workspace: str, query: str) -> dict[str, Any]:
         visit.ask(SEARCH_WORKSPACE, everyones) if visit.is_whole else visit.ask(SEARCH_PEER, own),
     )
     return {
-        "notes": [] if isinstance(notes, SouvenanceError) else [one for one in notes.lines if one.matched],
-        "messages": [] if isinstance(messages, SouvenanceError) else messages.messages,
+        "notes": [one for one in notes.lines if one.matched] if notes else [],
+        "messages": messages.messages if messages else [],
     }
 
 

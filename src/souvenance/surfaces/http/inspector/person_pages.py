@@ -15,10 +15,7 @@ from souvenance.gate.conversation.conclusions import (
     OfConclusion,
 )
 from souvenance.surfaces.http.inspector.places import (
-    or_none,
-    reads,
-    sign_ins_of,
-    tokens_of,
+    readers_of,
     workspace_of,
 )
 from souvenance.surfaces.http.inspector.visit import Visit, number, redirect, url
@@ -31,15 +28,14 @@ async def person(visit: Visit) -> Response:
     observer = visit.query.get("as") or peer
     page = max(1, number(visit.query.get("page", ""), 1))
     about = {"observed_id": peer, "observer_id": observer}
-    facts, known, conclusions, tokens, let_in = await asyncio.gather(
+    facts, known, conclusions, readers = await asyncio.gather(
         visit.call(inspection.FACTS, inspection.Facts(workspace_id=workspace, peer=peer, observer=observer)),
         visit.ask(
             inspection.PERSON,
             inspection.AskPerson(workspace_id=workspace, peer=peer, page=page, size=_SHOWN),
         ),
         visit.ask(LIST_CONCLUSIONS, ListConclusions(workspace_id=workspace, filters=about, size=_SHOWN)),
-        tokens_of(visit, workspace),
-        sign_ins_of(visit),
+        readers_of(visit, workspace, peer),
     )
     return visit.page(
         "person.html",
@@ -47,12 +43,11 @@ async def person(visit: Visit) -> Response:
         peer=peer,
         observer=observer,
         facts=facts.facts,
-        known=or_none(known),
+        known=known,
         number=page,
         size=_SHOWN,
-        conclusions=or_none(conclusions),
-        tokens=None if tokens is None else [one for one in tokens if one.opens(workspace, peer)],
-        sign_ins=None if let_in is None else [one for one in let_in if reads(one, workspace, peer)],
+        conclusions=conclusions,
+        **readers,
     )
 
 

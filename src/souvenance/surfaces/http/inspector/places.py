@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
-from souvenance.errors import SouvenanceError
 from souvenance.gate import messages as m
 from souvenance.gate import sign_ins
 from souvenance.gate.conversation.peers import LIST_PEERS, ListPeers
@@ -29,39 +29,42 @@ async def workspaces_of(visit: Visit) -> list[str]:
     if visit.who.wid != ALL:
         return [visit.who.wid]
     page = await visit.ask(LIST_WORKSPACES, ListWorkspaces(size=100))
-    named = [] if isinstance(page, SouvenanceError) else [one.id for one in page.items]
+    named = [one.id for one in page.items] if page else []
     return sorted({*named, workspace_of(visit)})
 
 
 async def names_of(visit: Visit, workspace: str) -> list[str]:
     """The first people of the workspace, to choose from; the token's own if it is not for everybody."""
-    if not visit.is_whole:
-        return [visit.who.sub]
-    page = await visit.ask(LIST_PEERS, ListPeers(workspace_id=workspace, size=100))
-    return [] if isinstance(page, SouvenanceError) else [one.id for one in page.items]
-
-
-async def nothing() -> None:
-    """In the place of what is not asked for."""
-
-
-def or_none(answer: Any | SouvenanceError) -> Any | None:
-    return None if isinstance(answer, SouvenanceError) else answer
+    page = await visit.ask(LIST_PEERS, ListPeers(workspace_id=workspace, size=100), of_all=True)
+    return [one.id for one in page.items] if page else [visit.who.sub]
 
 
 async def tokens_of(visit: Visit, workspace: str) -> list[TokenAnswer] | None:
     """The tokens that hold, newest first; None if the signed-in token does not show them."""
-    found = or_none(await visit.ask(LIST_TOKENS, ListTokens(workspace)))
+    found = await visit.ask(LIST_TOKENS, ListTokens(workspace))
     return None if found is None else found.tokens
 
 
 async def sign_ins_of(visit: Visit) -> list[Any] | None:
     """The programs that are signed in; None if the signed-in token does not show them."""
-    found = or_none(await visit.ask(sign_ins.LIST, m.Nothing()))
+    found = await visit.ask(sign_ins.LIST, m.Nothing())
     return None if found is None else found.sign_ins
 
 
-def reads(sign_in: Any, workspace: str, peer: str, namespace: str | None = None) -> bool:
+async def readers_of(visit: Visit, workspace: str, peer: str, line: Any = None) -> dict[str, Any]:
+    """The tokens and the programs that may read what that peer has there, or that line of it."""
+    namespace = None if line is None else line.namespace
+    tokens, programs = await asyncio.gather(tokens_of(visit, workspace), sign_ins_of(visit))
+    open_to = [one for one in tokens or () if one.opens(workspace, peer, namespace)]
+    return {
+        "tokens": None
+        if tokens is None
+        else [one for one in open_to if None in (line, one.sessions) or line.session in one.sessions],
+        "sign_ins": programs and [one for one in programs if _reads(one, workspace, peer, namespace)],
+    }
+
+
+def _reads(sign_in: Any, workspace: str, peer: str, namespace: str | None = None) -> bool:
     """Whether a program that is signed in may read what that peer has there."""
     return (
         sign_in.workspace == workspace

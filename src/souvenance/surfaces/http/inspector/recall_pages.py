@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache, partial
 from typing import Any
 
@@ -34,12 +34,11 @@ from souvenance.gate.token_tree import TokenAnswer
 from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.inspector.places import (
     names_of,
-    nothing,
     tokens_of,
     workspace_of,
     workspaces_of,
 )
-from souvenance.surfaces.http.inspector.visit import Visit, number
+from souvenance.surfaces.http.inspector.visit import Visit, day_of, number
 
 LAYERS = {
     "summary": "the session in short",
@@ -48,7 +47,7 @@ LAYERS = {
     "said": "what was said",
     "agent": "the agent itself",
 }
-_FOUND = 12
+_FOUND = 20
 _SIGNALS = 6
 _TOKENS, _MOST_TOKENS = 1200, 100_000
 _BEGINNING = 40
@@ -134,9 +133,9 @@ async def recall(visit: Visit) -> Response:
         "trials": [],
     }
     if asked["peer"] and asked["q"]:
-        question = Question(
-            workspace, asked["peer"], asked["agent"], asked["session"], asked["q"], _day(asked["day"])
-        )
+        day = day_of(asked["day"])
+        at = day and day.replace(hour=23, minute=59)
+        question = Question(workspace, asked["peer"], asked["agent"], asked["session"], asked["q"], at)
         eye = _as_token(visit, workspace, asked, tokens or [])
         values["ranked"], trials = await _tried(visit, eye, question, settings)
         reasons = {reason for trial in trials for reason in trial.left_out.values()}
@@ -152,16 +151,6 @@ def _setting(visit: Visit, prefix: str) -> Setting:
     tokens = min(number(query.get(f"{prefix}tokens", ""), _TOKENS), _MOST_TOKENS)
     layers = frozenset(query.getlist(f"{prefix}layer")).intersection(LAYERS)
     return Setting(query.get(f"{prefix}floor") == "on", tokens, layers)
-
-
-def _day(text: str) -> datetime | None:
-    """The end of that day. Raises: InvalidInput."""
-    if not text:
-        return None
-    try:
-        return datetime.fromisoformat(text).replace(hour=23, minute=59, tzinfo=UTC)
-    except ValueError:
-        raise InvalidInput("the day can't be read", hint="Write it as 2026-03-04.") from None
 
 
 def _as_token(visit: Visit, workspace: str, asked: dict[str, str], tokens: Sequence[TokenAnswer]) -> Visit:
@@ -200,20 +189,17 @@ async def _tried(
     asks = [[replace(search, floor=floor, explain=False)] for floor in floors]
     asks[0].append(search)
     room = injection.passage_room(max(setting.tokens for setting in settings))
-    all_found, *recalled = await asyncio.gather(
-        nothing() if eye is visit else visit.call(SEARCH_PEER, search),
-        *(eye.look(partial(_known, asked, room, searches)) for searches in asks),
-    )
+    recalled = await asyncio.gather(*(eye.look(partial(_known, asked, room, searches)) for searches in asks))
     knowns, near = [known for known, _ in recalled], [_ids(answers[0]) for _, answers in recalled]
     seen = recalled[0][1][1]
-    if eye is visit and isinstance(seen, SouvenanceError):
-        raise seen
-    every, opened = (seen if eye is visit else all_found).messages, _ids(seen)
+    own = eye is visit and not isinstance(seen, SouvenanceError)
+    every = (seen if own else await visit.call(SEARCH_PEER, search)).messages
+    opened = _ids(seen)
     texts = [_text(knowns[floors.index(one.floor)], asked, one) for one in settings]
     lengths = await visit.ask(
         inspect_lines.MEASURE, inspect_lines.Measure(workspace_id=asked.workspace, texts=texts)
     )
-    counts = [0] * len(texts) if isinstance(lengths, SouvenanceError) else lengths.tokens
+    counts = lengths.tokens if lengths else [0] * len(texts)
     trials = []
     for setting, text, tokens in zip(settings, texts, counts, strict=True):
         at = floors.index(setting.floor)

@@ -7,7 +7,6 @@ from typing import Any
 
 from starlette.responses import Response
 
-from souvenance.errors import SouvenanceError
 from souvenance.gate import inspect_lines
 from souvenance.gate.conversation.context import SUMMARIES, Summaries
 from souvenance.gate.conversation.messages import (
@@ -19,7 +18,7 @@ from souvenance.gate.conversation.messages import (
     OfMessage,
 )
 from souvenance.gate.conversation.sessions import DELETE_SESSION, OfSession
-from souvenance.surfaces.http.inspector.places import or_none, workspace_of
+from souvenance.surfaces.http.inspector.places import workspace_of
 from souvenance.surfaces.http.inspector.visit import Visit, number, redirect, url
 
 _SHOWN = 50
@@ -38,7 +37,7 @@ async def session(visit: Visit) -> Response:
         workspace=workspace,
         session=name,
         messages=messages,
-        summaries=or_none(summaries),
+        summaries=summaries,
         beside=await _concluded(visit, workspace, name, [one.id for one in messages.items]),
     )
 
@@ -48,7 +47,7 @@ async def _concluded(visit: Visit, workspace: str, session: str, messages: list[
     asked = inspect_lines.AskConcluded(workspace_id=workspace, session_id=session, messages=messages)
     answer = await visit.ask(inspect_lines.CONCLUDED, asked)
     beside: dict[str, list[Any]] = {}
-    for one in [] if isinstance(answer, SouvenanceError) else answer.conclusions:
+    for one in answer.conclusions if answer else []:
         for source in one.source_ids or ():
             beside.setdefault(source, []).append(one)
     return beside

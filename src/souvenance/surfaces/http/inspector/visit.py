@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import AsyncIterator, Callable, Mapping
 from copy import copy
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode
@@ -19,7 +19,7 @@ from souvenance.domain.capability import read_unverified
 from souvenance.domain.encoding import b64, frame
 from souvenance.domain.names import ALL
 from souvenance.domain.uploads import Upload
-from souvenance.errors import BodyTooLarge, CapOpMismatch, Denied, FileTooLarge, InvalidInput
+from souvenance.errors import BodyTooLarge, Denied, FileTooLarge, InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate.gate import Gate
 from souvenance.gate.operation import Operation
@@ -52,6 +52,7 @@ _OWN_PAGES = ("same-origin", "none")
 _BAR_HEIGHT = 24
 _UNITS = ("bytes", "kB", "MB", "GB")
 _MOST_DIGITS = 9
+_FIRST_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def url(*parts: str, **query: Any) -> str:
@@ -64,6 +65,16 @@ def url(*parts: str, **query: Any) -> str:
 def number(text: str, otherwise: int) -> int:
     """The number that a field or a query holds."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else otherwise
+
+
+def day_of(text: str, after: int = 0) -> datetime | None:
+    """The beginning of the day that a field holds, or of one so many days after it. Raises: InvalidInput."""
+    if not text:
+        return None
+    try:
+        return max(datetime.fromisoformat(text).replace(tzinfo=UTC), _FIRST_DAY) + timedelta(days=after)
+    except (ValueError, OverflowError):
+        raise InvalidInput("the day can't be read", hint="Write it as 2026-03-04.") from None
 
 
 def _day(moment: datetime | None) -> str:
@@ -214,18 +225,22 @@ class Visit:
         other.who = read_unverified(other._token)[0][-1]
         return other
 
-    async def ask(self, operation: Operation, asked: m.Request, workspace: str | None = None) -> Any:
-        """What the gate answers, or why it does not: for a part that a page can do without.
+    async def ask(
+        self, operation: Operation, asked: m.Request, workspace: str | None = None, *, of_all: bool = False
+    ) -> Any:
+        """What the gate answers; None where it refuses: for a part that a page can do without.
 
-        What the token says it does not grant is not asked for, so that the log has no refusals of it.
+        What the token says it does not grant is not asked for, so that the log has no refusals of it: also
+        what is `of_all` people, with a token that is for some.
         """
-        op = operation.need.op
-        if op is not None and not self.may(op):
-            return CapOpMismatch(f"the token does not grant {op!a}")
+        need = operation.need
+        granted = (need.op is None or self.may(need.op)) and (self.is_owner or not need.operator)
+        if not granted or (of_all and not self.is_whole):
+            return None
         try:
             return await self.call(operation, asked, workspace)
-        except (Denied, InvalidInput) as error:
-            return error
+        except (Denied, InvalidInput):
+            return None
 
     async def look(self, work: Callable[[Gate, Credentials], _T]) -> _T:
         """What comes of several questions to the gate, one after the other. Raises: SouvenanceError."""

@@ -15,7 +15,7 @@ from souvenance.errors import ServerBusy, SouvenanceError
 from souvenance.gate import health, inspect_work, inspection
 from souvenance.gate import messages as m
 from souvenance.surfaces.http.inspector.audit_words import in_words
-from souvenance.surfaces.http.inspector.places import nothing, or_none, workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.places import workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, events, number, redirect, url
 
 _KINDS = {
@@ -56,29 +56,25 @@ class WorkPages:
     async def work(self, visit: Visit) -> Response:
         workspace = workspace_of(visit)
         found, use, newest, vitals, workspaces = await asyncio.gather(
-            visit.ask(inspect_work.JOBS, inspection.Asked(workspace_id=workspace))
-            if visit.is_whole
-            else nothing(),
-            visit.ask(health.MODEL_USE, m.Nothing()) if visit.is_owner else nothing(),
+            visit.ask(inspect_work.JOBS, inspection.Asked(workspace_id=workspace), of_all=True),
+            visit.ask(health.MODEL_USE, m.Nothing()),
             visit.ask(inspect_work.TAIL, inspect_work.Tail(), workspace),
-            visit.ask(health.HEALTH, m.Nothing()) if visit.is_owner else nothing(),
+            visit.ask(health.HEALTH, m.Nothing()),
             workspaces_of(visit),
         )
         return visit.page(
             "work.html",
             workspace=workspace,
             workspaces=workspaces,
-            jobs=or_none(found),
-            waiting=_grouped(found.waiting) if isinstance(found, inspect_work.JobsAnswer) else [],
-            running=_grouped(found.running, tried=-1) if isinstance(found, inspect_work.JobsAnswer) else [],
-            use=or_none(use),
-            days=_days(use.spent) if isinstance(use, health.ModelUse) and use.spent else [],
-            cost=_cost(use) if isinstance(use, health.ModelUse) else None,
-            rows=[in_words(row) for row in reversed(newest.rows)]
-            if isinstance(newest, inspect_work.TailAnswer)
-            else None,
-            following=newest.following if isinstance(newest, inspect_work.TailAnswer) else 0,
-            vitals=or_none(vitals),
+            jobs=found,
+            waiting=_grouped(found.waiting) if found else [],
+            running=_grouped(found.running, tried=-1) if found else [],
+            use=use,
+            days=_days(use.spent) if use and use.spent else [],
+            cost=use and _cost(use),
+            rows=newest and [in_words(row) for row in reversed(newest.rows)],
+            following=newest.following if newest else 0,
+            vitals=vitals,
             owner=visit.is_owner,
             kinds=_KINDS,
             reason=_reason,
