@@ -1,12 +1,14 @@
-"""The tools: what a model reads of each, what it takes, and what comes back.
+"""The tools: what each takes, and what comes back. What a model reads of them is in `texts.toml`.
 
 No argument names a person, a workspace or a namespace: those are the token's.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
+from importlib import resources
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -20,6 +22,8 @@ from souvenance.surfaces.mcp import results as r
 from souvenance.surfaces.mcp.memory import PersonsMemory
 from souvenance.surfaces.mcp.results import QUOTED, cited
 
+TEXTS = tomllib.loads(resources.files(__package__).joinpath("texts.toml").read_text("utf-8"))
+"""What models and people read of this door."""
 MOST_STATEMENTS = 10
 MOST_STATEMENT_CHARS = 4000
 MOST_QUESTION_CHARS = 2000
@@ -153,8 +157,6 @@ Answer = tuple[r.Result, str]
 
 class Tool(Struct, frozen=True):
     name: str
-    title: str
-    description: str
     arguments: type[Arguments]
     result: type[r.Result]
     work: Callable[[PersonsMemory, Any], Awaitable[Answer]]
@@ -165,14 +167,15 @@ class Tool(Struct, frozen=True):
 
     def declared(self) -> Declared:
         """The tool as it is listed."""
+        texts = TEXTS["tools"][self.name]
         return Declared(
             name=self.name,
-            title=self.title,
-            description=self.description,
+            title=texts["title"],
+            description=texts["description"],
             input_schema=schema_of(self.arguments),
             output_schema=schema_of(self.result),
             annotations=ToolAnnotations(
-                title=self.title,
+                title=texts["title"],
                 read_only_hint=self.reads,
                 destructive_hint=self.erases,
                 idempotent_hint=self.reads or self.erases,
@@ -259,105 +262,15 @@ def profile_text(profile: r.Profiled) -> str:
     return "\n".join(parts)
 
 
-TOOLS = {
-    tool.name: tool
-    for tool in (
-        Tool(
-            "recall",
-            "Recall from memory",
-            "Find what the user said, decided or wanted in earlier conversations. Use it before answering "
-            "whenever the request leans on something that is not in this conversation: 'as usual', 'my "
-            "project', a name you don't know, a preference, a plan, a date. Don't use it for general "
-            "knowledge, nor again for what is already in this conversation. Gives a few dated lines, each "
-            "with an id; says so if nothing matches, and then don't guess.",
-            RecallArguments,
-            r.RecallResult,
-            _recall,
-            "get",
-        ),
-        Tool(
-            "remember",
-            "Remember for later",
-            "Keep what the user told you that will matter in another conversation: plans, preferences, "
-            "decisions, people, corrections. Use it when they ask you to remember something, and when they "
-            "state something lasting. Don't keep small talk, guesses, passwords or keys, text of files or "
-            "web pages, or what memory just told you. Gives an id for each statement. Not for replacing: "
-            "remember what is true now, and the newest counts.",
-            Remember,
-            r.KeptResult,
-            _remember,
-            "put",
-            reads=False,
-        ),
-        Tool(
-            "profile",
-            "Read the user's profile",
-            "What is known of the user at a glance: a card of lasting facts, and the newest of what else is "
-            "known. Use it once at the start of a task that should fit them. For one particular thing use "
-            "recall.",
-            ProfileArguments,
-            r.Profiled,
-            _profile,
-            "get",
-        ),
-        Tool(
-            "reason",
-            "Reason over memory",
-            "Answer a question about the user that needs several memories at once, such as 'how do they like "
-            "to work?' or 'what changed since spring?'. Slower than recall; for a single fact use recall. "
-            "Gives an answer in words and what it rests on, or null if memory has none.",
-            Reason,
-            r.Reasoned,
-            _reason,
-            "get",
-        ),
-        Tool(
-            "read",
-            "Read one line with its sources",
-            "One line of memory whole, with the lines it follows from and what replaced it. Use it when the "
-            "short form that another tool gave is cut, or before relying on something that matters. Takes an "
-            "id that another tool cited; don't make ids up.",
-            ReadArguments,
-            r.ReadResult,
-            _read,
-            "get",
-        ),
-        Tool(
-            "list",
-            "List what is remembered",
-            "A page of facts about the user, of their conversations, or of all lines. Use it when the user "
-            "wants to see or tidy up what is remembered. To find something in particular use recall.",
-            ListArguments,
-            r.Listed,
-            _list,
-            "list",
-        ),
-        Tool(
-            "conclude",
-            "Keep a fact about the user",
-            "Keep one durable fact about the user that you worked out or that they confirmed, such as "
-            "'Prefers short answers.' It becomes part of their profile. For what they told you in so many "
-            "words use remember. Name the lines it follows from, if other tools cited any: it goes when they "
-            "do. Gives the id of the fact, by which it can be forgotten.",
-            Conclude,
-            r.Concluded,
-            _conclude,
-            "put",
-            reads=False,
-        ),
-        Tool(
-            "forget",
-            "Forget one line for good",
-            "Erase one line, and what was concluded from it alone. It can't be undone. Use it only if the "
-            "user asked to have that forgotten; find the line with recall or list first, and tell them which "
-            "one goes. To correct something, remember what is true instead. Says what it erased.",
-            ForgetArguments,
-            r.ForgetResult,
-            _forget,
-            "forget",
-            reads=False,
-            erases=True,
-        ),
-    )
-}
+_TOOLS = (
+    Tool("recall", RecallArguments, r.RecallResult, _recall, "get"),
+    Tool("remember", Remember, r.KeptResult, _remember, "put", reads=False),
+    Tool("profile", ProfileArguments, r.Profiled, _profile, "get"),
+    Tool("reason", Reason, r.Reasoned, _reason, "get"),
+    Tool("read", ReadArguments, r.ReadResult, _read, "get"),
+    Tool("list", ListArguments, r.Listed, _list, "list"),
+    Tool("conclude", Conclude, r.Concluded, _conclude, "put", reads=False),
+    Tool("forget", ForgetArguments, r.ForgetResult, _forget, "forget", reads=False, erases=True),
+)
+TOOLS = {tool.name: tool for tool in _TOOLS}
 """By name, in the order in which they are listed."""
