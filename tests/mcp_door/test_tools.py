@@ -17,7 +17,7 @@ from souvenance.gate.conversation.messages import (
     SearchPeer,
 )
 from souvenance.gate.conversation.peers import OPEN_PEER, OpenPeer
-from souvenance.surfaces.mcp.tools import MOST_STATEMENT_CHARS, TOOLS
+from souvenance.surfaces.mcp.server import MOST_STATEMENT_CHARS, TOOLS
 
 NOBODYS = ulid.compose(1_790_000_000_000, bytes(ulid.ENTROPY_BYTES))
 

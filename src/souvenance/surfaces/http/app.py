@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 from starlette.applications import Starlette
@@ -30,11 +31,11 @@ from souvenance.decoders import UNREADABLE, settled
 from souvenance.gate.gate import Gate
 from souvenance.gate.health import METRICS
 from souvenance.gate.messages import Nothing
+from souvenance.http_client import is_loopback
 from souvenance.pauses import urgent
 from souvenance.surfaces.http.apidocs import docs_routes
 from souvenance.surfaces.http.honcho.door import honcho_routes
 from souvenance.surfaces.http.honcho.routes import HONCHO_ROUTES
-from souvenance.surfaces.http.host_check import check_host, check_origin, from_here
 from souvenance.surfaces.http.oauth.metadata import DOCUMENTS
 from souvenance.surfaces.http.openapi import Paths, describe
 from souvenance.surfaces.http.request_bodies import Bodies, Body, body_of
@@ -154,7 +155,12 @@ class _VerdictsFirst:
 
 
 class Guarded:
-    """The application behind the guard, which every request passes first, whatever it asks for."""
+    """The application behind the guard, which every request passes first, whatever it asks for.
+
+    A browser on this machine can be made to call a loopback server, by a cross-site request or by a name
+    that resolves to 127.0.0.1 (DNS rebinding). Both show in the Origin and Host headers: a page of another
+    site, or a foreign name for this host, gets nothing.
+    """
 
     def __init__(
         self,
@@ -216,6 +222,45 @@ async def _answer_or_say_it_stops(answer: ASGIApp, scope: Scope, receive: Receiv
             hint="Ask again later. A write may have been kept: repeat it with the same key.",
         )
         await _refusal(stopping)(scope, receive, send)
+
+
+def check_host(host: str | None, allowed: Collection[str] | None) -> None:
+    """On loopback only loopback names, else those `allowed`, or any without such. Raises: HostRefused."""
+    name = _name(f"//{host or ''}")
+    known = is_loopback(name) if allowed is None else (not allowed or name in allowed)
+    if not known:
+        raise e.HostRefused("this server is not called by that name")
+
+
+def check_origin(origin: str | None, host: str | None) -> None:
+    """Raises: HostRefused for a request that a page of another origin made."""
+    if origin is None:
+        return
+    if _authority(origin) != (host or "").lower():
+        raise e.HostRefused("requests from pages of another origin are refused")
+
+
+def from_here(scope: Scope, headers: Headers) -> bool:
+    """Whether a program on this machine asks, and no proxy for someone else."""
+    client = scope.get("client")
+    forwarded = any(
+        name in ("forwarded", "x-real-ip", "via") or name.startswith("x-forwarded-") for name in headers
+    )
+    return client is not None and is_loopback(client[0]) and not forwarded
+
+
+def _authority(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower() or None
+    except ValueError:
+        return None
+
+
+def _name(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
 
 
 def own_routes(gate: Gate, threads: RequestThreads) -> list[WebRoute]:
