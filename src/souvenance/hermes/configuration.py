@@ -34,6 +34,8 @@ NOT_NEEDED = (
     "writeFrequency",
     "dialecticDepth",
     "dialecticDepthLevels",
+    "reasoningHeuristic",
+    "reasoningLevelCap",
     "firstTurnBaseWait",
     "firstTurnDialecticWait",
 )
@@ -407,11 +409,6 @@ class Configuration:
     dialectic_dynamic: bool = setting(
         True, "Whether the model may choose the level itself when it asks by tool."
     )
-    reasoning_heuristic: bool = setting(
-        True,
-        "Raises the level by one if the message has 120 characters, by two if it has 400.",
-    )
-    reasoning_level_cap: Level = setting("high", "How far reasoningHeuristic may raise it.")
 
     dialectic_max_chars: _Limit = setting(
         600,
