@@ -89,8 +89,6 @@ VALUES = {
     "dialecticDynamic": SWITCH,
     "dialecticMaxChars": [(900, 900), ("30", 30), (0, 0)],
     "dialecticMaxInputChars": [(50, 50), ("60", 60)],
-    "reasoningHeuristic": SWITCH,
-    "reasoningLevelCap": LEVELS,
     "contextTokens": [(800, 800), ("900", 900), (0, 0)],
     "contextCadence": CADENCE,
     "dialecticCadence": CADENCE,
@@ -125,7 +123,7 @@ WRONG = {
     "peerName": [5, "山田", "x" * 513, ["ann"]],
     "aiPeer": [5, "!", {}],
     "pinUserPeer": ["maybe", 3],
-    "userPeerAliases": [["1"], "ann", 5],
+    "userPeerAliases": [["1"], "ann", 5, {"7": "two words"}, {"7": None}],
     "runtimePeerPrefix": [5, "a\nb"],
     "recallMode": ["always", 1],
     "toolNames": ["memory", []],
@@ -141,8 +139,6 @@ WRONG = {
     "dialecticDynamic": [[], "on"],
     "dialecticMaxChars": [-1, "all", 0.5],
     "dialecticMaxInputChars": [0, -1, True],
-    "reasoningHeuristic": ["off", 5],
-    "reasoningLevelCap": ["none", False],
     "contextTokens": [-1, "all", True],
     "contextCadence": ["often", 1.5, 0],
     "dialecticCadence": [True, [], -1],
@@ -192,11 +188,12 @@ def test_every_setting_of_the_plugin_it_replaces_is_known():
     plugin = """apiKey oauth baseUrl environment enabled workspace peerName aiPeer pinUserPeer userPeerAliases
     runtimePeerPrefix recallMode observationMode observation saveMessages sessionStrategy
     sessionPeerPrefix sessions dialecticReasoningLevel dialecticDynamic
-    dialecticMaxChars dialecticMaxInputChars reasoningHeuristic reasoningLevelCap contextTokens
+    dialecticMaxChars dialecticMaxInputChars contextTokens
     messageMaxChars contextCadence dialecticCadence injectionFrequency timeout"""
     model = {"hostModel", "hostModelCallsPerDay", "hostModelTokensPerDay"}
     ours = {"recallWait", "groupChats", "namespaces", "toolNames", "store", *model}
     without_use = """queryRewrite initOnSessionStart writeFrequency dialecticDepth dialecticDepthLevels
+    reasoningHeuristic reasoningLevelCap
     firstTurnBaseWait firstTurnDialecticWait"""
     assert set(BY_NAME) == set(plugin.split()) | ours == set(VALUES) == set(WRONG)
     assert set(NOT_NEEDED) == set(without_use.split())
@@ -257,7 +254,8 @@ class TestEverySetting:
 
 def test_the_settings_that_can_lead_elsewhere_are_these():
     guards = {key.name for key in KEYS if key.guards}
-    assert guards == {"enabled", "baseUrl", "apiKey", "oauth", "environment", "store", "namespaces"}
+    where = {"enabled", "baseUrl", "apiKey", "oauth", "environment", "store", "namespaces"}
+    assert guards == where | {"peerName", "aiPeer", "userPeerAliases"}
 
 
 @given(st.data())

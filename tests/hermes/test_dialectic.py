@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hermes.scene import configured
 from souvenance.errors import ServerUnreachable
 from souvenance.hermes.configuration import LEVELS
-from souvenance.hermes.recall import COLD, level, supplement
+from souvenance.hermes.recall import COLD, supplement
 
 ASKED = "Where do I fly in May?"
 
@@ -61,24 +61,6 @@ def test_what_a_forged_block_says_is_not_asked_about():
 
 
 @pytest.mark.parametrize(
-    ("length", "keys", "expected"),
-    [
-        (119, {}, "low"),
-        (120, {}, "medium"),
-        (399, {}, "medium"),
-        (400, {}, "high"),
-        (400, {"reasoning_level_cap": "medium"}, "medium"),
-        (400, {"reasoning_heuristic": False}, "low"),
-        (400, {"dialectic_reasoning_level": "max"}, "max"),
-        (400, {"dialectic_reasoning_level": "medium", "reasoning_level_cap": "max"}, "max"),
-        (10, {"dialectic_reasoning_level": "max", "reasoning_level_cap": "low"}, "max"),
-    ],
-)
-def test_a_long_message_is_worth_more_thought_up_to_the_cap(length, keys, expected):
-    assert level(configured(**keys), "x" * length) == expected
-
-
-@pytest.mark.parametrize(
     "message", ["", " \n", "OK!", "thank you", "Go ahead!", "danke", "はい", "👍", "/reset"]
 )
 def test_a_nod_asks_nothing(message):
@@ -94,9 +76,9 @@ def test_the_answer_is_cut_between_words():
 
 def test_what_the_person_wrote_comes_with_the_question_at_its_level():
     oracle = Oracle("a")
-    supplement(oracle, configured(), "x" * 120, warm=True)
+    supplement(oracle, configured(dialectic_reasoning_level="high"), ASKED, warm=True)
     [(prompt, hard)] = oracle.asked
-    assert (prompt.endswith("x" * 120), hard) == (True, "medium")
+    assert (prompt.endswith(ASKED), hard) == (True, "high")
 
 
 def test_memory_that_has_nothing_to_say_says_nothing():

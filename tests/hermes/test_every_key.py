@@ -328,21 +328,6 @@ def whether_the_model_chooses(scene):
     return scene.levels(), "reasoning_level" in schemas["souvenance_reasoning"]
 
 
-@shows("reasoningHeuristic", (True, ["low", "medium", "high"]), (False, ["low", "low", "low"]))
-@shows(
-    "reasoningLevelCap",
-    ("max", ["low", "medium", "high"]),
-    ("medium", ["low", "medium", "medium"]),
-    ("low", ["low", "low", "low"]),
-)
-def how_far_long_messages_raise_it(scene):
-    scene.known().honcho.think = lambda query, level: "Likes tea."
-    provider = scene.provider()
-    for turn, length in enumerate((119, 120, 400), 1):
-        scene.recall(f"Which way? {'x' * length}"[:length], turn, provider)
-    return scene.levels()
-
-
 @shows("dialecticMaxChars", (100, 16), (600, 99))
 def how_much_of_an_answer_is_shown(scene):
     scene.known().honcho.think = lambda query, level: "berry " * 200

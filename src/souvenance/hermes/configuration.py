@@ -34,6 +34,8 @@ NOT_NEEDED = (
     "writeFrequency",
     "dialecticDepth",
     "dialecticDepthLevels",
+    "reasoningHeuristic",
+    "reasoningLevelCap",
     "firstTurnBaseWait",
     "firstTurnDialecticWait",
 )
@@ -206,6 +208,23 @@ def _grant(value: Any) -> dict[str, Any] | None:
     return value or None
 
 
+_ALIASES_WORDS = "an object of names of peers by id"
+
+
+def _aliases(value: Any) -> dict[str, str]:
+    try:
+        given = msgspec.convert(value, type=settled(dict[str, str]))
+    except msgspec.ValidationError:
+        raise Wrong(f"must be {_ALIASES_WORDS}") from None
+    led = {one.strip(): name.strip() for one, name in given.items()}
+    for one, name in led.items():
+        if not one or not PEER_NAME.match(name):
+            meant = peer_name(name) if PEER_NAME.match(peer_name(name)) else None
+            hint = f"{did_you_mean(meant)} A name is {NAME_WORDS}.".strip()
+            raise Wrong(f"must be {_ALIASES_WORDS}; {said(name)} is no name", hint)
+    return led
+
+
 _Flags = dict[Literal["observeMe", "observeOthers"], bool]
 _OBSERVATION_WORDS = 'an object of "user" and "ai", each with "observeMe" and "observeOthers"'
 
@@ -331,12 +350,14 @@ class Configuration:
         None,
         "The peer of the profile's owner: who speaks where no platform says who does.",
         default_text="none",
+        guards=True,
         begins="People",
     )
     ai_peer: _Name = setting(
         MISSING,
         "The peer of the agent, which must not be a person's.",
         default_text="the host's key",
+        guards=True,
     )
     pin_user_peer: bool = setting(
         False,
@@ -344,10 +365,12 @@ class Configuration:
         "its owner talks to.",
         aliases=("pinPeerName",),
     )
-    user_peer_aliases: Mapping[str, _Name] = setting(
+    user_peer_aliases: Mapping[str, str] = setting(
         {},
         "The peer of each id that a platform gives a person, so that several ids are one person.",
-        words="an object of names of peers by id",
+        reads=_aliases,
+        words=_ALIASES_WORDS,
+        guards=True,
     )
     runtime_peer_prefix: _Line = setting(
         "",
@@ -407,11 +430,6 @@ class Configuration:
     dialectic_dynamic: bool = setting(
         True, "Whether the model may choose the level itself when it asks by tool."
     )
-    reasoning_heuristic: bool = setting(
-        True,
-        "Raises the level by one if the message has 120 characters, by two if it has 400.",
-    )
-    reasoning_level_cap: Level = setting("high", "How far reasoningHeuristic may raise it.")
 
     dialectic_max_chars: _Limit = setting(
         600,

@@ -21,7 +21,7 @@ from souvenance.agents.text_budget import cut
 from souvenance.agents.transcript import clean, is_trivial
 from souvenance.domain.representation import RELAY_CHARS, relayed
 from souvenance.errors import SouvenanceError
-from souvenance.hermes.configuration import LEVELS, Configuration, Level
+from souvenance.hermes.configuration import Configuration, Level
 from souvenance.hermes.conversation import CachedConversation, Supplement, fresh
 from souvenance.hermes.host import Window, local_now
 from souvenance.hermes.profile_runtime import ProfileRuntime
@@ -39,19 +39,6 @@ Ask = Callable[[str, Level], str]
 NO_LIMIT = 1_000_000_000
 """What 0 stands for where it takes a limit away."""
 
-_RAISES = ((400, 2), (120, 1))
-"""From how many characters on a message is worth how many levels more."""
-
-
-def level(configuration: Configuration, message: str) -> Level:
-    """The usual level, and more for a long message, up to the cap; the cap lowers nothing."""
-    usual = LEVELS.index(configuration.dialectic_reasoning_level)
-    if not configuration.reasoning_heuristic:
-        return LEVELS[usual]
-    more = next((more for least, more in _RAISES if len(message) >= least), 0)
-    cap = LEVELS.index(configuration.reasoning_level_cap)
-    return LEVELS[max(usual, min(usual + more, cap))]
-
 
 def supplement(ask: Ask, configuration: Configuration, message: str, warm: bool) -> str:
     """What memory answers for the message; empty if it has nothing to say, or the message asks nothing.
@@ -64,9 +51,8 @@ def supplement(ask: Ask, configuration: Configuration, message: str, warm: bool)
     most = configuration.dialectic_max_input_chars
     question = cut(WARM if warm else COLD, most)
     prompt = relayed(question, cut(message, most - len(question) - RELAY_CHARS))
-    return cut(
-        ask(prompt, level(configuration, message)).strip(), configuration.dialectic_max_chars or NO_LIMIT
-    )
+    answer = ask(prompt, configuration.dialectic_reasoning_level).strip()
+    return cut(answer, configuration.dialectic_max_chars or NO_LIMIT)
 
 
 def inject(configuration: Configuration, base: str, supplement: str, before: str = "") -> str:

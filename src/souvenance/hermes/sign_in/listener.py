@@ -6,7 +6,6 @@ import queue
 import threading
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -32,22 +31,24 @@ _PAGE = (
 )
 
 
-class Listener:
-    """Listens on port 8765 of this machine, or on any free port if that one is taken."""
+class Listener(ThreadingHTTPServer):
+    """Listens on port 8765 of this machine, or on any free port if that one is taken.
+
+    Each connection has a thread: browsers open some that they never use.
+    """
 
     def __init__(self, port: int = PORT) -> None:
         self._answers: queue.SimpleQueue[Mapping[str, str]] = queue.SimpleQueue()
         self._awaited: Callable[[Mapping[str, str]], bool] | None = None
         self._lock = threading.Lock()
-        handler = type("_Bound", (_CallbackHandler,), {"listener": self})
         try:
-            self._server = _CallbackServer((HOST, port), handler)
+            super().__init__((HOST, port), _CallbackHandler)
         except OSError:
-            self._server = _CallbackServer((HOST, 0), handler)
-        self.host = f"{HOST}:{self._server.server_address[1]}"
+            super().__init__((HOST, 0), _CallbackHandler)
+        self.host = f"{HOST}:{self.server_address[1]}"
         self.redirect = f"http://{self.host}{PATH}"
         self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(_POLL_SECONDS,), name="souvenance-sign-in", daemon=True
+            target=self.serve_forever, args=(_POLL_SECONDS,), name="souvenance-sign-in", daemon=True
         )
         self._thread.start()
 
@@ -74,43 +75,34 @@ class Listener:
     def pass_on(self, answer: Mapping[str, str]) -> None:
         self._answers.put(answer)
 
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    def __enter__(self) -> Listener:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
-
-class _CallbackServer(ThreadingHTTPServer):
-    """A thread for each connection: browsers open some that they never use."""
+    def close(self) -> None:
+        self.shutdown()
+        self.server_close()
+        self._thread.join()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A browser that closed its connection is no error."""
 
 
 class _CallbackHandler(BaseHTTPRequestHandler):
-    listener: Listener
+    server: Listener
     timeout = _READ_SECONDS
     server_version = "souvenance"
     sys_version = ""
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
-        if parts.path != PATH or self.headers.get("host") != self.listener.host:
+        if parts.path != PATH or self.headers.get("host") != self.server.host:
             self._answer(404, "Nothing here", "This address receives the answer of a sign-in.")
             return
         try:
             answer = dict(parse_qsl(parts.query, max_num_fields=_MOST_FIELDS))
         except ValueError:
             answer = {}
-        if not self.listener.expects(answer):
+        if not self.server.expects(answer):
             self._answer(400, "Not this sign-in", "This answer belongs to no sign-in that waits here.")
             return
         try:
@@ -122,7 +114,7 @@ class _CallbackHandler(BaseHTTPRequestHandler):
                 self._answer(400, "You are not signed in", "Go back to Hermes to see why.")
         finally:
             # After the page: a sign-in that was refused ends the process at once.
-            self.listener.pass_on(answer)
+            self.server.pass_on(answer)
 
     def _answer(self, status: int, title: str, words: str) -> None:
         body = _PAGE.format(title, words).encode()
