@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
@@ -205,34 +206,31 @@ class ArchiveWriter:
         self._members: list[Member] = []
 
     def add(self, name: str, content: bytes) -> None:
-        self._sink.write(_header(name, len(content)))
-        self._sink.write(content)
-        self._end(name, len(content), sha256(content).hexdigest())
+        self._members.append(self._written(name, BytesIO(content), len(content)))
 
     def add_file(self, name: str, path: Path) -> None:
         """The file as it is; it must not change meanwhile."""
-        digest, left = sha256(), path.stat().st_size
-        size = left
-        self._sink.write(_header(name, size))
         with path.open("rb") as file:
-            while left and (chunk := file.read(min(_CHUNK, left))):
-                digest.update(chunk)
-                self._sink.write(chunk)
-                left -= len(chunk)
-        if left:
-            raise ArchiveDamaged(f"{path.name} became shorter while it was read")
-        self._end(name, size, digest.hexdigest())
+            self._members.append(self._written(name, file, path.stat().st_size))
 
-    def _end(self, name: str, size: int, digest: str) -> None:
+    def _written(self, name: str, file: IO[bytes], size: int) -> Member:
+        digest, left = sha256(), size
+        self._sink.write(_header(name, size))
+        while left and (chunk := file.read(min(_CHUNK, left))):
+            digest.update(chunk)
+            self._sink.write(chunk)
+            left -= len(chunk)
+        if left:
+            raise ArchiveDamaged(f"{name} became shorter while it was read")
         self._sink.write(b"\0" * (-size % _BLOCK))
-        self._members.append(Member(name, size, digest))
+        return Member(name, size, digest.hexdigest())
 
     def close(self, manifest: Manifest) -> Manifest:
         """Write the manifest, with every member in it, and the end."""
         whole = msgspec.structs.replace(manifest, members=self._members)
         content = msgspec.json.format(msgspec.json.encode(whole, order="deterministic"), indent=1) + b"\n"
-        self._sink.write(_header(MANIFEST, len(content)))
-        self._sink.write(content + b"\0" * (-len(content) % _BLOCK) + b"\0" * (2 * _BLOCK))
+        self._written(MANIFEST, BytesIO(content), len(content))
+        self._sink.write(b"\0" * (2 * _BLOCK))
         return whole
 
 

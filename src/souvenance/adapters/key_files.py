@@ -85,10 +85,6 @@ class KeyFiles:
                 write_private(home / SIGNING_FILE, _encoded(_with_new_signer(fresh)))
         return cls(home)
 
-    @property
-    def instance(self) -> str:
-        return self._instance
-
     def wrap(self, key: bytes, context: bytes) -> bytes:
         if self._root_stamp != _stamp(self._root_path):
             self._load_roots()
@@ -162,7 +158,7 @@ class KeyFiles:
             raise _damaged(self._signing_path) from None
         if not content.instance or content.current not in self._signers:
             raise _damaged(self._signing_path)
-        self._instance, self._current_signer = content.instance, content.current
+        self.instance, self._current_signer = content.instance, content.current
         self._issuers = {kid: key.public_key() for kid, key in self._signers.items()}
 
 

@@ -271,11 +271,8 @@ def _s3_error(error: Exception) -> StorageUnavailable:
     if _NO_BUCKET in message:
         return StorageUnavailable("there is no such bucket", hint="Make it, or correct SOUVENANCE_OBJECTS.")
     status = _STATUS.search(message)
-    if isinstance(error, (PermissionDeniedError, UnauthenticatedError)) or (
-        status is not None and status[1] in ("401", "403")
-    ):
-        return StorageUnavailable("the bucket refuses us", hint=_REFUSED)
-    if "AccessDenied" in message:
+    denied = "AccessDenied" in message or (status is not None and status[1] in ("401", "403"))
+    if denied or isinstance(error, (PermissionDeniedError, UnauthenticatedError)):
         return StorageUnavailable("the bucket refuses us", hint=_REFUSED)
     answer = f"answers {status[1]}" if status else "does not answer"
     return StorageUnavailable(f"the bucket {answer}", hint=_S3_HINT)

@@ -22,7 +22,6 @@ from functools import cache, cached_property, lru_cache
 from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 from string import ascii_lowercase
-from threading import Lock
 from zlib import crc32
 
 from msgspec import Struct
@@ -44,20 +43,13 @@ Split = Callable[[str], list[str]]
 class TokenCounter:
     """A `Tokenizer`. The table is read at the first count; a few megabytes stay in memory."""
 
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._costs: _Costs | None = None
-
     def count(self, text: str) -> int:
-        costs = self._load() if self._costs is None else self._costs
         split = _ascii_split() if text.isascii() else _wide_split()
-        return sum(map(costs.__getitem__, split(text)))
+        return sum(map(self._costs.__getitem__, split(text)))
 
-    def _load(self) -> _Costs:
-        with self._lock:
-            if self._costs is None:
-                self._costs = _Costs(_read_table())
-            return self._costs
+    @cached_property
+    def _costs(self) -> _Costs:
+        return _Costs(_read_table())
 
 
 class _TokenTable(Struct, frozen=True):

@@ -129,6 +129,7 @@ class FastEmbedder:
         """Raises: Misconfigured if fastembed is not installed."""
         if find_spec("fastembed") is None:
             raise Misconfigured("fastembed is not installed", hint=f"{install('fastembed')}.")
+        self.description = f"{model}, by fastembed"
         self._model = model
         self._options = options
         self._rest = Rest(_LOADING_REST_SECONDS)
@@ -154,10 +155,6 @@ class FastEmbedder:
                 f"fastembed has no model {self._model!r}",
                 hint="See fastembed's TextEmbedding.list_supported_models().",
             ) from error
-
-    @property
-    def description(self) -> str:
-        return f"{self._model}, by fastembed"
 
     def passages(self, texts: Sequence[str]) -> list[bytes]:
         """Raises: Unavailable, Misconfigured."""
@@ -275,7 +272,10 @@ class EndpointEmbedder:
         """Raises: Misconfigured if that is no address."""
         self._url = _address(base_url)
         self._model = model
-        self._dimensions = dimensions
+        self.dimensions = dimensions
+        self.description = f"{model}, {dimensions} dimensions, at {urlsplit(self._url).netloc}"
+        self.space = f"endpoint/{sha256(self._url.encode()).hexdigest()[:12]}/{model}/{dimensions}"
+        """Identifies the endpoint without its address, since `explain` shows it to users."""
         self._key = api_key
         self._passages_seconds = passages_seconds
         self._question_seconds = question_seconds
@@ -283,19 +283,6 @@ class EndpointEmbedder:
         self._lock = Lock()
         self._client: httpx.Client | None = None
         self._asks_for_dimensions = False
-
-    @property
-    def space(self) -> str:
-        """Identifies the endpoint without its address, since `explain` shows it to users."""
-        return f"endpoint/{sha256(self._url.encode()).hexdigest()[:12]}/{self._model}/{self._dimensions}"
-
-    @property
-    def dimensions(self) -> int:
-        return self._dimensions
-
-    @property
-    def description(self) -> str:
-        return f"{self._model}, {self._dimensions} dimensions, at {urlsplit(self._url).netloc}"
 
     def passages(self, texts: Sequence[str]) -> list[bytes]:
         """Raises: Unavailable, Misconfigured."""
@@ -337,13 +324,13 @@ class EndpointEmbedder:
         """Raises: _EndpointRefused, Unavailable, Misconfigured."""
         asks = self._asks_for_dimensions
         found = self._asked(texts, seconds, asks=asks)
-        if not asks and any(len(values) != self._dimensions for values in found):
+        if not asks and any(len(values) != self.dimensions for values in found):
             found = self._asked(texts, seconds, asks=True)
             self._asks_for_dimensions = True
         for values in found:
-            if len(values) != self._dimensions:
+            if len(values) != self.dimensions:
                 raise Misconfigured(
-                    f"the embeddings endpoint gives {len(values)} dimensions, not {self._dimensions}",
+                    f"the embeddings endpoint gives {len(values)} dimensions, not {self.dimensions}",
                     hint="Set SOUVENANCE_EMBEDDER_DIMENSIONS to what the model gives.",
                 )
         try:
@@ -354,7 +341,7 @@ class EndpointEmbedder:
     def _asked(self, texts: list[str], seconds: float, *, asks: bool) -> list[list[float]]:
         body: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
         if asks:
-            body["dimensions"] = self._dimensions
+            body["dimensions"] = self.dimensions
         content = self._post(msgspec.json.encode(body), seconds, len(texts) * _MOST_BYTES_EACH)
         try:
             items = msgspec.json.decode(content, type=settled(_Embeddings)).data

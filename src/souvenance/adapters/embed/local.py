@@ -226,27 +226,18 @@ class LocalEmbedder:
         dimensions: int | None = None,
         prompts: Prompts | None = None,
     ) -> None:
-        self._name = name
-        self._space = space
+        self.space = space
+        size = "" if dimensions is None else f", {dimensions} dimensions"
+        self.description = f"{name}{size}, {origin}"
         self._load = load
-        self._origin = origin
         self._dimensions = dimensions
         self._prompts = prompts or Prompts()
         self._lock = Lock()
         self._network: Network | None = None
 
     @property
-    def space(self) -> str:
-        return self._space
-
-    @property
     def dimensions(self) -> int:
         return self._loaded().dimensions if self._dimensions is None else self._dimensions
-
-    @property
-    def description(self) -> str:
-        size = "" if self._dimensions is None else f", {self._dimensions} dimensions"
-        return f"{self._name}{size}, {self._origin}"
 
     def passages(self, texts: Sequence[str]) -> list[bytes]:
         network = self._loaded()

@@ -77,12 +77,6 @@ def decoded(raw: bytes, kind: type[_Kind], place: str) -> _Kind:
 
 def clean(text: str) -> str:
     """The text without NUL and halves of characters."""
-    if "\0" not in text:
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            return _UNSTORABLE.sub(MENDED, text)
-        return text
     return _UNSTORABLE.sub(MENDED, text)
 
 
