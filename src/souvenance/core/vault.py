@@ -175,15 +175,6 @@ def open_grant(keyring: Keyring, signin: sign_ins.SignIn) -> str:
     return keyring.unwrap(signin.sealed, sign_ins.grant_place(signin.id)).decode()
 
 
-def seal_session(keyring: Keyring, hashed: bytes, token: str) -> bytes:
-    return keyring.wrap(token.encode(), sign_ins.session_place(hashed))
-
-
-def open_session(keyring: Keyring, hashed: bytes, sealed: bytes) -> str:
-    """The cap that a person signed in with. Raises: WrongKey, Tampered."""
-    return keyring.unwrap(sealed, sign_ins.session_place(hashed)).decode()
-
-
 def seal_passkey(keyring: Keyring, hashed: bytes, passkey: sign_ins.Passkey) -> bytes:
     return keyring.wrap(msgspec.json.encode(passkey), sign_ins.session_place(hashed))
 

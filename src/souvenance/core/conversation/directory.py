@@ -16,8 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.core.conversation import directory
-from souvenance.core.conversation.compartments import compartments_of, denied, everywhere
+from souvenance.core.conversation.compartments import compartments_of, denied
 from souvenance.core.request_context import RequestContext
 from souvenance.decoders import settled
 from souvenance.domain.directory import (
@@ -267,9 +266,6 @@ def _decoded(text: str, kind: type[_Kind]) -> _Kind:
         return kind()
 
 
-MOST_ENDPOINTS = 10
-
-
 class WebhookEndpoint(Struct, frozen=True):
     """What the entry of a webhook says."""
 
@@ -282,19 +278,6 @@ class Delivery(Struct, frozen=True):
 
     endpoint: str
     body: str
-
-
-def add_endpoint(ctx: RequestContext, url: str) -> tuple[Entry, bool]:
-    """The endpoint of that address, and whether it is new. Raises: Conflict if there are too many."""
-    known = endpoints(ctx)
-    for entry in known:
-        if webhook_url(entry) == url:
-            return entry, False
-    if len(known) >= MOST_ENDPOINTS:
-        raise Conflict(f"the workspace has {MOST_ENDPOINTS} webhooks already", hint="Delete one first.")
-    configuration = msgspec.json.encode(WebhookEndpoint(url, everywhere(ctx))).decode()
-    directory.ensure(ctx, WORKSPACE, ctx.scope.workspace)
-    return directory.ensure(ctx, WEBHOOK, ctx.fresh_id(), configuration=configuration)
 
 
 def endpoints(ctx: RequestContext) -> list[Entry]:
