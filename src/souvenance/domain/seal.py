@@ -39,8 +39,8 @@ _bound_values = attrgetter(*_BOUND)
 
 def place(line: LinePlace, epoch: int) -> bytes:
     """The associated data of a line: where it lies, and the name and value of each field that it has."""
-    told = [field for field in zip(_BOUND, _bound_values(line), strict=True) if field[1] is not None]
-    return frame("souvenance.seal.v1", DATA_CLASS, *line.compartment, epoch, *chain.from_iterable(told))
+    given = [field for field in zip(_BOUND, _bound_values(line), strict=True) if field[1] is not None]
+    return frame("souvenance.seal.v1", DATA_CLASS, *line.compartment, epoch, *chain.from_iterable(given))
 
 
 def key_place(compartment: Compartment, purpose: str, epoch: int) -> bytes:

@@ -38,7 +38,7 @@ from souvenance.errors import (
 from souvenance.gate import messages as m
 from souvenance.gate.gate import Gate
 from souvenance.gate.operations import CHAT
-from souvenance.gate.tokens import told
+from souvenance.gate.tokens import whoami_answer
 from souvenance.surfaces.http.chat.answers import ModelAnswer, Relay, refusal
 from souvenance.surfaces.http.chat.conversation import (
     ChatConversation,
@@ -237,7 +237,7 @@ class _ChatHandler:
             grants = self._settings.when_store_is_down == PASS_WITHOUT_MEMORY
             late = partial(self._gate.judge_late, CHAT, credentials, m.WhoAmI(), error, grants=grants)
             granted = await self._threads.judge(self._gate, credentials, late)
-            return Admitted(token, told(granted), store_down=True)
+            return Admitted(token, whoami_answer(granted), store_down=True)
 
     async def _answer(
         self, request: Request, caller: Admitted, claim: ClaimedIdentity, talk: Talk
