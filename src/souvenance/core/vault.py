@@ -111,7 +111,7 @@ class Vault:
     def rewrap(self, tx: Transaction, key: WrappedKey) -> None:
         """Wrap a key again, under the root key that is current now."""
         context = key_place(key.compartment, key.purpose, key.epoch)
-        fresh = self._keyring.wrap(self._keyring.unwrap(key.wrapped, context), context)
+        fresh = self._keyring.wrap(self._unwrapped(key), context)
         tx.keys.rewrap(key._replace(wrapped=fresh))
 
     def check(self, key: WrappedKey) -> None:
@@ -154,8 +154,7 @@ class Vault:
     def _open(self, key: WrappedKey, kind: type[_Key]) -> _Key:
         opened = self._opened.get(key)
         if not isinstance(opened, kind):
-            context = key_place(key.compartment, key.purpose, key.epoch)
-            opened = kind(self._keyring.unwrap(key.wrapped, context))
+            opened = kind(self._unwrapped(key))
             self._opened[key] = opened
             if len(self._opened) > _MOST_CACHED:
                 self._opened.popitem(last=False)

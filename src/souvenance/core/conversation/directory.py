@@ -32,7 +32,7 @@ from souvenance.domain.directory import (
 )
 from souvenance.domain.jobs import DELIVER, Job
 from souvenance.domain.names import ALL, COMMON_NAMESPACE
-from souvenance.domain.reasoning_settings import MOST_OBSERVERS, Habits, MemberReasoning, PeerHabits, reads
+from souvenance.domain.reasoning_settings import MOST_OBSERVERS, Habits, MemberReasoning, PeerHabits
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import Conflict, InvalidInput, NotFound
 from souvenance.ports.directory import Batch
@@ -156,8 +156,8 @@ def habits(ctx: RequestContext, session: str | None) -> tuple[Habits, Habits]:
     workspace = find(ctx, WORKSPACE, ctx.scope.workspace)
     entry = None if session is None else find(ctx, SESSION, session)
     return (
-        Habits() if entry is None else reads(entry.configuration),
-        Habits() if workspace is None else reads(workspace.configuration),
+        Habits() if entry is None else _decoded(entry.configuration, Habits),
+        Habits() if workspace is None else _decoded(workspace.configuration, Habits),
     )
 
 
@@ -260,6 +260,7 @@ def encoded(value: Struct) -> str:
 
 
 def _decoded(text: str, kind: type[_Kind]) -> _Kind:
+    """What a configuration says; what can't be read there configures nothing."""
     try:
         return msgspec.json.decode(text, type=settled(kind))
     except msgspec.MsgspecError:
