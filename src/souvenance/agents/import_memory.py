@@ -66,7 +66,7 @@ class Wording:
         Raises: ImportUnreadable.
         """
         for part_id, text, part in _parts(record):
-            metadata = self.told_from(record.metadata, part_id, {**record.origin, **part})
+            metadata = self.with_origin(record.metadata, part_id, {**record.origin, **part})
             fields = {
                 "content": text,
                 "peer_id": record.peer,
@@ -85,7 +85,7 @@ class Wording:
                 "observer_id": record.observer,
                 "observed_id": record.observed,
                 "session_id": record.session,
-                "metadata": self.told_from(record.metadata, part_id, {**record.origin, **part}),
+                "metadata": self.with_origin(record.metadata, part_id, {**record.origin, **part}),
                 "created_at": self._time(record.at, record.place),
                 "quoted": not terms.own_words,
                 "key": f"{terms.kind}-{key[:40]}",
@@ -103,11 +103,11 @@ class Wording:
         """Raises: ImportUnreadable if what has that name can't be kept."""
         try:
             msgspec.convert(name, settled(NewName))
-            encode_object(self.told_from(metadata, source_id, {}))
+            encode_object(self.with_origin(metadata, source_id, {}))
         except (msgspec.ValidationError, SouvenanceError) as error:
             raise ImportUnreadable(f"{place}: {getattr(error, 'detail', error)}") from None
 
-    def told_from(
+    def with_origin(
         self, metadata: Mapping[str, Any], source_id: str, origin: Mapping[str, Any]
     ) -> dict[str, Any]:
         """The metadata of something, with where it comes from."""
@@ -261,7 +261,7 @@ class Taking:
         self._flush()
         self._met, self._sessions = set(), set()
         self._workspace = self._terms.workspace or record.name
-        metadata = self._wording.told_from(record.metadata, record.name, {})
+        metadata = self._wording.with_origin(record.metadata, record.name, {})
         whole = OpenWorkspace(id=self._here, metadata=metadata, configuration=dict(record.configuration))
         try:
             opened = self._ask(OPEN_WORKSPACE, whole)
@@ -276,7 +276,7 @@ class Taking:
         self._met.add(record.name)
         opened = self._ask(OPEN_PEER, OpenPeer(workspace_id=self._here, id=record.name))
         habits = None if record.observed is None else PeerHabits(record.observed)
-        metadata = self._wording.told_from(record.metadata, record.id, {}) if opened.created else None
+        metadata = self._wording.with_origin(record.metadata, record.id, {}) if opened.created else None
         if metadata or (habits and not opened.what.configuration):
             self._ask(
                 CHANGE_PEER,
@@ -302,7 +302,7 @@ class Taking:
         whole = OpenSession(
             workspace_id=self._here,
             id=record.name,
-            metadata=self._wording.told_from(record.metadata, record.id, record.origin),
+            metadata=self._wording.with_origin(record.metadata, record.id, record.origin),
             configuration=dict(record.configuration),
             peers=dict(record.members),
             namespace=self._terms.namespace,

@@ -480,7 +480,7 @@ def _is_whole_line(text: str, start: int, end: int) -> bool:
     return not begins.strip(" \t-*>\"'") and text[end : end + 1] in ("", "\n")
 
 
-def _told(whole: _Text) -> Iterator[_Span]:
+def _named_secrets(whole: _Text) -> Iterator[_Span]:
     """What the words before it say is a secret, and what by its looks nobody could have said."""
     text = whole.text
     for telling in _TELLING.finditer(whole.small):
@@ -490,7 +490,7 @@ def _told(whole: _Text) -> Iterator[_Span]:
         if whole.judge.tires():
             yield from _every_key(whole, telling.end())
             return
-        found_there = _told_after(whole, telling)
+        found_there = _named_after(whole, telling)
         if found_there is not None:
             yield found_there
 
@@ -502,7 +502,7 @@ def _every_key(whole: _Text, start: int) -> Iterator[_Span]:
             yield *found.span(), "token"
 
 
-def _told_after(whole: _Text, telling: re.Match[str]) -> _Span | None:
+def _named_after(whole: _Text, telling: re.Match[str]) -> _Span | None:
     """The first word in reach that is a secret."""
     text, end = whole.text, telling.end()
     password = not telling[0].startswith(_NO_PASSWORDS)
@@ -571,5 +571,5 @@ _BY_PLACE: tuple[_Find, ...] = (
     _values(_HEADER, "authorization", _is_no_word, small=True),
     _values(_BEARER, "token", _is_mixed, small=True),
     _assignments,
-    _told,
+    _named_secrets,
 )

@@ -75,7 +75,7 @@ def remember(ctx: RequestContext, draft: Draft) -> tuple[OpenLine, bool]:
     keys = ctx.services.vault.compartment(ctx.tx, line.compartment)
     if append(ctx, sealed(ctx, line, keys, metadata), line.text, keys):
         return line, False
-    return _first_told(ctx, line, keys), True
+    return _stored_before(ctx, line, keys), True
 
 
 def append(ctx: RequestContext, line: SealedLine, text: str, keys: CompartmentKeys) -> bool:
@@ -199,7 +199,7 @@ def sealed(
     )
 
 
-def _first_told(ctx: RequestContext, line: OpenLine, keys: CompartmentKeys) -> OpenLine:
+def _stored_before(ctx: RequestContext, line: OpenLine, keys: CompartmentKeys) -> OpenLine:
     stored = ctx.tx.lines.get(line.compartment, line.id)
     if stored is not None and ctx.scope.sees(stored.session):
         first = opened(stored, keys)

@@ -111,7 +111,7 @@ class Vault:
     def rewrap(self, tx: Transaction, key: WrappedKey) -> None:
         """Wrap a key again, under the root key that is current now."""
         context = key_place(key.compartment, key.purpose, key.epoch)
-        fresh = self._keyring.wrap(self._keyring.unwrap(key.wrapped, context), context)
+        fresh = self._keyring.wrap(self._unwrapped(key), context)
         tx.keys.rewrap(key._replace(wrapped=fresh))
 
     def check(self, key: WrappedKey) -> None:
@@ -154,8 +154,7 @@ class Vault:
     def _open(self, key: WrappedKey, kind: type[_Key]) -> _Key:
         opened = self._opened.get(key)
         if not isinstance(opened, kind):
-            context = key_place(key.compartment, key.purpose, key.epoch)
-            opened = kind(self._keyring.unwrap(key.wrapped, context))
+            opened = kind(self._unwrapped(key))
             self._opened[key] = opened
             if len(self._opened) > _MOST_CACHED:
                 self._opened.popitem(last=False)
@@ -173,15 +172,6 @@ def seal_grant(keyring: Keyring, signin_id: str, token: str) -> bytes:
 def open_grant(keyring: Keyring, signin: sign_ins.SignIn) -> str:
     """The cap that the sign-in's access tokens are made from. Raises: WrongKey, Tampered."""
     return keyring.unwrap(signin.sealed, sign_ins.grant_place(signin.id)).decode()
-
-
-def seal_session(keyring: Keyring, hashed: bytes, token: str) -> bytes:
-    return keyring.wrap(token.encode(), sign_ins.session_place(hashed))
-
-
-def open_session(keyring: Keyring, hashed: bytes, sealed: bytes) -> str:
-    """The cap that a person signed in with. Raises: WrongKey, Tampered."""
-    return keyring.unwrap(sealed, sign_ins.session_place(hashed)).decode()
 
 
 def seal_passkey(keyring: Keyring, hashed: bytes, passkey: sign_ins.Passkey) -> bytes:

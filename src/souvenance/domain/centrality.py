@@ -33,20 +33,20 @@ class _Telling(Struct, frozen=True):
 
 def central(texts: Sequence[str]) -> list[int]:
     """The numbers of those of the texts that tell something, best first. The texts are in order of time."""
-    told = [one for number, text in enumerate(texts) if (one := _told(number, text)) is not None]
-    holding = Counter(term for one in told for term in one.terms)
-    rarity = {term: idf(len(told), count) for term, count in holding.items()}
-    rich = _share(told, lambda term: rarity[term])
-    returned = _share(told, lambda term: rarity[term] if holding[term] > 1 else 0.0)
+    telling = [one for number, text in enumerate(texts) if (one := _telling(number, text)) is not None]
+    holding = Counter(term for one in telling for term in one.terms)
+    rarity = {term: idf(len(telling), count) for term, count in holding.items()}
+    rich = _share(telling, lambda term: rarity[term])
+    returned = _share(telling, lambda term: rarity[term] if holding[term] > 1 else 0.0)
 
     def score(one: _Telling) -> float:
         return one.own + rich[one.number] + returned[one.number] + (one.number + 1) / len(texts)
 
-    ranked = sorted(told, key=lambda one: (score(one), one.number), reverse=True)
+    ranked = sorted(telling, key=lambda one: (score(one), one.number), reverse=True)
     return [one.number for one in _newest_first(ranked, rarity)]
 
 
-def _told(number: int, text: str) -> _Telling | None:
+def _telling(number: int, text: str) -> _Telling | None:
     """The message, if it tells something."""
     said = own_words(text)
     found = signs(said)
@@ -58,9 +58,9 @@ def _told(number: int, text: str) -> _Telling | None:
     return _Telling(number, held, SELF in found)
 
 
-def _share(told: Sequence[_Telling], worth: Callable[[str], float]) -> dict[int, float]:
+def _share(telling: Sequence[_Telling], worth: Callable[[str], float]) -> dict[int, float]:
     """What the terms of each are worth together, beside those of the one whose are worth most."""
-    found = {one.number: sum(map(worth, one.terms)) for one in told}
+    found = {one.number: sum(map(worth, one.terms)) for one in telling}
     most = max(found.values(), default=0.0) or 1.0
     return {number: value / most for number, value in found.items()}
 
@@ -80,6 +80,6 @@ def _newest_first(ranked: Sequence[_Telling], rarity: dict[str, float]) -> list[
         if at is None:
             first.append(one)
             continue
-        older, first[at] = sorted((one, first[at]), key=lambda told: told.number)
+        older, first[at] = sorted((one, first[at]), key=lambda one: one.number)
         others.append(older)
     return first + others

@@ -58,8 +58,8 @@ class Correction(Struct, frozen=True):
 def corrected(stand: Stand, correction: Correction) -> Stand:
     """The stand as the correction has it: the fact with the new value, or else the new sentence."""
     before, after = (text.strip().removesuffix(".") for text in (correction.before, correction.after))
-    told = (line for line in correction.lines if label_of(line) == label_of(stand.text))
-    fact = _corrected_fact(stand.text, before, after) or next(told, correction.after)
+    facts = (line for line in correction.lines if label_of(line) == label_of(stand.text))
+    fact = _corrected_fact(stand.text, before, after) or next(facts, correction.after)
     return replace(stand, text=fact, source=correction.source)
 
 
@@ -112,7 +112,7 @@ def holding(stands: Iterable[Stand], most: int) -> list[Stand]:
         thing = label if one_at_a_time(label) else f"{label}: {plain(value_of(stand.text))}"
         if thing not in newest or not _words(stand.text) < _words(newest[thing].text):
             newest[thing] = stand
-    kept = [one for one in newest.values() if not _is_told(one, newest.values())]
+    kept = [one for one in newest.values() if not _is_covered(one, newest.values())]
     kept.sort(key=lambda one: (one_at_a_time(label_of(one.text)), one.when), reverse=True)
     return sorted(kept[:most], key=lambda one: (_PLACES.get(label_of(one.text), len(LABELS)), one.when))
 
@@ -122,7 +122,7 @@ def merged(stands: Iterable[Stand], now: Mapping[str, str]) -> list[Stand]:
     return [replace(stand, source=now.get(stand.source, stand.source)) for stand in stands]
 
 
-def _is_told(one: Stand, others: Iterable[Stand]) -> bool:
+def _is_covered(one: Stand, others: Iterable[Stand]) -> bool:
     """Whether another of the same label says as much and more: 'a dog' beside 'a dog called Rex'."""
     return any(
         label_of(one.text) == label_of(other.text) and _words(one.text) < _words(other.text)

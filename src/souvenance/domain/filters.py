@@ -257,10 +257,6 @@ def _known(value: object) -> bool:
     return value is not None
 
 
-def _never(_: object) -> bool:
-    return False
-
-
 def _seen(view: _View, test: Test) -> Test:
     return lambda value: test(view(value))
 
@@ -324,7 +320,7 @@ def _none(parts: list[Test | None]) -> Test | None:
     if not parts:
         return None
     found = _any(parts)
-    return _never if found is None else lambda row: not found(row)
+    return (lambda row: False) if found is None else lambda row: not found(row)
 
 
 _JOINS = {"AND": _all, "OR": _any, "NOT": _none}

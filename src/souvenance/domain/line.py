@@ -91,10 +91,10 @@ class OpenLine(LinePlace, frozen=True, kw_only=True):
 
     def says_the_same_as(self, other: OpenLine) -> bool:
         """Whether a retry under this id carries what was stored the first time."""
-        return all(getattr(self, name) == getattr(other, name) for name in _TOLD)
+        return all(getattr(self, name) == getattr(other, name) for name in _SAID)
 
 
-_TOLD = (*GivenFields.__struct_fields__, "kind", "text", "occurred_at", "supersedes")
+_SAID = (*GivenFields.__struct_fields__, "kind", "text", "occurred_at", "supersedes")
 
 
 class SealedLine(LinePlace, frozen=True, kw_only=True):

@@ -83,14 +83,6 @@ def habits_of(configuration: Mapping[str, Any]) -> Habits:
     return habits
 
 
-def reads(text: str) -> Habits:
-    """The habits in an entry's configuration; what can't be read there configures nothing."""
-    try:
-        return msgspec.json.decode(text, type=settled(Habits))
-    except msgspec.MsgspecError:
-        return Habits()
-
-
 def reasons(message: bool | None, session: Habits, workspace: Habits) -> bool:
     return bool(_nearest("reasoning", "enabled", session, workspace, message, otherwise=True))
 

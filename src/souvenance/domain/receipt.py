@@ -126,16 +126,22 @@ def hold_against(receipt: Receipt, event: Event, leaf: bytes) -> None:
     asked = [] if receipt.line is None else [receipt.line]
     claimed = (receipt.at, receipt.actor, receipt.token, list(receipt.namespaces), asked)
     recorded = (event.at, event.actor, event.cap, list(event.namespaces), list(event.lines))
-    if leaf.hex() != receipt.leaf or claimed != recorded or not _is_told(receipt, event):
+    if leaf.hex() != receipt.leaf or claimed != recorded or not _is_recorded(receipt, event):
         raise BrokenAuditChain(f"audit row {receipt.row} does not record what the receipt says")
 
 
-def _is_told(receipt: Receipt, event: Event) -> bool:
+def _is_recorded(receipt: Receipt, event: Event) -> bool:
     if (event.operation, event.outcome) != (OPERATION, OK):
         return False
     try:
-        told = msgspec.json.decode(event.detail, type=settled(Detail))
+        detail = msgspec.json.decode(event.detail, type=settled(Detail))
     except UNREADABLE:
         return False
-    recorded = (told.owner, told.lines, told.keys, sum(len(ids) for *_, ids in told.gone), told.dry_run)
+    recorded = (
+        detail.owner,
+        detail.lines,
+        detail.keys,
+        sum(len(ids) for *_, ids in detail.gone),
+        detail.dry_run,
+    )
     return recorded == (receipt.owner, receipt.lines, receipt.keys, receipt.also, False)

@@ -38,11 +38,11 @@ _bound_values = attrgetter(*_BOUND)
 
 def place(line: LinePlace, epoch: int) -> bytes:
     """The associated data of a line: where it lies, and the name and value of each field that it has."""
-    told: list[Field] = ["souvenance.seal.v1", DATA_CLASS, *line.compartment, epoch]
+    bound: list[Field] = ["souvenance.seal.v1", DATA_CLASS, *line.compartment, epoch]
     for name, value in zip(_BOUND, _bound_values(line), strict=True):
         if value is not None:
-            told += name, value
-    return frame(*told)
+            bound += name, value
+    return frame(*bound)
 
 
 def key_place(compartment: Compartment, purpose: str, epoch: int) -> bytes:

@@ -53,11 +53,11 @@ def is_carried(kind: str, metadata: Mapping[str, Any]) -> bool:
         return True
     if not metadata:
         return False
-    told = {_plain(key): value for key, value in metadata.items()}
-    imported = told.get(PROVENANCE)
+    fields = {_plain(key): value for key, value in metadata.items()}
+    imported = fields.get(PROVENANCE)
     if imported and not (isinstance(imported, Mapping) and imported.get(OWN_WORDS) is True):
         return True
-    return any(map(told.get, _CARRIED)) or any(_names_a_channel(told.get(key)) for key in _WHERE_FROM)
+    return any(map(fields.get, _CARRIED)) or any(_names_a_channel(fields.get(key)) for key in _WHERE_FROM)
 
 
 def _names_a_channel(value: object) -> bool:
@@ -192,6 +192,6 @@ def _speaks(quotation: str) -> bool:
 def _rests_on_quotations(statement: str, texts: Iterable[str]) -> bool:
     """Whether it has a word that the texts have in quotations alone."""
     said = set(terms(statement))
-    told = list(texts)
-    own = {word for text in told for word in terms(own_words(text))}
-    return any(word in said - own for text in told for word in terms(text))
+    found = list(texts)
+    own = {word for text in found for word in terms(own_words(text))}
+    return any(word in said - own for text in found for word in terms(text))

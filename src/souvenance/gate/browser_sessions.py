@@ -17,7 +17,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from souvenance.core.request_context import Trace
-from souvenance.core.vault import open_passkey, open_session, seal_passkey, seal_session
+from souvenance.core.vault import open_passkey, seal_passkey
 from souvenance.domain.capability import Chain, Revocations, authenticate, check_alive, key_id
 from souvenance.domain.encoding import b64, unb64
 from souvenance.domain.policy import Need
@@ -34,6 +34,7 @@ from souvenance.domain.sign_ins import (
     Passkey,
     Slip,
     hash_of,
+    session_place,
 )
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import Conflict, Denied, IntegrityError, NotFound, Unauthenticated
@@ -84,7 +85,7 @@ class BrowserSessions:
         """The secret of a new session or link, for a token that the gate has just judged."""
         secret = b64(self._entropy.take(_SECRET_BYTES))
         hashed = hash_of(secret)
-        sealed = seal_session(self._keyring, hashed, token)
+        sealed = self._keyring.wrap(token.encode(), session_place(hashed))
         self._store_slip(kind, hashed, _LASTS[kind], client=passkey, content=sealed)
         return secret
 
@@ -98,7 +99,7 @@ class BrowserSessions:
             if slip.client and tx.signins.slip(PASSKEY, unb64(slip.client)) is None:
                 return None
         try:
-            return open_session(self._keyring, hashed, slip.content)
+            return self._keyring.unwrap(slip.content, session_place(hashed)).decode()
         except IntegrityError:
             return None  # It was sealed under a root key that is gone: the person signs in again.
 

@@ -208,10 +208,10 @@ class Gate:
     def thinking(self) -> dict[str, str]:
         """What anybody may know of the model and the embedder: whether there is one, and whether it works."""
         model, meaning = self._services.model, self._services.meaning
-        told = {"embedder": "none"} if meaning.embedder is None else {"embedder": _works(meaning.trouble)}
+        state = {"embedder": "none"} if meaning.embedder is None else {"embedder": _works(meaning.trouble)}
         if model is None:
-            return told
-        return {**told, "reasoner": "model", "model": _works(model.standing(ALL).trouble)}
+            return state
+        return {**state, "reasoner": "model", "model": _works(model.standing(ALL).trouble)}
 
     def probe(self) -> None:
         """Reach for the store, as a request that leaves its row has to. Raises: SouvenanceError."""
@@ -360,9 +360,10 @@ class Gate:
         found = [(asked, outcomes[at]) for at, asked in enumerate(every)]
         answers: list[Any | SouvenanceError] = []
         for _, some in groupby(found, key=lambda one: one[0].log):
-            told = list(some)
-            rows = self._record_all(told, lasting=any(isinstance(one, SouvenanceError) for _, one in told))
-            answers += [_answer(one, row) for (_, one), row in zip(told, rows, strict=True)]
+            results = list(some)
+            failed = any(isinstance(one, SouvenanceError) for _, one in results)
+            rows = self._record_all(results, lasting=failed)
+            answers += [_answer(one, row) for (_, one), row in zip(results, rows, strict=True)]
         return answers
 
     def _looked_up(self, tx: Transaction, asked: GateRequest, request: Request) -> Outcome | SouvenanceError:
@@ -525,12 +526,12 @@ class Gate:
         return self._record_all([(asked, outcome)], lasting=lasting)[0]
 
     def _record_all(
-        self, told: Sequence[tuple[GateRequest, Outcome | SouvenanceError]], *, lasting: bool
+        self, results: Sequence[tuple[GateRequest, Outcome | SouvenanceError]], *, lasting: bool
     ) -> list[Row]:
         """What came of each is in the log, which is the same for all."""
         try:
-            with self._store.write(told[0][0].log, lasting=lasting) as tx:
-                return [_append(tx, asked, outcome) for asked, outcome in told]
+            with self._store.write(results[0][0].log, lasting=lasting) as tx:
+                return [_append(tx, asked, outcome) for asked, outcome in results]
         except Unavailable as error:
             raise AuditUnavailable(f"the audit log can't be written: {error.detail}") from error
 

@@ -266,11 +266,11 @@ def _earlier(entry: CardEntry, stands: list[Stand]) -> Iterator[EarlierFact]:
         return
     said = sorted((one for one in stands if label_of(one.text) == label), key=lambda one: one.when)
     until: int | None = None
-    told = {value}
+    seen = {value}
     for one in reversed(said):
         old = value_of(one.text)
-        if old not in told and until is not None:
-            told.add(old)
+        if old not in seen and until is not None:
+            seen.add(old)
             yield EarlierFact(old, to_datetime(until))
         until = one.at
 

@@ -169,10 +169,10 @@ def revoke(authorised: AuthorisedRequest, request: m.Revoke) -> Outcome:
 
 
 def whoami(authorised: AuthorisedRequest, request: m.WhoAmI) -> Outcome:
-    return Outcome(told(authorised.chain.grant))
+    return Outcome(whoami_answer(authorised.chain.grant))
 
 
-def told(grant: Grant) -> m.WhoAmIAnswer:
+def whoami_answer(grant: Grant) -> m.WhoAmIAnswer:
     """What a cap grants, as its holder sees it."""
     return m.WhoAmIAnswer(
         sub=grant.actor,

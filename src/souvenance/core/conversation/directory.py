@@ -16,8 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from souvenance.core.conversation import directory
-from souvenance.core.conversation.compartments import compartments_of, denied, everywhere
+from souvenance.core.conversation.compartments import compartments_of, denied
 from souvenance.core.request_context import RequestContext
 from souvenance.decoders import settled
 from souvenance.domain.directory import (
@@ -33,7 +32,7 @@ from souvenance.domain.directory import (
 )
 from souvenance.domain.jobs import DELIVER, Job
 from souvenance.domain.names import ALL, COMMON_NAMESPACE
-from souvenance.domain.reasoning_settings import MOST_OBSERVERS, Habits, MemberReasoning, PeerHabits, reads
+from souvenance.domain.reasoning_settings import MOST_OBSERVERS, Habits, MemberReasoning, PeerHabits
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import Conflict, InvalidInput, NotFound
 from souvenance.ports.directory import Batch
@@ -157,8 +156,8 @@ def habits(ctx: RequestContext, session: str | None) -> tuple[Habits, Habits]:
     workspace = find(ctx, WORKSPACE, ctx.scope.workspace)
     entry = None if session is None else find(ctx, SESSION, session)
     return (
-        Habits() if entry is None else reads(entry.configuration),
-        Habits() if workspace is None else reads(workspace.configuration),
+        Habits() if entry is None else _decoded(entry.configuration, Habits),
+        Habits() if workspace is None else _decoded(workspace.configuration, Habits),
     )
 
 
@@ -261,13 +260,11 @@ def encoded(value: Struct) -> str:
 
 
 def _decoded(text: str, kind: type[_Kind]) -> _Kind:
+    """What a configuration says; what can't be read there configures nothing."""
     try:
         return msgspec.json.decode(text, type=settled(kind))
     except msgspec.MsgspecError:
         return kind()
-
-
-MOST_ENDPOINTS = 10
 
 
 class WebhookEndpoint(Struct, frozen=True):
@@ -282,19 +279,6 @@ class Delivery(Struct, frozen=True):
 
     endpoint: str
     body: str
-
-
-def add_endpoint(ctx: RequestContext, url: str) -> tuple[Entry, bool]:
-    """The endpoint of that address, and whether it is new. Raises: Conflict if there are too many."""
-    known = endpoints(ctx)
-    for entry in known:
-        if webhook_url(entry) == url:
-            return entry, False
-    if len(known) >= MOST_ENDPOINTS:
-        raise Conflict(f"the workspace has {MOST_ENDPOINTS} webhooks already", hint="Delete one first.")
-    configuration = msgspec.json.encode(WebhookEndpoint(url, everywhere(ctx))).decode()
-    directory.ensure(ctx, WORKSPACE, ctx.scope.workspace)
-    return directory.ensure(ctx, WEBHOOK, ctx.fresh_id(), configuration=configuration)
 
 
 def endpoints(ctx: RequestContext) -> list[Entry]:

@@ -376,7 +376,7 @@ def _session_context(call: AuthorisedRequest, request: SessionContext) -> Outcom
     picture = None if asked is None else _picture(ctx, asked, share, request.session_id)
     if picture is not None:
         budget -= picture.tokens + sum(map(ctx.services.tokenizer.count, picture.card or ()))
-    messages, summary = _told_of_session(ctx, request, budget)
+    messages, summary = _recent(ctx, request, budget)
     answer = SessionContextAnswer(
         id=request.session_id,
         messages=[MessageAnswer.of(one) for one in messages],
@@ -390,7 +390,7 @@ def _session_context(call: AuthorisedRequest, request: SessionContext) -> Outcom
     return Outcome(answer, reading(namespaces, lines))
 
 
-def _told_of_session(
+def _recent(
     ctx: RequestContext, request: SessionContext, budget: int
 ) -> tuple[list[StoredMessage], StoredSummary | None]:
     """The newest messages, and a summary of those before them, within the budget."""

@@ -8,13 +8,14 @@ from typing import Annotated
 from msgspec import Meta
 
 from souvenance.core.conversation import directory, erase
+from souvenance.core.conversation.compartments import everywhere
 from souvenance.domain.capability import OPS
 from souvenance.domain.directory import WEBHOOK, WORKSPACE, Entry
 from souvenance.domain.names import ALL, COMMON_NAMESPACE
 from souvenance.domain.policy import Reach
 from souvenance.domain.reasoning_settings import habits_of
 from souvenance.domain.timestamps import to_datetime
-from souvenance.errors import InvalidInput, NotFound
+from souvenance.errors import Conflict, InvalidInput, NotFound
 from souvenance.gate import messages as m
 from souvenance.gate import tokens
 from souvenance.gate.conversation import resource as r
@@ -120,6 +121,9 @@ DELETE_WORKSPACE = r.operation(
 )
 
 
+MOST_WEBHOOKS = 10
+
+
 class AddWebhook(r.WorkspaceRequest, frozen=True, kw_only=True):
     workspace_id: r.NewName
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
@@ -145,9 +149,16 @@ class WebhookPage(r.ResponsePage, frozen=True):
 
 
 def _add_webhook(call: AuthorisedRequest, request: AddWebhook) -> Outcome:
-    url = call.ctx.services.webhook_sender.check(request.url)
-    entry, made = directory.add_endpoint(call.ctx, url)
-    return Outcome(r.Opened(Webhook.of(entry), made), r.names_read(call.ctx))
+    """The webhook of that address, which is there at most once. Raises: InvalidInput, Conflict."""
+    ctx, known = call.ctx, directory.endpoints(call.ctx)
+    url = ctx.services.webhook_sender.check(request.url)
+    entry, made = next((one for one in known if directory.webhook_url(one) == url), None), False
+    if entry is None:
+        if len(known) >= MOST_WEBHOOKS:
+            raise Conflict(f"the workspace has {MOST_WEBHOOKS} webhooks already", hint="Delete one first.")
+        endpoint = directory.encoded(directory.WebhookEndpoint(url, everywhere(ctx)))
+        entry, made = directory.ensure(ctx, WEBHOOK, ctx.fresh_id(), configuration=endpoint)
+    return Outcome(r.Opened(Webhook.of(entry), made), r.names_read(ctx))
 
 
 def _list_webhooks(call: AuthorisedRequest, request: r.ListRequest) -> Outcome:

@@ -27,9 +27,9 @@ from souvenance import errors as e
 from souvenance.decoders import UNREADABLE, settled
 from souvenance.domain.upstream import PASS_WITHOUT_MEMORY, ChatSettings, Upstream
 from souvenance.gate import messages as m
-from souvenance.gate import tokens
 from souvenance.gate.gate import Gate
 from souvenance.gate.operations import CHAT
+from souvenance.gate.tokens import whoami_answer
 from souvenance.surfaces.http.chat import identity
 from souvenance.surfaces.http.chat.answers import ModelAnswer, Relay, refusal
 from souvenance.surfaces.http.chat.conversation import (
@@ -200,7 +200,7 @@ class ChatDoor:
             grants = self._settings.when_store_is_down == PASS_WITHOUT_MEMORY
             late = partial(self._gate.judge_late, CHAT, credentials, m.WhoAmI(), error, grants=grants)
             granted = await self._threads.judge(self._gate, credentials, late)
-            return Admitted(token, tokens.told(granted), store_down=True)
+            return Admitted(token, whoami_answer(granted), store_down=True)
 
     async def _answer(
         self, request: Request, caller: Admitted, claim: ClaimedIdentity, talk: Talk
