@@ -281,8 +281,9 @@ class TestAKeyWithoutAnAddress:
         assert told({"apiKey": ""}, HONCHO_API_KEY="left-over") == []
 
 
-def test_honcho_s_cloud_without_a_key_is_off_so_that_nothing_is_sent_there(tmp_path):
-    configured(tmp_path, {"environment": "production"})
+@pytest.mark.parametrize("named", [{"environment": "production"}, {"baseUrl": "https://api.honcho.dev"}])
+def test_honcho_s_cloud_without_a_key_is_off_so_that_nothing_is_sent_there(tmp_path, named):
+    configured(tmp_path, named)
     configuration, [complaint] = read_configuration(tmp_path, {})
     assert (configuration.url, configuration.enabled) == ("https://api.honcho.dev", False)
     assert "there is no key for it" in str(complaint)

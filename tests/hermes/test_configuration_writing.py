@@ -240,7 +240,7 @@ class TestARefusal:
         assert content(path) == document
 
     def test_is_not_for_what_was_wrong_before(self, home):
-        put(home / "souvenance.json", {"peerName": "ann b", "recallMode": "x", "userPeerAliases": {"1": []}})
+        put(home / "souvenance.json", {"recallMode": "x", "userPeerAliases": {"1": []}})
         write(home, {"aiPeer": "bot"})
         assert read(home)[0].ai_peer == "bot"
 

@@ -21,6 +21,7 @@ from msgspec import Struct, field
 from souvenance.agents.conversation_scope import Flags, Namespaces, Observation
 from souvenance.domain.names import ALL
 from souvenance.hermes.configuration import (
+    CLOUD,
     KEYS,
     NOT_NEEDED,
     PEER_NAME,
@@ -40,6 +41,7 @@ KEY_VARIABLE = "HONCHO_API_KEY"
 DEFAULT_HOST = "hermes"
 OFF = "memory is off until it is corrected"
 
+_VARIABLES = {key.variable for key in KEYS}
 _STRUCTURE = ("hosts", "defaultHost")
 _MOST_COMPLAINTS = 30
 _LONGEST_KEY = 200
@@ -243,7 +245,7 @@ class _DocumentReader:
         values.pop("api_key", None)
         self._closed = True
         wrong = f"is a sign-in of Honcho's plugin, which only that renews; {OFF}"
-        server = values.get("base_url") or "https://api.honcho.dev"
+        server = values.get("base_url") or CLOUD
         self._complain(found["oauth"].path, wrong, f"Sign in here: souvenance login --url {server}")
 
     def _part_from_agent(self, values: dict[str, Any], found: dict[str, _Stated], host: str) -> None:
@@ -286,14 +288,15 @@ class _DocumentReader:
 
     def _miss_key(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
         """Honcho's cloud without a key: nothing is sent there."""
-        if values.get("environment") != "production" or any(
-            map(values.get, ("base_url", "api_key", "oauth"))
-        ):
+        named = found.get("baseUrl") if values.get("base_url") else found.get("environment")
+        if named is None or named.value not in (CLOUD, "production"):
             return
-        self._closed, stated = True, found["environment"]
+        if values.get("api_key") or values.get("oauth"):
+            return
+        self._closed = True
         wrong = f"names Honcho's cloud, and there is no key for it; {OFF}"
         hint = "Give it one: souvenance hermes setup --cloud"
-        self._complain(stated.path, wrong, hint, variable=stated.path == "HONCHO_ENVIRONMENT")
+        self._complain(named.path, wrong, hint, variable=named.path in _VARIABLES)
 
     def _heed_token(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
         """What is not configured is as the token says; what it does not grant is done without, and told."""

@@ -40,6 +40,8 @@ NOT_NEEDED = (
     "firstTurnDialecticWait",
 )
 """Settings of the bundled Honcho plugin that are accepted and have no use here."""
+CLOUD = "https://api.honcho.dev"
+"""Honcho's own server."""
 USUAL_WAIT = 0.3
 TASK = "souvenance"
 """What Hermes books the cost of its model under, and what config.yaml calls it: `auxiliary.souvenance`."""
@@ -495,7 +497,7 @@ class Configuration:
         if self.environment == "local":
             return "http://localhost:8000"
         cloud = self.environment or self.api_key or self.oauth
-        return "https://api.honcho.dev" if cloud else None
+        return CLOUD if cloud else None
 
     def value(self, name: str) -> Any:
         """The value of the setting that has that name in the file."""
