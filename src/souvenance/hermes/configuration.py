@@ -32,6 +32,7 @@ NOT_NEEDED = (
     "queryRewrite",
     "initOnSessionStart",
     "writeFrequency",
+    "contextCadence",
     "dialecticDepth",
     "dialecticDepthLevels",
     "reasoningHeuristic",
@@ -447,12 +448,9 @@ class Configuration:
         "How many tokens of memory are shown in one turn, at four characters each.",
     )
 
-    context_cadence: _Count = setting(
-        1,
-        "Every how many turns what is known is looked up again.",
-        begins="Pace",
+    dialectic_cadence: _Count = setting(
+        1, "Every how many turns a question about the user is put to memory.", begins="Pace"
     )
-    dialectic_cadence: _Count = setting(1, "Every how many turns a question about the user is put to memory.")
     injection_frequency: Literal["every-turn", "first-turn"] = setting(
         "every-turn",
         "Whether memory is shown in every turn or in the first alone.",
