@@ -82,7 +82,7 @@ class Document(Struct, frozen=True):
     """Whether others on this machine can open it."""
     shared: bool = False
     """Whether other programs keep settings of their own in it."""
-    honcho_s: bool = False
+    from_honcho: bool = False
     """Whether it is a file of Honcho's plugin, which alone renews the sign-ins in it."""
 
 
@@ -240,7 +240,7 @@ class _DocumentReader:
 
     def _leave_sign_in(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
         """A refresh token works once, so only one program may use it."""
-        if not self._document.honcho_s or not values.pop("oauth", None):
+        if not self._document.from_honcho or not values.pop("oauth", None):
             return
         values.pop("api_key", None)
         self._closed = True
