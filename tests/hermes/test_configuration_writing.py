@@ -231,6 +231,7 @@ class TestARefusal:
             ({"aiPeer": "ann"}, {"peerName": "ann"}),
             ({}, {"peerName": "hermes"}),
             ({"aiPeer": "bot"}, {"userPeerAliases": {"1": "bot"}}),
+            ({"peerName": "ann b"}, {"userPeerAliases": {"1": "ann-b"}}),
         ],
     )
     def test_of_names_that_make_one_of_two(self, home, document, changes):

@@ -211,23 +211,6 @@ def _grant(value: Any) -> dict[str, Any] | None:
     return value or None
 
 
-_ALIASES_WORDS = "an object of names of peers by id"
-
-
-def _aliases(value: Any) -> dict[str, str]:
-    try:
-        given = msgspec.convert(value, type=settled(dict[str, str]))
-    except msgspec.ValidationError:
-        raise Wrong(f"must be {_ALIASES_WORDS}") from None
-    led = {one.strip(): name.strip() for one, name in given.items()}
-    for one, name in led.items():
-        if not one or not PEER_NAME.match(name):
-            meant = peer_name(name) if PEER_NAME.match(peer_name(name)) else None
-            hint = f"{did_you_mean(meant)} A name is {NAME_WORDS}.".strip()
-            raise Wrong(f"must be {_ALIASES_WORDS}; {said(name)} is no name", hint)
-    return led
-
-
 _Flags = dict[Literal["observeMe", "observeOthers"], bool]
 _OBSERVATION_WORDS = 'an object of "user" and "ai", each with "observeMe" and "observeOthers"'
 
@@ -353,14 +336,12 @@ class Configuration:
         None,
         "The peer of the profile's owner: who speaks where no platform says who does.",
         default_text="none",
-        guards=True,
         begins="People",
     )
     ai_peer: _Name = setting(
         MISSING,
         "The peer of the agent, which must not be a person's.",
         default_text="the host's key",
-        guards=True,
     )
     pin_user_peer: bool = setting(
         False,
@@ -368,12 +349,10 @@ class Configuration:
         "its owner talks to.",
         aliases=("pinPeerName",),
     )
-    user_peer_aliases: Mapping[str, str] = setting(
+    user_peer_aliases: Mapping[str, _Name] = setting(
         {},
         "The peer of each id that a platform gives a person, so that several ids are one person.",
-        reads=_aliases,
-        words=_ALIASES_WORDS,
-        guards=True,
+        words="an object of names of peers by id",
     )
     runtime_peer_prefix: _Line = setting(
         "",
