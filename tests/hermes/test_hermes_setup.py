@@ -103,6 +103,7 @@ class TestSetup:
 class TestInstalling:
     def test_says_what_it_does_and_what_comes_next(self, told, home):
         folder = home / "plugins" / "souvenance"
+        assert f"default: would be placed ({folder})" in told("install", "--dry-run")
         printed = told("install")
         assert f"default: placed ({folder})" in printed
         assert "Next: hermes memory setup souvenance" in printed
@@ -111,6 +112,7 @@ class TestInstalling:
     def test_works_before_hermes_has_run_once(self, told, tmp_path, monkeypatch):
         new = tmp_path / "nobody-yet" / ".hermes"
         monkeypatch.setenv("HERMES_HOME", str(new))
+        assert "would be placed" in told("install", "--dry-run")
         assert not new.exists()
         assert f"default: placed ({new / 'plugins' / 'souvenance'})" in told("install")
         assert "already in place" in told("install")

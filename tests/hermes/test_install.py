@@ -144,6 +144,16 @@ class TestPlacing:
         with pytest.raises(StorageReadOnly, match="plugins"):
             install(profiles(root))
 
+    def test_a_dry_run_says_the_same_and_does_nothing(self, root):
+        before = everything_in(root)
+        told = outcomes(install(profiles(root), dry_run=True))
+        assert everything_in(root) == before
+        assert told == outcomes(install(profiles(root)))
+        before = everything_in(root)
+        told = outcomes(uninstall(profiles(root), dry_run=True))
+        assert everything_in(root) == before
+        assert told == outcomes(uninstall(profiles(root)))
+
 
 class TestLinks:
     def test_a_linked_folder_is_written_through(self, root, tmp_path):

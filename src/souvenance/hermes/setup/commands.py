@@ -160,30 +160,36 @@ def hermes_group(
 @click.command(cls=HermesCommand, without=["--profile"])
 @click.option("--profile", "profiles", metavar="NAME", multiple=True, help="Only this profile; repeatable.")
 @click.option("--uninstall", is_flag=True, help="Take the plugin away again.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @pass_command_context
-def install(command_context: CommandContext, profiles: tuple[str, ...], uninstall: bool) -> None:
+def install(
+    command_context: CommandContext, profiles: tuple[str, ...], uninstall: bool, dry_run: bool
+) -> None:
     """Install the plugin in every profile of Hermes. You can repeat it safely."""
     installation = find_installation(
         command_context.environment, command_context.home, command_context.profile, new=not uninstall
     )
     chosen = installation.chosen(profiles or ([command_context.profile] if command_context.profile else []))
-    steps = (take_away if uninstall else place)(chosen)
+    steps = (take_away if uninstall else place)(chosen, dry_run=dry_run)
     names = {step.profile for step in steps if uninstall and step.outcome == "removed"}
     still = [one for one in chosen if one.name in names and provider_in(one.settings) == "souvenance"]
     found = None if uninstall else reach(command_context.environment)
 
     def text() -> Iterable[str]:
-        yield from (f"{step.profile}: {step.outcome} ({step.folder})" for step in steps)
+        would = "would be " if dry_run else ""
+        for step in steps:
+            done = step.outcome in ("already in place", "not there")
+            yield f"{step.profile}: {step.outcome if done else would + step.outcome} ({step.folder})"
         for one in still:
             yield f"{one.name} still names souvenance as its memory. Run: hermes{_chosen(one)} memory off"
         if found is not None and found.advice:
             yield f"warning: {found.advice}"
-        if not uninstall:
+        if not uninstall and not dry_run:
             first = next((one for one in chosen if provider_in(one.settings) != "souvenance"), None)
             if first is not None:
                 yield f"Next: hermes{_chosen(first)} memory setup souvenance"
 
-    command_context.show({"steps": steps, "reach": found}, text())
+    command_context.show({"steps": steps, "dry_run": dry_run, "reach": found}, text())
 
 
 def _chosen(profile: Profile) -> str:

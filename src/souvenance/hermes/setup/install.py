@@ -48,7 +48,7 @@ Outcome = Literal["placed", "renewed", "already in place", "removed", "not there
 
 
 class Step(Struct, frozen=True):
-    """What was done for a profile."""
+    """What was done for a profile, or would be."""
 
     profile: str
     folder: Path
@@ -64,49 +64,51 @@ def is_placed(profile: Profile) -> bool:
     return _is_ours(folder_of(profile) / "__init__.py")
 
 
-def install(profiles: Sequence[Profile]) -> list[Step]:
+def install(profiles: Sequence[Profile], *, dry_run: bool = False) -> list[Step]:
     """Place the plugin in every one of the profiles, and renew what an older version placed.
 
     Raises: Conflict, before anything is changed, if somebody else's files are in the way; StorageReadOnly.
     """
     for profile in profiles:
         _must_be_ours(folder_of(profile))
-    return [_install(profile) for profile in profiles]
+    return [_install(profile, dry_run) for profile in profiles]
 
 
-def uninstall(profiles: Sequence[Profile]) -> list[Step]:
+def uninstall(profiles: Sequence[Profile], *, dry_run: bool = False) -> list[Step]:
     """Remove what `install` placed, and nothing else.
 
     Raises: Conflict, before anything is changed, if the plugin there is somebody else's; StorageReadOnly.
     """
     for profile in profiles:
         _must_be_ours(folder_of(profile))
-    return [_uninstall(profile) for profile in profiles]
+    return [_uninstall(profile, dry_run) for profile in profiles]
 
 
-def _install(profile: Profile) -> Step:
+def _install(profile: Profile, dry_run: bool) -> Step:
     folder = folder_of(profile)
     differing = {name: text for name, text in FILES.items() if _content(folder / name) != text}
     if not differing:
         return Step(profile.name, folder, "already in place")
     outcome: Outcome = "renewed" if is_placed(profile) else "placed"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise translation(f"{folder} can't be written", error) from error
-    for name, text in differing.items():
-        replace_file(folder / name, text.encode())
+    if not dry_run:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise translation(f"{folder} can't be written", error) from error
+        for name, text in differing.items():
+            replace_file(folder / name, text.encode())
     return Step(profile.name, folder, outcome)
 
 
-def _uninstall(profile: Profile) -> Step:
+def _uninstall(profile: Profile, dry_run: bool) -> Step:
     folder = folder_of(profile)
     if not any(_is_ours(folder / name) for name in FILES):
         return Step(profile.name, folder, "not there")
-    try:
-        _remove(folder)
-    except OSError as error:
-        raise translation(f"{folder} can't be written", error) from error
+    if not dry_run:
+        try:
+            _remove(folder)
+        except OSError as error:
+            raise translation(f"{folder} can't be written", error) from error
     return Step(profile.name, folder, "removed")
 
 
