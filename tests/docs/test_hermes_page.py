@@ -31,7 +31,7 @@ def test_the_example_of_the_page_works_for_every_host_in_it(tmp_path):
 
 def test_complaints_are_told_as_the_page_shows_them(tmp_path):
     [shown] = re.findall(r"```text\n(.*?)```", PAGE, re.S)
-    wrong = {"dialecticDepth": "deep", "hosts": {"hermes": {"recalMode": "tools"}}}
+    wrong = {"dialecticCadence": "often", "hosts": {"hermes": {"recalMode": "tools"}}}
     _, complaints = reading(tmp_path, wrong)
     told = {str(one).replace(str(tmp_path), "/home/you/.hermes") for one in complaints}
     assert told == set(shown.splitlines())

@@ -20,16 +20,9 @@ def taken(configuration, numbers, message=ASKED):
     for number in numbers:
         turn = pace.turn(number, message, configuration)
         turns.append(turn)
-        if turn.refresh:
-            pace = pace.with_base(number)
         if turn.ask:
             pace = pace.with_answer(number, found=True)
     return turns
-
-
-def refreshed(configuration, numbers):
-    turns = taken(configuration, numbers)
-    return [number for number, turn in zip(numbers, turns, strict=True) if turn.refresh]
 
 
 def asked(configuration, numbers):
@@ -38,25 +31,13 @@ def asked(configuration, numbers):
 
 
 def test_without_settings_every_turn_takes_everything():
-    assert taken(configured(), range(1, 5)) == [TurnPlan(base=True, refresh=True, ask=True)] * 4
+    assert taken(configured(), range(1, 5)) == [TurnPlan(base=True, ask=True)] * 4
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 7, 5000])
 def test_a_provider_that_has_just_been_made_does_everything_on_any_turn(number):
-    configuration = configured(context_cadence=5, dialectic_cadence=5)
-    assert taken(configuration, [number]) == [TurnPlan(base=True, refresh=True, ask=True)]
-
-
-def test_between_refreshes_the_last_base_is_used():
-    configuration = configured(context_cadence=3)
-    assert refreshed(configuration, range(1, 9)) == [1, 4, 7]
-    assert all(turn.base for turn in taken(configuration, range(1, 9)))
-
-
-def test_each_layer_has_its_own_cadence():
-    configuration = configured(context_cadence=2, dialectic_cadence=4)
-    assert refreshed(configuration, range(1, 10)) == [1, 3, 5, 7, 9]
-    assert asked(configuration, range(1, 10)) == [1, 5, 9]
+    configuration = configured(dialectic_cadence=5)
+    assert taken(configuration, [number]) == [TurnPlan(base=True, ask=True)]
 
 
 def test_turns_that_were_not_seen_count_too():
@@ -64,22 +45,14 @@ def test_turns_that_were_not_seen_count_too():
 
 
 def test_a_count_that_begins_anew_begins_anew():
-    configuration = configured(context_cadence=4, dialectic_cadence=4)
-    assert refreshed(configuration, [5, 6, 1, 2, 5]) == [5, 1, 5]
+    configuration = configured(dialectic_cadence=4)
     assert asked(configuration, [5, 6, 1, 2, 5]) == [5, 1, 5]
-
-
-def test_a_turn_that_comes_twice_is_looked_up_twice_but_asked_once():
-    configuration = configured(context_cadence=3)
-    first, again = taken(configuration, [4, 4])
-    assert (first.refresh, again.refresh) == (True, True)
-    assert (first.ask, again.ask) == (True, False)
 
 
 def test_on_the_first_turn_only_means_the_first_turn_of_the_conversation():
     configuration = configured(injection_frequency="first-turn")
     assert taken(configuration, [1, 2, 3]) == [
-        TurnPlan(base=True, refresh=True, ask=True),
+        TurnPlan(base=True, ask=True),
         TurnPlan(),
         TurnPlan(),
     ]
@@ -97,12 +70,12 @@ def test_a_nod_takes_nothing(message):
 
 
 def test_a_conversation_that_opens_with_a_greeting_is_told_whose_it_is():
-    assert RecallPace().turn(1, "hello", configured()) == TurnPlan(base=True, refresh=True)
+    assert RecallPace().turn(1, "hello", configured()) == TurnPlan(base=True)
     assert RecallPace().turn(1, " \n", configured()) == TurnPlan()
 
 
 def test_what_failed_is_due_again_on_the_next_turn():
-    pace, configuration = RecallPace(), configured(context_cadence=5, dialectic_cadence=5)
+    pace, configuration = RecallPace(), configured(dialectic_cadence=5)
     assert pace.turn(1, ASKED, configuration) == pace.turn(2, ASKED, configuration) != TurnPlan()
 
 
@@ -127,21 +100,15 @@ def test_an_answer_bears_on_the_turns_within_twice_the_cadence():
 numbers = st.lists(st.integers(0, 30), max_size=20)
 
 
-@given(numbers, st.integers(1, 6), st.integers(1, 6))
-def test_two_firings_of_one_conversation_are_never_closer_than_the_cadence(seen, context, dialectic):
-    seen = sorted(set(seen))
-    configuration = configured(context_cadence=context, dialectic_cadence=dialectic)
-    for found, cadence in (
-        (refreshed(configuration, seen), context),
-        (asked(configuration, seen), dialectic),
-    ):
-        assert all(later - earlier >= cadence for earlier, later in pairwise(found))
-        assert found[:1] == seen[:1]
-
-
 @given(numbers, st.integers(1, 6))
-def test_whenever_a_base_is_taken_there_is_one_to_take(seen, context):
-    held = False
-    for turn in taken(configured(context_cadence=context), seen):
-        held = held or turn.refresh
-        assert held or not turn.base
+def test_two_questions_of_one_conversation_are_never_closer_than_the_cadence(seen, cadence):
+    seen = sorted(set(seen))
+    found = asked(configured(dialectic_cadence=cadence), seen)
+    assert all(later - earlier >= cadence for earlier, later in pairwise(found))
+    assert found[:1] == seen[:1]
+
+
+def test_a_turn_that_comes_twice_is_looked_up_twice_but_asked_once():
+    first, again = taken(configured(), [4, 4])
+    assert (first.base, again.base) == (True, True)
+    assert (first.ask, again.ask) == (True, False)

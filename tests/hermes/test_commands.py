@@ -92,7 +92,7 @@ class TestChanging:
         assert told("enable").startswith("enabled: false -> true\n")
 
     def test_without_a_value_says_how_it_is_and_writes_nothing(self, told, home):
-        assert told("set", "recallMode", "observation") == "recallMode: hybrid\nobservation: directional\n"
+        assert told("set", "recallMode", "timeout") == "recallMode: hybrid\ntimeout: 30.0\n"
         assert told("peer") == "peerName: none\naiPeer: hermes\n"
         assert files_in(home) == {}
 
@@ -153,7 +153,11 @@ class TestObservation:
         write_setting(home, "hermes", {"observation": flags}, root=True)
         assert told("set", "observationMode=unified", "observation={}").startswith("observationMode: ")
         assert not configured().observation.ai.observe_me
-        assert told("set", "observation") == "observation: unified\n"
+        sides = {
+            "user": {"observeMe": True, "observeOthers": False},
+            "ai": {"observeMe": False, "observeOthers": True},
+        }
+        assert json.loads(told("set", "observation", "--json")) == {"observation": sides}
 
 
 class TestTheMap:

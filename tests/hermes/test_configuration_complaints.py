@@ -72,12 +72,14 @@ def configured(home, document):
         ({"workspace": "x" * 600}, f"workspace must be {NAME}, not a long text; {DEFAULT}."),
         (
             {"peerName": "Ann Smith"},
-            f'peerName must be {NAME}, not "Ann Smith"; {OFF}. Did you mean "Ann-Smith"?',
+            f'peerName must be spelled "Ann-Smith", and is used so. A name is {NAME}.',
         ),
         (
-            {"userPeerAliases": {"7": "Ann Smith"}},
-            f'userPeerAliases must be an object of names of peers by id; "Ann Smith" is no name; {OFF}. '
-            f'Did you mean "Ann-Smith"? A name is {NAME}.',
+            {"userPeerAliases": {"7": "山田", "8": None}},
+            [
+                f"userPeerAliases.7 must be {NAME}, and is left out.",
+                f"userPeerAliases.8 must be {NAME}, and is left out.",
+            ],
         ),
         (
             {"observation": {"user": {"observeme": False}}},
@@ -147,6 +149,17 @@ def test_a_variable_is_named_as_the_environment_s(told):
 
 def test_an_empty_variable_is_none(told):
     assert told({}, HONCHO_TIMEOUT=" ", HONCHO_BASE_URL="", HERMES_HONCHO_HOST=" ") == []
+
+
+def test_two_spellings_that_would_be_one_peer_are_never_one_person(tmp_path):
+    aliases = {"1": "ann.b", "2": "ann-b", "3": "Ann B", "4": "Ann B", "5": "cleo"}
+    configured(tmp_path, {"peerName": "Ann B", "userPeerAliases": aliases})
+    configuration, complaints = read_configuration(tmp_path, {})
+    assert configuration.peer_name == "Ann-B"
+    assert configuration.user_peer_aliases == {"2": "ann-b", "3": "Ann-B", "4": "Ann-B", "5": "cleo"}
+    [complaint] = [one for one in complaints if "same peer" in one.wrong]
+    assert complaint.key == "userPeerAliases.1"
+    assert complaint.wrong == 'would be the same peer as another name, "ann-b", and is left out'
 
 
 def test_flags_that_are_not_given_are_those_of_the_mode(tmp_path):
@@ -281,8 +294,9 @@ class TestAKeyWithoutAnAddress:
         assert told({"apiKey": ""}, HONCHO_API_KEY="left-over") == []
 
 
-def test_honcho_s_cloud_without_a_key_is_off_so_that_nothing_is_sent_there(tmp_path):
-    configured(tmp_path, {"environment": "production"})
+@pytest.mark.parametrize("named", [{"environment": "production"}, {"baseUrl": "https://api.honcho.dev"}])
+def test_honcho_s_cloud_without_a_key_is_off_so_that_nothing_is_sent_there(tmp_path, named):
+    configured(tmp_path, named)
     configuration, [complaint] = read_configuration(tmp_path, {})
     assert (configuration.url, configuration.enabled) == ("https://api.honcho.dev", False)
     assert "there is no key for it" in str(complaint)

@@ -90,7 +90,6 @@ VALUES = {
     "dialecticMaxChars": [(900, 900), ("30", 30), (0, 0)],
     "dialecticMaxInputChars": [(50, 50), ("60", 60)],
     "contextTokens": [(800, 800), ("900", 900), (0, 0)],
-    "contextCadence": CADENCE,
     "dialecticCadence": CADENCE,
     "injectionFrequency": [("first-turn", "first-turn"), ("every-turn", "every-turn")],
     "recallWait": [*SECONDS, (0, 0.0)],
@@ -123,7 +122,7 @@ WRONG = {
     "peerName": [5, "山田", "x" * 513, ["ann"]],
     "aiPeer": [5, "!", {}],
     "pinUserPeer": ["maybe", 3],
-    "userPeerAliases": [["1"], "ann", 5, {"7": "two words"}, {"7": None}],
+    "userPeerAliases": [["1"], "ann", 5],
     "runtimePeerPrefix": [5, "a\nb"],
     "recallMode": ["always", 1],
     "toolNames": ["memory", []],
@@ -140,7 +139,6 @@ WRONG = {
     "dialecticMaxChars": [-1, "all", 0.5],
     "dialecticMaxInputChars": [0, -1, True],
     "contextTokens": [-1, "all", True],
-    "contextCadence": ["often", 1.5, 0],
     "dialecticCadence": [True, [], -1],
     "injectionFrequency": ["each-turn", 1],
     "recallWait": [-0.1, "long", 3601],
@@ -189,11 +187,11 @@ def test_every_setting_of_the_plugin_it_replaces_is_known():
     runtimePeerPrefix recallMode observationMode observation saveMessages sessionStrategy
     sessionPeerPrefix sessions dialecticReasoningLevel dialecticDynamic
     dialecticMaxChars dialecticMaxInputChars contextTokens
-    messageMaxChars contextCadence dialecticCadence injectionFrequency timeout"""
+    messageMaxChars dialecticCadence injectionFrequency timeout"""
     model = {"hostModel", "hostModelCallsPerDay", "hostModelTokensPerDay"}
     ours = {"recallWait", "groupChats", "namespaces", "toolNames", "store", *model}
     without_use = """queryRewrite initOnSessionStart writeFrequency dialecticDepth dialecticDepthLevels
-    reasoningHeuristic reasoningLevelCap
+    reasoningHeuristic reasoningLevelCap contextCadence
     firstTurnBaseWait firstTurnDialecticWait"""
     assert set(BY_NAME) == set(plugin.split()) | ours == set(VALUES) == set(WRONG)
     assert set(NOT_NEEDED) == set(without_use.split())
@@ -254,8 +252,7 @@ class TestEverySetting:
 
 def test_the_settings_that_can_lead_elsewhere_are_these():
     guards = {key.name for key in KEYS if key.guards}
-    where = {"enabled", "baseUrl", "apiKey", "oauth", "environment", "store", "namespaces"}
-    assert guards == where | {"peerName", "aiPeer", "userPeerAliases"}
+    assert guards == {"enabled", "baseUrl", "apiKey", "oauth", "environment", "store", "namespaces"}
 
 
 @given(st.data())

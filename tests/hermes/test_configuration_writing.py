@@ -231,6 +231,7 @@ class TestARefusal:
             ({"aiPeer": "ann"}, {"peerName": "ann"}),
             ({}, {"peerName": "hermes"}),
             ({"aiPeer": "bot"}, {"userPeerAliases": {"1": "bot"}}),
+            ({"peerName": "ann b"}, {"userPeerAliases": {"1": "ann-b"}}),
         ],
     )
     def test_of_names_that_make_one_of_two(self, home, document, changes):
@@ -240,7 +241,7 @@ class TestARefusal:
         assert content(path) == document
 
     def test_is_not_for_what_was_wrong_before(self, home):
-        put(home / "souvenance.json", {"peerName": "ann b", "recallMode": "x", "userPeerAliases": {"1": []}})
+        put(home / "souvenance.json", {"recallMode": "x", "userPeerAliases": {"1": []}})
         write(home, {"aiPeer": "bot"})
         assert read(home)[0].ai_peer == "bot"
 

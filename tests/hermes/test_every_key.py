@@ -361,13 +361,6 @@ def four_turns(scene):
     return asked, told
 
 
-@shows("contextCadence", (1, 4), (2, 2), (3, 2), (9, 1))
-def how_often_it_is_looked_up(scene):
-    asked, told = four_turns(scene)
-    assert all("Chengdu in May" in text for text in told)
-    return asked["summaries"]
-
-
 @shows("dialecticCadence", (1, 4), (2, 2), (3, 2), (9, 1))
 def how_often_it_is_asked(scene):
     return four_turns(scene)[0]["chat"]

@@ -67,7 +67,7 @@ class TestStatus:
             "hermes",
             str(home / "souvenance.json"),
         )
-        assert (found["url"], found["store"], found["store_bytes"]) == (None, str(home / "souvenance"), None)
+        assert (found["url"], found["store"]) == (None, str(home / "souvenance"))
         assert (found["identity"], found["session"]) == ("just-me", "project")
         assert found["settings"]["recallMode"] == "tools"
         assert found["changed"] == ["pinUserPeer", "recallMode"]
@@ -134,11 +134,6 @@ class TestStatus:
         assert "apiKey is no cap of one. Leave namespaces out" in told(
             "status", inspect=hermes_backends.inspect
         )
-
-    def test_tells_how_much_is_stored(self, told, home):
-        (home / "souvenance" / "deep").mkdir(parents=True)
-        (home / "souvenance" / "deep" / "file").write_bytes(b"x" * 12_345)
-        assert f"{home / 'souvenance'} (12 KB)" in told("status")
 
     def test_names_the_block_as_the_file_spells_it(self, told, home):
         (home / "souvenance.json").write_text('{"hosts": {"hermes.coder": {"aiPeer": "coder"}}}')

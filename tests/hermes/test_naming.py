@@ -43,10 +43,6 @@ def gateway(key, platform="telegram", **said) -> HostConversation:
     return talk(platform, gateway_session_key=key, **said)
 
 
-def here(folder, platform="cli", **said) -> HostConversation:
-    return talk(platform, Path("/code", folder), **said)
-
-
 def name(conversation, person=OWNER, session_id="20260415_a3f2b1", **settings) -> str:
     return session_name(configured(**settings), conversation, person, session_id=session_id)
 
@@ -59,21 +55,23 @@ def repository(tmp_path):
     return root
 
 
-IN_A_CHAT = {"gateway_session_key": "agent:main:telegram:dm:123"}
+EVERYTHING = {"gateway_session_key": "agent:main:telegram:dm:123", "session_title": "refactor-auth"}
 
 
 @pytest.mark.parametrize(
     ("strategy", "said", "mapped", "session_id", "expected"),
     [
-        ("per-session", IN_A_CHAT, True, "s1", "agent-main-telegram-dm-123"),
-        ("per-session", {}, True, "s1", "s1"),
-        ("per-session", {}, True, " ", "mapped"),
+        ("per-session", EVERYTHING, True, "s1", "agent-main-telegram-dm-123"),
+        ("per-session", {"session_title": "refactor-auth"}, True, "s1", "s1"),
+        ("per-session", {"session_title": "refactor-auth"}, True, " ", "mapped"),
         ("per-session", {}, False, "", "deep"),
-        ("per-repo", {}, True, "s1", "mapped"),
-        ("per-repo", {}, False, "s1", "my-repo"),
+        ("per-repo", {"session_title": "refactor-auth"}, True, "s1", "mapped"),
+        ("per-repo", {"session_title": "refactor-auth"}, False, "s1", "refactor-auth"),
+        ("per-repo", {"session_title": "  "}, False, "s1", "my-repo"),
         ("per-directory", {}, True, "s1", "mapped"),
         ("per-directory", {}, False, "s1", "deep"),
         ("global", {}, True, "s1", "mapped"),
+        ("global", {"session_title": "refactor-auth"}, False, "s1", "refactor-auth"),
         ("global", {}, False, "s1", "hermes"),
     ],
 )
@@ -84,6 +82,16 @@ def test_the_stablest_that_there_is_names_the_session(
     sessions = {str(directory): "mapped"} if mapped else {}
     conversation = talk(directory=directory, **said)
     assert name(conversation, session_id=session_id, session_strategy=strategy, sessions=sessions) == expected
+
+
+@pytest.mark.parametrize("strategy", ["per-session", "per-directory", "per-repo", "global"])
+def test_a_title_never_moves_a_conversation_that_has_a_stable_identifier(strategy):
+    key = "agent:main:telegram:dm:123"
+    titled = gateway(key, session_title="Trip to Rome")
+    assert name(gateway(key), session_strategy=strategy) == name(titled, session_strategy=strategy)
+    assert name(talk(), session_strategy="per-session") == name(
+        talk(session_title="Trip to Rome"), session_strategy="per-session"
+    )
 
 
 def test_a_work_tree_and_a_submodule_are_repositories_of_their_own(repository):
@@ -195,7 +203,7 @@ def test_what_looks_alike_is_not_one_chat(prefixed):
     conversations = [
         *(gateway(f"{lead}{one}") for one in ALIKE for lead in ("", "agent:main:telegram:dm:")),
         *(gateway(one, "api_server") for one in ALIKE),
-        *(here(one) for one in ALIKE),
+        *(talk(session_title=one) for one in ALIKE),
     ]
     names = {name(one, session_peer_prefix=prefixed) for one in conversations}
     assert len(names) == len(conversations)
@@ -206,7 +214,7 @@ def test_a_long_key_is_cut_and_told_apart():
     one, other = (name(gateway(f"agent:main:telegram:dm:{'x' * 200}{end}")) for end in "12")
     assert one != other
     assert len(one) == len(other) == 100
-    assert name(here("x" * 100)) == "x" * 100
+    assert name(talk(session_title="x" * 100)) == "x" * 100
 
 
 def test_the_peer_prefix_is_put_before_every_source():
@@ -215,29 +223,29 @@ def test_the_peer_prefix_is_put_before_every_source():
     assert name(gateway(key), **prefixed) == "alice-agent-main-telegram-dm-123"
     assert name(talk(), session_strategy="per-session", **prefixed) == "alice-20260415_a3f2b1"
     assert name(talk(), sessions={str(SOURCE): "main"}, **prefixed) == "alice-main"
-    assert name(here("refactor-auth"), **prefixed) == "alice-refactor-auth"
+    assert name(talk(session_title="refactor-auth"), **prefixed) == "alice-refactor-auth"
     assert name(talk(), **prefixed) == "alice-src"
     assert name(talk(), session_strategy="global", **prefixed) == "alice-hermes"
     assert name(gateway("user:42", "api_server"), **prefixed).startswith("alice-api-user-42--")
 
 
 def test_a_prefix_and_a_name_are_not_another_prefix_and_name():
-    one = name(here("b-c"), Person("a", "name"), session_peer_prefix=True)
-    other = name(here("c"), Person("a-b", "name"), session_peer_prefix=True)
+    one = name(talk(session_title="b-c"), Person("a", "name"), session_peer_prefix=True)
+    other = name(talk(session_title="c"), Person("a-b", "name"), session_peer_prefix=True)
     assert one == "a-b-c"
     assert other.startswith("a-b-c--")
 
 
 def test_people_whose_names_look_alike_before_a_prefixed_name_are_told_apart():
     peers = ("a", "a-", "a--", f"{'x' * 90}1", f"{'x' * 90}2")
-    names = {name(here("b.c"), Person(one, "name"), session_peer_prefix=True) for one in peers}
+    names = {name(talk(session_title="b.c"), Person(one, "name"), session_peer_prefix=True) for one in peers}
     assert len(names) == len(peers)
 
 
 def test_what_is_named_like_a_gateways_chat_is_not_it():
-    for folder in ("agent-main-telegram-dm-123", "agent-main-telegram-group--100"):
-        assert name(here(folder)).startswith(re.sub("-+", "-", folder) + "--")
-    assert name(here("agent-zero-main")) == "agent-zero-main"
+    for title in ("agent-main-telegram-dm-123", "agent-main-telegram-group--100"):
+        assert name(talk(session_title=title)).startswith(re.sub("-+", "-", title) + "--")
+    assert name(talk(session_title="agent-zero-main")) == "agent-zero-main"
 
 
 def test_two_people_in_one_group_share_its_session():
@@ -274,9 +282,12 @@ def test_no_caller_of_the_http_api_reaches_a_session_of_another_platform(strateg
     own = {"peer_name": "alice", "workspace": "hermes", "pin_user_peer": pinned}
     configuration = configured(session_strategy=strategy, sessions={"/code/main": "main"}, **own)
     stranger = in_person(configuration, gateway(key, "api_server", user_id=user_id))
-    locals_ = product((SOURCE, Path("/code/main"), Path("/code/api-src")), ("s1", "", "api-0123456789abcdef"))
+    locals_ = product((SOURCE, Path("/code/main")), (None, "api-src"), ("s1", "", "api-0123456789abcdef"))
     others = {
-        *(in_person(configuration, talk(directory=one), given) for one, given in locals_),
+        *(
+            in_person(configuration, talk(directory=one, session_title=title), given)
+            for one, title, given in locals_
+        ),
         in_person(configuration, gateway("agent:main:telegram:dm:123", user_id="alice")),
         in_person(configuration, gateway(key, user_id="alice")),
     }
@@ -299,7 +310,7 @@ def test_a_namespace_has_its_own_sessions():
 def test_a_directory_named_after_a_namespaces_session_is_not_it():
     marked = name(talk(), namespaces=Namespaces(write="travel"))
     assert name(talk(directory=Path(f"/code/{marked}"))) != marked
-    assert name(here("src-travel")) != marked
+    assert name(talk(session_title="src-travel")) != marked
 
 
 texts = st.text(alphabet="aA-_.: é0", max_size=5)
@@ -308,15 +319,19 @@ keys = st.lists(
 ).map(":".join)
 keys |= keys.map("agent:main:a:".__add__)
 shapes = keys | keys.map(lambda key: key.replace(":", "-")) | texts
-folders = shapes.filter(lambda one: one not in ("", ".", ".."))
 people = st.sampled_from([Person(one, "id", one) for one in ("a", "b", "a-b", "agent", "a_b")])
 conversations = st.one_of(
     st.builds(gateway, shapes.filter(str.strip)),
     st.builds(
         gateway, shapes.filter(str.strip), st.just("api_server"), user_id=st.sampled_from((None, "1", "2"))
     ),
-    st.builds(here, folders),
-    st.builds(here, folders, st.sampled_from(("irc", "api_server")), user_id=st.just("1")),
+    st.builds(talk, session_title=shapes.filter(str.strip)),
+    st.builds(
+        talk,
+        st.sampled_from(("irc", "api_server")),
+        session_title=shapes.filter(str.strip),
+        user_id=st.just("1"),
+    ),
 )
 namespaces = st.sampled_from((None, "default", "a", "a-b", "a.b"))
 
@@ -329,7 +344,7 @@ def which(conversation, person, prefixed, namespace):
     kind = "http" if key and shared else "gateway" if key else conversation.platform
     return (
         kind,
-        key or conversation.directory.name,
+        key or conversation.session_title.strip(),
         None if alone else person.peer,
         namespace or "default",
     )
@@ -340,9 +355,9 @@ def forged(name):
     yield gateway(name)
     yield gateway(name.replace("-", ":"))
     yield gateway(name, "api_server")
-    yield here(name)
+    yield talk(session_title=name)
     for lead in ("a-", "b-", "agent-", "api-", "a-b-"):
-        yield here(name.removeprefix(lead))
+        yield talk(session_title=name.removeprefix(lead))
         yield gateway(name.removeprefix(lead).replace("-", ":"))
 
 
@@ -373,15 +388,15 @@ paths = st.builds(str.__add__, st.sampled_from(("", "/", "~", "~/")), odd)
 
 @PROPERTY
 @given(
-    st.sampled_from(("cli", "telegram", "api_server")), anything, anything,
+    st.sampled_from(("cli", "telegram", "api_server")), anything, anything, anything,
     st.sampled_from(("per-session", "per-directory", "per-repo", "global")),
     st.dictionaries(paths, odd, max_size=2),
     st.booleans(), st.sampled_from((OWNER, None)),
 )  # fmt: skip
 def test_whatever_is_said_the_answer_is_a_name(
-    platform, key, session_id, strategy, sessions, prefixed, person
+    platform, key, title, session_id, strategy, sessions, prefixed, person
 ):
-    conversation = talk(platform, gateway_session_key=key)
+    conversation = talk(platform, gateway_session_key=key, session_title=title)
     answers = {"session_strategy": strategy, "sessions": sessions, "session_peer_prefix": prefixed}
     first, second = (name(conversation, person, session_id or "", **answers) for _ in range(2))
     assert first == second

@@ -157,8 +157,7 @@ def test_nobody_who_shares_the_owner_s_directory_is_shown_a_word_of_them(stage, 
 def test_no_conversation_can_be_called_as_where_they_lie(stage):
     stage.tell(stage.provider(), "Hello there, good morning.", "")
     (where,) = [name for name, texts in stage.sessions().items() if len(texts) == 3]
-    stage.configure(peerName="ann", sessionStrategy="per-session")
-    stage.tell(stage.provider(where), "A talk with a strange id.", "", session=where)
+    stage.tell(stage.provider("s2", session_title=where), "A talk with a strange title.", "")
     stage.tell(bob(stage, gateway_session_key=where), "A chat with a strange key.", "")
     assert len(stage.sessions()[where]) == 3
 

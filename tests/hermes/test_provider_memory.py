@@ -219,6 +219,6 @@ def test_orders_that_somebody_typed_are_not_given_back_to_the_model_unasked(stag
 def test_the_doctor_is_content_with_what_a_first_turn_leaves(stage):
     (stage.home / "memories").mkdir()
     (stage.home / "memories" / "USER.md").write_text("Ann likes green tea.")
-    stage.tell(stage.provider(), "I am going to Chengdu.")
+    stage.tell(stage.provider(session_title="A title"), "I am going to Chengdu.")
     stage.anew()
     assert "lines readable" in souvenance("doctor", home=stage.home / "souvenance").out

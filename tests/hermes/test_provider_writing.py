@@ -97,10 +97,55 @@ def test_what_was_concluded_from_words_outlives_a_change_to_the_host_s_own_notes
     assert "green tea" in stage.recall(stage.provider("s2"), "Which tea, the green tea?")
 
 
+def test_a_title_that_the_host_gives_later_moves_nothing(stage):
+    stage.tell(stage.provider("s1"), "First.", "")
+    stage.tell(stage.anew().provider("s1", session_title="A talk about firsts"), "Second.", "")
+    assert said(stage) == {"project": ["First.", "Second."]}
+
+
+def test_a_title_that_was_there_from_the_beginning_names_the_session(stage):
+    stage.tell(stage.provider("s1", session_title="refactor-auth"), "First.", "")
+    stage.tell(stage.anew().provider("s1", session_title="renamed"), "Second.", "")
+    assert said(stage) == {"refactor-auth": ["First.", "Second."]}
+
+
+def test_a_new_session_has_no_title_of_the_one_before(stage):
+    provider = stage.provider("s1", session_title="refactor-auth")
+    stage.tell(provider, "First.", "")
+    provider.on_session_switch("s2", parent_session_id="s1", reset=True, reason="new_session")
+    stage.tell(provider, "Second.", "", session="s2")
+    stage.tell(stage.anew().provider("s2", session_title="Another talk"), "Third.", "")
+    assert said(stage) == {"refactor-auth": ["First."], "project": ["Second.", "Third."]}
+
+
+def test_a_resumed_session_has_the_title_that_it_began_with_and_no_other(stage):
+    stage.tell(stage.provider("s1", session_title="refactor-auth"), "First.", "")
+    provider = stage.provider("s2", session_title="release")
+    stage.tell(provider, "Second.", "")
+    provider.on_session_switch("s3", parent_session_id="s2", reason="resume")
+    stage.tell(provider, "Third.", "", session="s3")
+    provider.on_session_switch("s1", parent_session_id="s3", reason="resume")
+    stage.tell(provider, "Fourth.", "", session="s1")
+    assert said(stage) == {
+        "refactor-auth": ["First.", "Fourth."],
+        "release": ["Second."],
+        "project": ["Third."],
+    }
+
+
+@pytest.mark.parametrize("reason", ["branch", "compression"])
+def test_what_grows_from_a_session_keeps_its_title(stage, reason):
+    provider = stage.provider("s1", session_title="refactor-auth")
+    stage.tell(provider, "First.", "")
+    provider.on_session_switch("s2", parent_session_id="s1", reason=reason)
+    stage.tell(provider, "Second.", "", session="s2")
+    stage.tell(stage.anew().provider("s2", session_title="refactor-auth #2"), "Third.", "")
+    assert said(stage) == {"refactor-auth": ["First.", "Second.", "Third."]}
+
+
 def test_a_turn_that_comes_after_the_switch_is_written_where_it_was_said(stage):
-    stage.configure(sessionStrategy="per-session")
-    provider = stage.provider("s1")
+    provider = stage.provider("s1", session_title="refactor-auth")
     stage.tell(provider, "First.", "", session="s1")
     provider.on_session_switch("s2", parent_session_id="s1", reset=True, reason="new_session")
     stage.tell(provider, "Second.", "", session="s1")
-    assert said(stage) == {"s1": ["First.", "Second."]}
+    assert said(stage) == {"refactor-auth": ["First.", "Second."]}

@@ -29,10 +29,12 @@ def test_the_notes_are_the_owners_alone(tmp_path):
     assert stat.S_IMODE((tmp_path / "souvenance" / "health.json").stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("made_by", ["a transcript", "something done once"])
+@pytest.mark.parametrize("made_by", ["a title", "a transcript", "something done once"])
 def test_whatever_makes_the_folder_first_it_is_the_owners_alone(tmp_path, made_by):
     state_files = StateFiles(tmp_path / "souvenance")
     match made_by:
+        case "a title":
+            state_files.keep_title("s1", "A title")
         case "a transcript":
             state_files.keep_transcript(state_files.transcript("s1").heard, "s1")
         case _:
@@ -57,6 +59,14 @@ def test_what_failed_on_the_way_is_not_done(tmp_path):
         raise OSError("full")
     with StateFiles(tmp_path).once("files") as first:
         assert first
+
+
+def test_the_title_that_a_session_began_with_is_kept(tmp_path):
+    state_files = StateFiles(tmp_path / "souvenance")
+    assert state_files.title("s1") is None
+    state_files.keep_title("s1", "")
+    state_files.keep_title("s2", "A tour of Porto")
+    assert (state_files.title("s1"), state_files.title("s2")) == ("", "A tour of Porto")
 
 
 def test_why_a_write_waits_is_known_to_other_processes_until_it_does_not(tmp_path):

@@ -12,7 +12,7 @@ Agent = Literal["speaks", "looks", "absent"]
 """What the agent may do in memory: speak and look, look at what it knows, or nothing."""
 
 
-class Flags(Struct, frozen=True):
+class Flags(Struct, frozen=True, rename="camel"):
     """What a peer takes part in as an observer and as the observed."""
 
     observe_me: bool = True

@@ -109,7 +109,7 @@ def _load(path: Path, *, shared: bool = False) -> Document:
         raise _Unreadable("is not JSON that can be read") from None
     if not isinstance(values, dict):
         raise _Unreadable(f"must be an object, not {said(values)}")
-    return Document(path, values, others_may(status), shared, honcho_s=path.name != FILE)
+    return Document(path, values, others_may(status), shared, from_honcho=path.name != FILE)
 
 
 def root_of(file: Path | None) -> dict[str, Any]:

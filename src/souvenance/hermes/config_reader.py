@@ -21,7 +21,9 @@ from msgspec import Struct, field
 from souvenance.agents.conversation_scope import Flags, Namespaces, Observation
 from souvenance.domain.names import ALL
 from souvenance.hermes.configuration import (
+    CLOUD,
     KEYS,
+    NAME_WORDS,
     NOT_NEEDED,
     PEER_NAME,
     Configuration,
@@ -30,6 +32,7 @@ from souvenance.hermes.configuration import (
     did_you_mean,
     find,
     nearest_key,
+    peer_name,
     said,
 )
 from souvenance.hermes.host import user_home
@@ -40,6 +43,8 @@ KEY_VARIABLE = "HONCHO_API_KEY"
 DEFAULT_HOST = "hermes"
 OFF = "memory is off until it is corrected"
 
+_VARIABLES = {key.variable for key in KEYS}
+_PEERS = ("peerName", "aiPeer", "userPeerAliases")
 _STRUCTURE = ("hosts", "defaultHost")
 _MOST_COMPLAINTS = 30
 _LONGEST_KEY = 200
@@ -80,7 +85,7 @@ class Document(Struct, frozen=True):
     """Whether others on this machine can open it."""
     shared: bool = False
     """Whether other programs keep settings of their own in it."""
-    honcho_s: bool = False
+    from_honcho: bool = False
     """Whether it is a file of Honcho's plugin, which alone renews the sign-ins in it."""
 
 
@@ -95,6 +100,7 @@ class _Stated(Struct, frozen=True):
     """A setting as it was read; its value is None where the default is meant."""
 
     value: Any
+    given: Any
     level: _Level
     path: str
 
@@ -227,23 +233,41 @@ class _DocumentReader:
                     continue
                 path = f"{level.path}{spelling}"
                 try:
-                    value = key.read(given)
+                    value = key.read(self._respelled(path, given) if key.name in _PEERS else given)
                 except Wrong as wrong:
                     self._closed |= key.guards
                     then = OFF if key.guards else "the default is used"
                     self._complain(path, f"{wrong.what}; {then}", wrong.hint, variable=variable)
                     return None
-                return _Stated(value, level, path)
+                return _Stated(value, given, level, path)
         return None
+
+    def _respelled(self, path: str, given: Any) -> Any:
+        """Names of peers as Honcho's plugin spells them. Among aliases, what is no name is left out."""
+        if isinstance(given, dict):
+            spelled = {one.strip(): self._respelled(f"{path}.{one}", name) for one, name in given.items()}
+            for one, name in spelled.items():
+                if not isinstance(name, str) or not PEER_NAME.match(name):
+                    self._complain(f"{path}.{one}", f"must be {NAME_WORDS}, and is left out")
+            return {
+                one: name
+                for one, name in spelled.items()
+                if one and isinstance(name, str) and PEER_NAME.match(name)
+            }
+        name = peer_name(given.strip()) if isinstance(given, str) else given
+        if isinstance(given, str) and name != given.strip():
+            wrong = f"must be spelled {said(name)}, and is used so"
+            self._complain(path, wrong, f"A name is {NAME_WORDS}.")
+        return name
 
     def _leave_sign_in(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
         """A refresh token works once, so only one program may use it."""
-        if not self._document.honcho_s or not values.pop("oauth", None):
+        if not self._document.from_honcho or not values.pop("oauth", None):
             return
         values.pop("api_key", None)
         self._closed = True
         wrong = f"is a sign-in of Honcho's plugin, which only that renews; {OFF}"
-        server = values.get("base_url") or "https://api.honcho.dev"
+        server = values.get("base_url") or CLOUD
         self._complain(found["oauth"].path, wrong, f"Sign in here: souvenance login --url {server}")
 
     def _part_from_agent(self, values: dict[str, Any], found: dict[str, _Stated], host: str) -> None:
@@ -259,12 +283,19 @@ class _DocumentReader:
         )
 
     def _part_aliases(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
-        """No alias leads to the agent."""
-        aliases = values.get("user_peer_aliases", {})
-        for one in [one for one, name in aliases.items() if name == values["ai_peer"]]:
-            del aliases[one]
-            wrong = "would be the same peer as the agent, and is left out"
-            self._complain(f"{found['userPeerAliases'].path}.{one}", wrong)
+        """Two names that are spelled differently lead to two peers, and none to the agent."""
+        if "userPeerAliases" not in found:
+            return
+        spelled: dict[str, Any] = {values["ai_peer"]: None}
+        if "peer_name" in values:
+            spelled[values["peer_name"]] = found["peerName"].given.strip()
+        stated, aliases = found["userPeerAliases"], values["user_peer_aliases"]
+        given = {one.strip(): str(name).strip() for one, name in stated.given.items()}
+        for one in sorted(aliases, key=lambda one: bool(aliases[one] != given[one])):
+            if spelled.setdefault(aliases[one], given[one]) != given[one]:
+                name = aliases.pop(one)
+                who = "the agent" if name == values["ai_peer"] else f"another name, {said(name)}"
+                self._complain(f"{stated.path}.{one}", f"would be the same peer as {who}, and is left out")
 
     def _withhold_key(
         self, values: dict[str, Any], found: dict[str, _Stated], levels: tuple[_Level, ...]
@@ -286,14 +317,15 @@ class _DocumentReader:
 
     def _miss_key(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
         """Honcho's cloud without a key: nothing is sent there."""
-        if values.get("environment") != "production" or any(
-            map(values.get, ("base_url", "api_key", "oauth"))
-        ):
+        named = found.get("baseUrl") if values.get("base_url") else found.get("environment")
+        if named is None or named.value not in (CLOUD, "production"):
             return
-        self._closed, stated = True, found["environment"]
+        if values.get("api_key") or values.get("oauth"):
+            return
+        self._closed = True
         wrong = f"names Honcho's cloud, and there is no key for it; {OFF}"
         hint = "Give it one: souvenance hermes setup --cloud"
-        self._complain(stated.path, wrong, hint, variable=stated.path == "HONCHO_ENVIRONMENT")
+        self._complain(named.path, wrong, hint, variable=named.path in _VARIABLES)
 
     def _heed_token(self, values: dict[str, Any], found: dict[str, _Stated]) -> None:
         """What is not configured is as the token says; what it does not grant is done without, and told."""

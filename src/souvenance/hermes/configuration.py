@@ -32,6 +32,7 @@ NOT_NEEDED = (
     "queryRewrite",
     "initOnSessionStart",
     "writeFrequency",
+    "contextCadence",
     "dialecticDepth",
     "dialecticDepthLevels",
     "reasoningHeuristic",
@@ -40,6 +41,8 @@ NOT_NEEDED = (
     "firstTurnDialecticWait",
 )
 """Settings of the bundled Honcho plugin that are accepted and have no use here."""
+CLOUD = "https://api.honcho.dev"
+"""Honcho's own server."""
 USUAL_WAIT = 0.3
 TASK = "souvenance"
 """What Hermes books the cost of its model under, and what config.yaml calls it: `auxiliary.souvenance`."""
@@ -208,23 +211,6 @@ def _grant(value: Any) -> dict[str, Any] | None:
     return value or None
 
 
-_ALIASES_WORDS = "an object of names of peers by id"
-
-
-def _aliases(value: Any) -> dict[str, str]:
-    try:
-        given = msgspec.convert(value, type=settled(dict[str, str]))
-    except msgspec.ValidationError:
-        raise Wrong(f"must be {_ALIASES_WORDS}") from None
-    led = {one.strip(): name.strip() for one, name in given.items()}
-    for one, name in led.items():
-        if not one or not PEER_NAME.match(name):
-            meant = peer_name(name) if PEER_NAME.match(peer_name(name)) else None
-            hint = f"{did_you_mean(meant)} A name is {NAME_WORDS}.".strip()
-            raise Wrong(f"must be {_ALIASES_WORDS}; {said(name)} is no name", hint)
-    return led
-
-
 _Flags = dict[Literal["observeMe", "observeOthers"], bool]
 _OBSERVATION_WORDS = 'an object of "user" and "ai", each with "observeMe" and "observeOthers"'
 
@@ -350,14 +336,12 @@ class Configuration:
         None,
         "The peer of the profile's owner: who speaks where no platform says who does.",
         default_text="none",
-        guards=True,
         begins="People",
     )
     ai_peer: _Name = setting(
         MISSING,
         "The peer of the agent, which must not be a person's.",
         default_text="the host's key",
-        guards=True,
     )
     pin_user_peer: bool = setting(
         False,
@@ -365,12 +349,10 @@ class Configuration:
         "its owner talks to.",
         aliases=("pinPeerName",),
     )
-    user_peer_aliases: Mapping[str, str] = setting(
+    user_peer_aliases: Mapping[str, _Name] = setting(
         {},
         "The peer of each id that a platform gives a person, so that several ids are one person.",
-        reads=_aliases,
-        words=_ALIASES_WORDS,
-        guards=True,
+        words="an object of names of peers by id",
     )
     runtime_peer_prefix: _Line = setting(
         "",
@@ -445,12 +427,9 @@ class Configuration:
         "How many tokens of memory are shown in one turn, at four characters each.",
     )
 
-    context_cadence: _Count = setting(
-        1,
-        "Every how many turns what is known is looked up again.",
-        begins="Pace",
+    dialectic_cadence: _Count = setting(
+        1, "Every how many turns a question about the user is put to memory.", begins="Pace"
     )
-    dialectic_cadence: _Count = setting(1, "Every how many turns a question about the user is put to memory.")
     injection_frequency: Literal["every-turn", "first-turn"] = setting(
         "every-turn",
         "Whether memory is shown in every turn or in the first alone.",
@@ -495,7 +474,7 @@ class Configuration:
         if self.environment == "local":
             return "http://localhost:8000"
         cloud = self.environment or self.api_key or self.oauth
-        return "https://api.honcho.dev" if cloud else None
+        return CLOUD if cloud else None
 
     def value(self, name: str) -> Any:
         """The value of the setting that has that name in the file."""

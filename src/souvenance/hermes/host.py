@@ -46,6 +46,7 @@ class HostConversation(Struct, frozen=True, kw_only=True):
     user_id_alt: str | None = None
     chat_type: str | None = None
     gateway_session_key: str | None = None
+    session_title: str | None = None
 
 
 _SETTINGS = "hermes_cli.config"
@@ -121,8 +122,8 @@ def window(home: Path, session_id: str, turns: int) -> Window | None:
 def said_and_undone(home: Path, session_id: str) -> tuple[list[str], list[str]]:
     """What the user said in a session, oldest first, and what they took back; neither if it can't be read."""
     rows = _rows(home, _SAID, (session_id,))
-    messages = [(undone, spoken(_content(content))) for undone, content in rows]
-    return [text for undone, text in messages if not undone], [text for undone, text in messages if undone]
+    told = [(undone, spoken(_content(content))) for undone, content in rows]
+    return [text for undone, text in told if not undone], [text for undone, text in told if undone]
 
 
 def with_undone(home: Path, session_ids: Iterable[str]) -> list[str]:

@@ -235,9 +235,10 @@ def session_name(
     """The session that what is said in the conversation belongs to.
 
     The gateway's key decides, or else the id under the per-session strategy, the map of directories,
-    the repository, the directory, the workspace: the first that there is. What isn't a name as it
-    stands, or could be taken for another's, ends in `--` and a digest of all that identifies it. With a
-    token that does not reach everybody it is the person's own.
+    the title that the conversation began with, the repository, the directory, the workspace: the
+    first that there is. What isn't a name as it stands, or could be taken for another's, ends in `--`
+    and a digest of all that identifies it. With a token that does not reach everybody it is the
+    person's own.
     """
     name = _session_name(configuration, conversation, person, session_id)
     return name if person is None else _reachable(configuration, name, person.peer)
@@ -304,6 +305,8 @@ def _local(configuration: Configuration, conversation: HostConversation, session
         text = session_id.strip()
     elif (name := _mapped(configuration.sessions, directory)) is not None:
         return _Source("local", name, name if _NAME.match(name) else None, chosen=True)
+    elif title := (conversation.session_title or "").strip():
+        text = title
     elif strategy == "global":
         text = configuration.workspace
     else:

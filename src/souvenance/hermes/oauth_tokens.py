@@ -30,7 +30,7 @@ from souvenance.errors import (
     Unsupported,
 )
 from souvenance.files import locked
-from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.configuration import CLOUD, Configuration
 
 if TYPE_CHECKING:
     import httpx
@@ -168,7 +168,7 @@ class SignInEndpoints(Struct, frozen=True, kw_only=True, rename=_METADATA):
 
 
 _KNOWN = {
-    "https://api.honcho.dev": SignInEndpoints(
+    CLOUD: SignInEndpoints(
         authorize="https://app.honcho.dev/authorize",
         token="https://api.honcho.dev/oauth/token",  # noqa: S106 - where tokens are given, and none
     ),

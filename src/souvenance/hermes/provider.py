@@ -77,11 +77,11 @@ class Surroundings:
         self.state_files = state_files
         self._warned: set[str] = set()
 
-    def warn(self, message: str) -> None:
+    def warn(self, told: str) -> None:
         """Say something once, however many providers notice it."""
-        if message not in self._warned and len(self._warned) < _MOST_WARNINGS:
-            self._warned.add(message)
-            _log.warning("souvenance: %s", message)
+        if told not in self._warned and len(self._warned) < _MOST_WARNINGS:
+            self._warned.add(told)
+            _log.warning("souvenance: %s", told)
 
 
 class Provider:
@@ -160,6 +160,25 @@ class Provider:
                     "somebody is not named by the host, so nothing is remembered of them; "
                     "name the user in X-Hermes-Session-Key as user:<id>, or set pinUserPeer"
                 )
+        if self._person is not None:
+            self._settle_title()
+
+    def _settle_title(self) -> None:
+        """A session keeps the title that it began with, as far as that names it: the host gives one later."""
+        conversation = self._conversation
+        if conversation is None or self._configuration is None:
+            return
+        first = self._around.state_files(self._configuration).title(conversation.session_id)
+        if first is not None:
+            self._conversation = replace(conversation, session_title=first or None)
+
+    def _keep_title(self, session_id: str) -> None:
+        conversation, configuration = self._conversation, self._configured()
+        if conversation is None or conversation.gateway_session_key is not None:
+            return
+        state_files, session = self._around.state_files(configuration), session_id or conversation.session_id
+        if state_files.title(session) is None:
+            state_files.keep_title(session, conversation.session_title or "")
 
     def _runtime(self) -> ProfileRuntime:
         return self._around.runtime(self._configured())
@@ -178,7 +197,8 @@ class Provider:
             )
             return None
         if session_id not in ("", conversation.session_id):
-            conversation = replace(conversation, session_id=session_id)
+            title = self._around.state_files(configuration).title(session_id)
+            conversation = replace(conversation, session_id=session_id, session_title=title or None)
         name = session_name(configuration, conversation, person, session_id=conversation.session_id)
         return ConversationScope(
             workspace=configuration.workspace,
@@ -194,10 +214,10 @@ class Provider:
 
     def _scope_of(self, author: Any, session_id: str) -> ConversationScope | None:
         """The scope of a turn whose author the host names: one who shares the chat, or no human."""
-        conversation, named = self._conversation, author if isinstance(author, Mapping) else {}
-        if named.get("is_bot") or conversation is None or not self._remembers:
+        conversation, told = self._conversation, author if isinstance(author, Mapping) else {}
+        if told.get("is_bot") or conversation is None or not self._remembers:
             return None
-        name = str(named.get("id") or "").strip()
+        name = str(told.get("id") or "").strip()
         alone = conversation.user_id is None and conversation.platform in PERSONAL
         if not name or alone or name in (conversation.user_id, conversation.user_id_alt):
             return self._scope(session_id)
@@ -310,6 +330,7 @@ class Provider:
 
     def _write(self, runtime: ProfileRuntime, turn: QueuedTurn, session_id: str, user: str) -> None:
         write_id = runtime.post(turn)
+        self._keep_title(session_id)
         if not self._over_http:
             with self._transcript(turn.scope, session_id) as transcript:
                 transcript.wrote(write_id, user)
@@ -342,14 +363,14 @@ class Provider:
         said = _said_by_user(messages or ())
         places = [place for place, text in enumerate(said) if text == user]
         before = said[: places[-1] if places else -1]
-        listed = bool(before) or (bool(said) and self._turn == 1)
+        told = bool(before) or (bool(said) and self._turn == 1)
 
         def undone() -> list[str]:
             _, gone = said_and_undone(conversation.home, session_id or conversation.session_id)
             return gone
 
         with self._transcript(scope, session_id) as transcript:
-            return transcript.goes_on(before, undone, user) if listed else transcript.is_over()
+            return transcript.goes_on(before, undone, user) if told else transcript.is_over()
 
     def _notice_undone(self) -> bool:
         """Take back what was undone in chats without a later turn: a gateway does not report that."""
@@ -438,9 +459,11 @@ class Provider:
     def _move(
         self, conversation: HostConversation, scope: ConversationScope, session_id: str, reason: str | None
     ) -> None:
-        """Go on in another session of the host."""
+        """Go on in another session of the host, which has the title of this one only if it grew from it."""
         before = self._live(scope)
-        self._conversation = replace(conversation, session_id=session_id)
+        title = conversation.session_title if reason in ("branch", "compression") else None
+        self._conversation = replace(conversation, session_id=session_id, session_title=title)
+        self._settle_title()
         if reason == "compression":
             self._live(self._scope() or scope).continues(before)
 
@@ -468,9 +491,9 @@ class Provider:
         self._end(scope, messages)
         latest = next((m.get("content") for m in reversed(messages) if m.get("role") == "user"), "")
         asking = self._scope_now()
-        recalled = "" if asking is None else self._recall(asking, self._turn).at_once(spoken(latest))
+        told = "" if asking is None else self._recall(asking, self._turn).at_once(spoken(latest))
         runtime.flush(max(0.0, until - time.monotonic()))
-        return recalled
+        return told
 
     def shutdown(self, **more: Any) -> None:
         """What is not written in time is in the write queue for the next process."""
@@ -535,4 +558,5 @@ _KNOWN = (
     "user_id_alt",
     "chat_type",
     "gateway_session_key",
+    "session_title",
 )

@@ -108,8 +108,7 @@ class Recall:
         earlier, warm = self._earlier(number), live.known is not None
         turn = live.pace.turn(number, message, configuration)  # Once more, for it counts what was answered.
         message = self._outward(message)
-        looked_up = self._look_up(message, waits.patience) if turn.refresh else None
-        known = self._base(looked_up, number, waits.until)
+        known = self._base(self._look_up(message, waits.patience), waits.until)
         shown = self._window()
         base = "" if known is None else self._rendered(known, message, shown)
         # Asked for together, the layers would keep each other waiting. By rule the second repeats what the
@@ -180,12 +179,12 @@ class Recall:
             looked_up.cancel()
         return known
 
-    def _base(self, looked_up: Future[Known] | None, number: int, deadline: float) -> Known | None:
+    def _base(self, looked_up: Future[Known] | None, deadline: float) -> Known | None:
         """What was looked up; where it does not come in time, what was known, but for what was said."""
         live = self._live
         known = self._within(looked_up, deadline)
         if known is not None:
-            live.known, live.pace = known, live.pace.with_base(number)
+            live.known = known
             return known
         return None if live.known is None else replace(live.known, passages=())
 

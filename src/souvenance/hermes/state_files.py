@@ -39,26 +39,26 @@ class StateFiles:
         except (OSError, msgspec.MsgspecError):
             return None
 
-    def note_delay(self, reason: str) -> None:
+    def note_delay(self, told: str) -> None:
         """Leave word of why what is to be written waits; empty once it does not."""
-        self._note_text("delay.txt", reason)
+        self._note_text("delay.txt", told)
 
     def delay(self) -> str:
         """Why what is to be written waited when it was last tried; empty if it did not."""
         return self._text("delay.txt")
 
-    def note_model_trouble(self, reason: str) -> None:
+    def note_model_trouble(self, told: str) -> None:
         """Leave word of why the model did not answer; empty once it does."""
-        self._note_text("model-trouble.txt", reason)
+        self._note_text("model-trouble.txt", told)
 
     def model_trouble(self) -> str:
         """Why the model did not answer when it was last asked; empty if it did."""
         return self._text("model-trouble.txt")
 
-    def _note_text(self, name: str, text: str) -> None:
+    def _note_text(self, name: str, told: str) -> None:
         try:
-            if text:
-                self._write(name, text.encode(errors="replace"))
+            if told:
+                self._write(name, told.encode(errors="replace"))
             else:
                 (self._folder / name).unlink(missing_ok=True)
         except OSError:
@@ -84,6 +84,20 @@ class StateFiles:
     def was(self, *key: str) -> bool:
         """Whether somebody got through `once` with that key."""
         return (self._folder / _done(key)).exists()
+
+    def title(self, session_id: str) -> str | None:
+        """The title that a session of the host began with, empty for none; None if it is not known."""
+        try:
+            return self._titled(session_id).read_text(errors="replace")
+        except OSError:
+            return None
+
+    def keep_title(self, session_id: str, title: str) -> None:
+        """Note the title with which a session began; the notes of the oldest sessions go."""
+        self._keep(self._titled(session_id), title.encode(errors="replace"))
+
+    def _titled(self, session_id: str) -> Path:
+        return self._folder / "titles" / sha256(session_id.encode(errors="surrogatepass")).hexdigest()[:32]
 
     def transcript(self, *conversation: str) -> Transcript:
         """What was heard of a conversation in other processes."""

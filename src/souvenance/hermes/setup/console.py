@@ -12,28 +12,12 @@ import click
 import msgspec
 from msgspec import Struct
 
-from souvenance.agents.conversation_scope import Flags, Observation
 from souvenance.errors import InvalidInput, SouvenanceError
 from souvenance.hermes.configuration import Configuration, taken
 from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import HTTP, agent_peer, identify
 
 _T = TypeVar("_T")
-
-PRESETS = {
-    "directional": Observation(),
-    "unified": Observation(user=Flags(observe_others=False), ai=Flags(observe_me=False)),
-}
-"""What the modes of observation mean."""
-
-
-def flags_of(observation: Observation) -> dict[str, dict[str, bool]]:
-    """As the file has them."""
-    sides = {"user": observation.user, "ai": observation.ai}
-    return {
-        side: {"observeMe": one.observe_me, "observeOthers": one.observe_others}
-        for side, one in sides.items()
-    }
 
 
 def alias(text: str, owner: str) -> tuple[str, str]:
@@ -144,11 +128,9 @@ SECRETS = ("apiKey", "oauth")
 
 
 def plain(value: Any) -> str:
-    """A text as it is, a mode by its name, anything else as JSON writes it."""
+    """A text as it is, anything else as JSON writes it."""
     if isinstance(value, str | Path):
         return str(value)
-    if isinstance(value, Observation) and value in PRESETS.values():
-        return next(mode for mode, preset in PRESETS.items() if preset == value)
     return msgspec.json.encode(value).decode()
 
 
@@ -173,16 +155,6 @@ def masked(secret: Any) -> str:
     if not isinstance(secret, str):
         return "set"
     return f"…{secret[-4:]}" if len(secret) >= 16 else "set"
-
-
-def size(count: int) -> str:
-    """A number of bytes."""
-    amount = float(count)
-    for unit in ("bytes", "KB", "MB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "bytes" or amount >= 10 else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} GB"
 
 
 def ask_identity(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -21,14 +20,11 @@ from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import identify, session_name
 from souvenance.hermes.oauth_tokens import OAuthGrant
 from souvenance.hermes.setup.console import (
-    PRESETS,
     SECRETS,
     address,
-    flags_of,
     masked,
     plain,
     shown,
-    size,
 )
 from souvenance.hermes.setup.install import is_placed
 from souvenance.hermes.setup.profiles import DEFAULT, HermesInstallation, provider_in
@@ -128,8 +124,6 @@ class Report(Findings, frozen=True, kw_only=True):
     url: str | None
     """The server; None for the store on this machine."""
     store: Path
-    store_bytes: int | None
-    """None if there is none yet."""
     key: str
     model: str
     """In words."""
@@ -173,7 +167,6 @@ def report(
         ],
         url=address(configuration.url) if configuration.url else None,
         store=configuration.store,
-        store_bytes=_bytes_in(configuration.store),
         key=_key(configuration),
         model=model,
         identity=_identity(configuration),
@@ -188,25 +181,17 @@ def report(
 def _settings(configuration: Configuration) -> dict[str, Any]:
     found = {key.name: getattr(configuration, key.attribute, None) for key in KEYS}
     hidden = {name: shown(name, found[name]) for name in (*SECRETS, "baseUrl") if found[name] is not None}
-    observation = {
-        "observationMode": next(
-            (mode for mode, one in PRESETS.items() if one == configuration.observation), None
-        ),
-        "observation": flags_of(configuration.observation),
-    }
-    return found | hidden | observation
+    return found | hidden
 
 
 def _changed(configuration: Configuration) -> list[str]:
     """Those that have a default of their own and are not it."""
-    changed = [
+    return [
         key.name
         for key in KEYS
         if key.name not in (*_TOLD_ANYWAY, "observationMode")
         and getattr(configuration, key.attribute) != key.default
     ]
-    by_mode = configuration.observation in PRESETS.values()
-    return ["observationMode" if name == "observation" and by_mode else name for name in changed]
 
 
 def _not_needed(configuration: Configuration) -> list[str]:
@@ -219,19 +204,6 @@ def _identity(configuration: Configuration) -> str:
     if configuration.pin_user_peer:
         return "just-me"
     return "pooled" if configuration.user_peer_aliases else "per-user"
-
-
-def _bytes_in(folder: Path) -> int | None:
-    if not folder.is_dir():
-        return None
-    found = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            try:
-                found += os.lstat(os.path.join(place, name)).st_size
-            except OSError:
-                continue  # It went while we looked.
-    return found
 
 
 def _key(configuration: Configuration) -> str:
@@ -326,9 +298,8 @@ def _moment(at: float) -> str:
 
 
 def _store(found: Report) -> str:
-    if found.store_bytes is None:
-        return f"{found.store}, which is made with the first memory"
-    return f"{found.store} ({size(found.store_bytes)})"
+    made = found.store.is_dir()
+    return str(found.store) if made else f"{found.store}, which is made with the first memory"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ from souvenance.hermes.config_files import (
     write_setting,
 )
 from souvenance.hermes.config_reader import KEY_VARIABLE, Complaint
-from souvenance.hermes.configuration import TOKENS_PER_CONVERSATION, Configuration, peer_name, taken
+from souvenance.hermes.configuration import CLOUD, TOKENS_PER_CONVERSATION, Configuration, peer_name, taken
 from souvenance.hermes.setup.console import (
     Abandoned,
     Terminal,
@@ -49,7 +49,7 @@ from souvenance.hermes.setup.profiles import (
 from souvenance.hermes.setup.status import Inspect
 from souvenance.hermes.sign_in import profile as signin
 from souvenance.hermes.sign_in.flows import Signed
-from souvenance.hermes.sign_in.profile import CLOUD, How
+from souvenance.hermes.sign_in.profile import How
 
 SignIn = Callable[..., Signed]
 """As `souvenance.hermes.sign_in.profile.sign_in`."""

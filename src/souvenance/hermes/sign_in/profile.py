@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 How = Literal["browser", "code"]
 Say = Callable[[str], object]
 
-CLOUD = "https://api.honcho.dev"
 _NEEDED_TO_SHOW = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
 
 
