@@ -378,7 +378,10 @@ def _of_peer(rights: Rights, asked: AskPerson) -> None:
     rights.peer(asked.peer)
 
 
-PEOPLE = Operation("inspect.people", Need("list"), People, PeopleAnswer, people, reach, admit=_whole)
+PEOPLE = Operation(
+    "inspect.people", Need("list"), People, PeopleAnswer, people, reach, admit=_whole, waits=True
+)
+"""It waits for the store to count lines, and must not keep others from searching meanwhile."""
 HEALTH = Operation("inspect.health", Need("list"), AskHealth, ServerHealth, health, reach, admit=anyone)
 NAMESPACES = Operation(
     "inspect.namespaces", Need("list"), AskNamespaces, NamespacesAnswer, namespaces, reach, admit=anyone
