@@ -17,8 +17,7 @@ from souvenance.gate.conversation.messages import (
     SearchWorkspace,
 )
 from souvenance.surfaces.http.inspector import line_pages, person_pages, recall_pages, session_pages
-from souvenance.surfaces.http.inspector.places import workspace_of as workspace_of
-from souvenance.surfaces.http.inspector.places import workspaces_of as workspaces_of
+from souvenance.surfaces.http.inspector.places import workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit
 
 _FOUND = 20
