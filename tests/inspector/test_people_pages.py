@@ -132,6 +132,20 @@ def test_a_person_has_a_timeline_namespaces_and_those_who_know_them(server, wind
     expect(page.get_by_role("region", name="Conclusions")).to_contain_text("Nothing was concluded yet")
 
 
+def test_what_an_agent_concluded_is_paged_and_stays_that_agents(server, window):
+    say(server, "gil-talk", ("gil", "Good morning."), ("guide", "Good morning, Gil."))
+    about = {"observer_id": "guide", "observed_id": "gil", "session_id": "gil-talk"}
+    noted = [{"content": f"Gil has fact {number:02}.", **about} for number in range(1, 24)]
+    server.owner.post(f"{W}/conclusions", json={"conclusions": noted}).raise_for_status()
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/people/gil?as=guide")
+    conclusions = page.get_by_role("region", name="Conclusions")
+    expect(conclusions.locator("li")).to_have_count(20)
+    conclusions.get_by_role("link", name="More").click()
+    expect(conclusions.locator("li")).to_have_count(3)
+    expect(page.locator("main")).to_contain_text("As guide knows them.")
+
+
 def test_a_token_that_reads_a_person_is_shown_there_and_ended_there(server, window):
     server.mint("gail", ["get", "list"], [COMMON_NAMESPACE], wid="home")
     say(server, "gail-talk", ("gail", "I like tea."))

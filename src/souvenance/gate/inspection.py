@@ -352,7 +352,8 @@ def _amends(rights: Rights, asked: AmendCard) -> None:
     rights.lies(None, None)
 
 
-PEOPLE = operation("inspect.people", "list", People, PeopleAnswer, people, whole_workspace)
+PEOPLE = operation("inspect.people", "list", People, PeopleAnswer, people, whole_workspace, waits=True)
+"""It waits for the store to count lines, and must not keep others from searching meanwhile."""
 HEALTH = operation("inspect.health", "list", Asked, ServerHealth, health, anyone)
 NAMESPACES = operation("inspect.namespaces", "list", Asked, NamespacesAnswer, namespaces, anyone)
 FACTS = operation(

@@ -17,9 +17,8 @@ from souvenance.gate.conversation.messages import (
     SearchWorkspace,
 )
 from souvenance.surfaces.http.inspector import line_pages, person_pages, recall_pages, session_pages
-from souvenance.surfaces.http.inspector.places import workspace_of as workspace_of
-from souvenance.surfaces.http.inspector.places import workspaces_of as workspaces_of
-from souvenance.surfaces.http.inspector.visit import Visit, number
+from souvenance.surfaces.http.inspector.places import workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.visit import Visit
 
 _FOUND = 20
 _PEOPLE = 40
@@ -28,7 +27,7 @@ _PEOPLE = 40
 async def home(visit: Visit) -> Response:
     workspace = workspace_of(visit)
     query = visit.query.get("q", "").strip()
-    page = max(1, number(visit.query.get("page", ""), 1))
+    page = visit.number("page")
     asked = inspection.People(workspace_id=workspace, page=page, size=_PEOPLE)
     if query:
         found = await _found(visit, workspace, query)

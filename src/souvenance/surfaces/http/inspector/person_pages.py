@@ -18,7 +18,7 @@ from souvenance.surfaces.http.inspector.places import (
     readers_of,
     workspace_of,
 )
-from souvenance.surfaces.http.inspector.visit import Visit, number, redirect, url
+from souvenance.surfaces.http.inspector.visit import Visit, redirect, url
 
 _SHOWN = 20
 
@@ -26,15 +26,18 @@ _SHOWN = 20
 async def person(visit: Visit) -> Response:
     workspace, peer = workspace_of(visit), visit.path["peer"]
     observer = visit.query.get("as") or peer
-    page = max(1, number(visit.query.get("page", ""), 1))
+    page = visit.number("page")
     about = {"observed_id": peer, "observer_id": observer}
+    concluded = ListConclusions(
+        workspace_id=workspace, filters=about, page=visit.number("conclusions"), size=_SHOWN
+    )
     facts, known, conclusions, readers = await asyncio.gather(
         visit.call(inspection.FACTS, inspection.Facts(workspace_id=workspace, peer=peer, observer=observer)),
         visit.ask(
             inspection.PERSON,
             inspection.AskPerson(workspace_id=workspace, peer=peer, page=page, size=_SHOWN),
         ),
-        visit.ask(LIST_CONCLUSIONS, ListConclusions(workspace_id=workspace, filters=about, size=_SHOWN)),
+        visit.ask(LIST_CONCLUSIONS, concluded),
         readers_of(visit, workspace, peer),
     )
     return visit.page(
@@ -42,6 +45,7 @@ async def person(visit: Visit) -> Response:
         workspace=workspace,
         peer=peer,
         observer=observer,
+        address=_page_of(workspace, peer, observer),
         facts=facts.facts,
         known=known,
         number=page,

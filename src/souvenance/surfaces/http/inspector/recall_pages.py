@@ -92,13 +92,6 @@ class Trial(Struct, frozen=True):
     """Why a message that was found is not in the text, by its id."""
 
 
-class Ranked(Struct, frozen=True):
-    """A message that a search found, and its strongest signals."""
-
-    message: Any
-    bars: list[tuple[str, float, int]]
-
-
 class Question(Struct, frozen=True):
     workspace: str
     peer: str
@@ -176,7 +169,8 @@ def _as_token(visit: Visit, workspace: str, asked: dict[str, str], tokens: Seque
 
 async def _tried(
     visit: Visit, eye: Visit, asked: Question, settings: Sequence[Setting]
-) -> tuple[list[Ranked], list[Trial]]:
+) -> tuple[list[tuple[Any, list[tuple[str, float, int]]]], list[Trial]]:
+    """Each message that the search found with its strongest signals, and what each setting gives."""
     search = SearchPeer(
         workspace_id=asked.workspace,
         peer_id=asked.peer,
@@ -205,7 +199,7 @@ async def _tried(
         at = floors.index(setting.floor)
         left_out = _left_out(asked, setting, text, knowns[at], opened, near[at], every)
         trials.append(Trial(setting, text, tokens, left_out))
-    return [Ranked(one, _signal_bars(one.explanation)) for one in every], trials
+    return [(one, _signal_bars(one.explanation)) for one in every], trials
 
 
 def _ids(answer: Any) -> set[str]:

@@ -19,14 +19,14 @@ from souvenance.gate.conversation.messages import (
 )
 from souvenance.gate.conversation.sessions import DELETE_SESSION, OfSession
 from souvenance.surfaces.http.inspector.places import workspace_of
-from souvenance.surfaces.http.inspector.visit import Visit, number, redirect, url
+from souvenance.surfaces.http.inspector.visit import Visit, redirect, url
 
 _SHOWN = 50
 
 
 async def session(visit: Visit) -> Response:
     workspace, name = workspace_of(visit), visit.path["session"]
-    page = max(1, number(visit.query.get("page", ""), 1))
+    page = visit.number("page")
     said = ListMessages(workspace_id=workspace, session_id=name, page=page, size=_SHOWN)
     summed_up = Summaries(workspace_id=workspace, session_id=name, if_any=True)
     messages, summaries = await asyncio.gather(

@@ -182,6 +182,10 @@ class Visit:
     def query(self) -> Mapping[str, str]:
         return self.request.query_params
 
+    def number(self, name: str) -> int:
+        """Which page of a list the query asks for."""
+        return max(1, number(self.query.get(name, ""), 1))
+
     def may(self, op: str) -> bool:
         """Whether the token grants it; the gate decides."""
         return op in self.who.ops
