@@ -6,9 +6,10 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,80 +30,10 @@ if TYPE_CHECKING:
     from souvenance.surfaces.mcp.owner import MemoryOwner, Task
 
 
-NAME = "souvenance"
-CAP_VARIABLE = "SOUVENANCE_CAP"
-
-
-class ClientConfig(Struct, frozen=True):
-    """How a program reaches the memory: by a command that it starts, or at a URL."""
-
-    command: tuple[str, ...] = ()
-    url: str | None = None
-    with_cap: bool = False
-    """Whether it sends the cap in SOUVENANCE_CAP, instead of signing in."""
-
-
-def _claude_code(config: ClientConfig) -> str:
-    if config.url is None:
-        return f"claude mcp add --scope user {NAME} -- {shlex.join(config.command)}"
-    header = f" --header 'Authorization: Bearer ${{{CAP_VARIABLE}}}'" if config.with_cap else ""
-    return f"claude mcp add --scope user --transport http {NAME} {shlex.quote(config.url)}{header}"
-
-
-def _codex(config: ClientConfig) -> str:
-    lines = [f"[mcp_servers.{NAME}]"]
-    if config.url is None:
-        lines += [f"command = {json.dumps(config.command[0])}", f"args = {json.dumps(config.command[1:])}"]
-    else:
-        lines.append(f"url = {json.dumps(config.url)}")
-    if config.with_cap:
-        lines.append(f"bearer_token_env_var = {json.dumps(CAP_VARIABLE)}")
-    return "\n".join(lines)
-
-
-def _opencode(config: ClientConfig) -> str:
-    entry: dict[str, object]
-    if config.url is None:
-        entry = {"type": "local", "command": list(config.command), "enabled": True}
-    else:
-        entry = {"type": "remote", "url": config.url, "enabled": True}
-    if config.with_cap:
-        entry["headers"] = {"Authorization": f"Bearer {{env:{CAP_VARIABLE}}}"}
-    return _json({"$schema": "https://opencode.ai/config.json", "mcp": {NAME: entry}})
-
-
-def _cursor(config: ClientConfig) -> str:
-    entry: dict[str, object]
-    if config.url is None:
-        entry = {"command": config.command[0], "args": list(config.command[1:])}
-    else:
-        entry = {"url": config.url}
-    if config.with_cap:
-        entry["headers"] = {"Authorization": f"Bearer ${{env:{CAP_VARIABLE}}}"}
-    return _json({"mcpServers": {NAME: entry}})
-
-
-class McpClient(Struct, frozen=True):
-    where: str
-    """Where it belongs, in words."""
-    setup: Callable[[ClientConfig], str]
-
-
-CLIENTS = {
-    "claude-code": McpClient("run in a shell", _claude_code),
-    "codex": McpClient("~/.codex/config.toml", _codex),
-    "opencode": McpClient("opencode.json in the project, or ~/.config/opencode/opencode.json", _opencode),
-    "cursor": McpClient(".cursor/mcp.json in the project, or ~/.cursor/mcp.json", _cursor),
-}
-
-
-def endpoint(url: str) -> str:
-    """The address of the MCP door of a server."""
-    return url if url.rstrip("/").endswith("/mcp") else f"{url.rstrip('/')}/mcp"
-
-
-def _json(settings: object) -> str:
-    return json.dumps(settings, indent=2, ensure_ascii=False)
+CLIENTS = ("claude-code", "codex", "opencode", "cursor")
+"""Those that `mcp_clients.toml` has a configuration for."""
+_SHELL = "claude-code"
+"""The one that is set up by a command in a shell. The others read JSON strings and lists."""
 
 
 class _Reach(Struct, frozen=True):
@@ -147,9 +78,7 @@ class _Reach(Struct, frozen=True):
 @click.option("--namespace", "-n", help="Read and write only this namespace.")
 @click.option("--read", type=NAMES, help="Read only these namespaces. Without --write, write nothing.")
 @click.option("--write", help="Write only to this namespace.")
-@click.option(
-    "--print-config", type=click.Choice(list(CLIENTS)), help="Print the configuration for this client."
-)
+@click.option("--print-config", type=click.Choice(CLIENTS), help="Print the configuration for this client.")
 @click.option("--http", metavar="URL", help="With --print-config: connect to the server at URL.")
 @click.option(
     "--with-cap", is_flag=True, help="With --http: send the token in SOUVENANCE_CAP instead of signing in."
@@ -216,19 +145,37 @@ def _narrowed(shell: Shell, reach: _Reach) -> tuple[MemoryOwner, dict[Task, Shel
 
 
 def _print(shell: Shell, reach: _Reach, client: str, http: str | None, with_cap: bool) -> None:
-    if http is None:
-        if with_cap:
-            raise click.UsageError("--with-cap goes with --http.")
-        config = ClientConfig((*_program(), "mcp", *_place(shell), *reach.options()))
-    elif reach.options():
+    import tomllib
+
+    if http is None and with_cap:
+        raise click.UsageError("--with-cap goes with --http.")
+    if http is not None and reach.options():
         raise click.UsageError("What a server lets a client reach is in its cap: narrow that.")
+    known = resources.files(__package__).joinpath("mcp_clients.toml").read_text("utf-8")
+    texts = tomllib.loads(known)[client]
+    if http is None:
+        command = [*_program(), "mcp", *_place(shell), *reach.options()]
+        setup, values = texts["local"], {"program": command[0], "arguments": command[1:], "command": command}
     else:
-        config = ClientConfig(url=endpoint(http), with_cap=with_cap)
-    chosen = CLIENTS[client]
-    setup = chosen.setup(config)
+        setup = texts["server_with_cap" if with_cap else "server"]
+        values = {"url": _endpoint(http)}
+    for name, value in values.items():
+        setup = setup.replace(f"<{name}>", _quoted(client, value))
+    where = texts["where"]
     if not shell.json:
-        click.echo(f"# {chosen.where}:", err=True)
-    shell.show({"client": client, "where": chosen.where, "setup": setup}, lambda: setup)
+        click.echo(f"# {where}:", err=True)
+    shell.show({"client": client, "where": where, "setup": setup}, lambda: setup)
+
+
+def _endpoint(url: str) -> str:
+    """The address of the MCP door of a server."""
+    return url if url.rstrip("/").endswith("/mcp") else f"{url.rstrip('/')}/mcp"
+
+
+def _quoted(client: str, value: str | Sequence[str]) -> str:
+    if client != _SHELL:
+        return json.dumps(value, ensure_ascii=False)
+    return shlex.quote(value) if isinstance(value, str) else shlex.join(value)
 
 
 def _program() -> tuple[str, ...]:
