@@ -116,23 +116,6 @@ def test_a_store_of_an_earlier_version_keeps_its_lines(path):
         assert connection.execute("SELECT id, colour FROM lines").fetchall() == [(IDS[0], "blue")]
 
 
-def test_lines_of_an_earlier_version_are_counted_with_their_sizes(path):
-    store = SqlStore(SqliteEngine(path))
-    line = sealed_line(sealed=b"123")
-    with store.write() as tx:
-        tx.lines.append(line)
-    store.close()
-    later = KNOWN[1]
-    with database(path) as connection:
-        connection.executescript("DROP INDEX lines_by_kind; ALTER TABLE lines DROP COLUMN bytes;")
-        connection.execute("DELETE FROM migrations WHERE number >= ?", (later.number,))
-    store = SqlStore(SqliteEngine(path))
-    with store.read() as tx:
-        found = tx.lines.storage(line.compartment.workspace, None, None)
-    store.close()
-    assert found == [(*line.compartment[1:], line.kind, 1, 3)]
-
-
 def test_a_new_store_knows_every_migration_by_its_hash(path):
     *_, applied = opened(path)
     assert applied == [(migration.number, migration.name, migration.hash) for migration in KNOWN]

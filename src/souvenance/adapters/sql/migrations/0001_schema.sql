@@ -17,8 +17,11 @@ CREATE TABLE lines (
     tokens BIGINT,
     likeness {blob},
     times BIGINT NOT NULL,
+    bytes BIGINT NOT NULL,
     PRIMARY KEY (workspace, owner, namespace, id)
 ){clustered};
+
+CREATE INDEX lines_by_kind ON lines (workspace, owner, namespace, kind, bytes);
 
 CREATE INDEX lines_by_session ON lines (workspace, owner, session, id) WHERE session IS NOT NULL;
 
