@@ -1,8 +1,9 @@
 """Programs for tests that start them often: each start is a fork of a process that has their modules loaded.
 
 To load modules is most of what a short command takes. A command has the standard streams, the folder and the
-environment of whoever runs it, who has its exit code, and it ends when whoever runs it is killed. This file
-is also the program that forks; any interpreter runs it, so it needs nothing but the standard library.
+environment of whoever runs it, who has its exit code and may ask it to end, and it ends when whoever runs it
+is killed. This file is also the program that forks; any interpreter runs it, so it needs nothing but the
+standard library.
 """
 
 from __future__ import annotations
