@@ -42,6 +42,26 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of a run share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
+def quick_hermes(run_folder: Path) -> Iterator[Path]:
+    """The environment of Hermes with programs that start fast. Hosts of the tests have them from there."""
+    from hermes_host import host, quick_host
+
+    with (
+        quick_host.quick_environment(run_folder / "quick-hermes", host.ENVIRONMENT) as environment,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(host, "programs_from", environment)
+        yield environment
+
+
 @pytest.fixture(scope="module")
 def vectors() -> Iterator[None]:
     """The packaged embedder makes one vector of each text for all tests of a file that tell the same lines:

@@ -1,14 +1,16 @@
 """Programs for tests that start them often: each start is a fork of a process that has their modules loaded.
 
 To load modules is most of what a short command takes. A command has the standard streams, the folder and the
-environment of whoever runs it, who has its exit code, and it ends when whoever runs it is killed. This file
-is also the program that forks; any interpreter runs it, so it needs nothing but the standard library.
+environment of whoever runs it, who has its exit code and may ask it to end, and it ends when whoever runs it
+is killed. This file is also the program that forks; any interpreter runs it, so it needs nothing but the
+standard library.
 """
 
 from __future__ import annotations
 
 import ast
 import atexit
+import fcntl
 import gc
 import importlib
 import json
@@ -16,7 +18,6 @@ import os
 import select
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -32,7 +33,8 @@ import json, os, signal, socket, sys
 with socket.socket(socket.AF_UNIX) as wire:
     wire.connect({address!r})
     socket.send_fds(wire, [b"."], [0, 1, 2])
-    wire.sendall(json.dumps([{real!r}, {folder!r}, sys.argv[1:], os.getcwd(), dict(os.environ)]).encode() + b"\\n")
+    asked = [{real!r}, {folder!r}, sys.argv[1:], os.getcwd(), dict(os.environ)]
+    wire.sendall(json.dumps(asked).encode() + b"\\n")
     command = int.from_bytes(wire.recv(4))
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, lambda number, _: os.kill(command, number))
@@ -49,52 +51,83 @@ exec "{python}" "$@"
 
 @contextmanager
 def quick_programs(
-    real: Path,
-    entries: Mapping[str, str],
-    *,
-    loaded: Sequence[str] = (),
-    unread: str = "",
+    place: Path, real: Path, entries: Mapping[str, str], *, loaded: Sequence[str] = (), unread: str = ""
 ) -> Iterator[Path]:
     """The folder of programs that stand for those in the folder `real` and its Python, while they can be run.
 
     `entries` has the "module:function" of each name. `loaded` are modules to load before, but for those that
     read the variable `unread` of the environment while they are loaded: each command loads them itself.
+    Whoever asks for the same place meanwhile, in whatever process, shares the process that forks.
     """
-    with tempfile.TemporaryDirectory() as name, socket.socket(socket.AF_UNIX) as listener:
-        folder, address, python = Path(name) / "bin", Path(name) / "socket", real / "python"
-        folder.mkdir()
-        listener.bind(str(address))
+    place.mkdir(exist_ok=True)
+    with _locked(place):
+        if not (place / "users").exists():
+            _write(place, real, entries)
+            command = [str(real / "python"), "-P", __file__, str(place), json.dumps(dict(entries)), unread]
+            _start([*command, *loaded], place)
+        user = os.open(place / "users", os.O_WRONLY)
+    try:
+        yield place / "bin"
+    finally:
+        os.close(user)
+
+
+@contextmanager
+def _locked(place: Path) -> Iterator[None]:
+    with open(place / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _write(place: Path, real: Path, entries: Mapping[str, str]) -> None:
+    folder = place / "bin"
+    folder.mkdir(exist_ok=True)
+    places = {"folder": str(folder), "python": str(real / "python"), "address": str(place / "socket")}
+    (folder / "python").write_text(_PYTHON.format(**places))
+    for named in entries:
+        (folder / named).write_text(_PROGRAM.format(real=str(real / named), **places))
+    for program in folder.iterdir():
+        program.chmod(0o755)
+
+
+def _start(command: list[str], place: Path) -> None:
+    """Start the process that forks, which listens on its standard input. It stays as long as it has users."""
+    os.mkfifo(place / "users")
+    (place / "socket").unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(place / "socket"))
         listener.listen()
-        places = {"folder": str(folder), "python": str(python), "address": str(address)}
-        (folder / "python").write_text(_PYTHON.format(**places))
-        for named in entries:
-            (folder / named).write_text(_PROGRAM.format(real=str(real / named), **places))
-        for program in folder.iterdir():
-            program.chmod(0o755)
-        command = [python, "-P", __file__, str(listener.fileno()), json.dumps(dict(entries)), unread, *loaded]
-        server = subprocess.Popen(command, pass_fds=[listener.fileno()], stdin=subprocess.PIPE)
-        listener.close()
-        try:
-            yield folder
-        finally:
-            server.communicate()
+        actions = [(os.POSIX_SPAWN_DUP2, listener.fileno(), 0)]
+        os.posix_spawn(command[0], command, os.environ, file_actions=actions)
 
 
-def _serve(listener: socket.socket, entries: Mapping[str, str]) -> None:
-    """Fork for everybody who comes, until the test's process has ended."""
+def _serve(place: Path, users: int, entries: Mapping[str, str]) -> None:
+    """Fork for everybody who comes, until all users have ended."""
     running = 0
-    while True:
-        ready, _, _ = select.select([listener, 0], [], [])
-        while running and os.waitpid(-1, os.WNOHANG)[0]:
-            running -= 1
-        if 0 in ready:
-            return
-        wire, _ = listener.accept()
-        if os.fork() == 0:
-            listener.close()
-            _run(wire, entries)
-        running += 1
-        wire.close()
+    with socket.socket(fileno=os.dup(0)) as listener:
+        while True:
+            ready, _, _ = select.select([listener, users], [], [])
+            while running and os.waitpid(-1, os.WNOHANG)[0]:
+                running -= 1
+            if users in ready:
+                if _is_over(place, users):
+                    return
+                continue
+            wire, _ = listener.accept()
+            if os.fork() == 0:
+                listener.close()
+                _run(wire, entries)
+            running += 1
+            wire.close()
+
+
+def _is_over(place: Path, users: int) -> bool:
+    """Whether all users have ended; whoever comes then starts another."""
+    with suppress(FileNotFoundError), _locked(place):  # The place may be gone already.
+        if not select.select([users], [], [], 0)[0]:
+            return False
+        (place / "users").unlink()
+    return True
 
 
 def _run(wire: socket.socket, entries: Mapping[str, str]) -> None:
@@ -178,7 +211,7 @@ def _load(modules: list[str], unread: str) -> None:
 
 
 if __name__ == "__main__":
-    _, descriptor, entries, unread, *loaded = sys.argv
+    _, place, entries, unread, *loaded = sys.argv
+    users = os.open(f"{place}/users", os.O_RDONLY)
     _load(loaded, unread)
-    with socket.socket(fileno=int(descriptor)) as listener:
-        _serve(listener, json.loads(entries))
+    _serve(Path(place), users, json.loads(entries))

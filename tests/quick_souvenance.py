@@ -10,7 +10,7 @@ from quick_programs import quick_programs
 from surfaces.door import LOADED
 
 
-def quick_souvenance() -> AbstractContextManager[Path]:
+def quick_souvenance(place: Path) -> AbstractContextManager[Path]:
     """The folder of the program, to be the first on a path, while it can be run."""
     entries = {"souvenance": "souvenance.commands:main"}
-    return quick_programs(Path(sys.executable).parent, entries, loaded=LOADED)
+    return quick_programs(place, Path(sys.executable).parent, entries, loaded=LOADED)

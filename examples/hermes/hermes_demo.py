@@ -60,7 +60,7 @@ def _make(folder: Path) -> None:
     if sys.version_info >= _TOO_NEW:
         raise CheckSkipped(f"{HERMES} wants a Python below 3.14, and this is {sys.version.split()[0]}")
     try:
-        venv.create(folder, clear=True, with_pip=True)
+        venv.create(folder, clear=True)
         _pip(folder, "install", HERMES, _FOR_ITS_SERVER)
     except (OSError, subprocess.SubprocessError, CheckFailed) as error:
         raise CheckSkipped(f"{HERMES} could not be installed: {error}") from error
@@ -68,9 +68,10 @@ def _make(folder: Path) -> None:
 
 
 def _pip(folder: Path, *arguments: str) -> None:
-    """Raises: Failed, with pip's last words."""
+    """Run this environment's pip on that one. Raises: Failed, with pip's last words."""
+    known = ("--python", folder / "bin" / "python", "--quiet", "--disable-pip-version-check")
     ended = subprocess.run(
-        [folder / "bin" / "python", "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments],
+        [sys.executable, "-m", "pip", *known, *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=_PATIENCE_SECONDS,

@@ -31,13 +31,13 @@ def run_demo(temporary: Path):
 
 
 @pytest.fixture
-def run_quick_demo(temporary: Path, monkeypatch: pytest.MonkeyPatch):
+def run_quick_demo(temporary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The same, but that each of its processes is forked from one that has loaded what they need."""
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
-        with quick_souvenance() as programs:
+        with quick_souvenance(tmp_path / "quick") as programs:
             return run_program(temporary, environment, str(programs / "souvenance"), "demo", *arguments)
 
     return run

@@ -12,7 +12,6 @@ import pytest
 from demo_model import a_model
 from environments import client_program
 from hermes_demo import STEPS, HermesStage
-from hermes_host.quick_host import quick_environment
 from souvenance.surfaces.cli.demo.stage import DemoStep, play
 
 ENVIRONMENT = client_program("hermes-0.19.0").parents[1]
@@ -22,18 +21,12 @@ def outcomes(output: str) -> dict[str, str]:
     return {line.split()[1]: line.split()[0] for line in output.splitlines()[:-1]}
 
 
-@pytest.fixture
-def quick():
-    with quick_environment(ENVIRONMENT) as environment:
-        yield environment
-
-
 def test_with_hermes_as_the_host_every_step_is_ok_and_nothing_is_left(
-    run_hermes_demo, quick, temporary, tmp_path
+    run_hermes_demo, quick_hermes, temporary, tmp_path
 ):
     ended = run_hermes_demo(
         "--environment",
-        str(quick),
+        str(quick_hermes),
         HERMES_HOME=str(tmp_path / "mine"),
         SOUVENANCE_HOME=str(tmp_path / "mine"),
         HONCHO_API_KEY="not-a-key",

@@ -11,8 +11,8 @@ CODES = "|".join(kind.code for kind in every_error())
 
 
 @pytest.fixture(scope="module")
-def programs():
-    with quick_souvenance() as folder:
+def programs(run_folder):
+    with quick_souvenance(run_folder / "quick") as folder:
         yield folder
 
 

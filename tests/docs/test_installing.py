@@ -49,6 +49,7 @@ def test_what_the_page_says_installs_a_package_that_works(checkout, tmp_path, co
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("SOUVENANCE_")},
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PIP_COMPILE": "0",
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it the other way round: it is switched off.

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments import client_program
 from hermes.shell import KEY, a_home, a_shell, configuration_in, files_in
 from souvenance.agents.conversation_scope import Namespaces
 from souvenance.entry.cli import register_cli
@@ -194,31 +193,3 @@ class TestOurOwnShell:
         )
         told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
         assert told.stdout.splitlines()[-1] == "[]"
-
-
-def test_a_stock_hermes_finds_sets_up_and_serves_it(told, home, tmp_path):
-    told("install")
-
-    def hermes(*arguments, exit_code=0):
-        finished = subprocess.run(
-            [client_program("hermes-0.19.0", "hermes"), *arguments],
-            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HERMES_HOME": str(home), "USER": "ann"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-        )
-        assert finished.returncode == exit_code, (finished.stdout, finished.stderr)
-        return finished.stdout if exit_code == 0 else finished.stderr
-
-    assert "• souvenance" in hermes("memory", "status")
-    assert "No questions asked" in hermes("memory", "setup", "souvenance")
-    assert "Status:    available ✓" in hermes("memory", "status")
-    found = json.loads(hermes("souvenance", "status", "--json"))
-    assert found["settings"]["peerName"] == "ann"
-    assert found["places"][0] == {"profile": "default", "placed": True, "provider": "souvenance"}
-    assert found["write_queue"]["waiting"] == 0
-    assert hermes("souvenance", "--help").startswith("Usage: hermes souvenance [OPTIONS] COMMAND")
-    assert hermes("souvenance", "peer", "--user", "a b", exit_code=3).startswith("invalid_input: ")
-    assert "aiPeer: hermes -> hal" in hermes("souvenance", "peer", "--ai", "hal")
-    assert not (home / "souvenance").exists()

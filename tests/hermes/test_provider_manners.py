@@ -212,14 +212,14 @@ def left_behind(stage, most):
 
 
 def test_objects_leave_nothing_behind(stage):
-    alive, threads, files, memory = left_behind(stage, 150)
+    alive, threads, files, memory = left_behind(stage, 75)
     assert alive == 0
     assert threads <= 2
     assert files <= 2 * MOST_READERS
-    assert memory < 16 * 1024 * 1024
+    assert memory < 8 * 1024 * 1024
 
 
-@pytest.mark.parametrize("trouble, most", [(dead, 300), (hanging, 150)])
+@pytest.mark.parametrize("trouble, most", [(dead, 150), (hanging, 75)])
 def test_objects_leave_nothing_behind_when_the_server_is_in_trouble_either(theatre, honcho, trouble, most):
     theatre.configure(baseUrl=honcho.url, timeout=30, recallWait=0.01)
     trouble(honcho)
@@ -230,7 +230,7 @@ def test_objects_leave_nothing_behind_when_the_server_is_in_trouble_either(theat
     assert alive == 0
     assert threads <= 2
     assert files <= 4
-    assert memory < 16 * 1024 * 1024
+    assert memory < 8 * 1024 * 1024
 
 
 PROCESS = """

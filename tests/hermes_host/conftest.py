@@ -9,15 +9,12 @@ import pytest
 
 from demo_host import ApiServer, Host
 from demo_model import DemoModel, a_model
-from hermes_host.host import ENVIRONMENT, ODD, Store, a_host, stored
-from hermes_host.quick_host import quick_environment
+from hermes_host.host import ODD, Store, a_host, stored
 
 
 @pytest.fixture(scope="session", autouse=True)
-def quick() -> Iterator[None]:
-    with quick_environment(ENVIRONMENT) as environment, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hermes_host.host.programs_from", environment)
-        yield
+def quick(quick_hermes: Path) -> None:
+    """All hosts start fast."""
 
 
 @pytest.fixture(scope="module")

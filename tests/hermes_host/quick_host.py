@@ -48,7 +48,7 @@ _PACKAGES = ("agent", "gateway", "hermes_cli", "tools")
 
 
 @contextmanager
-def quick_environment(environment: Path) -> Iterator[Path]:
+def quick_environment(place: Path, environment: Path) -> Iterator[Path]:
     """One like that environment, while its programs can be run."""
     real = environment / "bin"
     [site] = environment.glob("lib/python*/site-packages")
@@ -56,7 +56,6 @@ def quick_environment(environment: Path) -> Iterator[Path]:
         f"{package}.{file.stem}" for package in _PACKAGES for file in sorted((site / package).glob("*.py"))
     ]
     entries = {"hermes": "hermes_cli.main:main", "souvenance": "souvenance.commands:main"}
-    with quick_programs(
-        real, entries, loaded=(*_LOADED, *own, "model_tools"), unread="HERMES_HOME"
-    ) as programs:
+    loaded = (*_LOADED, *own, "model_tools")
+    with quick_programs(place, real, entries, loaded=loaded, unread="HERMES_HOME") as programs:
         yield programs.parent

@@ -27,17 +27,40 @@ ASKED_BOTH = "Where does my trip go, and where does my boat lie?"
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_souvenance_and_hermes_agree_about_what_they_need():
-    checked = subprocess.run(
-        [client_program("hermes-0.19.0"), "-m", "pip", "check"], capture_output=True, text=True, timeout=60
-    )
-    assert checked.returncode == 0, checked.stdout
-
-
 def test_a_host_that_is_shown_installs_nothing_of_its_own(host):
     asked = "from tools import lazy_deps; print(lazy_deps._allow_lazy_installs())"
     told = subprocess.check_output([client_program("hermes-0.19.0"), "-c", asked], env=host.environment)
     assert told.split() == [b"False"]
+
+
+def test_a_stock_hermes_finds_sets_up_and_serves_it(folder, model):
+    host = a_host(folder, model)
+    for file in ("config.yaml", "souvenance.json"):
+        (host.home / file).unlink()
+
+    def hermes(*arguments, exit_code=0):
+        finished = subprocess.run(
+            host.command(*arguments),
+            env=host.environment | {"USER": "ann"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert finished.returncode == exit_code, (finished.stdout, finished.stderr)
+        return finished.stdout if exit_code == 0 else finished.stderr
+
+    assert "• souvenance" in hermes("memory", "status")
+    assert "No questions asked" in hermes("memory", "setup", "souvenance")
+    assert "Status:    available ✓" in hermes("memory", "status")
+    found = json.loads(hermes("souvenance", "status", "--json"))
+    assert found["settings"]["peerName"] == "ann"
+    assert found["places"][0] == {"profile": "default", "placed": True, "provider": "souvenance"}
+    assert found["write_queue"]["waiting"] == 0
+    assert hermes("souvenance", "--help").startswith("Usage: hermes souvenance [OPTIONS] COMMAND")
+    assert hermes("souvenance", "peer", "--user", "a b", exit_code=3).startswith("invalid_input: ")
+    assert "aiPeer: hermes -> hal" in hermes("souvenance", "peer", "--ai", "hal")
+    assert not (host.home / "souvenance").exists()
 
 
 BY_ENTRY_POINT = """

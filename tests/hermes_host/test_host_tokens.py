@@ -7,7 +7,7 @@ import httpx
 from chat.stage import a_stage
 from demo_host import API_KEY
 from demo_model import DemoToolCall
-from hermes_host.host import a_host
+from hermes_host.host import a_host, reconfigure
 from processes import PATIENCE_SECONDS
 from souvenance.domain.upstream import Upstream
 from surfaces.door import serving
@@ -15,31 +15,25 @@ from surfaces.door import serving
 TOLD, ASKED = "My trip goes to Chengdu, May 25–29.", "Where does my trip go?"
 
 
-def test_a_host_with_the_token_of_one_person_and_their_agent_remembers(folder, model, tmp_path):
+def test_status_says_how_to_mint_another_for_too_narrow_a_token_and_with_that_the_host_remembers(
+    folder, model, tmp_path
+):
     with serving(tmp_path / "server") as server:
+        narrow = server.mint("ann", ["put", "get"], ["travel"], wid="hermes")
+        host = a_host(folder, model, {"baseUrl": server.url, "hosts": {"hermes": {"apiKey": narrow}}})
+        wanted = (
+            "souvenance cap mint --sub ann --peers hermes --wid hermes"
+            " --ops put,get,forget --namespaces travel"
+        )
+        assert wanted in host.run("souvenance", "status").out
         token = server.mint("ann", ["put", "get", "forget"], ["travel"], wid="hermes", peers=["hermes"])
-        settings = {"baseUrl": server.url, "hosts": {"hermes": {"apiKey": token}}}
-        host = a_host(folder, model, settings)
+        reconfigure(host, baseUrl=server.url, hosts={"hermes": {"apiKey": token}})
         host.once(TOLD)
         host.once(ASKED)
         assert "Chengdu" in model.turns()[-1].memory
         status = host.run("souvenance", "status").out
         assert "reads travel, writes to travel" in status
         assert "lacks" not in status
-
-
-def test_a_host_with_too_narrow_a_token_says_in_its_status_how_to_mint_another(folder, model, tmp_path):
-    with serving(tmp_path / "server") as server:
-        token = server.mint("ann", ["put", "get"], ["travel"], wid="hermes")
-        host = a_host(folder, model, {"baseUrl": server.url, "hosts": {"hermes": {"apiKey": token}}})
-        host.once(TOLD)
-        host.once(ASKED)
-        assert "Chengdu" in model.turns()[-1].memory
-        wanted = (
-            "souvenance cap mint --sub ann --peers hermes --wid hermes"
-            " --ops put,get,forget --namespaces travel"
-        )
-        assert wanted in host.run("souvenance", "status").out
 
 
 def test_a_noted_fact_is_told_once_in_a_chat_of_several_turns(folder, model):

@@ -26,7 +26,9 @@ def with_a_key(server: Server) -> dict[str, object]:
     return {**plain(server), "hosts": {"hermes": {"apiKey": minted.json()["key"], "workspace": "hermes"}}}
 
 
-def test_what_hermes_was_told_on_a_trusted_machine_it_remembers_in_a_new_process_with_a_key(tmp_path):
+def test_what_hermes_was_told_on_a_trusted_machine_it_remembers_in_a_new_process_with_a_key(
+    tmp_path, quick_hermes
+):
     home = tmp_path / "home"
     with a_model() as model:
         hermes = a_host(tmp_path / "hermes", model, memory={"provider": "honcho"})

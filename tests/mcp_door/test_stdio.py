@@ -85,9 +85,9 @@ def exchanged(running, *messages):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def quick():
+def quick(run_folder):
     """Whoever starts it by its name need not wait until it is loaded."""
-    with quick_souvenance() as folder, pytest.MonkeyPatch.context() as patch:
+    with quick_souvenance(run_folder / "quick") as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", str(folder), prepend=os.pathsep)
         yield
 
