@@ -13,9 +13,9 @@ from playwright.sync_api import expect
 
 from inspector.conftest import link_of
 from oauth.browser import Flow, fetching
-from processes import PATIENCE_SECONDS, run_souvenance, until
+from processes import PATIENCE_SECONDS, until
 from souvenance.domain.names import COMMON_NAMESPACE
-from surfaces.door import serving
+from surfaces.door import serving, souvenance
 
 OFF = {"java_script_enabled": False}
 W = "/v3/workspaces/home"
@@ -226,8 +226,8 @@ def test_a_session_is_forgotten_from_a_message_on(server, window):
     expect(page.locator("main")).not_to_contain_text("Sentence number 2.")
     page.get_by_role("button", name="Forget 3 messages").click()
     expect(page.locator(".turns > li")).to_have_count(2)
-    told = run_souvenance("doctor", home=server.home)
-    assert "never forgotten, and is not there" not in told.stdout
+    told = souvenance("doctor", home=server.home)
+    assert "never forgotten, and is not there" not in told.out
 
 
 # A line.
@@ -245,8 +245,8 @@ def test_a_note_is_forgotten_after_a_look_and_its_receipt_is_verified(server, wi
         page.get_by_role("button", name="Download the receipt").click()
     receipt = Path(tmp_path / "receipt.jws")
     began.value.save_as(receipt)
-    told = run_souvenance("audit", "verify", "--receipt", str(receipt), home=server.home)
-    assert "the log confirms the receipt" in told.stdout
+    told = souvenance("audit", "verify", "--receipt", str(receipt), home=server.home)
+    assert "the log confirms the receipt" in told.out
     page.goto(f"{server.url}/inspect/notes?namespace=travel")
     expect(page.locator("main")).not_to_contain_text("window seats")
 
