@@ -10,9 +10,11 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -57,6 +59,23 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
         gc.enable()
         gc.set_threshold(*_SELDOM)
         gc.freeze()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Have a worker tell of a test that passed what is shown of it: of five messages the two that are.
+
+    `--durations` shows all.
+    """
+    for plugin in session.config.pluginmanager.get_plugins():
+        if hasattr(plugin, "sendevent") and session.config.getoption("durations") is None:
+            plugin.sendevent = partial(_tell_unless_nothing_is_shown, plugin.sendevent)
+
+
+def _tell_unless_nothing_is_shown(send: Callable[..., None], name: str, **told: Any) -> None:
+    data = told["data"] if name == "testreport" else {}
+    passed_beside = data.get("outcome") == "passed" and data["when"] != "call"
+    if name != "logstart" and not passed_beside:
+        send(name, **told)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -15,9 +15,9 @@ from playwright.sync_api import expect
 
 from inspector.conftest import SAID, W, chatgpt_export, choose
 from inspector.vendored_assets import differing
-from processes import run_souvenance, until
+from processes import until
 from souvenance.domain.names import COMMON_NAMESPACE
-from surfaces.door import serving
+from surfaces.door import serving, souvenance
 
 OFF = {"java_script_enabled": False}
 MOST_FIRST_VIEW = 60_000
@@ -133,11 +133,11 @@ def test_a_backup_is_downloaded_and_restores(server, window, tmp_path):
     with page.expect_download() as began:
         page.get_by_role("button", name="Download a backup").click()
     began.value.save_as(tmp_path / "backup")
-    run_souvenance("restore", str(tmp_path / "backup"), home=tmp_path / "again")
+    souvenance("restore", str(tmp_path / "backup"), home=tmp_path / "again")
     assert not (tmp_path / "again" / "root.key").exists()
     for key in ("root.key", "signing.key", "owner.cap"):
         shutil.copy(server.home / key, tmp_path / "again")
-    assert "nuts" in run_souvenance("get", "what am I allergic to?", home=tmp_path / "again").stdout
+    assert "nuts" in souvenance("get", "what am I allergic to?", home=tmp_path / "again").out
     assert not list(server.home.glob(".backup*"))
     rows = server.owner.get("/v1/audit", params={"limit": 1000}).json()["rows"]
     assert "keep.backup" in [row["operation"] for row in rows]

@@ -9,11 +9,11 @@ import re
 import httpx
 import pytest
 
-from processes import run_souvenance
 from souvenance import gate
 from souvenance.domain.names import COMMON_NAMESPACE
 from souvenance.gate.operation import Operation
 from souvenance.surfaces.http.inspector.audit_words import WORDS
+from surfaces.door import souvenance
 
 PAGES = ("/", "/inspect/notes", "/inspect/recall", "/inspect/audit", "/inspect/access")
 
@@ -113,11 +113,11 @@ def test_signing_out_ends_the_session_for_good(server, visitor):
 
 
 def test_open_prints_a_link_and_says_what_to_do_without_a_server(server, home):
-    told = run_souvenance("open", "--print", home=server.home)
-    assert told.stdout.startswith(f"{server.url}/inspect/sign-in?link=")
-    run_souvenance("init", home=home)
-    refused = run_souvenance("open", "--print", home=home, exit_code=9)
-    assert "souvenance serve" in refused.stderr
+    told = souvenance("open", "--print", home=server.home)
+    assert told.out.startswith(f"{server.url}/inspect/sign-in?link=")
+    souvenance("init", home=home)
+    refused = souvenance("open", "--print", home=home, exit_code=9)
+    assert "souvenance serve" in refused.err
 
 
 def test_every_operation_of_the_gate_is_told_in_words():

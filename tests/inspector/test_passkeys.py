@@ -14,9 +14,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from playwright.sync_api import expect
 
-from processes import PATIENCE_SECONDS, run_souvenance
+from processes import PATIENCE_SECONDS
 from souvenance.domain.encoding import b64, unb64
 from souvenance.domain.names import COMMON_NAMESPACE
+from surfaces.door import souvenance
 
 HEADING = "What does memory know about you?"
 
@@ -151,7 +152,7 @@ def test_a_passkey_outlives_the_root_key_and_a_session_does_not(server, named, a
     page = named(server.mint("gus", ["get", "list"], ["*"], wid="home"))
     with authenticator(page):
         add(page, at_name, "Lasting")
-        run_souvenance("key", "rotate", home=server.home)
+        souvenance("key", "rotate", home=server.home)
         page.goto(f"{at_name}/")
         expect(page.get_by_role("heading", name=HEADING)).to_be_visible()
         sign_in(page, at_name)

@@ -23,11 +23,13 @@ from msgspec.structs import replace
 import stores
 from objects.mended import mending
 from objects.seaweed import BUCKET, ROOT, Seaweed
+from postgres import lasting
+from postgres.lasting import LastingConnections
 from postgres.server import Server
 from souvenance import installation
 from souvenance.adapters.key_files import KeyFiles
 from souvenance.adapters.object_stores import open_objects
-from souvenance.adapters.sql.postgres import PostgresEngine
+from souvenance.adapters.sql import postgres as in_postgres
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.adapters.system_clock import SystemEntropy
 from souvenance.config import Settings
@@ -66,7 +68,7 @@ class Everywhere:
     @cached_property
     def _template(self) -> str:
         name = self._server.create()
-        SqlStore(PostgresEngine(self._server.url(name), vectors=AUTO)).close()
+        SqlStore(LastingConnections(self._server.url(name), vectors=AUTO)).close()
         return name
 
     @cached_property
@@ -94,7 +96,7 @@ class Everywhere:
 
     def store(self, path: Path) -> Store:
         place = self.place(path)
-        store = SqlStore(PostgresEngine(place.store))
+        store = SqlStore(LastingConnections(place.store))
         objects = None if place.objects is None else open_objects(place.objects)
         return mirrored(store, SystemEntropy(), objects)
 
@@ -122,7 +124,7 @@ class Everywhere:
                 assert mended == RepairReport(), f"{path}: book and bucket do not agree"
         finally:
             for path, place in left.items():
-                self._server.disconnect(place.database)
+                self._server.disconnect(place.database, but=lasting.left(place.store))
                 self._server.empty(place.database)
                 self._spare.append(place.database)
                 del self._places[path]
@@ -166,7 +168,7 @@ def _can_be_opened(home: Path) -> bool:
 def _mended_store(place: Place, services: Services) -> RepairReport:
     """By one connection for all of it: each that is new learns of every table first."""
     assert place.objects is not None
-    store = SqlStore(PostgresEngine(place.store))
+    store = SqlStore(LastingConnections(place.store))
     with mending(store, open_objects(place.objects), services) as mender:
         return mender.repair() if _has_its_keys(store, services) else RepairReport()
 
@@ -189,6 +191,7 @@ class Plugin:
         self._all = Everywhere(kind)
         stores.elsewhere = self._all
         installation.open_installation = self._all.open_installation
+        in_postgres.PostgresEngine = LastingConnections  # type: ignore[misc]
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         for item in items:

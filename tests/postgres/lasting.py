@@ -37,6 +37,11 @@ class LastingConnections(PostgresEngine):
             self._left.append(self._idle.pop())
 
 
+def left(url: str) -> list[int]:
+    """The server's processes behind the connections that are left of that database."""
+    return [session.connection.info.backend_pid for session in _left[url]]
+
+
 def end() -> None:
     """End the connections that are left."""
     for sessions in _left.values():

@@ -31,7 +31,7 @@ _SMALL = {
     "autovacuum": "off",
 }
 _END_OTHERS = """SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid()"""
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL(%s)"""
 
 
 def packaged() -> Path:
@@ -178,6 +178,8 @@ class Server:
     def create(self, template: str | None = None) -> str:
         """A new database, a copy of the template if one is named; its name."""
         name = f"t_{uuid4().hex}"
+        if template is not None:  # Nobody else may be connected to it.
+            lasting.end()
         if template in self._emptying:
             self._emptying.pop(template).close()
         of = "" if template is None else f" TEMPLATE {template} STRATEGY FILE_COPY"
@@ -194,9 +196,9 @@ class Server:
         doomed = sorted(self.tables(connection) - {"migrations"})
         connection.execute("; ".join(f"DELETE FROM {table}" for table in doomed))
 
-    def disconnect(self, database: str) -> None:
-        """End the connections that others have to it, and wait until they are gone."""
-        self._for_emptying(database).execute(_END_OTHERS, (PATIENCE_SECONDS * 1000,))
+    def disconnect(self, database: str, but: list[int]) -> None:
+        """End the connections that others than these processes have to it, and wait until they are gone."""
+        self._for_emptying(database).execute(_END_OTHERS, (PATIENCE_SECONDS * 1000, but))
 
     def _for_emptying(self, database: str) -> psycopg.Connection:
         connection = self._emptying.get(database)

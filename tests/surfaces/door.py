@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -91,10 +92,7 @@ class Running:
         self._process = self._begin(*asked)
 
     def _begin(self, *asked: Any) -> Any:
-        _start_forking()
-        process = FORKS.Process(target=_command_line, args=asked)
-        process.start()
-        return process
+        return forked(*asked)
 
     def printed(self, lines: int) -> list[str]:
         """The first lines that it prints, as soon as there are so many, or it has ended with fewer."""
@@ -194,6 +192,7 @@ LOADED = (
     "souvenance.adapters.index.ranked",
     "souvenance.adapters.sql.terms",
     "souvenance.adapters.sql.directory",
+    "souvenance.adapters.sql.postgres",
     "souvenance.adapters.word_tables",
     "souvenance.gate.worker",
     "souvenance.hermes.setup.commands",
@@ -238,15 +237,31 @@ def _start_forking() -> None:
         forkserver.ensure_running()
 
 
+def forked(
+    arguments: tuple[str, ...],
+    known: dict[str, str],
+    files: list[Path],
+    user: int | None = None,
+    start: Any = None,
+) -> Any:
+    """A process that runs the command line in that environment, with those files as its streams."""
+    _start_forking()
+    process = FORKS.Process(target=_command_line, args=(arguments, known, files, user, start))
+    process.start()
+    return process
+
+
 def _command_line(
     arguments: tuple[str, ...], known: dict[str, str], files: list[Path], user: int | None, start: Any
 ) -> None:
     for descriptor, file in enumerate(files):
         os.dup2(os.open(file, os.O_WRONLY if descriptor else os.O_RDONLY), descriptor)
     sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout.reconfigure(line_buffering=sys.stdout.isatty())
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update(known)
+    time.tzset()
     sys.argv = ["souvenance", *arguments]
     if user is not None:
         os.setgroups([])

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import pty
-import subprocess
-import sys
-from contextlib import suppress
 from fcntl import ioctl
+from multiprocessing.connection import wait
 from pathlib import Path
 from struct import pack
 from termios import TIOCSWINSZ
 
-from surfaces.door import environment
+from surfaces.door import environment, forked
 
 ROWS = 40
 
@@ -26,17 +24,11 @@ def on_terminal(
     os.write(ours, answer.encode())
     known = environment(SOUVENANCE_HOME=str(home), TERM="xterm-256color", **settings)
     known.pop("COLUMNS", None)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "souvenance", *arguments],
-        env=known,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    )
-    os.close(theirs)
+    process = forked(arguments, known, [Path(os.ttyname(theirs))] * 3)
     seen = b""
-    with suppress(OSError):  # The end of a terminal that nobody writes to any more.
-        while part := os.read(ours, 65536):
-            seen += part
+    while ours in (ready := wait([ours, process.sentinel])) or process.sentinel not in ready:
+        seen += os.read(ours, 65536)
+    process.join()
+    os.close(theirs)
     os.close(ours)
-    return process.wait(), seen.decode().replace("\r\n", "\n")
+    return process.exitcode, seen.decode().replace("\r\n", "\n")

@@ -7,16 +7,15 @@ import re
 
 import pytest
 
-from processes import run_souvenance
+from surfaces.door import souvenance
 
 WEST = "<-07>7"
 
 
 @pytest.fixture
-def west(monkeypatch, home):
+def west(home):
     """The command line on a machine whose clock is seven hours behind UTC."""
-    monkeypatch.setenv("TZ", WEST)
-    return lambda *arguments: run_souvenance(*arguments, home=home).stdout
+    return lambda *arguments: souvenance(*arguments, home=home, settings={"TZ": WEST}).out
 
 
 def test_a_day_that_is_told_is_the_day_that_is_shown(west):

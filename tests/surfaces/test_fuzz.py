@@ -30,6 +30,7 @@ from surfaces.inhabited import EVERY_ROUTE, OTHER_PEER, PEER, SESSION, inhabited
 pytestmark = pytest.mark.long
 
 LABELS = {name: f"{route.method} {route.path}" for name, route in EVERY_ROUTE.items()}
+CHANGING = {LABELS[name] for name, route in EVERY_ROUTE.items() if route.operation.writes}
 OPERATIONS = ["GET /health", "GET /ready", *LABELS.values()]
 TAKES_NOTHING = {"GET /health", "GET /ready"}
 NEEDS_WHAT_CHANCE_DOES_NOT_FIND = {
@@ -134,21 +135,19 @@ def schema(app):
 
 
 @pytest.fixture(scope="module")
-def names(owner):
-    """The names of what exists, as the newest world has them."""
+def names():
+    """The names of what exists, as the newest world has them; none once somebody may have changed it."""
     return {}
 
 
-@pytest.fixture(scope="module")
-def populated_once(owner, names, caller):
-    names.update(inhabited(owner, WORKSPACE))
-
-
 @pytest.fixture
-def populated(populated_once, owner, names, caller):
-    """A workspace in which every kind of thing exists: made anew after each who may have changed it."""
-    if caller[0] == "owner":
+def populated(owner, names, caller, label):
+    """A workspace in which every kind of thing exists, made anew after each who may have changed it."""
+    if not names:
         names.update(inhabited(owner, WORKSPACE))
+    yield
+    if caller[0] == "owner" and label in CHANGING:
+        names.clear()
 
 
 class Drawn:
@@ -197,8 +196,9 @@ CALLERS = {"owner": examples(32), "narrow": examples(8), "nobody": examples(4)}
 
 
 @pytest.fixture(scope="module", params=CALLERS)
-def caller(request, owner, installation):
+def caller(request, owner, installation, names):
     """Who asks, and the headers they ask with."""
+    names.clear()
     cap = {"owner": installation.owner_cap, "nobody": None}.get(request.param)
     if request.param == "narrow":
         asked = {"sub": PEER, "ops": ["get", "list"], "namespaces_allowed": ["default"], "wid": WORKSPACE}

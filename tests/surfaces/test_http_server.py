@@ -84,12 +84,12 @@ def test_the_data_folder_is_its_owners_alone_whatever_the_umask(tmp_path):
 
 def test_a_second_start_keeps_everything(tmp_path):
     home = tmp_path / "home"
-    with beginning(home) as server:
+    with serving(home) as server:
         line = server.owner.post("/v1/memory/put", json=LINE).json()["id"]
         cap = server.owner_cap
         actor = server.mint("someone")
     kept = {name: (home / name).read_bytes() for name in ("root.key", "signing.key", "owner.cap")}
-    with beginning(home) as server:
+    with serving(home) as server:
         assert "new" not in server.greeting[0]
         assert server.client(cap).get(f"/v1/memory/lines/{line}").json()["text"] == LINE["text"]
         assert server.client(actor).get("/v1/caps/whoami").status_code == 200
@@ -116,7 +116,7 @@ def test_the_server_stops_cleanly_when_asked_the_moment_it_greets(tmp_path, how)
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_idle_connection_does_not_keep_the_server_from_stopping(tmp_path, how):
-    with beginning(tmp_path / "home") as server:
+    with serving(tmp_path / "home") as server:
         assert server.client().get("/health").status_code == 200
         host, port = server.url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port))) as idle:

@@ -261,8 +261,7 @@ def _origin(kind: Any) -> Any:
 
 def _answer(route: Route, found: Any, *, in_pieces: bool, reasoner: str) -> Response:
     """The answer in the form that Honcho gives it."""
-    status, content = route.status, found
-    headers = dict(HEADERS)
+    status, content, headers = route.status, found, dict(HEADERS)
     match found:
         case Opened():
             status, content = 201 if found.created else 200, found.what
