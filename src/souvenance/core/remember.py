@@ -22,7 +22,6 @@ from souvenance.domain.line import (
     LinePlace,
     SealedLine,
     check_line,
-    shared_fields,
 )
 from souvenance.domain.policy import Scope
 from souvenance.errors import Conflict
@@ -62,13 +61,13 @@ def remember(ctx: RequestContext, draft: Draft) -> tuple[Line, bool]:
         id=draft.id or ctx.fresh_id(),
         kind=draft.kind,
         text=draft.text,
+        session=draft.session,
         created_at=ctx.now,
         occurred_at=draft.occurred_at,
         supersedes=draft.supersedes,
         cap=ctx.cap,
         about=draft.about,
         metadata=draft.metadata or {},
-        **shared_fields(GivenFields, draft),
     )
     check_line(line, chosen_id=draft.id is not None, now=ctx.now, limits=ctx.services.limits)
     metadata = content.encode_metadata(line.metadata)
@@ -190,12 +189,21 @@ def sealed(
     likeness: bytes | None = None,
 ) -> SealedLine:
     return SealedLine(
+        compartment=line.compartment,
+        id=line.id,
+        kind=line.kind,
+        session=line.session,
+        created_at=line.created_at,
+        occurred_at=line.occurred_at,
+        supersedes=line.supersedes,
+        cap=line.cap,
+        turn=line.turn,
+        about=line.about,
         metadata=metadata,
         epoch=keys.epoch,
         sealed=ctx.services.vault.seal(line, keys),
         tokens=tokens,
         likeness=likeness,
-        **shared_fields(LinePlace, line),
     )
 
 

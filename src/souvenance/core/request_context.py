@@ -14,7 +14,7 @@ from souvenance.core.vault import CompartmentKeys, Vault
 from souvenance.domain import content, ulid
 from souvenance.domain.audit import OK, Event
 from souvenance.domain.limits import Limits
-from souvenance.domain.line import Line, LinePlace, SealedLine, shared_fields
+from souvenance.domain.line import Line, LinePlace, SealedLine
 from souvenance.domain.names import Compartment
 from souvenance.domain.policy import Scope
 from souvenance.errors import NotFound, Tampered
@@ -188,7 +188,7 @@ def said_at(line: LinePlace) -> int:
 
 def opened(line: SealedLine, keys: CompartmentKeys) -> Line:
     """The line with its text. Raises: Tampered."""
-    return Line(text=keys.open(line), metadata=_metadata(line), **shared_fields(LinePlace, line))
+    return line.opened(keys.open(line), _metadata(line))
 
 
 def _metadata(line: SealedLine) -> content.Metadata:

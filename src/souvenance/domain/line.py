@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
@@ -48,7 +47,8 @@ class GivenFields(Struct, frozen=True, kw_only=True, gc=False):
     """What the writer of a line may say of it. `put` takes these fields, and every answer has them.
 
     A field that you add here or to `LineFields` is stored in the column of its name, bound by the seal,
-    copied to the object store, exported and imported. It needs a default, and a migration for the column.
+    copied to the object store, exported and imported. It needs a default, a migration for the column, and a
+    place where lines are made one by one, as quickly as can be: put, remembered, read from a row, opened.
     """
 
     session: Name | None = None
@@ -112,11 +112,27 @@ class SealedLine(LinePlace, frozen=True, kw_only=True):
     times: int = 1
     invalidated_by: str | None = None
 
+    def opened(self, text: str, metadata: content.Metadata) -> Line:
+        """The line as its owner may read it."""
+        return Line(
+            compartment=self.compartment,
+            id=self.id,
+            kind=self.kind,
+            text=text,
+            session=self.session,
+            created_at=self.created_at,
+            occurred_at=self.occurred_at,
+            supersedes=self.supersedes,
+            cap=self.cap,
+            turn=self.turn,
+            about=self.about,
+            metadata=metadata,
+        )
+
 
 def shared_fields(kind: type[Struct], line: Struct) -> dict[str, Any]:
     """The fields of that kind, as this line has them: what another one is made of."""
-    names = kind.__struct_fields__
-    return dict(zip(names, map(getattr, repeat(line), names), strict=True))
+    return {name: getattr(line, name) for name in kind.__struct_fields__}
 
 
 def check_line(line: Line, *, chosen_id: bool, now: int, limits: Limits) -> Line:

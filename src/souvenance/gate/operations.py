@@ -69,9 +69,9 @@ def put(authorised: AuthorisedRequest, request: m.Put) -> Outcome:
             kind=request.kind,
             text=request.text,
             id=request.id,
+            session=request.session,
             occurred_at=_ms(request.occurred_at),
             metadata=request.metadata,
-            **shared_fields(GivenFields, request),
         ),
     )
     answer = m.PutAnswer(line.id, line.compartment.namespace, duplicate)

@@ -24,8 +24,6 @@ _STORED = tuple(
     name for name in SealedLine.__struct_fields__ if name not in ("compartment", "invalidated_by")
 )
 """Each field of a line is a column of its name."""
-_READ_FIELDS = (*_STORED, "invalidated_by")
-_BYTES = ("sealed", "likeness")
 COLUMNS = (*Compartment._fields, *_STORED)
 _ID = COLUMNS.index("id")
 READ = ", ".join(f"l.{column}" for column in COLUMNS) + ", i.by_id"
@@ -47,11 +45,27 @@ _values = attrgetter(*_STORED)
 
 def line_of(row: SqlRow) -> SealedLine:
     """The line of a row of `READ`."""
-    found = dict(zip(_READ_FIELDS, row[3:], strict=True))
-    for name in _BYTES:
-        if found[name] is not None:
-            found[name] = as_bytes(found[name])
-    return SealedLine(compartment=Compartment(*row[:3]), **found)
+    workspace, owner, namespace, session, line_id, kind, created, cap, occurred, supersedes, *more = row
+    turn, about, metadata, epoch, sealed, tokens, likeness, times, by_id = more
+    return SealedLine(
+        compartment=Compartment(workspace, owner, namespace),
+        session=session,
+        id=line_id,
+        kind=kind,
+        created_at=created,
+        cap=cap,
+        occurred_at=occurred,
+        supersedes=supersedes,
+        turn=turn,
+        about=about,
+        metadata=metadata,
+        epoch=epoch,
+        sealed=as_bytes(sealed),
+        tokens=tokens,
+        likeness=None if likeness is None else as_bytes(likeness),
+        times=times,
+        invalidated_by=by_id,
+    )
 
 
 _VIEW = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND l.id >= ? AND l.id <= ? AND l.about IS NOT NULL
