@@ -390,6 +390,7 @@ class _Chosen:
             may_find(ctx, Where(sessions=asked.sessions, perspective=peer)) for peer in present or (None,)
         ]
         self._speakers = set(present) if asked.unasked else None
+        self._speaker = next(iter(present)) if asked.unasked and len(present) == 1 else None
         self._by_session: dict[str, dict[int, StoredMessage]] = defaultdict(dict)
         self._rank: dict[str, int] = {}
 
@@ -413,7 +414,8 @@ class _Chosen:
         space = min(self._left, self._most_beside)
         for line in self._beside(message.line, self._asked.around if around is None else around):
             before = self._left
-            self._add(StoredMessage(line, self._opener.text(line)), space)
+            if (line.tokens or 0) <= space:
+                self._add(StoredMessage(line, self._opener.text(line)), space)
             space -= before - self._left
 
     def passages(self) -> list[Passage]:
@@ -446,7 +448,11 @@ class _Chosen:
         if not around or self.full:
             return []
         span = TurnQuery(
-            line.compartment.workspace, line.session or "", first=max(0, turn - around), last=turn + around
+            line.compartment.workspace,
+            line.session or "",
+            first=max(0, turn - around),
+            last=turn + around,
+            owner=self._speaker,
         )
         chosen = self._by_session[line.session or ""]
         lines = self._ctx.tx.lines.turns(span)

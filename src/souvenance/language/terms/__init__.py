@@ -98,7 +98,7 @@ def terms(text: str, met: SmallWords | None = None) -> dict[str, int]:
     for some in in_stretches(found):
         for term in some:
             counted[term] = counted.get(term, 0) + 1
-    if max(counted.values(), default=0) > _MAX_COUNT:
+    if len(found) > _MAX_COUNT:
         return {term: min(count, _MAX_COUNT) for term, count in counted.items()}
     return counted
 
