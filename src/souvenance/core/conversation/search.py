@@ -447,14 +447,9 @@ class _Chosen:
         turn = line.turn or 0
         if not around or self.full:
             return []
-        span = TurnQuery(
-            line.compartment.workspace,
-            line.session or "",
-            first=max(0, turn - around),
-            last=turn + around,
-            owner=self._speaker,
-        )
-        chosen = self._by_session[line.session or ""]
+        session, first = line.session or "", max(0, turn - around)
+        span = TurnQuery(line.compartment.workspace, session, first, turn + around, self._speaker)
+        chosen = self._by_session[session]
         lines = self._ctx.tx.lines.turns(span)
         found = [one for one in lines if one.turn not in chosen and self._may_show(one)]
         return sorted(found, key=lambda one: (abs((one.turn or 0) - turn), one.turn or 0))

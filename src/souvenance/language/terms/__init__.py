@@ -120,10 +120,8 @@ def _found(text: str, met: SmallWords | None, *, asked: bool) -> list[str]:
     found: list[str] = []
     for some in in_stretches(plain.split()):
         found += [term for piece in some for term in pieces[piece]]
-    if met is not None and not met.digits:
-        return found
     found += days(found)
-    if apart := grouped(plain):
+    if (met is None or met.digits) and (apart := grouped(plain)):
         known = set(found)
         found += [term for term in dict.fromkeys(apart) if term not in known]
     return found
