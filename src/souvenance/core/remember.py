@@ -22,7 +22,6 @@ from souvenance.domain.line import (
     LinePlace,
     SealedLine,
     check_line,
-    shared_fields,
 )
 from souvenance.domain.policy import Scope
 from souvenance.errors import Conflict
@@ -190,12 +189,21 @@ def sealed(
     likeness: bytes | None = None,
 ) -> SealedLine:
     return SealedLine(
+        compartment=line.compartment,
+        id=line.id,
+        kind=line.kind,
+        session=line.session,
+        created_at=line.created_at,
+        occurred_at=line.occurred_at,
+        supersedes=line.supersedes,
+        cap=line.cap,
+        turn=line.turn,
+        about=line.about,
         metadata=metadata,
         epoch=keys.epoch,
         sealed=ctx.services.vault.seal(line, keys),
         tokens=tokens,
         likeness=likeness,
-        **shared_fields(LinePlace, line),
     )
 
 
