@@ -155,10 +155,6 @@ class Side:
         self.last.append(time.perf_counter() - began)
         self.reads.append(reads)
 
-    def close(self) -> None:
-        """Have the next call connect anew."""
-        self._connection.close()
-
     def round(self) -> Round:
         """The medians since the last one was taken."""
         found = Round(median(self.first) * 1000, median(self.last) * 1000, median(self.reads))

@@ -3,7 +3,7 @@
 Method. Each tree has processes of its own for each measurement, which run that tree's copy of this file and
 stay until the end. They are asked in turns, a small batch each, now the one first and now
 the other, so that whatever the machine is doing hits both. A round is the median of a side's batches; a ratio
-is taken round by round, and is the median of those.
+is taken round by round, and is the median of those. What the chat door adds is measured as `chat.py` does it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from itertools import islice
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 
-from chat import staged, take_turns
+from chat import measure as measure_chat
 from gate import Sides, post, serving
 from machine import Machine
 
@@ -67,17 +66,13 @@ def _timed(
     return batch
 
 
-@contextmanager
-def _chat(embedder: str, lines: int) -> Iterator[Batch]:
-    with staged(lines, CHAT_PEOPLE, embedder) as (sides, asked):
-
-        def added(calls: int) -> float:
-            for side in sides.values():
-                side.close()  # A server ends a connection that rested for long.
-            found = take_turns(sides, islice(asked, calls))
-            return (found["through the door"].first - found["directly"].first) / 1000
-
-        yield added
+def _chat(other: Path, embedder: str, lines: int, rounds: int) -> list[tuple[float, float]]:
+    """What the chat doors of this tree and the other add, round by round."""
+    sides = measure_chat(lines, CHAT_PEOPLE, embedder, CALLS["chat"] * BATCHES, rounds, other).values()
+    return [
+        ((ours.first - directly.first) / 1000, (theirs.first - directly.first) / 1000)
+        for directly, ours, theirs in zip(*sides, strict=True)
+    ]
 
 
 @contextmanager
@@ -118,8 +113,6 @@ def _sides(folder: str, name: str, embedder: str, lines: int) -> Sides:
 
 
 def _measurement(name: str, embedder: str, lines: int) -> AbstractContextManager[Batch]:
-    if name == "chat":
-        return _chat(embedder, lines)
     return (_over_http if name.startswith("http") else _in_process)(name, embedder, lines)
 
 
@@ -167,6 +160,8 @@ def _rounds(
     name: str, trees: list[Path], embedder: str, lines: int, rounds: int
 ) -> list[tuple[float, float]]:
     """What this tree and the other take, round by round."""
+    if name == "chat":
+        return _chat(trees[1], embedder, lines, rounds)
     with ExitStack() as stack:
         workers = [Worker(tree, name, embedder, lines) for tree in trees]
         for worker in workers:

@@ -89,7 +89,8 @@ def in_stretches(every: Sequence[_T]) -> Iterable[Sequence[_T]]:
     """All of them, some hundreds at a time, with a pause before each stretch."""
     if len(every) > STRETCH:
         return _stretches(every)
-    pause()
+    if _urgent:
+        pause()
     return (every,)
 
 

@@ -22,6 +22,8 @@ from souvenance.domain.line import (
     OpenLine,
     SealedLine,
     check_line,
+    maker,
+    place_of,
     shared_fields,
 )
 from souvenance.domain.policy import Scope
@@ -180,6 +182,11 @@ def bounds_of(line: LinePlace) -> list[str]:
     return marks
 
 
+_sealed_line = maker(
+    SealedLine, "metadata", "epoch", "sealed", "tokens", "likeness", *LinePlace.__struct_fields__
+)
+
+
 def sealed(
     ctx: RequestContext,
     line: OpenLine,
@@ -189,14 +196,8 @@ def sealed(
     tokens: int | None = None,
     likeness: bytes | None = None,
 ) -> SealedLine:
-    return SealedLine(
-        metadata=metadata,
-        epoch=keys.epoch,
-        sealed=ctx.services.vault.seal(line, keys),
-        tokens=tokens,
-        likeness=likeness,
-        **shared_fields(LinePlace, line),
-    )
+    text = ctx.services.vault.seal(line, keys)
+    return _sealed_line(metadata, keys.epoch, text, tokens, likeness, *place_of(line))
 
 
 def _stored_before(ctx: RequestContext, line: OpenLine, keys: CompartmentKeys) -> OpenLine:

@@ -14,7 +14,7 @@ from souvenance.core.vault import CompartmentKeys, Vault
 from souvenance.domain import content, ulid
 from souvenance.domain.audit import OK, Event
 from souvenance.domain.limits import Limits
-from souvenance.domain.line import LinePlace, OpenLine, SealedLine, shared_fields
+from souvenance.domain.line import LinePlace, OpenLine, SealedLine, maker, place_of
 from souvenance.domain.names import Compartment
 from souvenance.domain.policy import Scope
 from souvenance.errors import NotFound, Tampered
@@ -186,9 +186,12 @@ def said_at(line: LinePlace) -> int:
     return line.created_at if line.occurred_at is None else line.occurred_at
 
 
+_open_line = maker(OpenLine, "text", "metadata", *LinePlace.__struct_fields__)
+
+
 def opened(line: SealedLine, keys: CompartmentKeys) -> OpenLine:
     """The line with its text. Raises: Tampered."""
-    return OpenLine(text=keys.open(line), metadata=_metadata(line), **shared_fields(LinePlace, line))
+    return _open_line(keys.open(line), _metadata(line), *place_of(line))
 
 
 def _metadata(line: SealedLine) -> content.Metadata:

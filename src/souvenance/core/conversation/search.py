@@ -388,6 +388,7 @@ class _Chosen:
             may_find(ctx, Where(sessions=asked.sessions, perspective=peer)) for peer in present or (None,)
         ]
         self._speakers = set(present) if asked.unasked else None
+        self._speaker = next(iter(present)) if asked.unasked and len(present) == 1 else None
         self._by_session: dict[str, dict[int, StoredMessage]] = defaultdict(dict)
         self._rank: dict[str, int] = {}
 
@@ -411,7 +412,8 @@ class _Chosen:
         space = min(self._left, self._most_beside)
         for line in self._beside(message.line, self._asked.around if around is None else around):
             before = self._left
-            self._add(StoredMessage(line, self._opener.text(line)), space)
+            if (line.tokens or 0) <= space:
+                self._add(StoredMessage(line, self._opener.text(line)), space)
             space -= before - self._left
 
     def passages(self) -> list[Passage]:
@@ -443,10 +445,9 @@ class _Chosen:
         turn = line.turn or 0
         if not around or self.full:
             return []
-        span = TurnQuery(
-            line.compartment.workspace, line.session or "", first=max(0, turn - around), last=turn + around
-        )
-        chosen = self._by_session[line.session or ""]
+        session, first = line.session or "", max(0, turn - around)
+        span = TurnQuery(line.compartment.workspace, session, first, turn + around, self._speaker)
+        chosen = self._by_session[session]
         lines = self._ctx.tx.lines.turns(span)
         found = [one for one in lines if one.turn not in chosen and self._may_show(one)]
         return sorted(found, key=lambda one: (abs((one.turn or 0) - turn), one.turn or 0))

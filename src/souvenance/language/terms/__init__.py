@@ -96,7 +96,7 @@ def terms(text: str, met: SmallWords | None = None) -> dict[str, int]:
     for some in in_stretches(found):
         for term in some:
             counted[term] = counted.get(term, 0) + 1
-    if max(counted.values(), default=0) > _MAX_COUNT:
+    if len(found) > _MAX_COUNT:
         return {term: min(count, _MAX_COUNT) for term, count in counted.items()}
     return counted
 
@@ -118,10 +118,8 @@ def _found(text: str, met: SmallWords | None, *, asked: bool) -> list[str]:
     found: list[str] = []
     for some in in_stretches(plain.split()):
         found += [term for piece in some for term in pieces[piece]]
-    if met is not None and not met.digits:
-        return found
     found += days(found)
-    if apart := grouped(plain):
+    if (met is None or met.digits) and (apart := grouped(plain)):
         known = set(found)
         found += [term for term in dict.fromkeys(apart) if term not in known]
     return found

@@ -115,12 +115,8 @@ def frame(language: str) -> Frame:
     return Frame(language)
 
 
-@cache
-def _known(language: str) -> str:
-    """The language, or nothing if no words for times are known of it."""
-    return language if lexicon(language).months else ""
-
-
+_NONE = ""
+"""Stands for every language of which no words for times are known."""
 MOST_CHARACTERS = 8_000
 """How much of a text is read."""
 
@@ -139,7 +135,7 @@ def spans(text: str, at: int, offset: int = 0, met: SmallWords | None = None) ->
                 for hit in eastern_times(TimeExpression(text, low, at + offset, TimeLexicon()))
             ]
         cues = cues_in(low, met)
-        for language in dict.fromkeys(map(_known, likely(text, met))):
+        for language in dict.fromkeys(one if lexicon(one).months else _NONE for one in likely(text, met)):
             if reader(language).cues.isdisjoint(cues):
                 continue
             said = TimeExpression(text, low, at + offset, lexicon(language))
