@@ -1,6 +1,7 @@
 """The shape of the source: small modules, small functions, and no error swallowed whole."""
 
 import ast
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
@@ -69,6 +70,15 @@ def test_no_handler_catches_everything_without_a_written_reason():
 def test_every_module_is_named_after_what_it_is():
     empty = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
     assert offenders(lambda path: empty & set(path.relative_to(SOURCE).with_suffix("").parts)) == {}
+
+
+def test_no_two_classes_share_a_name():
+    homes = defaultdict(list)
+    for path in MODULES:
+        for node in tree(path).body:
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(str(path.relative_to(SOURCE)))
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
 
 
 def decoded_into(call):

@@ -17,12 +17,12 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines": 66_440,
-    "files": 324,
-    "regexes": 289,
-    "lines of language": 3_680,
+    "lines": 63_750,
+    "files": 311,
+    "regexes": 286,
+    "lines of language": 3_490,
     "regexes of language": 126,
-    "words of language": 5_977,
+    "words of language": 5_972,
 }
 
 

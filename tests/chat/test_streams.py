@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from chat.stage import PATIENCE_SECONDS, a_stage, asked
 from model.stand_in import Fails, Hangs, Says, Streams
-from souvenance.surfaces.http.chat.answers import Events, ModelAnswer
+from souvenance.surfaces.http.chat.answers import Events, HeardAnswer
 
 
 def event(text, **more):
@@ -192,7 +192,7 @@ class TestEvents:
     @given(st.lists(st.binary(max_size=60)))
     def test_nothing_that_comes_makes_the_listener_fail(self, chunks):
         for streamed in (True, False):
-            heard = ModelAnswer(streamed=streamed)
+            heard = HeardAnswer(streamed=streamed)
             for chunk in chunks:
                 heard.feed(b"data: " + chunk + b"\n\n")
                 heard.feed(chunk)

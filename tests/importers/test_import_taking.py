@@ -220,12 +220,12 @@ def test_settings_that_are_not_possible_here_are_left_out_and_the_session_is_mad
 
 
 def test_what_is_known_here_of_a_peer_is_not_replaced(mine):
-    card = r.Card("ann", "ann", ("Name: Ann", "", ORDERS))
+    card = r.ImportedCard("ann", "ann", ("Name: Ann", "", ORDERS))
     first = mine.take(Told([r.ImportedPeer("ann", "ann", {"team": "blue"}), card]), own_words=True)
     assert mine.card("ann") == ["Name: Ann"] and first.cards == 1
     assert first.skipped == {"lines of cards that are empty or read like orders to a model": 2}
     second = mine.take(
-        Told([r.ImportedPeer("ann", "ann", {"team": "red"}), r.Card("ann", "ann", ("Name: Anna",))]),
+        Told([r.ImportedPeer("ann", "ann", {"team": "red"}), r.ImportedCard("ann", "ann", ("Name: Anna",))]),
         own_words=True,
     )
     assert mine.card("ann") == ["Name: Ann"] and mine.peers()["ann"].metadata["team"] == "blue"

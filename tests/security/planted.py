@@ -102,7 +102,7 @@ def _import(ask: Ask, workspace: str, person: str) -> None:
             imports.ImportedStatement(person, person, f"Noted: {one.text}", one.mark, one.mark)
             for one in plants("import")
         ),
-        imports.Card(person, person, tuple(one.text for one in plants("import"))),
+        imports.ImportedCard(person, person, tuple(one.text for one in plants("import"))),
     ]
     Taking(ask, ImportTerms("jsonl", datetime.now(UTC), workspace)).take(records)
 

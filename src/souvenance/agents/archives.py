@@ -250,7 +250,7 @@ class ReadableExport(Struct, omit_defaults=True):
     notes: list[SavedText] = field(default_factory=list)
 
 
-class _Card(Struct):
+class _CardText(Struct):
     entries: list[CardEntry] | None = None
 
 
@@ -284,7 +284,7 @@ def _noted(records: Iterable[r.Record], export: ReadableExport) -> Iterator[r.Li
 
 
 def _facts(line: r.LineRecord) -> list[str]:
-    return [entry.text for entry in msgspec.json.decode(line.text, type=settled(_Card)).entries or ()]
+    return [entry.text for entry in msgspec.json.decode(line.text, type=settled(_CardText)).entries or ()]
 
 
 def _saved(line: r.LineRecord) -> SavedText:

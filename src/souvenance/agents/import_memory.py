@@ -220,7 +220,7 @@ class Taking:
                     self.tally.messages += len(self._kept(self._wording.messages(record)))
                 case r.ImportedStatement():
                     self.tally.conclusions += len(self._kept(self._wording.statements(record)))
-                case r.Card():
+                case r.ImportedCard():
                     self.tally.cards += 1
                 case r.Skipped():
                     self.tally.skip(record.why)
@@ -244,7 +244,7 @@ class Taking:
                     self._say(record)
                 case r.ImportedStatement():
                     self._state(record)
-                case r.Card():
+                case r.ImportedCard():
                     self._lay(record)
                 case r.Skipped():
                     self.tally.skip(record.why)
@@ -402,7 +402,7 @@ class Taking:
         self._stated = []
         self._report(self.tally)
 
-    def _lay(self, record: r.Card) -> None:
+    def _lay(self, record: r.ImportedCard) -> None:
         """Write the card, unless there is one: what is known here is not given up for what was known."""
         if not self._terms.own_words:
             self.tally.skip("cards, which are taken with --own-words alone")

@@ -74,7 +74,7 @@ class ImportedStatement(Struct, frozen=True):
     origin: Mapping[str, Any] = {}
 
 
-class Card(Struct, frozen=True):
+class ImportedCard(Struct, frozen=True):
     observer: str
     observed: str
     entries: tuple[str, ...]
@@ -87,7 +87,13 @@ class Skipped(Struct, frozen=True):
 
 
 Record = (
-    ImportedWorkspace | ImportedPeer | ImportedSession | ImportedMessage | ImportedStatement | Card | Skipped
+    ImportedWorkspace
+    | ImportedPeer
+    | ImportedSession
+    | ImportedMessage
+    | ImportedStatement
+    | ImportedCard
+    | Skipped
 )
 
 

@@ -208,7 +208,7 @@ class AskPerson(Asked, frozen=True, kw_only=True):
     size: UpTo100 = 50
 
 
-class Observer(Answer, frozen=True):
+class KnowsPerson(Answer, frozen=True):
     """Who knows something of the person: how much, and since when the newest of it."""
 
     name: str
@@ -230,7 +230,7 @@ class PersonAnswer(Answer, frozen=True):
     """What the person said in each of the last months, oldest first; from the first in which there was
     something."""
     namespaces: list[m.CompartmentStatus]
-    observers: list[Observer]
+    observers: list[KnowsPerson]
     sessions: list[SessionSpan]
     """A page of them, newest first."""
     total: int
@@ -335,13 +335,13 @@ def _months(ctx: RequestContext, peer: str) -> list[tuple[str, int]]:
     return list(dropwhile(lambda one: not one[1], found))
 
 
-def _observers(request: AuthorisedRequest, peer: str) -> list[Observer]:
+def _observers(request: AuthorisedRequest, peer: str) -> list[KnowsPerson]:
     """Those whose view of the person the token may look at."""
     ctx, views = request.ctx, request.rights.views()
     found = ctx.tx.lines.observers(ctx.scope.workspace, peer, ctx.scope.namespaces)
     open_to = [whose.observers for whose in views if whose.observed in (None, peer) and not whose.sessions]
     return [
-        Observer(name, lines, to_datetime(ulid.milliseconds(newest)))
+        KnowsPerson(name, lines, to_datetime(ulid.milliseconds(newest)))
         for name, lines, newest in found
         if any(names is None or name in names for names in open_to)
     ]

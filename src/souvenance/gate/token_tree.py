@@ -85,7 +85,7 @@ class FallsAnswer(Answer, frozen=True):
     passkeys: list[PasskeyAnswer]
 
 
-class _Row(Struct, frozen=True):
+class _TokenRow(Struct, frozen=True):
     made: MadeToken
     by: str
     parent: str
@@ -120,12 +120,12 @@ def _logs(authorised: AuthorisedRequest) -> set[str]:
     return here | {DEFAULT_WORKSPACE} if authorised.chain.grant.operates else here
 
 
-def _known(authorised: AuthorisedRequest, logs: Iterable[str]) -> dict[str, _Row]:
+def _known(authorised: AuthorisedRequest, logs: Iterable[str]) -> dict[str, _TokenRow]:
     tx = authorised.ctx.tx
     return {row.made.token.jti: row for log in sorted(logs) for row in _rows(tx, log)}
 
 
-def _held(authorised: AuthorisedRequest, rows: Mapping[str, _Row]) -> list[_Row]:
+def _held(authorised: AuthorisedRequest, rows: Mapping[str, _TokenRow]) -> list[_TokenRow]:
     """Those that hold and that the token reaches, newest first."""
     ctx = authorised.ctx
     extents = {row.made.token.extent.workspace for row in rows.values()}
@@ -142,7 +142,7 @@ def _held(authorised: AuthorisedRequest, rows: Mapping[str, _Row]) -> list[_Row]
     return sorted(held, key=lambda row: row.at, reverse=True)
 
 
-def _rows(tx: Transaction, log: str) -> Iterable[_Row]:
+def _rows(tx: Transaction, log: str) -> Iterable[_TokenRow]:
     wanted = WantedRows(0, tx.audit.tree(log).size, operations=MAKES_TOKENS, allowed=True)
     for row in tx.audit.find(log, wanted, _MOST):
         event = row.event
@@ -150,10 +150,10 @@ def _rows(tx: Transaction, log: str) -> Iterable[_Row]:
             made = msgspec.json.decode(event.detail, type=settled(MadeToken))
         except msgspec.MsgspecError:
             continue  # It was narrowed from a token that this server was only shown.
-        yield _Row(made, event.actor, event.cap, event.at)
+        yield _TokenRow(made, event.actor, event.cap, event.at)
 
 
-def _lineage(row: _Row, rows: Mapping[str, _Row]) -> Sequence[Ancestor]:
+def _lineage(row: _TokenRow, rows: Mapping[str, _TokenRow]) -> Sequence[Ancestor]:
     """The token and those it came from, as far as the log tells; the first of them is the owner's."""
     found = [row.made.token]
     while (above := rows.get(row.parent)) is not None and above.made.token not in found:
@@ -162,7 +162,7 @@ def _lineage(row: _Row, rows: Mapping[str, _Row]) -> Sequence[Ancestor]:
     return [Ancestor(row.parent, row.by, "", ulid.milliseconds(row.parent), _EVERYTHING), *found]
 
 
-def _shown(row: _Row) -> TokenAnswer:
+def _shown(row: _TokenRow) -> TokenAnswer:
     token, extent = row.made.token, row.made.token.extent
     return TokenAnswer(
         id=token.jti,

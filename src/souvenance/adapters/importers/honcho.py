@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from souvenance.adapters.importers.source_files import bag, clean, decoded, moment, shown
 from souvenance.domain.imports import (
-    Card,
+    ImportedCard,
     ImportedMessage,
     ImportedPeer,
     ImportedSession,
@@ -257,7 +257,7 @@ class _Copy:
             return
         card = decoded(raw, _CardPage, f"card of {shown(observer)}").peer_card
         if card:
-            yield Card(observer, observed, tuple(clean(one) for one in card))
+            yield ImportedCard(observer, observed, tuple(clean(one) for one in card))
 
     def _listed(self, path: str, kind: type[Any], method: str = "POST") -> Iterator[Any]:
         return self._server.listed(f"{self._base}{path}", kind, method)

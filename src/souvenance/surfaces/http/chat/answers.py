@@ -101,7 +101,7 @@ _CLIENT_CALLS = (
 )
 
 
-class ModelAnswer:
+class HeardAnswer:
     """The first of the answers, as far as it was heard."""
 
     def __init__(self, *, streamed: bool) -> None:
@@ -254,7 +254,7 @@ class Relay(Response):
     """Ends when the endpoint does, or when the client is gone; then the endpoint is not heard to its end."""
 
     def __init__(
-        self, answer: httpx.Response, headers: dict[str, str], heard: ModelAnswer, ended: Ended
+        self, answer: httpx.Response, headers: dict[str, str], heard: HeardAnswer, ended: Ended
     ) -> None:
         super().__init__(None, answer.status_code, headers)
         del self.headers["content-length"]

@@ -22,7 +22,7 @@ from souvenance.errors import CapScopeMismatch, NotFound, SouvenanceError
 from souvenance.gate.conversation.context import CONTEXT, SessionContext, SessionContextAnswer
 from souvenance.gate.conversation.messages import ADD_MESSAGES, MOST_MESSAGE_CHARS, AddMessages, NewMessage
 from souvenance.gate.gate import Gate
-from souvenance.surfaces.http.chat.answers import ModelAnswer
+from souvenance.surfaces.http.chat.answers import HeardAnswer
 from souvenance.surfaces.http.chat.identity import Admitted, ChatTokens
 from souvenance.surfaces.http.chat.request_rewriting import Talk
 
@@ -211,7 +211,7 @@ class OpenTurns:
     def __init__(self) -> None:
         self._turns: OrderedDict[tuple[SessionKey, str], OpenTurn] = OrderedDict()
 
-    def joined(self, session: SessionKey, talk: Talk, heard: ModelAnswer) -> OpenTurn:
+    def joined(self, session: SessionKey, talk: Talk, heard: HeardAnswer) -> OpenTurn:
         """The turn as far as it has come, with what was said before the tool was called."""
         begun = self._turns.pop((session, talk.follows), OpenTurn())
         answered = talk.answered(heard.text)
@@ -219,7 +219,7 @@ class OpenTurns:
             return OpenTurn(talk.asked, answered)
         return OpenTurn(begun.asked, "\n\n".join(filter(None, (begun.answered, answered))))
 
-    def put(self, session: SessionKey, talk: Talk, heard: ModelAnswer, turn: OpenTurn) -> None:
+    def put(self, session: SessionKey, talk: Talk, heard: HeardAnswer, turn: OpenTurn) -> None:
         """Keep the turn for when the tool was heard."""
         for name in filter(None, (heard.id, talk.conversation)):
             self._turns[session, name] = turn

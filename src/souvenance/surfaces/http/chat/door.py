@@ -31,7 +31,7 @@ from souvenance.gate.gate import Gate
 from souvenance.gate.operations import CHAT
 from souvenance.gate.tokens import whoami_answer
 from souvenance.surfaces.http.chat import identity
-from souvenance.surfaces.http.chat.answers import ModelAnswer, Relay, refusal
+from souvenance.surfaces.http.chat.answers import HeardAnswer, Relay, refusal
 from souvenance.surfaces.http.chat.conversation import (
     ChatConversation,
     MemoryWarnings,
@@ -265,7 +265,7 @@ class ChatDoor:
         """The endpoint's answer as it is; what went well is remembered."""
         kind = answer.headers.get("content-type", "")
         headers = {**passed_on(answer.headers), **said}
-        heard = ModelAnswer(streamed=kind.startswith(_STREAM))
+        heard = HeardAnswer(streamed=kind.startswith(_STREAM))
         if answer.is_success and (talk.streams or kind.startswith(_STREAM)):
             return Relay(answer, headers, heard, lambda well: self._keep(conversation, talk, heard, well))
         content = await whole(answer)
@@ -275,7 +275,7 @@ class ChatDoor:
         return Response(content, answer.status_code, headers)
 
     def _keep(
-        self, conversation: ChatConversation | None, talk: Talk, heard: ModelAnswer, well: bool
+        self, conversation: ChatConversation | None, talk: Talk, heard: HeardAnswer, well: bool
     ) -> None:
         """Have a turn written that came to an answer; one that waits for a tool is not over."""
         if not well or conversation is None or not conversation.writes:

@@ -74,7 +74,7 @@ WHY = {
 }
 
 
-class Setting(Struct, frozen=True):
+class TrialSetting(Struct, frozen=True):
     """What a person may change."""
 
     floor: bool = True
@@ -85,14 +85,14 @@ class Setting(Struct, frozen=True):
 class Trial(Struct, frozen=True):
     """What an agent would be given under one setting."""
 
-    setting: Setting
+    setting: TrialSetting
     text: str
     tokens: int
     left_out: Mapping[str, str]
     """Why a message that was found is not in the text, by its id."""
 
 
-class Question(Struct, frozen=True):
+class TrialQuestion(Struct, frozen=True):
     workspace: str
     peer: str
     agent: str
@@ -120,7 +120,7 @@ async def recall(visit: Visit) -> Response:
         "names": names,
         "tokens": tokens or [],
         "layers": LAYERS,
-        "settings": [*settings, Setting()][:2],
+        "settings": [*settings, TrialSetting()][:2],
         "compared": len(settings) > 1,
         "ranked": None,
         "trials": [],
@@ -128,7 +128,7 @@ async def recall(visit: Visit) -> Response:
     if asked["peer"] and asked["q"]:
         day = day_of(asked["day"])
         at = day and day.replace(hour=23, minute=59)
-        question = Question(workspace, asked["peer"], asked["agent"], asked["session"], asked["q"], at)
+        question = TrialQuestion(workspace, asked["peer"], asked["agent"], asked["session"], asked["q"], at)
         eye = _as_token(visit, workspace, asked, tokens or [])
         values["ranked"], trials = await _tried(visit, eye, question, settings)
         reasons = {reason for trial in trials for reason in trial.left_out.values()}
@@ -136,14 +136,14 @@ async def recall(visit: Visit) -> Response:
     return visit.page("recall.html", **values)
 
 
-def _setting(visit: Visit, prefix: str) -> Setting:
+def _setting(visit: Visit, prefix: str) -> TrialSetting:
     """What the form says; before it was sent, the usual."""
     query = visit.request.query_params
     if query.get("set") != "yes":
-        return Setting()
+        return TrialSetting()
     tokens = min(number(query.get(f"{prefix}tokens", ""), _TOKENS), _MOST_TOKENS)
     layers = frozenset(query.getlist(f"{prefix}layer")).intersection(LAYERS)
-    return Setting(query.get(f"{prefix}floor") == "on", tokens, layers)
+    return TrialSetting(query.get(f"{prefix}floor") == "on", tokens, layers)
 
 
 def _as_token(visit: Visit, workspace: str, asked: dict[str, str], tokens: Sequence[TokenAnswer]) -> Visit:
@@ -168,7 +168,7 @@ def _as_token(visit: Visit, workspace: str, asked: dict[str, str], tokens: Seque
 
 
 async def _tried(
-    visit: Visit, eye: Visit, asked: Question, settings: Sequence[Setting]
+    visit: Visit, eye: Visit, asked: TrialQuestion, settings: Sequence[TrialSetting]
 ) -> tuple[list[tuple[Any, list[tuple[str, float, int]]]], list[Trial]]:
     """Each message that the search found with its strongest signals, and what each setting gives."""
     search = SearchPeer(
@@ -207,7 +207,7 @@ def _ids(answer: Any) -> set[str]:
 
 
 def _known(
-    asked: Question, room: int, searches: Sequence[SearchPeer], gate: Gate, credentials: Credentials
+    asked: TrialQuestion, room: int, searches: Sequence[SearchPeer], gate: Gate, credentials: Credentials
 ) -> tuple[Known, list[Any]]:
     """What memory has for the message, as the agent's own code asks for it, and what these searches found."""
     scope = ConversationScope(
@@ -237,7 +237,7 @@ def _known(
     return memory.known(asked.text, room=room), found
 
 
-def _text(known: Known, asked: Question, setting: Setting) -> str:
+def _text(known: Known, asked: TrialQuestion, setting: TrialSetting) -> str:
     on: Callable[[str], bool] = setting.layers.__contains__
     user, ai = known.user, known.ai
     elsewhere = tuple(one for one in known.passages if not asked.session or one.session != asked.session)
@@ -253,8 +253,8 @@ def _text(known: Known, asked: Question, setting: Setting) -> str:
 
 
 def _left_out(
-    asked: Question,
-    setting: Setting,
+    asked: TrialQuestion,
+    setting: TrialSetting,
     text: str,
     known: Known,
     opened: set[str],
