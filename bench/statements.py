@@ -9,6 +9,7 @@ adds an embedder, as `SOUVENANCE_EMBEDDER` names one; `--show` prints each error
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from collections import Counter
@@ -17,11 +18,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-import msgspec
 from msgspec.structs import replace
 
 from souvenance.adapters.embed.choice import choose
 from souvenance.adapters.model.calls import Asking
+from souvenance.adapters.model.endpoint import WireReply
 from souvenance.adapters.model.grounding import Embed
 from souvenance.adapters.model.revisions import revise
 from souvenance.config import settings_from
@@ -70,8 +71,8 @@ class _Scripted:
     def stretches(self, lines: Any, text: Any, compartment: int) -> list[list[Any]]:
         return [list(lines)]
 
-    def ask_for(self, prompt: Any, kind: type[Any]) -> Any:
-        return msgspec.convert(self._scene.reply, kind)
+    def ask_for(self, prompt: Any, read: Callable[[WireReply], Any]) -> Any:
+        return read(WireReply(json.dumps(self._scene.reply)))
 
 
 def scenes(folder: Path = SCENES) -> Iterator[Scene]:

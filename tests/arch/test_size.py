@@ -17,7 +17,7 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines": 63_750,
+    "lines": 63_773,
     "files": 311,
     "regexes": 286,
     "lines of language": 3_490,

@@ -100,7 +100,7 @@ def test_a_store_that_moves_says_that_its_vectors_are_made_anew_and_they_are(
 ):
     there = copytree(home, tmp_path / "there")
     told = clear("migrate", server.url(bare), str(there)).out
-    assert " lines\nvectors were left out" in told
+    assert " line\nvectors were left out" in told
     assert "the target rebuilds them" in told
     assert_made_anew(partial(souvenance, home=there, settings=EMBEDDER))
 

@@ -16,10 +16,10 @@ MOST_VISITED = 300
 PLANS_FOR_THE_VALUES = 5
 """Then PostgreSQL may take one that is for any values, if it expects no worse of it."""
 LINES = """INSERT INTO lines (workspace, owner, namespace, id, kind, session, created_at, cap, metadata,
-    epoch, sealed, about, likeness, times)
+    epoch, sealed, about, likeness, times, bytes)
     SELECT 'acme', CASE n % 2 WHEN 0 THEN 'assistant' ELSE 'person-' || n % 401 END, 'work',
     to_char(n, 'FM00000000000000000000000000'), CASE n % 2 WHEN 0 THEN 'memory' ELSE 'conclusion' END,
-    's-' || n % 4001, n, 'cap', '{}', 1, '', CASE n % 2 WHEN 1 THEN 'person-' || n % 401 END, NULL, 1
+    's-' || n % 4001, n, 'cap', '{}', 1, '', CASE n % 2 WHEN 1 THEN 'person-' || n % 401 END, NULL, 1, 0
     FROM generate_series(1, 40000) n"""
 REPLACED = """INSERT INTO invalidations (workspace, owner, namespace, target, by_id)
     SELECT workspace, owner, namespace, id, id FROM lines WHERE about IS NOT NULL AND created_at % 7 = 0"""

@@ -60,4 +60,4 @@ def test_a_status_says_how_much_is_known_of_peers(home):
         owner.post("/v3/workspaces/default/peers", json={"id": "ann"}).raise_for_status()
         owner.post("/v3/workspaces/default/conclusions", json={"conclusions": [told]}).raise_for_status()
         said = souvenance("status", home=home, url=server.url).out
-    assert re.search(r"known of peers +1 conclusions", said)
+    assert re.search(r"known of peers +1 conclusion\b", said)

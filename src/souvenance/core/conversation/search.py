@@ -281,6 +281,8 @@ class EvidenceQuery(Struct, frozen=True):
     around: int = AROUND
     least: Trust = Trust.QUOTED
     """The least class of a message that may be quoted."""
+    these_two: bool = False
+    """Whether nobody else is quoted."""
     unasked: bool = False
     """Whether nobody asked to see it: then only what answers well, and is no question itself, is quoted, and
     nobody but these two."""
@@ -387,8 +389,8 @@ class _Chosen:
         self._tests = [
             may_find(ctx, Where(sessions=asked.sessions, perspective=peer)) for peer in present or (None,)
         ]
-        self._speakers = set(present) if asked.unasked else None
-        self._speaker = next(iter(present)) if asked.unasked and len(present) == 1 else None
+        self._speakers = set(present) if asked.unasked or asked.these_two else None
+        self._speaker = next(iter(present)) if self._speakers and len(present) == 1 else None
         self._by_session: dict[str, dict[int, StoredMessage]] = defaultdict(dict)
         self._rank: dict[str, int] = {}
 

@@ -39,7 +39,6 @@ from souvenance.domain.timestamps import to_datetime
 from souvenance.domain.trust import Trust
 from souvenance.errors import InvalidInput, ModelUnavailable, Unsupported
 from souvenance.gate.conversation import resource as r
-from souvenance.gate.conversation.conclusions import ConclusionAnswer
 from souvenance.gate.conversation.context import may_look, narrowed, sessions_asked
 from souvenance.gate.messages import Answer
 from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights
@@ -66,6 +65,19 @@ class AskPeer(AskWorkspace, frozen=True, kw_only=True):
     target: r.PeerName | None = None
 
 
+class ReadConclusion(Answer, frozen=True):
+    """A conclusion that an answer rests on."""
+
+    id: str
+    level: str
+    content: str
+    created_at: datetime
+    session_id: str | None
+    observer_id: str = ""
+    observed_id: str = ""
+    source_ids: list[str] = field(default_factory=list)
+
+
 class ReadMessage(Answer, frozen=True):
     """A message that an answer rests on; its text is read by its id."""
 
@@ -81,7 +93,7 @@ class ToolCall(Answer, frozen=True):
 
 
 class Evidence(Answer, frozen=True):
-    conclusions: list[ConclusionAnswer] = field(default_factory=list)
+    conclusions: list[ReadConclusion] = field(default_factory=list)
     messages: list[ReadMessage] = field(default_factory=list)
     tool_calls: list[ToolCall] = field(default_factory=list)
     reasoning_trace_id: str | None = None
@@ -138,6 +150,8 @@ class ChatQuestion(Struct, frozen=True):
     level: str = "low"
     quotations: bool = True
     """Whether what its peer only carried may answer it."""
+    relayed: bool = False
+    """Whether an agent asks on its own: then nobody is quoted but the two."""
 
 
 class Gathered(Struct, frozen=True):
@@ -191,7 +205,8 @@ def _question(call: AuthorisedRequest, request: AskWorkspace) -> ChatQuestion:
         return ChatQuestion(text, None, None, sessions, request.reasoning_level, quotations)
     observed = request.target or request.peer_id
     sessions = narrowed(sessions, call.rights.looks(request.peer_id, observed))
-    return ChatQuestion(text, request.peer_id, observed, sessions, request.reasoning_level, quotations)
+    level = request.reasoning_level
+    return ChatQuestion(text, request.peer_id, observed, sessions, level, quotations, relayed=bool(wanted))
 
 
 def _answered(call: AuthorisedRequest, request: AskWorkspace) -> Outcome:
@@ -348,6 +363,7 @@ def _asked(question: ChatQuestion, depth: Depth) -> search.EvidenceQuery:
         question.text,
         around=depth.around,
         least=Trust.QUOTED if question.quotations else Trust.SAID,
+        these_two=question.relayed,
     )
 
 
@@ -387,7 +403,19 @@ def _cited(gathered: Gathered, ids: Sequence[str]) -> Gathered:
 
 
 def _evidence(found: Gathered, question: str, searched: Sequence[str] = ()) -> Evidence:
-    conclusions = [replace(ConclusionAnswer.of(view), source_ids=list(view.sources)) for view in found.views]
+    conclusions = [
+        ReadConclusion(
+            view.line.id,
+            view.level,
+            view.text,
+            to_datetime(view.line.created_at),
+            view.line.session,
+            view.line.compartment.owner,
+            view.line.about or "",
+            list(view.sources),
+        )
+        for view in found.views
+    ]
     messages = [
         ReadMessage(
             one.line.id,

@@ -17,6 +17,7 @@ from souvenance.domain.representation import taken_apart
 from souvenance.domain.timestamps import day
 from souvenance.domain.trust import Trust, named, of_message, of_part, quoted
 from souvenance.gate import messages as m
+from souvenance.gate.conversation.chat import ReadConclusion
 from souvenance.gate.conversation.conclusions import ConclusionAnswer
 from souvenance.gate.conversation.messages import MessageAnswer
 from souvenance.patterns import pattern
@@ -165,7 +166,7 @@ def cited_message(
 
 
 def cited_conclusion(
-    stored: ConclusionAnswer,
+    stored: ConclusionAnswer | ReadConclusion,
     person: str,
     about: Sequence[str] = (),
     most: int = MOST_EXCERPT_CHARS,
