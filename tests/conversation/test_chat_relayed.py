@@ -48,3 +48,15 @@ def test_an_agent_that_asks_on_its_own_is_told_no_document_unless_the_person_ask
     owner.say("kitchen", "The cellar of the museum holds amphorae.", peer="mira", metadata={"role": "tool"})
     assert "amphorae" not in chat(owner, relayed(wanted, "We went to the cellar of the museum."))[0]
     assert "amphorae" in chat(owner, relayed(wanted, "What does the cellar of the museum hold?"))[0]
+
+
+def test_of_a_group_nobody_is_quoted_but_the_two(owner):
+    owner.say("group", "Bob keeps his canoe in Oslo.", peer="bob")
+    owner.say("group", "Mira keeps her canoe in Bergen.", peer="mira")
+    owner.say("group", "Cem keeps his canoe in Izmir.", peer="cem")
+    asked = "Where do I keep my canoe?"
+    assert "Izmir" in chat(owner, asked)[0], "what was said beside it, to who asks"
+    answer = chat(owner, relayed(WARM, asked))[0]
+    assert "Bergen" in answer
+    assert "Oslo" not in answer
+    assert "Izmir" not in answer
