@@ -119,7 +119,7 @@ class Recall:
         waits_on = live.supplement is not None or nothing or chosen
         if turn.ask and live.supplement is None and (waits_on or configuration.shows_later):
             self._ask(message, number, warm=warm)
-        supplement = self._supplement(waits.until if waits_on else 0.0) or earlier
+        supplement = (self._supplement(waits.until) if waits_on else "") or earlier
         return inject(configuration, base, supplement, "" if shown is None else shown.injected)
 
     def at_once(self, message: str) -> str:
