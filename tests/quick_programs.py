@@ -1,8 +1,8 @@
 """Programs for tests that start them often: each start is a fork of a process that has their modules loaded.
 
 To load modules is most of what a short command takes. A command has the standard streams, the folder and the
-environment of whoever runs it, who has its exit code and may ask it to end, and it ends when whoever runs it
-is killed. This file is also the program that forks; any interpreter runs it, so it needs nothing but the
+environment of its caller. The caller gets its exit code and may ask it to end, and it ends when the caller is
+killed. This file is also the program that forks; any interpreter runs it, so it needs nothing but the
 standard library.
 """
 
@@ -57,7 +57,7 @@ def quick_programs(
 
     `entries` has the "module:function" of each name. `loaded` are modules to load before, but for those that
     read the variable `unread` of the environment while they are loaded: each command loads them itself.
-    Whoever asks for the same place meanwhile, in whatever process, shares the process that forks.
+    Callers that ask for the same place meanwhile, in any process, share the process that forks.
     """
     place.mkdir(exist_ok=True)
     with _locked(place):
@@ -122,7 +122,7 @@ def _serve(place: Path, users: int, entries: Mapping[str, str]) -> None:
 
 
 def _is_over(place: Path, users: int) -> bool:
-    """Whether all users have ended; whoever comes then starts another."""
+    """Whether all users have ended; the next one starts another."""
     with suppress(FileNotFoundError), _locked(place):  # The place may be gone already.
         if not select.select([users], [], [], 0)[0]:
             return False
@@ -193,7 +193,7 @@ class _Read(BaseException):
 
 
 def _load(modules: list[str], unread: str) -> None:
-    """Load modules that don't read that variable; whoever imports one that does is not loaded either."""
+    """Load modules that don't read that variable, nor import one that does."""
 
     class Watched(os._Environ):
         def __getitem__(self, name: str) -> str:

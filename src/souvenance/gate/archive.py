@@ -171,7 +171,7 @@ def finish(authorised: AuthorisedRequest, request: ImportFinish) -> Outcome:
 
 
 def unfinished(ctx: RequestContext) -> list[str]:
-    """The digests of imports into this workspace of which not all is there."""
+    """The digests of unfinished imports into this workspace."""
     entries = ctx.tx.directory.entries(ctx.scope.workspace, IMPORT_ENTRY)
     return [entry.name for entry in entries if not _expected(entry).complete]
 

@@ -3,7 +3,7 @@
 A person comes with a one-time link that the command line made, with a passkey, or with a token. A session
 never outlives its token: the gate judges that token again at every request. It ends with its passkey, too.
 
-A passkey is bound to the token that added it. Whoever signs in with it gets that very token, so it opens no
+A passkey is bound to the token that added it. Signing in with it gives that very token, so it opens no
 more, and ends with it. A door checks the signature (WebAuthn) before it comes here.
 """
 

@@ -130,12 +130,12 @@ def _may_look(rights: Rights, asked: Storage) -> None:
         rights.peer(asked.owner)
 
 
-# The end of the audit log, for whoever watches it grow: the rows that the token may read.
+# The end of the audit log, as it grows: the rows that the token may read.
 
 
 class Tail(m.Request, frozen=True):
     first: m.Counted | None = None
-    """The number of the first row that is new; without it, the newest few are told."""
+    """The number of the first row that is new; without it, the newest few are given."""
     newest: Annotated[int, Meta(ge=0, le=MOST_ROWS)] = 20
 
 

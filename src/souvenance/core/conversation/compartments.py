@@ -183,7 +183,7 @@ def is_of_conversation(line: LinePlace) -> bool:
 
 
 def _runs(lines: Iterable[SealedLine]) -> list[LoggedRun]:
-    """Equal neighbours are told once."""
+    """Equal neighbours become one."""
 
     def place(line: SealedLine) -> tuple[str, str | None, str]:
         session = line.session if is_of_conversation(line) else None

@@ -162,7 +162,7 @@ def _declared(request: Request) -> int:
 
 
 class BodyBudget:
-    """A budget of bytes, of which nobody holds more than a share."""
+    """A budget of bytes. Nobody holds more than a share of it."""
 
     def __init__(self, total: int, share: int) -> None:
         self._free = total

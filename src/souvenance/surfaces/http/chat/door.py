@@ -333,7 +333,7 @@ class ChatDoor:
 
         lists = await asyncio.gather(*map(ask, upstreams))
         if all(one is None for one in lists):
-            raise e.UpstreamUnreachable("no model endpoint told of its models")
+            raise e.UpstreamUnreachable("no model endpoint listed its models")
         found = [
             model
             for upstream, one in zip(upstreams, lists, strict=True)
