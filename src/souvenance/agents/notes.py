@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
+from functools import cache
 
 from msgspec import Struct
 
@@ -27,7 +28,12 @@ _MOST_TERMS = 32
 """A long message is about what its first words are about, and ranking stays cheap."""
 
 
-TermsOf = Callable[[str], Mapping[str, int]]
+class TextReader:
+    """Reads texts, each once: the same one is held against the message, the notes and what was told."""
+
+    def __init__(self) -> None:
+        self.terms = cache(terms)
+        self.plain = cache(_plain)
 
 
 class Remark(Struct, frozen=True):
@@ -57,41 +63,42 @@ class Remark(Struct, frozen=True):
 class AlreadyTold:
     """What has been told already, so that nothing is told twice."""
 
-    def __init__(self, *texts: str, terms_of: TermsOf = terms) -> None:
-        self._terms_of = terms_of
-        self._said = "\n".join(map(_plain, texts))
+    def __init__(self, *texts: str, reader: TextReader | None = None) -> None:
+        self.reader = reader or TextReader()
+        self._said = "\n".join(map(self.reader.plain, texts))
         self._taken: list[str] = []
         self._terms: list[frozenset[str]] = []
         """Of the first of what was taken: they are found out when they are asked for."""
 
     def take(self, text: str, part: str | None = None) -> bool:
         """Whether the text is news; then it has been told from now on, or that part of it."""
-        plain = _plain(text)
+        plain = self.reader.plain(text)
         if self._has(plain):
             return False
-        self._said = f"{self._said}\n{plain if part in (None, text) else _plain(part)}"
+        self._said = f"{self._said}\n{plain if part in (None, text) else self.reader.plain(part)}"
         self._taken.append(text if part is None else part)
         return True
 
     def covers(self, text: str) -> bool:
         """Whether something that was taken has all that the text says, in whatever words around it."""
-        self._terms += (frozenset(self._terms_of(known)) for known in self._taken[len(self._terms) :])
-        said = frozenset(self._terms_of(text))
+        self._terms += (frozenset(self.reader.terms(known)) for known in self._taken[len(self._terms) :])
+        said = frozenset(self.reader.terms(text))
         return bool(said) and any(map(said.issubset, self._terms))
 
     def __contains__(self, text: str) -> bool:
         """Also true of what has no word."""
-        return self._has(_plain(text))
+        return self._has(self.reader.plain(text))
 
     def _has(self, plain: str) -> bool:
         return plain.isspace() or plain in self._said
 
 
-def remarks(view: str, about: Sequence[str] = (), terms_of: TermsOf = terms) -> Iterator[Remark]:
+def remarks(view: str, about: Sequence[str] = (), reader: TextReader | None = None) -> Iterator[Remark]:
     """What a rendered representation says, without what it was inferred from.
 
     What has most of the search terms comes first; of those that have as many, the newest.
     """
+    terms_of = (reader or TextReader()).terms
 
     def place(one: Remark) -> tuple[int, str]:
         return sum(map(terms_of(one.text).__contains__, about)) if about else 0, one.day
