@@ -5,7 +5,7 @@ One table, which the server, its OpenAPI and the client all read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
@@ -37,9 +37,9 @@ STATUS: dict[type[e.SouvenanceError], int] = {
 }
 
 
-def status_of(kind: type[e.SouvenanceError]) -> int:
+def status_of(kind: type[e.SouvenanceError], table: Mapping[type[e.SouvenanceError], int] = STATUS) -> int:
     """The HTTP status of an error class: its own row, or that of its nearest ancestor."""
-    return next(STATUS[base] for base in kind.__mro__ if base in STATUS)
+    return next(table[base] for base in kind.__mro__ if base in table)
 
 
 REFUSALS = (
