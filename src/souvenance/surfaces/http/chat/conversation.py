@@ -147,20 +147,19 @@ class MemoryWarnings:
 
     def add(self, what: str, error: BaseException) -> None:
         reason = error.code if isinstance(error, SouvenanceError) else type(error).__name__
-        warning = f"{what}: {reason}"
-        if warning not in self._warned and len(self._warned) < _MOST_WARNINGS:
-            self._warned.add(warning)
-            _log.warning("chat: %s (this is said once)", warning)
+        self._warn_once(f"{what}: {reason} (this is said once)")
 
     def nobody_named(self, cap: str) -> None:
         """A cap that speaks for many was used, and nobody was named."""
-        if cap not in self._warned and len(self._warned) < _MOST_WARNINGS:
-            self._warned.add(cap)
-            _log.warning(
-                "chat: cap %s speaks for many, and a request names nobody: no memory is read or written."
-                " Send X-Hermes-User-Id or the field user (this is said once for each cap)",
-                cap,
-            )
+        self._warn_once(
+            f"cap {cap} speaks for many, and a request names nobody: no memory is read or written."
+            " Send X-Hermes-User-Id or the field user (this is said once for each cap)"
+        )
+
+    def _warn_once(self, warning: str) -> None:
+        if warning not in self._warned and len(self._warned) < _MOST_WARNINGS:
+            self._warned.add(warning)
+            _log.warning("chat: %s", warning)
 
 
 class TurnQueue:
