@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     import httpx
 
 
-_KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
-_FIRST_FAULT_OF_A_SERVER = 500
+_BY_STATUS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+_OTHERS = ("invalid_request_error", "server_error")
+KINDS = (*_BY_STATUS.values(), *_OTHERS)
+"""The types of errors that OpenAI's clients know."""
 
 
 def refusal(error: SouvenanceError) -> Response:
@@ -33,9 +35,9 @@ def refusal(error: SouvenanceError) -> Response:
 
 def error_body(error: SouvenanceError) -> dict[str, Any]:
     status = status_of(type(error))
-    kind = "server_error" if status >= _FIRST_FAULT_OF_A_SERVER else "invalid_request_error"
+    kind = _BY_STATUS.get(status, _OTHERS[status >= 500])
     message = f"{error.detail}. {error.hint}" if error.hint else error.detail
-    said = {"message": message, "type": _KINDS.get(status, kind), "param": None, "code": error.code}
+    said = {"message": message, "type": kind, "param": None, "code": error.code}
     return {"error": said}
 
 
