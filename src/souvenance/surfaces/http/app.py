@@ -134,7 +134,7 @@ def make_app(
     app.router.redirect_slashes = False
     if observer is not None:
         observer.route_names = names_of(UPKEEP, upkeep)
-        observer.route_names |= names_of("memory", own, ROUTES) | names_of("honcho", honcho, HONCHO_ROUTES)
+        observer.route_names |= names_of("memory", own, "name") | names_of("honcho", honcho, "name")
         for door, routes in others:
             observer.route_names |= names_of(type(door).__name__.removesuffix("Door").lower(), routes)
     app.add_middleware(_VerdictsFirst, gate)
@@ -226,7 +226,7 @@ async def _answer_or_say_it_stops(answer: ASGIApp, scope: Scope, receive: Receiv
 
 def check_host(host: str | None, allowed: Collection[str] | None) -> None:
     """On loopback only loopback names, else those `allowed`, or any without such. Raises: HostRefused."""
-    name = _name(f"//{host or ''}")
+    name, _ = _server(f"//{host or ''}")
     known = is_loopback(name) if allowed is None else (not allowed or name in allowed)
     if not known:
         raise e.HostRefused("this server is not called by that name")
@@ -234,9 +234,7 @@ def check_host(host: str | None, allowed: Collection[str] | None) -> None:
 
 def check_origin(origin: str | None, host: str | None) -> None:
     """Raises: HostRefused for a request that a page of another origin made."""
-    if origin is None:
-        return
-    if _authority(origin) != (host or "").lower():
+    if origin is not None and (_server(origin)[1] or None) != (host or "").lower():
         raise e.HostRefused("requests from pages of another origin are refused")
 
 
@@ -249,22 +247,22 @@ def from_here(scope: Scope, headers: Headers) -> bool:
     return client is not None and is_loopback(client[0]) and not forwarded
 
 
-def _authority(origin: str) -> str | None:
+def _server(url: str) -> tuple[str, str]:
+    """The name of the server that the URL names, and that name with the port; empty if it names none."""
     try:
-        return urlsplit(origin).netloc.lower() or None
+        parts = urlsplit(url)
     except ValueError:
-        return None
-
-
-def _name(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "").rstrip(".")
-    except ValueError:
-        return ""
+        return "", ""
+    return (parts.hostname or "").rstrip("."), parts.netloc.lower()
 
 
 def own_routes(gate: Gate, threads: RequestThreads) -> list[WebRoute]:
-    return [WebRoute(route.path, _endpoint(gate, threads, route), methods=[route.method]) for route in ROUTES]
+    return [
+        WebRoute(
+            route.path, _endpoint(gate, threads, route), methods=[route.method], name=route.operation.name
+        )
+        for route in ROUTES
+    ]
 
 
 def _endpoint(gate: Gate, threads: RequestThreads, route: Route) -> Endpoint:
@@ -452,8 +450,5 @@ async def _metrics(
 
 def _is_local(request: Request) -> bool:
     """Whether a program on this machine asks, by a name that only this machine has, and no proxy."""
-    try:
-        check_host(request.headers.get("host"), None)
-    except e.HostRefused:
-        return False
-    return from_here(request.scope, request.headers)
+    name, _ = _server(f"//{request.headers.get('host', '')}")
+    return is_loopback(name) and from_here(request.scope, request.headers)

@@ -7,6 +7,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from functools import partial
 
 from msgspec import Struct
 
@@ -58,7 +59,7 @@ class ChatConversation:
         self.scope = scope
         self.caller = caller
         self._gate = gate
-        self._tokens = tokens.of(caller, scope)
+        self._tokens = partial(tokens.of, caller, scope)
         self._settings = settings
 
     @property

@@ -11,7 +11,6 @@ import os
 import re
 import time
 import unicodedata
-from collections.abc import Callable
 
 from msgspec import Struct
 from starlette.datastructures import Headers
@@ -187,11 +186,8 @@ class ChatTokens:
         self._own = own
         self._narrowed = Narrowed(now=lambda: int(time.time()), chance=os.urandom)
 
-    def of(self, caller: Admitted, scope: ConversationScope) -> Callable[[Purpose], Credentials]:
-        """A function from a task to its token. It raises CapScopeMismatch, CapMalformed."""
-        return lambda task: self._pass(caller, scope, task)
-
-    def _pass(self, caller: Admitted, scope: ConversationScope, task: Purpose) -> Credentials:
+    def of(self, caller: Admitted, scope: ConversationScope, task: Purpose) -> Credentials:
+        """The token for a task. Raises: CapScopeMismatch, CapMalformed."""
         source = caller.token if caller.wide else self._own
         if source is None:
             raise CapScopeMismatch("the cap does not reach the assistant, and the door has none")

@@ -111,9 +111,8 @@ def honcho_routes(gate: Gate, threads: RequestThreads) -> list[WebRoute]:
     found = []
     for route in HONCHO_ROUTES:
         endpoint = _endpoint(gate, threads, route)
-        found.append(WebRoute(route.path, endpoint, methods=[route.method]))
-        if route.path.endswith("/messages"):
-            found.append(WebRoute(f"{route.path}/", endpoint, methods=[route.method]))
+        for path in (route.path, f"{route.path}/") if route.path.endswith("/messages") else (route.path,):
+            found.append(WebRoute(path, endpoint, methods=[route.method], name=route.operation.name))
     return found
 
 
