@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -46,15 +46,14 @@ from souvenance.surfaces.http.request_threads import (
     credentials_of,
     encode,
     json_answer,
-    refusal_headers,
+    refusal,
 )
-from souvenance.surfaces.http.routes import ROUTES, Route, status_of
+from souvenance.surfaces.http.routes import ROUTES, Route
 from souvenance.surfaces.http.telemetry.observer import (
     UPKEEP,
     TelemetryMiddleware,
     TelemetryObserver,
     names_of,
-    note,
 )
 from souvenance.version import __version__
 
@@ -95,14 +94,15 @@ def make_app(
     """The ASGI application. `allowed_hosts` None means loopback only; `trusted` is the cap for 'local';
     `doors` are those beyond our own API and Honcho's; one that is not `serving` tells how it is, and nothing
     of memory."""
-    description: list[bytes] = []
     threads = RequestThreads(gate)
 
+    @cache
+    def description() -> bytes:
+        doors_tell = [door.described() for door in doors]
+        return encode(describe((*ROUTES, *HONCHO_ROUTES), __version__, doors_tell))
+
     async def openapi(request: Request) -> Response:
-        if not description:
-            doors_tell = [door.described() for door in doors]
-            description.append(encode(describe((*ROUTES, *HONCHO_ROUTES), __version__, doors_tell)))
-        return Response(description[0], media_type="application/json", headers=HEADERS)
+        return Response(description(), media_type="application/json", headers=HEADERS)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -190,7 +190,7 @@ class Guarded:
             if not (scope["path"] in DOCUMENTS and scope["method"] in _LOOKING):
                 check_origin(headers.get("origin"), headers.get("host"))
         except e.HostRefused as error:
-            answer = _refusal(error)
+            answer = refusal(error)
         if self._trusted is not None and from_here(scope, headers):
             scope["souvenance.trusted"] = self._trusted
         with self._bodies.during(scope):
@@ -221,7 +221,7 @@ async def _answer_or_say_it_stops(answer: ASGIApp, scope: Scope, receive: Receiv
             "the server is stopping",
             hint="Ask again later. A write may have been kept: repeat it with the same key.",
         )
-        await _refusal(stopping)(scope, receive, send)
+        await refusal(stopping)(scope, receive, send)
 
 
 def check_host(host: str | None, allowed: Collection[str] | None) -> None:
@@ -301,24 +301,18 @@ def _from_query(request: Request, route: Route) -> Any:
         raise e.InvalidInput(f"the query can't be read: {error}") from None
 
 
-def _refusal(error: e.SouvenanceError) -> Response:
-    note(error)
-    body = {"error": error.code, "detail": error.detail, "hint": error.hint}
-    return json_answer(status_of(type(error)), body, refusal_headers(error))
-
-
 async def _refused(request: Request, raised: Exception) -> Response:
     assert isinstance(raised, e.SouvenanceError)  # noqa: S101 - Starlette calls this for nothing else
-    return _refusal(raised)
+    return refusal(raised)
 
 
 async def _unrouted(request: Request, raised: Exception) -> Response:
     assert isinstance(raised, HTTPException)  # noqa: S101 - Starlette calls this for nothing else
     if raised.status_code == 405:
-        refusal = _refusal(e.MethodNotAllowed("this path has no such method"))
-        refusal.headers.update(raised.headers or {})
-        return refusal
-    return _refusal(e.NotFound("there is no such path", hint="See /openapi.json."))
+        answer = refusal(e.MethodNotAllowed("this path has no such method"))
+        answer.headers.update(raised.headers or {})
+        return answer
+    return refusal(e.NotFound("there is no such path", hint="See /openapi.json."))
 
 
 async def _unexpected(request: Request, raised: Exception) -> Response:
