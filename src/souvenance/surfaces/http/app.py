@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -46,15 +46,14 @@ from souvenance.surfaces.http.request_threads import (
     credentials_of,
     encode,
     json_answer,
-    refusal_headers,
+    refusal,
 )
-from souvenance.surfaces.http.routes import ROUTES, Route, status_of
+from souvenance.surfaces.http.routes import ROUTES, Route
 from souvenance.surfaces.http.telemetry.observer import (
     UPKEEP,
     TelemetryMiddleware,
     TelemetryObserver,
     names_of,
-    note,
 )
 from souvenance.version import __version__
 
@@ -95,14 +94,15 @@ def make_app(
     """The ASGI application. `allowed_hosts` None means loopback only; `trusted` is the cap for 'local';
     `doors` are those beyond our own API and Honcho's; one that is not `serving` tells how it is, and nothing
     of memory."""
-    description: list[bytes] = []
     threads = RequestThreads(gate)
 
+    @cache
+    def description() -> bytes:
+        doors_tell = [door.described() for door in doors]
+        return encode(describe((*ROUTES, *HONCHO_ROUTES), __version__, doors_tell))
+
     async def openapi(request: Request) -> Response:
-        if not description:
-            doors_tell = [door.described() for door in doors]
-            description.append(encode(describe((*ROUTES, *HONCHO_ROUTES), __version__, doors_tell)))
-        return Response(description[0], media_type="application/json", headers=HEADERS)
+        return Response(description(), media_type="application/json", headers=HEADERS)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -134,7 +134,7 @@ def make_app(
     app.router.redirect_slashes = False
     if observer is not None:
         observer.route_names = names_of(UPKEEP, upkeep)
-        observer.route_names |= names_of("memory", own, ROUTES) | names_of("honcho", honcho, HONCHO_ROUTES)
+        observer.route_names |= names_of("memory", own, "name") | names_of("honcho", honcho, "name")
         for door, routes in others:
             observer.route_names |= names_of(type(door).__name__.removesuffix("Door").lower(), routes)
     app.add_middleware(_VerdictsFirst, gate)
@@ -190,7 +190,7 @@ class Guarded:
             if not (scope["path"] in DOCUMENTS and scope["method"] in _LOOKING):
                 check_origin(headers.get("origin"), headers.get("host"))
         except e.HostRefused as error:
-            answer = _refusal(error)
+            answer = refusal(error)
         if self._trusted is not None and from_here(scope, headers):
             scope["souvenance.trusted"] = self._trusted
         with self._bodies.during(scope):
@@ -221,12 +221,12 @@ async def _answer_or_say_it_stops(answer: ASGIApp, scope: Scope, receive: Receiv
             "the server is stopping",
             hint="Ask again later. A write may have been kept: repeat it with the same key.",
         )
-        await _refusal(stopping)(scope, receive, send)
+        await refusal(stopping)(scope, receive, send)
 
 
 def check_host(host: str | None, allowed: Collection[str] | None) -> None:
     """On loopback only loopback names, else those `allowed`, or any without such. Raises: HostRefused."""
-    name = _name(f"//{host or ''}")
+    name, _ = _server(f"//{host or ''}")
     known = is_loopback(name) if allowed is None else (not allowed or name in allowed)
     if not known:
         raise e.HostRefused("this server is not called by that name")
@@ -234,9 +234,7 @@ def check_host(host: str | None, allowed: Collection[str] | None) -> None:
 
 def check_origin(origin: str | None, host: str | None) -> None:
     """Raises: HostRefused for a request that a page of another origin made."""
-    if origin is None:
-        return
-    if _authority(origin) != (host or "").lower():
+    if origin is not None and (_server(origin)[1] or None) != (host or "").lower():
         raise e.HostRefused("requests from pages of another origin are refused")
 
 
@@ -249,22 +247,22 @@ def from_here(scope: Scope, headers: Headers) -> bool:
     return client is not None and is_loopback(client[0]) and not forwarded
 
 
-def _authority(origin: str) -> str | None:
+def _server(url: str) -> tuple[str, str]:
+    """The name of the server that the URL names, and that name with the port; empty if it names none."""
     try:
-        return urlsplit(origin).netloc.lower() or None
+        parts = urlsplit(url)
     except ValueError:
-        return None
-
-
-def _name(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "").rstrip(".")
-    except ValueError:
-        return ""
+        return "", ""
+    return (parts.hostname or "").rstrip("."), parts.netloc.lower()
 
 
 def own_routes(gate: Gate, threads: RequestThreads) -> list[WebRoute]:
-    return [WebRoute(route.path, _endpoint(gate, threads, route), methods=[route.method]) for route in ROUTES]
+    return [
+        WebRoute(
+            route.path, _endpoint(gate, threads, route), methods=[route.method], name=route.operation.name
+        )
+        for route in ROUTES
+    ]
 
 
 def _endpoint(gate: Gate, threads: RequestThreads, route: Route) -> Endpoint:
@@ -303,24 +301,18 @@ def _from_query(request: Request, route: Route) -> Any:
         raise e.InvalidInput(f"the query can't be read: {error}") from None
 
 
-def _refusal(error: e.SouvenanceError) -> Response:
-    note(error)
-    body = {"error": error.code, "detail": error.detail, "hint": error.hint}
-    return json_answer(status_of(type(error)), body, refusal_headers(error))
-
-
 async def _refused(request: Request, raised: Exception) -> Response:
     assert isinstance(raised, e.SouvenanceError)  # noqa: S101 - Starlette calls this for nothing else
-    return _refusal(raised)
+    return refusal(raised)
 
 
 async def _unrouted(request: Request, raised: Exception) -> Response:
     assert isinstance(raised, HTTPException)  # noqa: S101 - Starlette calls this for nothing else
     if raised.status_code == 405:
-        refusal = _refusal(e.MethodNotAllowed("this path has no such method"))
-        refusal.headers.update(raised.headers or {})
-        return refusal
-    return _refusal(e.NotFound("there is no such path", hint="See /openapi.json."))
+        answer = refusal(e.MethodNotAllowed("this path has no such method"))
+        answer.headers.update(raised.headers or {})
+        return answer
+    return refusal(e.NotFound("there is no such path", hint="See /openapi.json."))
 
 
 async def _unexpected(request: Request, raised: Exception) -> Response:
@@ -452,8 +444,5 @@ async def _metrics(
 
 def _is_local(request: Request) -> bool:
     """Whether a program on this machine asks, by a name that only this machine has, and no proxy."""
-    try:
-        check_host(request.headers.get("host"), None)
-    except e.HostRefused:
-        return False
-    return from_here(request.scope, request.headers)
+    name, _ = _server(f"//{request.headers.get('host', '')}")
+    return is_loopback(name) and from_here(request.scope, request.headers)

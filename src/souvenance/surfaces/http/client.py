@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import cache
@@ -77,7 +77,8 @@ class RemoteGate:
         except (httpx.InvalidURL, ValueError) as error:
             raise e.ServerUnreachable(f"no server has that address: {error}") from None
         self._base = base.path.rstrip("/")
-        self._address = f"{base.scheme}://{base.netloc.decode()}{_path_of(base)}"
+        path = base.raw_path.decode().partition("?")[0].rstrip("/")
+        self._address = f"{base.scheme}://{base.netloc.decode()}{path}"
         self._headers = _HEADERS | _named_in(base)
         self._timeout = timeout
         self._transport = _transport(url, connections)
@@ -85,7 +86,7 @@ class RemoteGate:
 
     def bind(self, operation: Operation, request: Request) -> Bound:
         """What a proof of possession is made over. Raises: InvalidInput, Unsupported."""
-        sent = _writer(operation.name).written(request)
+        sent = _encoded(_route_of(operation), request)
         headers = bound_headers(sent.headers.items())
         return Bound(sent.method, f"{self._base}{sent.target}", sent.body, headers)
 
@@ -98,15 +99,15 @@ class RemoteGate:
         timeout: float | None = None,
     ) -> Any:
         """The gate's answer. Raises: SouvenanceError."""
-        writer = _writer(operation.name)
-        sent = writer.written(request)
+        route = _route_of(operation)
+        sent = _encoded(route, request)
         headers = {**sent.headers, **_proving(credentials), **self._headers}
         again = not operation.writes and not credentials.proof
         answer = self._exchange(sent, headers, timeout, again=again)
         if not 200 <= answer.status < 300:
-            raise _raised(writer.route, answer, with_cap=credentials.token not in (None, "", NO_KEY))
+            raise _raised(route, answer, with_cap=credentials.token not in (None, "", NO_KEY))
         try:
-            return _read(writer.route, answer)
+            return _read(route, answer)
         except UNREADABLE:
             raise e.ServerUnreachable("what answers there is not Souvenance") from None
 
@@ -160,11 +161,6 @@ def _transport(url: str, connections: int) -> httpx.HTTPTransport:
         )
 
 
-def _path_of(base: httpx.URL) -> str:
-    """As it is sent."""
-    return base.raw_path.decode().partition("?")[0].rstrip("/")
-
-
 def _named_in(base: httpx.URL) -> dict[str, str]:
     """The header for the name and password that the address holds, if it does."""
     if not base.userinfo:
@@ -192,14 +188,15 @@ def _proving(credentials: Credentials) -> dict[str, str]:
     return headers
 
 
-@cache
-def _writer(name: str) -> RequestWriter:
+def _route_of(operation: Operation) -> Route:
     """Raises: Unsupported."""
-    if name not in _ROUTES:
+    found = _ROUTES.get(operation.name)
+    if found is None:
         raise e.Unsupported(
-            f"{name} is not served over HTTP", hint="Run it on the machine that has the data folder."
+            f"{operation.name} is not served over HTTP",
+            hint="Run it on the machine that has the data folder.",
         )
-    return RequestWriter(_ROUTES[name])
+    return found
 
 
 _JSON = "application/json"
@@ -216,45 +213,35 @@ class EncodedRequest(Struct, frozen=True):
     headers: Mapping[str, str]
 
 
-class RequestWriter:
-    """Writes a route's requests; where each field stands is looked up once."""
-
-    def __init__(self, route: Route) -> None:
-        self.route = route
-        self._in_path = route.in_path
-        self._in_header = route.in_header
-        self._in_query = frozenset(route.in_query)
-        self._in_body = frozenset(route.in_body) - _ELSEWHERE
-
-    def written(self, request: Request) -> EncodedRequest:
-        """Raises: InvalidInput for what can't be sent."""
-        try:
-            return self._written(request)
-        except UnicodeEncodeError:
-            raise e.InvalidInput("the request holds a lone surrogate") from None
-        except (TypeError, ValueError, OverflowError, RecursionError) as error:
-            raise e.InvalidInput(f"the request can't be sent: {error}") from None
-
-    def _written(self, request: Request) -> EncodedRequest:
+def _encoded(route: Route, request: Request) -> EncodedRequest:
+    """Raises: InvalidInput for what can't be sent."""
+    try:
         given = _given(request)
-        body, media = self._body(request, {name: one for name, one in given.items() if name in self._in_body})
+        body, media = _body(route, request, given)
         headers = {"content-type": media}
-        for name in self._in_header:
+        for name in route.in_header:
             if name in given:
                 headers[IN_HEADER[name]] = _header(name, given[name])
-        asked = {name: _text(value) for name, value in given.items() if name in self._in_query}
+        asked = {name: _text(value) for name, value in given.items() if name in route.in_query}
         query = f"?{urlencode(asked, doseq=True)}" if asked else ""
-        names = {name: _segment(name, getattr(request, name)) for name in self._in_path}
-        path = self.route.path.format_map({name: quote(value, safe="") for name, value in names.items()})
-        target = self.route.path.format_map(names)
-        return EncodedRequest(self.route.method, path + query, target + query, body, headers)
+        names = {name: _segment(name, getattr(request, name)) for name in route.in_path}
+        path = route.path.format_map({name: quote(value, safe="") for name, value in names.items()})
+        target = route.path.format_map(names)
+        return EncodedRequest(route.method, path + query, target + query, body, headers)
+    except UnicodeEncodeError:
+        raise e.InvalidInput("the request holds a lone surrogate") from None
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise e.InvalidInput(f"the request can't be sent: {error}") from None
 
-    def _body(self, request: Any, fields: dict[str, Any]) -> tuple[bytes, str]:
-        if self.route.form:
-            return _form(request, fields)
-        if not self._in_body:
-            return b"", _JSON
-        return msgspec.json.encode(fields if self.route.whole is None else fields[self.route.whole]), _JSON
+
+def _body(route: Route, request: Any, given: dict[str, Any]) -> tuple[bytes, str]:
+    there = [name for name in route.in_body if name in given and name not in _ELSEWHERE]
+    fields = {name: given[name] for name in there}
+    if route.form:
+        return _form(request, fields)
+    if not route.in_body:
+        return b"", _JSON
+    return msgspec.json.encode(fields if route.whole is None else fields[route.whole]), _JSON
 
 
 def _is_plain(text: str) -> bool:
@@ -511,12 +498,8 @@ def _problem(one: Any) -> str:
     return f"{steps}: {one.get('msg', '')}".strip(": ")
 
 
-def _every(kind: type[e.SouvenanceError]) -> Iterator[type[e.SouvenanceError]]:
-    """The kinds that the tree of errors has; a surface may have its own beside them."""
-    if kind.__module__ == e.__name__:
-        yield kind
-    for child in kind.__subclasses__():
-        yield from _every(child)
-
-
-_BY_CODE = {kind.code: kind for kind in _every(e.SouvenanceError)}
+_BY_CODE = {
+    kind.code: kind
+    for kind in vars(e).values()
+    if isinstance(kind, type) and issubclass(kind, e.SouvenanceError)
+}

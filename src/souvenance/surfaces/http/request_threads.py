@@ -21,6 +21,8 @@ from souvenance.gate.gate import Gate
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 from souvenance.pauses import may_pause, pause, urgent
+from souvenance.surfaces.http.routes import status_of
+from souvenance.surfaces.http.telemetry.observer import note
 
 _T = TypeVar("_T")
 _Job = Callable[[], None]
@@ -188,7 +190,8 @@ def credentials_of(request: Request, body: bytes) -> Credentials:
     proof = request.headers.get("dpop")
     if proof is None:  # Nothing is bound to this request, and what would be is not looked up.
         return Credentials(token_of(request), None, Bound("", "", body))
-    bound = Bound(request.method, _target(request), body, bound_headers(request.headers.items()))
+    query = f"?{request.url.query}" if request.url.query else ""
+    bound = Bound(request.method, request.url.path + query, body, bound_headers(request.headers.items()))
     return Credentials(token_of(request), proof, bound)
 
 
@@ -201,13 +204,15 @@ def token_of(request: Request) -> str | None:
     return trusted if token == LOCAL else token
 
 
-def _target(request: Request) -> str:
-    query = request.url.query
-    return f"{request.url.path}?{query}" if query else request.url.path
-
-
 def json_answer(status: int, content: Any, headers: dict[str, str] | None = None) -> Response:
     return Response(encode(content), status, {**HEADERS, **(headers or {})}, "application/json")
+
+
+def refusal(error: SouvenanceError) -> Response:
+    """A refusal as Souvenance's own API has it."""
+    note(error)
+    body = {"error": error.code, "detail": error.detail, "hint": error.hint}
+    return json_answer(status_of(type(error)), body, refusal_headers(error))
 
 
 def refusal_headers(error: SouvenanceError) -> dict[str, str]:

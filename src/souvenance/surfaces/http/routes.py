@@ -5,7 +5,8 @@ One table, which the server, its OpenAPI and the client all read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -37,9 +38,9 @@ STATUS: dict[type[e.SouvenanceError], int] = {
 }
 
 
-def status_of(kind: type[e.SouvenanceError]) -> int:
+def status_of(kind: type[e.SouvenanceError], table: Mapping[type[e.SouvenanceError], int] = STATUS) -> int:
     """The HTTP status of an error class: its own row, or that of its nearest ancestor."""
-    return next(STATUS[base] for base in kind.__mro__ if base in STATUS)
+    return next(table[base] for base in kind.__mro__ if base in table)
 
 
 REFUSALS = (
@@ -91,7 +92,7 @@ WITH_FILE = ("file", "filename", "media_type")
 """Fields of requests that a form's part with a file holds."""
 
 
-class Route(Struct, frozen=True):
+class Route(Struct, frozen=True, dict=True):
     method: str
     path: str
     operation: Operation
@@ -107,26 +108,26 @@ class Route(Struct, frozen=True):
     """The status if what was asked for existed already, where that differs."""
     refused_as: Callable[[type[e.SouvenanceError]], int] = status_of
 
-    @property
+    @cached_property
     def in_path(self) -> tuple[str, ...]:
         return tuple(name for name in self.operation.request.__struct_fields__ if f"{{{name}}}" in self.path)
 
-    @property
+    @cached_property
     def _takes_body(self) -> bool:
         return self.method not in ("GET", "DELETE") or self.whole is not None
 
-    @property
+    @cached_property
     def in_body(self) -> tuple[str, ...]:
         if not self._takes_body:
             return ()
         outside = {*self.in_path, *self.query, *IN_HEADER}
         return tuple(name for name in self.operation.request.__struct_fields__ if name not in outside)
 
-    @property
+    @cached_property
     def in_header(self) -> tuple[str, ...]:
         return tuple(name for name in self.operation.request.__struct_fields__ if name in IN_HEADER)
 
-    @property
+    @cached_property
     def in_query(self) -> tuple[str, ...]:
         if self._takes_body:
             return self.query

@@ -24,8 +24,7 @@ from souvenance.surfaces.http.app import Door, make_app
 from souvenance.surfaces.http.inspector.data_pages import DataFiles
 from souvenance.surfaces.http.inspector.door import InspectorDoor
 from souvenance.surfaces.http.oauth.door import SignInDoor
-from souvenance.surfaces.http.request_threads import HEADERS, encode
-from souvenance.surfaces.http.routes import status_of
+from souvenance.surfaces.http.request_threads import refusal
 from souvenance.surfaces.http.telemetry.logs import Log, logging_to
 from souvenance.surfaces.http.telemetry.observer import observing
 from souvenance.surfaces.open_memory import OpenMemory
@@ -78,15 +77,10 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _refuse(self, error: SouvenanceError) -> None:
         """In the words of the doors, for a request that reaches none."""
-        body = encode({"error": error.code, "detail": error.detail, "hint": error.hint})
-        headers = {
-            **HEADERS,
-            "content-type": "application/json",
-            "content-length": str(len(body)),
-            "connection": "close",
-        }
-        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        self.transport.write(STATUS_LINE[status_of(type(error))] + lines.encode() + b"\r\n" + body)
+        answer = refusal(error)
+        answer.headers["connection"] = "close"
+        lines = b"".join(b"%b: %b\r\n" % header for header in answer.raw_headers)
+        self.transport.write(STATUS_LINE[answer.status_code] + lines + b"\r\n" + bytes(answer.body))
         self.transport.close()
 
     def _close_in(self, seconds: float) -> None:

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Message, Receive, Scope, Send
 
@@ -26,13 +27,8 @@ from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.openapi import JSON, Paths, answer, described, refusals
 from souvenance.surfaces.http.request_bodies import body_of
-from souvenance.surfaces.http.request_threads import (
-    RequestThreads,
-    credentials_of,
-    json_answer,
-    refusal_headers,
-)
-from souvenance.surfaces.http.routes import REFUSALS, status_of
+from souvenance.surfaces.http.request_threads import RequestThreads, credentials_of, refusal
+from souvenance.surfaces.http.routes import REFUSALS
 from souvenance.surfaces.mcp.memory import PersonsMemory
 from souvenance.surfaces.mcp.owner import Task, narrower, person_of
 
@@ -184,13 +180,12 @@ class _Endpoint:
 
         return PersonsMemory(person, ask)
 
-    def _refusal(self, request: Request, error: Unauthenticated) -> Any:
+    def _refusal(self, request: Request, error: Unauthenticated) -> Response:
         base = self._public_url or str(request.base_url)
+        answer = refusal(error)
         metadata = f'resource_metadata="{base.rstrip("/")}{METADATA}"'
-        headers = refusal_headers(error)
-        headers["www-authenticate"] = f"{headers['www-authenticate']}, {metadata}"
-        body = {"error": error.code, "detail": error.detail, "hint": error.hint}
-        return json_answer(status_of(type(error)), body, headers)
+        answer.headers["www-authenticate"] += f", {metadata}"
+        return answer
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     import httpx
 
 
-_KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
-_FIRST_FAULT_OF_A_SERVER = 500
+_BY_STATUS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+_OTHERS = ("invalid_request_error", "server_error")
+KINDS = (*_BY_STATUS.values(), *_OTHERS)
+"""The types of errors that OpenAI's clients know."""
 
 
 def refusal(error: SouvenanceError) -> Response:
@@ -33,9 +35,9 @@ def refusal(error: SouvenanceError) -> Response:
 
 def error_body(error: SouvenanceError) -> dict[str, Any]:
     status = status_of(type(error))
-    kind = "server_error" if status >= _FIRST_FAULT_OF_A_SERVER else "invalid_request_error"
+    kind = _BY_STATUS.get(status, _OTHERS[status >= 500])
     message = f"{error.detail}. {error.hint}" if error.hint else error.detail
-    said = {"message": message, "type": _KINDS.get(status, kind), "param": None, "code": error.code}
+    said = {"message": message, "type": kind, "param": None, "code": error.code}
     return {"error": said}
 
 
@@ -68,11 +70,6 @@ class _AnswerOutput(Struct):
     content: list[_AnswerPart] | None = None
 
 
-class _Response(Struct):
-    id: Any = None
-    output: list[_AnswerOutput] | None = None
-
-
 class _AnswerChunk(Struct):
     """A completion, a response, or an event of either."""
 
@@ -82,7 +79,7 @@ class _AnswerChunk(Struct):
     type: Any = None
     delta: Any = None
     output: list[_AnswerOutput] | None = None
-    response: _Response | None = None
+    response: _AnswerChunk | None = None
     item: _AnswerOutput | None = None
 
 
@@ -99,6 +96,7 @@ _CLIENT_CALLS = (
     "apply_patch_call",
     "mcp_approval_request",
 )
+"""Items of an answer after which somebody else than the endpoint has to do something."""
 
 
 class HeardAnswer:
@@ -177,13 +175,13 @@ class HeardAnswer:
         if event.type in _TEXT_EVENTS:
             self._add(event.delta)
         elif event.type == "response.output_item.added" and event.item is not None:
-            self.calls = self.calls or _is_call(event.item)
+            self.calls = self.calls or event.item.type in _CLIENT_CALLS
         elif event.type in _ENDS:
             self._ended = True
 
     def _take_outputs(self, outputs: list[_AnswerOutput]) -> None:
         for one in outputs:
-            self.calls = self.calls or _is_call(one)
+            self.calls = self.calls or one.type in _CLIENT_CALLS
             for part in (one.content or ()) if one.type == "message" else ():
                 self._add(part.text if isinstance(part.text, str) else part.refusal)
 
@@ -193,57 +191,37 @@ class HeardAnswer:
             self._chars += len(text)
 
 
-def _is_call(item: _AnswerOutput) -> bool:
-    """Whether somebody else than the endpoint has to do something now."""
-    return item.type in _CLIENT_CALLS
-
-
 class Events:
-    """The data of server-sent events, however the bytes are cut."""
+    """The data of server-sent events, however the bytes are cut. One that is too long is not all heard."""
 
     def __init__(self) -> None:
-        self._line = bytearray()
-        self._data: list[bytes] = []
-        self._lost = False
-        self._after_return = False
+        self._rest = bytearray()
+        """What came of a line that is not over, as far as is known: LF may follow its CR."""
+        self._data = bytearray()
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         """The data of every event that the chunk ends."""
-        if self._after_return and chunk.startswith(b"\n"):
-            chunk = chunk[1:]
-        if chunk:
-            self._after_return = chunk.endswith(b"\r")
-        *lines, rest = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        for line in lines:
-            yield from self._end_line(line)
-        self._keep(rest)
+        self._rest += chunk
+        if b"\n" in chunk or b"\r" in chunk:
+            lines = self._rest.splitlines(keepends=True)
+            self._rest = bytearray() if lines[-1].endswith(b"\n") else lines.pop()
+            yield from self._take(lines)
+        if len(self._rest) + len(self._data) > _MOST_BYTES:
+            self._rest.clear()
+            self._data.clear()
 
     def rest(self) -> Iterator[bytes]:
         """What an event has that nothing ended."""
-        yield from self._end_line(b"")
-        yield from self._end_event()
+        yield from self._take([*self._rest.splitlines(), b""])
 
-    def _keep(self, part: bytes) -> None:
-        self._lost = self._lost or len(self._line) + len(part) > _MOST_BYTES
-        if self._lost:
-            self._line.clear()
-        else:
-            self._line += part
-
-    def _end_line(self, part: bytes) -> Iterator[bytes]:
-        self._keep(part)
-        line, lost = bytes(self._line), self._lost
-        self._line.clear()
-        self._lost = False
-        if not line and not lost:
-            yield from self._end_event()
-        elif line.startswith(b"data:"):
-            self._data.append(line[5:].removeprefix(b" "))
-
-    def _end_event(self) -> Iterator[bytes]:
-        if self._data:
-            yield b"\n".join(self._data)
-            self._data.clear()
+    def _take(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        for line in lines:
+            text = line.rstrip(b"\r\n")
+            if text.startswith(b"data:"):
+                self._data += text[5:].removeprefix(b" ") + b"\n"
+            elif not text and self._data:
+                yield bytes(self._data[:-1])
+                self._data.clear()
 
 
 Ended = Callable[[bool], None]

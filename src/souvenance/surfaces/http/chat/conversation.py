@@ -7,6 +7,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from functools import partial
 
 from msgspec import Struct
 
@@ -58,7 +59,7 @@ class ChatConversation:
         self.scope = scope
         self.caller = caller
         self._gate = gate
-        self._tokens = tokens.of(caller, scope)
+        self._tokens = partial(tokens.of, caller, scope)
         self._settings = settings
 
     @property
@@ -147,20 +148,19 @@ class MemoryWarnings:
 
     def add(self, what: str, error: BaseException) -> None:
         reason = error.code if isinstance(error, SouvenanceError) else type(error).__name__
-        warning = f"{what}: {reason}"
-        if warning not in self._warned and len(self._warned) < _MOST_WARNINGS:
-            self._warned.add(warning)
-            _log.warning("chat: %s (this is said once)", warning)
+        self._warn_once(f"{what}: {reason} (this is said once)")
 
     def nobody_named(self, cap: str) -> None:
         """A cap that speaks for many was used, and nobody was named."""
-        if cap not in self._warned and len(self._warned) < _MOST_WARNINGS:
-            self._warned.add(cap)
-            _log.warning(
-                "chat: cap %s speaks for many, and a request names nobody: no memory is read or written."
-                " Send X-Hermes-User-Id or the field user (this is said once for each cap)",
-                cap,
-            )
+        self._warn_once(
+            f"cap {cap} speaks for many, and a request names nobody: no memory is read or written."
+            " Send X-Hermes-User-Id or the field user (this is said once for each cap)"
+        )
+
+    def _warn_once(self, warning: str) -> None:
+        if warning not in self._warned and len(self._warned) < _MOST_WARNINGS:
+            self._warned.add(warning)
+            _log.warning("chat: %s", warning)
 
 
 class TurnQueue:

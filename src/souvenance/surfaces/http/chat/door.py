@@ -30,8 +30,9 @@ from souvenance.gate import messages as m
 from souvenance.gate.gate import Gate
 from souvenance.gate.operations import CHAT
 from souvenance.gate.tokens import whoami_answer
+from souvenance.surfaces.http import openapi as api
 from souvenance.surfaces.http.chat import identity
-from souvenance.surfaces.http.chat.answers import HeardAnswer, Relay, refusal
+from souvenance.surfaces.http.chat.answers import KINDS, HeardAnswer, Relay, refusal
 from souvenance.surfaces.http.chat.conversation import (
     ChatConversation,
     MemoryWarnings,
@@ -42,19 +43,6 @@ from souvenance.surfaces.http.chat.conversation import (
 from souvenance.surfaces.http.chat.identity import Admitted, ChatTokens, ClaimedIdentity
 from souvenance.surfaces.http.chat.request_rewriting import COMPLETIONS, RESPONSES, RequestDialect, Talk
 from souvenance.surfaces.http.chat.upstreams import Upstreams, passed_on, whole
-from souvenance.surfaces.http.openapi import (
-    JSON,
-    NUMBER,
-    TEXT,
-    Paths,
-    Schema,
-    a_list,
-    an_object,
-    answer,
-    described,
-    one_of,
-    refusals,
-)
 from souvenance.surfaces.http.request_bodies import body_of
 from souvenance.surfaces.http.request_threads import (
     HEADERS,
@@ -167,7 +155,7 @@ class ChatDoor:
         ]
         return [*routes, UnknownPath(routes)]
 
-    def described(self) -> Paths:
+    def described(self) -> api.Paths:
         return _DESCRIBED
 
     @asynccontextmanager
@@ -181,7 +169,7 @@ class ChatDoor:
         async def answer(request: Request) -> Response:
             sent = await body_of(request, self._gate, self._gate.limits.batch_bytes)
             caller = await self._admitted(request, sent.content)
-            claim = _claim(request)
+            claim = identity.claimed(request.headers, caller)
             body = sent.read()
             talk = await _aside(body, lambda: Talk(dialect, body))
             return await self._answer(request, caller, claim, talk)
@@ -191,23 +179,23 @@ class ChatDoor:
     async def _admitted(self, request: Request, body: bytes = b"") -> Admitted:
         """Raises: Unauthenticated, Denied, RateLimited, Unavailable."""
         credentials = credentials_of(request, body)
-        token = credentials.token or ""
+        token, local = credentials.token or "", _is_local(request)
         try:
             grant: m.WhoAmIAnswer = await self._threads.call(self._gate, CHAT, credentials, m.WhoAmI)
-            return Admitted(token, grant)
+            return Admitted(token, grant, local)
         except e.Unavailable as error:
             self._warnings.add("the store is out of reach", error)
             grants = self._settings.when_store_is_down == PASS_WITHOUT_MEMORY
             late = partial(self._gate.judge_late, CHAT, credentials, m.WhoAmI(), error, grants=grants)
             granted = await self._threads.judge(self._gate, credentials, late)
-            return Admitted(token, whoami_answer(granted), store_down=True)
+            return Admitted(token, whoami_answer(granted), local, store_down=True)
 
     async def _answer(
         self, request: Request, caller: Admitted, claim: ClaimedIdentity, talk: Talk
     ) -> Response:
         settings = self._settings
-        field = self._field(request, talk) if settings.user_field else None
-        speaker = identity.person(caller.grant, claim.user, field, local=_is_local(request))
+        field = identity.checked(talk.user or "", "user") if settings.user_field else None
+        speaker = identity.person(caller, claim.user, field)
         upstream = settings.serving(talk.model)
         if upstream is None:
             raise _unserved()
@@ -234,14 +222,6 @@ class ChatDoor:
             return None
         scope = identity.scope_of(self._settings, caller.grant, claim, speaker)
         return ChatConversation(self._gate, self._tokens, caller, scope, self._settings)
-
-    def _field(self, request: Request, talk: Talk) -> str | None:
-        """Whom OpenAI's own field names. Raises: InvalidInput, Denied."""
-        named = talk.user
-        found = None if named is None else identity.checked(named, "user")
-        if found is not None and _is_local(request):
-            raise _nobody()
-        return found
 
     async def _recalled(
         self, conversation: ChatConversation, talk: Talk, *, continuing: bool
@@ -301,10 +281,24 @@ class ChatDoor:
         await self._admitted(request)
         upstreams = self._settings.upstreams
         if len(upstreams) == 1 and not upstreams[0].prefix:
-            answer = await self._upstreams.ask(upstreams[0], "GET", "/models", request.headers)
-            content = await whole(answer)
-            return Response(content, answer.status_code, {**passed_on(answer.headers), **HEADERS})
-        return await self._every_model(request, upstreams)
+            return _unchanged(await self._list(upstreams[0], request))
+
+        async def ask(upstream: Upstream) -> httpx.Response | None:
+            try:
+                answer = await self._list(upstream, request)
+            except e.UpstreamUnreachable:
+                return None
+            return answer if answer.is_success else None
+
+        answers = await asyncio.gather(*map(ask, upstreams))
+        if not any(answers):
+            raise e.UpstreamUnreachable("no model endpoint listed its models")
+        found = [
+            model
+            for upstream, answer in zip(upstreams, answers, strict=True)
+            for _, model in (() if answer is None else listed(self._settings, upstream, answer.content))
+        ]
+        return json_answer(200, {"object": "list", "data": found})
 
     async def _model(self, request: Request) -> Response:
         """One of the models, by the name that leads to it."""
@@ -313,33 +307,23 @@ class ChatDoor:
         upstream = self._settings.serving(asked)
         if upstream is None:
             raise _unserved()
-        answer = await self._upstreams.ask(upstream, "GET", "/models", request.headers)
-        content = await whole(answer)
+        answer = await self._list(upstream, request)
         if not answer.is_success:
-            return Response(content, answer.status_code, {**passed_on(answer.headers), **HEADERS})
-        found = dict(listed(self._settings, upstream, content)).get(asked)
+            return _unchanged(answer)
+        found = dict(listed(self._settings, upstream, answer.content)).get(asked)
         if found is None:
             raise _unserved()
         return json_answer(200, found)
 
-    async def _every_model(self, request: Request, upstreams: Sequence[Upstream]) -> Response:
-        async def ask(upstream: Upstream) -> bytes | None:
-            try:
-                answer = await self._upstreams.ask(upstream, "GET", "/models", request.headers)
-                content = await whole(answer)
-            except e.UpstreamUnreachable:
-                return None
-            return content if answer.is_success else None
+    async def _list(self, upstream: Upstream, request: Request) -> httpx.Response:
+        """All that the endpoint answers if it is asked for its models. Raises: UpstreamUnreachable."""
+        answer = await self._upstreams.ask(upstream, "GET", "/models", request.headers)
+        await whole(answer)
+        return answer
 
-        lists = await asyncio.gather(*map(ask, upstreams))
-        if all(one is None for one in lists):
-            raise e.UpstreamUnreachable("no model endpoint listed its models")
-        found = [
-            model
-            for upstream, one in zip(upstreams, lists, strict=True)
-            for _, model in (() if one is None else listed(self._settings, upstream, one))
-        ]
-        return json_answer(200, {"object": "list", "data": found})
+
+def _unchanged(answer: httpx.Response) -> Response:
+    return Response(answer.content, answer.status_code, {**passed_on(answer.headers), **HEADERS})
 
 
 def _what_memory_did(
@@ -355,24 +339,10 @@ def _unserved() -> e.NotFound:
     return e.NotFound("no endpoint serves that model", hint="See GET /v1/models.")
 
 
-def _claim(request: Request) -> ClaimedIdentity:
-    """Raises: InvalidInput, Denied."""
-    if _is_local(request) and identity.names_itself(request.headers):
-        raise _nobody()
-    return identity.claimed(request.headers)
-
-
 def _is_local(request: Request) -> bool:
     """Whether it was let in for where it comes from, and shows no cap."""
     token = request.headers.get("authorization", "").partition(" ")[2].strip()
     return request.scope.get("souvenance.trusted") is not None and token == LOCAL
-
-
-def _nobody() -> e.Denied:
-    return e.Denied(
-        "who speaks, and where, is taken from nobody who shows no cap",
-        hint="Send a cap in place of 'local', or leave out user and X-Hermes headers.",
-    )
 
 
 def _refusing(answer: Endpoint) -> Endpoint:
@@ -397,69 +367,65 @@ async def _aside(body: bytes, work: Callable[[], _T]) -> _T:
     return await asyncio.to_thread(work) if len(body) > _MOST_AT_ONCE else work()
 
 
-_IDENTITY = tuple(
+_IDENTITY = [
     {
         "name": name,
         "in": "header",
         "description": description,
-        "schema": {"type": "string", "minLength": 1, "maxLength": 256},
+        "schema": {"type": "string", "minLength": 1, "maxLength": identity.MOST},
     }
     for name, description in (
         ("X-Hermes-User-Id", "Who speaks."),
         ("X-Hermes-Session-Key", "The conversation it belongs to."),
         ("X-Hermes-Session-Id", "The transcript that it continues."),
     )
-)
-_KINDS = (
-    "authentication_error",
-    "permission_error",
-    "rate_limit_error",
-    "invalid_request_error",
-    "server_error",
-)
-_ANY: Schema = {"type": "object"}
-_FLAG: Schema = {"type": "boolean"}
+]
+_ANY: api.Schema = {"type": "object"}
+_FLAG: api.Schema = {"type": "boolean"}
 
 
-def _shape(codes: list[str]) -> Schema:
-    said = {"message": TEXT, "type": one_of(*_KINDS), "param": {"type": "null"}, "code": one_of(*codes)}
-    return an_object({"error": an_object(said)})
+def _shape(codes: list[str]) -> api.Schema:
+    kind, code = api.one_of(*KINDS), api.one_of(*codes)
+    said = {"message": api.TEXT, "type": kind, "param": {"type": "null"}, "code": code}
+    return api.an_object({"error": api.an_object(said)})
 
 
-_REFUSED = refusals((*REFUSALS, e.Denied, e.UpstreamUnreachable), _shape)
-_PASSED_ON = {"default": answer("What the model endpoint answered, as it was", {}, _STREAM)}
+_REFUSED = api.refusals((*REFUSALS, e.Denied, e.UpstreamUnreachable), _shape)
+_PASSED_ON = {"default": api.answer("What the model endpoint answered, as it was", {}, _STREAM)}
 
 
-def _turn(name: str, summary: str, asked: Schema, answered: Schema) -> dict[str, object]:
-    body = {JSON: {"schema": asked}}
-    responses = {"200": answer("The model's answer", answered, _STREAM), **_REFUSED, **_PASSED_ON}
-    return {"post": described(name, summary, responses, body=body, parameters=_IDENTITY)}
+def _turn(name: str, summary: str, asked: api.Schema, answered: api.Schema) -> dict[str, object]:
+    body = {api.JSON: {"schema": asked}}
+    responses = {"200": api.answer("The model's answer", answered, _STREAM), **_REFUSED, **_PASSED_ON}
+    return {"post": api.described(name, summary, responses, body=body, parameters=_IDENTITY)}
 
 
-def _models(name: str, summary: str, answered: Schema, *parameters: Schema) -> dict[str, object]:
-    responses = {"200": answer(summary, answered), **_REFUSED, **_PASSED_ON}
-    return {"get": described(name, summary, responses, parameters=parameters)}
+def _models(name: str, summary: str, answered: api.Schema, *parameters: api.Schema) -> dict[str, object]:
+    responses = {"200": api.answer(summary, answered), **_REFUSED, **_PASSED_ON}
+    return {"get": api.described(name, summary, responses, parameters=parameters)}
 
 
-_DESCRIBED: Paths = {
+_DESCRIBED: api.Paths = {
     PATHS[0]: _turn(
         "chat.completions",
         "A chat with a model that remembers",
-        an_object({"model": TEXT, "messages": a_list(_ANY)}, stream=_FLAG),
-        an_object({"choices": a_list(_ANY)}),
+        api.an_object({"model": api.TEXT, "messages": api.a_list(_ANY)}, stream=_FLAG),
+        api.an_object({"choices": api.a_list(_ANY)}),
     ),
     PATHS[1]: _turn(
         "chat.responses",
         "A response of a model that remembers",
-        an_object({"model": TEXT, "input": {"type": ["string", "array"]}}, stream=_FLAG),
-        an_object({"output": a_list(_ANY)}),
+        api.an_object({"model": api.TEXT, "input": {"type": ["string", "array"]}}, stream=_FLAG),
+        api.an_object({"output": api.a_list(_ANY)}),
     ),
-    PATHS[2]: _models("chat.models", "The models there are", an_object({"data": a_list(_ANY)}, object=TEXT)),
+    PATHS[2]: _models(
+        "chat.models", "The models there are", api.an_object({"data": api.a_list(_ANY)}, object=api.TEXT)
+    ),
     PATHS[3]: _models(
         "chat.model",
         "One of the models",
-        an_object({"id": TEXT}, object=TEXT, created=NUMBER, owned_by=TEXT),
-        {"name": "model", "in": "path", "required": True, "schema": TEXT},
+        api.an_object({"id": api.TEXT}, object=api.TEXT, created=api.NUMBER, owned_by=api.TEXT),
+        {"name": "model", "in": "path", "required": True, "schema": api.TEXT},
     ),
 }
 """What OpenAPI says: OpenAI's own objects, of which the door reads a little and passes on all."""

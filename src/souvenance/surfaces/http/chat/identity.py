@@ -11,7 +11,6 @@ import os
 import re
 import time
 import unicodedata
-from collections.abc import Callable
 
 from msgspec import Struct
 from starlette.datastructures import Headers
@@ -22,7 +21,7 @@ from souvenance.agents.narrow_tokens import Narrowed, Purpose
 from souvenance.agents.recalled import AI, USER
 from souvenance.domain.names import ALL
 from souvenance.domain.upstream import ChatSettings
-from souvenance.errors import CapMalformed, CapScopeMismatch, InvalidInput
+from souvenance.errors import CapMalformed, CapScopeMismatch, Denied, InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate.messages import WhoAmIAnswer
 from souvenance.gate.token_verifier import Credentials
@@ -53,8 +52,10 @@ class ClaimedIdentity(Struct, frozen=True):
         return {name: text.encode().decode("latin-1") for name, text in said.items() if text is not None}
 
 
-def claimed(headers: Headers) -> ClaimedIdentity:
-    """Raises: InvalidInput."""
+def claimed(headers: Headers, caller: Admitted) -> ClaimedIdentity:
+    """Raises: InvalidInput, Denied."""
+    if caller.local and names_itself(headers):
+        raise _names_without_a_cap()
     return ClaimedIdentity(*(_header(headers, name) for name in (USER_ID, SESSION_KEY, SESSION_ID)))
 
 
@@ -86,22 +87,31 @@ def checked(text: str, where: str) -> str | None:
     return text if text.strip() else None
 
 
-def person(grant: WhoAmIAnswer, header: str | None, field: str | None, *, local: bool = False) -> str | None:
+def _names_without_a_cap() -> Denied:
+    return Denied(
+        "who speaks, and where, is taken from nobody who shows no cap",
+        hint="Send a cap in place of 'local', or leave out user and X-Hermes headers.",
+    )
+
+
+def person(caller: Admitted, header: str | None, field: str | None) -> str | None:
     """Who speaks: whom the request names, if the cap reaches them.
 
     With nobody named it is the actor of a cap of one person, and nobody if the cap speaks for many. Whoever
     is let in for where they come from can name nobody, and is the owner.
 
-    Raises: InvalidInput, CapScopeMismatch.
+    Raises: InvalidInput, Denied.
     """
+    if caller.local and field is not None:
+        raise _names_without_a_cap()
     if header is not None and field is not None and header != field:
         raise InvalidInput(
             f"{USER_ID} and the field user name different people",
             hint="Send one of them, or the same in both.",
         )
-    named = header if header is not None else field
+    grant, named = caller.grant, header if header is not None else field
     if named is None:
-        return None if set(grant.peers) - {grant.sub} and not local else grant.sub
+        return None if set(grant.peers) - {grant.sub} and not caller.local else grant.sub
     if named == grant.sub or named in grant.peers or ALL in grant.peers:
         return named
     raise CapScopeMismatch(
@@ -155,7 +165,9 @@ class Admitted(Struct, frozen=True):
     """A caller with a good cap."""
 
     token: str
-    grant: m.WhoAmIAnswer
+    grant: WhoAmIAnswer
+    local: bool
+    """Whether it was let in for where it comes from, and shows no cap."""
     store_down: bool = False
     """Whether the store was out of reach: the cap may have been withdrawn, and gets no memory."""
 
@@ -174,11 +186,8 @@ class ChatTokens:
         self._own = own
         self._narrowed = Narrowed(now=lambda: int(time.time()), chance=os.urandom)
 
-    def of(self, caller: Admitted, scope: ConversationScope) -> Callable[[Purpose], Credentials]:
-        """A function from a task to its token. It raises CapScopeMismatch, CapMalformed."""
-        return lambda task: self._pass(caller, scope, task)
-
-    def _pass(self, caller: Admitted, scope: ConversationScope, task: Purpose) -> Credentials:
+    def of(self, caller: Admitted, scope: ConversationScope, task: Purpose) -> Credentials:
+        """The token for a task. Raises: CapScopeMismatch, CapMalformed."""
         source = caller.token if caller.wide else self._own
         if source is None:
             raise CapScopeMismatch("the cap does not reach the assistant, and the door has none")

@@ -159,7 +159,11 @@ class Talk:
 
         A tag of the fence that a user wrote becomes words: what stands in the fence is from memory.
         """
-        items, last = [self._plain(at) for at in range(len(self._items))], self._last
+        last = self._last
+        items = [
+            _changed(item, lambda content: _rewritten(content, unmarked)) if known.role == "user" else item
+            for item, known in zip(self._items, self._known, strict=True)
+        ]
         if background and last is not None:
             items[last] = _changed(items[last], lambda content: self._with(content, fenced(background)))
         changed = dict(self._fields)
@@ -172,21 +176,6 @@ class Talk:
         if model != self.model:
             changed["model"] = Raw(_encode(model))
         return self.body if changed == self._fields else _encode(changed)
-
-    def _plain(self, at: int) -> Raw:
-        item = self._items[at]
-        if self._known[at].role != "user":
-            return item
-        return _changed(item, self._unmarked)
-
-    def _unmarked(self, content: Any) -> Any:
-        if isinstance(content, str):
-            return unmarked(content)
-        return [self._unmarked_part(part) for part in content] if isinstance(content, list) else content
-
-    def _unmarked_part(self, part: Any) -> Any:
-        text = part.get("text") if isinstance(part, dict) else None
-        return {**part, "text": unmarked(text)} if isinstance(text, str) else part
 
     def _with(self, content: Any, text: str) -> Any:
         if isinstance(content, str):
@@ -245,13 +234,18 @@ def _said(item: _MessageItem) -> str:
         content = _value(item.content)
     except UNREADABLE:
         return ""
-    if isinstance(content, str):
-        content = content[:_MOST_HEARD]
-    elif isinstance(content, list):
-        content = [_shortened(part) for part in content[:_MOST_PARTS]]
-    return spoken(content)
+    heard = content[:_MOST_PARTS] if isinstance(content, list) else content
+    return spoken(_rewritten(heard, lambda text: text[:_MOST_HEARD]))
 
 
-def _shortened(part: Any) -> Any:
-    text = part.get("text") if isinstance(part, dict) else None
-    return {**part, "text": text[:_MOST_HEARD]} if isinstance(text, str) else part
+def _rewritten(content: Any, change: Callable[[str], str]) -> Any:
+    """The content of a message with its text changed, or the text of each of its parts."""
+    match content:
+        case str():
+            return change(content)
+        case list():
+            return [part if isinstance(part, list) else _rewritten(part, change) for part in content]
+        case {"text": str(text)}:
+            return {**content, "text": change(text)}
+        case _:
+            return content

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -109,19 +109,17 @@ def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
 
 
-class reaching:  # noqa: N801 - it reads as a word of the with statement
+@contextmanager
+def reaching() -> Iterator[None]:
     """Tells of a failing connection in our own words. Raises: UpstreamUnreachable."""
+    import httpx
 
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        import httpx
-
-        if isinstance(error, httpx.TimeoutException):
-            raise UpstreamUnreachable("the model endpoint did not answer in time") from error
-        if isinstance(error, httpx.HTTPError | httpx.InvalidURL | httpx.StreamError):
-            raise UpstreamUnreachable("the model endpoint can't be reached, or broke off") from error
+    try:
+        yield
+    except httpx.TimeoutException as error:
+        raise UpstreamUnreachable("the model endpoint did not answer in time") from error
+    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+        raise UpstreamUnreachable("the model endpoint can't be reached, or broke off") from error
 
 
 async def whole(response: httpx.Response) -> bytes:

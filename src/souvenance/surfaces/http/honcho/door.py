@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from functools import cache
+from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import astuple, replace
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -48,7 +46,6 @@ TEXTS: dict[type[e.SouvenanceError], str] = {
     e.CapScopeMismatch: "JWT not permissioned for this resource",
     e.NamespaceDenied: "JWT not permissioned for this resource",
 }
-ADMIN_TEXT = "Resource requires admin privileges"
 
 _AT = re.compile(r" - at (?:`key` in )?`\$(.*)`\Z")
 _PATTERN = re.compile(r"Expected `str` matching regex .*(?:scope\\|a-zA-Z0-9_-).*")
@@ -63,22 +60,18 @@ class Unreadable(e.InvalidInput):
         found = _AT.search(fault)
         problem = _PATTERN.sub(_NAMES, _AT.sub("", fault))
         super().__init__(f"the {where} can't be read: {problem}")
-        steps = [name or _place(index) for name, index in _STEP.findall(found.group(1))] if found else []
+        places = _STEP.findall(found.group(1)) if found else ()
+        steps = [name or (int(index) if index.isdigit() else index) for name, index in places]
         self.problems = [{"type": "value_error", "loc": [where, *steps], "msg": problem}]
-
-
-def _place(index: str) -> int | str:
-    """Where in a list, if that is known."""
-    return int(index) if index.isdigit() else index
 
 
 def refusal(error: e.SouvenanceError, *, admin: bool) -> Response:
     note(error)
     detail: Any = TEXTS.get(type(error), error.detail)
-    if admin and isinstance(error, e.Denied):
-        detail = ADMIN_TEXT
     if isinstance(error, Unreadable):
         detail = error.problems
+    elif admin and isinstance(error, e.Denied):
+        detail = "Resource requires admin privileges"
     body = {"detail": detail, "error": error.code, "hint": error.hint}
     return json_answer(refused_as(type(error)), body, refusal_headers(error))
 
@@ -118,9 +111,8 @@ def honcho_routes(gate: Gate, threads: RequestThreads) -> list[WebRoute]:
     found = []
     for route in HONCHO_ROUTES:
         endpoint = _endpoint(gate, threads, route)
-        found.append(WebRoute(route.path, endpoint, methods=[route.method]))
-        if route.path.endswith("/messages"):
-            found.append(WebRoute(f"{route.path}/", endpoint, methods=[route.method]))
+        for path in (route.path, f"{route.path}/") if route.path.endswith("/messages") else (route.path,):
+            found.append(WebRoute(path, endpoint, methods=[route.method], name=route.operation.name))
     return found
 
 
@@ -219,16 +211,16 @@ class _RequestReader:
     """Makes a route's requests; where each field stands is looked up once."""
 
     def __init__(self, route: Route) -> None:
-        self._kind = route.operation.request
+        self._route = route
+        self._kind = settled(route.operation.request)
         self._body = frozenset(route.in_body)
         self._also_called = {
             other: name
             for other, name in _ALSO_CALLED.items()
             if name in self._body and other not in self._body and route.whole is None
         }
-        self._query = {name: _takes_several(self._kind, name) for name in route.in_query}
-        self._headers = route.in_header
-        self._where = "query" if route.method == "GET" else "body"
+        types = {field.name: field.type for field in msgspec.structs.fields(self._kind)}
+        self._query = {name: _takes_several(types[name]) for name in route.in_query}
 
     def read(self, request: Request, fields: dict[str, Any]) -> Any:
         """The operation's request. The path outranks the query, and that the body."""
@@ -239,24 +231,20 @@ class _RequestReader:
             if values:
                 known[name] = values if several else values[-1]
         known.update({name: value.replace("\0", "") for name, value in request.path_params.items()})
-        for name in self._headers:
+        for name in self._route.in_header:
             if IN_HEADER[name] in request.headers:
                 known[name] = request.headers[IN_HEADER[name]]
         try:
-            return msgspec.convert(known, settled(self._kind), strict=False)
+            return msgspec.convert(known, self._kind, strict=False)
         except (msgspec.ValidationError, OverflowError, RecursionError) as error:
-            raise Unreadable(str(error), self._where) from None
+            raise Unreadable(str(error), "query" if self._route.method == "GET" else "body") from None
 
 
-@cache
-def _takes_several(kind: type[Struct], name: str) -> bool:
-    """Whether the field is a list, so that its name may stand in a query several times."""
-    types = {field.name: field.type for field in msgspec.structs.fields(kind)}
-    return list in map(_origin, (types[name], *get_args(types[name])))
-
-
-def _origin(kind: Any) -> Any:
-    return get_origin(get_args(kind)[0] if get_origin(kind) is Annotated else kind)
+def _takes_several(kind: Any) -> bool:
+    """Whether it is a list or may be one, so that its name may stand in a query several times."""
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    return get_origin(kind) is list or any(map(_takes_several, get_args(kind)))
 
 
 def _answer(route: Route, found: Any, *, in_pieces: bool, reasoner: str) -> Response:
@@ -274,18 +262,17 @@ def _answer(route: Route, found: Any, *, in_pieces: bool, reasoner: str) -> Resp
         case ChatAnswer():
             headers["x-souvenance-reasoner"] = found.reasoner or reasoner
             if in_pieces:
-                return StreamingResponse(_events(found), 200, headers, "text/event-stream")
+                events = b"".join(map(_event, (*_words(found.content or ""), found)))
+                return Response(events, 200, headers, "text/event-stream")
     return Response(encode(content), status, headers, "application/json")
 
 
-async def _events(answer: ChatAnswer) -> AsyncIterator[bytes]:
-    """The answer in pieces that end between words, then what it rests on."""
-    text = answer.content or ""
+def _words(text: str) -> Iterator[str]:
+    """The text in pieces that end between words."""
     while text:
         cut = text.find(" ", _EVENT_CHARS) + 1 or len(text)
-        piece, text = text[:cut], text[cut:]
-        yield _piece(piece)
-    yield _end(answer)
+        yield text[:cut]
+        text = text[cut:]
 
 
 async def _telling(found: Telling, threads: RequestThreads) -> Response:
@@ -295,23 +282,20 @@ async def _telling(found: Telling, threads: RequestThreads) -> Response:
     async def events() -> AsyncIterator[bytes]:
         one = first
         while not isinstance(one, ChatAnswer):
-            yield _piece(one)
+            yield _event(one)
             try:
                 one = await threads.next(found.pieces)
             except e.SouvenanceError as error:
                 one = ChatAnswer(None, lacking=error.code)
-        yield _end(one)
+        yield _event(one)
 
     return StreamingResponse(events(), 200, HEADERS, "text/event-stream")
 
 
-def _piece(text: str) -> bytes:
-    return b"data: " + encode({"delta": {"content": text}, "done": False}) + b"\n\n"
-
-
-def _end(answer: ChatAnswer) -> bytes:
-    last: dict[str, Any] = {"done": True}
-    for name in ("evidence", "reasoner", "lacking"):
-        if (value := getattr(answer, name)) is not None:
-            last[name] = value
-    return b"data: " + encode(last) + b"\n\n"
+def _event(told: str | ChatAnswer) -> bytes:
+    """A piece of an answer, or its end with what it rests on."""
+    if isinstance(told, str):
+        return b"data: " + encode({"delta": {"content": told}, "done": False}) + b"\n\n"
+    last = {name: getattr(told, name) for name in ("evidence", "reasoner", "lacking")}
+    known = {name: value for name, value in last.items() if value is not None}
+    return b"data: " + encode({"done": True, **known}) + b"\n\n"

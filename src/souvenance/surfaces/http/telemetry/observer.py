@@ -12,14 +12,13 @@ from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from souvenance.domain import ulid
 from souvenance.domain.telemetry import CURRENT, HEADER, TelemetrySettings, is_plain
 from souvenance.errors import Misconfigured, SouvenanceError
 from souvenance.extras import install
-from souvenance.surfaces.http.routes import Route
 from souvenance.surfaces.http.telemetry.logs import Log
 
 if TYPE_CHECKING:
@@ -41,17 +40,11 @@ RouteNames = dict[Any, RouteName]
 """By what answers there."""
 
 
-def names_of(door: str, routes: Iterable[BaseRoute], table: Iterable[Route] = ()) -> RouteNames:
-    """The names of a door's routes: the operations in its table, or else their paths as routes spell them."""
-    named = {(route.method, route.path): route.operation.name for route in table}
-    found: RouteNames = {}
-    for route in routes:
-        path: str = getattr(route, "path", "")
-        methods: Iterable[str] = getattr(route, "methods", None) or ("",)
-        known = (named.get((method, path.rstrip("/"))) for method in methods)
-        if (endpoint := getattr(route, "endpoint", None)) is not None:
-            found[endpoint] = RouteName(door, next(filter(None, known), path))
-    return found
+def names_of(door: str, routes: Iterable[BaseRoute], by: str = "path") -> RouteNames:
+    """The names of a door's routes: their paths as they spell them, or another attribute that they have."""
+    return {
+        route.endpoint: RouteName(door, getattr(route, by)) for route in routes if isinstance(route, Route)
+    }
 
 
 OK = "ok"
