@@ -15,6 +15,32 @@ from souvenance.surfaces.http.oauth import pages
 from souvenance.surfaces.http.oauth.pages import ANOTHER_DEVICE, Consent
 
 POSTED = "/posted"
+
+
+def html(template, **values):
+    return pages.page(template, **values).body.decode()
+
+
+def sign_in(**values):
+    return html("sign_in.html", **values)
+
+
+def sign_out(**values):
+    return html("sign_out.html", **values)
+
+
+def device(code="", **values):
+    return html("device.html", code=code, **values)
+
+
+def consent(view, trouble=""):
+    return html("consent.html", view=view, trouble=trouble)
+
+
+def notice(title, text):
+    return pages.notice(title, text).body.decode()
+
+
 KNOWN = Consent(
     client="Hermes Agent",
     client_id="hermes-agent",
@@ -52,15 +78,15 @@ STRANGER = replace(
     access="read",
 )
 SAMPLES = {
-    "sign-in": pages.sign_in(action=POSTED, csrf="a-token", asked_by="Hermes Agent"),
-    "sign-in-trouble": pages.sign_in(
+    "sign-in": sign_in(action=POSTED, csrf="a-token", asked_by="Hermes Agent"),
+    "sign-in-trouble": sign_in(
         action=POSTED, csrf="a-token", asked_by=None, trouble="This cap has expired. Ask for a new one."
     ),
-    "consent": pages.consent(KNOWN),
-    "consent-stranger": pages.consent(STRANGER, trouble="Name at least one namespace."),
-    "consent-many": pages.consent(replace(KNOWN, everyone_offered=True, everyone=True)),
-    "consent-device": pages.consent(replace(KNOWN, where=ANOTHER_DEVICE, write_offered=False)),
-    "consent-long": pages.consent(
+    "consent": consent(KNOWN),
+    "consent-stranger": consent(STRANGER, trouble="Name at least one namespace."),
+    "consent-many": consent(replace(KNOWN, everyone_offered=True, everyone=True)),
+    "consent-device": consent(replace(KNOWN, where=ANOTHER_DEVICE, write_offered=False)),
+    "consent-long": consent(
         replace(
             STRANGER,
             client="m" * 300,
@@ -75,10 +101,10 @@ SAMPLES = {
         ),
         trouble="t" * 300,
     ),
-    "consent-trusted": pages.consent(replace(KNOWN, sign_out=None)),
-    "sign-out": pages.sign_out(action=POSTED, csrf="a-token", who="alice"),
-    "device": pages.device(action=POSTED, csrf="a-token", code="WDJB-MJHT"),
-    "notice": pages.notice("You are connected", "Hermes Agent may now use your memory. Close this page."),
+    "consent-trusted": consent(replace(KNOWN, sign_out=None)),
+    "sign-out": sign_out(action=POSTED, csrf="a-token", who="alice"),
+    "device": device(action=POSTED, csrf="a-token", code="WDJB-MJHT"),
+    "notice": notice("You are connected", "Hermes Agent may now use your memory. Close this page."),
 }
 
 

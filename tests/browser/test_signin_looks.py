@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from browser.samples import KNOWN, POSTED, SAMPLES, STRANGER
+from browser.samples import KNOWN, POSTED, SAMPLES, STRANGER, consent, notice
 from running import running
 from souvenance.surfaces.http.oauth import pages
 
@@ -40,7 +40,7 @@ class Site:
 
     async def _take(self, request):
         self.posted.append(parse_qsl((await request.body()).decode(), keep_blank_values=True))
-        return HTMLResponse(pages.notice("Taken", "Thank you."), headers=HEADERS)
+        return HTMLResponse(notice("Taken", "Thank you."), headers=HEADERS)
 
 
 @pytest.fixture(scope="module")
@@ -206,10 +206,10 @@ def test_no_name_can_put_anything_on_the_page(site, window):
     text = {name: MAKES_SCRIPT for name in ("client", "client_id", "signed_in_as", "peer", "csrf", "request")}
     lists = {"namespaces": (MAKES_SCRIPT,), "chosen": (MAKES_SCRIPT,)}
     harmless = {"namespaces": ("x",), "chosen": ("x",), "workspace": "x"}
-    site.pages["hostile"] = pages.consent(
+    site.pages["hostile"] = consent(
         replace(STRANGER, **text, **lists, workspace=MAKES_SCRIPT), trouble=MAKES_SCRIPT
     )
-    site.pages["harmless"] = pages.consent(replace(STRANGER, **harmless), trouble="x")
+    site.pages["harmless"] = consent(replace(STRANGER, **harmless), trouble="x")
     page = window(bypass_csp=True)
     dialogs = []
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
@@ -224,6 +224,6 @@ def test_no_name_can_put_anything_on_the_page(site, window):
 
 def test_a_direction_mark_in_a_name_turns_nothing_around(site, window):
     page = window()
-    site.pages["turned"] = pages.consent(replace(KNOWN, client="a\u202eb"))
+    site.pages["turned"] = consent(replace(KNOWN, client="a\u202eb"))
     page.goto(f"{site.url}/turned")
     expect(page.get_by_role("heading", level=1)).to_have_text("a\ufffdb asks to use your memory")

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from souvenance.surfaces.http.oauth import pages
+from browser import samples
 from souvenance.surfaces.http.oauth.pages import ANOTHER_DEVICE, STYLE_SOURCE, Consent
 
 HERE = "127.0.0.1:8765"
@@ -102,7 +102,7 @@ def shape_of(page):
 
 
 def test_the_consent_page_says_who_asks_and_for_what():
-    text = Read(pages.consent(ASKED)).text
+    text = Read(samples.consent(ASKED)).text
     assert "Hermes asks to use your memory" in text
     assert "You are signed in as alice." in text
     for fact in ("hermes-agent", "hermes-desktop", HERE, "~/.hermes/honcho.json"):
@@ -110,19 +110,19 @@ def test_the_consent_page_says_who_asks_and_for_what():
 
 
 def test_who_is_not_whom_the_consent_page_says_can_sign_out():
-    page = pages.consent(replace(ASKED, sign_out="/signout"))
+    page = samples.consent(replace(ASKED, sign_out="/signout"))
     assert "You are signed in as alice. Not you? Sign out" in Read(page).text
-    assert "Not you" not in Read(pages.consent(ASKED)).text
+    assert "Not you" not in Read(samples.consent(ASKED)).text
 
 
 def test_the_page_for_signing_out_says_who_is_signed_in_and_what_stays():
-    page = Read(pages.sign_out(action="/signout", csrf="a-token", who="alice"))
+    page = Read(samples.sign_out(action="/signout", csrf="a-token", who="alice"))
     assert [field[:2] for field in page.fields] == [("csrf", "hidden")]
     assert "You are signed in as alice. Programs that you let in stay connected." in page.text
 
 
 def test_the_consent_form_posts_what_the_person_sees():
-    page = Read(pages.consent(ASKED))
+    page = Read(samples.consent(ASKED))
     posted = {name: page.posts(name) for name in dict.fromkeys(field[0] for field in page.fields)}
     assert posted == {
         "csrf": ["a-token"],
@@ -136,7 +136,7 @@ def test_the_consent_form_posts_what_the_person_sees():
 
 
 def test_a_fixed_peer_and_an_only_workspace_are_told_and_posted_but_not_asked():
-    page = Read(pages.consent(replace(ASKED, peer_fixed=True, workspace_fixed=True, workspace="lab")))
+    page = Read(samples.consent(replace(ASKED, peer_fixed=True, workspace_fixed=True, workspace="lab")))
     kinds = {name: kind for name, kind, _, _ in page.fields}
     assert (kinds["peer"], page.posts("peer")) == ("hidden", ["alice"])
     assert (kinds["workspace"], page.posts("workspace")) == ("hidden", ["lab"])
@@ -145,41 +145,41 @@ def test_a_fixed_peer_and_an_only_workspace_are_told_and_posted_but_not_asked():
 
 
 def test_any_workspace_may_be_typed_unless_it_is_fixed():
-    page = Read(pages.consent(replace(ASKED, workspace="default")))
+    page = Read(samples.consent(replace(ASKED, workspace="default")))
     assert ("workspace", "text", "default", False) in page.fields
 
 
 def test_any_namespace_may_be_typed_where_all_are_offered():
-    page = Read(pages.consent(replace(ASKED, namespaces=("*",))))
+    page = Read(samples.consent(replace(ASKED, namespaces=("*",))))
     assert ("namespace", "text", "personal, work", False) in page.fields
     assert "commas" in page.text
 
 
 def test_reading_and_writing_are_told_in_words():
-    text = Read(pages.consent(replace(ASKED, peer_fixed=True))).text
+    text = Read(samples.consent(replace(ASKED, peer_fixed=True))).text
     assert "See what is remembered of alice, and ask questions about it." in text
     assert "Also remember new things of alice" in text
 
 
 def test_a_client_that_serves_many_may_be_given_everyone_or_one():
     many = replace(ASKED, everyone_offered=True, everyone=True)
-    page = Read(pages.consent(many))
+    page = Read(samples.consent(many))
     assert page.posts("everyone") == ["yes"]
     assert "Only that of this peer" in page.text
     assert "That of everyone in this workspace" in page.text
     assert "nothing of other peers" not in page.text
-    assert Read(pages.consent(replace(many, everyone=False))).posts("everyone") == ["no"]
+    assert Read(samples.consent(replace(many, everyone=False))).posts("everyone") == ["no"]
 
 
 def test_writing_is_not_spoken_of_where_it_is_not_offered():
-    page = Read(pages.consent(replace(ASKED, write_offered=False, access="write")))
+    page = Read(samples.consent(replace(ASKED, write_offered=False, access="write")))
     assert page.posts("access") == ["read"]
     assert "write" not in page.text
 
 
 @pytest.mark.parametrize("where", [HERE, "localhost:1", "[::1]:8765", "127.0.0.1"])
 def test_a_known_client_on_this_machine_needs_no_warning(where):
-    assert 'role="note"' not in pages.consent(replace(ASKED, where=where))
+    assert 'role="note"' not in samples.consent(replace(ASKED, where=where))
 
 
 @pytest.mark.parametrize(
@@ -194,33 +194,33 @@ def test_a_known_client_on_this_machine_needs_no_warning(where):
     ],
 )
 def test_an_answer_that_leaves_this_machine_is_warned_of(where):
-    assert "which is not this machine" in Read(pages.consent(replace(ASKED, where=where))).text
+    assert "which is not this machine" in Read(samples.consent(replace(ASKED, where=where))).text
 
 
 def test_the_end_of_a_long_host_is_never_cut_off():
     where = ".".join(["a" * 60] * 3 + ["evil.example:8443"])
-    assert Read(pages.consent(replace(ASKED, where=where))).text.count(where) == 2
+    assert Read(samples.consent(replace(ASKED, where=where))).text.count(where) == 2
 
 
 def test_an_answer_to_any_program_that_takes_a_scheme_is_warned_of():
-    text = Read(pages.consent(replace(ASKED, where="cursor:"))).text
+    text = Read(samples.consent(replace(ASKED, where="cursor:"))).text
     assert "whatever program opens cursor: links here" in text
     assert "which is not this machine" not in text
 
 
 def test_a_client_that_registered_itself_is_said_to_have_chosen_its_name():
-    text = Read(pages.consent(replace(ASKED, registered=True))).text
+    text = Read(samples.consent(replace(ASKED, registered=True))).text
     assert "Nobody has checked who this is: Hermes is what it calls itself." in text
 
 
 def test_whoever_typed_a_code_is_told_to_have_asked_for_it():
-    text = Read(pages.consent(replace(ASKED, where=ANOTHER_DEVICE))).text
+    text = Read(samples.consent(replace(ASKED, where=ANOTHER_DEVICE))).text
     assert "only if you began it yourself" in text
     assert "which is not this machine" not in text
 
 
 def test_the_sign_in_page_takes_a_cap_and_says_where_one_is_found():
-    page = Read(pages.sign_in(action="/oauth/sign-in", csrf="a-token", asked_by="Hermes"))
+    page = Read(samples.sign_in(action="/oauth/sign-in", csrf="a-token", asked_by="Hermes"))
     assert [field[:2] for field in page.fields] == [("csrf", "hidden"), ("cap", "password")]
     assert "Hermes asks to use your memory" in page.text
     assert "owner.cap" in page.text
@@ -228,34 +228,34 @@ def test_the_sign_in_page_takes_a_cap_and_says_where_one_is_found():
 
 
 def test_the_device_page_takes_a_code_and_keeps_the_one_it_was_given():
-    page = Read(pages.device(action="/oauth/device", csrf="a-token", code="WDJB-MJHT"))
+    page = Read(samples.device(action="/oauth/device", csrf="a-token", code="WDJB-MJHT"))
     assert page.posts("user_code") == ["WDJB-MJHT"]
 
 
 def test_trouble_is_an_alert_and_stands_in_the_title():
     for page in (
-        pages.consent(ASKED, trouble="Choose a namespace."),
-        pages.sign_in(action="/", csrf="", asked_by=None, trouble="Choose a namespace."),
-        pages.device(action="/", csrf="", trouble="Choose a namespace."),
+        samples.consent(ASKED, trouble="Choose a namespace."),
+        samples.sign_in(action="/", csrf="", asked_by=None, trouble="Choose a namespace."),
+        samples.device(action="/", csrf="", trouble="Choose a namespace."),
     ):
         assert '<p class="trouble" id="trouble" role="alert"><bdi>Choose a namespace.</bdi></p>' in page
         assert "<title>Not yet: " in page
 
 
 def test_a_notice_only_says_something():
-    page = Read(pages.notice("You are connected", "You can close this page."))
+    page = Read(samples.notice("You are connected", "You can close this page."))
     assert page.fields == []
     assert "You are connected You can close this page." in page.text
 
 
 EVERY_PAGE = {
-    "sign-in": pages.sign_in(action="/", csrf="", asked_by="Hermes", trouble="No."),
-    "device": pages.device(action="/", csrf="", trouble="No."),
-    "consent": pages.consent(ASKED, trouble="No."),
-    "consent typed": pages.consent(replace(ASKED, namespaces=("*",))),
-    "consent of a session": pages.consent(replace(ASKED, sign_out="/signout")),
-    "sign-out": pages.sign_out(action="/", csrf="", who="alice"),
-    "notice": pages.notice("Done", "Go."),
+    "sign-in": samples.sign_in(action="/", csrf="", asked_by="Hermes", trouble="No."),
+    "device": samples.device(action="/", csrf="", trouble="No."),
+    "consent": samples.consent(ASKED, trouble="No."),
+    "consent typed": samples.consent(replace(ASKED, namespaces=("*",))),
+    "consent of a session": samples.consent(replace(ASKED, sign_out="/signout")),
+    "sign-out": samples.sign_out(action="/", csrf="", who="alice"),
+    "notice": samples.notice("Done", "Go."),
 }
 every_page = pytest.mark.parametrize("page", EVERY_PAGE.values(), ids=EVERY_PAGE)
 
@@ -374,22 +374,24 @@ def views(draw):
 @given(views(), HOSTILE)
 def test_no_text_adds_an_element_or_an_attribute_to_the_consent_page(both, trouble):
     view, harmless = both
-    assert shape_of(pages.consent(view, trouble=trouble)) == shape_of(pages.consent(harmless, trouble="x"))
+    assert shape_of(samples.consent(view, trouble=trouble)) == shape_of(
+        samples.consent(harmless, trouble="x")
+    )
 
 
 @given(HOSTILE, HOSTILE, HOSTILE, HOSTILE)
 def test_no_text_adds_an_element_or_an_attribute_to_the_other_pages(one, two, three, four):
-    assert shape_of(pages.notice(one, two)) == shape_of(pages.notice("x", "x"))
-    device = pages.device(action=one, csrf=two, code=three, trouble=four)
-    assert shape_of(device) == shape_of(pages.device(action="x", csrf="x", code="x", trouble="x"))
-    sign_in = pages.sign_in(action=one, csrf=two, asked_by=three, trouble=four)
-    assert shape_of(sign_in) == shape_of(pages.sign_in(action="x", csrf="x", asked_by="x", trouble="x"))
+    assert shape_of(samples.notice(one, two)) == shape_of(samples.notice("x", "x"))
+    device = samples.device(action=one, csrf=two, code=three, trouble=four)
+    assert shape_of(device) == shape_of(samples.device(action="x", csrf="x", code="x", trouble="x"))
+    sign_in = samples.sign_in(action=one, csrf=two, asked_by=three, trouble=four)
+    assert shape_of(sign_in) == shape_of(samples.sign_in(action="x", csrf="x", asked_by="x", trouble="x"))
 
 
 @given(views())
 def test_the_form_carries_every_value_back_as_it_was(both):
     view, _ = both
-    page = Read(pages.consent(view))
+    page = Read(samples.consent(view))
     assert page.posts("csrf") == [view.csrf]
     assert page.posts("request") == [view.request]
     assert page.posts("peer") == [view.peer]
@@ -403,9 +405,9 @@ def test_every_page_can_be_sent_whatever_it_holds(one, two):
     """Lone surrogates too, which no encoding has."""
     view = replace(ASKED, client=one, peer=two, workspace=one, namespaces=(one,), csrf=two)
     for page in (
-        pages.consent(view),
-        pages.notice(one, two),
-        pages.sign_in(action=one, csrf=two, asked_by=one),
+        samples.consent(view),
+        samples.notice(one, two),
+        samples.sign_in(action=one, csrf=two, asked_by=one),
     ):
         page.encode()
 
@@ -428,30 +430,30 @@ def name_on(page):
 @example("\u3164\u2800")
 @example("\U000e0041\U000e0042")
 def test_nothing_in_a_name_is_hidden_from_the_reader(name):
-    shown = name_on(pages.consent(replace(ASKED, client=name)))
+    shown = name_on(samples.consent(replace(ASKED, client=name)))
     assert 0 < len(shown) <= 80
     assert not [
         one for one in shown if unicodedata.category(one) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
     ]
     assert not re.search(r"\s\s|\u3164|\u2800", shown)
-    assert name_on(pages.consent(replace(ASKED, client=shown))) == shown
+    assert name_on(samples.consent(replace(ASKED, client=shown))) == shown
 
 
 def test_a_direction_mark_in_a_name_is_seen_as_one():
-    assert name_on(pages.consent(replace(ASKED, client="Hermes\u202egnp.exe"))) == "Hermes\ufffdgnp.exe"
+    assert name_on(samples.consent(replace(ASKED, client="Hermes\u202egnp.exe"))) == "Hermes\ufffdgnp.exe"
 
 
 def test_a_tower_of_accents_does_not_reach_the_line_above():
     assert (
-        name_on(pages.consent(replace(ASKED, client="Z" + "\u0335" * 50 + "a"))) == "Z" + "\u0335" * 3 + "a"
+        name_on(samples.consent(replace(ASKED, client="Z" + "\u0335" * 50 + "a"))) == "Z" + "\u0335" * 3 + "a"
     )
 
 
 def test_an_ordinary_name_in_any_script_is_shown_as_it_is():
     for name in ("Hermes Agent", "Café à côté", "メモ帳", "ผู้ช่วย", "مساعد", "O’Brien & Söhne"):
-        assert name_on(pages.consent(replace(ASKED, client=name))) == name
+        assert name_on(samples.consent(replace(ASKED, client=name))) == name
 
 
 def test_a_name_that_goes_on_and_on_is_cut():
-    shown = name_on(pages.consent(replace(ASKED, client="m" * 5000)))
+    shown = name_on(samples.consent(replace(ASKED, client="m" * 5000)))
     assert shown == "m" * 79 + "…"

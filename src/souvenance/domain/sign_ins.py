@@ -76,15 +76,6 @@ def is_target(resource: str, origin: str) -> bool:
     return resource.rstrip("/") in (origin, f"{origin}/mcp")
 
 
-def user_code(chance: bytes) -> str:
-    """A code to type, made of bytes that nobody can guess; sixteen of them at least."""
-    value, letters = int.from_bytes(chance, "big"), ""
-    for _ in range(_TYPED_LENGTH):
-        value, letter = divmod(value, len(_TYPED))
-        letters += _TYPED[letter]
-    return f"{letters[:4]}-{letters[4:]}"
-
-
 def typed(code: str) -> str | None:
     """The code that somebody typed, however they spelled it; None if it can't be one."""
     letters = "".join(letter for letter in code.upper() if letter.isalnum())

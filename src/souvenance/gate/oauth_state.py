@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from souvenance.core.vault import open_grant
-from souvenance.domain import sign_ins
 from souvenance.domain.capability import SIGNED_IN
 from souvenance.domain.encoding import b64
 from souvenance.domain.sign_ins import (
@@ -139,10 +138,6 @@ class OAuthState:
         if slip is None or slip.spent_at is not None or slip.until <= self._clock.now():
             return None
         return slip
-
-    def user_code(self) -> str:
-        """A code to type that nobody can guess."""
-        return sign_ins.user_code(self._entropy.take(_SECRET_BYTES))
 
     def wait(self, client: str, device_code: str, typed: str, content: bytes) -> None:
         """Keep what a device asks until a person types its other code. Raises: RateLimited."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeVar
-from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,9 +16,9 @@ from souvenance.gate import messages as m
 from souvenance.gate.browser_sessions import BrowserSessions
 from souvenance.gate.gate import Gate
 from souvenance.gate.token_verifier import Credentials
+from souvenance.surfaces.http.browser_pages import check_same_site
 from souvenance.surfaces.http.inspector import webauthn
-from souvenance.surfaces.http.inspector.visit import FORM_BYTES, Visit, redirect, same_site, url
-from souvenance.surfaces.http.request_bodies import body_of_anybody
+from souvenance.surfaces.http.inspector.visit import Visit, posted, redirect, url
 from souvenance.surfaces.http.request_threads import RequestThreads, json_answer
 
 _T = TypeVar("_T")
@@ -47,7 +46,7 @@ class PasskeyPages:
     async def challenge(self, request: Request) -> Response:
         """What a passkey must sign for somebody who is not signed in yet."""
         try:
-            same_site(request)
+            check_same_site(request.headers)
             site = self._site(request)
             challenge = await self._run(self._sessions.challenge)
         except (Denied, RateLimited) as error:
@@ -56,10 +55,8 @@ class PasskeyPages:
 
     async def session(self, request: Request) -> str:
         """The secret of a new session, for a passkey's signature. Raises: SouvenanceError."""
-        same_site(request)
+        response = (await posted(request)).get("response", "")
         site = self._site(request)
-        body = (await body_of_anybody(request, FORM_BYTES)).read()
-        response = dict(parse_qsl(body.decode("utf-8", "replace"))).get("response", "")
         return await self._run(lambda: self._begun(site, response))
 
     def _begun(self, site: webauthn.PasskeySite, response: str) -> str:

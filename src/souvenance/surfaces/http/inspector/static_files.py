@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from souvenance.surfaces.http.browser_pages import is_same_site
 from souvenance.surfaces.http.request_threads import Endpoint
 
 STATIC = "/inspect/static"
@@ -20,7 +21,6 @@ _HEADERS = {
     "vary": "accept-encoding",
     "x-content-type-options": "nosniff",
 }
-_OWN_PAGES = ("same-origin", "none")
 _SMALL_BYTES = 1024
 _QUICK = 5
 """How hard a page is compressed; a file is compressed once, as hard as can be."""
@@ -57,7 +57,7 @@ def compressed(request: Request, answer: Response) -> Response:
     A page that another site had asked for stays as it is: its length would tell that site something of a
     page that holds both its words and a secret.
     """
-    asked_here = request.headers.get("sec-fetch-site") in _OWN_PAGES
+    asked_here = is_same_site(request.headers, unsaid="")
     media = answer.headers.get("content-type", "")
     body = getattr(answer, "body", b"")
     if asked_here and _takes_gzip(request) and media.startswith("text/html") and len(body) > _SMALL_BYTES:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import AsyncIterator, Callable, Mapping
 from copy import copy
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from souvenance.domain.capability import read_unverified
-from souvenance.domain.encoding import b64, frame
 from souvenance.domain.names import ALL
 from souvenance.domain.uploads import Upload
 from souvenance.errors import BodyTooLarge, Denied, FileTooLarge, InvalidInput
@@ -25,6 +21,12 @@ from souvenance.gate.gate import Gate
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
+from souvenance.surfaces.http.browser_pages import (
+    PageTemplates,
+    check_same_site,
+    form_token,
+    is_form_token,
+)
 from souvenance.surfaces.http.form_fields import form_fields
 from souvenance.surfaces.http.inspector.static_files import STATIC
 from souvenance.surfaces.http.request_bodies import FORM_BYTES as WITH_FILE
@@ -39,16 +41,6 @@ _POLICY = (
     "form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
-_HEADERS = {
-    "cache-control": "no-store",
-    "content-security-policy": _POLICY,
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "same-origin",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-}
-_OWN_PAGES = ("same-origin", "none")
 _BAR_HEIGHT = 24
 _UNITS = ("bytes", "kB", "MB", "GB")
 _MOST_DIGITS = 9
@@ -98,24 +90,17 @@ def _bars(counts: list[int]) -> list[tuple[int, int]]:
     return [(place, round(count / most * _BAR_HEIGHT)) for place, count in enumerate(counts)]
 
 
-_PAGES = Environment(
-    loader=PackageLoader("souvenance.surfaces.http.inspector"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
+PAGES = PageTemplates(
+    "souvenance.surfaces.http.inspector",
+    {
+        "content-security-policy": _POLICY,
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+    },
 )
-_PAGES.globals |= {"url": url, "static": STATIC}
-_PAGES.filters |= {"day": _day, "minute": _minute, "bars": _bars, "size": _size}
-
-
-def shown(template: str, code: int = 200, **values: Any) -> Response:
-    html = _PAGES.get_template(template).render(values)
-    return Response(html, code, _HEADERS, "text/html")
-
-
-def redirect(to: str) -> Response:
-    return Response(b"", 303, {**_HEADERS, "location": to})
+PAGES.environment.globals |= {"url": url, "static": STATIC}
+PAGES.environment.filters |= {"day": _day, "minute": _minute, "bars": _bars, "size": _size}
+redirect = PAGES.redirect
 
 
 def download(content: bytes, name: str, media: str) -> Response:
@@ -129,11 +114,11 @@ def streamed(pieces: AsyncIterator[bytes], name: str, media: str) -> Response:
 
 def events(pieces: AsyncIterator[bytes]) -> Response:
     """Events, sent as they happen."""
-    return StreamingResponse(pieces, 200, _HEADERS, "text/event-stream")
+    return StreamingResponse(pieces, 200, PAGES.headers, "text/event-stream")
 
 
 def _attached(name: str) -> dict[str, str]:
-    return {**_HEADERS, "content-disposition": f'attachment; filename="{name}"'}
+    return {**PAGES.headers, "content-disposition": f'attachment; filename="{name}"'}
 
 
 def _read(sent: bytes) -> str:
@@ -145,15 +130,22 @@ def _too_large(most: int) -> FileTooLarge:
     return FileTooLarge(f"the file is larger than {_size(most)}", hint=hint)
 
 
-def is_same_site(request: Request) -> bool:
-    """Whether no page of another site sent the browser here, as far as the browser says."""
-    return request.headers.get("sec-fetch-site", "same-origin") in _OWN_PAGES
+async def posted(request: Request, most: int = FORM_BYTES) -> dict[str, str]:
+    """The fields of a form of this site, a small file among them as text. Raises: SouvenanceError."""
+    check_same_site(request.headers)
+    body = (await body_of_anybody(request, most)).read()
+    if not request.headers.get("content-type", "").startswith("multipart/"):
+        return dict(parse_qsl(_read(body), keep_blank_values=True))
+    sent = _parts(request, body)
+    return {name: value if isinstance(value, str) else _read(value) for name, value in sent.items()}
 
 
-def same_site(request: Request) -> None:
-    """Raises: Denied for a form of another site. Where browsers don't say, the Origin header was checked."""
-    if not is_same_site(request):
-        raise Denied("the form was sent from a page of another site")
+def _parts(request: Request, body: bytes) -> dict[str, Any]:
+    """Raises: InvalidInput."""
+    try:
+        return form_fields(body, request.headers.get("content-type", ""))
+    except ValueError as error:
+        raise InvalidInput(str(error)) from None
 
 
 class Visit:
@@ -163,16 +155,12 @@ class Visit:
         self, request: Request, gate: Gate, threads: RequestThreads, token: str, secret: str
     ) -> None:
         self.request = request
-        self._gate = gate
+        self.gate = gate
         self._threads = threads
-        self._token = token
-        self.form_token = b64(sha256(frame("souvenance.inspector.form", secret)).digest())
+        self.token = token
+        self.form_token = form_token("souvenance.inspector.form", secret)
         self.who = read_unverified(token)[0][-1]
         """What the token says of itself. The gate judges it at every call."""
-
-    @property
-    def token(self) -> str:
-        return self._token
 
     @property
     def path(self) -> Mapping[str, str]:
@@ -200,33 +188,26 @@ class Visit:
         """Whether the token is the installation's own; the gate decides."""
         return self.who.wid == ALL and self.is_whole
 
-    @property
-    def gate(self) -> Gate:
-        return self._gate
-
     def credentials(self, workspace: str | None = None) -> Credentials:
         """The token, of one workspace if it is for all."""
-        return Credentials(self._token_of(workspace))
+        if workspace is None or self.who.wid != ALL:
+            return Credentials(self.token)
+        return Credentials(self._narrowed(m.Attenuate(wid=workspace)))
 
     async def call(self, operation: Operation, asked: m.Request, workspace: str | None = None) -> Any:
         """What the gate answers, of one workspace if the token is for all. Raises: SouvenanceError."""
         credentials = self.credentials(workspace)
-        return await self._threads.call(self._gate, operation, credentials, lambda: m.checked(asked))
-
-    def _token_of(self, workspace: str | None) -> str:
-        if workspace is None or self.who.wid != ALL:
-            return self._token
-        return self._narrowed(m.Attenuate(wid=workspace))
+        return await self._threads.call(self.gate, operation, credentials, lambda: m.checked(asked))
 
     def _narrowed(self, claims: m.Attenuate) -> str:
         secret = Ed25519PrivateKey.generate()
-        return attenuated(self._token, claims, jti=self.who.jti, now=self.who.iat, secret=secret).cap
+        return attenuated(self.token, claims, jti=self.who.jti, now=self.who.iat, secret=secret).cap
 
     def narrowed(self, claims: m.Attenuate) -> Visit:
         """The same visit through the eyes of who holds only that. Raises: SouvenanceError."""
         other = copy(self)
-        other._token = self._narrowed(claims)
-        other.who = read_unverified(other._token)[0][-1]
+        other.token = self._narrowed(claims)
+        other.who = read_unverified(other.token)[0][-1]
         return other
 
     async def ask(
@@ -248,32 +229,26 @@ class Visit:
 
     async def look(self, work: Callable[[Gate, Credentials], _T]) -> _T:
         """What comes of several questions to the gate, one after the other. Raises: SouvenanceError."""
-        credentials = Credentials(self._token)
-        return await self._threads.look(self._gate, credentials, lambda: work(self._gate, credentials))
+        credentials = Credentials(self.token)
+        return await self._threads.look(self.gate, credentials, lambda: work(self.gate, credentials))
 
     async def form(self) -> dict[str, str]:
         """The fields that were sent, a small file among them as text.
 
         Raises: Denied for a form that this browser was not given; InvalidInput.
         """
-        self._check_site()
-        body = (await body_of_anybody(self.request, FORM_BYTES)).read()
-        if self._kind.startswith("multipart/"):
-            sent = self._parts(body)
-            fields = {name: value if isinstance(value, str) else _read(value) for name, value in sent.items()}
-        else:
-            fields = dict(parse_qsl(_read(body), keep_blank_values=True))
+        fields = await posted(self.request)
         self._check_form(fields.get("csrf", ""))
         return fields
 
     async def form_with_file(self) -> tuple[dict[str, str], Upload]:
         """The fields that were sent, and the file. Raises: Denied as `form`; FileTooLarge, InvalidInput."""
-        self._check_site()
+        check_same_site(self.request.headers)
         most = self.largest_import
-        body = await body_of(self.request, self._gate, most + WITH_FILE, self._token)
+        body = await body_of(self.request, self.gate, most + WITH_FILE, self.token)
         if isinstance(body.fault, BodyTooLarge):
             raise _too_large(most)
-        fields = self._parts(body.read())
+        fields = _parts(self.request, body.read())
         content = fields.pop("file", None)
         self._check_form(str(fields.get("csrf", "")))
         if not isinstance(content, bytes) or not content:
@@ -283,27 +258,13 @@ class Visit:
         return fields, Upload(str(fields.get("filename") or "file"), content)
 
     @property
-    def _kind(self) -> str:
-        return self.request.headers.get("content-type", "")
-
-    def _parts(self, body: bytes) -> dict[str, Any]:
-        """Raises: InvalidInput."""
-        try:
-            return form_fields(body, self._kind)
-        except ValueError as error:
-            raise InvalidInput(str(error)) from None
-
-    @property
     def largest_import(self) -> int:
         """In bytes."""
         return largest_import(self.request)
 
-    def _check_site(self) -> None:
-        same_site(self.request)
-
     def _check_form(self, csrf: str) -> None:
-        if not hmac.compare_digest(csrf.encode(), self.form_token.encode()):
+        if not is_form_token(csrf, self.form_token):
             raise Denied("the form is too old", hint="Go back, load the page again and repeat what you did.")
 
     def page(self, template: str, code: int = 200, **values: Any) -> Response:
-        return shown(template, code, visit=self, who=self.who, csrf=self.form_token, **values)
+        return PAGES.shown(template, code, visit=self, who=self.who, csrf=self.form_token, **values)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from fido2.server import Fido2Server
     from fido2.webauthn import AuthenticationResponse
 
-_T = TypeVar("_T")
 _LOCALHOST = "localhost"
 
 
@@ -89,12 +89,19 @@ def request_options(site: PasskeySite, challenge: bytes) -> dict[str, Any]:
     return dict(options)
 
 
+@contextmanager
+def _from_strangers() -> Iterator[None]:
+    """Raises: Denied for whatever is wrong with a browser's answer."""
+    try:
+        yield
+    except Exception as error:  # Strangers send these bytes, and the library raises many kinds.
+        denied = Denied("the browser's answer is not that of a passkey of this site", hint="Try again.")
+        raise denied from error
+
+
+@_from_strangers()
 def added(site: PasskeySite, response: str) -> PasskeyResponse:
     """The new passkey of a browser's answer. Raises: Denied."""
-    return _checked(lambda: _added(site, response))
-
-
-def _added(site: PasskeySite, response: str) -> PasskeyResponse:
     from fido2.webauthn import RegistrationResponse
 
     answer = RegistrationResponse.from_dict(msgspec.json.decode(response))
@@ -106,17 +113,15 @@ def _added(site: PasskeySite, response: str) -> PasskeyResponse:
     return PasskeyResponse(credential.credential_id, client_data.challenge, bytes(credential), made.counter)
 
 
+@_from_strangers()
 def credential_of(response: str) -> bytes:
     """The id of the passkey that signed, as it says. Raises: Denied."""
-    return _checked(lambda: _assertion(response).raw_id)
+    return _assertion(response).raw_id
 
 
+@_from_strangers()
 def signed(site: PasskeySite, response: str, public_key: bytes) -> PasskeyResponse:
     """The signature, if it was made with that key. Raises: Denied."""
-    return _checked(lambda: _signed(site, response, public_key))
-
-
-def _signed(site: PasskeySite, response: str, public_key: bytes) -> PasskeyResponse:
     from fido2.webauthn import AttestedCredentialData
 
     answer = _assertion(response)
@@ -131,14 +136,6 @@ def _assertion(response: str) -> AuthenticationResponse:
 
     found: AuthenticationResponse = AuthenticationResponse.from_dict(msgspec.json.decode(response))
     return found
-
-
-def _checked(work: Callable[[], _T]) -> _T:
-    try:
-        return work()
-    except Exception as error:  # noqa: BLE001 - strangers send these bytes, and the library raises many kinds
-        trouble = error
-    raise Denied("the browser's answer is not that of a passkey of this site", hint="Try again.") from trouble
 
 
 def _state(client_data: Any) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
+from authlib.common.urls import is_valid_url
+from authlib.consts import default_json_headers
 from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.base import invalid_error_characters
 from authlib.oauth2.rfc6749 import AuthorizationServer, ClientMixin, OAuth2Request
@@ -28,11 +30,7 @@ from authlib.oauth2.rfc6749.errors import (
 from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGrant
 from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 from authlib.oauth2.rfc7009 import RevocationEndpoint
-from authlib.oauth2.rfc7591 import (
-    ClientRegistrationEndpoint,
-    InvalidClientMetadataError,
-    InvalidRedirectURIError,
-)
+from authlib.oauth2.rfc7591 import InvalidClientMetadataError, InvalidRedirectURIError
 from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oauth2.rfc8628 import (
     AuthorizationPendingError,
@@ -116,22 +114,14 @@ class HeldSlip:
 
     def __init__(self, slip: sign_ins.Slip) -> None:
         self.slip = slip
-        self._sent = (
-            msgspec.json.decode(slip.content, type=settled(CodeContent))
-            if slip.kind == sign_ins.CODE
-            else None
-        )
-
-    @property
-    def scope(self) -> str:
-        return self.slip.content.decode() if self._sent is None else self._sent.scope
-
-    @property
-    def code_challenge(self) -> str:
-        return "" if self._sent is None else self._sent.challenge
+        if slip.kind == sign_ins.CODE:
+            sent = msgspec.json.decode(slip.content, type=settled(CodeContent))
+        else:
+            sent = CodeContent(redirect_uri="", challenge="", scope=slip.content.decode())
+        self.scope, self.code_challenge, self._redirect_uri = sent.scope, sent.challenge, sent.redirect_uri
 
     def get_redirect_uri(self) -> str:
-        return "" if self._sent is None else self._sent.redirect_uri
+        return self._redirect_uri
 
     def get_scope(self) -> str:
         """What a client may ask for again. One that may write may also ask for less."""
@@ -199,9 +189,6 @@ class _S256(CodeChallenge):
 
 class _CodeGrant(AuthorizationCodeGrant):
     TOKEN_ENDPOINT_AUTH_METHODS = sign_ins.AUTH_METHODS
-
-    def generate_authorization_code(self) -> str:
-        return str(self.server.state.secret())
 
     def save_authorization_code(self, code: str, request: _Request) -> None:
         approval: Approval = request.user
@@ -279,12 +266,6 @@ class _DeviceEndpoint(DeviceAuthorizationEndpoint):
             raise UnauthorizedClientError("The client did not register for device codes.")
         self.server.check_resources(request)
         return client
-
-    def generate_user_code(self) -> str:
-        return str(self.server.state.user_code())
-
-    def generate_device_code(self) -> str:
-        return str(self.server.state.secret())
 
     def get_verification_uri(self) -> str:
         return f"{self.server.issuer}/device"
@@ -410,11 +391,9 @@ def granted(asked: str, access: str) -> str:
 
 _UNNAMED = "A program without a name"
 
-_Metadata = dict[str, Any]
 
-
-class _Wanted(Struct, frozen=True, omit_defaults=True):
-    """What a client says of itself, as far as it matters here."""
+class _Wanted(Struct, frozen=True):
+    """What a client says of itself, as far as it matters here (RFC 7591)."""
 
     redirect_uris: Annotated[tuple[str, ...], Meta(max_length=10)] = ()
     token_endpoint_auth_method: str = "client_secret_basic"  # noqa: S105 - the name of a method
@@ -424,78 +403,42 @@ class _Wanted(Struct, frozen=True, omit_defaults=True):
 
 
 def register(state: OAuthState, asked: OAuthRequest) -> Answered:
-    """Raises: SouvenanceError, OAuth2Error."""
-    endpoint = _Registration(state)
-    answered: Answered = endpoint(_Registering(asked))
-    return answered
+    """The client, registered with what it asks for, without what there is not here.
 
-
-class _Registering:
-    """The request, as Authlib asks about it."""
-
-    def __init__(self, asked: OAuthRequest) -> None:
-        self.payload = self
-        self.credential = None
-        try:
-            wanted = msgspec.json.decode(asked.body, type=settled(_Wanted))
-        except UNREADABLE:
-            raise InvalidClientMetadataError("The metadata can not be read.") from None
-        self.data: _Metadata = {
-            name: getattr(wanted, name) for name in wanted.__struct_fields__ if getattr(wanted, name)
-        }
-
-
-class _Registration(ClientRegistrationEndpoint):
-    def __init__(self, state: OAuthState) -> None:
-        super().__init__()
-        self._state = state
-
-    def authenticate_token(self, request: _Registering) -> bool:
-        return True
-
-    def get_server_metadata(self) -> _Metadata:
-        return {
-            "scopes_supported": sign_ins.SCOPES,
-            "token_endpoint_auth_methods_supported": sign_ins.AUTH_METHODS,
-        }
-
-    def extract_client_metadata(self, request: _Registering) -> _Metadata:
-        """What is registered: what was asked for, without what there is not here."""
-        metadata: _Metadata = super().extract_client_metadata(request)
-        redirects = metadata.get("redirect_uris", [])
-        if not all(map(sign_ins.may_redirect, redirects)):
-            raise InvalidRedirectURIError("It must be https, a loopback address or a scheme of your own.")
-        grants = [grant for grant in metadata["grant_types"] if grant in sign_ins.GRANTS]
-        if not grants or (sign_ins.CODE_GRANT in grants and not redirects):
-            raise InvalidClientMetadataError("It needs a known grant type, and for codes a redirect.")
-        return {
-            **metadata,
-            "client_name": metadata.get("client_name") or _UNNAMED,
-            "grant_types": grants,
-            "response_types": ["code"] if sign_ins.CODE_GRANT in grants else [],
-        }
-
-    def generate_client_info(self, request: _Registering) -> _Metadata:
-        info: _Metadata = {
-            "client_id": self._state.secret(),
-            "client_id_issued_at": self._state.now() // 1000,
-        }
-        if request.data["token_endpoint_auth_method"] != sign_ins.PUBLIC:
-            info |= {"client_secret": self._state.secret(), "client_secret_expires_at": 0}
-        return info
-
-    def save_client(
-        self, client_info: _Metadata, client_metadata: _Metadata, request: Any
-    ) -> sign_ins.Client:
-        secret = client_info.get("client_secret")
-        client = sign_ins.Client(
-            id=client_info["client_id"],
-            name=client_metadata["client_name"],
-            redirects=tuple(client_metadata.get("redirect_uris", ())),
-            grants=tuple(client_metadata["grant_types"]),
-            auth=client_metadata["token_endpoint_auth_method"],
-            secret=None if secret is None else sign_ins.hash_of(secret),
-            created_at=self._state.now(),
-        )
-        self._state.register(client)
-        return client
+    Raises: SouvenanceError, OAuth2Error.
+    """
+    try:
+        wanted = msgspec.json.decode(asked.body, type=settled(_Wanted))
+    except UNREADABLE:
+        raise InvalidClientMetadataError("The metadata can not be read.") from None
+    redirects, method = wanted.redirect_uris, wanted.token_endpoint_auth_method
+    if not all(sign_ins.may_redirect(uri) and is_valid_url(uri) for uri in redirects):
+        raise InvalidRedirectURIError("It must be https, a loopback address or a scheme of your own.")
+    grants = tuple(grant for grant in wanted.grant_types if grant in sign_ins.GRANTS)
+    if not grants or (sign_ins.CODE_GRANT in grants and not redirects):
+        raise InvalidClientMetadataError("It needs a known grant type, and for codes a redirect.")
+    if method not in sign_ins.AUTH_METHODS or not set(wanted.scope.split()) <= set(sign_ins.SCOPES):
+        raise InvalidClientMetadataError("Its authentication method and scope must be ones of this server.")
+    secret = None if method == sign_ins.PUBLIC else state.secret()
+    client = sign_ins.Client(
+        id=state.secret(),
+        name=wanted.client_name or _UNNAMED,
+        redirects=redirects,
+        grants=grants,
+        auth=method,
+        secret=None if secret is None else sign_ins.hash_of(secret),
+        created_at=state.now(),
+    )
+    state.register(client)
+    told = {
+        **({"redirect_uris": redirects} if redirects else {}),
+        **({"scope": wanted.scope} if wanted.scope else {}),
+        **({} if secret is None else {"client_secret": secret, "client_secret_expires_at": 0}),
+        "token_endpoint_auth_method": method,
+        "grant_types": grants,
+        "response_types": ["code"] if sign_ins.CODE_GRANT in grants else [],
+        "client_name": client.name,
+        "client_id": client.id,
+        "client_id_issued_at": client.created_at // 1000,
+    }
+    return 201, told, default_json_headers

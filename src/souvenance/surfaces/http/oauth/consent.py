@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Callable, Mapping
-from hashlib import sha256
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -16,7 +14,6 @@ from starlette.responses import Response
 
 from souvenance.decoders import settled
 from souvenance.domain import names, sign_ins
-from souvenance.domain.encoding import b64, frame
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.sign_ins import typed
 from souvenance.errors import Denied, InvalidInput, NotFound, SouvenanceError, Unauthenticated
@@ -24,6 +21,12 @@ from souvenance.gate.messages import WhoAmIAnswer
 from souvenance.gate.oauth_state import OAuthState
 from souvenance.gate.sign_ins import Allow, Chosen
 from souvenance.patterns import pattern
+from souvenance.surfaces.http.browser_pages import (
+    SessionCookie,
+    check_same_site,
+    form_token,
+    is_form_token,
+)
 from souvenance.surfaces.http.oauth import metadata, pages
 from souvenance.surfaces.http.oauth.authorization_server import Approval, OAuthServer, Polls, granted
 from souvenance.surfaces.http.oauth.messages import (
@@ -31,12 +34,10 @@ from souvenance.surfaces.http.oauth.messages import (
     OAuthRequest,
     as_page,
     fields_of,
-    page,
-    redirect,
     sentence_of,
     to_client,
 )
-from souvenance.surfaces.http.oauth.pages import Consent
+from souvenance.surfaces.http.oauth.pages import Consent, notice, redirect
 from souvenance.surfaces.http.routes import status_of
 
 _HOUR = 3600
@@ -142,11 +143,8 @@ def _is_name(text: str) -> bool:
         return False
 
 
-_COOKIE = "souvenance-session"
-_GUARDED_COOKIE = "__Host-souvenance-session"
-"""Over TLS: a browser takes it from this very host alone."""
+_COOKIE = SessionCookie("souvenance-session", "lax", sign_ins.SESSION_MS // 1000)
 _SECRET = pattern(r"[A-Za-z0-9_-]{43}\Z")
-_OWN_PAGES = ("same-origin", "none")
 
 
 class BrowserSession:
@@ -154,8 +152,7 @@ class BrowserSession:
 
     def __init__(self, asked: OAuthRequest, state: OAuthState) -> None:
         self.asked = asked
-        self._cookie = _GUARDED_COOKIE if asked.secure else _COOKIE
-        brought = asked.cookies.get(self._cookie, "")
+        brought = _COOKIE.read(asked.cookies, asked.secure)
         self.known = _SECRET.match(brought) is not None
         """Whether the browser brought the cookie."""
         self.secret = brought if self.known else state.secret()
@@ -163,31 +160,22 @@ class BrowserSession:
         """The cap of the person who is signed in, or of this machine where that is trusted."""
 
     def form_token(self, *form: str) -> str:
-        return b64(sha256(frame("souvenance.signin.form", self.secret, *form)).digest())
+        return form_token("souvenance.signin.form", self.secret, *form)
 
     def check_form(self, *form: str) -> None:
         """Raises: Denied for a form that this browser was not given."""
-        if self.asked.headers.get("sec-fetch-site", "same-origin") not in _OWN_PAGES:
-            raise Denied("the form was sent from a page of another site")
-        given = self.asked.get("csrf").encode("utf-8", "surrogatepass")
-        if not self.known or not hmac.compare_digest(given, self.form_token(*form).encode()):
+        check_same_site(self.asked.headers)
+        if not self.known or not is_form_token(self.asked.get("csrf"), self.form_token(*form)):
             raise Denied(
                 "the form is not one of this browser's, or too old",
                 hint="Go back, load the page again, and allow cookies for it.",
             )
 
-    def page(self, html: str, status: int = 200, leads_to: str = "") -> Response:
-        answer = page(html, status, leads_to)
+    def page(self, template: str, status: int = 200, **values: Any) -> Response:
+        answer = pages.page(template, status, **values)
         if not self.known:
-            self.remember(answer, self.secret)
+            _COOKIE.give(answer, self.secret, self.asked.secure)
         return answer
-
-    def remember(self, answer: Response, secret: str) -> None:
-        secure, age = self.asked.secure, sign_ins.SESSION_MS // 1000
-        answer.set_cookie(self._cookie, secret, age, secure=secure, httponly=True, samesite="lax")
-
-    def forget(self, answer: Response) -> None:
-        answer.delete_cookie(self._cookie, secure=self.asked.secure, httponly=True, samesite="lax")
 
 
 _SIGN_IN = "sign-in"
@@ -222,7 +210,7 @@ class ConsentPages:
         if who is None:
             return self._ask_who(browser, None)
         text = f"You are signed in as {who.sub}. Programs that you began to connect can ask you now."
-        return _notice("Signed in", text)
+        return notice("Signed in", text)
 
     def sign_out(self, asked: OAuthRequest) -> Response:
         """If a program waits, the page comes back on which somebody else can sign in."""
@@ -230,15 +218,15 @@ class ConsentPages:
         if asked.method != "POST":
             who = self._who(browser)
             if who is None or asked.trusted is not None:
-                return _notice("Signed out", _UNKNOWN if asked.trusted is None else _TRUSTED)
+                return notice("Signed out", _UNKNOWN if asked.trusted is None else _TRUSTED)
             csrf = browser.form_token(_SIGN_OUT)
-            return browser.page(pages.sign_out(action=metadata.SIGN_OUT, csrf=csrf, who=who.sub))
+            return browser.page("sign_out.html", action=metadata.SIGN_OUT, csrf=csrf, who=who.sub)
         request = asked.get("request")
         browser.check_form(*((_CONSENT, request) if request else (_SIGN_OUT,)))
         self._state.sign_out(browser.secret)
         waiting = self._state.asked(request) if request else None
-        answer = _notice("Signed out", _UNKNOWN) if waiting is None else redirect(_back(waiting.content))
-        browser.forget(answer)
+        answer = notice("Signed out", _UNKNOWN) if waiting is None else redirect(_back(waiting.content))
+        _COOKIE.take_back(answer, asked.secure)
         return answer
 
     def authorize(self, asked: OAuthRequest) -> Response:
@@ -286,7 +274,7 @@ class ConsentPages:
 
         def finish(approval: Approval | None) -> Response:
             answered = server.create_authorization_response(grant.request, approval, grant)
-            return to_client(answered, asked.issuer) or _notice("Done", "You can close this page.")
+            return to_client(answered, asked.issuer) or notice("Done", "You can close this page.")
 
         def deny() -> Response:
             self._state.deny(token, request, client.id)
@@ -346,11 +334,11 @@ class ConsentPages:
                 chosen=chosen,
             )
             self._state.allow(token, allowed)
-            return _notice("Connected", f"{client.name} goes on by itself. You can close this page.")
+            return notice("Connected", f"{client.name} goes on by itself. You can close this page.")
 
         def deny() -> Response:
             self._state.deny(token, request, client.id, slip)
-            return _notice("Denied", f"{client.name} was not let in. You can close this page.")
+            return notice("Denied", f"{client.name} was not let in. You can close this page.")
 
         view = self._view(browser, who, client, request, scope=asked_for, **_ELSEWHERE)
         return self._decided(browser, who, view, allow=allow, deny=deny)
@@ -385,7 +373,7 @@ class ConsentPages:
         except (Unauthenticated, Denied) as error:
             return self._ask_who(browser, asked_by, sentence_of(error), status=status_of(type(error)))
         answer = redirect(browser.asked.here)
-        browser.remember(answer, secret)
+        _COOKIE.give(answer, secret, browser.asked.secure)
         return answer
 
     def _ask_who(
@@ -397,28 +385,30 @@ class ConsentPages:
         action: str | None = None,
         status: int = 200,
     ) -> Response:
-        html = pages.sign_in(
+        return browser.page(
+            "sign_in.html",
+            status,
             action=action or browser.asked.here,
             csrf=browser.form_token(_SIGN_IN),
             asked_by=asked_by,
             trouble=trouble,
         )
-        return browser.page(html, status)
 
     def _ask_code(self, browser: BrowserSession, trouble: str = "") -> Response:
-        html = pages.device(
+        return browser.page(
+            "device.html",
+            400 if trouble else 200,
             action=metadata.DEVICE_PAGE,
             csrf=browser.form_token(_DEVICE),
             code=browser.asked.get("user_code"),
             trouble=trouble,
         )
-        return browser.page(html, 400 if trouble else 200)
 
     def _consent(
         self, browser: BrowserSession, view: Consent, error: SouvenanceError | None = None
     ) -> Response:
-        html = pages.consent(view, trouble="" if error is None else sentence_of(error))
-        return browser.page(html, 200 if error is None else status_of(type(error)), view.leads_to)
+        status, trouble = (200, "") if error is None else (status_of(type(error)), sentence_of(error))
+        return browser.page("consent.html", status, leads_to=view.leads_to, view=view, trouble=trouble)
 
     def _view(
         self,
@@ -492,10 +482,6 @@ def _back(asked: bytes) -> str:
         return f"{metadata.AUTHORIZE}?{urlencode(msgspec.json.decode(asked, type=settled(Fields)))}"
     except msgspec.MsgspecError:
         return metadata.DEVICE_PAGE
-
-
-def _notice(title: str, text: str) -> Response:
-    return page(pages.notice(title, text))
 
 
 def _gone() -> NotFound:

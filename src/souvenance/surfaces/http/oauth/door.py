@@ -104,7 +104,11 @@ class SignInDoor:
         return Route(path, answer, methods=["GET", "OPTIONS"])
 
     def _at(
-        self, refuse: Callable[[Exception], Response], answers: Answers, *, form: bool = True
+        self,
+        refuse: Callable[[SouvenanceError | OAuth2Error], Response],
+        answers: Answers,
+        *,
+        form: bool = True,
     ) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             try:

@@ -1,4 +1,4 @@
-"""Requests to the sign-in door, read once, and its answers: JSON, redirects, and pages without scripts."""
+"""Requests to the sign-in door, read once, and its answers: JSON, redirects and failures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from souvenance import errors as e
-from souvenance.surfaces.http.oauth import pages
+from souvenance.surfaces.http.oauth.pages import notice, redirect
 from souvenance.surfaces.http.request_bodies import body_of_anybody
 from souvenance.surfaces.http.request_threads import json_answer, refusal_headers
 from souvenance.surfaces.http.routes import status_of
@@ -92,27 +92,6 @@ def fields_of(encoded: str) -> Fields:
 Answered = tuple[int, Any, list[tuple[str, str]]]
 """Status, body and headers."""
 
-_PAGE = {
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "same-origin",  # With no-referrer a browser would hide the form's own origin, too.
-}
-
-
-def page(html: str, status: int = 200, leads_to: str = "") -> Response:
-    """`leads_to` is where a form of the page may lead besides here, since browsers look at redirects too."""
-    policy = (
-        f"default-src 'none'; style-src {pages.STYLE_SOURCE}; form-action 'self' {leads_to}".rstrip()
-        + "; frame-ancestors 'none'; base-uri 'none'"
-    )
-    return Response(html, status, {**_PAGE, "content-security-policy": policy}, "text/html")
-
-
-def redirect(to: str) -> Response:
-    """To there, by GET."""
-    return Response(b"", 303, {**_PAGE, "location": to})
-
 
 def to_client(answered: Answered, issuer: str) -> Response | None:
     """The redirect to a client, which says who answers (RFC 9207); None if the answer is for no client."""
@@ -122,20 +101,18 @@ def to_client(answered: Answered, issuer: str) -> Response | None:
     return redirect(f"{location}{'&' if '?' in location else '?'}iss={quote(issuer, safe='')}")
 
 
-def as_page(error: Exception) -> Response:
+def as_page(error: e.SouvenanceError | OAuth2Error) -> Response:
     """A failure, told to the person before the page."""
     if isinstance(error, OAuth2Error):
         text = f"{error.description or 'The request is not well formed.'} ({error.error})"
-        return page(pages.notice("This can't go on", text), error.status_code)
-    assert isinstance(error, e.SouvenanceError)  # noqa: S101 - nothing else is caught
-    return page(pages.notice("This can't go on", sentence_of(error)), status_of(type(error)))
+        return notice("This can't go on", text, error.status_code)
+    return notice("This can't go on", sentence_of(error), status_of(type(error)))
 
 
-def as_json(error: Exception) -> Response:
+def as_json(error: e.SouvenanceError | OAuth2Error) -> Response:
     """A failure, told to a client in OAuth's words."""
     if isinstance(error, OAuth2Error):
         return answer(error())
-    assert isinstance(error, e.SouvenanceError)  # noqa: S101 - nothing else is caught
     status = status_of(type(error))
     if isinstance(error, e.RateLimited | e.Unavailable):
         code = "temporarily_unavailable"

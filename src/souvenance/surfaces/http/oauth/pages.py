@@ -13,13 +13,14 @@ from importlib import resources
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from msgspec import Struct
+from starlette.responses import Response
 
 from souvenance.http_client import is_loopback
 from souvenance.language.characters import BLANK_LETTERS
 from souvenance.patterns import pattern
+from souvenance.surfaces.http.browser_pages import PageTemplates
 
 ANOTHER_DEVICE = "another device"
 """Where the answer goes if it is fetched with a device code."""
@@ -75,54 +76,32 @@ class Consent(Struct, frozen=True, kw_only=True):
     sign_out: str | None = None
     leads_to: str = ""
 
+    @property
+    def place(self) -> Literal["device", "scheme", "here", "elsewhere"]:
+        """Where the answer goes: to this machine only if it is a host and port of it, and nothing besides."""
+        if self.where == ANOTHER_DEVICE:
+            return "device"
+        if _SCHEME.match(self.where):
+            return "scheme"
+        try:
+            parts = urlsplit(f"//{self.where}")
+        except ValueError:
+            return "elsewhere"
+        near = "@" not in self.where and parts.netloc == self.where and is_loopback(parts.hostname or "")
+        return "here" if near else "elsewhere"
 
-def sign_in(*, action: str, csrf: str, asked_by: str | None, trouble: str = "") -> str:
-    """The page that asks for a cap, as `cap`."""
-    return _page("sign_in", "Sign in", trouble, action=action, csrf=csrf, asked_by=asked_by)
+
+def page(template: str, status: int = 200, leads_to: str = "", **values: Any) -> Response:
+    """`leads_to` is where a form of the page may lead besides here, since browsers look at redirects too."""
+    answer = _PAGES.shown(template, status, **{"trouble": "", **values})
+    policy = f"default-src 'none'; style-src {STYLE_SOURCE}; form-action 'self' {leads_to}".rstrip()
+    answer.headers["content-security-policy"] = f"{policy}; frame-ancestors 'none'; base-uri 'none'"
+    return answer
 
 
-def device(*, action: str, csrf: str, code: str = "", trouble: str = "") -> str:
-    """The page that asks for the code that another device shows, as `user_code`."""
-    return _page("device", "Connect a device", trouble, action=action, csrf=csrf, code=code)
-
-
-def sign_out(*, action: str, csrf: str, who: str) -> str:
-    """The page that asks whether to sign out."""
-    return _page("sign_out", "Sign out", action=action, csrf=csrf, who=who)
-
-
-def notice(title: str, text: str) -> str:
+def notice(title: str, text: str, status: int = 200) -> Response:
     """A page that only says something."""
-    return _page("page", title, text=text)
-
-
-def consent(view: Consent, *, trouble: str = "") -> str:
-    """The page that asks whether a client may come in, and how far. A form's first button is what Enter
-    presses: here one that sends nothing, so nobody decides by it."""
-    return _page("consent", "Allow access?", trouble, view=view, place=_place(view.where))
-
-
-def _page(template: str, title: str, trouble: str = "", **values: Any) -> str:
-    """The page. Lone surrogates, which no encoding has, become question marks."""
-    page = _PAGES.get_template(f"{template}.html")
-    style = Markup(_STYLE)  # noqa: S704 - it is our own
-    return (
-        page.render(title=title, trouble=trouble, style=style, **values).encode("utf-8", "replace").decode()
-    )
-
-
-def _place(where: str) -> Literal["device", "scheme", "here", "elsewhere"]:
-    """Where the answer goes: to this machine only if it is a host and port of it, and nothing besides."""
-    if where == ANOTHER_DEVICE:
-        return "device"
-    if _SCHEME.match(where):
-        return "scheme"
-    try:
-        place = urlsplit(f"//{where}")
-    except ValueError:
-        return "elsewhere"
-    near = "@" not in where and place.netloc == where and is_loopback(place.hostname or "")
-    return "here" if near else "elsewhere"
+    return page("page.html", status, title=title, text=text)
 
 
 def _shown(text: str, most: int = _MOST_SHOWN) -> Markup:
@@ -144,10 +123,7 @@ def _plain(text: str, most: int = _MOST_SHOWN) -> str:
     return "".join(seen)
 
 
-_PAGES = Environment(
-    loader=PackageLoader("souvenance.surfaces.http.oauth"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-)
-_PAGES.filters.update(plain=_plain, shown=_shown)
+_PAGES = PageTemplates("souvenance.surfaces.http.oauth", {})
+_PAGES.environment.globals |= {"style": Markup(_STYLE)}  # noqa: S704 - it is our own
+_PAGES.environment.filters |= {"plain": _plain, "shown": _shown}
+redirect = _PAGES.redirect
