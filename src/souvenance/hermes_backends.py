@@ -30,9 +30,9 @@ from souvenance.errors import (
 )
 from souvenance.files import is_mine, others_may
 from souvenance.gate.conversation.context import READ_CARD, ReadCard
-from souvenance.hermes.config_reader import HOST_VARIABLE
+from souvenance.hermes.config_files import HOST_VARIABLE
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.host import local_zone
+from souvenance.hermes.host import default_home, local_zone
 from souvenance.hermes.profile_runtime import CALLS_AT_ONCE, Backend, ProfileRuntime, TurnsUnderWay
 from souvenance.hermes.state_files import StateFiles
 from souvenance.ports.model import ANSWER, DERIVE, TASKS
@@ -330,7 +330,7 @@ def _token(configuration: Configuration) -> Callable[[], str]:
 
 def _upkeep(configuration: Configuration) -> Upkeep:
     """Keeps the access token of a profile valid."""
-    from souvenance.hermes.config_files import default_home, read_configuration, write_grant
+    from souvenance.hermes.config_files import read_configuration, write_grant
     from souvenance.hermes.oauth_tokens import Upkeep, exchange
 
     home, environment = configuration.home, {**os.environ, HOST_VARIABLE: configuration.host}

@@ -15,8 +15,7 @@ from souvenance.hermes.gc_pause import undisturbed
 
 with undisturbed():
     from souvenance.hermes.config_files import read_configuration
-    from souvenance.hermes.config_reader import Complaint
-    from souvenance.hermes.configuration import TASK, Configuration
+    from souvenance.hermes.configuration import TASK, Complaint, Configuration
     from souvenance.hermes.host import usual_home
     from souvenance.hermes.profile_runtime import ProfileRuntime
     from souvenance.hermes.provider import Provider, Surroundings

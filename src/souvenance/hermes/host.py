@@ -37,6 +37,14 @@ def usual_home(environment: Mapping[str, str]) -> Path | None:
     return Path(user, ".hermes") if user else None
 
 
+def default_home(home: Path, environment: Mapping[str, str]) -> Path:
+    """The home of the default profile beside this one, by the host's rule."""
+    usual = usual_home(environment)
+    if usual is not None and Path(os.path.realpath(home)).is_relative_to(os.path.realpath(usual)):
+        return usual
+    return home.parent.parent if home.parent.name == "profiles" else home
+
+
 class HostConversation(Struct, frozen=True, kw_only=True):
     session_id: str
     platform: str = "cli"

@@ -21,8 +21,7 @@ from souvenance.agents.transcript import chunks, clean, spoken
 from souvenance.errors import SouvenanceError
 from souvenance.hermes import tools
 from souvenance.hermes.config_files import write_setting
-from souvenance.hermes.config_reader import Complaint
-from souvenance.hermes.configuration import KEYS, Configuration, ProviderSetting
+from souvenance.hermes.configuration import KEYS, Complaint, Configuration, ProviderSetting
 from souvenance.hermes.conversation import CachedConversation, Transcript
 from souvenance.hermes.delivery import QueuedMessage, QueuedTurn, Undo, pages, statement
 from souvenance.hermes.host import (

@@ -14,13 +14,14 @@ from msgspec import Struct, to_builtins
 
 from souvenance.errors import InvalidInput, Misconfigured, SouvenanceError
 from souvenance.hermes.config_files import (
+    KEY_VARIABLE,
+    Complaint,
     hold_to_be_readable,
     old_spellings,
     read_configuration,
     root_of,
     write_setting,
 )
-from souvenance.hermes.config_reader import KEY_VARIABLE, Complaint
 from souvenance.hermes.configuration import CLOUD, TOKENS_PER_CONVERSATION, Configuration, peer_name, taken
 from souvenance.hermes.setup.console import (
     Abandoned,
