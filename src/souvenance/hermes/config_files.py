@@ -313,8 +313,8 @@ class _DocumentReader:
             return
         person, agent = token.people(values.get("peer_name"), values["ai_peer"])
         own = {"peerName": person, "aiPeer": agent, "namespaces": token.usual_namespaces()}
-        if token.workspace != ALL:
-            own["workspace"] = token.workspace
+        if token.claims.wid != ALL:
+            own["workspace"] = token.claims.wid
         for key in KEYS:
             if key.name in own and key.name not in found and own[key.name] is not None:
                 values[key.attribute] = own[key.name]

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.agents.conversation_scope import ConversationScope
@@ -59,29 +60,20 @@ _MOST_WARNINGS = 1_000
 _log = logging.getLogger("souvenance.hermes")
 
 
-class Surroundings:
+class Surroundings(Struct, kw_only=True):
     """Where a provider finds itself. What it gives is shared by all providers of the process."""
 
-    def __init__(
-        self,
-        *,
-        home: Callable[[], Path],
-        directory: Callable[[], Path],
-        configuration: Callable[[Path, str], tuple[Configuration, Sequence[Complaint]]],
-        runtime: Callable[[Configuration], ProfileRuntime],
-        state_files: Callable[[Configuration], StateFiles],
-    ) -> None:
-        self.home = home
-        self.directory = directory
-        self.configuration = configuration
-        self.runtime = runtime
-        self.state_files = state_files
-        self._warned: set[str] = set()
+    home: Callable[[], Path]
+    directory: Callable[[], Path]
+    configuration: Callable[[Path, str], tuple[Configuration, Sequence[Complaint]]]
+    runtime: Callable[[Configuration], ProfileRuntime]
+    state_files: Callable[[Configuration], StateFiles]
+    warned: set[str] = set()
 
     def warn(self, told: str) -> None:
         """Say something once, however many providers notice it."""
-        if told not in self._warned and len(self._warned) < _MOST_WARNINGS:
-            self._warned.add(told)
+        if told not in self.warned and len(self.warned) < _MOST_WARNINGS:
+            self.warned.add(told)
             _log.warning("souvenance: %s", told)
 
 
@@ -193,8 +185,8 @@ class Provider:
         if token is not None and not token.reaches(person.peer):
             line = minting(None, ai, configuration.workspace, configuration.namespaces)
             self._around.warn(
-                f"apiKey is a token of {token.actor} that does not speak for everybody who writes here: of "
-                f"others nothing is remembered. To remember everybody, mint: {line}"
+                f"apiKey is a token of {token.claims.sub} that does not speak for everybody who writes here: "
+                f"of others nothing is remembered. To remember everybody, mint: {line}"
             )
             return None
         if session_id not in ("", conversation.session_id):

@@ -41,7 +41,6 @@ from souvenance.hermes.setup.profiles import (
     DEFAULT,
     PROVIDER,
     Profile,
-    choose_provider,
     nested,
     profile_at,
     provider_in,
@@ -238,11 +237,6 @@ def post_setup(
         console.say(f"\n{error.code}: {error.detail}")
         if error.hint:
             console.say(f"  {error.hint}")
-
-
-def activation(profile: Profile) -> Callable[[], bool]:
-    """Names us in the settings file of Hermes, where Hermes itself is not there to do it."""
-    return lambda: choose_provider(profile.settings, _NAME)
 
 
 @dataclass
