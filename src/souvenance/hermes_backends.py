@@ -8,7 +8,7 @@ import os
 import stat
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,11 +30,11 @@ from souvenance.errors import (
 )
 from souvenance.files import is_mine, others_may
 from souvenance.gate.conversation.context import READ_CARD, ReadCard
-from souvenance.hermes.config_reader import HOST_VARIABLE
+from souvenance.hermes.config_files import HOST_VARIABLE
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.host import local_zone
+from souvenance.hermes.host import default_home, local_zone
 from souvenance.hermes.profile_runtime import CALLS_AT_ONCE, Backend, ProfileRuntime, TurnsUnderWay
-from souvenance.hermes.state_files import StateFiles
+from souvenance.hermes.state_files import DELAY, MODEL_TROUBLE, StateFiles
 from souvenance.ports.model import ANSWER, DERIVE, TASKS
 from souvenance.settings import SETTINGS
 
@@ -173,7 +173,7 @@ def _with_model(configuration: Configuration, settings: Settings, turns: TurnsUn
         return replace(settings, model=replace(given, endpoints=endpoints), host=HostProgram(turns.busy))
     from souvenance.hermes.host_model import MISSING, NAME, URL, HostModel, offered
 
-    call, note = offered(), state_files_of(configuration).note_model_trouble
+    call, note = offered(), partial(state_files_of(configuration).note_trouble, MODEL_TROUBLE)
     if call is None:
         note(MISSING)
         return settings
@@ -211,12 +211,12 @@ def inspect(configuration: Configuration, environment: Mapping[str, str] = os.en
         detail=detail,
         health=state_files.health(),
         write_queue=standing,
-        delay=state_files.delay(),
+        delay=state_files.trouble(DELAY),
         unwritable=unwritable,
         sign_in=upkeep.trouble if upkeep else "",
         model_configured=configured,
         spent=spent,
-        model_trouble=unusable or trouble or state_files.model_trouble(),
+        model_trouble=unusable or trouble or state_files.trouble(MODEL_TROUBLE),
     )
 
 
@@ -330,7 +330,7 @@ def _token(configuration: Configuration) -> Callable[[], str]:
 
 def _upkeep(configuration: Configuration) -> Upkeep:
     """Keeps the access token of a profile valid."""
-    from souvenance.hermes.config_files import default_home, read_configuration, write_grant
+    from souvenance.hermes.config_files import read_configuration, write_grant
     from souvenance.hermes.oauth_tokens import Upkeep, exchange
 
     home, environment = configuration.home, {**os.environ, HOST_VARIABLE: configuration.host}

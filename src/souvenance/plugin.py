@@ -6,7 +6,7 @@ import atexit
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from souvenance.hermes.gc_pause import undisturbed
 
 with undisturbed():
     from souvenance.hermes.config_files import read_configuration
-    from souvenance.hermes.config_reader import Complaint
     from souvenance.hermes.configuration import TASK, Configuration
     from souvenance.hermes.host import usual_home
     from souvenance.hermes.profile_runtime import ProfileRuntime
@@ -79,10 +78,6 @@ def _directory() -> Path:
         return _home()
 
 
-def _configuration(home: Path, profile: str) -> tuple[Configuration, Sequence[Complaint]]:
-    return read_configuration(home, os.environ, profile)
-
-
 class Runtimes:
     """The runtimes of a process: one for each profile, made anew when its backend changes."""
 
@@ -129,7 +124,7 @@ RUNTIMES = Runtimes()
 _SURROUNDINGS = Surroundings(
     home=_home,
     directory=_directory,
-    configuration=_configuration,
+    configuration=lambda home, profile: read_configuration(home, os.environ, profile),
     runtime=RUNTIMES.get,
     state_files=state_files_of,
 )

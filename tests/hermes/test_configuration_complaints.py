@@ -7,7 +7,7 @@ import pytest
 
 from souvenance.agents.conversation_scope import Flags, Observation
 from souvenance.hermes.config_files import read_configuration
-from souvenance.hermes.config_reader import Complaint
+from souvenance.hermes.configuration import Complaint
 
 OFF = "memory is off until it is corrected"
 DEFAULT = "the default is used"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.hermes.config_files import default_home, read_configuration
-from souvenance.hermes.config_reader import host_of
+from souvenance.hermes.config_files import host_of, read_configuration
+from souvenance.hermes.host import default_home
 
 PLACES = (
     ".hermes/profiles/coder/souvenance.json",

@@ -12,8 +12,7 @@ from pathlib import Path, PureWindowsPath
 import pytest
 
 from hermes.stage import PATIENCE_SECONDS
-from souvenance.hermes.config_files import default_home
-from souvenance.hermes.host import usual_home
+from souvenance.hermes.host import default_home, usual_home
 
 UNIX_ONLY = ("fcntl", "pwd", "grp", "resource", "termios")
 STAND_IN = f"""

@@ -122,10 +122,32 @@ def test_it_is_told_again_once_it_left_the_window_and_in_another_conversation(st
     assert VIOLA in stage.recall(stage.provider("s1"), "Which instrument do I play?", 3)
 
 
-def test_over_http_it_is_told_again_for_callers_send_their_history_without_it(stage):
+QUESTION_HEARD = "Which instrument do I play?"
+
+
+def noted_over_http(stage, session):
+    """A session over HTTP in which the fact was told in its first turn."""
     told = {"platform": "api_server", "gateway_session_key": "user:42"}
-    provider = stage.provider("s1", **told)
+    provider = stage.provider(session, **told)
     provider.handle_tool_call("souvenance_conclude", {"conclusion": VIOLA})
-    first = stage.recall(provider, "Which instrument do I play?", 1)
-    keep_injected(stage, first)
-    assert VIOLA in stage.recall(stage.provider("s1", **told), "Which instrument do I play?", 2)
+    keep_injected(stage, stage.recall(provider, QUESTION_HEARD), session=session)
+    return lambda turn: stage.recall(stage.provider(session, **told), QUESTION_HEARD, turn)
+
+
+def test_over_http_it_is_told_once_in_a_session_whose_history_the_host_keeps(stage):
+    asked = noted_over_http(stage, "my-talk")
+    assert asked(2) == ""
+
+
+def test_it_is_told_again_to_callers_who_send_their_history_without_it(stage):
+    asked = noted_over_http(stage, "api-0123456789abcdef")
+    assert VIOLA in asked(2)
+
+
+def test_it_is_told_again_once_a_turn_shows_that_a_caller_who_names_the_session_sends_the_history(stage):
+    asked = noted_over_http(stage, "my-run")
+    assert asked(2) == ""
+    told = {"platform": "api_server", "gateway_session_key": "user:42"}
+    history = [{"role": "user", "content": text} for text in ("Hello.", QUESTION_HEARD)]
+    stage.tell(stage.provider("my-run", **told), QUESTION_HEARD, session="my-run", messages=history)
+    assert VIOLA in asked(3)

@@ -27,9 +27,9 @@ from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.oauth_tokens import OAuthGrant, endpoints_of, exchange
 from souvenance.hermes.provider import Provider, Surroundings
 from souvenance.hermes.setup.console import Abandoned
-from souvenance.hermes.setup.profiles import HermesInstallation, profile_at
+from souvenance.hermes.setup.profiles import HermesInstallation, choose_provider, profile_at
 from souvenance.hermes.setup.status import lines, report
-from souvenance.hermes.setup.wizard import WizardAnswers, activation, set_up
+from souvenance.hermes.setup.wizard import WizardAnswers, set_up
 from souvenance.hermes.sign_in import profile as desktop
 from souvenance.hermes.sign_in import profile as signin
 from souvenance.hermes.sign_in.flows import by_browser, by_code
@@ -354,7 +354,7 @@ class TestWizard:
             profile_at(home),
             person,
             environment={**environment, "USER": "root"},
-            activate=activation(profile_at(home)),
+            activate=lambda: choose_provider(profile_at(home).settings, "souvenance"),
             given=WizardAnswers(**given) if given else None,
             sign_in=signin.sign_in,
         )

@@ -5,7 +5,7 @@ import stat
 import pytest
 
 from souvenance.hermes.backend_health import BackendHealth
-from souvenance.hermes.state_files import StateFiles
+from souvenance.hermes.state_files import DELAY, StateFiles
 
 
 def test_how_the_backend_does_is_told_to_another_process(tmp_path):
@@ -70,8 +70,8 @@ def test_the_title_that_a_session_began_with_is_kept(tmp_path):
 
 
 def test_why_a_write_waits_is_known_to_other_processes_until_it_does_not(tmp_path):
-    StateFiles(tmp_path / "souvenance").note_delay("namespace_denied: not yours")
-    assert StateFiles(tmp_path / "souvenance").delay() == "namespace_denied: not yours"
+    StateFiles(tmp_path / "souvenance").note_trouble(DELAY, "namespace_denied: not yours")
+    assert StateFiles(tmp_path / "souvenance").trouble(DELAY) == "namespace_denied: not yours"
     for _ in range(2):
-        StateFiles(tmp_path / "souvenance").note_delay("")
-        assert StateFiles(tmp_path / "souvenance").delay() == ""
+        StateFiles(tmp_path / "souvenance").note_trouble(DELAY, "")
+        assert StateFiles(tmp_path / "souvenance").trouble(DELAY) == ""

@@ -17,9 +17,9 @@ from souvenance.agents.conversation_scope import Namespaces
 from souvenance.errors import InvalidInput, Misconfigured
 from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.setup.console import Abandoned
-from souvenance.hermes.setup.profiles import profile_at, provider_in
+from souvenance.hermes.setup.profiles import choose_provider, profile_at, provider_in
 from souvenance.hermes.setup.status import Findings
-from souvenance.hermes.setup.wizard import WizardAnswers, activation, post_setup, set_up
+from souvenance.hermes.setup.wizard import WizardAnswers, post_setup, set_up
 
 LEAVES = "Ctrl-C"
 PATIENCE_SECONDS = 60
@@ -95,7 +95,7 @@ def run(home, environment):
             profile_at(home),
             person,
             environment={**environment, **more},
-            activate=activation(profile_at(home)),
+            activate=lambda: choose_provider(profile_at(home).settings, "souvenance"),
             given=given,
             inspect=inspect,
         )

@@ -306,3 +306,16 @@ def test_what_could_not_be_written_comes_when_the_server_is_back(host, talk, tmp
             told = ["My lute is in Lima.", LINE, "My gong is in Goa.", LINE]
             store.until(lambda store: store.said_with("api-user-olga") == told)
             until(lambda: "Lima" in olga.ask("Where is my lute?")[0].memory)
+
+
+def test_a_noted_fact_is_told_once_in_a_session_that_the_host_keeps(talk, model):
+    rosa = talk("user:rosa")
+    model.answer("Keep it.", DemoToolCall("souvenance_conclude", {"conclusion": "Rosa plays the zither."}))
+    rosa.ask("Keep it.")
+    for question in (
+        "Which instrument do I play?",
+        "What was my instrument again?",
+        "And which instrument is mine?",
+    ):
+        [asked] = rosa.ask(question, session="one-talk")
+    assert asked.text.count("plays the zither") == 1

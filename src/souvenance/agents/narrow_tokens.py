@@ -31,13 +31,15 @@ class CallableGate(Protocol):
     def call(self, operation: Operation, credentials: Credentials, request: m.Request) -> Any: ...
 
 
+_MOST_KEPT = 1_000
+
+
 class Narrowed:
     """Thread-safe. `now` gives the time in seconds, `chance` so many bytes that nobody can guess."""
 
-    def __init__(self, *, now: Callable[[], int], chance: Callable[[int], bytes], most: int = 1_000) -> None:
+    def __init__(self, *, now: Callable[[], int], chance: Callable[[int], bytes]) -> None:
         self._now = now
         self._chance = chance
-        self._most = most
         self._lock = threading.Lock()
         self._made: OrderedDict[tuple[str, Hashable], tuple[float, Credentials]] = OrderedDict()
 
@@ -54,7 +56,7 @@ class Narrowed:
                 found = Credentials(self._attenuated(token, asked, now))
                 self._made[key] = (now + asked.ttl_seconds // 2 if asked.ttl_seconds else inf, found)
             self._made.move_to_end(key)
-            if len(self._made) > self._most:
+            if len(self._made) > _MOST_KEPT:
                 self._made.popitem(last=False)
             return found
 
@@ -66,14 +68,13 @@ class Narrowed:
 Purpose = Literal["read", "name", "speak", "undo", "note", "erase"]
 
 _LIFE_SECONDS = 24 * 3600
-_MOST_KEPT = 1_000
-_OPS: dict[Purpose, tuple[str, ...]] = {
-    "read": ("get",),
-    "name": ("put",),
-    "speak": ("put",),
-    "undo": ("forget",),
-    "note": ("put",),
-    "erase": ("forget",),
+_OPS: dict[Purpose, str] = {
+    "read": "get",
+    "name": "put",
+    "speak": "put",
+    "undo": "forget",
+    "note": "put",
+    "erase": "forget",
 }
 
 _WHOLE = ("put", "forget")
@@ -92,7 +93,7 @@ class NarrowTokens:
 
     def __init__(self, token: Callable[[], str], clock: Clock, entropy: Entropy) -> None:
         self._token = token
-        self._narrowed = Narrowed(now=lambda: clock.now() // 1000, chance=entropy.take, most=_MOST_KEPT)
+        self._narrowed = Narrowed(now=lambda: clock.now() // 1000, chance=entropy.take)
         self.capped = is_cap(token())
 
     def of(self, scope: ConversationScope) -> Callable[[Purpose], Credentials]:
@@ -125,10 +126,9 @@ class NarrowTokens:
 
 
 def _wanted(token: str, scope: ConversationScope, purpose: Purpose) -> m.Attenuate:
-    granted = capability.read_unverified(token)[0][-1].ops
-    for op in _OPS[purpose]:
-        if op not in granted:
-            raise CapOpMismatch(f"the token does not grant {op!r}")
+    op = _OPS[purpose]
+    if op not in capability.read_unverified(token)[0][-1].ops:
+        raise CapOpMismatch(f"the token does not grant {op!r}")
     written = () if scope.namespaces.write is None else (scope.namespaces.write,)
     speaks = purpose in ("speak", "undo")
     both = speaks or purpose == "name" or scope.alone or (scope.personal and purpose != "read")
@@ -138,7 +138,7 @@ def _wanted(token: str, scope: ConversationScope, purpose: Purpose) -> m.Attenua
         wid=scope.workspace,
         data_class="memory",
         ttl_seconds=_LIFE_SECONDS,
-        ops=_OPS[purpose],
+        ops=(op,),
         namespaces_allowed=scope.namespaces.read if purpose == "read" else written,
         peers=(scope.user, scope.ai) if both else (scope.user,),
         via=() if both or scope.agent == "absent" else (scope.ai,),

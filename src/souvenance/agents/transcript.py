@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 
 from souvenance.domain.chunking import LONGEST_CHARACTER, is_one_character
+from souvenance.language.courtesies import is_courtesy
 from souvenance.patterns import pattern
 
 CONTINUED = "[continued] "
@@ -34,41 +34,12 @@ _WORD = pattern(r"\s+")
 _FAR_FROM_THE_END = 4
 """A piece is cut at a boundary in its last part of so many."""
 
+_LONGEST_COURTESY = 80
 _ROOTS = "bin data dev etc home lib media mnt opt proc root run sbin srv sys tmp users usr var volumes"
 _COMMAND = pattern(
     rf"/(?!(?:{'|'.join(_ROOTS.split())})(?![\w-]))[a-z][\w-]*+(?:\s++\S++)?\Z", re.IGNORECASE | re.ASCII
 )
 """With one argument at most: with more it is something to be done. A folder of every machine is a path."""
-_MOST_TRIVIAL_WORDS = 4
-_COURTESIES = """
-    ok okay okey okidoki k kk alright right sure yes yeah yep yup ya no nope nah hi hey hello hiya yo bye
-    goodbye cheers thanks thx ty thankyou please pls great good nice cool fine perfect awesome wow lol haha
-    hm hmm mhm uh oh ah done next continue proceed stop test ping morning night
-    ja jo jep nein ne nö hallo servus moin tschüss tschüs ciao danke bitte gut super prima klasse genau
-    passt weiter stimmt gerne
-    oui ouais non salut bonjour bonsoir merci voilà parfait bien
-    sí si vale hola adiós gracias claro perfecto bueno genial dale
-    sì grazie prego certo perfetto buongiorno bene ottimo
-    sim não nao oi olá ola obrigado obrigada tchau beleza blz valeu
-    nee hoi doei bedankt dankje goed
-    tak nie cześć czesc dzięki dzieki dobrze hej nej tack takk joo kiitos moi
-    evet hayır merhaba selam teşekkürler tamam sağol
-    да нет привет пока спасибо хорошо ладно ок угу ага так ні привіт дякую добре
-    ναι όχι γεια ευχαριστώ
-    نعم لا شكرا مرحبا حسنا שלום תודה כן לא हाँ नहीं धन्यवाद नमस्ते ठीक
-    好 好的 好吧 是 是的 对 嗯 不 不是 谢谢 谢谢你 多谢 你好 您好 再见 可以 行 没事 收到
-    はい いいえ うん ありがとう ありがとうございます こんにちは おはよう 了解 了解です わかりました
-    네 예 응 아니요 아니 안녕 안녕하세요 감사합니다 고마워 고마워요 알겠습니다 좋아요
-"""
-_PHRASES = """
-    thank you, thank you so much, thank you very much, thanks a lot, thanks so much, good morning, go on,
-    go ahead, got it, i see, sounds good, no problem, of course, see you, vielen dank, danke schön,
-    guten morgen, guten tag, guten abend, gute nacht, alles klar, merci beaucoup, d accord, bien sûr,
-    muchas gracias, buenos días, buenas noches, de acuerdo, grazie mille, va bene, muito obrigado,
-    muito obrigada, bom dia, tudo bem, dank je, dank je wel, большое спасибо, добрый день, доброе утро
-"""
-_TRIVIAL_WORDS = frozenset(_COURTESIES.split())
-_TRIVIAL_PHRASES = frozenset(phrase.strip() for phrase in _PHRASES.split(","))
 
 
 def clean(text: str) -> str:
@@ -129,13 +100,7 @@ def is_trivial(text: str) -> bool:
     text = text.strip()
     if not text or _COMMAND.match(text):
         return True
-    if len(text) > 80:
-        return False
-    spaced = "".join(letter if _belongs(letter) else " " for letter in text.casefold())
-    words = [word for word in spaced.split() if any(map(str.isalnum, word))]
-    return " ".join(words) in _TRIVIAL_PHRASES or (
-        len(words) <= _MOST_TRIVIAL_WORDS and all(word in _TRIVIAL_WORDS for word in words)
-    )
+    return len(text) <= _LONGEST_COURTESY and is_courtesy(text)
 
 
 def _storable(text: str) -> str:
@@ -209,8 +174,3 @@ def _part(part: object) -> str:
         return ""
     text = part.get("text")
     return text if isinstance(text, str) else ""
-
-
-def _belongs(letter: str) -> bool:
-    """Whether it is part of a word."""
-    return letter.isalnum() or unicodedata.category(letter)[0] == "M"

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
@@ -53,9 +54,15 @@ PEER_NAME = pattern(r"[a-zA-Z0-9_-]{1,512}\Z")
 """What Honcho takes for the name of a peer or a workspace."""
 NAME_WORDS = "1 to 512 of a-z, A-Z, 0-9, '_' and '-'"
 
+OFF = "memory is off until it is corrected"
+
 _MUCH = 1_000_000_000
 _VISIBLE = pattern(r"[\x21-\x7e]*\Z")
 _VERSION = pattern(r"/v[0-9]+/*\Z")
+_NEAR = tuple(
+    ip_network(one)
+    for one in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "fe80::/10")
+)
 
 _Line = Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f\ud800-\udfff]*\Z", description="a string of one line")]
 _Secret = Annotated[
@@ -70,13 +77,26 @@ _Count = Annotated[int, Meta(ge=1, le=_MUCH, description="a whole number, at lea
 _Limit = Annotated[int, Meta(ge=0, le=_MUCH, description="a whole number, at least 1, or 0 for no limit")]
 
 
-class Wrong(Exception):
-    """A value that a setting does not take."""
+class Complaint(Struct, frozen=True):
+    """Something in a configuration that does not work as it is written. As a text it is one line."""
 
-    def __init__(self, what: str, hint: str = "") -> None:
-        super().__init__(what)
-        self.what = what
-        self.hint = hint
+    file: Path | None
+    """None for the environment."""
+    key: str
+    """The path of the setting, or the variable; empty for the whole file."""
+    wrong: str
+    hint: str = ""
+
+    @property
+    def switches_off(self) -> bool:
+        """Whether nothing is remembered because of it."""
+        return OFF in self.wrong
+
+    def __str__(self) -> str:
+        where = "environment" if self.file is None else str(self.file)
+        text = f"{where}: {self.key}{' ' if self.key else ''}{self.wrong}."
+        text = f"{text} {self.hint}" if self.hint else text
+        return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 
 
 def nearest(name: str, among: Iterable[str]) -> str | None:
@@ -132,7 +152,7 @@ class ProviderSetting(Struct, frozen=True, kw_only=True):
     """What a value must be."""
     choices: tuple[str, ...] = ()
     reads: Callable[[Any], Any] | None = None
-    """Reads a value in place of the type. Raises: Wrong."""
+    """Reads a value in place of the type. Raises: InvalidInput."""
     default_text: str = ""
     """The default in words, where it depends on other things."""
     aliases: tuple[str, ...] = ()
@@ -156,7 +176,7 @@ class ProviderSetting(Struct, frozen=True, kw_only=True):
         return self.default_text or ("" if value is None else msgspec.json.encode(value).decode())
 
     def read(self, value: Any) -> Any:
-        """What it takes the value for; None for the default. Raises: Wrong."""
+        """What it takes the value for; None for the default. Raises: InvalidInput."""
         value = value.strip() if isinstance(value, str) else value
         if self.reads is not None:
             return self.reads(value)
@@ -168,7 +188,8 @@ class ProviderSetting(Struct, frozen=True, kw_only=True):
             return msgspec.convert(value, type=settled(self.type), strict=False)
         except msgspec.ValidationError:
             shown = "" if self.secret or isinstance(value, dict) else f", not {said(value)}"
-            raise Wrong(f"must be {self.words}{shown}", did_you_mean(self._nearest(value))) from None
+            hint = did_you_mean(self._nearest(value))
+            raise InvalidInput(f"must be {self.words}{shown}", hint=hint) from None
 
     def _nearest(self, value: Any) -> str | None:
         """What was probably meant by a text."""
@@ -200,14 +221,26 @@ def _address(value: Any) -> str | None:
     except ValueError:
         sound = False
     if text and (not sound or parts.query or parts.fragment or not _VISIBLE.match(text)):
-        raise Wrong("must be an http or https address", "For example http://127.0.0.1:8787.")
+        raise InvalidInput("must be an http or https address", hint="For example http://127.0.0.1:8787.")
     return _VERSION.sub("", text).rstrip("/") or None
+
+
+def is_near(url: str | None) -> bool:
+    """Whether a server is on this machine, or on a network that is not public."""
+    host = urlsplit(url).hostname if url else None
+    if host is None or host == "localhost":
+        return host is not None
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_link_local or any(address in network for network in _NEAR)
 
 
 def _grant(value: Any) -> dict[str, Any] | None:
     """Says nothing of the value, which is a secret."""
     if not isinstance(value, dict):
-        raise Wrong("must be an object")
+        raise InvalidInput("must be an object", hint="")
     return value or None
 
 
@@ -221,7 +254,7 @@ def _flags(value: Any) -> dict[str, _Flags]:
         shape = dict[Literal["user", "ai"], _Flags | None]
         given = msgspec.convert(value, type=settled(shape), strict=False)
     except msgspec.ValidationError:
-        raise Wrong(f"must be {_OBSERVATION_WORDS}") from None
+        raise InvalidInput(f"must be {_OBSERVATION_WORDS}", hint="") from None
     return {side: flags for side, flags in given.items() if flags is not None}
 
 
@@ -237,7 +270,7 @@ def _namespaces(value: Any) -> Namespaces:
     try:
         given = msgspec.convert(value, type=settled(str | list[str] | _GivenNamespaces))
     except msgspec.ValidationError:
-        raise Wrong(f"must be {_NAMESPACES_WORDS}") from None
+        raise InvalidInput(f"must be {_NAMESPACES_WORDS}", hint="") from None
     if not isinstance(given, _GivenNamespaces):
         several = [given] if isinstance(given, str) else given
         given = _GivenNamespaces(several, several[0] if several else None)
@@ -250,7 +283,7 @@ def _namespace(text: str) -> str:
     try:
         return names.namespace(text.strip())
     except InvalidInput as error:
-        raise Wrong(f"holds {said(text)}, but a {error.detail}") from None
+        raise InvalidInput(f"holds {said(text)}, but a {error.detail}", hint="") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -551,7 +584,8 @@ def known(name: str) -> ProviderSetting:
 
 def taken(name: str, value: Any) -> Any:
     """What the setting of that name takes the value for. Raises: InvalidInput."""
+    key = known(name)
     try:
-        return known(name).read(value)
-    except Wrong as wrong:
-        raise InvalidInput(f"{name} {wrong.what}", hint=wrong.hint) from None
+        return key.read(value)
+    except InvalidInput as wrong:
+        raise InvalidInput(f"{name} {wrong.detail}", hint=wrong.hint) from None

@@ -217,6 +217,8 @@ class CachedConversation:
         self.known: Known | None = None
         """What was last known, for turns that do not ask anew."""
         self.supplement: Supplement | None = None
+        self.sent_by_caller = False
+        """Whether who calls sends the history, though the host has it too: without what memory added."""
         self.scope: ConversationScope | None = None
         """Its scope, once something was written that the user may take back."""
         self._transcript: Transcript | None = None

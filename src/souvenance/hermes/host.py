@@ -37,6 +37,14 @@ def usual_home(environment: Mapping[str, str]) -> Path | None:
     return Path(user, ".hermes") if user else None
 
 
+def default_home(home: Path, environment: Mapping[str, str]) -> Path:
+    """The home of the default profile beside this one, by the host's rule."""
+    usual = usual_home(environment)
+    if usual is not None and Path(os.path.realpath(home)).is_relative_to(os.path.realpath(usual)):
+        return usual
+    return home.parent.parent if home.parent.name == "profiles" else home
+
+
 class HostConversation(Struct, frozen=True, kw_only=True):
     session_id: str
     platform: str = "cli"
@@ -80,12 +88,13 @@ _SHOWN = """
     SELECT role = 'user', content, {} FROM messages
     WHERE session_id = ? AND active AND role IN ('user', 'assistant') ORDER BY id DESC
 """
-_SENT = "api_content"
+SENT = "api_content"
 """Where the host keeps a message as the model was sent it, with what memory added; older ones do not."""
 _JSON = "\x00json:"
 """What the host puts before content in parts."""
 _BETWEEN = "\x00"
 _LOCKED_SECONDS = 0.1
+_NAMED_BY_HOST = pattern(r"api-[0-9a-f]{16}\Z")
 _REDACTED = pattern(r"\[redacted: [^\]]*\]")
 
 
@@ -93,8 +102,12 @@ class Window(Struct, frozen=True):
     """What was said in a session that the model still has before it."""
 
     text: str
-    injected: str = ""
-    """The messages with what memory added to them."""
+    sent: tuple[str, ...] = ()
+    """The messages to which memory added something, as the model was sent them."""
+
+    @property
+    def injected(self) -> str:
+        return _BETWEEN.join(self.sent)
 
     def shows(self, text: str) -> bool:
         """Whether that, as we keep it, was said there."""
@@ -106,7 +119,7 @@ def window(home: Path, session_id: str, turns: int) -> Window | None:
 
     Two talks over HTTP that begin alike are one session to the host: so only the latest are the talk's own.
     """
-    asked = (_rows(home, _SHOWN.format(column), (session_id,)) for column in (_SENT, "NULL"))
+    asked = (_rows(home, _SHOWN.format(column), (session_id,)) for column in (SENT, "NULL"))
     rows = next(filter(None, asked), [])
     texts: list[str] = []
     sent: list[str] = []
@@ -116,7 +129,13 @@ def window(home: Path, session_id: str, turns: int) -> Window | None:
         turns -= by_user
         texts.append(spoken(_content(content)))
         sent += [added] if isinstance(added, str) else []
-    return Window(_BETWEEN.join(texts), _BETWEEN.join(sent)) if rows else None
+    return Window(_BETWEEN.join(texts), tuple(sent)) if rows else None
+
+
+def sent_by_caller(session_id: str) -> bool:
+    """Whether the host named a session over HTTP after its first message: then who calls sends the history
+    with every request, without what memory added to it."""
+    return _NAMED_BY_HOST.match(session_id) is not None
 
 
 def said_and_undone(home: Path, session_id: str) -> tuple[list[str], list[str]]:

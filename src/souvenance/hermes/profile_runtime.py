@@ -42,7 +42,7 @@ from souvenance.hermes.backend_health import Breaker, FarGate, TimedGate
 from souvenance.hermes.conversation import CachedConversation
 from souvenance.hermes.delivery import Content, DeliveryThread, QueueDelivery, body_of, lane_of
 from souvenance.hermes.gc_pause import undisturbed
-from souvenance.hermes.state_files import StateFiles
+from souvenance.hermes.state_files import DELAY, StateFiles
 from souvenance.ports.write_queue import QueuedWrite, WriteQueue, WriteQueueStatus, WriteRefused
 
 QUIET_SECONDS = 5.0
@@ -439,7 +439,7 @@ class ProfileRuntime:
     def _note_delay(self, reason: str) -> None:
         if reason != self._delay:
             self._delay = reason
-            self._state_files.note_delay(reason)
+            self._state_files.note_trouble(DELAY, reason)
 
     def ended(self, scope: ConversationScope) -> None:
         """A session is over: once all of it is written, the work on it may begin."""

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.agents.conversation_scope import ConversationScope
@@ -21,16 +22,17 @@ from souvenance.agents.transcript import chunks, clean, spoken
 from souvenance.errors import SouvenanceError
 from souvenance.hermes import tools
 from souvenance.hermes.config_files import write_setting
-from souvenance.hermes.config_reader import Complaint
-from souvenance.hermes.configuration import KEYS, Configuration, ProviderSetting
+from souvenance.hermes.configuration import KEYS, Complaint, Configuration, ProviderSetting
 from souvenance.hermes.conversation import CachedConversation, Transcript
 from souvenance.hermes.delivery import QueuedMessage, QueuedTurn, Undo, pages, statement
 from souvenance.hermes.host import (
     PERSONAL,
+    SENT,
     HostConversation,
     Window,
     local_now,
     said_and_undone,
+    sent_by_caller,
     window,
     with_undone,
 )
@@ -58,29 +60,20 @@ _MOST_WARNINGS = 1_000
 _log = logging.getLogger("souvenance.hermes")
 
 
-class Surroundings:
+class Surroundings(Struct, kw_only=True):
     """Where a provider finds itself. What it gives is shared by all providers of the process."""
 
-    def __init__(
-        self,
-        *,
-        home: Callable[[], Path],
-        directory: Callable[[], Path],
-        configuration: Callable[[Path, str], tuple[Configuration, Sequence[Complaint]]],
-        runtime: Callable[[Configuration], ProfileRuntime],
-        state_files: Callable[[Configuration], StateFiles],
-    ) -> None:
-        self.home = home
-        self.directory = directory
-        self.configuration = configuration
-        self.runtime = runtime
-        self.state_files = state_files
-        self._warned: set[str] = set()
+    home: Callable[[], Path]
+    directory: Callable[[], Path]
+    configuration: Callable[[Path, str], tuple[Configuration, Sequence[Complaint]]]
+    runtime: Callable[[Configuration], ProfileRuntime]
+    state_files: Callable[[Configuration], StateFiles]
+    warned: set[str] = set()
 
     def warn(self, told: str) -> None:
         """Say something once, however many providers notice it."""
-        if told not in self._warned and len(self._warned) < _MOST_WARNINGS:
-            self._warned.add(told)
+        if told not in self.warned and len(self.warned) < _MOST_WARNINGS:
+            self.warned.add(told)
             _log.warning("souvenance: %s", told)
 
 
@@ -192,8 +185,8 @@ class Provider:
         if token is not None and not token.reaches(person.peer):
             line = minting(None, ai, configuration.workspace, configuration.namespaces)
             self._around.warn(
-                f"apiKey is a token of {token.actor} that does not speak for everybody who writes here: of "
-                f"others nothing is remembered. To remember everybody, mint: {line}"
+                f"apiKey is a token of {token.claims.sub} that does not speak for everybody who writes here: "
+                f"of others nothing is remembered. To remember everybody, mint: {line}"
             )
             return None
         if session_id not in ("", conversation.session_id):
@@ -286,17 +279,17 @@ class Provider:
 
     def _recall(self, scope: ConversationScope, turns: int) -> Recall:
         """The recall of this conversation, of which so many turns are over or under way."""
-        conversation, over_http = self._conversation, self._over_http
+        conversation, over_http, live = self._conversation, self._over_http, self._live(scope)
 
         def shown() -> Window | None:
             """Without the provider in it: a question that is under way may outlive that."""
             if conversation is None:
                 return None
             found = window(conversation.home, conversation.session_id, turns)
-            # Over HTTP a caller may send the history itself, without what memory added to it.
-            return replace(found, injected="") if found and over_http else found
+            bare = over_http and (live.sent_by_caller or sent_by_caller(conversation.session_id))
+            return replace(found, sent=()) if found and bare else found
 
-        return Recall(self._runtime(), self._configured(), scope, self._live(scope), shown)
+        return Recall(self._runtime(), self._configured(), scope, live, shown)
 
     def queue_prefetch(self, query: str, *, session_id: str = "", **more: Any) -> None:
         """Nothing: each turn's memory answers that turn's own message."""
@@ -317,6 +310,7 @@ class Provider:
             return
         runtime = self._runtime()
         self._notice_undone()
+        self._notice_history(scope, messages or ())
         user, assistant = spoken(user_content), spoken(assistant_content)
         self._take_back(scope, self._gone_before(scope, session_id, user, messages))
         said = self._said(runtime, scope.user, user) + self._said(runtime, scope.ai, assistant)
@@ -385,6 +379,14 @@ class Provider:
             self._take_back(written[session_id], gone)
             noticed = noticed or bool(gone)
         return noticed
+
+    def _notice_history(self, scope: ConversationScope, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Whether the model had less of what memory added before it than the host kept."""
+        conversation, said = self._conversation, [one for one in messages if one.get("role") == "user"]
+        if conversation is not None and self._over_http and said:
+            kept = window(conversation.home, conversation.session_id, len(said))
+            had = sum(bool(one.get(SENT)) for one in said)
+            self._live(scope).sent_by_caller = kept is not None and had < len(kept.sent)
 
     def _take_back(self, scope: ConversationScope, write_ids: Sequence[str]) -> None:
         """What was undone is no longer remembered."""

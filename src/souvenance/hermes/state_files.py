@@ -15,6 +15,10 @@ from souvenance.files import locked, move
 from souvenance.hermes.backend_health import BackendHealth
 from souvenance.hermes.conversation import HeardMessages, Transcript
 
+DELAY = "delay.txt"
+"""Says why what is to be written waits."""
+MODEL_TROUBLE = "model-trouble.txt"
+"""Says why the model did not answer."""
 _MOST_KEPT = 5_000
 _SALT_BYTES = 16
 
@@ -39,23 +43,8 @@ class StateFiles:
         except (OSError, msgspec.MsgspecError):
             return None
 
-    def note_delay(self, told: str) -> None:
-        """Leave word of why what is to be written waits; empty once it does not."""
-        self._note_text("delay.txt", told)
-
-    def delay(self) -> str:
-        """Why what is to be written waited when it was last tried; empty if it did not."""
-        return self._text("delay.txt")
-
-    def note_model_trouble(self, told: str) -> None:
-        """Leave word of why the model did not answer; empty once it does."""
-        self._note_text("model-trouble.txt", told)
-
-    def model_trouble(self) -> str:
-        """Why the model did not answer when it was last asked; empty if it did."""
-        return self._text("model-trouble.txt")
-
-    def _note_text(self, name: str, told: str) -> None:
+    def note_trouble(self, name: str, told: str) -> None:
+        """Leave word of what goes wrong, in the file of that name; empty once it does not."""
         try:
             if told:
                 self._write(name, told.encode(errors="replace"))
@@ -64,7 +53,8 @@ class StateFiles:
         except OSError:
             return
 
-    def _text(self, name: str) -> str:
+    def trouble(self, name: str) -> str:
+        """What went wrong when it was last tried; empty if nothing did."""
         try:
             return (self._folder / name).read_text(errors="replace")
         except OSError:
@@ -73,13 +63,12 @@ class StateFiles:
     @contextmanager
     def once(self, *key: str) -> Iterator[bool]:
         """True for the first, in whichever process, who comes with that key and gets through the block."""
-        name = _done(key)
         self._make(self._folder)
         with locked(self._folder, name="done.lock"):
-            done = (self._folder / name).exists()
+            done = self.was(*key)
             yield not done
             if not done:
-                self._write(name, b"")
+                self._write(_done(key), b"")
 
     def was(self, *key: str) -> bool:
         """Whether somebody got through `once` with that key."""

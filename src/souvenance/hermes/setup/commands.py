@@ -16,9 +16,8 @@ import click
 import msgspec
 
 from souvenance.errors import InvalidInput
-from souvenance.hermes.config_files import read_configuration, root_of, write_setting
-from souvenance.hermes.config_reader import Complaint, block_of
-from souvenance.hermes.configuration import Configuration, known, taken
+from souvenance.hermes.config_files import block_of, read_configuration, root_of, write_setting
+from souvenance.hermes.configuration import Complaint, Configuration, known, taken
 from souvenance.hermes.identity import agent_peer
 from souvenance.hermes.oauth_tokens import OAuthGrant
 from souvenance.hermes.setup import wizard
@@ -40,6 +39,7 @@ from souvenance.hermes.setup.profiles import (
     DEFAULT,
     HermesInstallation,
     Profile,
+    choose_provider,
     environment_of,
     find_installation,
     provider_in,
@@ -221,7 +221,7 @@ def setup(command_context: CommandContext, /, yes: bool, **options: Any) -> None
             profile,
             console,
             environment=command_context.surroundings,
-            activate=wizard.activation(profile),
+            activate=lambda: choose_provider(profile.settings, "souvenance"),
             given=_given(command_context, options),
             inspect=command_context.inspect,
             sign_in=signin.sign_in,

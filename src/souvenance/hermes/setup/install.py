@@ -20,7 +20,7 @@ from msgspec import Struct
 from souvenance.decoders import settled
 from souvenance.errors import Conflict
 from souvenance.extras import requirement
-from souvenance.files import replace_file, translation
+from souvenance.files import replace_file, translated
 from souvenance.hermes.setup.profiles import Profile
 from souvenance.version import __version__
 
@@ -69,8 +69,7 @@ def install(profiles: Sequence[Profile], *, dry_run: bool = False) -> list[Step]
 
     Raises: Conflict, before anything is changed, if somebody else's files are in the way; StorageReadOnly.
     """
-    for profile in profiles:
-        _must_be_ours(folder_of(profile))
+    _must_be_ours(profiles)
     return [_install(profile, dry_run) for profile in profiles]
 
 
@@ -79,8 +78,7 @@ def uninstall(profiles: Sequence[Profile], *, dry_run: bool = False) -> list[Ste
 
     Raises: Conflict, before anything is changed, if the plugin there is somebody else's; StorageReadOnly.
     """
-    for profile in profiles:
-        _must_be_ours(folder_of(profile))
+    _must_be_ours(profiles)
     return [_uninstall(profile, dry_run) for profile in profiles]
 
 
@@ -91,10 +89,8 @@ def _install(profile: Profile, dry_run: bool) -> Step:
         return Step(profile.name, folder, "already in place")
     outcome: Outcome = "renewed" if is_placed(profile) else "placed"
     if not dry_run:
-        try:
+        with translated(f"{folder} can't be written"):
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise translation(f"{folder} can't be written", error) from error
         for name, text in differing.items():
             replace_file(folder / name, text.encode())
     return Step(profile.name, folder, outcome)
@@ -105,10 +101,8 @@ def _uninstall(profile: Profile, dry_run: bool) -> Step:
     if not any(_is_ours(folder / name) for name in FILES):
         return Step(profile.name, folder, "not there")
     if not dry_run:
-        try:
+        with translated(f"{folder} can't be written"):
             _remove(folder)
-        except OSError as error:
-            raise translation(f"{folder} can't be written", error) from error
     return Step(profile.name, folder, "removed")
 
 
@@ -126,15 +120,15 @@ def _remove(folder: Path) -> None:
             emptied.rmdir()
 
 
-def _must_be_ours(folder: Path) -> None:
-    if folder.is_symlink() and not folder.exists():
-        raise _conflict(folder, "leads to nothing")
-    if folder.exists() and not folder.is_dir():
-        raise _conflict(folder, "is not a folder")
-    for name in FILES:
-        path = folder / name
-        if (path.exists() or path.is_symlink()) and not _is_ours(path):
-            raise _conflict(path, "was not placed by Souvenance")
+def _must_be_ours(profiles: Sequence[Profile]) -> None:
+    for folder in map(folder_of, profiles):
+        if folder.is_symlink() and not folder.exists():
+            raise _conflict(folder, "leads to nothing")
+        if folder.exists() and not folder.is_dir():
+            raise _conflict(folder, "is not a folder")
+        for path in (folder / name for name in FILES):
+            if (path.exists() or path.is_symlink()) and not _is_ours(path):
+                raise _conflict(path, "was not placed by Souvenance")
 
 
 def _conflict(path: Path, why: str) -> Conflict:

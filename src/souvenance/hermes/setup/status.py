@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,7 @@ from msgspec.structs import asdict, replace
 
 from souvenance.domain.model_budget import Spent
 from souvenance.hermes.backend_health import BackendHealth
-from souvenance.hermes.config_files import read_configuration, root_of
-from souvenance.hermes.config_reader import block_name, block_of
+from souvenance.hermes.config_files import block_name, block_of, read_configuration, root_of
 from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration, ModelChoice
 from souvenance.hermes.host import HostConversation
 from souvenance.hermes.identity import identify, session_name
@@ -237,7 +236,7 @@ def _next(found: Report) -> Iterator[str]:
     here = next((place for place in found.places if place.profile == found.profile), None)
     without = [one.profile for one in found.places if one.provider == "souvenance" and not one.placed]
     if without:
-        yield f"Without memory, for the plugin is not placed there: {_listed(without)}"
+        yield f"Without memory, for the plugin is not placed there: {', '.join(without)}"
     if without or here is None or not here.placed:
         yield "Next: souvenance hermes install"
     elif here.provider != "souvenance":
@@ -248,13 +247,12 @@ def _next(found: Report) -> Iterator[str]:
 def _rows(found: Report) -> Iterator[tuple[str, str]]:
     settings = found.settings
     yield "memory", "on" if found.enabled else "off"
-    yield (
-        "plugin",
-        f"placed in {_listed([one.profile for one in found.places if one.placed]) or 'no profile'}",
-    )
+    placed = ", ".join(one.profile for one in found.places if one.placed)
+    yield "plugin", f"placed in {placed or 'no profile'}"
     yield "provider", "; ".join(f"{place.profile}: {place.provider or 'none'}" for place in found.places)
     yield "file", f"{found.file}, block {found.host}" if found.file else "none: every setting is the default"
-    yield "kept", found.url or _store(found)
+    to_be_made = "" if found.store.is_dir() else ", which is made with the first memory"
+    yield "kept", found.url or f"{found.store}{to_be_made}"
     if found.reachable is not None:
         yield "answers", " ".join(filter(None, ("yes" if found.reachable else "no:", found.detail)))
     elif found.detail:
@@ -271,7 +269,7 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
     yield "others", f"{found.identity}: {_OTHERS[found.identity]}"
     yield "agent", plain(settings["aiPeer"])
     yield "session", found.session or "a new one in every run"
-    reads = _listed(settings["namespaces"].read) or "nothing"
+    reads = ", ".join(settings["namespaces"].read) or "nothing"
     yield "namespaces", f"reads {reads}, writes to {settings['namespaces'].write or 'none'}"
     if found.write_queue is not None:
         yield "write queue", _write_queue(found.write_queue)
@@ -280,27 +278,11 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
     if found.unwritable:
         yield "write queue", f"can't be used, so nothing that is said is kept: {found.unwritable}"
     if found.health is not None:
-        yield (
-            "breaker",
-            "closed"
-            if found.health.ok
-            else f"open since {_moment(found.health.since)}: {found.health.error}",
-        )
+        since = datetime.fromtimestamp(found.health.since / 1000, UTC)
+        opened = f"open since {since:%Y-%m-%d %H:%M} UTC: {found.health.error}"
+        yield "breaker", "closed" if found.health.ok else opened
 
 
 def _write_queue(standing: WriteQueueStatus) -> str:
     counts = f"{standing.waiting} waiting, {standing.set_aside} set aside"
     return f"{counts}; {standing.other_key} sealed with another key" if standing.other_key else counts
-
-
-def _moment(at: float) -> str:
-    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def _store(found: Report) -> str:
-    made = found.store.is_dir()
-    return str(found.store) if made else f"{found.store}, which is made with the first memory"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)

@@ -14,13 +14,14 @@ from msgspec import Struct, to_builtins
 
 from souvenance.errors import InvalidInput, Misconfigured, SouvenanceError
 from souvenance.hermes.config_files import (
+    KEY_VARIABLE,
+    Complaint,
     hold_to_be_readable,
     old_spellings,
     read_configuration,
     root_of,
     write_setting,
 )
-from souvenance.hermes.config_reader import KEY_VARIABLE, Complaint
 from souvenance.hermes.configuration import CLOUD, TOKENS_PER_CONVERSATION, Configuration, peer_name, taken
 from souvenance.hermes.setup.console import (
     Abandoned,
@@ -40,7 +41,6 @@ from souvenance.hermes.setup.profiles import (
     DEFAULT,
     PROVIDER,
     Profile,
-    choose_provider,
     nested,
     profile_at,
     provider_in,
@@ -237,11 +237,6 @@ def post_setup(
         console.say(f"\n{error.code}: {error.detail}")
         if error.hint:
             console.say(f"  {error.hint}")
-
-
-def activation(profile: Profile) -> Callable[[], bool]:
-    """Names us in the settings file of Hermes, where Hermes itself is not there to do it."""
-    return lambda: choose_provider(profile.settings, _NAME)
 
 
 @dataclass
