@@ -413,23 +413,13 @@ class Audit(Protocol):
 class Transaction(Protocol):
     """Everything that belongs together, read or changed at one moment."""
 
-    @property
-    def lines(self) -> StoredLines: ...
-
-    @property
-    def terms(self) -> Terms: ...
-
-    @property
-    def keys(self) -> Keys: ...
-
-    @property
-    def caps(self) -> Caps: ...
-
-    @property
-    def audit(self) -> Audit: ...
-
-    @property
-    def directory(self) -> Directory: ...
+    lines: StoredLines
+    terms: Terms
+    keys: Keys
+    caps: Caps
+    audit: Audit
+    directory: Directory
+    replication: Replication
 
     @property
     def work(self) -> Work: ...
@@ -439,9 +429,6 @@ class Transaction(Protocol):
 
     @property
     def signins(self) -> SignIns: ...
-
-    @property
-    def replication(self) -> Replication: ...
 
     def marks(self, workspace: str) -> ChangeMarks: ...
 

@@ -270,7 +270,12 @@ class EndpointEmbedder:
         rest: Rest | None = None,
     ) -> None:
         """Raises: Misconfigured if that is no address."""
-        self._url = _address(base_url)
+        if not is_address(base_url):
+            raise Misconfigured(
+                "SOUVENANCE_EMBEDDER_BASE_URL must be like https://host/v1",
+                hint="A key has a variable of its own.",
+            )
+        self._url = base_url.rstrip("/")
         self._model = model
         self.dimensions = dimensions
         self.description = f"{model}, {dimensions} dimensions, at {urlsplit(self._url).netloc}"
@@ -370,7 +375,10 @@ class EndpointEmbedder:
                     raise Unavailable(f"the embeddings endpoint answered {status}")
                 if status != 200:
                     raise _EndpointRefused(status)
-                return b"".join(bounded(response, most, end, _broken))
+                chunks = bounded(
+                    response, most, end, lambda why: Unavailable(f"the embeddings endpoint failed: {why}")
+                )
+                return b"".join(chunks)
         except httpx.TimeoutException:
             raise Unavailable("the embeddings endpoint did not answer in time") from None
         except httpx.HTTPError as error:
@@ -386,10 +394,6 @@ class EndpointEmbedder:
             return self._client
 
 
-def _broken(reason: str) -> Unavailable:
-    return Unavailable(f"the embeddings endpoint failed: {reason}")
-
-
 def _misconfigured(refused: _EndpointRefused) -> Misconfigured:
     return Misconfigured(
         str(refused),
@@ -400,13 +404,3 @@ def _misconfigured(refused: _EndpointRefused) -> Misconfigured:
 def _cut(text: str, characters: int) -> str:
     """The beginning; a space if there is nothing, as many endpoints refuse that."""
     return text[:characters].encode("utf-8", "replace").decode().strip() or " "
-
-
-def _address(url: str) -> str:
-    """The URL without a slash at its end. Raises: Misconfigured."""
-    if not is_address(url):
-        raise Misconfigured(
-            "SOUVENANCE_EMBEDDER_BASE_URL must be like https://host/v1",
-            hint="A key has a variable of its own.",
-        )
-    return url.rstrip("/")

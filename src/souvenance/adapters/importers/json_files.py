@@ -223,17 +223,14 @@ def _left_out(one: _Message) -> str | None:
 def _text_of(one: _Message) -> tuple[str, int]:
     """What is said in it, and how many of its parts are no words."""
     parts = [] if one.content is None else one.content.parts or []
-    words = [_words(part) for part in parts]
+    words: list[str | None] = []
+    for part in parts:
+        match part:
+            case str(text) | {"content_type": "audio_transcription", "text": str(text)}:
+                words.append(text)
+            case _:
+                words.append(None)
     return "\n\n".join(part for part in words if part), sum(part is None for part in words)
-
-
-def _words(part: Any) -> str | None:
-    if isinstance(part, str):
-        return part
-    if isinstance(part, dict) and part.get("content_type") == "audio_transcription":
-        text = part.get("text")
-        return text if isinstance(text, str) else None
-    return None
 
 
 def _model(one: _Message) -> dict[str, str]:

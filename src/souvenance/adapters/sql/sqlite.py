@@ -21,7 +21,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, ClassVar
+from typing import ClassVar
 from weakref import finalize
 
 from souvenance.adapters.sql.engine import SealedVectors, SqlRow, SqlSession, Values
@@ -234,22 +234,18 @@ class SqliteEngine:
             self._idle.pop().close()
 
 
-class SqliteConnection:
-    """One connection. It lives through many transactions, one at a time."""
+class SqliteConnection(SqlSession):
+    """One connection. There is one writer, who takes all."""
 
-    taking: ClassVar[str] = ""
-    """There is one writer, who takes all."""
-
-    __slots__ = ("_connection", "_pauses", "_seen", "attached", "execute", "unchanged")
+    __slots__ = ("_connection", "_pauses", "_seen", "execute")
 
     def __init__(self, connection: sqlite3.Connection, *, pauses: bool = False) -> None:
         """`pauses` says whether a thread that may pause does so before it reads: nobody waits for it."""
+        super().__init__()
         self._connection = connection
         self._pauses = pauses
         self._seen: int | None = None
         self.execute = connection.cursor().execute
-        self.unchanged = False
-        self.attached: Any = None
 
     def look(self) -> None:
         """Note, inside a transaction, whether another connection wrote since the last committed one."""
@@ -274,9 +270,6 @@ class SqliteConnection:
             return self.execute(sql, values).fetchall()
         finally:
             self._connection.text_factory = str
-
-    def row(self, sql: str, values: Values = ()) -> SqlRow | None:
-        return next(iter(self.rows(sql, values)), None)
 
     def run(self, sql: str, values: Values = ()) -> int:
         return self.execute(sql, values).rowcount
