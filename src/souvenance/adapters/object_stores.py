@@ -85,15 +85,8 @@ class FolderObjects:
                 with suppress(FileNotFoundError, NotADirectoryError):
                     path.unlink()
                     sync_folder(path.parent)
-                self._prune(path.parent)
-
-    def _prune(self, folder: Path) -> None:
-        while folder != self._root:
-            try:
-                folder.rmdir()
-            except OSError:
-                return
-            folder = folder.parent
+                with suppress(OSError):
+                    os.removedirs(path.parent)  # The root itself is never empty.
 
     @contextmanager
     def _written(self, data: bytes) -> Iterator[Path]:

@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from souvenance.adapters.embed.local import (
     INSTALL,
+    begun,
     failures,
     folder_named,
     installed,
@@ -119,7 +120,6 @@ def _endpoint(settings: EmbedderSettings) -> Embedder:
 
 
 _LOADING_REST_SECONDS = 60.0
-_MOST_CHARACTERS = 8192
 
 
 class FastEmbedder:
@@ -158,11 +158,11 @@ class FastEmbedder:
 
     def passages(self, texts: Sequence[str]) -> list[bytes]:
         """Raises: Unavailable, Misconfigured."""
-        return _packed(self._ready().passage_embed([_begun(text) for text in texts], batch_size=1))
+        return _packed(self._ready().passage_embed([begun(text) for text in texts], batch_size=1))
 
     def question(self, text: str) -> bytes:
         """Raises: Unavailable, Misconfigured."""
-        return _packed(self._ready().query_embed(_begun(text)))[0]
+        return _packed(self._ready().query_embed(begun(text)))[0]
 
     def close(self) -> None:
         self._loaded = None
@@ -194,10 +194,6 @@ def _packed(found: Any) -> list[bytes]:
         return [packed(values.tolist()) for values in found]
     except ValueError as error:
         raise Misconfigured(f"the model gives no vector: {error}") from error
-
-
-def _begun(text: str) -> str:
-    return text[:_MOST_CHARACTERS].encode("utf-8", "replace").decode()
 
 
 class Rest:
@@ -403,4 +399,4 @@ def _misconfigured(refused: _EndpointRefused) -> Misconfigured:
 
 def _cut(text: str, characters: int) -> str:
     """The beginning; a space if there is nothing, as many endpoints refuse that."""
-    return text[:characters].encode("utf-8", "replace").decode().strip() or " "
+    return begun(text, characters).strip() or " "

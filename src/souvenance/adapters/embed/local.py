@@ -84,10 +84,14 @@ def cut_off(tokenizer: Tokenizer) -> Tokenizer:
     return tokenizer
 
 
+def begun(text: str, characters: int = _MOST_CHARACTERS) -> str:
+    """The beginning of a text; what is no character reads as a question mark."""
+    return text[:characters].encode("utf-8", "replace").decode()
+
+
 def tokens(tokenizer: Tokenizer, text: str) -> list[int]:
-    """The numbers of a text's first tokens; what is no character reads as a question mark."""
-    begun = text[:_MOST_CHARACTERS].encode("utf-8", "replace").decode()
-    return list(tokenizer.encode(begun).ids)
+    """The numbers of a text's first tokens."""
+    return list(tokenizer.encode(begun(text)).ids)
 
 
 def packed(values: Sequence[float]) -> bytes:

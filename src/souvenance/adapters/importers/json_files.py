@@ -295,7 +295,7 @@ class Mem0(FileReader):
         with opened(self._path) as file:
             for raw in elements(file, name):
                 number += 1
-                if number > 1 or not _is_page(raw):
+                if number > 1 or shape_of(raw).results is None:
                     yield decoded(raw, _Memory, f"{name}, memory {number}"), f"{name}, memory {number}"
                     continue
                 page = decoded(raw, _MemoryPage, name)
@@ -308,15 +308,20 @@ class Mem0(FileReader):
         return self._wanted.peer if owner is None or self._wanted.renamed else name_of(owner)
 
 
-class _Results(Struct):
+class JsonShape(Struct):
+    """What tells the kinds of JSON apart."""
+
+    mapping: Any = None
+    memory: Any = None
     results: Any = None
 
 
-def _is_page(raw: bytes) -> bool:
+def shape_of(raw: bytes) -> JsonShape:
+    """Without anything for what is no object."""
     try:
-        return decoded(raw, _Results, "").results is not None
+        return decoded(raw, JsonShape, "")
     except ImportUnreadable:
-        return False
+        return JsonShape()
 
 
 def _statement(one: _Memory, peer: str, ids: Counted, place: str) -> ImportedStatement:

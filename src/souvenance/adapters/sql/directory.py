@@ -199,18 +199,13 @@ def _kinds(
     workspace: str | None, kind: str, namespaces: Collection[str] | None
 ) -> list[tuple[str, tuple[str, ...]]]:
     """What each list of entries is limited by: one in the order of its index for every namespace."""
-    where, values = _kind(workspace, kind)
+    values: tuple[str, ...] = (kind,) if workspace is None else (workspace, kind)
+    where = "kind IN (?)" if workspace is None else _KIND
+    if workspace is None and kind == WORKSPACE:
+        where, values = _WORKSPACES, ()
     if namespaces is None:
         return [(where, values)]
     return [(f"{where} AND namespace = ?", (*values, one)) for one in sorted(set(namespaces))]
-
-
-def _kind(workspace: str | None, kind: str) -> tuple[str, tuple[str, ...]]:
-    if workspace is not None:
-        return _KIND, (workspace, kind)
-    if kind == WORKSPACE:
-        return _WORKSPACES, ()
-    return "kind IN (?)", (kind,)
 
 
 _Kept = TypeVar("_Kept", bound=msgspec.Struct)
@@ -489,23 +484,17 @@ class SqlJobs:
     ) -> list[Tally]:
         counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
         for kind in kinds:
-            for namespace, session, peer, free, held in self._session.rows(
-                _TALLY, (now, now, workspace, kind)
-            ):
+            rows = self._session.rows(_TALLY, (now, now, workspace, kind))
+            for namespace, session, peer, free, held in rows:
                 if namespaces is None or namespace in namespaces:
                     tally = counts[session or _NOBODY, peer or _NOBODY]
                     tally[:2] = tally[0] + free, tally[1] + held
-        for session, peer, done in self._done(workspace, kinds, namespaces):
-            counts[session, peer][2] = done
-        return [Tally(place[0] or None, place[1] or None, *counts[place]) for place in sorted(counts)]
-
-    def _done(
-        self, workspace: str, kinds: Collection[str], namespaces: Collection[str] | None
-    ) -> list[SqlRow]:
         where, values = condition({"workspace": workspace, "kind": kinds, "namespace": namespaces})
         sql = f"""SELECT session, peer, CAST(SUM(units) AS BIGINT) FROM finished_jobs
             WHERE {where} GROUP BY session, peer"""
-        return self._session.rows(sql, values)
+        for session, peer, done in self._session.rows(sql, values):
+            counts[session, peer][2] = done
+        return [Tally(place[0] or None, place[1] or None, *counts[place]) for place in sorted(counts)]
 
     def drop(
         self, workspace: str, session: str | None = None, namespaces: Collection[str] | None = None

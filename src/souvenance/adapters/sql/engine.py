@@ -70,13 +70,10 @@ class SqlSession(ABC):
 class Vectors(Protocol):
     """How a database keeps the vectors of lines, in one transaction."""
 
-    @property
-    def form(self) -> str:
-        """How they are kept: one that is kept otherwise counts as missing."""
-
-    @property
-    def kept(self) -> str:
-        """With what a condition on their table, called v, ends that is to find only those kept so."""
+    form: str
+    """How they are kept: one that is kept otherwise counts as missing."""
+    kept: str
+    """With what a condition on their table, called v, ends that is to find only those kept so."""
 
     @property
     def comparing(self) -> Comparing | None: ...

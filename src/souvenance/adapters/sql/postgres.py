@@ -301,7 +301,8 @@ class PostgresEngine:
     def _begin_with(self, workspace: str) -> list[str]:
         """What every transaction of that workspace begins with."""
         role = [] if self._role is None else [f"SET LOCAL ROLE {self._role}"]
-        return [*role, f"SELECT set_config('{WORKSPACE_SETTING}', {_quoted(workspace)}, true)"]
+        quoted = quoting.Literal(workspace).as_string(None)
+        return [*role, f"SELECT set_config('{WORKSPACE_SETTING}', {quoted}, true)"]
 
     def _take(self) -> tuple[bool, PostgresSession]:
         """A session, and whether it was there before."""
@@ -393,10 +394,6 @@ def _numbered(sql: str) -> bytes:
     """The statement with PostgreSQL's own parameters; no text of ours holds a question mark."""
     first, *rest = sql.split("?")
     return (first + "".join(f"${number}{part}" for number, part in enumerate(rest, 1))).encode()
-
-
-def _quoted(text: str) -> str:
-    return quoting.Literal(text).as_string(None)
 
 
 SEALED_ONLY = " AND length(v.sealed) > 0"

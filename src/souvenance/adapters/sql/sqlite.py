@@ -171,7 +171,8 @@ class SqliteEngine:
     def flush(self) -> None:
         """Have everything that is committed on the disk. Raises: StorageUnavailable."""
         try:
-            _flush(self._log)
+            # As SQLite does it: not when the file was changed, which costs the disk a second write.
+            (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)(self._log)
         except OSError as error:
             raise _flush_failure(error) from error
 
@@ -263,7 +264,7 @@ class SqliteConnection(SqlSession):
         try:
             return self.execute(sql, values).fetchall()
         except sqlite3.OperationalError as error:
-            if not _is_undecodable(error):
+            if "decode to UTF-8" not in str(error):  # A column of text holds bytes that nobody wrote here.
                 raise
         self._connection.text_factory = _READABLE
         try:
@@ -280,11 +281,6 @@ class SqliteConnection(SqlSession):
 
     def close(self) -> None:
         self._connection.close()
-
-
-def _flush(log: int) -> None:
-    """As SQLite does it: what the file says, not when it was changed, which costs the disk a second write."""
-    (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)(log)
 
 
 def _is_longer(log: int, pages: int) -> bool:
@@ -314,11 +310,6 @@ def _acquire(locks: Sequence[threading.Lock]) -> None:
             for held in locks[:number]:
                 held.release()
             raise StorageBusy("the store is busy")
-
-
-def _is_undecodable(error: sqlite3.OperationalError) -> bool:
-    """Whether a column of text holds bytes that are none: something that nobody wrote here."""
-    return "decode to UTF-8" in str(error)
 
 
 def _is_held(error: sqlite3.OperationalError) -> bool:
