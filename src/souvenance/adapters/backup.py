@@ -11,14 +11,13 @@ migration that no version knows.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple, TypeVar
 
 import msgspec
@@ -244,11 +243,9 @@ def _copy_files(here: Path, there: Path) -> None:
 def _workroom(beside: Path) -> Iterator[Path]:
     """A folder of our own on the same disk, gone afterwards."""
     with translated(f"{beside} can't be written"):
-        folder = Path(tempfile.mkdtemp(prefix=".souvenance-", dir=beside))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder = TemporaryDirectory(prefix=".souvenance-", dir=beside, ignore_cleanup_errors=True)
+    with folder as name:
+        yield Path(name)
 
 
 PAGE = 500
@@ -433,11 +430,7 @@ def _same(session: SqlSession, target: Engine, table: CopiedTable) -> bool:
     """Whether every value of every row is the same, and their number. Both are read side by side."""
     with target.read() as there:
         pages = zip_longest(_pages(session, table), _pages(there, table))
-        return all(_digest(one or []) == _digest(other or []) for one, other in pages)
-
-
-def _digest(rows: list[SqlRow]) -> bytes:
-    return sha256(msgspec.msgpack.encode(rows)).digest()
+        return all(one == other for one, other in pages)
 
 
 def _fingerprint(session: SqlSession) -> str:

@@ -81,13 +81,6 @@ def migrate(engine: Engine, migrations: Sequence[Migration] | None = None) -> No
         engine.fortify(session)
 
 
-def make(session: SqlSession, types: Mapping[str, str]) -> None:
-    """Make the schema of this version in a database that has nothing yet."""
-    session.run(_TABLE)
-    for migration in shipped():
-        _apply(session, migration, types)
-
-
 def _apply(session: SqlSession, migration: Migration, types: Mapping[str, str]) -> None:
     for statement in migration.text.split(";\n"):
         if statement.strip():
@@ -157,7 +150,9 @@ def made(read: Callable[[SqliteConnection], _Read]) -> _Read:
     """What is read from an empty store that the migrations make in memory."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         session = SqliteConnection(connection)
-        make(session, SqliteEngine.types)
+        session.run(_TABLE)
+        for migration in shipped():
+            _apply(session, migration, SqliteEngine.types)
         return read(session)
 
 

@@ -85,13 +85,13 @@ class SqlReplication:
         return taken
 
     def done(self, replication: ChangeNote) -> None:
-        one = replication
-        if self._session.run(_DONE, (*one.compartment, one.what, one.name, one.stamp)) == 0:
-            self.note([one])
+        compartment, what, name, stamp, _ = replication
+        if self._session.run(_DONE, (*compartment, what, name, stamp)) == 0:
+            self.note([replication])
 
     def postpone(self, replication: ChangeNote, due: int) -> None:
-        one = replication
-        self._session.run(_POSTPONE, (due, *one.compartment, one.what, one.name, one.stamp))
+        compartment, what, name, stamp, _ = replication
+        self._session.run(_POSTPONE, (due, *compartment, what, name, stamp))
 
     def waiting(self, workspace: str | None = None, owner: str | None = None) -> int:
         where, values = condition({"workspace": workspace, "owner": owner})
