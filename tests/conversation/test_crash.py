@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 import stores
 from conversation.world import Counting, speaking, staged
+from reference.text import PLAIN
 from souvenance.adapters.document_reader import Documents
 from souvenance.adapters.index.ranked import RankedIndex
 from souvenance.adapters.key_files import KeyFiles
@@ -51,6 +52,7 @@ def worker_on(home):
         tokenizer=TokenCounter(),
         reader=Documents(),
         webhook_sender=HttpWebhookSender(),
+        **PLAIN,
     )
     try:
         yield Worker(store=store, clock=AfterTheLease(), services=services, secret=bytes, report=pytest.fail)

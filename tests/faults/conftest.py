@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from reference.index import ReferenceIndex
+from reference.text import PLAIN
 from souvenance import open_installation, settings_from
 from souvenance.adapters.document_reader import Documents
 from souvenance.adapters.key_files import KeyFiles
@@ -70,6 +71,7 @@ class CappedStore:
             tokenizer=TokenCounter(),
             reader=Documents(),
             webhook_sender=HttpWebhookSender(),
+            **PLAIN,
         )
         return Gate(store=store, keyring=keyring, clock=SystemClock(), services=services), store.close
 

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from gate.world import KINDS, World, on_sqlite
 from reference.embedder import ReferenceEmbedder
+from reference.text import UniversalTime
 from souvenance.adapters.index.ranked import RankedIndex
 from souvenance.core import reindex
 from souvenance.core.remember import ANALYSIS, analysed, bounds_of
@@ -16,7 +17,6 @@ from souvenance.errors import Unavailable
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.worker import Worker
-from souvenance.ports.clock import UniversalTime
 from souvenance.ports.index import Debt, Renewed
 
 TRAVEL = Compartment("default", "alice", "travel")

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 import stores
 from reference.index import ReferenceIndex
 from reference.store import MemoryStore
+from reference.text import NoSpelling, NoThesaurus, UniversalTime
 from souvenance.adapters.document_reader import Documents
 from souvenance.adapters.index.ranked import RankedIndex
 from souvenance.adapters.webhook_sender import HttpWebhookSender
@@ -41,8 +42,6 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.gate import Gate
 from souvenance.gate.token_verifier import Credentials
-from souvenance.ports.clock import UniversalTime
-from souvenance.ports.text import NoSpelling, NoThesaurus
 
 INSTANCE = "urn:souvenance:test"
 START = 1_750_000_000_000

@@ -206,16 +206,18 @@ class ArchiveWriter:
         self._members: list[Member] = []
 
     def add(self, name: str, content: bytes) -> None:
-        self._members.append(self._written(name, BytesIO(content), len(content)))
+        self._add(name, BytesIO(content), len(content))
 
     def add_file(self, name: str, path: Path) -> None:
         """The file as it is; it must not change meanwhile."""
         with path.open("rb") as file:
-            self._members.append(self._written(name, file, path.stat().st_size))
+            self._add(name, file, path.stat().st_size)
 
-    def _written(self, name: str, file: IO[bytes], size: int) -> Member:
+    def _add(self, name: str, file: IO[bytes], size: int) -> None:
+        header = tarfile.TarInfo(name)
+        header.size, header.mode = size, 0o600
         digest, left = sha256(), size
-        self._sink.write(_header(name, size))
+        self._sink.write(header.tobuf(tarfile.GNU_FORMAT, "ascii", "strict"))
         while left and (chunk := file.read(min(_CHUNK, left))):
             digest.update(chunk)
             self._sink.write(chunk)
@@ -223,13 +225,13 @@ class ArchiveWriter:
         if left:
             raise ArchiveDamaged(f"{name} became shorter while it was read")
         self._sink.write(b"\0" * (-size % _BLOCK))
-        return Member(name, size, digest.hexdigest())
+        self._members.append(Member(name, size, digest.hexdigest()))
 
     def close(self, manifest: Manifest) -> Manifest:
         """Write the manifest, with every member in it, and the end."""
-        whole = msgspec.structs.replace(manifest, members=self._members)
+        whole = msgspec.structs.replace(manifest, members=list(self._members))
         content = msgspec.json.format(msgspec.json.encode(whole, order="deterministic"), indent=1) + b"\n"
-        self._written(MANIFEST, BytesIO(content), len(content))
+        self.add(MANIFEST, content)
         self._sink.write(b"\0" * (2 * _BLOCK))
         return whole
 
@@ -245,7 +247,12 @@ class ArchiveReader:
         self._path = path
         self._most = most_bytes
         self._by = None if identity is None else identities(identity)
-        self.manifest = self._verified()
+        with closing(self._tar()) as members:
+            found, self.manifest = _weighed(members)
+        if found != self.manifest.members:
+            raise ArchiveDamaged("the archive does not hold what its manifest says")
+        if len({member.name for member in found}) != len(found):
+            raise ArchiveDamaged("the archive holds a name twice")
 
     @property
     def digest(self) -> str:
@@ -270,15 +277,6 @@ class ArchiveReader:
             for name, content in members:
                 if name.startswith(prefix):
                     yield from _lines(content)
-
-    def _verified(self) -> Manifest:
-        with closing(self._tar()) as members:
-            found, manifest = _weighed(members)
-        if found != manifest.members:
-            raise ArchiveDamaged("the archive does not hold what its manifest says")
-        if len({member.name for member in found}) != len(found):
-            raise ArchiveDamaged("the archive holds a name twice")
-        return manifest
 
     def _tar(self) -> Generator[tuple[str, Iterator[bytes]], None, None]:
         with self._opened() as stream:
@@ -358,12 +356,6 @@ class Archives:
             return False
 
 
-def _header(name: str, size: int) -> bytes:
-    member = tarfile.TarInfo(name)
-    member.size, member.mode = size, 0o600
-    return member.tobuf(tarfile.GNU_FORMAT, "ascii", "strict")
-
-
 def _is_member(block: bytes) -> bool:
     try:
         member = tarfile.TarInfo.frombuf(block, "ascii", "strict")
@@ -425,7 +417,7 @@ def _weighed(members: Iterator[tuple[str, Iterator[bytes]]]) -> tuple[list[Membe
         if manifest is not None:
             raise ArchiveDamaged("something follows the archive's manifest")
         if name == MANIFEST:
-            manifest = _manifest(_whole(content))
+            manifest = _manifest(content)
             continue
         digest, size = sha256(), 0
         for piece in content:
@@ -447,15 +439,6 @@ def _held(content: Iterator[bytes], member: Member | None, name: str) -> Iterato
         raise ArchiveDamaged("the archive changed while it was read")
 
 
-def _whole(content: Iterator[bytes]) -> bytes:
-    found = b""
-    for piece in content:
-        found += piece
-        if len(found) > MOST_MANIFEST_BYTES:
-            raise FileTooLarge(f"the archive's manifest is larger than {MOST_MANIFEST_BYTES} bytes")
-    return found
-
-
 def _lines(content: Iterator[bytes]) -> Iterator[bytes]:
     left = b""
     for piece in content:
@@ -471,8 +454,13 @@ class _Head(msgspec.Struct):
     format: int
 
 
-def _manifest(content: bytes) -> Manifest:
-    """Raises: ArchiveDamaged, InvalidInput if a newer version wrote it."""
+def _manifest(pieces: Iterator[bytes]) -> Manifest:
+    """Raises: ArchiveDamaged, FileTooLarge, InvalidInput if a newer version wrote it."""
+    content = b""
+    for piece in pieces:
+        content += piece
+        if len(content) > MOST_MANIFEST_BYTES:
+            raise FileTooLarge(f"the archive's manifest is larger than {MOST_MANIFEST_BYTES} bytes")
     try:
         if (version := msgspec.json.decode(content, type=settled(_Head)).format) != FORMAT:
             raise InvalidInput(

@@ -11,14 +11,13 @@ migration that no version knows.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple, TypeVar
 
 import msgspec
@@ -175,11 +174,8 @@ def _check(folder: Path, *, whole: bool) -> None:
     """Raises: ArchiveDamaged, Misconfigured."""
     if not exists(folder / _DATABASE_FILE):
         raise ArchiveDamaged(f"the backup holds no {DATABASE!r}")
-    engine = in_file(folder / _DATABASE_FILE)
-    try:
+    with closing(in_file(folder / _DATABASE_FILE)) as engine:
         migrate(engine)
-    finally:
-        engine.close()
     if whole:
         KeyFiles(folder)
 
@@ -201,48 +197,32 @@ def move(source: str, target: str, *, vectors: str = AUTO, report: Report) -> di
             if here is not None:
                 _copy_files(here, there)
         with _engine(target, made=True) as other:
-            counts = copy_store(one, other, report, form=_form(target, vectors))
+            asked = None if vectors == AUTO else vectors
+            form = asked if target.startswith(_POSTGRES) else SEALED
+            counts = copy_store(one, other, report, form=form)
     if there is not None:
         write_binding(there, replace(read_binding(there) or Binding(), store=None, ready=True))
     return counts
-
-
-def _form(target: str, vectors: str) -> str | None:
-    if not target.startswith(_POSTGRES):
-        return SEALED
-    return None if vectors == AUTO else vectors
 
 
 def _folder(place: str) -> Path | None:
     return None if "://" in place else Path(place).expanduser()
 
 
-@contextmanager
-def _engine(place: str, *, made: bool) -> Iterator[Engine]:
+def _engine(place: str, *, made: bool) -> closing[Engine]:
     """Raises: InvalidInput if there is none where one should be, StorageUnavailable and its kind."""
     if place.startswith(_POSTGRES):
-        engine = in_database(place)
-    else:
-        path = _store(place)
-        if not made and not exists(path):
-            raise InvalidInput(f"there is no store at {place}", hint="Name a data folder, or its URL.")
-        engine = in_file(path)
-    try:
-        yield engine
-    finally:
-        engine.close()
-
-
-def _store(place: str) -> Path:
-    if place.startswith(_SQLITE):
-        return Path(place.removeprefix(_SQLITE)).expanduser()
+        return closing(in_database(place))
     folder = _folder(place)
-    if folder is None:
+    if folder is None and not place.startswith(_SQLITE):
         raise InvalidInput(
             f"{place.partition('://')[0]!r} is no store",
             hint="Name a data folder, sqlite:///FILE or postgresql://….",
         )
-    return folder / _DATABASE_FILE
+    path = folder / _DATABASE_FILE if folder else Path(place.removeprefix(_SQLITE)).expanduser()
+    if not made and not exists(path):
+        raise InvalidInput(f"there is no store at {place}", hint="Name a data folder, or its URL.")
+    return closing(in_file(path))
 
 
 def _copy_files(here: Path, there: Path) -> None:
@@ -263,11 +243,9 @@ def _copy_files(here: Path, there: Path) -> None:
 def _workroom(beside: Path) -> Iterator[Path]:
     """A folder of our own on the same disk, gone afterwards."""
     with translated(f"{beside} can't be written"):
-        folder = Path(tempfile.mkdtemp(prefix=".souvenance-", dir=beside))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder = TemporaryDirectory(prefix=".souvenance-", dir=beside, ignore_cleanup_errors=True)
+    with folder as name:
+        yield Path(name)
 
 
 PAGE = 500
@@ -346,13 +324,11 @@ def _claim(target: Engine, origin: str) -> None:
     """Let nobody take the target for a store until the copy is whole. Raises: Conflict."""
     with target.write() as session:
         known = _catalogue(target, session)
-        begun = (
-            session.row(f"SELECT hash FROM {_LEDGER} WHERE number = ?", (UNFINISHED,))
-            if (_LEDGER in known)
-            else None
-        )
+        begun = None
+        if _LEDGER in known:
+            begun = session.value(f"SELECT hash FROM {_LEDGER} WHERE number = ?", (UNFINISHED,))
     if begun is not None:
-        if begun[0] != origin:
+        if begun != origin:
             raise Conflict("the target is an unfinished copy of another store", hint="Name an empty target.")
         return
     migrate(target)
@@ -409,7 +385,7 @@ def _shared(here: Mapping[str, CopiedTable], target: Engine, *, vectors: bool) -
 
 def _copied(session: SqlSession, target: Engine, table: CopiedTable, report: Report) -> int:
     """Copy the table, unless it was copied before, and compare the copy with it; its number of rows."""
-    total = _count(session, table)
+    total: int = session.value(f"SELECT COUNT(*) FROM {table.name}")
     if not _same(session, target, table):
         with target.write(lasting=False) as there:
             there.run(f"DELETE FROM {table.name}")
@@ -454,16 +430,7 @@ def _same(session: SqlSession, target: Engine, table: CopiedTable) -> bool:
     """Whether every value of every row is the same, and their number. Both are read side by side."""
     with target.read() as there:
         pages = zip_longest(_pages(session, table), _pages(there, table))
-        return all(_digest(one or []) == _digest(other or []) for one, other in pages)
-
-
-def _digest(rows: list[SqlRow]) -> bytes:
-    return sha256(msgspec.msgpack.encode(rows)).digest()
-
-
-def _count(session: SqlSession, table: CopiedTable) -> int:
-    row = session.row(f"SELECT COUNT(*) FROM {table.name}")
-    return 0 if row is None else int(row[0])
+        return all(one == other for one, other in pages)
 
 
 def _fingerprint(session: SqlSession) -> str:

@@ -86,18 +86,6 @@ def _limit_this_process(bounds: PdfLimits) -> None:
 
 
 def _collected(data: bytes, bounds: PdfLimits) -> str:
-    from pypdf.errors import LimitReachedError
-
-    try:
-        text = _text_of_pages(data, bounds)
-    except LimitReachedError:
-        raise _NoText("takes too much time or memory to read") from None
-    if not text:
-        raise _NoText("holds no text; scanned pages are not read")
-    return text
-
-
-def _text_of_pages(data: bytes, bounds: PdfLimits) -> str:
     from pypdf import PdfReader
 
     reader = PdfReader(BytesIO(data))
@@ -112,15 +100,21 @@ def _text_of_pages(data: bytes, bounds: PdfLimits) -> str:
         length += len(pages[-1]) + 2
         if length > bounds.characters:
             raise _NoText(f"holds more than {bounds.characters} characters")
+    if not any(pages):
+        raise _NoText("holds no text; scanned pages are not read")
     return "\n\n".join(page for page in pages if page)
 
 
 def _main(bounds: PdfLimits) -> int:
+    from pypdf.errors import LimitReachedError
+
     _limit_this_process(bounds)
     try:
         said, code = _collected(sys.stdin.buffer.read(), bounds), 0
     except _NoText as refusal:
         said, code = str(refusal), _NO_TEXT
+    except LimitReachedError:
+        said, code = "takes too much time or memory to read", _NO_TEXT
     except MemoryError:
         return 1
     except Exception:  # noqa: BLE001 - pypdf lets any kind of error out of a damaged file

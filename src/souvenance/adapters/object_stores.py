@@ -55,7 +55,7 @@ class FolderObjects:
             self._unfinished.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def put_if_absent(self, key: str, data: bytes) -> bool:
-        with self._written(data) as fresh, self._folder_of(key) as path:
+        with self._placing(key, data) as (fresh, path):
             try:
                 os.link(fresh, path)
             except FileExistsError:
@@ -63,7 +63,7 @@ class FolderObjects:
             return True
 
     def replace(self, key: str, data: bytes) -> None:
-        with self._written(data) as fresh, self._folder_of(key) as path:
+        with self._placing(key, data) as (fresh, path):
             os.replace(fresh, path)
 
     def get(self, key: str) -> bytes | None:
@@ -85,29 +85,17 @@ class FolderObjects:
                 with suppress(FileNotFoundError, NotADirectoryError):
                     path.unlink()
                     sync_folder(path.parent)
-                self._prune(path.parent)
-
-    def _prune(self, folder: Path) -> None:
-        while folder != self._root:
-            try:
-                folder.rmdir()
-            except OSError:
-                return
-            folder = folder.parent
+                with suppress(OSError):
+                    os.removedirs(path.parent)  # The root itself is never empty.
 
     @contextmanager
-    def _written(self, data: bytes) -> Iterator[Path]:
-        """The data in a file that has no name of its own yet."""
-        with _translated(), written(self._unfinished / secrets.token_hex(16), data) as fresh:
-            yield fresh
-
-    @contextmanager
-    def _folder_of(self, key: str) -> Iterator[Path]:
-        """Where the object is to lie. Its folder is there, and its name is on the disk at the end."""
-        path = self._root / checked(key)
-        with self._alone():
+    def _placing(self, key: str, data: bytes) -> Iterator[tuple[Path, Path]]:
+        """The data in a file that has no name of its own yet, and where the object is to lie. The folder is
+        there, and the name is on the disk at the end."""
+        path, unnamed = self._root / checked(key), self._unfinished / secrets.token_hex(16)
+        with _translated(), written(unnamed, data) as fresh, self._alone():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            yield path
+            yield fresh, path
             sync_folder(path.parent)
 
     @contextmanager

@@ -24,8 +24,6 @@ from pathlib import Path
 from string import ascii_lowercase
 from zlib import crc32
 
-from msgspec import Struct
-
 from souvenance.language import terms
 from souvenance.ports.text import Tokenizer
 
@@ -49,15 +47,18 @@ class TokenCounter:
 
     @cached_property
     def _costs(self) -> _Costs:
-        return _Costs(_read_table())
+        return _Costs(_TokenTable(_TABLE.read_bytes()))
 
 
-class _TokenTable(Struct, frozen=True):
+class _TokenTable:
     """Ranks by checksum: bucket `b` is `starts[b]` to `starts[b + 1]`, its tails in order."""
 
-    starts: array[int]
-    tails: array[int]
-    ranks: array[int]
+    __slots__ = ("ranks", "starts", "tails")
+
+    def __init__(self, data: bytes) -> None:
+        end = _BUCKETS + 2 * ((len(data) - _BUCKETS) // 6)
+        self.starts = array("I", accumulate(data[:_BUCKETS], initial=0))
+        self.tails, self.ranks = array("H", data[_BUCKETS:end]), array("I", data[end:])
 
     def rank(self, token: bytes) -> int:
         checksum = crc32(token)
@@ -109,15 +110,6 @@ def _merged(table: _TokenTable, parts: list[bytes]) -> int:
         if at:
             ranks[at - 1] = table.rank(parts[at - 1] + parts[at])
     return len(parts)
-
-
-def _read_table() -> _TokenTable:
-    data = _TABLE.read_bytes()
-    size = (len(data) - _BUCKETS) // 6
-    tails, ranks = array("H"), array("I")
-    tails.frombytes(data[_BUCKETS : _BUCKETS + 2 * size])
-    ranks.frombytes(data[_BUCKETS + 2 * size :])
-    return _TokenTable(array("I", accumulate(data[:_BUCKETS], initial=0)), tails, ranks)
 
 
 def _splitter(upper: str, lower: str, letter: str, mark: str, number: str) -> Split:

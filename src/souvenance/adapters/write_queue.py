@@ -89,14 +89,13 @@ class SealedWriteQueue:
     def __init__(self, folder: Path, *, clock: Clock = _CLOCK) -> None:
         self._folder = folder
         self._clock = clock
-        self._last_seal: _Seal | None = None
 
     def put(self, lane: str, body: dict[str, Any]) -> str:
         content = json.dumps([lane, body]).encode()
         write_id = ulid.compose(self._clock.now(), os.urandom(ulid.ENTROPY_BYTES))
         for one in (self._folder.parent, self._folder):  # The outer one is the store's own, made later.
             make_private_folder(one)
-        seal = self._seal() or self._sealing(_made_key(self._folder))
+        seal = self._seal() or _Seal(_made_key(self._folder))
         blinded = seal.blinded(lane)
         places = (int(name[:12]) for name in names_in(self._folder) if name[:12].isdecimal())
         place = f"{max(places, default=0) + 1:012d}"
@@ -128,10 +127,8 @@ class SealedWriteQueue:
         return sorted(convert(name.groupdict(), settled(_WriteFile), strict=False) for name in found)
 
     def _waiting(self) -> list[_WriteFile]:
-        seal = self._seal()
-        if seal is None:
-            return []
-        return [entry for entry in self._entries() if entry.state == WAITING and entry.key == seal.name]
+        seal, waiting = self._seal(), (entry for entry in self._entries() if entry.state == WAITING)
+        return [entry for entry in waiting if seal is not None and entry.key == seal.name]
 
     def _change(self, entry: _WriteFile, changed: _WriteFile) -> bool:
         """Rename a write; whether it was still there. Raises: StorageUnavailable."""
@@ -197,12 +194,7 @@ class SealedWriteQueue:
     def _seal(self) -> _Seal | None:
         """What seals with the key of the folder; None if it has none. Raises: StorageUnavailable."""
         key = _present_key(self._folder)
-        return None if key is None else self._sealing(key)
-
-    def _sealing(self, key: bytes) -> _Seal:
-        if self._last_seal is None or self._last_seal.key != key:
-            self._last_seal = _Seal(key)
-        return self._last_seal
+        return None if key is None else _Seal(key)
 
 
 def _present_key(folder: Path) -> bytes | None:
@@ -244,7 +236,6 @@ class _Seal:
         self.key = key
         self.name = blake2b(key=key, digest_size=8, person=b"souvenance key").hexdigest()
         """What tells the key, and does not give it away."""
-        self._cipher: AESGCM | None = None
 
     def blinded(self, lane: str) -> str:
         name = lane.encode("utf-8", "surrogatepass")
@@ -267,9 +258,7 @@ class _Seal:
     def _sealer(self) -> AESGCM:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-        if self._cipher is None:
-            self._cipher = AESGCM(self.key)
-        return self._cipher
+        return AESGCM(self.key)
 
 
 def _bound(write_id: str, lane: str) -> bytes:

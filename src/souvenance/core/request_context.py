@@ -18,11 +18,11 @@ from souvenance.domain.line import LinePlace, OpenLine, SealedLine, maker, place
 from souvenance.domain.names import Compartment
 from souvenance.domain.policy import Scope
 from souvenance.errors import NotFound, Tampered
-from souvenance.ports.clock import Entropy, UniversalTime, Zone
+from souvenance.ports.clock import Entropy, Zone
 from souvenance.ports.index import Index
 from souvenance.ports.model import Model
 from souvenance.ports.store import EVERYTHING, LineQuery, Transaction
-from souvenance.ports.text import DocumentReader, NoSpelling, NoThesaurus, Spelling, Thesaurus, Tokenizer
+from souvenance.ports.text import DocumentReader, Spelling, Thesaurus, Tokenizer
 from souvenance.ports.webhook_sender import WebhookSender
 
 _MOST = 512
@@ -79,12 +79,12 @@ class Services(Struct, frozen=True):
     tokenizer: Tokenizer
     reader: DocumentReader
     webhook_sender: WebhookSender
+    thesaurus: Thesaurus
+    spelling: Spelling
+    zone: Zone
+    """Where people live whose days are spoken of."""
     limits: Limits = field(default_factory=Limits)
     meaning: Meaning = field(default_factory=lambda: Meaning(None))
-    thesaurus: Thesaurus = NoThesaurus()
-    spelling: Spelling = NoSpelling()
-    zone: Zone = UniversalTime()
-    """Where people live whose days are spoken of."""
     memo: Memo = field(default_factory=Memo)
     model: Model | None = None
     """What reads, summarises and answers, if a model is configured."""

@@ -15,11 +15,6 @@ class Zone(Protocol):
         """By how many milliseconds the clocks on people's walls are ahead of UTC at that moment."""
 
 
-class UniversalTime:
-    def offset(self, at: int) -> int:
-        return 0
-
-
 class Entropy(Protocol):
     def take(self, size: int) -> bytes:
         """Unpredictable bytes, never the same twice."""

@@ -30,9 +30,8 @@ class Embedder(Protocol):
     def dimensions(self) -> int:
         """Raises: Misconfigured, Tampered."""
 
-    @property
-    def description(self) -> str:
-        """One line for people."""
+    description: str
+    """One line for people."""
 
     def passages(self, texts: Sequence[str]) -> list[bytes]:
         """The vectors of texts to be found: little-endian 32-bit floats.

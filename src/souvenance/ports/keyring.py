@@ -17,9 +17,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 
 class Keyring(Protocol):
-    @property
-    def instance(self) -> str:
-        """The name of this installation: issuer and audience of its caps."""
+    instance: str
+    """The name of this installation: issuer and audience of its caps."""
 
     def wrap(self, key: bytes, context: bytes) -> bytes:
         """The key, sealed under the current root key and bound to the context."""

@@ -160,9 +160,8 @@ AnswerPieces = Generator[str, None, ModelAnswer]
 class Dialectic(Protocol):
     """The model, engaged for one workspace."""
 
-    @property
-    def name(self) -> str:
-        """What answers say they were made by."""
+    name: str
+    """What answers say they were made by."""
 
     def revise(self, reading: ModelReading) -> list[Revision]:
         """What a stretch changes in what is known about the people in it. Raises: ModelUnavailable."""
@@ -197,15 +196,10 @@ class ModelState(Struct, frozen=True):
 
 
 class Model(Protocol):
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def tasks(self) -> Mapping[str, str]:
-        """The name of the model for each task that it does."""
-
-    @property
-    def pace(self) -> Pace: ...
+    name: str
+    tasks: Mapping[str, str]
+    """The name of the model for each task that it does."""
+    pace: Pace
 
     def engaged(self, workspace: str) -> Dialectic: ...
 

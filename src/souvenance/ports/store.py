@@ -308,9 +308,8 @@ class Comparing(Protocol):
 class Terms(Protocol):
     """What lines are found by. A line that leaves takes its vectors along."""
 
-    @property
-    def comparing(self) -> Comparing | None:
-        """Who compares vectors here; None where they are sealed, and compared by who can open them."""
+    comparing: Comparing | None
+    """Who compares vectors here; None where they are sealed, and compared by who can open them."""
 
     def add(
         self, compartment: Compartment, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID
@@ -413,23 +412,13 @@ class Audit(Protocol):
 class Transaction(Protocol):
     """Everything that belongs together, read or changed at one moment."""
 
-    @property
-    def lines(self) -> StoredLines: ...
-
-    @property
-    def terms(self) -> Terms: ...
-
-    @property
-    def keys(self) -> Keys: ...
-
-    @property
-    def caps(self) -> Caps: ...
-
-    @property
-    def audit(self) -> Audit: ...
-
-    @property
-    def directory(self) -> Directory: ...
+    lines: StoredLines
+    terms: Terms
+    keys: Keys
+    caps: Caps
+    audit: Audit
+    directory: Directory
+    replication: Replication
 
     @property
     def work(self) -> Work: ...
@@ -439,9 +428,6 @@ class Transaction(Protocol):
 
     @property
     def signins(self) -> SignIns: ...
-
-    @property
-    def replication(self) -> Replication: ...
 
     def marks(self, workspace: str) -> ChangeMarks: ...
 
@@ -490,9 +476,8 @@ class LateRow(Struct, frozen=True):
 
 
 class LateRows(Protocol):
-    @property
-    def waiting(self) -> bool:
-        """Whether there may be any."""
+    waiting: bool
+    """Whether there may be any."""
 
     def add(self, row: LateRow) -> None:
         """Keep the row: it outlives the process, and a loss of power. Raises: StorageUnavailable."""

@@ -40,11 +40,6 @@ class Spelling(Protocol):
         """The known word one slip away, the commonest of several; None for one that is known or like none."""
 
 
-class NoSpelling:
-    def meant(self, word: str) -> str | None:
-        return None
-
-
 class Thesaurus(Protocol):
     """Which search terms are close to one another, so that 'pet' finds what was said of a dog.
 
@@ -54,8 +49,3 @@ class Thesaurus(Protocol):
 
     def similar(self, term: str) -> Sequence[tuple[str, float]]:
         """Other terms, each with how close it is: above 0 and below 1, the closest first."""
-
-
-class NoThesaurus:
-    def similar(self, term: str) -> Sequence[tuple[str, float]]:
-        return ()

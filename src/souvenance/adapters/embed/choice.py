@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from souvenance.adapters.embed.local import (
     INSTALL,
+    begun,
     failures,
     folder_named,
     installed,
@@ -119,7 +120,6 @@ def _endpoint(settings: EmbedderSettings) -> Embedder:
 
 
 _LOADING_REST_SECONDS = 60.0
-_MOST_CHARACTERS = 8192
 
 
 class FastEmbedder:
@@ -158,11 +158,11 @@ class FastEmbedder:
 
     def passages(self, texts: Sequence[str]) -> list[bytes]:
         """Raises: Unavailable, Misconfigured."""
-        return _packed(self._ready().passage_embed([_begun(text) for text in texts], batch_size=1))
+        return _packed(self._ready().passage_embed([begun(text) for text in texts], batch_size=1))
 
     def question(self, text: str) -> bytes:
         """Raises: Unavailable, Misconfigured."""
-        return _packed(self._ready().query_embed(_begun(text)))[0]
+        return _packed(self._ready().query_embed(begun(text)))[0]
 
     def close(self) -> None:
         self._loaded = None
@@ -194,10 +194,6 @@ def _packed(found: Any) -> list[bytes]:
         return [packed(values.tolist()) for values in found]
     except ValueError as error:
         raise Misconfigured(f"the model gives no vector: {error}") from error
-
-
-def _begun(text: str) -> str:
-    return text[:_MOST_CHARACTERS].encode("utf-8", "replace").decode()
 
 
 class Rest:
@@ -270,7 +266,12 @@ class EndpointEmbedder:
         rest: Rest | None = None,
     ) -> None:
         """Raises: Misconfigured if that is no address."""
-        self._url = _address(base_url)
+        if not is_address(base_url):
+            raise Misconfigured(
+                "SOUVENANCE_EMBEDDER_BASE_URL must be like https://host/v1",
+                hint="A key has a variable of its own.",
+            )
+        self._url = base_url.rstrip("/")
         self._model = model
         self.dimensions = dimensions
         self.description = f"{model}, {dimensions} dimensions, at {urlsplit(self._url).netloc}"
@@ -370,7 +371,10 @@ class EndpointEmbedder:
                     raise Unavailable(f"the embeddings endpoint answered {status}")
                 if status != 200:
                     raise _EndpointRefused(status)
-                return b"".join(bounded(response, most, end, _broken))
+                chunks = bounded(
+                    response, most, end, lambda why: Unavailable(f"the embeddings endpoint failed: {why}")
+                )
+                return b"".join(chunks)
         except httpx.TimeoutException:
             raise Unavailable("the embeddings endpoint did not answer in time") from None
         except httpx.HTTPError as error:
@@ -386,10 +390,6 @@ class EndpointEmbedder:
             return self._client
 
 
-def _broken(reason: str) -> Unavailable:
-    return Unavailable(f"the embeddings endpoint failed: {reason}")
-
-
 def _misconfigured(refused: _EndpointRefused) -> Misconfigured:
     return Misconfigured(
         str(refused),
@@ -399,14 +399,4 @@ def _misconfigured(refused: _EndpointRefused) -> Misconfigured:
 
 def _cut(text: str, characters: int) -> str:
     """The beginning; a space if there is nothing, as many endpoints refuse that."""
-    return text[:characters].encode("utf-8", "replace").decode().strip() or " "
-
-
-def _address(url: str) -> str:
-    """The URL without a slash at its end. Raises: Misconfigured."""
-    if not is_address(url):
-        raise Misconfigured(
-            "SOUVENANCE_EMBEDDER_BASE_URL must be like https://host/v1",
-            hint="A key has a variable of its own.",
-        )
-    return url.rstrip("/")
+    return begun(text, characters).strip() or " "

@@ -63,7 +63,8 @@ def wordpieces(vocabulary: str) -> Tokenizer:
     from tokenizers.pre_tokenizers import BertPreTokenizer
     from tokenizers.processors import TemplateProcessing
 
-    pieces = {piece: number for number, piece in enumerate(_lines(vocabulary))}
+    lines = vocabulary.removesuffix("\n").split("\n")
+    pieces = {piece.rstrip("\r"): number for number, piece in enumerate(lines)}
     marks = ("[CLS]", "[SEP]")
     if missing := [mark for mark in (*marks, "[UNK]") if mark not in pieces]:
         raise ValueError(f"the vocabulary has no {missing[0]}")
@@ -83,14 +84,14 @@ def cut_off(tokenizer: Tokenizer) -> Tokenizer:
     return tokenizer
 
 
+def begun(text: str, characters: int = _MOST_CHARACTERS) -> str:
+    """The beginning of a text; what is no character reads as a question mark."""
+    return text[:characters].encode("utf-8", "replace").decode()
+
+
 def tokens(tokenizer: Tokenizer, text: str) -> list[int]:
-    """The numbers of a text's first tokens; what is no character reads as a question mark."""
-    begun = text[:_MOST_CHARACTERS].encode("utf-8", "replace").decode()
-    return list(tokenizer.encode(begun).ids)
-
-
-def _lines(vocabulary: str) -> Sequence[str]:
-    return [line.rstrip("\r") for line in vocabulary.removesuffix("\n").split("\n")]
+    """The numbers of a text's first tokens."""
+    return list(tokenizer.encode(begun(text)).ids)
 
 
 def packed(values: Sequence[float]) -> bytes:
@@ -250,13 +251,10 @@ class LocalEmbedder:
         self._network = None
 
     def _loaded(self) -> Network:
-        network = self._network
-        if network is None:
-            with self._lock:
-                if self._network is None:
-                    self._network = self._load()
-                network = self._network
-        return network
+        with self._lock:
+            if self._network is None:
+                self._network = self._load()
+            return self._network
 
 
 _HINT = "Nothing was loaded. Install the file again, or name the SHA-256 of the one that you trust."
@@ -319,16 +317,12 @@ def packaged(weights: Path | None = None) -> LocalEmbedder:
 def _packaged_network(weights: Path) -> Network:
     with _LOADING:
         if (network := loaded.get(weights)) is None:
-            network = loaded[weights] = _loaded_anew(weights)
+            content, here = verified(weights, WEIGHTS), Path(__file__).parent
+            graph = verified(here / "minilm.onnx", GRAPH)
+            vocabulary = verified(here / "bert-uncased.txt", VOCABULARY).decode()
+            network = Network(graph, wordpieces(vocabulary), beside={_WEIGHTS: content})
+            loaded[weights] = network
         return network
-
-
-def _loaded_anew(weights: Path) -> Network:
-    content = verified(weights, WEIGHTS)
-    here = Path(__file__).parent
-    graph = verified(here / "minilm.onnx", GRAPH)
-    vocabulary = verified(here / "bert-uncased.txt", VOCABULARY).decode()
-    return Network(graph, wordpieces(vocabulary), beside={_WEIGHTS: content})
 
 
 def _package_folder() -> Path | None:
@@ -375,7 +369,10 @@ def folder(place: Path, sha256: str) -> LocalEmbedder:
     if not model.is_file():
         raise Misconfigured(f"{place} has no model.onnx")
     content = readable(place / _TOKENIZER)
-    pooling = _pooling(_settings(place / _POOLING, _Pooling))
+    pools = _settings(place / _POOLING, _Pooling)
+    if not pools.first and not pools.mean:
+        raise Misconfigured("the model pools its tokens in a way that is not known here")
+    pooling: Pooling = "first" if pools.first else "mean"
     prompts = _settings(place / _PROMPTS, _Prompts).prompts
     used = Prompts(
         passage=prompts.get("passage", prompts.get("document", "")), question=prompts.get("query", "")
@@ -408,11 +405,3 @@ def _settings(path: Path, kind: type[_T]) -> _T:
         return msgspec.json.decode(content, type=settled(kind))
     except msgspec.MsgspecError as error:
         raise Misconfigured(f"{path} can't be read: {error}") from error
-
-
-def _pooling(given: _Pooling) -> Pooling:
-    if given.first:
-        return "first"
-    if given.mean:
-        return "mean"
-    raise Misconfigured("the model pools its tokens in a way that is not known here")

@@ -7,10 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.adapters.importers import markdown
@@ -23,8 +21,9 @@ from souvenance.adapters.importers.json_files import (
     Jsonl,
     Mem0,
     is_zip,
+    shape_of,
 )
-from souvenance.adapters.importers.source_files import decoded, elements, names_in, opened
+from souvenance.adapters.importers.source_files import elements, names_in, opened
 from souvenance.adapters.private_files import SourceFile
 from souvenance.domain.imports import ImportReader, Wanted
 from souvenance.domain.uploads import Upload
@@ -47,14 +46,6 @@ _ENDINGS = {
 }
 _URL = re.compile(r"https?://", re.IGNORECASE)
 _WORKSPACE = re.compile(r"(.*?)/v3(?:/workspaces/([^/?#]+))?/?")
-
-
-class _JsonShape(Struct):
-    """What tells the kinds of JSON apart."""
-
-    mapping: Any = None
-    memory: Any = None
-    results: Any = None
 
 
 def recognised(source: str | Upload) -> str:
@@ -107,8 +98,7 @@ def _kind_of_json(path: SourceFile) -> str | None:
     """By the first element, or by the whole of what is no array."""
     try:
         with opened(path) as file:
-            first = next(elements(file, path.name), b"")
-            shape = decoded(first, _JsonShape, path.name)
+            shape = shape_of(next(elements(file, path.name), b""))
     except ImportUnreadable:
         return None
     if isinstance(shape.mapping, dict):

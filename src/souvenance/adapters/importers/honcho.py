@@ -107,9 +107,8 @@ class Honcho:
         Raises: ImportUnreadable, ServerUnreachable, Unauthenticated, NotFound.
         """
         with self._client:
-            named = self._workspace
-            found = [] if named is not None else self.listed("/v3/workspaces/list", _HonchoEntry)
-            for one in found if named is None else self._one(named):
+            every = self.listed("/v3/workspaces/list", _HonchoEntry)
+            for one in every if self._workspace is None else self._one(self._workspace):
                 place = f"workspace {shown(one.id)}"
                 yield ImportedWorkspace(one.id, bag(one.metadata, place), bag(one.configuration, place))
                 yield from _Copy(self, one.id).records()
@@ -132,9 +131,8 @@ class Honcho:
             if method == "POST":
                 query["reverse"] = "true" if "/conclusions/" in path else "false"
             place = f"page {number} of {path}"
-            page = decoded(
-                self.asked(method, path, query, {} if method == "POST" else None), _HonchoPage, place
-            )
+            body: dict[str, Any] | None = {} if method == "POST" else None
+            page = decoded(self.asked(method, path, query, body), _HonchoPage, place)
             for raw in page.items:
                 yield decoded(bytes(raw), kind, place)
             number, pages = number + 1, page.pages if page.items else 0

@@ -223,17 +223,14 @@ def _left_out(one: _Message) -> str | None:
 def _text_of(one: _Message) -> tuple[str, int]:
     """What is said in it, and how many of its parts are no words."""
     parts = [] if one.content is None else one.content.parts or []
-    words = [_words(part) for part in parts]
+    words: list[str | None] = []
+    for part in parts:
+        match part:
+            case str(text) | {"content_type": "audio_transcription", "text": str(text)}:
+                words.append(text)
+            case _:
+                words.append(None)
     return "\n\n".join(part for part in words if part), sum(part is None for part in words)
-
-
-def _words(part: Any) -> str | None:
-    if isinstance(part, str):
-        return part
-    if isinstance(part, dict) and part.get("content_type") == "audio_transcription":
-        text = part.get("text")
-        return text if isinstance(text, str) else None
-    return None
 
 
 def _model(one: _Message) -> dict[str, str]:
@@ -298,7 +295,7 @@ class Mem0(FileReader):
         with opened(self._path) as file:
             for raw in elements(file, name):
                 number += 1
-                if number > 1 or not _is_page(raw):
+                if number > 1 or shape_of(raw).results is None:
                     yield decoded(raw, _Memory, f"{name}, memory {number}"), f"{name}, memory {number}"
                     continue
                 page = decoded(raw, _MemoryPage, name)
@@ -311,15 +308,20 @@ class Mem0(FileReader):
         return self._wanted.peer if owner is None or self._wanted.renamed else name_of(owner)
 
 
-class _Results(Struct):
+class JsonShape(Struct):
+    """What tells the kinds of JSON apart."""
+
+    mapping: Any = None
+    memory: Any = None
     results: Any = None
 
 
-def _is_page(raw: bytes) -> bool:
+def shape_of(raw: bytes) -> JsonShape:
+    """Without anything for what is no object."""
     try:
-        return decoded(raw, _Results, "").results is not None
+        return decoded(raw, JsonShape, "")
     except ImportUnreadable:
-        return False
+        return JsonShape()
 
 
 def _statement(one: _Memory, peer: str, ids: Counted, place: str) -> ImportedStatement:

@@ -109,7 +109,9 @@ class _MarkdownPage:
             yield from self.end()
         elif item := _ITEM.fullmatch(line):
             yield from self.end()
-            self._begin_item(len(item[1].expandtabs(_TAB)), item[2], number)
+            column = len(item[1].expandtabs(_TAB))
+            self._parents = [one for one in self._parents if one[0] < column]
+            self._column, self._line, self._open = column, number, [item[2]]
         else:
             yield from self._other(line, number)
 
@@ -120,15 +122,13 @@ class _MarkdownPage:
         if aside:
             yield Skipped(aside)
         elif text:
-            under = self._under(column)
+            deepest = [one for level, one in self._headings if level > 1 and one][-1:]
+            parents = [one for at, one in self._parents if column is None or at < column]
+            under = tuple(one[:_MOST_CONTEXT_CHARS] for one in (*deepest, *parents))
             if column is not None:
                 self._parents.append((column, text.rstrip(":").strip()))
             if not text.endswith(":"):
                 yield MarkdownNote(text, under, self._line)
-
-    def _begin_item(self, column: int, text: str, number: int) -> None:
-        self._parents = [one for one in self._parents if one[0] < column]
-        self._column, self._line, self._open = column, number, [text]
 
     def _other(self, line: str, number: int) -> Iterator[MarkdownNote | Skipped]:
         stripped = line.strip()
@@ -145,11 +145,6 @@ class _MarkdownPage:
             if not _is_indented(line):
                 self._parents = []
         self._open.append(stripped)
-
-    def _under(self, column: int | None) -> tuple[str, ...]:
-        deepest = [text for level, text in self._headings if level > 1 and text][-1:]
-        parents = [text for at, text in self._parents if column is None or at < column]
-        return tuple(text[:_MOST_CONTEXT_CHARS] for text in (*deepest, *parents))
 
 
 def _is_indented(line: str) -> bool:

@@ -195,7 +195,8 @@ def _split(file: IO[bytes], name: str, buffer: bytes, most: int) -> Iterator[byt
     depth = number = 0
     start = at = 0
     while True:
-        at = _end_of(_BETWEEN if depth == 1 else _WITHIN, buffer, at)
+        passed = (_BETWEEN if depth == 1 else _WITHIN).match(buffer, at)
+        at = at if passed is None else passed.end()
         found = buffer[at : at + 1]
         if found in (b"", b'"'):  # All is looked at, or a string goes on beyond what is read so far.
             buffer, at, start = buffer[start:], at - start, 0
@@ -217,11 +218,6 @@ def _split(file: IO[bytes], name: str, buffer: bytes, most: int) -> Iterator[byt
         if depth == 0:
             _nothing_after(file, name, buffer[at - 1 :])
             return
-
-
-def _end_of(shape: re.Pattern[bytes], buffer: bytes, at: int) -> int:
-    found = shape.match(buffer, at)
-    return at if found is None else found.end()
 
 
 def _more(file: IO[bytes], name: str, held: int, number: int, most: int) -> bytes:

@@ -182,7 +182,7 @@ _MOST_SEGMENTS = 32
 class Meanings:
     """The vectors of a compartment's lines in one space."""
 
-    def __init__(self, space: str) -> None:
+    def __init__(self, space: str = "") -> None:
         self.space = space
         self.seq = 0
         self._rows: dict[bytes, int] = {}
@@ -197,6 +197,19 @@ class Meanings:
     def size(self) -> int:
         """In bytes."""
         return int(self._matrix.nbytes)
+
+    @property
+    def ids(self) -> list[bytes]:
+        """The lines that have one."""
+        return list(self._rows)
+
+    def of(self, ids: Collection[bytes]) -> Meanings:
+        """Those of these lines alone."""
+        kept, found = [one for one in self.ids if one in ids], Meanings(self.space)
+        found._rows = {line_id: row for row, line_id in enumerate(kept)}
+        found._used = len(kept)
+        found._matrix = self._matrix[[self._rows[line_id] for line_id in kept]]
+        return found
 
     def follow(self, seq: int, latest: Mapping[bytes, bytes | None]) -> None:
         """Know the packed vectors of these lines, which are all that came up to that point of the feed."""
@@ -276,39 +289,6 @@ class SeenLines:
         return np.fromiter((self._found.get(one, 0.0) for one in ids.tolist()), np.float64, len(ids))
 
 
-class FreshVectors:
-    """Vectors of a few lines that the store had none of, made for a question."""
-
-    def __init__(self, packed: Mapping[bytes, bytes]) -> None:
-        self.packed = packed
-        self._rows = {line_id: row for row, line_id in enumerate(packed)}
-        each = -1 if packed else SCALE_BYTES
-        vectors = np.frombuffer(b"".join(packed.values()), dtype=np.int8).reshape(len(packed), each)
-        scales = np.ascontiguousarray(vectors[:, :SCALE_BYTES]).view("<f4")
-        self._matrix: NDArray[np.float32] = vectors[:, SCALE_BYTES:] * scales
-
-    @property
-    def size(self) -> int:
-        """In bytes."""
-        return int(self._matrix.nbytes)
-
-    def near(self, question: NDArray[np.float32]) -> dict[bytes, float]:
-        """How near each of the lines lies to the question."""
-        if not self._rows:
-            return {}
-        return dict(zip(self._rows, rounded((self._matrix @ question).astype(np.float64)), strict=True))
-
-    def place(self, line_id: str) -> NDArray[np.float32] | None:
-        """Where a line lies; None if it has no vector here."""
-        row = self._rows.get(line_id.encode())
-        return None if row is None else self._matrix[row].copy()
-
-    def without(self, line_id: bytes) -> FreshVectors:
-        if line_id not in self.packed:
-            return self
-        return FreshVectors({one: packed for one, packed in self.packed.items() if one != line_id})
-
-
 def rounded(near: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.maximum(near, 0.0).round(ROUNDED)
 
@@ -321,7 +301,8 @@ class CompartmentIndex:
         self.seq = 0
         self.segments: tuple[Segment, ...] = ()
         self.meanings: Meanings | None = None
-        self.fresh = FreshVectors({})
+        self.fresh = Meanings()
+        """Of lines that the store had none of, made for a question."""
         self.freshened = -1
         """Up to which change such vectors were made of all lines that they were to be made of."""
         self._bytes = 0
@@ -363,7 +344,7 @@ class CompartmentIndex:
                         self._changed = dict.fromkeys(self._changed, feed.last)
                     if self.meanings is not None:
                         self.meanings.forget(line_id)
-                    self.fresh = self.fresh.without(line_id)
+                    self.fresh.forget(line_id)
             kept = np.zeros(len(feed), dtype=bool)
             kept[list(last.values())] = True
         if kept is None or kept.any():
@@ -385,20 +366,18 @@ _NEWEST = 256
 def nearness(
     view: IndexView,
     compartments: Sequence[Meanings | SeenLines],
-    fresh: Sequence[FreshVectors],
+    fresh: Sequence[Meanings],
     question: NDArray[np.float32],
 ) -> NDArray[np.float64]:
     """How near each line of the view lies to the question; 0 for one that has no vector."""
     found = np.concatenate(
         [compartments[number].near(segment.lines.ids, question) for number, segment in view.segments]
     )
-    near = [vectors.near(question) for vectors in fresh]
-    for (number, segment), offset in zip(view.segments, view.offsets, strict=False):
-        if near[number]:
-            begins = max(0, segment.size - _NEWEST)
-            for at, line_id in enumerate(segment.lines.ids[begins:].tolist(), offset + begins):
-                if line_id in near[number] and not found[at]:
-                    found[at] = near[number][line_id]
+    for (number, segment), end in zip(view.segments, view.offsets[1:], strict=True):
+        if fresh[number].ids:
+            ids = segment.lines.ids[-_NEWEST:]
+            newest = found[end - len(ids) : end]
+            np.copyto(newest, fresh[number].near(ids, question), where=newest == 0)
     return found
 
 

@@ -17,7 +17,6 @@ from weakref import ref
 from souvenance.adapters.index.compartments import (
     ByCompartment,
     CompartmentIndex,
-    FreshVectors,
     IndexView,
     Meanings,
     SeenLines,
@@ -118,16 +117,15 @@ class RankedIndex:
 
     def _freshen(self, asked: IndexQuery, compartment: CompartmentIndex) -> None:
         """Have vectors made of what was just written, unless that was done since; nobody waits meanwhile."""
-        upto, known = compartment.seq, compartment.fresh.packed
+        upto = compartment.seq
         if compartment.freshened == upto:
             return
-        lacking, made = asked.freshen([line_id.decode() for line_id in known])
-        fresh = {**known, **{line_id.encode(): packed for line_id, packed in made.items()}}
+        lacking, made = asked.freshen([line_id.decode() for line_id in compartment.fresh.ids])
         with self._lock:
             before = compartment.size
-            kept = {one: fresh[one] for line_id in lacking if (one := line_id.encode()) in fresh}
-            compartment.fresh = FreshVectors(kept)
-            if len(kept) == len(lacking):
+            compartment.fresh = compartment.fresh.of({line_id.encode() for line_id in lacking})
+            compartment.fresh.follow(0, {one.encode(): made[one] for one in lacking if one in made})
+            if len(compartment.fresh.ids) == len(lacking):
                 compartment.freshened = upto
             self._grown(asked.compartment, compartment, before)
 
@@ -161,7 +159,7 @@ class RankedIndex:
     ) -> tuple[list[CompartmentIndex], IndexView | None]:
         """The inquiry's compartments as they are now, and what is looked at in them."""
         places = tuple(asked.compartment for asked in inquiry.compartments)
-        compartments = self._followed(tx, places)
+        compartments = [self._followed(tx, place) for place in places]
         sessions = None if inquiry.sessions is None else self._codes(inquiry)
         return compartments, self._view(_Sight(places, sessions), compartments)
 
@@ -186,17 +184,8 @@ class RankedIndex:
             self._views.clear()
             self._sessions.clear()
 
-    def _followed(self, tx: Transaction, compartments: Sequence[Compartment]) -> list[CompartmentIndex]:
-        marks = {
-            workspace: tx.marks(workspace).compartments
-            for workspace in {compartment.workspace for compartment in compartments}
-        }
-        return [
-            self._followed_one(tx, compartment, marks[compartment.workspace]) for compartment in compartments
-        ]
-
-    def _followed_one(self, tx: Transaction, compartment: Compartment, mark: int) -> CompartmentIndex:
-        index = self._compartments.get(compartment)
+    def _followed(self, tx: Transaction, compartment: Compartment) -> CompartmentIndex:
+        index, mark = self._compartments.get(compartment), tx.marks(compartment.workspace).compartments
         if index is None or index.mark != mark:
             self._size -= 0 if index is None else index.size
             index = self._compartments[compartment] = CompartmentIndex(mark)
@@ -204,7 +193,8 @@ class RankedIndex:
         before = index.size
         feed = tx.terms.since(compartment, index.seq)
         if feed.ids:
-            index.follow(feed, lambda name: self._code(compartment.workspace, name))
+            known = self._sessions
+            index.follow(feed, lambda name: known.setdefault((compartment.workspace, name), len(known)))
         self._grown(compartment, index, before)
         return index
 
@@ -219,10 +209,12 @@ class RankedIndex:
         return meanings
 
     def _grown(self, compartment: Compartment, index: CompartmentIndex, before: int) -> None:
-        """Count what a compartment has grown by, unless it was dropped meanwhile, and make room for it."""
+        """Count what a compartment has grown by, unless it was dropped meanwhile, and make room for it: the
+        compartments asked about longest ago are dropped, but never the last one."""
         if self._compartments.get(compartment) is index:
             self._size += index.size - before
-            self._evict()
+            while self._size > self._cache_bytes and len(self._compartments) > 1:
+                self._size -= self._compartments.popitem(last=False)[1].size
 
     def _near(
         self,
@@ -246,9 +238,6 @@ class RankedIndex:
                 SeenLines(tx.terms.comparing.near(asked.compartment, inquiry.space, question.tobytes(), most))
             )
         return found
-
-    def _code(self, workspace: str, session: str) -> int:
-        return self._sessions.setdefault((workspace, session), len(self._sessions))
 
     def _codes(self, inquiry: Inquiry) -> frozenset[int]:
         """The numbers of the sessions that are looked into."""
@@ -277,11 +266,6 @@ class RankedIndex:
                 viewed -= self._views.popitem(last=False)[1].view.size
         self._views.move_to_end(sight)
         return seen.view
-
-    def _evict(self) -> None:
-        """Drop the compartments asked about longest ago, but never the last one."""
-        while self._size > self._cache_bytes and len(self._compartments) > 1:
-            self._size -= self._compartments.popitem(last=False)[1].size
 
 
 def _bounds(inquiry: Inquiry) -> ViewBounds:

@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from souvenance.adapters.model.budget import ModelBudget, Reservation
+from souvenance.adapters.model.budget import ModelBudget
 from souvenance.adapters.model.endpoint import Endpoint, Failed, Prompt, WireReply
 from souvenance.adapters.model.replies import CUT_OFF
 from souvenance.errors import ModelUnavailable, ModelUnusable
@@ -103,12 +103,16 @@ class Asking:
         dialect = self._endpoint.dialect
         while True:
             body = dialect.body(self._endpoint.model, prompt, stream=stream)
-            reservation = self._reserved(prompt)
+            if rest := self._endpoint.rests():
+                trouble = f"the model is left alone for {rest} s: {self._endpoint.trouble}"
+                raise ModelUnavailable(trouble, retry_after=rest)
+            reservation = self._budget.reserve(self._workspace, self.size(prompt) + prompt.tokens)
             cost = reservation.tokens
             try:
                 with self._watch() as watched:
                     reply = (yield from self._endpoint.stream(body)) if stream else self._endpoint.ask(body)
-                    cost = self._cost(prompt, reply)
+                    told = reply.tokens or 0
+                    cost = told if told > 0 else self.size(prompt) + self.count(reply.text)
                     if watched is not None:
                         watched.count(TOKENS, cost)
                 self._endpoint.dialect = dialect
@@ -122,24 +126,12 @@ class Asking:
             finally:
                 self._budget.settle(reservation, cost)
 
-    def _reserved(self, prompt: Prompt) -> Reservation:
-        if rest := self._endpoint.rests():
-            raise ModelUnavailable(
-                f"the model is left alone for {rest} s: {self._endpoint.trouble}", retry_after=rest
-            )
-        return self._budget.reserve(self._workspace, self.size(prompt) + prompt.tokens)
-
     def size(self, prompt: Prompt) -> int:
         """How many tokens a prompt has, rather too many than too few."""
         size = sum(self.count(str(message.get("content") or "")) for message in prompt.messages)
         for part in (*prompt.tools, prompt.schema):
             size += self.count(msgspec.json.encode(part).decode()) if part else 0
         return int(size * _OVERHEAD) + _PER_MESSAGE * len(prompt.messages)
-
-    def _cost(self, prompt: Prompt, reply: WireReply) -> int:
-        if reply.tokens is not None and reply.tokens > 0:
-            return reply.tokens
-        return self.size(prompt) + self.count(reply.text)
 
 
 def _translated(failed: Failed) -> ModelUnavailable:

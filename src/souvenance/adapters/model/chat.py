@@ -175,10 +175,8 @@ class LabelledStatements:
             if (cited is None or one.id in cited) and (outdated or one.outdated_by is None)
         ]
         card = [GroundingSource(one.text, asked_at) for one in self.card.values()]
-        return [*card, *(GroundingSource(self._quoted(one), one.said_at) for one in known)]
-
-    def _quoted(self, one: SourceStatement) -> str:
-        return f"{one.peer or ''} {one.text[:_LONGEST_STATEMENT]}"
+        texts = (f"{one.peer or ''} {one.text[:_LONGEST_STATEMENT]}" for one in known)
+        return [*card, *map(GroundingSource, texts, (one.said_at for one in known))]
 
     def unmarked(self, text: str) -> tuple[str, ...]:
         """The statements that a text without marks plainly rests on."""
@@ -231,17 +229,15 @@ class Answering:
         filled = {"today": day(inquiry.asked_at), "subject": self._subject()}
         if name == "answer":
             filled["tools"] = offer
+        evidence = f"The statements:\n{fenced(self._labelled.rows())}"
         return [
             {"role": "system", "content": prompt(name, **filled)},
-            {"role": "user", "content": f"{self._evidence()}\n\nThe question: {quote(inquiry.question)}"},
+            {"role": "user", "content": f"{evidence}\n\nThe question: {quote(inquiry.question)}"},
         ]
 
     def _subject(self) -> str:
         about = self._inquiry.about
         return "" if about is None else f'- "I", "me" and "the user" in the question mean {quote(about)}.'
-
-    def _evidence(self) -> str:
-        return f"The statements:\n{fenced(self._labelled.rows())}"
 
     def _checked(self, draft: str) -> list[Message]:
         messages = self._question("check", tools=False)
@@ -300,8 +296,7 @@ class Answering:
         if piece := marks.end():
             pieces.append(piece)
             yield piece
-        text = "".join(pieces).strip()
-        return self._judged(text, list(marks.labels))
+        return self._judged("".join(pieces).strip(), list(marks.labels))
 
     def _judged(self, text: str, labels: Sequence[str]) -> ModelAnswer:
         """The answer with what it rests on, and whether all of it does."""

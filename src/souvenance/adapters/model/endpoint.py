@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
 from threading import Lock
@@ -108,13 +108,13 @@ class Gathering:
         self._refused = False
         self._tokens: int | None = None
 
-    def add(self, content: bytes) -> str:
+    def add(self, received: bytes) -> str:
         """Take in a whole reply or one event of a stream; the words that are new.
 
         Raises: ValueError for what no endpoint of this kind would send.
         """
         try:
-            chunk = _decode(content)
+            chunk = _decode(received)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             raise ValueError(str(error)) from None
         if chunk.usage is not None and chunk.usage.total_tokens is not None:
@@ -126,16 +126,15 @@ class Gathering:
         said = choice.message or choice.delta or _ReplyMessage()
         self._refused = self._refused or bool(said.refusal) or choice.finish_reason == "content_filter"
         for position, call in enumerate(said.tool_calls or ()):
-            self._take(call, position if choice.message is not None else call.index)
-        words = _text_of(said)
+            index = position if choice.message is not None else call.index
+            known = self._calls.setdefault(index, ["", "", ""])
+            known[0] = known[0] or call.id or ""
+            known[1] += call.function.name or ""
+            known[2] += call.function.arguments or ""
+        content = said.content or ""
+        words = content if isinstance(content, str) else "".join(part.text for part in content)
         self._text.append(words)
         return words
-
-    def _take(self, call: _ToolCall, index: int) -> None:
-        known = self._calls.setdefault(index, ["", "", ""])
-        known[0] = known[0] or call.id or ""
-        known[1] += call.function.name or ""
-        known[2] += call.function.arguments or ""
 
     @property
     def ended(self) -> bool:
@@ -150,29 +149,14 @@ class Gathering:
         return WireReply("".join(self._text), calls, self._finish, self._refused, self._tokens)
 
 
-def _text_of(said: _ReplyMessage) -> str:
-    match said.content:
-        case str(text):
-            return text
-        case list(parts):
-            return "".join(part.text for part in parts)
-        case _:
-            return ""
-
-
 def events(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """The data of each event of a stream, up to its end."""
     rest = b""
-    for chunk in chunks:
+    for chunk in chain(chunks, (b"\n",)):
         *lines, rest = (rest + chunk).replace(b"\r\n", b"\n").split(b"\n")
-        yield from _data(lines)
-    yield from _data([rest])
-
-
-def _data(lines: Sequence[bytes]) -> Iterator[bytes]:
-    for line in lines:
-        if line.startswith(b"data:") and (data := line[5:].strip()) and data != b"[DONE]":
-            yield data
+        for line in lines:
+            if line.startswith(b"data:") and (data := line[5:].strip()) and data != b"[DONE]":
+                yield data
 
 
 _TOO_LONG = ("context length", "context window", "context size", "maximum context", "too many tokens")
@@ -371,7 +355,9 @@ class Endpoint:
                     raise _refusal(response, chunks)
                 yield chunks
         except httpx.HTTPError as error:
-            failed = Failed(_words(error), spent=not isinstance(error, _UNSENT))
+            late, reason = isinstance(error, httpx.TimeoutException), str(error) or type(error).__name__
+            why = "did not answer in time" if late else f"can't be reached: {reason}"
+            failed = Failed(f"the model's endpoint {why}", spent=not isinstance(error, _UNSENT))
             self._failed(failed)
             raise failed from error
         except Failed as failed:
@@ -433,14 +419,6 @@ def _refusal(response: httpx.Response, chunks: Iterator[bytes]) -> Failed:
     )
 
 
-def _words(error: httpx.HTTPError) -> str:
-    if isinstance(error, httpx.TimeoutException):
-        return "the model's endpoint did not answer in time"
-    return f"the model's endpoint can't be reached: {str(error) or type(error).__name__}"
-
-
 def _shut(one: Any) -> None:
-    try:
+    with suppress(OSError):  # It is closed already.
         one.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        return  # It is closed already.

@@ -146,10 +146,6 @@ class Ground:
     def has_all(self, said: Iterable[str]) -> bool:
         return all(map(self._has_word, said))
 
-    def has_part(self, statement: str) -> bool:
-        """Whether a word, a number or a date of the statement is found."""
-        return self.share(statement) > 0
-
     def is_near(self, statement: str) -> bool:
         """Whether it comes near to a text, or a sentence of one, by meaning."""
         if self._embed is None or not self._sources:
@@ -206,7 +202,8 @@ class Ground:
     def _has_time(self, span: times.TimeSpan) -> bool:
         """Whether the texts speak of that time, were said then, or speak of a time that can't be read."""
         width = max(span.end_ms - span.start_ms, _DAY_MS)
-        for known in (*self._times, *(_day_of(source.at) for source in self._sources)):
+        days = (source.at - source.at % _DAY_MS for source in self._sources)
+        for known in (*self._times, *(times.TimeSpan(day, day + _DAY_MS) for day in days)):
             doubtful = known.certainty < _SURE and not any(map(str.isdecimal, known.phrase))
             for weeks in (0, 1, -1) if doubtful else (0,):
                 later = weeks * 7 * _DAY_MS
@@ -252,11 +249,6 @@ def _denies_in(clause: str, said: Sequence[str]) -> bool | None:
 def _times(source: GroundingSource) -> list[times.TimeSpan]:
     """The times that a text speaks of, as far as they are sure."""
     return [span for span in times.spans(source.text, source.at) if span.certainty >= 0.5]
-
-
-def _day_of(moment: int) -> times.TimeSpan:
-    began = moment - moment % _DAY_MS
-    return times.TimeSpan(began, began + _DAY_MS)
 
 
 def _years(moment: int) -> tuple[int, ...]:

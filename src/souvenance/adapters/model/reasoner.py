@@ -127,11 +127,11 @@ class ModelReasoner:
     def engaged(self, workspace: str) -> Engaged:
         return Engaged(self, workspace)
 
-    def asking(self, task: str, workspace: str) -> Asking | None:
-        """The way to the endpoint of that task; None if it has none."""
+    def asking(self, task: str, workspace: str) -> Asking:
+        """The way to the endpoint of that task. Raises: ModelUnavailable if it has none."""
         endpoint = self._endpoints.get(task)
         if endpoint is None:
-            return None
+            raise ModelUnavailable(f"no model is configured for {task}")
         watch = None if self._observer is None else partial(self._observer.watch, MODEL, task)
         return Asking(endpoint, self._budget, workspace, count=self._count, window=self._window, watch=watch)
 
@@ -144,6 +144,8 @@ class ModelReasoner:
         except ModelBudgetSpent as error:
             trouble = error.detail
         resting = (one.trouble for one in dict.fromkeys(self._endpoints.values()))
+        with self._lock:
+            failing = "; ".join(f"{task}: {detail}" for task, detail in self._unusable.items())
         return ModelState(
             self.name,
             self.tasks,
@@ -151,7 +153,7 @@ class ModelReasoner:
             self._budget.whole,
             here,
             self._budget.each,
-            trouble or next(filter(None, resting), "") or self._failing(),
+            trouble or next(filter(None, resting), "") or failing,
             self._budget.price,
         )
 
@@ -168,10 +170,6 @@ class ModelReasoner:
         if isinstance(error, ModelUnusable):
             with self._lock:
                 self._unusable[task] = error.detail
-
-    def _failing(self) -> str:
-        with self._lock:
-            return "; ".join(f"{task}: {detail}" for task, detail in self._unusable.items())
 
     def well(self, task: str) -> None:
         with self._lock:
@@ -209,7 +207,7 @@ class Engaged:
 
     def _done(self, task: str, work: Callable[[Asking], _T]) -> _T:
         try:
-            found = work(self._asking(task))
+            found = work(self._model.asking(task, self._workspace))
         except ModelBudgetSpent as error:
             self._model.note(task, error)
             raise
@@ -219,17 +217,12 @@ class Engaged:
         self._model.well(task)
         return found
 
-    def _asking(self, task: str) -> Asking:
-        asking = self._model.asking(task, self._workspace)
-        if asking is None:
-            raise ModelUnavailable(f"no model is configured for {task}")
-        return asking
-
     def tell(self, inquiry: ModelQuestion) -> AnswerPieces:
         """Raises: ModelUnavailable before the first piece; whatever the inquiry's search raises."""
         if not inquiry.statements and not inquiry.card:
             return ModelAnswer("", (), by=self.name)
-        telling = Answering(self._asking(ANSWER), inquiry, self.name, self._model.embed).tell()
+        asking = self._model.asking(ANSWER, self._workspace)
+        telling = Answering(asking, inquiry, self.name, self._model.embed).tell()
         said: list[str] = []
         while True:
             try:

@@ -166,7 +166,7 @@ class Checking:
         A line of their own must have something of the text, too: 'no wait, it was the 10th' has the day.
         """
         order, about = list(self._shown.lines.values()), own[0].peer
-        if not self._ground(own, about).has_part(text):
+        if not self._ground(own, about).share(text):
             return []
         near = [one for one in order[: order.index(own[0])] if self._is_own(one, about) and one not in heard]
         found = set(self._ground(heard, about).found(text))
@@ -228,9 +228,13 @@ def _revised(
     """What one call says; if its reply is cut off, what a call for each half says."""
     lines = {f"t{at}": line for at, line in enumerate((*before[-_BEFORE:], *stretch), 1)}
     shown = ShownToModel(reading, lines, _known(asking, reading.people))
+    people = ", ".join(quote(person.name) for person in reading.people)
+    rules = prompt("revise", people=people, labels=", ".join(LABELS))
+    if any(map(str.strip, reading.wishes.values())):
+        rules = f"{rules}\n\n{prompt('wishes')}"
     asked = Prompt(
         messages=(
-            {"role": "system", "content": _rules(reading)},
+            {"role": "system", "content": rules},
             {"role": "user", "content": _material(asking, shown, len(lines) - len(stretch))},
         ),
         tokens=_tokens(asking),
@@ -262,12 +266,6 @@ def _known(asking: Asking, people: Sequence[ModelPerson]) -> dict[str, tuple[str
     return found
 
 
-def _rules(reading: ModelReading) -> str:
-    people = ", ".join(quote(person.name) for person in reading.people)
-    rules = prompt("revise", people=people, labels=", ".join(LABELS))
-    return f"{rules}\n\n{prompt('wishes')}" if any(map(str.strip, reading.wishes.values())) else rules
-
-
 def _material(asking: Asking, shown: ShownToModel, before: int) -> str:
     rows = [_row(label, line, shown.reading) for label, line in shown.lines.items()]
     cards = [{"about": one.name, "card": list(one.card)} for one in shown.reading.people if one.card]
@@ -283,13 +281,8 @@ def _material(asking: Asking, shown: ShownToModel, before: int) -> str:
 
 
 def _row(label: str, line: Turn, reading: ModelReading) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "id": label,
-        "by": line.peer,
-        "on": day(line.said_at),
-        "text": _text(line, reading),
-    }
-    return {**row, "carried": True} if line.id in reading.carried else row
+    carried = {"carried": True} if line.id in reading.carried else {}
+    return {"id": label, "by": line.peer, "on": day(line.said_at), "text": _text(line, reading), **carried}
 
 
 def _text(line: Turn, reading: ModelReading | None = None) -> str:

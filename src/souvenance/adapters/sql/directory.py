@@ -16,7 +16,16 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import asdict, astuple, replace
 
-from souvenance.adapters.sql.engine import NO_LIMIT, SqlRow, SqlSession, as_bytes, condition, listed, marks
+from souvenance.adapters.sql.engine import (
+    NO_LIMIT,
+    SqlRow,
+    SqlSession,
+    as_bytes,
+    condition,
+    insert,
+    listed,
+    marks,
+)
 from souvenance.domain.directory import MEMBER, SESSION, WORKSPACE, Entry, Membership
 from souvenance.domain.jobs import MOST_FAILED, FailedJob, Job, Tally, Task
 from souvenance.domain.sign_ins import SPENT_KEPT_MS, UNUSED_MS, Client, SignIn, Slip
@@ -31,17 +40,16 @@ _WORKSPACES = f"kind = '{WORKSPACE}'"
 _NAMED = "workspace = ? AND kind = ? AND name = ?"
 _KIND = "workspace = ? AND kind IN (?)"
 """With `=` SQLite looks at the value, for the sake of the index of workspaces, and plans anew each time."""
-_ADD = f"""INSERT INTO entries ({_COLUMNS})
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
+_ADD = insert("entries", _COLUMNS, conflict="ON CONFLICT DO NOTHING")
 _NEXT_NAMESPACE = f"""SELECT namespace FROM entries
     WHERE {_KIND} AND namespace > ? ORDER BY namespace LIMIT 1"""
 _UPDATE = f"UPDATE entries SET metadata = ?, configuration = ? WHERE {_NAMED}"
-_ADD_MEMBERSHIP = """INSERT INTO memberships (workspace, kind, holder, held, since, until, configuration)
-    VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, kind, holder, held, since)
-    DO UPDATE SET until = excluded.until, configuration = excluded.configuration"""
-_MEMBERSHIPS = "SELECT workspace, kind, holder, held, since, until, configuration FROM memberships"
-_BATCH = """SELECT workspace, session, digest, at, first_turn, last_turn FROM batches
-    WHERE workspace = ? AND session = ? AND digest = ?"""
+_MEMBERSHIP = "workspace, kind, holder, held, since"
+_MEMBERSHIPS = f"SELECT {_MEMBERSHIP}, until, configuration FROM memberships"
+_ADD_MEMBERSHIP = insert("memberships", f"{_MEMBERSHIP}, until, configuration", _MEMBERSHIP)
+_BATCHES = "workspace, session, digest, at, first_turn, last_turn"
+_BATCH = f"SELECT {_BATCHES} FROM batches WHERE workspace = ? AND session = ? AND digest = ?"
+_KEEP_BATCH = insert("batches", _BATCHES, "workspace, session, digest")
 _FORGET_BATCHES = "DELETE FROM batches WHERE workspace = ? AND session = ? AND at < ?"
 _PRESENT = """FROM memberships t JOIN entries e
     ON e.workspace = t.workspace AND e.name = t.holder
@@ -49,9 +57,6 @@ _PRESENT = """FROM memberships t JOIN entries e
 _JOINED = f"SELECT t.holder {_PRESENT}"
 _IN_ORDER = "ORDER BY t.since"
 """So that the index by what is held is preferred to the key, by which all of the workspace's are read."""
-_KEEP_BATCH = """INSERT INTO batches (workspace, session, digest, at, first_turn, last_turn)
-    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, session, digest)
-    DO UPDATE SET at = excluded.at, first_turn = excluded.first_turn, last_turn = excluded.last_turn"""
 
 
 class SqlDirectory:
@@ -125,17 +130,14 @@ class SqlDirectory:
 
     def count(self, workspace: str | None, kind: str, namespaces: Collection[str] | None = None) -> int:
         return sum(
-            self._session.rows(f"SELECT count(*) FROM entries WHERE {where}", values)[0][0]
+            self._session.value(f"SELECT count(*) FROM entries WHERE {where}", values)
             for where, values in _kinds(workspace, kind, namespaces)
         )
 
     def namespaces(self, workspace: str, kind: str) -> list[str]:
         asked = (workspace, kind)
         if asked not in self._namespaces:
-            found: list[str] = []
-            while row := self._session.row(_NEXT_NAMESPACE, (*asked, found[-1] if found else "")):
-                found.append(row[0])
-            self._namespaces[asked] = found
+            self._namespaces[asked] = self._session.each_next(_NEXT_NAMESPACE, asked)
         return self._namespaces[asked]
 
     def add_membership(self, membership: Membership) -> None:
@@ -197,18 +199,13 @@ def _kinds(
     workspace: str | None, kind: str, namespaces: Collection[str] | None
 ) -> list[tuple[str, tuple[str, ...]]]:
     """What each list of entries is limited by: one in the order of its index for every namespace."""
-    where, values = _kind(workspace, kind)
+    values: tuple[str, ...] = (kind,) if workspace is None else (workspace, kind)
+    where = "kind IN (?)" if workspace is None else _KIND
+    if workspace is None and kind == WORKSPACE:
+        where, values = _WORKSPACES, ()
     if namespaces is None:
         return [(where, values)]
     return [(f"{where} AND namespace = ?", (*values, one)) for one in sorted(set(namespaces))]
-
-
-def _kind(workspace: str | None, kind: str) -> tuple[str, tuple[str, ...]]:
-    if workspace is not None:
-        return _KIND, (workspace, kind)
-    if kind == WORKSPACE:
-        return _WORKSPACES, ()
-    return "kind IN (?)", (kind,)
 
 
 _Kept = TypeVar("_Kept", bound=msgspec.Struct)
@@ -216,12 +213,9 @@ _Kept = TypeVar("_Kept", bound=msgspec.Struct)
 _CLIENT, _SIGN_IN, _SLIP_FIELDS = (", ".join(one.__struct_fields__) for one in (Client, SignIn, Slip))
 """Each field of these is a column of its name."""
 _LISTS = ("redirects", "grants")
-_ADD_CLIENT = f"INSERT INTO signin_clients ({_CLIENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_ADD_SIGN_IN = f"INSERT INTO signins ({_SIGN_IN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_KEEP = f"""INSERT INTO signin_slips ({_SLIP_FIELDS})
-    VALUES (?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (kind, hash) DO UPDATE SET client = excluded.client, signin = excluded.signin,
-    until = excluded.until, spent_at = excluded.spent_at, content = excluded.content"""
+_ADD_CLIENT = insert("signin_clients", _CLIENT)
+_ADD_SIGN_IN = insert("signins", _SIGN_IN)
+_KEEP = insert("signin_slips", _SLIP_FIELDS, "kind, hash")
 _SLIP = f"SELECT {_SLIP_FIELDS} FROM signin_slips WHERE kind = ?"
 _SPEND = "UPDATE signin_slips SET spent_at = ? WHERE kind = ? AND hash = ? AND spent_at IS NULL"
 _OVER = "SELECT id FROM signins WHERE until <= ? OR (used_at IS NULL AND created_at <= ?)"
@@ -251,7 +245,7 @@ class SqlSignIns:
         )
 
     def strangers(self) -> int:
-        return self._count("SELECT COUNT(*) FROM signin_clients WHERE used_at IS NULL")
+        return int(self._session.value("SELECT COUNT(*) FROM signin_clients WHERE used_at IS NULL"))
 
     def add(self, signin: SignIn) -> None:
         self._session.run(_ADD_SIGN_IN, astuple(signin))
@@ -300,7 +294,7 @@ class SqlSignIns:
         self._session.run("DELETE FROM signin_slips WHERE kind = ?", (kind,))
 
     def count(self, kind: str) -> int:
-        return self._count("SELECT COUNT(*) FROM signin_slips WHERE kind = ?", kind)
+        return int(self._session.value("SELECT COUNT(*) FROM signin_slips WHERE kind = ?", (kind,)))
 
     def sweep(self, now: int) -> None:
         for (signin_id,) in self._session.rows(_OVER, (now, now - UNUSED_MS)):
@@ -309,10 +303,6 @@ class SqlSignIns:
         self._session.run(
             "DELETE FROM signin_clients WHERE used_at IS NULL AND created_at <= ?", (now - UNUSED_MS,)
         )
-
-    def _count(self, sql: str, *values: str) -> int:
-        found = self._session.row(sql, values)
-        return 0 if found is None else int(found[0])
 
 
 def _read(kind: type[_Kept], row: SqlRow, *blobs: str) -> _Kept:
@@ -363,12 +353,11 @@ _TALLY = """SELECT namespace, session, peer,
     CAST(SUM(CASE WHEN until > ? THEN units ELSE 0 END) AS BIGINT)
     FROM jobs WHERE workspace = ? AND kind = ? GROUP BY peer, namespace, session"""
 """In the order of an index that holds all that is asked."""
-_KEEP_FAILED = f"""INSERT INTO failed_jobs ({_JOB}, seq, attempts, reason, at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_FAILED_JOB = f"{_JOB}, seq, attempts, reason, at"
+_KEEP_FAILED = insert("failed_jobs", _FAILED_JOB)
 _DROP_OLDEST = """DELETE FROM failed_jobs WHERE workspace = ? AND seq <=
     (SELECT seq FROM failed_jobs WHERE workspace = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)"""
-_FAILED = f"""SELECT {_JOB}, seq, attempts, reason, at FROM failed_jobs WHERE workspace = ?
-    ORDER BY seq DESC LIMIT ?"""
+_FAILED = f"SELECT {_FAILED_JOB} FROM failed_jobs WHERE workspace = ? ORDER BY seq DESC LIMIT ?"
 _TAKE_FAILED = f"DELETE FROM failed_jobs WHERE workspace = ? AND seq = ? RETURNING {_JOB}"
 _TAKE_BACK = """UPDATE finished_jobs SET units = units - ?
     WHERE workspace = ? AND session = ? AND peer = ? AND kind = ? AND namespace = ?"""
@@ -406,8 +395,8 @@ class SqlJobs:
             last = found
 
     def _next_workspace(self, after: str, now: int) -> str | None:
-        rows = (self._session.row(sql, (now, after)) for sql in _NEXT_WORKSPACES)
-        return min((row[0] for row in rows if row is not None), default=None)
+        found = (self._session.value(sql, (now, after)) for sql in _NEXT_WORKSPACES)
+        return min((workspace for workspace in found if workspace is not None), default=None)
 
     def _head(self, workspace: str, now: int) -> Task | None:
         taking = self._session.taking
@@ -462,19 +451,17 @@ class SqlJobs:
     def defer(self, workspace: str, session: str | None, kind: str, due: int) -> int | None:
         where, values = condition({"workspace": workspace, "kind": kind, "session": session})
         where += " AND holder IS NULL AND attempts = 0"
-        row = self._session.row(f"SELECT MIN(first_turn) FROM jobs WHERE {where}", values)
-        if row is None or row[0] is None:
-            return None
-        self._session.run(f"UPDATE jobs SET due = ? WHERE {where}", (due, *values))
-        first: int = row[0]
+        first: int | None = self._session.value(f"SELECT MIN(first_turn) FROM jobs WHERE {where}", values)
+        if first is not None:
+            self._session.run(f"UPDATE jobs SET due = ? WHERE {where}", (due, *values))
         return first
 
     def is_due(self, now: int) -> bool:
         return self._next_workspace("", now) is not None
 
     def next_due(self) -> int | None:
-        rows = (self._session.row(sql) for sql in _FIRST_TIMES)
-        return min((row[0] for row in rows if row is not None and row[0] is not None), default=None)
+        times = (self._session.value(sql) for sql in _FIRST_TIMES)
+        return min((time for time in times if time is not None), default=None)
 
     def waiting(self, now: int) -> tuple[int, int | None]:
         row = self._session.row(_WAITING, (now, now))
@@ -497,23 +484,17 @@ class SqlJobs:
     ) -> list[Tally]:
         counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
         for kind in kinds:
-            for namespace, session, peer, free, held in self._session.rows(
-                _TALLY, (now, now, workspace, kind)
-            ):
+            rows = self._session.rows(_TALLY, (now, now, workspace, kind))
+            for namespace, session, peer, free, held in rows:
                 if namespaces is None or namespace in namespaces:
                     tally = counts[session or _NOBODY, peer or _NOBODY]
                     tally[:2] = tally[0] + free, tally[1] + held
-        for session, peer, done in self._done(workspace, kinds, namespaces):
-            counts[session, peer][2] = done
-        return [Tally(place[0] or None, place[1] or None, *counts[place]) for place in sorted(counts)]
-
-    def _done(
-        self, workspace: str, kinds: Collection[str], namespaces: Collection[str] | None
-    ) -> list[SqlRow]:
         where, values = condition({"workspace": workspace, "kind": kinds, "namespace": namespaces})
         sql = f"""SELECT session, peer, CAST(SUM(units) AS BIGINT) FROM finished_jobs
             WHERE {where} GROUP BY session, peer"""
-        return self._session.rows(sql, values)
+        for session, peer, done in self._session.rows(sql, values):
+            counts[session, peer][2] = done
+        return [Tally(place[0] or None, place[1] or None, *counts[place]) for place in sorted(counts)]
 
     def drop(
         self, workspace: str, session: str | None = None, namespaces: Collection[str] | None = None

@@ -7,6 +7,7 @@ spelling, and translates its database's errors.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Protocol
@@ -20,6 +21,8 @@ MOST_LISTED = 500
 
 NO_LIMIT = (1 << 63) - 1
 
+PLACE = "workspace, owner, namespace"
+"""The columns that name a compartment."""
 COMPARTMENT = "workspace = ? AND owner = ? AND namespace = ?"
 """What keeps a statement within one compartment."""
 
@@ -27,38 +30,50 @@ Values = Sequence[Any]
 SqlRow = tuple[Any, ...]
 
 
-class SqlSession(Protocol):
+class SqlSession(ABC):
     """One connection, in a transaction. It may live through many, one at a time."""
 
-    attached: Any
-    """What the session's user keeps with it from one transaction to the next; None at first."""
+    __slots__ = ("attached", "unchanged")
 
-    @property
-    def unchanged(self) -> bool:
+    taking: ClassVar[str] = ""
+    """What a SELECT ends with that takes its rows for itself and passes over those that others took."""
+
+    def __init__(self) -> None:
+        self.attached: Any = None
+        """What the session's user keeps with it from one transaction to the next."""
+        self.unchanged = False
         """Whether nobody at all wrote since this session's last transaction, and that one was committed."""
 
-    @property
-    def taking(self) -> str:
-        """What a SELECT ends with that takes its rows for itself and passes over those that others took."""
-
+    @abstractmethod
     def rows(self, sql: str, values: Values = ()) -> list[SqlRow]: ...
 
-    def row(self, sql: str, values: Values = ()) -> SqlRow | None: ...
-
+    @abstractmethod
     def run(self, sql: str, values: Values = ()) -> int:
         """Execute, and say how many rows changed."""
+
+    def row(self, sql: str, values: Values = ()) -> SqlRow | None:
+        return next(iter(self.rows(sql, values)), None)
+
+    def value(self, sql: str, values: Values = ()) -> Any:
+        """The first column of the first row; None if there is no row."""
+        row = self.row(sql, values)
+        return None if row is None else row[0]
+
+    def each_next(self, sql: str, place: Values = ()) -> list[str]:
+        """All names that a statement finds which gives the one behind the name that it is given last."""
+        found: list[str] = []
+        while row := self.row(sql, (*place, found[-1] if found else "")):
+            found.append(row[0])
+        return found
 
 
 class Vectors(Protocol):
     """How a database keeps the vectors of lines, in one transaction."""
 
-    @property
-    def form(self) -> str:
-        """How they are kept: one that is kept otherwise counts as missing."""
-
-    @property
-    def kept(self) -> str:
-        """With what a condition on their table, called v, ends that is to find only those kept so."""
+    form: str
+    """How they are kept: one that is kept otherwise counts as missing."""
+    kept: str
+    """With what a condition on their table, called v, ends that is to find only those kept so."""
 
     @property
     def comparing(self) -> Comparing | None: ...
@@ -133,17 +148,25 @@ def listed(values: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
     distinct = sorted(set(values))
     for first in range(0, len(distinct), MOST_LISTED):
         some = distinct[first : first + MOST_LISTED]
-        yield f"({', '.join('?' * len(some))})", some
+        yield marks(some), some
 
 
-_KEEP = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sealed)
-    VALUES (?, ?, ?, ?, ?, ?, ?)"""
+def insert(table: str, columns: str, key: str = "", conflict: str = "") -> str:
+    """A statement that adds a row. Of one that is there with the same key, it replaces the rest."""
+    names = columns.split(", ")
+    if key:
+        rest = ", ".join(f"{name} = excluded.{name}" for name in names if name not in key.split(", "))
+        conflict = f"ON CONFLICT ({key}) DO UPDATE SET {rest}"
+    return f"INSERT INTO {table} ({columns}) VALUES {marks(names)} {conflict}"
+
+
+_KEEP = insert("vectors", f"{PLACE}, space, seq, id, sealed")
 
 
 def noted_form(session: SqlSession) -> str | None:
     """In which form the store was told to keep its vectors: sealed or another; None if it was not told."""
-    found = session.row("SELECT form FROM vector_form")
-    return None if found is None else str(found[0])
+    form: str | None = session.value("SELECT form FROM vector_form")
+    return form
 
 
 class SealedVectors:

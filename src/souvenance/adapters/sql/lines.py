@@ -8,10 +8,12 @@ from operator import attrgetter
 from souvenance.adapters.sql.engine import (
     COMPARTMENT,
     NO_LIMIT,
+    PLACE,
     SqlRow,
     SqlSession,
     as_bytes,
     condition,
+    insert,
     listed,
     marks,
 )
@@ -79,18 +81,13 @@ def _place_of(row: SqlRow) -> LinePlace:
     return LinePlace(compartment=Compartment(*row[:3]), **dict(zip(_PLACE, row[3:], strict=True)))
 
 
-_CITE = """INSERT INTO citations (workspace, owner, namespace, id, source) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT DO NOTHING"""
-
-
-_APPEND = f"""INSERT INTO lines ({", ".join(COLUMNS)}, bytes) VALUES ({", ".join("?" * len(COLUMNS))}, ?)
-    ON CONFLICT DO NOTHING"""
+_CITE = insert("citations", f"{PLACE}, id, source", conflict="ON CONFLICT DO NOTHING")
+_APPEND = insert("lines", ", ".join((*COLUMNS, "bytes")), conflict="ON CONFLICT DO NOTHING")
 _OF_COMPARTMENT = f"SELECT {READ} {FROM} WHERE l.workspace = ? AND l.owner = ? AND l.namespace = ?"
 _NEXT_NAMESPACE = """SELECT namespace FROM lines
     WHERE workspace = ? AND owner = ? AND namespace > ? ORDER BY namespace LIMIT 1"""
-_INVALIDATE = f"""INSERT INTO invalidations (workspace, owner, namespace, target, by_id)
-    SELECT workspace, owner, namespace, id, ? FROM lines WHERE {COMPARTMENT} AND id = ?
-    ON CONFLICT DO NOTHING"""
+_INVALIDATE = f"""INSERT INTO invalidations ({PLACE}, target, by_id)
+    SELECT {PLACE}, id, ? FROM lines WHERE {COMPARTMENT} AND id = ? ON CONFLICT DO NOTHING"""
 _OF_LINES = {"invalidations": "target", "citations": "id", "lines": "id"}
 """The tables that tell of a line, and where its id stands there; the lines themselves come last."""
 
@@ -179,14 +176,10 @@ class SqlLines:
         return deleted
 
     def count(self, compartment: Compartment) -> int:
-        row = self._session.row(f"SELECT count(*) FROM lines WHERE {COMPARTMENT}", compartment)
-        return row[0] if row else 0
+        return int(self._session.value(f"SELECT count(*) FROM lines WHERE {COMPARTMENT}", compartment))
 
     def namespaces(self, workspace: str, owner: str) -> list[str]:
-        found: list[str] = []
-        while row := self._session.row(_NEXT_NAMESPACE, (workspace, owner, found[-1] if found else "")):
-            found.append(row[0])
-        return found
+        return self._session.each_next(_NEXT_NAMESPACE, (workspace, owner))
 
     def storage(
         self, workspace: str, owner: str | None, namespaces: Collection[str] | None
@@ -199,8 +192,8 @@ class SqlLines:
         ]
 
     def compartments(self) -> list[Compartment]:
-        sql = "SELECT DISTINCT workspace, owner, namespace FROM lines ORDER BY workspace, owner, namespace"
-        return [Compartment(*row) for row in self._session.rows(sql)]
+        rows = self._session.rows(f"SELECT DISTINCT {PLACE} FROM lines ORDER BY {PLACE}")
+        return [Compartment(*row) for row in rows]
 
     def views(self, span: ViewQuery) -> list[SealedLine]:
         found = sorted(self._views(span), key=lambda row: (row[_ID], *row[:3]), reverse=True)
@@ -276,13 +269,11 @@ class SqlLines:
     def last_turn(self, workspace: str, session: str) -> int:
         place = (workspace, session)
         if place not in self._last_turns:
-            found = self._session.row(_LAST, place)
-            self._last_turns[place] = found[0] if found else 0
+            self._last_turns[place] = self._session.value(_LAST, place) or 0
         return self._last_turns[place]
 
     def count_turns(self, workspace: str, session: str) -> int:
-        row = self._session.row(_COUNT, (workspace, session))
-        return row[0] if row else 0
+        return int(self._session.value(_COUNT, (workspace, session)))
 
     def activity(
         self,

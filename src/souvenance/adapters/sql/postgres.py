@@ -26,6 +26,7 @@ from psycopg.types.numeric import Int8BinaryDumper
 
 from souvenance.adapters.sql.engine import (
     COMPARTMENT,
+    PLACE,
     SealedVectors,
     SqlRow,
     SqlSession,
@@ -204,17 +205,21 @@ class PostgresEngine:
     @contextmanager
     def _session(self, script: str, *, commits: bool = False) -> Iterator[PostgresSession]:
         """A session that begins with the script. Its transaction is committed at the end, or undone."""
-        session = self._begin(script)
+        if not self._free.acquire(timeout=self._patience):
+            raise StorageBusy("all connections to the database are in use")
         try:
-            yield session
-            if commits:
-                session.commit()
-        except psycopg.Error as error:
-            raise translation(error) from error
+            session = self._begun(script)
+            try:
+                yield session
+                if commits:
+                    session.commit()
+            except psycopg.Error as error:
+                raise translation(error) from error
+            finally:
+                session.undo()
+                session.attached = None
+                self._keep(session)
         finally:
-            session.undo()
-            session.attached = None
-            self._keep(session)
             self._free.release()
 
     def fortify(self, session: SqlSession) -> None:
@@ -279,17 +284,8 @@ class PostgresEngine:
         while self._idle:
             self._idle.pop().connection.close()
 
-    def _begin(self, script: str) -> PostgresSession:
-        """A session in a transaction that began so; a connection that broke while it was idle is replaced."""
-        if not self._free.acquire(timeout=self._patience):
-            raise StorageBusy("all connections to the database are in use")
-        with ExitStack() as otherwise:
-            otherwise.callback(self._free.release)
-            session = self._begun(script)
-            otherwise.pop_all()
-        return session
-
     def _begun(self, script: str) -> PostgresSession:
+        """A session in a transaction that began so; a connection that broke while it was idle is replaced."""
         while True:
             known, session = self._take()
             try:
@@ -305,7 +301,8 @@ class PostgresEngine:
     def _begin_with(self, workspace: str) -> list[str]:
         """What every transaction of that workspace begins with."""
         role = [] if self._role is None else [f"SET LOCAL ROLE {self._role}"]
-        return [*role, f"SELECT set_config('{WORKSPACE_SETTING}', {_quoted(workspace)}, true)"]
+        quoted = quoting.Literal(workspace).as_string(None)
+        return [*role, f"SELECT set_config('{WORKSPACE_SETTING}', {quoted}, true)"]
 
     def _take(self) -> tuple[bool, PostgresSession]:
         """A session, and whether it was there before."""
@@ -341,24 +338,20 @@ class PostgresEngine:
         return PostgresSession(connection)
 
 
-class PostgresSession:
-    """One connection. It lives through many transactions, one at a time, and remembers nothing of them."""
+class PostgresSession(SqlSession):
+    """One connection. It remembers nothing of its transactions."""
 
-    __slots__ = ("_cursor", "attached", "connection")
+    __slots__ = ("_cursor", "connection")
 
-    unchanged: ClassVar[bool] = False
     taking: ClassVar[str] = " FOR UPDATE SKIP LOCKED"
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        super().__init__()
         self.connection = connection
         self._cursor = connection.cursor(binary=True)
-        self.attached: Any = None
 
     def rows(self, sql: str, values: Values = ()) -> list[SqlRow]:
         return self._cursor.execute(_numbered(sql), values).fetchall()
-
-    def row(self, sql: str, values: Values = ()) -> SqlRow | None:
-        return next(iter(self.rows(sql, values)), None)
 
     def run(self, sql: str, values: Values = ()) -> int:
         return self._cursor.execute(_numbered(sql), values).rowcount
@@ -403,10 +396,6 @@ def _numbered(sql: str) -> bytes:
     return (first + "".join(f"${number}{part}" for number, part in enumerate(rest, 1))).encode()
 
 
-def _quoted(text: str) -> str:
-    return quoting.Literal(text).as_string(None)
-
-
 SEALED_ONLY = " AND length(v.sealed) > 0"
 """What finds the sealed vectors where there may be others."""
 
@@ -417,7 +406,7 @@ _HAS_TYPE = "SELECT 1 WHERE to_regtype('vector') IS NOT NULL"
 _HAS_COLUMN = """SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('vectors') AND attname = 'place'
     AND NOT attisdropped"""
 _HAS_SEALED = "SELECT 1 FROM vectors WHERE length(sealed) > 0 LIMIT 1"
-_KEEP_VECTOR = """INSERT INTO vectors (workspace, owner, namespace, space, seq, id, sealed, place)
+_KEEP_VECTOR = f"""INSERT INTO vectors ({PLACE}, space, seq, id, sealed, place)
     VALUES (?, ?, ?, ?, ?, ?, '', CAST(? AS vector))"""
 _IN_COMPARTMENT = f"{COMPARTMENT} AND space = ? AND vector_dims(place) = {{size}}"
 _COMPARE = f"""SELECT id, near FROM (SELECT id, -(place <#> CAST(? AS vector)) AS near FROM vectors
@@ -448,8 +437,8 @@ def settle_vectors(session: SqlSession, asked: str | None) -> str:
 
 def _install(session: SqlSession) -> None:
     """Make the extension and the column, as far as they are missing. Raises: Misconfigured."""
-    found = session.row(_VERSION)
-    if found is None:
+    version = session.value(_VERSION)
+    if version is None:
         try:
             session.run("CREATE EXTENSION vector")
         except _UNAVAILABLE as error:
@@ -459,8 +448,7 @@ def _install(session: SqlSession) -> None:
                 "or set SOUVENANCE_VECTORS=sealed to have each server compare vectors that stay sealed, "
                 "or SOUVENANCE_VECTORS=none to keep none.",
             ) from None
-        found = session.row(_VERSION)
-    version = "" if found is None else str(found[0])
+        version = session.value(_VERSION)
     if tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < _OLDEST_PGVECTOR:
         raise Misconfigured(
             f"the database's pgvector is {version}; 0.8.0 is the oldest",
@@ -504,8 +492,8 @@ class PlainVectors:
         return [(line_id, near) for line_id, near in self._session.rows(sql, values)]
 
     def place(self, compartment: Compartment, space: str, line_id: str) -> bytes | None:
-        found = self._session.row(_PLACE, (*compartment, space, line_id))
-        return None if found is None else array("f", found[0]).tobytes()
+        found = self._session.value(_PLACE, (*compartment, space, line_id))
+        return None if found is None else array("f", found).tobytes()
 
 
 def _literal(components: array[float]) -> str:

@@ -81,13 +81,6 @@ def migrate(engine: Engine, migrations: Sequence[Migration] | None = None) -> No
         engine.fortify(session)
 
 
-def make(session: SqlSession, types: Mapping[str, str]) -> None:
-    """Make the schema of this version in a database that has nothing yet."""
-    session.run(_TABLE)
-    for migration in shipped():
-        _apply(session, migration, types)
-
-
 def _apply(session: SqlSession, migration: Migration, types: Mapping[str, str]) -> None:
     for statement in migration.text.split(";\n"):
         if statement.strip():
@@ -118,20 +111,15 @@ _PARTS = {"column", "constraint"}
 
 def compared(expected: Schema, found: Schema, harmless: Collection[str] = ()) -> list[Difference]:
     """How what was found differs from what was expected; things of these kinds can't keep copies of rows."""
-    missing = sorted(expected.keys() - found.keys())
-    return [
-        *_foreign(expected, found, harmless),
-        *(Difference(f"{one} is missing", "", foreign=False) for one in missing),
-    ]
-
-
-def _foreign(expected: Schema, found: Schema, harmless: Collection[str]) -> Iterator[Difference]:
+    differences = []
     for one, definition in sorted(found.items()):
+        foreign = one.kind not in harmless
         if one not in expected:
-            remedy = _removal(one)
-            yield Difference(f"{one} is not part of this store", remedy, foreign=one.kind not in harmless)
+            differences.append(Difference(f"{one} is not part of this store", _removal(one), foreign))
         elif definition != expected[one]:
-            yield Difference(f"{one} was altered", "", foreign=one.kind not in harmless)
+            differences.append(Difference(f"{one} was altered", "", foreign))
+    missing = sorted(expected.keys() - found.keys())
+    return [*differences, *(Difference(f"{one} is missing", "", foreign=False) for one in missing)]
 
 
 def _removal(one: Object) -> str:
@@ -162,7 +150,9 @@ def made(read: Callable[[SqliteConnection], _Read]) -> _Read:
     """What is read from an empty store that the migrations make in memory."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         session = SqliteConnection(connection)
-        make(session, SqliteEngine.types)
+        session.run(_TABLE)
+        for migration in shipped():
+            _apply(session, migration, SqliteEngine.types)
         return read(session)
 
 
@@ -172,12 +162,9 @@ def _expected() -> Schema:
 
 
 def _objects(session: SqlSession) -> Schema:
-    found = [(Object(kind, name), _in_one_line(sql)) for kind, name, sql in session.rows(_OBJECTS)]
+    rows = session.rows(_OBJECTS)
+    found = [(Object(kind, name), None if sql is None else " ".join(sql.split())) for kind, name, sql in rows]
     return dict(one for one in found if one != _STATISTICS)
-
-
-def _in_one_line(sql: str | None) -> str | None:
-    return None if sql is None else " ".join(sql.split())
 
 
 CHANNEL = "souvenance_jobs"
@@ -279,25 +266,17 @@ _SERIAL = "INTEGER"
 
 def postgres_differences(session: SqlSession) -> list[Difference]:
     """How the schema of this database differs from the one that this version makes."""
-    expected, found = _expected_in_postgres(), _found(session)
-    tables = {one.name for one in expected if one.kind == "table"}
-    found = {one: definition for one, definition in found.items() if not one.table or one.table in tables}
+    expected = _expected_in_postgres()
+    tables = {"", *(one.name for one in expected if one.kind == "table")}
+    every = Path(__file__).with_name("postgres_objects.sql").read_text("utf-8")
+    found = {
+        Object(kind, name, table): _plain(shown) if kind == _POLICY else shown.replace("::text", "").strip()
+        for kind, name, table, shown in session.rows(every)
+        if table in tables
+    }
     if _VECTOR_COLUMN in found:  # It is there only where vectors are in the clear.
         expected = {**expected, _VECTOR_COLUMN: "vector"}
     return compared(expected, found, (_POLICY, _ROWS))
-
-
-@lru_cache(1)
-def _postgres_objects() -> str:
-    """The statement that tells every object of a database."""
-    return Path(__file__).with_name("postgres_objects.sql").read_text("utf-8")
-
-
-def _found(session: SqlSession) -> dict[Object, str | None]:
-    return {
-        Object(kind, name, table): _plain(shown) if kind == _POLICY else shown.replace("::text", "").strip()
-        for kind, name, table, shown in session.rows(_postgres_objects())
-    }
 
 
 @lru_cache(1)

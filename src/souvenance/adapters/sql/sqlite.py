@@ -21,7 +21,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, ClassVar
+from typing import ClassVar
 from weakref import finalize
 
 from souvenance.adapters.sql.engine import SealedVectors, SqlRow, SqlSession, Values
@@ -171,7 +171,8 @@ class SqliteEngine:
     def flush(self) -> None:
         """Have everything that is committed on the disk. Raises: StorageUnavailable."""
         try:
-            _flush(self._log)
+            # As SQLite does it: not when the file was changed, which costs the disk a second write.
+            (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)(self._log)
         except OSError as error:
             raise _flush_failure(error) from error
 
@@ -234,22 +235,18 @@ class SqliteEngine:
             self._idle.pop().close()
 
 
-class SqliteConnection:
-    """One connection. It lives through many transactions, one at a time."""
+class SqliteConnection(SqlSession):
+    """One connection. There is one writer, who takes all."""
 
-    taking: ClassVar[str] = ""
-    """There is one writer, who takes all."""
-
-    __slots__ = ("_connection", "_pauses", "_seen", "attached", "execute", "unchanged")
+    __slots__ = ("_connection", "_pauses", "_seen", "execute")
 
     def __init__(self, connection: sqlite3.Connection, *, pauses: bool = False) -> None:
         """`pauses` says whether a thread that may pause does so before it reads: nobody waits for it."""
+        super().__init__()
         self._connection = connection
         self._pauses = pauses
         self._seen: int | None = None
         self.execute = connection.cursor().execute
-        self.unchanged = False
-        self.attached: Any = None
 
     def look(self) -> None:
         """Note, inside a transaction, whether another connection wrote since the last committed one."""
@@ -267,16 +264,13 @@ class SqliteConnection:
         try:
             return self.execute(sql, values).fetchall()
         except sqlite3.OperationalError as error:
-            if not _is_undecodable(error):
+            if "decode to UTF-8" not in str(error):  # A column of text holds bytes that nobody wrote here.
                 raise
         self._connection.text_factory = _READABLE
         try:
             return self.execute(sql, values).fetchall()
         finally:
             self._connection.text_factory = str
-
-    def row(self, sql: str, values: Values = ()) -> SqlRow | None:
-        return next(iter(self.rows(sql, values)), None)
 
     def run(self, sql: str, values: Values = ()) -> int:
         return self.execute(sql, values).rowcount
@@ -287,11 +281,6 @@ class SqliteConnection:
 
     def close(self) -> None:
         self._connection.close()
-
-
-def _flush(log: int) -> None:
-    """As SQLite does it: what the file says, not when it was changed, which costs the disk a second write."""
-    (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)(log)
 
 
 def _is_longer(log: int, pages: int) -> bool:
@@ -321,11 +310,6 @@ def _acquire(locks: Sequence[threading.Lock]) -> None:
             for held in locks[:number]:
                 held.release()
             raise StorageBusy("the store is busy")
-
-
-def _is_undecodable(error: sqlite3.OperationalError) -> bool:
-    """Whether a column of text holds bytes that are none: something that nobody wrote here."""
-    return "decode to UTF-8" in str(error)
 
 
 def _is_held(error: sqlite3.OperationalError) -> bool:

@@ -15,7 +15,16 @@ import msgspec
 from msgspec.structs import astuple
 
 from souvenance.adapters.sql.directory import SqlDirectory, SqlJobs, SqlSignIns
-from souvenance.adapters.sql.engine import COMPARTMENT, Engine, SqlRow, SqlSession, as_bytes, condition
+from souvenance.adapters.sql.engine import (
+    COMPARTMENT,
+    PLACE,
+    Engine,
+    SqlRow,
+    SqlSession,
+    as_bytes,
+    condition,
+    insert,
+)
 from souvenance.adapters.sql.lines import SqlLines
 from souvenance.adapters.sql.schema import migrate
 from souvenance.adapters.sql.sqlite import SqliteEngine
@@ -28,13 +37,11 @@ from souvenance.domain.names import ALL, Compartment
 from souvenance.errors import BrokenAuditChain, Misconfigured, SchemaUnknown
 from souvenance.extras import install
 from souvenance.ports.object_store import ChangeNote
-from souvenance.ports.store import ChangeMarks, Difference, WantedRows, WrappedKey
+from souvenance.ports.store import ChangeMarks, Difference, Transaction, WantedRows, WrappedKey
 
 _MIRRORED = "mirrored"
-_QUEUED = "workspace, owner, namespace, what, name"
-_AGAIN = f"""ON CONFLICT ({_QUEUED}) DO UPDATE SET stamp = excluded.stamp, tries = 0, due = 0"""
-_QUEUE = f"""INSERT INTO replication_queue ({_QUEUED}, stamp, tries, due)
-    VALUES (?, ?, ?, ?, ?, ?, 0, 0) {_AGAIN}"""
+_QUEUED = f"{PLACE}, what, name"
+_QUEUE = insert("replication_queue", f"{_QUEUED}, stamp, tries, due", _QUEUED)
 _EVERYTHING = (
     ("'line', id", "lines"),
     ("'replaced', target", "invalidations"),
@@ -57,13 +64,13 @@ class SqlReplication:
 
     def note(self, replication: Collection[ChangeNote]) -> None:
         for one in replication:
-            self._session.run(_QUEUE, (*one.compartment, one.what, one.name, one.stamp))
+            self._session.run(_QUEUE, (*one.compartment, one.what, one.name, one.stamp, 0, 0))
 
     def note_everything(self, stamp: str) -> None:
         for what, table in _EVERYTHING:
             sql = f"""INSERT INTO replication_queue ({_QUEUED}, stamp, tries, due)
-                SELECT workspace, owner, namespace, {what}, CAST(? AS TEXT), 0, 0
-                FROM {table} WHERE true {_AGAIN}"""
+                SELECT {PLACE}, {what}, CAST(? AS TEXT), 0, 0 FROM {table} WHERE true
+                ON CONFLICT ({_QUEUED}) DO UPDATE SET stamp = excluded.stamp, tries = 0, due = 0"""
             self._session.run(sql, (stamp,))
 
     def due(self, now: int) -> bool:
@@ -71,27 +78,24 @@ class SqlReplication:
 
     def claim(self, stamp: str, *, now: int, until: int, most: int) -> list[ChangeNote]:
         taken = []
-        for workspace, owner, namespace, what, name, old, tries in self._session.rows(
-            _QUEUED_DUE, (now, most)
-        ):
-            compartment = Compartment(workspace, owner, namespace)
+        for *place, what, name, old, tries in self._session.rows(_QUEUED_DUE, (now, most)):
+            compartment = Compartment(*place)
             if self._session.run(_CLAIM, (stamp, until, *compartment, what, name, old)) == 1:
                 taken.append(ChangeNote(compartment, what, name, stamp, tries + 1))
         return taken
 
     def done(self, replication: ChangeNote) -> None:
-        one = replication
-        if self._session.run(_DONE, (*one.compartment, one.what, one.name, one.stamp)) == 0:
-            self.note([one])
+        compartment, what, name, stamp, _ = replication
+        if self._session.run(_DONE, (*compartment, what, name, stamp)) == 0:
+            self.note([replication])
 
     def postpone(self, replication: ChangeNote, due: int) -> None:
-        one = replication
-        self._session.run(_POSTPONE, (due, *one.compartment, one.what, one.name, one.stamp))
+        compartment, what, name, stamp, _ = replication
+        self._session.run(_POSTPONE, (due, *compartment, what, name, stamp))
 
     def waiting(self, workspace: str | None = None, owner: str | None = None) -> int:
         where, values = condition({"workspace": workspace, "owner": owner})
-        row = self._session.row(f"SELECT count(*) FROM replication_queue WHERE {where}", values)
-        return row[0] if row else 0
+        return int(self._session.value(f"SELECT count(*) FROM replication_queue WHERE {where}", values))
 
     def mirrored(self) -> bool:
         return self._counters.values(ALL).get(_MIRRORED, 0) > 0
@@ -100,10 +104,10 @@ class SqlReplication:
         self._counters.increase(ALL, _MIRRORED)
 
 
-_KEYS = "SELECT workspace, owner, namespace, purpose, epoch, wrapped FROM compartment_keys"
-_KEY_ORDER = "ORDER BY workspace, owner, namespace, purpose, epoch"
-_ADD_KEY = """INSERT INTO compartment_keys (workspace, owner, namespace, purpose, epoch, wrapped)
-    VALUES (?, ?, ?, ?, ?, ?)"""
+_KEY = f"{PLACE}, purpose, epoch, wrapped"
+_KEYS = f"SELECT {_KEY} FROM compartment_keys"
+_KEY_ORDER = f"ORDER BY {PLACE}, purpose, epoch"
+_ADD_KEY = insert("compartment_keys", _KEY)
 _REWRAP = f"UPDATE compartment_keys SET wrapped = ? WHERE {COMPARTMENT} AND purpose = ? AND epoch = ?"
 
 
@@ -141,8 +145,8 @@ class SqlKeys:
 
 
 def _key_of(row: SqlRow) -> WrappedKey:
-    workspace, owner, namespace, purpose, epoch, wrapped = row
-    return WrappedKey(Compartment(workspace, owner, namespace), purpose, epoch, as_bytes(wrapped))
+    *place, purpose, epoch, wrapped = row
+    return WrappedKey(Compartment(*place), purpose, epoch, as_bytes(wrapped))
 
 
 _INCREASE = """INSERT INTO counters (workspace, name, value) VALUES (?, ?, 1)
@@ -156,8 +160,7 @@ class SqlCounters:
 
     def increase(self, workspace: str, name: str) -> int:
         self._seen.clear()
-        value: int = self._session.rows(_INCREASE, (workspace, name))[0][0]
-        return value
+        return int(self._session.value(_INCREASE, (workspace, name)))
 
     def reset(self, workspace: str, name: str) -> None:
         self._seen.clear()
@@ -169,17 +172,19 @@ class SqlCounters:
             return self._seen[workspace]
         found = self._seen[workspace] = {}
         sql = "SELECT name, value FROM counters WHERE workspace = ? OR workspace = ?"
-        for name, value in self._session.rows(sql, (workspace, ALL)):
-            found[name] = found.get(name, 0) + value
+        for name, counted in self._session.rows(sql, (workspace, ALL)):
+            found[name] = found.get(name, 0) + counted
         return found
 
 
-_REVOKE = """INSERT INTO revocations (workspace, kind, value, revoker_hash, revoker, at)
-    VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (workspace, kind, value, revoker_hash) DO UPDATE SET at = excluded.at
-    WHERE excluded.at > revocations.at"""
+_REVOKE = insert(
+    "revocations",
+    "workspace, kind, value, revoker_hash, revoker, at",
+    conflict="""ON CONFLICT (workspace, kind, value, revoker_hash) DO UPDATE SET at = excluded.at
+    WHERE excluded.at > revocations.at""",
+)
 _REVOKED = "SELECT workspace, kind, value, at, revoker FROM revocations WHERE workspace IN (?, ?)"
-_BURN = "INSERT INTO used_proofs (workspace, proof, until) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+_BURN = insert("used_proofs", "workspace, proof, until", conflict="ON CONFLICT DO NOTHING")
 
 
 class SqlCaps:
@@ -206,10 +211,9 @@ class SqlCaps:
 
 
 _LAST = "SELECT seq, leaf FROM audit WHERE workspace = ? ORDER BY seq DESC LIMIT 1"
-_APPEND = """INSERT INTO audit
-    (workspace, seq, at, actor, cap, operation, outcome, namespaces, lines, detail, leaf)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_SELECT = "SELECT seq, at, actor, cap, operation, outcome, namespaces, lines, detail, leaf"
+_ROW = "seq, at, actor, cap, operation, outcome, namespaces, lines, detail, leaf"
+_APPEND = insert("audit", f"workspace, {_ROW}")
+_SELECT = f"SELECT {_ROW}"
 _ROWS = f"{_SELECT} FROM audit WHERE workspace = ? AND seq >= ? ORDER BY seq LIMIT ?"
 _FIND = f"{_SELECT} FROM audit WHERE workspace = ? AND seq >= ? AND seq < ?"
 _FIND_OPERATION = f"{_FIND} AND operation = ?"
@@ -222,8 +226,7 @@ _FIND_MAKING = {
 """In two steps, so that SQLite prefers the index of these operations to the key."""
 _LEAVES = "SELECT leaf FROM audit WHERE workspace = ? AND seq >= ? AND seq < ? ORDER BY seq"
 _TILES = "SELECT hash FROM audit_tiles WHERE workspace = ? AND tile >= ? AND tile < ? ORDER BY tile"
-_ADD_TILE = """INSERT INTO audit_tiles (workspace, tile, hash) VALUES (?, ?, ?)
-    ON CONFLICT (workspace, tile) DO UPDATE SET hash = excluded.hash"""
+_ADD_TILE = insert("audit_tiles", "workspace, tile, hash", "workspace, tile")
 
 
 class SqlAudit:
@@ -254,9 +257,9 @@ class SqlAudit:
             ("lines LIKE ?", None if wanted.line is None else f'%"{wanted.line}"%'),
             ("outcome = ?" if wanted.allowed else "outcome <> ?", None if wanted.allowed is None else OK),
         ]
-        given = [(condition, value) for condition, value in conditions if value is not None]
-        where = "".join(f" AND {condition}" for condition, _ in given)
-        place, values = (workspace, wanted.first, wanted.before), [value for _, value in given]
+        given = [one for one in conditions if one[1] is not None]
+        where = "".join(f" AND {asked}" for asked, _ in given)
+        place, values = (workspace, wanted.first, wanted.before), [one for _, one in given]
         asked: list[tuple[str, tuple[object, ...]]] = [(_FIND, place)]
         if wanted.operations is not None:
             asked = [
@@ -309,13 +312,14 @@ def _row(workspace: str, found: SqlRow) -> Row:
 
 _SCRUB = "scrub"
 _NEXT_WORKSPACE = "SELECT workspace FROM audit WHERE workspace > ? ORDER BY workspace LIMIT 1"
+_INSTANCE = "SELECT instance FROM installation"
 _SETTLE = """INSERT INTO installation (instance)
     SELECT CAST(? AS TEXT) WHERE NOT EXISTS (SELECT 1 FROM installation)"""
 _MOST_USES = 1000
 """After so many transactions what one remembers is dropped, so that it stays small."""
 
 
-class SqlTransaction:
+class SqlTransaction(Transaction):
     """What only some transactions need is loaded when it is first asked for."""
 
     def __init__(self, session: SqlSession, engine: Engine) -> None:
@@ -355,10 +359,7 @@ class SqlTransaction:
             self._counters.increase(workspace, "compartments")
 
     def workspaces(self) -> Sequence[str]:
-        found: list[str] = []
-        while row := self._session.row(_NEXT_WORKSPACE, (found[-1] if found else "",)):
-            found.append(row[0])
-        return found
+        return self._session.each_next(_NEXT_WORKSPACE)
 
     def differences(self) -> list[Difference]:
         return self._engine.differences(self._session)
@@ -434,18 +435,18 @@ class SqlStore:
     def instance(self) -> str | None:
         """The installation that the store belongs to; None if it is nobody's yet."""
         with self._engine.read() as session:
-            found = session.row("SELECT instance FROM installation")
-        return None if found is None else str(found[0])
+            found: str | None = session.value(_INSTANCE)
+        return found
 
     def settle(self, instance: str) -> str:
         """Let a store that is nobody's yet belong to the installation; whose it is now."""
         with self._engine.write() as session:
             session.run(_SETTLE, (instance,))
-            found = session.row("SELECT instance FROM installation")
-        return instance if found is None else str(found[0])
+            return str(session.value(_INSTANCE))
 
     def scrub(self) -> bool:
-        owed = self._owed()
+        with self.read() as tx:
+            owed = tx.owed_scrubs()
         if not self._engine.reclaim():
             return False
         with self.write() as tx:
@@ -453,11 +454,8 @@ class SqlStore:
         return True
 
     def scrub_pending(self) -> bool:
-        return self._owed() > 0
-
-    def _owed(self) -> int:
         with self.read() as tx:
-            return tx.owed_scrubs()
+            return tx.owed_scrubs() > 0
 
     def close(self) -> None:
         self._engine.close()

@@ -11,7 +11,16 @@ from contextlib import suppress
 
 import msgspec
 
-from souvenance.adapters.sql.engine import COMPARTMENT, SqlRow, SqlSession, Vectors, as_bytes, listed
+from souvenance.adapters.sql.engine import (
+    COMPARTMENT,
+    PLACE,
+    SqlRow,
+    SqlSession,
+    Vectors,
+    as_bytes,
+    insert,
+    listed,
+)
 from souvenance.adapters.sql.engine import marks as marks_of
 from souvenance.decoders import settled
 from souvenance.domain.change_feed import UNSAID, Feed, Saying, joined, packed
@@ -31,8 +40,7 @@ _PACKS = f"SELECT seq, changes FROM packs WHERE {COMPARTMENT} ORDER BY seq"
 _BEFORE = f"SELECT MAX(seq) FROM packs WHERE {COMPARTMENT} AND seq < ?"
 _WITH = f"SELECT MIN(seq) FROM packs WHERE {COMPARTMENT} AND seq >= ?"
 _ENOUGH = f"SELECT seq FROM terms WHERE {COMPARTMENT} AND seq > ? ORDER BY seq LIMIT 1 OFFSET {SIZE - 1}"
-_PACK = """INSERT INTO packs (workspace, owner, namespace, seq, changes) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (workspace, owner, namespace, seq) DO UPDATE SET changes = excluded.changes"""
+_PACK = insert("packs", f"{PLACE}, seq, changes", f"{PLACE}, seq")
 
 
 class SqlFeed:
@@ -53,9 +61,9 @@ class SqlFeed:
         """Pack what comes next, if it is looked for at change `seq`, and is enough."""
         if seq % EVERY == 0:
             end = self._seq(_BEFORE, compartment, _LAST)
-            last = self._session.row(_ENOUGH, (*compartment, end))
+            last = self._session.value(_ENOUGH, (*compartment, end))
             if last is not None:
-                self._pack(compartment, end, last[0])
+                self._pack(compartment, end, last)
 
     def mend(self, compartment: Compartment, changed: Collection[int]) -> None:
         """Let the packs say what the rows say now of these changes."""
@@ -71,26 +79,22 @@ class SqlFeed:
         return packed(self._session.rows(_CHANGES, (*compartment, after, last)))
 
     def _seq(self, sql: str, compartment: Compartment, seq: int) -> int:
-        (found,) = self._session.row(sql, (*compartment, seq)) or (None,)
-        return found or 0
+        return self._session.value(sql, (*compartment, seq)) or 0
 
 
 _TABLES = ("terms", "vectors")
-_ADD = """INSERT INTO terms (workspace, owner, namespace, seq, id, tokens, counts, session, turn, at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_ADD = insert("terms", f"{PLACE}, seq, id, tokens, counts, session, turn, at")
 _LACKING = f"""SELECT t.seq, t.id FROM terms t WHERE {COMPARTMENT} AND t.seq > ? AND t.tokens IS NOT NULL
     AND (SELECT v.seq FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
     AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{{kept}}) IS NULL
     ORDER BY t.seq LIMIT ? OFFSET ?"""
-_NEWEST = f"""SELECT workspace, owner, namespace, seq, id, tokens IS NOT NULL AS indexed FROM terms
+_NEWEST = f"""SELECT {PLACE}, seq, id, tokens IS NOT NULL AS indexed FROM terms
     WHERE {COMPARTMENT} ORDER BY seq DESC LIMIT ?"""
 _NEWEST_LACKING = f"""SELECT t.id FROM ({_NEWEST}) t WHERE t.indexed
     AND (SELECT v.seq FROM vectors v WHERE v.workspace = t.workspace AND v.owner = t.owner
     AND v.namespace = t.namespace AND v.id = t.id AND v.space = ?{{kept}}) IS NULL ORDER BY t.seq DESC"""
 _PLACED = f"SELECT seq FROM embedded WHERE {COMPARTMENT} AND space = ? AND form = ?"
-_REACH = """INSERT INTO embedded (workspace, owner, namespace, space, form, seq) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (workspace, owner, namespace, space)
-    DO UPDATE SET form = excluded.form, seq = excluded.seq"""
+_REACH = insert("embedded", f"{PLACE}, space, form, seq", f"{PLACE}, space")
 _INDEXED = f"SELECT id FROM terms WHERE {COMPARTMENT} AND seq > ? AND tokens IS NOT NULL AND id IN "
 _NUMBERS = f"SELECT seq FROM terms WHERE {COMPARTMENT} AND id IN "
 _TAKE_OUT = (
@@ -102,7 +106,7 @@ _WITH_ENTRIES = (
 )
 _VECTORS = f"""SELECT seq, id, sealed FROM vectors v
     WHERE {COMPARTMENT} AND space = ?{{kept}} AND seq > ? ORDER BY seq"""
-_SOME = "SELECT workspace, owner, namespace, seq FROM vectors WHERE space = ? LIMIT ?"
+_SOME = f"SELECT {PLACE}, seq FROM vectors WHERE space = ? LIMIT ?"
 
 
 class SqlTerms:
@@ -114,12 +118,12 @@ class SqlTerms:
         self._last: dict[Compartment, int] = {}
 
     def add(
-        self, compartment: Compartment, line_id: str, tokens: bytes, counts: bytes, said: Saying = UNSAID
-    ) -> None:
-        self._enter(compartment, line_id, tokens, counts, said)
-
-    def _enter(
-        self, compartment: Compartment, line_id: str, tokens: bytes | None, counts: bytes, said: Saying
+        self,
+        compartment: Compartment,
+        line_id: str,
+        tokens: bytes | None,
+        counts: bytes,
+        said: Saying = UNSAID,
     ) -> None:
         self._session.run(_ADD, (*compartment, self._next(compartment), line_id, tokens, counts, *said))
 
@@ -127,7 +131,7 @@ class SqlTerms:
         self._last[compartment] = self._end(compartment)
         for marks, ids in listed(line_ids):
             for removed in self._taken_out(compartment, marks, ids):
-                self._enter(compartment, removed, None, b"", UNSAID)
+                self.add(compartment, removed, None, b"")
             self._session.run(
                 f"DELETE FROM vectors WHERE {COMPARTMENT} AND id IN {marks}", (*compartment, *ids)
             )
@@ -149,11 +153,10 @@ class SqlTerms:
         """The number of the last change or vector, whatever was removed since it was looked up."""
         if compartment in self._last:
             return self._last[compartment]
-        ends = [
-            self._session.row(f"SELECT MAX(seq) FROM {table} WHERE {COMPARTMENT}", compartment)
-            for table in _TABLES
-        ]
-        return max((end[0] if end else None) or 0 for end in ends)
+        return max(self._last_of(table, compartment) for table in _TABLES)
+
+    def _last_of(self, table: str, compartment: Compartment) -> int:
+        return self._session.value(f"SELECT MAX(seq) FROM {table} WHERE {COMPARTMENT}", compartment) or 0
 
     def _next(self, compartment: Compartment) -> int:
         """The number of what comes next in the compartment."""
@@ -193,19 +196,12 @@ class SqlTerms:
 
     def _reached(self, compartment: Compartment, space: str) -> int:
         """Up to which change every line has a vector, as far as that is noted."""
-        (reached,) = self._session.row(_PLACED, (*compartment, space, self._vectors.form)) or (0,)
-        return int(reached)
+        return self._session.value(_PLACED, (*compartment, space, self._vectors.form)) or 0
 
     def _reach(self, compartment: Compartment, space: str) -> None:
         """Note up to where every line has a vector now."""
         lacking = self._lacking(compartment, space, 1)
-        if lacking:
-            reached = lacking[0][0] - 1
-        else:
-            (last,) = self._session.row(f"SELECT MAX(seq) FROM terms WHERE {COMPARTMENT}", compartment) or (
-                None,
-            )
-            reached = last or 0
+        reached = lacking[0][0] - 1 if lacking else self._last_of("terms", compartment)
         self._session.run(_REACH, (*compartment, space, self._vectors.form, reached))
 
     def vectors(self, compartment: Compartment, space: str, seq: int) -> list[Vector]:
@@ -237,10 +233,9 @@ class SqlTerms:
         return len(going)
 
 
-_OWE_COMPARTMENT = """INSERT INTO reindexing (workspace, owner, namespace, seq) VALUES (?, ?, ?, 0)
-    ON CONFLICT (workspace, owner, namespace) DO NOTHING"""
-_NEXT_DEBT = "SELECT workspace, owner, namespace, seq FROM reindexing WHERE seq >= 0"
-_FIRST_DEBT = " ORDER BY workspace, owner, namespace LIMIT 1"
+_OWE_COMPARTMENT = insert("reindexing", f"{PLACE}, seq", conflict="ON CONFLICT DO NOTHING")
+_NEXT_DEBT = f"SELECT {PLACE}, seq FROM reindexing WHERE seq >= 0"
+_FIRST_DEBT = f" ORDER BY {PLACE} LIMIT 1"
 _LINES_OF_DEBT = (
     f"SELECT seq, id FROM terms WHERE {COMPARTMENT} AND seq > ? AND tokens IS NOT NULL ORDER BY seq LIMIT ?"
 )
@@ -261,8 +256,7 @@ class SqlReindexing:
         self._vectors = vectors
 
     def analysis(self) -> str:
-        found = self._session.row("SELECT version FROM analysis")
-        return "" if found is None else str(found[0])
+        return self._session.value("SELECT version FROM analysis") or ""
 
     def analyse_by(self, analysis: str) -> None:
         self._session.run("DELETE FROM analysis")
@@ -270,7 +264,7 @@ class SqlReindexing:
 
     def owe(self, compartments: Collection[Compartment]) -> None:
         for compartment in compartments:
-            self._session.run(_OWE_COMPARTMENT, compartment)
+            self._session.run(_OWE_COMPARTMENT, (*compartment, 0))
             self._session.run(f"DELETE FROM embedded WHERE {COMPARTMENT}", compartment)
 
     def next(self, *within: str) -> Debt | None:
@@ -278,10 +272,8 @@ class SqlReindexing:
         return None if found is None else Debt(Compartment(*found[:3]), found[3])
 
     def lines(self, debt: Debt, most: int) -> list[tuple[int, str]]:
-        return [
-            (seq, line_id)
-            for seq, line_id in self._session.rows(_LINES_OF_DEBT, (*debt.compartment, debt.seq, most))
-        ]
+        rows = self._session.rows(_LINES_OF_DEBT, (*debt.compartment, debt.seq, most))
+        return [(seq, line_id) for seq, line_id in rows]
 
     def renew(self, compartment: Compartment, lines: Sequence[Renewed]) -> None:
         for line in lines:
@@ -301,8 +293,7 @@ class SqlReindexing:
         return self._counted(_COUNT_LACKING.format(kept=self._vectors.kept), (space,), within)
 
     def _counted(self, sql: str, values: tuple[str, ...], within: tuple[str, ...]) -> int:
-        found = self._session.row(sql + _narrowed(within, "t."), (*values, *within))
-        return 0 if found is None else int(found[0])
+        return int(self._session.value(sql + _narrowed(within, "t."), (*values, *within)))
 
 
 def _narrowed(within: tuple[str, ...], table: str = "") -> str:
