@@ -1,7 +1,7 @@
 """Everything that can go wrong, in one tree.
 
-A code is a stable string that clients may match on. A refusal's detail says nothing about
-what exists. Status and exit codes belong to the surfaces, each of which keeps one table.
+A code is a stable string that clients may match on, so no class is renamed. A refusal's detail says nothing
+about what exists. Status and exit codes belong to the surfaces, each of which keeps one table.
 """
 
 from __future__ import annotations
@@ -13,8 +13,13 @@ class SouvenanceError(Exception):
     """Base of every error that Souvenance raises on purpose."""
 
     code: ClassVar[str] = "error"
+    """Each class below has its name for a code: `InvalidInput` has invalid_input."""
     default_hint: ClassVar[str] = ""
     retryable: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        if cls.__module__ == __name__:
+            cls.code = "".join(f"_{one.lower()}" if one.isupper() else one for one in cls.__name__)[1:]
 
     def __init__(self, detail: str, *, hint: str | None = None) -> None:
         super().__init__(detail)
@@ -23,182 +28,143 @@ class SouvenanceError(Exception):
 
 
 class InvalidInput(SouvenanceError):
-    code = "invalid_input"
     default_hint = "Correct the named field and send the request again; nothing was stored."
 
 
 class ImportUnreadable(InvalidInput):
-    code = "import_unreadable"
     default_hint = "Mend it at the named place and import it again: what is there already is not added twice."
 
 
 class ImportUnrecognised(InvalidInput):
-    code = "import_unrecognised"
     default_hint = "Say what it is: --from honcho, mem0, chatgpt, jsonl, markdown or souvenance."
 
 
 class ReceiptInvalid(InvalidInput):
-    code = "receipt_invalid"
     default_hint = "Use the whole receipt, as 'forget' gave it, with the installation that gave it."
 
 
 class ConfirmationNeeded(InvalidInput):
-    code = "confirmation_needed"
     default_hint = "Nothing was changed. Add --yes to do it without a question."
 
 
 class MemoryClosed(InvalidInput):
-    code = "memory_closed"
     default_hint = "Open it again with souvenance.open, and use it inside the 'with' block."
 
 
 class Unauthenticated(SouvenanceError):
     """The caller did not show who it is."""
 
-    code = "unauthenticated"
-
 
 class CapMissing(Unauthenticated):
-    code = "cap_missing"
     default_hint = "Send a cap: 'Authorization: Bearer <cap>', or --cap on the command line."
 
 
 class CapMalformed(Unauthenticated):
-    code = "cap_malformed"
     default_hint = "Send the whole cap, as 'souvenance cap mint' printed it."
 
 
 class CapSigInvalid(Unauthenticated):
-    code = "cap_sig_invalid"
     default_hint = "This server did not issue the cap, or it was altered. Ask for a new one."
 
 
 class CapExpired(Unauthenticated):
-    code = "cap_expired"
     default_hint = "Ask for a new cap; check this machine's clock if it was just issued."
 
 
 class CapRevoked(Unauthenticated):
-    code = "cap_revoked"
     default_hint = "The cap was withdrawn. Ask its issuer for a new one."
 
 
 class CapPopInvalid(Unauthenticated):
-    code = "cap_pop_invalid"
     default_hint = "Sign a fresh proof over this method, path and body with the cap's holder key."
 
 
 class SignInFailed(Unauthenticated):
-    code = "sign_in_failed"
     default_hint = "Nothing was stored. Try again: souvenance login."
 
 
 class SignInDenied(SignInFailed):
-    code = "sign_in_denied"
     default_hint = "Nobody is signed in. Run 'souvenance login' again and allow it."
 
 
 class SignInExpired(SignInFailed):
-    code = "sign_in_expired"
     default_hint = "Nobody answered in time. Try again: souvenance login."
 
 
 class SignInEnded(SignInFailed):
-    code = "sign_in_ended"
     default_hint = "Sign in again: souvenance login."
 
 
 class Denied(SouvenanceError):
     """The caller is known, and may not do this."""
 
-    code = "denied"
-
 
 class CapOpMismatch(Denied):
-    code = "cap_op_mismatch"
     default_hint = "The cap does not grant this operation."
 
 
 class CapDataClassMismatch(Denied):
-    code = "cap_data_class_mismatch"
     default_hint = "Use a cap of data class 'memory' here."
 
 
 class CapScopeMismatch(Denied):
-    code = "cap_scope_mismatch"
     default_hint = "The cap does not reach that workspace, actor or session."
 
 
 class NamespaceDenied(Denied):
-    code = "namespace_denied"
     default_hint = "Ask for a cap whose namespaces_allowed names every namespace of the request."
 
 
 class HostRefused(Denied):
-    code = "host_refused"
     default_hint = "Call the server by its own address; pages of other sites may not."
 
 
 class NotFound(SouvenanceError):
-    code = "not_found"
     default_hint = "Nothing under that name is visible to this cap."
 
 
 class MethodNotAllowed(SouvenanceError):
-    code = "method_not_allowed"
     default_hint = "See /openapi.json for the methods of each path."
 
 
 class Disabled(SouvenanceError):
     """It is switched off in the settings."""
 
-    code = "disabled"
-
 
 class Conflict(SouvenanceError):
-    code = "conflict"
     default_hint = "Nothing was changed. Use a new id for new content."
 
 
 class LimitExceeded(SouvenanceError):
     """A request asks for more than it may."""
 
-    code = "limit_exceeded"
-
 
 class BodyTooLarge(LimitExceeded):
-    code = "body_too_large"
     default_hint = "Send less in one request."
 
 
 class LineTooLong(LimitExceeded):
-    code = "line_too_long"
     default_hint = "Split the text into several lines."
 
 
 class FileTooLarge(LimitExceeded):
-    code = "file_too_large"
     default_hint = "Split the file, or send its text as messages."
 
 
 class HeadersTooLarge(LimitExceeded):
-    code = "headers_too_large"
     default_hint = "Send fewer or shorter headers."
 
 
 class BodyTimeout(LimitExceeded):
-    code = "body_timeout"
     default_hint = "Send the request again, all of its body at once. Nothing was stored."
     retryable = True
 
 
 class UnsupportedType(SouvenanceError):
-    code = "unsupported_type"
     default_hint = "Send plain text, JSON or PDF."
 
 
 class RateLimited(LimitExceeded):
-    code = "rate_limited"
     default_hint = "Wait as long as Retry-After says."
     retryable = True
 
@@ -208,47 +174,38 @@ class RateLimited(LimitExceeded):
 
 
 class ServerBusy(RateLimited):
-    code = "server_busy"
     default_hint = "The server holds as many requests as it can. Wait as long as Retry-After says."
 
 
 class Unavailable(SouvenanceError):
-    code = "unavailable"
     retryable = True
 
 
 class StorageUnavailable(Unavailable):
-    code = "storage_unavailable"
     default_hint = "Check the data folder and its disk; nothing acknowledged was lost."
 
 
 class StorageFull(StorageUnavailable):
-    code = "storage_full"
     default_hint = "Free some disk space; nothing acknowledged was lost, this request was not stored."
 
 
 class StorageBusy(StorageUnavailable):
-    code = "storage_busy"
     default_hint = "Another process holds the store. Try again."
 
 
 class StorageReadOnly(StorageUnavailable):
-    code = "storage_read_only"
     default_hint = "Make the data folder writable for this user; Souvenance answers nothing unaudited."
 
 
 class AuditUnavailable(Unavailable):
-    code = "audit_unavailable"
     default_hint = "No audit row, no answer. Make the data folder writable and try again."
 
 
 class ServerUnreachable(Unavailable):
-    code = "server_unreachable"
     default_hint = "Start it with 'souvenance serve', or correct --url."
 
 
 class ModelUnavailable(Unavailable):
-    code = "model_unavailable"
     default_hint = (
         "Nothing is lost: the work waits, and goes on when the model answers. See 'souvenance status'."
     )
@@ -260,17 +217,14 @@ class ModelUnavailable(Unavailable):
 
 
 class ModelUnusable(ModelUnavailable):
-    code = "model_unusable"
     default_hint = "The model answered with something that can't be used. Try again, or use another model."
 
 
 class ModelBudgetSpent(ModelUnavailable):
-    code = "model_budget_spent"
     default_hint = "Wait for the next hour or day, or raise the budget; what needs no model goes on."
 
 
 class UpstreamUnreachable(Unavailable):
-    code = "upstream_unreachable"
     default_hint = (
         "The model endpoint did not answer. Check SOUVENANCE_CHAT_BASE_URL and whether it is up; "
         "nothing was remembered."
@@ -280,54 +234,40 @@ class UpstreamUnreachable(Unavailable):
 class IntegrityError(SouvenanceError):
     """Something stored is not as it was: never retried, never ignored."""
 
-    code = "integrity_error"
-
 
 class Tampered(IntegrityError):
-    code = "tampered"
     default_hint = "Run 'souvenance doctor'. Restore the line from a backup or forget it."
 
 
 class WrongKey(IntegrityError):
-    code = "wrong_key"
     default_hint = "The root key does not belong to this store. Restore the right root.key."
 
 
 class BrokenAuditChain(IntegrityError):
-    code = "broken_audit_chain"
     default_hint = "Keep the files as evidence and compare them with a backup."
 
 
 class SchemaUnknown(IntegrityError):
-    code = "schema_unknown"
     default_hint = (
         "Nothing was deleted. Run 'souvenance doctor', look at what it names, remove it, and try again."
     )
 
 
 class ArchiveDamaged(IntegrityError):
-    code = "archive_damaged"
     default_hint = "Nothing was changed. Fetch the file again, or use another copy of it."
 
 
 class Misconfigured(SouvenanceError):
     """The settings or the data folder are wrong. Raised at the start alone."""
 
-    code = "misconfigured"
-
 
 class NotSetUp(Misconfigured):
-    code = "not_set_up"
     default_hint = "Run 'souvenance init', or name another data folder with --home or SOUVENANCE_HOME."
 
 
 class StoreMismatch(Misconfigured):
     """The data folder belongs to another store than the settings name."""
 
-    code = "store_mismatch"
-
 
 class Unsupported(SouvenanceError):
     """This backend, or this installation, can not do it."""
-
-    code = "unsupported"

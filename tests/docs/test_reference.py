@@ -31,6 +31,7 @@ SDK = client_program("honcho-2.7.0").parents[1] / "lib"
 SOURCES = [path for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".sql")]
 SOURCES += SDK.glob("python*/site-packages/honcho/**/*.py")
 WORDS = {word for path in SOURCES for word in re.findall(r"\w+", path.read_text("utf-8").lower())}
+WORDS |= {kind.code for kind in every_error()}
 
 
 def text(name):

@@ -11,7 +11,7 @@ from objects.stage import every_key, kept
 from souvenance.errors import Conflict, Misconfigured, StorageUnavailable, WrongKey
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.gate.maintenance import forgotten
+from souvenance.gate.maintenance import replayed
 from surfaces.door import souvenance
 
 RARE = "quagga marmalade"
@@ -223,7 +223,7 @@ def test_the_log_never_tells_a_line_that_is_there_for_forgotten(home, url):
             alice.told("PUT", "/peers/alice/card", {"peer_card": ["rides"]})
         with me.installation._store.read() as tx:
             for workspace in ("default", "talk"):
-                is_forgotten = forgotten(tx, workspace)
+                is_forgotten = replayed(tx, workspace).is_forgotten
                 compartments = [
                     compartment
                     for compartment in tx.lines.compartments()
@@ -236,7 +236,7 @@ def test_the_log_never_tells_a_line_that_is_there_for_forgotten(home, url):
             [home_compartment] = [
                 compartment for compartment in tx.lines.compartments() if compartment.workspace == "default"
             ]
-            assert forgotten(tx, "default")(home_compartment, gone)
+            assert replayed(tx, "default").is_forgotten(home_compartment, gone)
 
 
 def _all(compartment):

@@ -45,10 +45,10 @@ from souvenance.domain.line import (
     shared_fields,
 )
 from souvenance.domain.names import SESSIONS, Compartment, Name
-from souvenance.domain.policy import Need, Reach
+from souvenance.domain.policy import Reach
 from souvenance.errors import CapOpMismatch, Conflict, InvalidInput, NotFound, Tampered
 from souvenance.gate.messages import Answer, Counted, Done, Request
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, declare, operation, whole_or_owner
 
 MOST_RECORDS = 500
 IMPORT_ENTRY = "import"
@@ -107,13 +107,6 @@ class ImportFinished(Answer, frozen=True):
 class NoteBackup(Request, frozen=True):
     keys: bool
     """Whether the root key goes along."""
-
-
-def _may_export(rights: Rights, request: Export) -> None:
-    if request.owner is None:
-        rights.workspace()
-    else:
-        rights.peer(request.owner)
 
 
 def export(authorised: AuthorisedRequest, request: Export) -> Outcome:
@@ -415,26 +408,18 @@ def _noted(authorised: AuthorisedRequest, digest: str) -> Trace:
     return Trace(everywhere(authorised.ctx), (), msgspec.json.encode({"import": digest}).decode())
 
 
-EXPORT = Operation(
+EXPORT = declare(
     "export.page",
-    Need("list"),
-    Export,
+    "list",
     ExportAnswer,
     export,
     lambda request: Reach(whole_compartments=True, some_compartment=True, actor=request.owner),
-    admit=_may_export,
+    admit=whole_or_owner,
 )
 _import = partial(
-    Operation,
-    need=Need("put"),
-    reach=lambda request: Reach(whole_compartments=True, some_compartment=True),
-    writes=True,
-    within=True,
-    admit=lambda rights, request: rights.workspace(),
+    operation, op="put", reach=lambda request: Reach(whole_compartments=True, some_compartment=True)
 )
-IMPORT_BEGIN = _import("import.begin", request=ImportBegin, answer=ImportBegun, work=begin)
-IMPORT = _import("import.page", request=Import, answer=ImportAnswer, work=take, rings=True, peek=peek)
-IMPORT_FINISH = _import("import.finish", request=ImportFinish, answer=ImportFinished, work=finish)
-NOTE_BACKUP = Operation(
-    "keep.backup", Need("grant", operator=True), NoteBackup, Done, note_backup, writes=True
-)
+IMPORT_BEGIN = _import("import.begin", answer=ImportBegun, work=begin)
+IMPORT = _import("import.page", answer=ImportAnswer, work=take, rings=True, peek=peek)
+IMPORT_FINISH = _import("import.finish", answer=ImportFinished, work=finish)
+NOTE_BACKUP = declare("keep.backup", "grant", Done, note_backup, writes=True, operator=True)

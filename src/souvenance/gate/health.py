@@ -12,7 +12,7 @@ from souvenance.domain.names import ALL
 from souvenance.domain.policy import Need
 from souvenance.gate import messages as m
 from souvenance.gate.archive import unfinished
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, declare
 from souvenance.ports.store import Transaction, ViewQuery
 
 _MOST_COUNTED = 2000
@@ -150,5 +150,5 @@ METRICS = Operation(
     "metrics", Need("audit", data_class="config", operator=True), m.Nothing, Health, _health, verdict=True
 )
 """What a scraper's cap is judged by: of data class `config`, so that it opens no memory and no audit log."""
-HEALTH = Operation("health", Need("audit", operator=True), m.Nothing, Health, _health)
-MODEL_USE = Operation("model.use", Need("audit", operator=True), m.Nothing, ModelUse, model_use)
+HEALTH = declare("health", "audit", Health, _health, operator=True)
+MODEL_USE = declare("model.use", "audit", ModelUse, model_use, operator=True)

@@ -30,7 +30,7 @@ from souvenance.gate.conversation.sessions import reads_session, writes_session
 from souvenance.gate.inspection import Asked, anyone
 from souvenance.gate.maintenance import shown_row, visible
 from souvenance.gate.messages import Answer
-from souvenance.gate.operation import AuthorisedRequest, Outcome, operation
+from souvenance.gate.operation import AuthorisedRequest, Outcome, in_workspace, operation
 from souvenance.gate.operations import line_facts
 from souvenance.ports.store import TurnQuery, WantedRows
 
@@ -264,30 +264,14 @@ def measure(request: AuthorisedRequest, asked: Measure) -> Outcome:
 LINE = operation(
     "inspect.line",
     "get",
-    AskLine,
     WholeLine,
     line,
     anyone,
     reach=lambda asked: Reach(workspace=asked.workspace_id, actor=asked.owner, some_compartment=True),
 )
-CONCLUDED = operation("inspect.concluded", "get", AskConcluded, ConcludedAnswer, concluded, reads_session)
+CONCLUDED = operation("inspect.concluded", "get", ConcludedAnswer, concluded, reads_session)
 FORGET_FROM = operation(
-    "inspect.forget_from",
-    "forget",
-    ForgetFrom,
-    ForgottenFrom,
-    forget_from,
-    writes_session,
-    rings=True,
-    peek=preview_from,
+    "inspect.forget_from", "forget", ForgottenFrom, forget_from, writes_session, rings=True, peek=preview_from
 )
-ROWS_FOUND = operation(
-    "inspect.rows",
-    "audit",
-    FindRows,
-    RowsAnswer,
-    find_rows,
-    anyone,
-    reach=lambda asked: Reach(workspace=asked.workspace_id),
-)
-MEASURE = operation("inspect.measure", "get", Measure, MeasureAnswer, measure, anyone)
+ROWS_FOUND = operation("inspect.rows", "audit", RowsAnswer, find_rows, anyone, reach=in_workspace)
+MEASURE = operation("inspect.measure", "get", MeasureAnswer, measure, anyone)

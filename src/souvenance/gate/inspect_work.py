@@ -13,21 +13,14 @@ from souvenance.core.request_context import Trace
 from souvenance.domain.jobs import DELIVER, MOST_FAILED, REASONING, FailedJob, Task
 from souvenance.domain.line import shared_fields
 from souvenance.domain.names import Name
-from souvenance.domain.policy import Need, Reach
+from souvenance.domain.policy import Reach
 from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import NotFound
 from souvenance.gate import messages as m
 from souvenance.gate.inspection import Asked
 from souvenance.gate.maintenance import list_rows
 from souvenance.gate.messages import Answer
-from souvenance.gate.operation import (
-    AuthorisedRequest,
-    Operation,
-    Outcome,
-    Rights,
-    operation,
-    whole_workspace,
-)
+from souvenance.gate.operation import AuthorisedRequest, Outcome, declare, operation, whole_or_owner
 
 MOST_JOBS = 100
 MOST_ROWS = 200
@@ -123,13 +116,6 @@ def storage(request: AuthorisedRequest, asked: Storage) -> Outcome:
     return Outcome(StorageAnswer([Stored(*one) for one in found]), reading(everywhere(ctx)))
 
 
-def _may_look(rights: Rights, asked: Storage) -> None:
-    if asked.owner is None:
-        rights.workspace()
-    else:
-        rights.peer(asked.owner)
-
-
 # The end of the audit log, as it grows: the rows that the token may read.
 
 
@@ -154,19 +140,18 @@ def tail(request: AuthorisedRequest, asked: Tail) -> Outcome:
     return Outcome(TailAnswer([row for row in listed.answer.rows if row.operation != _TAIL], size))
 
 
-JOBS = operation("jobs.list", "list", Asked, JobsAnswer, jobs, whole_workspace)
-RETRY_JOB = operation("jobs.retry", "put", RetryJob, m.Done, retry, whole_workspace, rings=True)
+JOBS = operation("jobs.list", "list", JobsAnswer, jobs)
+RETRY_JOB = operation("jobs.retry", "put", m.Done, retry, rings=True)
 STORAGE = operation(
     "storage",
     "list",
-    Storage,
     StorageAnswer,
     storage,
-    _may_look,
+    whole_or_owner,
     reach=lambda asked: Reach(
         workspace=asked.workspace_id, actor=asked.owner, whole_compartments=True, some_compartment=True
     ),
     waits=True,
 )
 """It waits for the store to count every line, and must not keep others from searching meanwhile."""
-TAIL = Operation(_TAIL, Need("audit"), Tail, TailAnswer, tail)
+TAIL = declare(_TAIL, "audit", TailAnswer, tail)

@@ -29,7 +29,7 @@ from souvenance.gate import messages as m
 from souvenance.gate.conversation.resource import Page, UpTo100
 from souvenance.gate.health import budget_left, namespaces_of
 from souvenance.gate.messages import Answer, Request
-from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights, operation, whole_workspace
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights, operation
 from souvenance.ports.store import LineQuery, TurnQuery
 
 DAY_MS = 24 * 3600 * 1000
@@ -352,19 +352,14 @@ def _amends(rights: Rights, asked: AmendCard) -> None:
     rights.lies(None, None)
 
 
-PEOPLE = operation("inspect.people", "list", People, PeopleAnswer, people, whole_workspace, waits=True)
+PEOPLE = operation("inspect.people", "list", PeopleAnswer, people, waits=True)
 """It waits for the store to count lines, and must not keep others from searching meanwhile."""
-HEALTH = operation("inspect.health", "list", Asked, ServerHealth, health, anyone)
-NAMESPACES = operation("inspect.namespaces", "list", Asked, NamespacesAnswer, namespaces, anyone)
+HEALTH = operation("inspect.health", "list", ServerHealth, health, anyone)
+NAMESPACES = operation("inspect.namespaces", "list", NamespacesAnswer, namespaces, anyone)
 FACTS = operation(
-    "inspect.facts",
-    "get",
-    Facts,
-    FactsAnswer,
-    facts,
-    lambda rights, asked: rights.holds(asked.observer, asked.peer),
+    "inspect.facts", "get", FactsAnswer, facts, lambda rights, asked: rights.holds(asked.observer, asked.peer)
 )
-AMEND = operation("inspect.amend", "put", AmendCard, FactsAnswer, amend, _amends)
+AMEND = operation("inspect.amend", "put", FactsAnswer, amend, _amends)
 PERSON = operation(
-    "inspect.person", "list", AskPerson, PersonAnswer, person, lambda rights, asked: rights.peer(asked.peer)
+    "inspect.person", "list", PersonAnswer, person, lambda rights, asked: rights.peer(asked.peer)
 )

@@ -125,7 +125,7 @@ def _index_findings(authorised: AuthorisedRequest, keys: CompartmentKeys, ids: s
 
 
 def reconcile(authorised: AuthorisedRequest, request: m.Reconcile) -> Outcome:
-    logged = _replayed(authorised.ctx.tx, request.workspace)
+    logged = replayed(authorised.ctx.tx, request.workspace)
     findings = [
         *_lost(authorised.ctx.tx, logged),
         *_unexplained(authorised.ctx.tx, request.workspace, logged),
@@ -134,7 +134,7 @@ def reconcile(authorised: AuthorisedRequest, request: m.Reconcile) -> Outcome:
     return Outcome(answer, Trace((), (), f"findings={len(findings)}"))
 
 
-def _lost(tx: Transaction, logged: _Replayed) -> Iterator[str]:
+def _lost(tx: Transaction, logged: Replayed) -> Iterator[str]:
     """What the log says is there, and is not."""
     for compartment, line_id in sorted(logged.left):
         line = tx.lines.get(compartment, line_id)
@@ -147,7 +147,7 @@ def _lost(tx: Transaction, logged: _Replayed) -> Iterator[str]:
             yield f"line {line_id} is hidden by a replacement that never was"
 
 
-def _unexplained(tx: Transaction, workspace: str, logged: _Replayed) -> Iterator[str]:
+def _unexplained(tx: Transaction, workspace: str, logged: Replayed) -> Iterator[str]:
     """What is there, and should not be by what the log says."""
     for compartment in tx.lines.compartments():
         if compartment.workspace != workspace:
@@ -166,7 +166,7 @@ def _unexplained(tx: Transaction, workspace: str, logged: _Replayed) -> Iterator
             )
 
 
-class _Replayed(Struct):
+class Replayed(Struct):
     """What the audit log says of a workspace: the lines put and not forgotten, and what replaced what."""
 
     left: dict[_Place, str | None] = field(default_factory=dict)
@@ -191,8 +191,8 @@ class _Replayed(Struct):
         self.left = {place: session for place, session in self.left.items() if stays(place, session)}
 
 
-def _replayed(tx: Transaction, workspace: str) -> _Replayed:
-    logged = _Replayed()
+def replayed(tx: Transaction, workspace: str) -> Replayed:
+    logged = Replayed()
     first = 0
     while rows := tx.audit.rows(workspace, first, _PAGE):
         first = rows[-1].seq + 1
@@ -202,12 +202,7 @@ def _replayed(tx: Transaction, workspace: str) -> _Replayed:
     return logged
 
 
-def forgotten(tx: Transaction, workspace: str) -> Callable[[Compartment, str], bool]:
-    """Whether a line was put and is forgotten, by the log."""
-    return _replayed(tx, workspace).is_forgotten
-
-
-def _replay(logged: _Replayed, workspace: str, event: Event) -> None:
+def _replay(logged: Replayed, workspace: str, event: Event) -> None:
     match event.operation:
         case "memory.put":
             logged.add((Compartment(workspace, event.actor, event.namespaces[0]), event.lines[0]))
@@ -221,7 +216,7 @@ def _replay(logged: _Replayed, workspace: str, event: Event) -> None:
             _replay_changes(logged, workspace, event)
 
 
-def _replay_forgotten(logged: _Replayed, workspace: str, event: Event) -> None:
+def _replay_forgotten(logged: Replayed, workspace: str, event: Event) -> None:
     detail = msgspec.json.decode(event.detail, type=settled(Detail))
     if detail.dry_run:
         return
@@ -239,7 +234,7 @@ def _replay_forgotten(logged: _Replayed, workspace: str, event: Event) -> None:
         logged.destroyed.append((detail.epoch, compartments.__contains__))
 
 
-def _replay_changes(logged: _Replayed, workspace: str, event: Event) -> None:
+def _replay_changes(logged: Replayed, workspace: str, event: Event) -> None:
     changes = msgspec.json.decode(event.detail, type=settled(LoggedChanges))
     gone = gone_places(workspace, changes.gone)
     if gone or changes.gone_session is not None or changes.gone_owner is not None or changes.gone_workspace:

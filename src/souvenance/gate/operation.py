@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, get_type_hints
 
 from msgspec import Struct
 
@@ -232,38 +232,52 @@ class Operation(Struct, frozen=True):
     """For an operation that writes: the outcome if nothing has to be written, found by reading alone."""
 
 
-def operation(
+def declare(
     name: str,
-    op: str,
-    request: type[m.Request],
+    op: str | None,
     answer: type[Answer],
     work: Callable[[AuthorisedRequest, Any], Outcome],
-    admit: Callable[[Rights, Any], None],
+    reach: Callable[[Any], Reach] = lambda request: Reach(),
     *,
-    reach: Callable[[Any], Reach] = lambda request: Reach(
-        workspace=request.workspace_id, some_compartment=True
-    ),
-    peek: Callable[[AuthorisedRequest, Any], Outcome | None] | None = None,
+    operator: bool = False,
     **more: Any,
 ) -> Operation:
-    """An operation within one workspace: `op` is the right that it needs, `admit` checks what else the token
-    must allow, `more` are other fields. What needs put or forget, or may `peek`, writes."""
-    writes = op in ("put", "forget") or peek is not None
-    return Operation(
-        name,
-        Need(op),
-        request,
-        answer,
-        work,
-        reach,
-        writes=writes,
-        within=True,
-        admit=admit,
-        peek=peek,
-        **more,
-    )
+    """An operation that needs the right `op`, and is asked what its work takes. `more` are other fields."""
+    _, request, *_ = get_type_hints(work).values()
+    fields = {"request": request, "answer": answer, "work": work, "reach": reach, **more}
+    return Operation(name, Need(op, operator=operator), **fields)
+
+
+def in_workspace(request: Any) -> Reach:
+    return Reach(workspace=request.workspace_id)
 
 
 def whole_workspace(rights: Rights, request: Any) -> None:
     """Raises: CapScopeMismatch for a token of less than a workspace."""
     rights.workspace()
+
+
+def whole_or_owner(rights: Rights, request: Any) -> None:
+    """Raises: CapScopeMismatch for a token of less than a workspace, or than the owner who was named."""
+    if request.owner is None:
+        rights.workspace()
+    else:
+        rights.peer(request.owner)
+
+
+def operation(
+    name: str,
+    op: str,
+    answer: type[Answer],
+    work: Callable[[AuthorisedRequest, Any], Outcome],
+    admit: Callable[[Rights, Any], None] = whole_workspace,
+    *,
+    reach: Callable[[Any], Reach] = lambda request: Reach(
+        workspace=request.workspace_id, some_compartment=True
+    ),
+    **more: Any,
+) -> Operation:
+    """One within a workspace: `admit` checks what else the token must allow. What needs put or forget, or may
+    `peek`, writes."""
+    writes = op in ("put", "forget") or "peek" in more
+    return declare(name, op, answer, work, reach, writes=writes, within=True, admit=admit, **more)

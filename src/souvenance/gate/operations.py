@@ -25,18 +25,22 @@ from souvenance.domain.audit import Row
 from souvenance.domain.directory import MEMBER
 from souvenance.domain.line import TOMBSTONE, GivenFields, LinePlace, OpenLine, SealedLine, shared_fields
 from souvenance.domain.names import ALL, DEFAULT_KIND, Compartment
-from souvenance.domain.policy import Need, Reach
+from souvenance.domain.policy import Reach
 from souvenance.domain.receipt import Detail, Receipt
 from souvenance.domain.timestamps import to_datetime, to_ms
 from souvenance.errors import BrokenAuditChain, CapOpMismatch, Conflict, InvalidInput, Tampered
 from souvenance.gate import health, maintenance, tokens
 from souvenance.gate import messages as m
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
+from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, declare
 from souvenance.ports.store import EVERYTHING, LineQuery
 
 
 def _compartments(request: m.Get | m.List | m.Snapshot) -> Reach:
     return Reach(namespaces=request.namespaces)
+
+
+def _whole_compartments(request: m.Status | m.WhoAmI) -> Reach:
+    return Reach(whole_compartments=True)
 
 
 def _forgotten(request: m.Forget) -> Reach:
@@ -411,10 +415,9 @@ def _text(authorised: AuthorisedRequest, line: SealedLine) -> str | None:
         return None
 
 
-PUT = Operation(
+PUT = declare(
     "memory.put",
-    Need("put"),
-    m.Put,
+    "put",
     m.PutAnswer,
     put,
     lambda request: Reach(namespaces=(request.namespace,), session=request.session, writes_line=True),
@@ -422,16 +425,13 @@ PUT = Operation(
     within=True,
     texts=texts_put,
 )
-GET = Operation("memory.get", Need("get"), m.Get, m.GetAnswer, get, _compartments)
-LINE = Operation("memory.line", Need("get"), m.GetLine, m.LineAnswer, get_line)
-LIST = Operation("memory.list", Need("list"), m.List, m.ListAnswer, list_, _compartments)
-SNAPSHOT = Operation(
-    "memory.snapshot", Need("snapshot"), m.Snapshot, m.SnapshotAnswer, take_snapshot, _compartments
-)
-INVALIDATE = Operation(
+GET = declare("memory.get", "get", m.GetAnswer, get, _compartments)
+LINE = declare("memory.line", "get", m.LineAnswer, get_line)
+LIST = declare("memory.list", "list", m.ListAnswer, list_, _compartments)
+SNAPSHOT = declare("memory.snapshot", "snapshot", m.SnapshotAnswer, take_snapshot, _compartments)
+INVALIDATE = declare(
     "memory.invalidate",
-    Need("invalidate"),
-    m.Invalidate,
+    "invalidate",
     m.InvalidateAnswer,
     invalidate,
     writes=True,
@@ -439,10 +439,9 @@ INVALIDATE = Operation(
     texts=lambda request: [Upcoming(request.text or "")],
     rings=True,
 )
-FORGET = Operation(
+FORGET = declare(
     "memory.forget",
-    Need("forget"),
-    m.Forget,
+    "forget",
     m.ForgetAnswer,
     forget,
     _forgotten,
@@ -451,72 +450,38 @@ FORGET = Operation(
     rings=True,
     peek=preview,
 )
-STATUS = Operation(
-    "status",
-    Need("list"),
-    m.Status,
-    m.StatusAnswer,
-    health.status,
-    lambda request: Reach(whole_compartments=True),
-)
-MINT = Operation(
+STATUS = declare("status", "list", m.StatusAnswer, health.status, _whole_compartments)
+MINT = declare(
     "caps.mint",
-    Need("grant"),
-    m.Mint,
+    "grant",
     m.CapAnswer,
     tokens.mint,
     lambda request: Reach(actor=request.sub, workspace=request.wid),
 )
-ATTENUATE = Operation("caps.attenuate", Need(None), m.Attenuate, m.CapAnswer, tokens.attenuate)
-REVOKE = Operation(
-    "caps.revoke", Need("revoke"), m.Revoke, m.RevokeAnswer, tokens.revoke, _revoked, writes=True
+ATTENUATE = declare("caps.attenuate", None, m.CapAnswer, tokens.attenuate)
+REVOKE = declare("caps.revoke", "revoke", m.RevokeAnswer, tokens.revoke, _revoked, writes=True)
+WHOAMI = declare("caps.whoami", None, m.WhoAmIAnswer, tokens.whoami, verdict=True)
+CHAT = declare("chat", "chat", m.WhoAmIAnswer, tokens.whoami, _whole_compartments, verdict=True)
+AUDIT = declare("audit.list", "audit", m.AuditListAnswer, maintenance.list_rows)
+CHECKPOINT = declare("audit.checkpoint", "audit", m.CheckpointAnswer, maintenance.checkpoint)
+PROOF = declare("audit.proof", "audit", m.ProofAnswer, maintenance.prove)
+VERIFY_RECEIPT = declare("receipt.verify", "audit", m.VerifyReceiptAnswer, verify_receipt)
+ROTATE = declare("keys.rotate", "grant", m.RotateAnswer, maintenance.rotate, writes=True, operator=True)
+COMPARTMENTS = declare(
+    "doctor.compartments", "audit", m.CompartmentsAnswer, maintenance.list_compartments, operator=True
 )
-WHOAMI = Operation("caps.whoami", Need(None), m.WhoAmI, m.WhoAmIAnswer, tokens.whoami, verdict=True)
-CHAT = Operation(
-    "chat",
-    Need("chat"),
-    m.WhoAmI,
-    m.WhoAmIAnswer,
-    tokens.whoami,
-    lambda request: Reach(whole_compartments=True),
-    verdict=True,
-)
-AUDIT = Operation("audit.list", Need("audit"), m.AuditList, m.AuditListAnswer, maintenance.list_rows)
-CHECKPOINT = Operation(
-    "audit.checkpoint", Need("audit"), m.AuditCheckpoint, m.CheckpointAnswer, maintenance.checkpoint
-)
-PROOF = Operation("audit.proof", Need("audit"), m.AuditProof, m.ProofAnswer, maintenance.prove)
-VERIFY_RECEIPT = Operation(
-    "receipt.verify", Need("audit"), m.VerifyReceipt, m.VerifyReceiptAnswer, verify_receipt
-)
-ROTATE = Operation(
-    "keys.rotate", Need("grant", operator=True), m.RotateKeys, m.RotateAnswer, maintenance.rotate, writes=True
-)
-COMPARTMENTS = Operation(
-    "doctor.compartments",
-    Need("audit", operator=True),
-    m.Compartments,
-    m.CompartmentsAnswer,
-    maintenance.list_compartments,
-)
-EXAMINE = Operation(
-    "doctor.examine", Need("audit", operator=True), m.Examine, m.ExamineAnswer, maintenance.examine
-)
-RECONCILE = Operation(
-    "doctor.reconcile", Need("audit", operator=True), m.Reconcile, m.ExamineAnswer, maintenance.reconcile
-)
-SCRUB = Operation(
-    "doctor.scrub", Need("forget", operator=True), m.Scrub, m.ScrubAnswer, maintenance.scrub, writes=True
-)
-REINDEX = Operation(
+EXAMINE = declare("doctor.examine", "audit", m.ExamineAnswer, maintenance.examine, operator=True)
+RECONCILE = declare("doctor.reconcile", "audit", m.ExamineAnswer, maintenance.reconcile, operator=True)
+SCRUB = declare("doctor.scrub", "forget", m.ScrubAnswer, maintenance.scrub, writes=True, operator=True)
+REINDEX = declare(
     "reindex",
-    Need("put", operator=True),
-    m.Reindex,
+    "put",
     m.ReindexAnswer,
     maintenance.reindex,
     writes=True,
     rings=True,
     peek=maintenance.watch,
+    operator=True,
 )
 
 EVERY: tuple[Operation, ...] = tuple(part for part in globals().values() if isinstance(part, Operation))

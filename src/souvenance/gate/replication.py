@@ -37,7 +37,7 @@ from souvenance.domain.directory import MEMBER, PEER, SESSION, Membership
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import SESSIONS, Compartment
 from souvenance.errors import Conflict, SouvenanceError, StorageUnavailable, Tampered
-from souvenance.gate.maintenance import forgotten
+from souvenance.gate.maintenance import Replayed, replayed
 from souvenance.ports.clock import Clock, Entropy
 from souvenance.ports.object_store import COMPARTMENT, KEY, LINE, REPLACED, ChangeNote, Objects
 from souvenance.ports.store import Store, Transaction, WrappedKey
@@ -179,8 +179,7 @@ class Repairer:
         self._services = services
         self._vault = services.vault
         self._report = RepairReport()
-        self._logs: dict[str, Callable[[Compartment, str], bool]] = {}
-        """Whether a line was forgotten, by the log of each workspace."""
+        self._logs: dict[str, Replayed] = {}
 
     def rebuild(self) -> RepairReport:
         """Make an empty store anew from the bucket. Raises: Conflict, Unavailable, WrongKey."""
@@ -250,7 +249,7 @@ class Repairer:
             self.worker.note([one for key, one in keys.items() if key not in there])
             self._report.carried += len(keys.keys() - there)
             shut = self._shut(compartment, [one.name for one in wanted if one.what == LINE])
-            self._restore_lines(
+            self._restore(
                 compartment, [key for name in shut if (key := bucket.line_key(compartment, name)) in there]
             )
         found = sorted(
@@ -266,8 +265,8 @@ class Repairer:
             self.worker.note([ChangeNote(compartment, COMPARTMENT, "")])
             return
         self._restore_keys([key for what, _, key in found if what == KEY])
-        self._restore_lines(compartment, [key for what, name, key in found if what == LINE and name in lost])
-        self._restore_replaced(compartment, [key for what, _, key in found if what == REPLACED])
+        back = [key for what, name, key in found if what == LINE and name in lost]
+        self._restore(compartment, back + [key for what, _, key in found if what == REPLACED])
 
     def _wanted(self, compartment: Compartment) -> Iterator[list[ChangeNote]]:
         """What the bucket should have of the compartment, some at a time."""
@@ -289,8 +288,8 @@ class Repairer:
         workspace = compartment.workspace
         if workspace not in self._logs:
             with self._store.read() as tx:
-                self._logs[workspace] = forgotten(tx, workspace)
-        return self._logs[workspace](compartment, line_id)
+                self._logs[workspace] = replayed(tx, workspace)
+        return self._logs[workspace].is_forgotten(compartment, line_id)
 
     def _shut(self, compartment: Compartment, names: Sequence[str]) -> list[str]:
         """Those of the lines that do not open in the store."""
@@ -317,8 +316,10 @@ class Repairer:
                         pass  # An epoch is never given twice.
                     tx.touch(compartment.workspace, compartments=True)
 
-    def _restore_lines(self, compartment: Compartment, keys: Sequence[str]) -> None:
-        """Bring back the lines of these objects, and who said them. Raises: Unavailable."""
+    def _restore(self, compartment: Compartment, keys: Sequence[str]) -> None:
+        """Bring back the lines of these objects, and who said them, and mark as replaced those that objects
+        after them name. Raises: Unavailable."""
+        orphans: list[ChangeNote] = []
         for some in _batches(keys):
             fetched = self.worker.fetched(some)
             with self._store.write() as tx:
@@ -330,10 +331,17 @@ class Repairer:
                 for found in self._read(opener, some, fetched):
                     if isinstance(found, bucket.LineObject):
                         self._restore_line(ctx, opener, found, changes)
+                    elif _replace(tx, compartment, found.target, found.by):
+                        changes.namespaces.add(compartment.namespace)
+                        changes.replaced.append((*compartment[1:], found.target, found.by))
+                    elif tx.lines.get(compartment, found.target) is None:
+                        orphans.append(ChangeNote(compartment, REPLACED, found.target))
                 tx.touch(compartment.workspace, compartments=True)
-                if changes.put:
-                    self._record(tx, compartment, changes)
+                if changes.namespaces:
+                    event = own_event(now, "objects.restore", changes.trace())
+                    tx.audit.append(compartment.workspace, event)
                 self._report.restored += len(changes.put)
+        self.worker.note(orphans)
 
     def _restore_line(
         self, ctx: RequestContext, opener: CompartmentKeys, found: bucket.LineObject, changes: Changes
@@ -357,24 +365,6 @@ class Repairer:
         _enter(replace(ctx, now=line.created_at), line)
         changes.add(line)
 
-    def _restore_replaced(self, compartment: Compartment, keys: Sequence[str]) -> None:
-        """Mark as replaced the lines that these objects name. Raises: Unavailable."""
-        orphans: list[ChangeNote] = []
-        for some in _batches(keys):
-            fetched = self.worker.fetched(some)
-            with self._store.write() as tx:
-                opener = self._opener(tx, compartment)
-                done: list[tuple[str, str, str, str]] = []
-                for found in () if opener is None else self._read(opener, some, fetched):
-                    if isinstance(found, bucket.ReplacedObject):
-                        if _replace(tx, compartment, found.target, found.by):
-                            done.append((compartment.owner, compartment.namespace, found.target, found.by))
-                        elif tx.lines.get(compartment, found.target) is None:
-                            orphans.append(ChangeNote(compartment, REPLACED, found.target))
-                if done:
-                    self._record(tx, compartment, Changes({compartment.namespace}, replaced=done))
-        self.worker.note(orphans)
-
     def _opener(self, tx: Transaction, compartment: Compartment) -> CompartmentKeys | None:
         try:
             keys, why = self._vault.known(tx, compartment), " has lost its keys"
@@ -394,10 +384,6 @@ class Repairer:
                     yield bucket.unpacked(key, data, opener.blind)
                 except Tampered as error:
                     self._find(error.detail)
-
-    def _record(self, tx: Transaction, compartment: Compartment, changes: Changes) -> None:
-        event = own_event(self._clock.now(), "objects.restore", changes.trace())
-        tx.audit.append(compartment.workspace, event)
 
 
 def _enter(ctx: RequestContext, line: SealedLine) -> None:

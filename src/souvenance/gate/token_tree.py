@@ -18,12 +18,11 @@ from souvenance.domain import ulid
 from souvenance.domain.audit import MAKES_TOKENS
 from souvenance.domain.capability import Ancestor, Extent, Revocation, Revocations
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE, Name
-from souvenance.domain.policy import Need, Reach
 from souvenance.domain.timestamps import to_datetime
 from souvenance.gate import browser_sessions, sign_ins
 from souvenance.gate.browser_sessions import PasskeyAnswer
 from souvenance.gate.messages import Answer, Request
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome
+from souvenance.gate.operation import AuthorisedRequest, Outcome, declare, in_workspace
 from souvenance.gate.sign_ins import SignInAnswer
 from souvenance.gate.tokens import MadeToken
 from souvenance.ports.store import Transaction, WantedRows
@@ -179,19 +178,5 @@ def _shown(row: _TokenRow) -> TokenAnswer:
     )
 
 
-LIST_TOKENS = Operation(
-    "caps.list",
-    Need("revoke"),
-    ListTokens,
-    TokensAnswer,
-    list_tokens,
-    lambda request: Reach(workspace=request.workspace_id),
-)
-WHAT_FALLS = Operation(
-    "caps.falls",
-    Need("revoke"),
-    WhatFalls,
-    FallsAnswer,
-    falls,
-    lambda request: Reach(workspace=request.workspace_id),
-)
+LIST_TOKENS = declare("caps.list", "revoke", TokensAnswer, list_tokens, in_workspace)
+WHAT_FALLS = declare("caps.falls", "revoke", FallsAnswer, falls, in_workspace)

@@ -14,7 +14,6 @@ from contextlib import nullcontext, suppress
 from typing import TypeVar
 
 import msgspec
-from msgspec import Struct
 
 from souvenance.core.conversation import derive, directory
 from souvenance.core.conversation.compartments import Changes
@@ -57,12 +56,6 @@ _SENDERS = 4
 
 
 _Found = TypeVar("_Found")
-
-
-class _Dream(Struct, frozen=True):
-    """What a dream's job says."""
-
-    observer: str
 
 
 class _Lost(Exception):
@@ -267,9 +260,8 @@ class Worker:
             return None
 
     def _dream(self, task: Task) -> None:
-        job = msgspec.json.decode(task.payload, type=settled(_Dream))
-        about = task.peer or ""
-        self._finish([task], lambda ctx: dream(ctx, job.observer, about, task.namespace))
+        observer, about = msgspec.json.decode(task.payload)["observer"], task.peer or ""
+        self._finish([task], lambda ctx: dream(ctx, observer, about, task.namespace))
 
     def _deliver(self, task: Task) -> None:
         if task.until is not None and task.until <= self._clock.now():

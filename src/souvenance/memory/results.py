@@ -10,16 +10,25 @@ from msgspec import Struct
 
 from souvenance.domain.line import GivenFields
 from souvenance.gate import messages as m
-from souvenance.gate.conversation.conclusions import ConclusionAnswer
 from souvenance.gate.conversation.context import PeerContextAnswer, SessionContextAnswer
-from souvenance.gate.conversation.messages import MessageAnswer
 
 _T = TypeVar("_T", bound=Struct)
+_NAMES = {
+    "text": "content",
+    "peer": "peer_id",
+    "session": "session_id",
+    "observer": "observer_id",
+    "about": "observed_id",
+    "replaces": "supersedes",
+    "replaced_by": "invalidated_by",
+}
+"""What a field is called in an answer that has none of its own name."""
 
 
-def _made(kind: type[_T], found: Struct, **named: str) -> _T:
-    """Each field has the value of its name in the answer, or of the name given here, or its default."""
-    values = {name: getattr(found, named.get(name, name), None) for name in kind.__struct_fields__}
+def made(kind: type[_T], found: m.Answer) -> _T:
+    """Of an answer. A field that it has nothing for has its default."""
+    given = {name: name if hasattr(found, name) else _NAMES.get(name, "") for name in kind.__struct_fields__}
+    values = {name: getattr(found, named, None) for name, named in given.items()}
     return kind(**{name: value for name, value in values.items() if value is not None})
 
 
@@ -47,10 +56,6 @@ class Line(GivenFields, frozen=True, kw_only=True):
     replaced_by: str | None = None
     """The id of the line that corrects this one."""
 
-    @classmethod
-    def of(cls, found: m.RecalledLine | m.LineAnswer | m.ListedLine) -> Line:
-        return _made(cls, found, replaces="supersedes", replaced_by="invalidated_by")
-
 
 class Forgotten(Struct, frozen=True, kw_only=True):
     """What `forget` erased, or would erase."""
@@ -61,10 +66,6 @@ class Forgotten(Struct, frozen=True, kw_only=True):
     """Whether the bytes are gone from the disk. If not, they go once no other process uses the store."""
     receipt: str
     """Signed proof of what was erased. `souvenance audit verify --receipt` checks it. Empty for a dry run."""
-
-    @classmethod
-    def of(cls, found: m.ForgetAnswer) -> Forgotten:
-        return _made(cls, found)
 
 
 class Message(Struct, frozen=True, kw_only=True):
@@ -77,10 +78,6 @@ class Message(Struct, frozen=True, kw_only=True):
     session: str
     created_at: datetime
     metadata: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, found: MessageAnswer) -> Message:
-        return _made(cls, found, text="content", peer="peer_id", session="session_id")
 
 
 class Conclusion(Struct, frozen=True, kw_only=True):
@@ -96,16 +93,6 @@ class Conclusion(Struct, frozen=True, kw_only=True):
     """How it was found: `explicit` if it was said, `deductive` or `inductive` if it was reasoned."""
     session: str | None = None
     created_at: datetime
-
-    @classmethod
-    def of(cls, found: ConclusionAnswer) -> Conclusion:
-        named = {
-            "text": "content",
-            "observer": "observer_id",
-            "about": "observed_id",
-            "session": "session_id",
-        }
-        return _made(cls, found, **named)
 
 
 class Context(Struct, frozen=True, kw_only=True):
@@ -128,5 +115,5 @@ class Context(Struct, frozen=True, kw_only=True):
             representation=found.peer_representation or "",
             card=found.peer_card or (),
             summary="" if found.summary is None else found.summary.content,
-            messages=[Message.of(one) for one in found.messages],
+            messages=[made(Message, one) for one in found.messages],
         )

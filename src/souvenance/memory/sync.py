@@ -28,7 +28,7 @@ from souvenance.gate.conversation.messages import NewMessage
 from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.memory.connection import Connection, connect
-from souvenance.memory.results import Conclusion, Context, Forgotten, Line, Message
+from souvenance.memory.results import Conclusion, Context, Forgotten, Line, Message, made
 
 _PAGE = 100
 _POLL_SECONDS = 0.05
@@ -116,11 +116,11 @@ class LineMethods:
         """
         request = m.Get(query, _names(namespaces), limit, since, until, at, floor)
         answer: m.GetAnswer = self._call(o.GET, request)
-        return [Line.of(one) for one in answer.lines]
+        return [made(Line, one) for one in answer.lines]
 
     def line(self, id: str) -> Line:
         """Return one line, also one that was corrected."""
-        return Line.of(self._call(o.LINE, m.GetLine(id)))
+        return made(Line, self._call(o.LINE, m.GetLine(id)))
 
     def list(
         self,
@@ -138,7 +138,7 @@ class LineMethods:
         while True:
             request = m.List(_names(namespaces), since, cursor, _PAGE, history, texts)
             answer: m.ListAnswer = self._call(o.LIST, request)
-            yield from map(Line.of, answer.lines)
+            yield from (made(Line, one) for one in answer.lines)
             cursor = answer.cursor
             if cursor is None:
                 return
@@ -168,7 +168,7 @@ class LineMethods:
 
         Pass exactly one of the three. A dry run erases nothing, and says what would go.
         """
-        return Forgotten.of(self._call(o.FORGET, m.Forget(id, namespace, owner, dry_run)))
+        return made(Forgotten, self._call(o.FORGET, m.Forget(id, namespace, owner, dry_run)))
 
 
 class Memory(LineMethods):
@@ -264,7 +264,7 @@ class Peer(LineMethods):
     def search(self, query: str, *, limit: int = 10) -> Sequence[Message]:
         """Return the messages of this peer that answer `query` best."""
         answer = self._ask(messages.SEARCH_PEER, query=query, limit=limit)
-        return [Message.of(one) for one in answer.messages]
+        return [made(Message, one) for one in answer.messages]
 
     def context(self, query: str | None = None, *, about: str | None = None) -> Context:
         """Return what is known of the peer; with `query`, what matters for it first."""
@@ -301,7 +301,7 @@ class Peer(LineMethods):
         else:
             answer = ask(conclusions.QUERY_CONCLUSIONS, filters=filters, query=query, top_k=limit)
             found = answer.conclusions
-        return [Conclusion.of(one) for one in found]
+        return [made(Conclusion, one) for one in found]
 
     def conclude(self, text: str, *, about: str | None = None, session: str | None = None) -> Conclusion:
         """Store a fact about the peer."""
@@ -311,7 +311,7 @@ class Peer(LineMethods):
         for name in {self.name, about or self.name}:
             self._connection.ask(peers.OPEN_PEER, id=name)
         answer = self._connection.ask(conclusions.ADD_CONCLUSIONS, conclusions=[stated])
-        return Conclusion.of(answer.conclusions[0])
+        return made(Conclusion, answer.conclusions[0])
 
     def _ask(self, operation: Operation, **fields: Any) -> Any:
         return self._connection.ask(operation, peer_id=self.name, **fields)
@@ -358,16 +358,18 @@ class Session:
             idempotency_key=key or token_hex(16),
             namespace=self._namespace,
         )
-        return [Message.of(one) for one in answer.messages]
+        return [made(Message, one) for one in answer.messages]
 
     def messages(self) -> Iterator[Message]:
         """Iterate over all messages, oldest first."""
-        return map(Message.of, self._connection.pages(messages.LIST_MESSAGES, session_id=self.name))
+        return (
+            made(Message, one) for one in self._connection.pages(messages.LIST_MESSAGES, session_id=self.name)
+        )
 
     def search(self, query: str, *, limit: int = 10) -> Sequence[Message]:
         """Return the messages that answer `query` best."""
         answer = self._ask(messages.SEARCH_SESSION, query=query, limit=limit)
-        return [Message.of(one) for one in answer.messages]
+        return [made(Message, one) for one in answer.messages]
 
     def context(self, query: str | None = None, *, tokens: int | None = None) -> Context:
         """Return what a model should be shown: the summary, the newest messages, and what is known of the

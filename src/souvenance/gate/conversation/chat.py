@@ -440,7 +440,5 @@ def _checked_shape(shape: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return shape
 
 
-ASK_PEER = r.operation("peers.chat", "get", AskPeer, ChatAnswer, _answered, _may_ask_peer, waits=True)
-ASK_WORKSPACE = r.operation(
-    "workspaces.chat", "get", AskWorkspace, ChatAnswer, _answered, r.whole_workspace, waits=True
-)
+ASK_PEER = r.operation("peers.chat", "get", ChatAnswer, _answered, _may_ask_peer, waits=True, request=AskPeer)
+ASK_WORKSPACE = r.operation("workspaces.chat", "get", ChatAnswer, _answered, waits=True)

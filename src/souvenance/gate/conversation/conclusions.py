@@ -271,10 +271,8 @@ def _delete(call: AuthorisedRequest, request: OfConclusion) -> Outcome:
     return r.erased(call, changes, r.Done())
 
 
-ADD_CONCLUSIONS = r.operation("conclusions.add", "put", AddConclusions, Conclusions, _add, _may_add)
-LIST_CONCLUSIONS = r.operation("conclusions.list", "get", ListConclusions, ConclusionPage, _list, _of_peers)
-QUERY_CONCLUSIONS = r.operation("conclusions.query", "get", QueryConclusions, Conclusions, _query, _of_peers)
-READ_CONCLUSION = r.operation("conclusions.read", "get", OfConclusion, ConclusionAnswer, _read, _of_peers)
-DELETE_CONCLUSION = r.operation(
-    "conclusions.delete", "forget", OfConclusion, r.Done, _delete, _of_peers, rings=True
-)
+ADD_CONCLUSIONS = r.operation("conclusions.add", "put", Conclusions, _add, _may_add)
+LIST_CONCLUSIONS = r.operation("conclusions.list", "get", ConclusionPage, _list, _of_peers)
+QUERY_CONCLUSIONS = r.operation("conclusions.query", "get", Conclusions, _query, _of_peers)
+READ_CONCLUSION = r.operation("conclusions.read", "get", ConclusionAnswer, _read, _of_peers)
+DELETE_CONCLUSION = r.operation("conclusions.delete", "forget", r.Done, _delete, _of_peers, rings=True)

@@ -474,21 +474,11 @@ def _summaries(call: AuthorisedRequest, request: Summaries) -> Outcome:
     return Outcome(SessionSummaries(session, found.get(False), found.get(True)), trace)
 
 
-REPRESENT = r.operation("peers.representation", "get", Represent, Representation, _represent, may_look)
+REPRESENT = r.operation("peers.representation", "get", Representation, _represent, may_look)
 PEER_CONTEXT = r.operation(
-    "peers.context",
-    "get",
-    PeerContext,
-    PeerContextAnswer,
-    _peer_context,
-    may_look,
-    question=attrgetter("search_query"),
+    "peers.context", "get", PeerContextAnswer, _peer_context, may_look, question=attrgetter("search_query")
 )
-READ_CARD = r.operation("peers.card", "get", ReadCard, PeerCard, _read_card, _may_read_card)
-WRITE_CARD = r.operation("peers.set_card", "put", WriteCard, PeerCard, _write_card, _may_write_card)
-CONTEXT = r.operation(
-    "sessions.context", "get", SessionContext, SessionContextAnswer, _session_context, reads_session
-)
-SUMMARIES = r.operation(
-    "sessions.summaries", "get", Summaries, SessionSummaries, _summaries, _may_read_summaries
-)
+READ_CARD = r.operation("peers.card", "get", PeerCard, _read_card, _may_read_card)
+WRITE_CARD = r.operation("peers.set_card", "put", PeerCard, _write_card, _may_write_card)
+CONTEXT = r.operation("sessions.context", "get", SessionContextAnswer, _session_context, reads_session)
+SUMMARIES = r.operation("sessions.summaries", "get", SessionSummaries, _summaries, _may_read_summaries)

@@ -460,32 +460,24 @@ def _trace(ctx: RequestContext, found: list[StoredMessage], session: str | None)
     return reading(namespaces, [one.line.id for one in found])
 
 
-ADD_MESSAGES = r.operation(
-    "messages.add", "put", AddMessages, Messages, _add, _may_add, rings=True, texts=_texts
-)
+ADD_MESSAGES = r.operation("messages.add", "put", Messages, _add, _may_add, rings=True, texts=_texts)
 ADD_FILE = r.operation(
     "messages.upload",
     "put",
-    AddFile,
     Messages,
     _add_file,
     lambda rights, request: rights.makes(request.session_id, (request.peer_id,), request.namespace),
     rings=True,
     prepare=_read_file,
     texts=_texts,
+    request=AddFile,
 )
-LIST_MESSAGES = r.operation("messages.list", "get", ListMessages, MessagePage, _list, reads_session)
-READ_MESSAGE = r.operation("messages.read", "get", OfMessage, MessageAnswer, _read, reads_session)
-CHANGE_MESSAGE = r.operation("messages.change", "put", ChangeMessage, MessageAnswer, _change, writes_session)
-DELETE_MESSAGE = r.operation(
-    "messages.delete", "forget", DeleteMessage, r.Done, _delete, writes_session, rings=True
-)
-SEARCH_WORKSPACE = r.operation(
-    "workspaces.search", "get", SearchWorkspace, Messages, _search_workspace, r.whole_workspace
-)
+LIST_MESSAGES = r.operation("messages.list", "get", MessagePage, _list, reads_session)
+READ_MESSAGE = r.operation("messages.read", "get", MessageAnswer, _read, reads_session)
+CHANGE_MESSAGE = r.operation("messages.change", "put", MessageAnswer, _change, writes_session)
+DELETE_MESSAGE = r.operation("messages.delete", "forget", r.Done, _delete, writes_session, rings=True)
+SEARCH_WORKSPACE = r.operation("workspaces.search", "get", Messages, _search_workspace)
 SEARCH_PEER = r.operation(
-    "peers.search", "get", SearchPeer, Messages, _search_peer, _may_search_peer, question=attrgetter("query")
+    "peers.search", "get", Messages, _search_peer, _may_search_peer, question=attrgetter("query")
 )
-SEARCH_SESSION = r.operation(
-    "sessions.search", "get", SearchSession, Messages, _search_session, reads_session
-)
+SEARCH_SESSION = r.operation("sessions.search", "get", Messages, _search_session, reads_session)

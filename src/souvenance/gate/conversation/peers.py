@@ -350,17 +350,14 @@ def _marked_anew(line: SealedLine, text: str, keys: CompartmentKeys, there: Comp
 
 
 OPEN_PEER = r.operation(
-    "peers.open", "list", OpenPeer, PeerAnswer, _open, _may_open, peek=r.found_by_name(PEER, PeerAnswer.of)
+    "peers.open", "list", PeerAnswer, _open, _may_open, peek=r.found_by_name(PEER, PeerAnswer.of)
 )
-CHANGE_PEER = r.operation("peers.change", "put", ChangePeer, PeerAnswer, _change, of_peer)
-LIST_PEERS = r.operation("peers.list", "list", ListPeers, PeerPage, _list, r.whole_workspace)
-DELETE_PEER = r.operation(
-    "peers.delete", "forget", DeletePeer, r.Note, _delete, r.whole_workspace, rings=True
-)
+CHANGE_PEER = r.operation("peers.change", "put", PeerAnswer, _change, of_peer)
+LIST_PEERS = r.operation("peers.list", "list", PeerPage, _list)
+DELETE_PEER = r.operation("peers.delete", "forget", r.Note, _delete, rings=True)
 RENAME_PEER = r.operation(
     "peers.rename",
     "forget",
-    RenamePeer,
     Renamed,
     _rename,
     _may_rename,

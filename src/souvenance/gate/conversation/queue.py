@@ -130,9 +130,5 @@ def _schedule_dream(call: AuthorisedRequest, request: ScheduleDream) -> Outcome:
     return Outcome(r.Done(), reading(namespaces))
 
 
-QUEUE_STATUS = r.operation(
-    "queue.status", "list", QueueStatus, Queue, _hurried, _may_read, rings=True, peek=_settled
-)
-SCHEDULE_DREAM = r.operation(
-    "dreams.schedule", "put", ScheduleDream, r.Done, _schedule_dream, r.whole_workspace, rings=True
-)
+QUEUE_STATUS = r.operation("queue.status", "list", Queue, _hurried, _may_read, rings=True, peek=_settled)
+SCHEDULE_DREAM = r.operation("dreams.schedule", "put", r.Done, _schedule_dream, rings=True)

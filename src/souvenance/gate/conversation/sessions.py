@@ -268,51 +268,30 @@ def _configure_member(call: AuthorisedRequest, request: ConfigureMember) -> Outc
 
 
 OPEN_SESSION = r.operation(
-    "sessions.open",
-    "list",
-    OpenSession,
-    SessionAnswer,
-    _open,
-    _may_open,
-    peek=r.found_by_name(SESSION, SessionAnswer.of),
+    "sessions.open", "list", SessionAnswer, _open, _may_open, peek=r.found_by_name(SESSION, SessionAnswer.of)
 )
-READ_SESSION = r.operation("sessions.read", "list", OfSession, SessionAnswer, _read, reads_session)
+READ_SESSION = r.operation("sessions.read", "list", SessionAnswer, _read, reads_session)
 CHANGE_SESSION = r.operation(
-    "sessions.change",
-    "put",
-    ChangeSession,
-    SessionAnswer,
-    _change,
-    lambda rights, request: rights.makes(request.session_id),
+    "sessions.change", "put", SessionAnswer, _change, lambda rights, request: rights.makes(request.session_id)
 )
-LIST_SESSIONS = r.operation("sessions.list", "list", ListSessions, SessionPage, _list, r.whole_workspace)
-SESSIONS_OF_PEER = r.operation("peers.sessions", "list", SessionsOfPeer, SessionPage, _list_of_peer, of_peer)
-DELETE_SESSION = r.operation(
-    "sessions.delete", "forget", OfSession, r.Note, _delete, writes_session, rings=True
-)
-CLONE_SESSION = r.operation("sessions.clone", "put", CloneSession, SessionAnswer, _clone, r.whole_workspace)
-ADD_MEMBERS = r.operation(
-    "sessions.add_peers", "put", SetMembers, SessionAnswer, _add_members, _may_set_members
-)
-SET_MEMBERS = r.operation(
-    "sessions.set_peers", "put", SetMembers, SessionAnswer, _set_members, _may_set_members
-)
+LIST_SESSIONS = r.operation("sessions.list", "list", SessionPage, _list)
+SESSIONS_OF_PEER = r.operation("peers.sessions", "list", SessionPage, _list_of_peer, of_peer)
+DELETE_SESSION = r.operation("sessions.delete", "forget", r.Note, _delete, writes_session, rings=True)
+CLONE_SESSION = r.operation("sessions.clone", "put", SessionAnswer, _clone)
+ADD_MEMBERS = r.operation("sessions.add_peers", "put", SessionAnswer, _add_members, _may_set_members)
+SET_MEMBERS = r.operation("sessions.set_peers", "put", SessionAnswer, _set_members, _may_set_members)
 REMOVE_MEMBERS = r.operation(
     "sessions.remove_peers",
     "put",
-    RemoveMembers,
     SessionAnswer,
     _remove_members,
     lambda rights, request: rights.writes(request.session_id, request.peers),
 )
-LIST_MEMBERS = r.operation("sessions.peers", "list", ListMembers, PeerPage, _list_members, reads_session)
-READ_MEMBER = r.operation(
-    "sessions.peer_config", "list", OfMember, MemberSettings, _read_member, _may_read_member
-)
+LIST_MEMBERS = r.operation("sessions.peers", "list", PeerPage, _list_members, reads_session)
+READ_MEMBER = r.operation("sessions.peer_config", "list", MemberSettings, _read_member, _may_read_member)
 CONFIGURE_MEMBER = r.operation(
     "sessions.set_peer_config",
     "put",
-    ConfigureMember,
     r.Done,
     _configure_member,
     lambda rights, request: rights.writes(request.session_id, (request.peer_id,)),
@@ -435,20 +414,15 @@ def _scope_status(call: AuthorisedRequest, request: OfScope) -> Outcome:
 OPEN_SCOPE = r.operation(
     "scopes.open",
     "list",
-    OpenScope,
     ScopeAnswer,
     _open_scope,
     _may_open_scope,
     peek=r.found_by_name(SCOPE, ScopeAnswer.of),
 )
-LIST_SCOPES = r.operation("scopes.list", "list", r.ListRequest, ScopePage, _list_scopes, r.whole_workspace)
-READ_SCOPE = r.operation("scopes.read", "list", OfScope, ScopeAnswer, _read_scope, r.whole_workspace)
-DELETE_SCOPE = r.operation("scopes.delete", "put", OfScope, r.Done, _delete_scope, r.whole_workspace)
-ADD_TO_SCOPE = r.operation("scopes.add_sessions", "put", AddToScope, r.Done, _add_sessions, r.whole_workspace)
-REMOVE_FROM_SCOPE = r.operation(
-    "scopes.remove_session", "put", RemoveFromScope, r.Done, _remove_session, r.whole_workspace
-)
-SESSIONS_OF_SCOPE = r.operation(
-    "scopes.sessions", "list", SessionsOfScope, SessionPage, _list_sessions, r.whole_workspace
-)
-SCOPE_STATUS = r.operation("scopes.status", "list", OfScope, ScopeStatus, _scope_status, r.whole_workspace)
+LIST_SCOPES = r.operation("scopes.list", "list", ScopePage, _list_scopes)
+READ_SCOPE = r.operation("scopes.read", "list", ScopeAnswer, _read_scope)
+DELETE_SCOPE = r.operation("scopes.delete", "put", r.Done, _delete_scope)
+ADD_TO_SCOPE = r.operation("scopes.add_sessions", "put", r.Done, _add_sessions)
+REMOVE_FROM_SCOPE = r.operation("scopes.remove_session", "put", r.Done, _remove_session)
+SESSIONS_OF_SCOPE = r.operation("scopes.sessions", "list", SessionPage, _list_sessions)
+SCOPE_STATUS = r.operation("scopes.status", "list", ScopeStatus, _scope_status)

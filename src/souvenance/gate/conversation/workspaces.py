@@ -20,7 +20,7 @@ from souvenance.gate import messages as m
 from souvenance.gate import tokens
 from souvenance.gate.conversation import resource as r
 from souvenance.gate.messages import Answer, Request
-from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights, in_workspace
 
 
 class OpenWorkspace(Request, frozen=True, forbid_unknown_fields=False, kw_only=True):
@@ -97,7 +97,6 @@ def _delete(call: AuthorisedRequest, request: r.WorkspaceRequest) -> Outcome:
 OPEN_WORKSPACE = r.operation(
     "workspaces.open",
     "list",
-    OpenWorkspace,
     WorkspaceAnswer,
     _open,
     _may_open,
@@ -107,18 +106,13 @@ OPEN_WORKSPACE = r.operation(
 LIST_WORKSPACES = r.operation(
     "workspaces.list",
     "list",
-    ListWorkspaces,
     WorkspacePage,
     _list,
     lambda rights, request: rights.operator(),
     reach=lambda request: Reach(some_compartment=True),
 )
-CHANGE_WORKSPACE = r.operation(
-    "workspaces.change", "put", ChangeWorkspace, WorkspaceAnswer, _change, r.whole_workspace
-)
-DELETE_WORKSPACE = r.operation(
-    "workspaces.delete", "forget", r.WorkspaceRequest, r.Note, _delete, r.whole_workspace
-)
+CHANGE_WORKSPACE = r.operation("workspaces.change", "put", WorkspaceAnswer, _change)
+DELETE_WORKSPACE = r.operation("workspaces.delete", "forget", r.Note, _delete)
 
 
 MOST_WEBHOOKS = 10
@@ -179,14 +173,10 @@ def _try_webhooks(call: AuthorisedRequest, request: r.WorkspaceRequest) -> Outco
     return Outcome(note, r.names_read(call.ctx))
 
 
-ADD_WEBHOOK = r.operation("webhooks.add", "put", AddWebhook, Webhook, _add_webhook, r.whole_workspace)
-LIST_WEBHOOKS = r.operation(
-    "webhooks.list", "list", r.ListRequest, WebhookPage, _list_webhooks, r.whole_workspace
-)
-DELETE_WEBHOOK = r.operation("webhooks.delete", "put", OfWebhook, r.Done, _delete_webhook, r.whole_workspace)
-TRY_WEBHOOKS = r.operation(
-    "webhooks.test", "put", r.WorkspaceRequest, r.Note, _try_webhooks, r.whole_workspace, rings=True
-)
+ADD_WEBHOOK = r.operation("webhooks.add", "put", Webhook, _add_webhook)
+LIST_WEBHOOKS = r.operation("webhooks.list", "list", WebhookPage, _list_webhooks)
+DELETE_WEBHOOK = r.operation("webhooks.delete", "put", r.Done, _delete_webhook)
+TRY_WEBHOOKS = r.operation("webhooks.test", "put", r.Note, _try_webhooks, rings=True)
 
 
 _CONVERSING = ("put", "get", "list", "snapshot", "invalidate", "forget")
@@ -256,11 +246,5 @@ def _ttl_of(call: AuthorisedRequest, request: NewKey) -> int:
 
 
 NEW_KEY = r.operation(
-    "keys.new",
-    "grant",
-    NewKey,
-    MintedKey,
-    _new_key,
-    lambda rights, request: None,
-    reach=lambda request: Reach(workspace=request.workspace_id),
+    "keys.new", "grant", MintedKey, _new_key, lambda rights, request: None, reach=in_workspace
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace as changed
 from datetime import datetime
@@ -23,7 +22,17 @@ from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.conversation import peers
-from souvenance.surfaces.cli.options import END, LINE_ID, MOMENT, NAMES, PEOPLE, REMEMBER, Command, pass_shell
+from souvenance.surfaces.cli.options import (
+    END,
+    LINE_ID,
+    MOMENT,
+    NAMES,
+    PEOPLE,
+    REMEMBER,
+    Command,
+    of_peer,
+    pass_shell,
+)
 from souvenance.surfaces.cli.output import Record, confirm, counted, new_file, shown, visible, yes_option
 from souvenance.surfaces.cli.session import Shell
 
@@ -37,10 +46,6 @@ _namespaces = click.option(
 
 _TIMES = "E.g. yesterday, 'last week', 2026-03-01 or 3d."
 _UNREAD = "(the text was not shown: the token does not grant 'get', or the line does not open)"
-
-
-def _of_peer(command: Callable[..., None]) -> Callable[..., None]:
-    return click.option("--peer", metavar="NAME", help="Use this peer's memory instead of your own.")(command)
 
 
 @click.command(cls=Command, section=REMEMBER)
@@ -90,11 +95,10 @@ def _standard_input() -> str:
 @click.option("--at", type=MOMENT, help="Answer as if asked then: it decides what 'last week' means.")
 @click.option("--floor", is_flag=True, help="Hide weak matches. Shows nothing if nothing fits well.")
 @click.option("--explain", is_flag=True, help="Show why each line was found: its signals and scores.")
-@_of_peer
+@of_peer
 @pass_shell
-def get(shell: Shell, /, peer: str | None, **fields: Any) -> None:
+def get(shell: Shell, /, **fields: Any) -> None:
     """Find the lines that answer QUERY best. Without QUERY, show the newest."""
-    shell.peer = peer
     request = m.Get(**fields)
     if request.query and not shell.is_remote:
         shell.installation().catch_up(_CATCH_UP_SECONDS)
@@ -139,11 +143,10 @@ def _explained(why: m.Explanation | None) -> str:
     help=f"How many lines to show, up to {LIST_MOST}.",
 )
 @click.option("--history", is_flag=True, help="Show replaced lines too.")
-@_of_peer
+@of_peer
 @pass_shell
-def list_(shell: Shell, /, peer: str | None, **fields: Any) -> None:
+def list_(shell: Shell, /, **fields: Any) -> None:
     """List lines, oldest first. The text is shown if the token grants 'get'."""
-    shell.peer = peer
     request = m.List(**fields)
     answer = shell.call(o.LIST, replace(request, texts=shell.grants("get")))
 
@@ -168,11 +171,10 @@ def _listed(line: m.ListedLine) -> Record:
 
 @click.command(cls=Command, section=REMEMBER)
 @click.argument("line_id", metavar="ID", type=LINE_ID)
-@_of_peer
+@of_peer
 @pass_shell
-def line(shell: Shell, line_id: str, peer: str | None) -> None:
+def line(shell: Shell, line_id: str) -> None:
     """Show one line, even if it was replaced."""
-    shell.peer = peer
     answer = shell.call(o.LINE, m.GetLine(line_id))
 
     def text() -> str:
@@ -187,11 +189,10 @@ def line(shell: Shell, line_id: str, peer: str | None) -> None:
 @click.command(cls=Command, section=PEOPLE)
 @_namespaces
 @click.option("--as-prompt", is_flag=True, help="Print it as a prompt carries it, without ids.")
-@_of_peer
+@of_peer
 @pass_shell
-def snapshot(shell: Shell, namespaces: tuple[str, ...] | None, as_prompt: bool, peer: str | None) -> None:
+def snapshot(shell: Shell, namespaces: tuple[str, ...] | None, as_prompt: bool) -> None:
     """Show the profile that a system prompt can carry."""
-    shell.peer = peer
     answer = shell.call(o.SNAPSHOT, m.Snapshot(namespaces))
 
     def text() -> str:
@@ -213,11 +214,10 @@ def _entry(row: str) -> tuple[str, str]:
 @click.command(cls=Command, section=REMEMBER)
 @click.argument("line_id", metavar="ID", type=LINE_ID)
 @click.argument("text", required=False)
-@_of_peer
+@of_peer
 @pass_shell
-def correct(shell: Shell, line_id: str, text: str | None, peer: str | None) -> None:
+def correct(shell: Shell, line_id: str, text: str | None) -> None:
     """Replace line ID with TEXT, or mark it as no longer true."""
-    shell.peer = peer
     answer = shell.call(o.INVALIDATE, m.Invalidate(line_id, text))
     shell.show(answer, lambda: f"{answer.id}  replaces {answer.invalidates}")
 
@@ -226,7 +226,7 @@ def correct(shell: Shell, line_id: str, text: str | None, peer: str | None) -> N
 @click.argument("id", type=LINE_ID, required=False)
 @click.option("--namespace", "-n", help="Erase everything in this namespace.")
 @click.option("--owner", help="Erase everything of this owner.")
-@_of_peer
+@of_peer
 @click.option("--dry-run", is_flag=True, help="Show what would be erased. Erase nothing.")
 @yes_option
 @click.option(
@@ -236,11 +236,8 @@ def correct(shell: Shell, line_id: str, text: str | None, peer: str | None) -> N
     help="Write the signed receipt to FILE. FILE must not exist.",
 )
 @pass_shell
-def forget(
-    shell: Shell, /, peer: str | None, dry_run: bool, yes: bool, receipt: Path | None, **what: Any
-) -> None:
+def forget(shell: Shell, /, dry_run: bool, yes: bool, receipt: Path | None, **what: Any) -> None:
     """Erase a line, a namespace or an owner for good. Shows what will be erased and asks first."""
-    shell.peer = peer
     request = m.Forget(**what)
     if dry_run or not yes:
         would: m.ForgetAnswer = shell.call(o.FORGET, replace(request, dry_run=True))

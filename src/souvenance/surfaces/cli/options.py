@@ -80,15 +80,10 @@ class Command(click.Command):
         self.params.extend(_common())
 
 
-class Group(click.Group):
-    """A group that takes the common options too, and whose commands do."""
+class Group(Command, click.Group):
+    """A group whose commands take the common options as it does."""
 
     command_class = Command
-
-    def __init__(self, *args: Any, section: str | None = None, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.section = section
-        self.params.extend(_common())
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -128,6 +123,13 @@ def listens(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+of_peer: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
+    "--peer",
+    metavar="NAME",
+    help="Use this peer's memory instead of your own.",
+    expose_value=False,
+    callback=_remember,
+)
 recipients: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
     "--recipient",
     multiple=True,

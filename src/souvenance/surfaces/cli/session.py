@@ -101,7 +101,10 @@ class Shell:
     def token(self, workspace: str | None = None) -> str:
         """The cap of this invocation, narrowed to a workspace if one was named."""
         given = self.settings.cap
-        token = self._owner_cap() if given is None else _text_of(given)
+        if given is None:
+            token = self._owner_cap()
+        else:
+            token = file_text(given[1:]) if given.startswith("@") else given.strip()
         if not token:
             raise CapMissing("the cap that was given is empty")
         named = workspace or self.workspace
@@ -190,7 +193,7 @@ class Shell:
         if self.holder_key is None:
             return None
         try:
-            return Ed25519PrivateKey.from_private_bytes(unb64(_text_of(f"@{self.holder_key}")))
+            return Ed25519PrivateKey.from_private_bytes(unb64(file_text(self.holder_key)))
         except ValueError:
             raise InvalidInput(
                 f"{self.holder_key} holds no key", hint="Make one: 'souvenance cap holder-key'."
@@ -228,13 +231,11 @@ def fresh_ulid() -> str:
     return ulid.compose(time.time_ns() // 1_000_000, os.urandom(ulid.ENTROPY_BYTES))
 
 
-def _text_of(given: str) -> str:
-    """The argument itself, or the content of the file that '@' names."""
-    if not given.startswith("@"):
-        return given.strip()
+def file_text(path: str | Path) -> str:
+    """Raises: InvalidInput."""
     try:
-        return Path(given[1:]).expanduser().read_text("utf-8").strip()
+        return Path(path).expanduser().read_text("utf-8").strip()
     except OSError as error:
-        raise InvalidInput(f"{given[1:]} can't be read: {error.strerror}") from None
+        raise InvalidInput(f"{path} can't be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise InvalidInput(f"{given[1:]} is not text") from None
+        raise InvalidInput(f"{path} is not text") from None

@@ -29,7 +29,7 @@ from souvenance.gate.operation import Operation
 from souvenance.patterns import pattern
 from souvenance.surfaces.cli.options import DATA, Command, pass_shell, recipients
 from souvenance.surfaces.cli.output import counted, progress
-from souvenance.surfaces.cli.session import Shell
+from souvenance.surfaces.cli.session import Shell, file_text
 from souvenance.surfaces.transfers import ARCHIVE, KINDS, ArchiveFiles
 
 
@@ -187,12 +187,7 @@ def _name(peer: str) -> str:
 
 def _key(file: Path | None) -> str | None:
     """What opens the source. Raises: InvalidInput."""
-    if file is None:
-        return os.environ.get("HONCHO_API_KEY")
-    try:
-        return file.expanduser().read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        raise InvalidInput(f"{file} can't be read") from None
+    return os.environ.get("HONCHO_API_KEY") if file is None else file_text(file)
 
 
 def _is_archive(source: str, kind: str | None, archives: ArchiveFiles) -> bool:
