@@ -13,14 +13,12 @@ from souvenance.domain.objects import (
     KeyObject,
     LineObject,
     ReplacedObject,
-    compartment_key,
     compartment_prefix,
     key_name,
-    line_key,
+    object_key,
     packed,
     packed_key,
     part,
-    replaced_key,
     split_key,
     unpacked,
     unpacked_key,
@@ -85,17 +83,13 @@ def test_a_part_reads_as_documented(name, wanted):
 
 @given(COMPARTMENTS)
 def test_a_key_is_one_of_its_compartment_and_of_no_other_place(compartment):
-    key = line_key(compartment, ID)
+    key = object_key(compartment, "line", ID)
     checked(key)
     assert len(key.encode()) < LONGEST_KEY - 200
     assert re.fullmatch(r"[^/]+/[^/]+/[^/]+/", compartment_prefix(compartment))
-    assert split_key(key) == (compartment_prefix(compartment), "line", ID)
-    assert split_key(replaced_key(compartment, ID)) == (compartment_prefix(compartment), "replaced", ID)
-    assert split_key(compartment_key(compartment, key_name("seal", 3))) == (
-        compartment_prefix(compartment),
-        "key",
-        "seal-3",
-    )
+    for kind, name in (("line", ID), ("replaced", ID), ("key", key_name("seal", 3))):
+        assert split_key(object_key(compartment, kind, name)) == (compartment_prefix(compartment), kind, name)
+    assert key_name("seal", 3) == "seal-3"
 
 
 @pytest.mark.parametrize("key", ["a", "a/b/c", "a/b/c/d/e", "a/b/c/keys/d/e"])
@@ -106,7 +100,7 @@ def test_what_is_no_object_of_ours_is_told_from_one(key):
 @given(COMPARTMENTS, st.lists(st.sampled_from([ID, OTHER_ID]), max_size=2))
 def test_a_line_comes_back_as_it_was(compartment, sources):
     line = line_of(compartment)
-    told = unpacked(line_key(compartment, ID), packed(LineObject.of(line, sources), BLIND), BLIND)
+    told = unpacked(object_key(compartment, "line", ID), packed(LineObject.of(line, sources), BLIND), BLIND)
     assert told.line == line
     assert list(told.sources) == sources
 
@@ -120,8 +114,8 @@ def test_a_moved_line_does_not_open():
         Compartment("other", "ann", "travel"),
     ):
         with pytest.raises(Tampered):
-            unpacked(line_key(compartment, ID), data, BLIND)
-    for key in (line_key(line.compartment, OTHER_ID), replaced_key(line.compartment, ID)):
+            unpacked(object_key(compartment, "line", ID), data, BLIND)
+    for key in (object_key(line.compartment, "line", OTHER_ID), object_key(line.compartment, "replaced", ID)):
         with pytest.raises(Tampered):
             unpacked(key, data, BLIND)
 
@@ -129,7 +123,7 @@ def test_a_moved_line_does_not_open():
 def test_a_line_opens_with_its_own_compartments_key_alone():
     data = packed(LineObject.of(line_of(), ()), BLIND)
     with pytest.raises(Tampered):
-        unpacked(line_key(line_of().compartment, ID), data, bytes(32))
+        unpacked(object_key(line_of().compartment, "line", ID), data, bytes(32))
 
 
 def test_no_byte_of_an_object_can_be_altered():
@@ -147,9 +141,9 @@ def test_no_byte_of_an_object_can_be_altered():
 @given(st.binary(max_size=200))
 def test_whatever_lies_in_the_bucket_is_refused_and_breaks_nothing(data):
     with pytest.raises(Tampered):
-        unpacked(line_key(line_of().compartment, ID), data, BLIND)
+        unpacked(object_key(line_of().compartment, "line", ID), data, BLIND)
     with pytest.raises(Tampered):
-        unpacked_key(compartment_key(line_of().compartment, "seal-1"), data)
+        unpacked_key(object_key(line_of().compartment, "key", "seal-1"), data)
 
 
 def test_a_wrapped_key_is_one_of_its_place():
@@ -158,7 +152,7 @@ def test_a_wrapped_key_is_one_of_its_place():
     with pytest.raises(Tampered):
         unpacked_key(replace(told, epoch=8).key, packed_key(told))
     with pytest.raises(Tampered):
-        unpacked_key(line_key(told.compartment, ID), packed(LineObject.of(line_of(), ()), BLIND))
+        unpacked_key(object_key(told.compartment, "line", ID), packed(LineObject.of(line_of(), ()), BLIND))
 
 
 def test_the_format_is_the_documented_one():

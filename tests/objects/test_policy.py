@@ -11,7 +11,7 @@ import pytest
 from objects.seaweed import BUCKET, ROOT
 from souvenance.adapters.object_stores import S3Objects
 from souvenance.domain.names import Compartment
-from souvenance.domain.objects import line_key
+from souvenance.domain.objects import object_key
 from souvenance.errors import StorageUnavailable
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "objects.md"
@@ -39,7 +39,7 @@ def confined(seaweed, prefix, workspace, name):
     """The owner does everything in its own folder, and nothing beside it."""
     root = S3Objects(BUCKET, prefix, endpoint=seaweed.url, credentials=ROOT)
     own = store(seaweed, prefix, name)
-    mine = line_key(Compartment(workspace, name, "personal"), ID)
+    mine = object_key(Compartment(workspace, name, "personal"), "line", ID)
     assert own.put_if_absent(mine, b"mine")
     assert own.put_if_absent(mine, b"again") is False
     assert own.get(mine) == b"mine"
@@ -52,7 +52,7 @@ def confined(seaweed, prefix, workspace, name):
         Compartment("other", name, "personal"),
     ]
     for compartment in others:
-        key = line_key(compartment, ID)
+        key = object_key(compartment, "line", ID)
         root.replace(key, b"theirs")
         for step in (
             lambda key=key: own.get(key),
@@ -80,7 +80,7 @@ def test_the_documented_bucket_policy_gives_an_owner_its_own_prefix_alone(seawee
 def test_without_the_policy_the_owner_reaches_nothing(seaweed):
     own = store(seaweed, "prefix", "ann")
     with pytest.raises(StorageUnavailable, match="refuses"):
-        own.get(line_key(Compartment("default", "ann", "personal"), ID))
+        own.get(object_key(Compartment("default", "ann", "personal"), "line", ID))
 
 
 def test_a_static_identity_of_seaweedfs_with_a_prefix_is_confined_too(seaweed):

@@ -14,7 +14,7 @@ from souvenance.core.request_context import RequestContext, Services, Trace, own
 from souvenance.core.vault import CompartmentKeys
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import Compartment
-from souvenance.domain.seal import NONCE_BYTES, pack, seal_vector
+from souvenance.domain.seal import pack
 from souvenance.errors import SouvenanceError, Tampered
 from souvenance.ports.embedder import Embedder
 from souvenance.ports.index import Fresh
@@ -116,31 +116,14 @@ def _keep(
         keys = services.vault.left(tx, compartment)
         if keys is None:
             return
-        if tx.terms.comparing is not None:
-            kept = {line_id: pack(vector) for line_id, vector in vectors.items()}
-        else:
-            kept = _sealed(services, keys, embedder.space, vectors)
-        tx.terms.lie(compartment, embedder.space, list(kept.items()))
-        at, replaced = services.meaning.replaced(compartment, kept)
+        space, clear = embedder.space, tx.terms.comparing is not None
+        kept = [
+            (line_id, pack(vector) if clear else services.vault.seal_vector(vector, line_id, space, keys))
+            for line_id, vector in vectors.items()
+        ]
+        tx.terms.lie(compartment, space, kept)
+        at, replaced = services.meaning.replaced(compartment, vectors)
         if replaced:
             trace = Trace((compartment.namespace,), replaced, f"owner={compartment.owner}")
             event = own_event(at, "index.vector_replaced", trace, Tampered.code)
             tx.audit.append(compartment.workspace, event)
-
-
-def _sealed(
-    services: Services, keys: CompartmentKeys, space: str, vectors: dict[str, bytes]
-) -> dict[str, bytes]:
-    key, epoch = keys.seals[keys.epoch], keys.epoch
-    return {
-        line_id: seal_vector(
-            vector,
-            keys.compartment,
-            line_id,
-            space,
-            key=key,
-            epoch=epoch,
-            nonce=services.entropy.take(NONCE_BYTES),
-        )
-        for line_id, vector in vectors.items()
-    }

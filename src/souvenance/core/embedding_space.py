@@ -59,7 +59,7 @@ class Meaning:
         description, and `keeps` says whether vectors that one made are kept until there is one again."""
         self.keeps = keeps
         self.english = english
-        self._embedder = embedder
+        self.embedder = embedder
         self._without = without
         self._now = now
         self._patience = patience
@@ -88,21 +88,17 @@ class Meaning:
         """What the embedder last failed with; empty once it works."""
 
     @property
-    def embedder(self) -> Embedder | None:
-        return self._embedder
-
-    @property
     def description(self) -> str:
         """One line for people: what meanings are compared by."""
-        return self._without if self._embedder is None else self._embedder.description
+        return self._without if self.embedder is None else self.embedder.description
 
     @property
     def space(self) -> str:
-        return "" if self._embedder is None else self._embedder.space
+        return "" if self.embedder is None else self.embedder.space
 
     def vector(self, question: str) -> bytes | None:
         """Where the question lies; None if that is not known, or not in time."""
-        embedder = self._embedder
+        embedder = self.embedder
         if embedder is None or not self._ready(embedder):
             return None
         text = question[:_LONGEST_TEXT]
@@ -113,7 +109,7 @@ class Meaning:
 
     def expect(self, question: str) -> None:
         """Begin to embed the question. The next call of `vector` finds it done, or waits for it."""
-        embedder, text = self._embedder, question[:_LONGEST_TEXT]
+        embedder, text = self.embedder, question[:_LONGEST_TEXT]
         if embedder is None or not self._loaded.is_set():
             return
         with self._lock:
@@ -151,7 +147,7 @@ class Meaning:
     def written(self, text: str) -> None:
         """Begin to make the vector of a line that is being written, for the next question. Where many lines
         come at once, the worker makes the rest."""
-        embedder = self._embedder
+        embedder = self.embedder
         if embedder is None or not self._loaded.is_set() or len(text) > _SHORT:
             return
         now = self._now()
@@ -183,7 +179,7 @@ class Meaning:
     def soon(self, texts: Sequence[str]) -> list[bytes | None]:
         """The vectors of lines' texts for a question that waits; None for one that is not made in time."""
         keys = [_digest(text) for text in texts]
-        embedder, now = self._embedder, self._now()
+        embedder, now = self.embedder, self._now()
         if now < max(self._rests_until, self._late_until):
             return [self._made.get(key) for key in keys]
         with self._lock:
@@ -264,7 +260,7 @@ class Meaning:
 
     def touch(self, compartments: Iterable[Compartment]) -> None:
         """Remember that these compartments may have lines without a place."""
-        if self._embedder is not None:
+        if self.embedder is not None:
             with self._lock:
                 now = self._now()
                 self._touched.update(dict.fromkeys(compartments, _Touch(now, now + _COMMITTED_MS)))

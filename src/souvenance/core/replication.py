@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any, Generic, TypeVar, cast
 
 from msgspec import Struct
 
@@ -26,6 +26,7 @@ from souvenance.ports.store import Keys, Store, StoredLines, Transaction, Wrappe
 
 STAMP_BYTES = 8
 
+_Stored = TypeVar("_Stored", bound=StoredLines | Keys)
 _Note = Callable[[Compartment, str, Iterable[str]], None]
 
 
@@ -60,72 +61,65 @@ class _NotingTransaction:
         )
 
 
-class _NotingLines:
-    def __init__(self, lines: StoredLines, note: _Note) -> None:
-        self._lines = lines
+class _Noting(Generic[_Stored]):
+    """Passes everything on; what changes something notes it."""
+
+    def __init__(self, stored: _Stored, note: _Note) -> None:
+        self._stored = stored
         self._note = note
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._lines, name)
+        return getattr(self._stored, name)
 
+    def delete_compartment(self, compartment: Compartment) -> int:
+        self._note(compartment, COMPARTMENT, [""])
+        return self._stored.delete_compartment(compartment)
+
+
+class _NotingLines(_Noting[StoredLines]):
     def append(self, line: SealedLine) -> bool:
-        appended = self._lines.append(line)
+        appended = self._stored.append(line)
         if appended:
             self._note(line.compartment, LINE, [line.id])
         return appended
 
     def invalidate(self, compartment: Compartment, target: str, by: str) -> bool:
-        marked = self._lines.invalidate(compartment, target, by)
+        marked = self._stored.invalidate(compartment, target, by)
         if marked:
             self._note(compartment, REPLACED, [target])
         return marked
 
     def annotate(self, compartment: Compartment, line_id: str, metadata: str) -> bool:
         self._note(compartment, LINE, [line_id])
-        return self._lines.annotate(compartment, line_id, metadata)
+        return self._stored.annotate(compartment, line_id, metadata)
 
     def reinforce(self, compartment: Compartment, line_id: str, times: int) -> None:
         self._note(compartment, LINE, [line_id])
-        self._lines.reinforce(compartment, line_id, times)
+        self._stored.reinforce(compartment, line_id, times)
 
     def cite(self, compartment: Compartment, line_id: str, sources: Collection[str]) -> None:
         self._note(compartment, LINE, [line_id])
-        self._lines.cite(compartment, line_id, sources)
+        self._stored.cite(compartment, line_id, sources)
 
     def uncite(self, workspace: str, sources: Collection[str]) -> None:
-        for compartment, line_id in self._lines.citing(workspace, sources):
+        for compartment, line_id in self._stored.citing(workspace, sources):
             self._note(compartment, LINE, [line_id])
-        self._lines.uncite(workspace, sources)
+        self._stored.uncite(workspace, sources)
 
     def delete(self, compartment: Compartment, line_ids: Collection[str]) -> int:
         self._note(compartment, LINE, line_ids)
         self._note(compartment, REPLACED, line_ids)
-        return self._lines.delete(compartment, line_ids)
-
-    def delete_compartment(self, compartment: Compartment) -> int:
-        self._note(compartment, COMPARTMENT, [""])
-        return self._lines.delete_compartment(compartment)
+        return self._stored.delete(compartment, line_ids)
 
 
-class _NotingKeys:
-    def __init__(self, keys: Keys, note: _Note) -> None:
-        self._keys = keys
-        self._note = note
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._keys, name)
-
+class _NotingKeys(_Noting[Keys]):
     def add(self, key: WrappedKey) -> None:
         self._note(key.compartment, KEY, [bucket.key_name(key.purpose, key.epoch)])
-        self._keys.add(key)
+        self._stored.add(key)
 
     def rewrap(self, key: WrappedKey) -> None:
         self._note(key.compartment, KEY, [bucket.key_name(key.purpose, key.epoch)])
-        self._keys.rewrap(key)
-
-    def delete_compartment(self, compartment: Compartment) -> int:
-        self._note(compartment, COMPARTMENT, [""])
-        return self._keys.delete_compartment(compartment)
+        self._stored.rewrap(key)
 
 
 AT_ONCE = 100
@@ -205,13 +199,11 @@ def _load(tx: Transaction, vault: Vault, claimed: Sequence[ChangeNote]) -> tuple
         if one.what == COMPARTMENT:
             load.compartments.append(compartment)
             continue
+        key = key_of(one)
         if one.what == KEY:
-            load.keys[bucket.compartment_key(compartment, name)] = _key_bytes(tx, compartment, name)
+            load.keys[key] = _key_bytes(tx, compartment, name)
             continue
         line = tx.lines.get(compartment, name)
-        key = (
-            bucket.line_key(compartment, name) if one.what == LINE else bucket.replaced_key(compartment, name)
-        )
         if line is None or (one.what == REPLACED and line.invalidated_by is None):
             load.rest[key] = None
             continue
@@ -323,9 +315,6 @@ def expected(tx: Transaction, compartment: Compartment, after: str) -> tuple[lis
     return notes, found[-1].id if len(found) == MOST_LISTED else None
 
 
-def key_of(replication: ChangeNote) -> str:
+def key_of(noted: ChangeNote) -> str:
     """The key of what was noted, which is not a whole compartment."""
-    make = {LINE: bucket.line_key, REPLACED: bucket.replaced_key, KEY: bucket.compartment_key}[
-        replication.what
-    ]
-    return make(replication.compartment, replication.name)
+    return bucket.object_key(noted.compartment, noted.what, noted.name)

@@ -191,11 +191,9 @@ _open_line = maker(OpenLine, "text", "metadata", *LinePlace.__struct_fields__)
 
 def opened(line: SealedLine, keys: CompartmentKeys) -> OpenLine:
     """The line with its text. Raises: Tampered."""
-    return _open_line(keys.open(line), _metadata(line), *place_of(line))
-
-
-def _metadata(line: SealedLine) -> content.Metadata:
+    text = keys.open(line)
     try:
-        return content.decode_metadata(line.metadata)
+        metadata = content.decode_metadata(line.metadata)
     except ValueError:
         raise Tampered(f"line {line.id} has metadata that can't be read") from None
+    return _open_line(text, metadata, *place_of(line))

@@ -22,7 +22,15 @@ from souvenance.decoders import settled
 from souvenance.domain import sign_ins
 from souvenance.domain.line import OpenLine, SealedLine
 from souvenance.domain.names import Compartment
-from souvenance.domain.seal import KEY_BYTES, NONCE_BYTES, key_place, open_sealed, open_vector, seal
+from souvenance.domain.seal import (
+    KEY_BYTES,
+    NONCE_BYTES,
+    key_place,
+    open_sealed,
+    open_vector,
+    seal,
+    seal_vector,
+)
 from souvenance.errors import IntegrityError, Tampered
 from souvenance.ports.clock import Entropy
 from souvenance.ports.keyring import Keyring
@@ -131,6 +139,10 @@ class Vault:
     def seal(self, line: OpenLine, keys: CompartmentKeys) -> bytes:
         nonce = self._entropy.take(NONCE_BYTES)
         return seal(line, key=keys.seals[keys.epoch], epoch=keys.epoch, nonce=nonce)
+
+    def seal_vector(self, vector: bytes, line_id: str, space: str, keys: CompartmentKeys) -> bytes:
+        key, nonce = keys.seals[keys.epoch], self._entropy.take(NONCE_BYTES)
+        return seal_vector(vector, keys.compartment, line_id, space, key=key, epoch=keys.epoch, nonce=nonce)
 
     def forget(self) -> None:
         """Drop every key held in memory."""

@@ -326,19 +326,13 @@ def _none(parts: list[Test | None]) -> Test | None:
 _JOINS = {"AND": _all, "OR": _any, "NOT": _none}
 
 
-class _Kind(Struct, frozen=True):
-    """How a scalar column reads operands, and which operators make sense on it."""
-
-    read: Read
-    operators: frozenset[str]
-
-
-_KINDS = {
-    Column.TEXT: _Kind(_text, OPERATORS),
-    Column.NUMBER: _Kind(_number, _CHOICES | _ORDERS.keys()),
-    Column.TIME: _Kind(_moment, _CHOICES | _ORDERS.keys()),
-    Column.FLAG: _Kind(_flag, _CHOICES),
+_KINDS: dict[Column, tuple[Read, frozenset[str]]] = {
+    Column.TEXT: (_text, OPERATORS),
+    Column.NUMBER: (_number, _CHOICES | _ORDERS.keys()),
+    Column.TIME: (_moment, _CHOICES | _ORDERS.keys()),
+    Column.FLAG: (_flag, _CHOICES),
 }
+"""How a scalar column reads operands, and which operators make sense on it."""
 
 
 class _FilterReader:
@@ -414,13 +408,15 @@ class _FilterReader:
     # Columns
 
     def _scalar(self, field: Field, cond: object, at: str) -> Test | None:
-        kind = _KINDS[field.column] if field.values is None else _Kind(_one_of(field.values), _CHOICES)
+        read, operators = _KINDS[field.column]
+        if field.values is not None:
+            read, operators = _one_of(field.values), _CHOICES
         if isinstance(cond, list):
-            return self._operator("in", cond, at, kind.read)
+            return self._operator("in", cond, at, read)
         if not isinstance(cond, Mapping):
-            return partial(operator.eq, kind.read(cond, at))
-        operations = self._operations(cond, at, kind.operators)
-        return _all([self._operator(op, operand, where, kind.read) for op, operand, where in operations])
+            return partial(operator.eq, read(cond, at))
+        operations = self._operations(cond, at, operators)
+        return _all([self._operator(op, operand, where, read) for op, operand, where in operations])
 
     def _operator(self, op: str, operand: object, at: str, read: Read) -> Test | None:
         if op == "in":

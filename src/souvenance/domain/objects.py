@@ -26,13 +26,12 @@ from souvenance.domain.names import Compartment
 from souvenance.errors import Tampered
 
 FORMAT = 1
-REPLACED = "replaced"
-KEYS = "keys"
+_FOLDERS = {"line": "", "replaced": "replaced/", "key": "keys/"}
+"""Where the objects of each kind lie below their compartment."""
 _LABEL = "souvenance.object.v1"
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789-_")
 _LONGEST_PART = 120
 _TAG_BYTES = 32
-_ROOM_PARTS = 3
 
 
 class LineObject(Struct, frozen=True, array_like=True, tag="line"):
@@ -52,7 +51,7 @@ class LineObject(Struct, frozen=True, array_like=True, tag="line"):
 
     @property
     def key(self) -> str:
-        return line_key(self.compartment, self.line.id)
+        return object_key(self.compartment, "line", self.line.id)
 
 
 class _OfCompartment(Struct, frozen=True, array_like=True):
@@ -73,7 +72,7 @@ class ReplacedObject(_OfCompartment, frozen=True, array_like=True, tag="replaced
 
     @property
     def key(self) -> str:
-        return replaced_key(self.compartment, self.target)
+        return object_key(self.compartment, "replaced", self.target)
 
 
 class KeyObject(_OfCompartment, frozen=True, array_like=True, tag="key"):
@@ -85,7 +84,7 @@ class KeyObject(_OfCompartment, frozen=True, array_like=True, tag="key"):
 
     @property
     def key(self) -> str:
-        return compartment_key(self.compartment, key_name(self.purpose, self.epoch))
+        return object_key(self.compartment, "key", key_name(self.purpose, self.epoch))
 
 
 BucketObject = LineObject | ReplacedObject | KeyObject
@@ -107,16 +106,8 @@ def compartment_prefix(compartment: Compartment) -> str:
     return "".join(f"{part(name)}/" for name in compartment)
 
 
-def line_key(compartment: Compartment, line_id: str) -> str:
-    return compartment_prefix(compartment) + line_id
-
-
-def replaced_key(compartment: Compartment, target: str) -> str:
-    return f"{compartment_prefix(compartment)}{REPLACED}/{target}"
-
-
-def compartment_key(compartment: Compartment, name: str) -> str:
-    return f"{compartment_prefix(compartment)}{KEYS}/{name}"
+def object_key(compartment: Compartment, kind: str, name: str) -> str:
+    return f"{compartment_prefix(compartment)}{_FOLDERS[kind]}{name}"
 
 
 def key_name(purpose: str, epoch: int) -> str:
@@ -128,17 +119,10 @@ def split_key(key: str) -> tuple[str, str, str] | None:
 
     None for what is no object of ours.
     """
-    parts = key.split("/")
-    prefix = "".join(f"{one}/" for one in parts[:_ROOM_PARTS])
-    match parts[_ROOM_PARTS:]:
-        case [line_id]:
-            return prefix, "line", line_id
-        case [folder, name] if folder == REPLACED:
-            return prefix, "replaced", name
-        case [folder, name] if folder == KEYS:
-            return prefix, "key", name
-        case _:
-            return None
+    *folders, name = key.split("/")
+    prefix, below = ("".join(f"{one}/" for one in some) for some in (folders[:3], folders[3:]))
+    kinds = [kind for kind, folder in _FOLDERS.items() if folder == below]
+    return (prefix, kinds[0], name) if kinds and len(folders) >= 3 else None
 
 
 def packed(record: LineObject | ReplacedObject, blind: bytes) -> bytes:

@@ -137,11 +137,6 @@ def _is_recorded(receipt: Receipt, event: Event) -> bool:
         detail = msgspec.json.decode(event.detail, type=settled(Detail))
     except UNREADABLE:
         return False
-    recorded = (
-        detail.owner,
-        detail.lines,
-        detail.keys,
-        sum(len(ids) for *_, ids in detail.gone),
-        detail.dry_run,
-    )
+    also = sum(len(ids) for *_, ids in detail.gone)
+    recorded = (detail.owner, detail.lines, detail.keys, also, detail.dry_run)
     return recorded == (receipt.owner, receipt.lines, receipt.keys, receipt.also, False)

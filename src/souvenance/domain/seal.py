@@ -30,7 +30,7 @@ KEY_BYTES = 32
 NONCE_BYTES = 12
 _TAG_BYTES = 16
 _HEADER_BYTES = 5
-
+_BODY = _HEADER_BYTES + NONCE_BYTES
 
 _BOUND = [name for name in LinePlace.__struct_fields__ if name not in ("cap", "compartment")]
 _bound_values = attrgetter(*_BOUND)
@@ -52,27 +52,28 @@ def key_place(compartment: Compartment, purpose: str, epoch: int) -> bytes:
 
 def seal(line: OpenLine, *, key: AESGCM, epoch: int, nonce: bytes) -> bytes:
     """The envelope of the line's text. The nonce must be fresh for every call."""
-    header = bytes((FORMAT,)) + epoch.to_bytes(4, "big")
-    return header + nonce + key.encrypt(nonce, line.text.encode(), place(line, epoch))
+    return _envelope(line.text.encode(), place(line, epoch), key, epoch, nonce)
+
+
+def _envelope(content: bytes, place: bytes, key: AESGCM, epoch: int, nonce: bytes) -> bytes:
+    return bytes((FORMAT,)) + epoch.to_bytes(4, "big") + nonce + key.encrypt(nonce, content, place)
 
 
 def open_sealed(line: SealedLine, *, key: AESGCM) -> str:
     """The line's text. Raises: Tampered, naming the line, if anything about it or its place was altered."""
     sealed = line.sealed
-    body = _HEADER_BYTES + NONCE_BYTES
-    if len(sealed) < body + _TAG_BYTES or sealed[0] != FORMAT:
+    if len(sealed) < _BODY + _TAG_BYTES or sealed[0] != FORMAT:
         raise Tampered(f"line {line.id} is not a sealed envelope")
     if int.from_bytes(sealed[1:_HEADER_BYTES], "big") != line.epoch:
         raise Tampered(f"line {line.id} names another key epoch than its envelope")
     try:
-        return key.decrypt(sealed[_HEADER_BYTES:body], sealed[body:], place(line, line.epoch)).decode()
+        return key.decrypt(sealed[_HEADER_BYTES:_BODY], sealed[_BODY:], place(line, line.epoch)).decode()
     except (InvalidTag, UnicodeDecodeError):
         raise Tampered(f"line {line.id} does not open: its bytes or its place were altered") from None
 
 
 SCALE_BYTES = 4
 _MOST = 127
-_BODY = 5 + NONCE_BYTES
 
 
 def pack(vector: bytes) -> bytes:
@@ -99,18 +100,18 @@ def seal_vector(
     nonce: bytes,
 ) -> bytes:
     """The envelope of a vector of little-endian 32-bit floats. The nonce must be fresh for every call."""
-    header = bytes((FORMAT,)) + epoch.to_bytes(4, "big")
-    return header + nonce + key.encrypt(nonce, pack(vector), _place(compartment, line_id, space))
+    return _envelope(pack(vector), _place(compartment, line_id, space), key, epoch, nonce)
 
 
 def open_vector(
     sealed: bytes, compartment: Compartment, line_id: str, space: str, *, keys: Mapping[int, AESGCM]
 ) -> bytes:
     """The packed vector. Raises: Tampered, naming the line."""
-    key = keys.get(int.from_bytes(sealed[1:5], "big")) if sealed[:1] == bytes((FORMAT,)) else None
+    key = keys.get(int.from_bytes(sealed[1:_HEADER_BYTES], "big")) if sealed[:1] == bytes((FORMAT,)) else None
     try:
         if key is not None and len(sealed) > _BODY:
-            return key.decrypt(sealed[5:_BODY], sealed[_BODY:], _place(compartment, line_id, space))
+            place = _place(compartment, line_id, space)
+            return key.decrypt(sealed[_HEADER_BYTES:_BODY], sealed[_BODY:], place)
     except InvalidTag:
         pass
     raise Tampered(f"the vector of line {line_id} does not open: its bytes or its place were altered")

@@ -54,7 +54,8 @@ def redirect_matches(registered: str, given: str) -> bool:
     known, asked = _LOOPBACK.match(registered), _LOOPBACK.match(given)
     if known is None or asked is None:
         return False
-    return known[1] == asked[1] and known[3] == asked[3] and _is_port(asked[2])
+    is_port = asked[2] is None or 0 < int(asked[2]) <= _LARGEST_PORT
+    return known[1] == asked[1] and known[3] == asked[3] and is_port
 
 
 def where_of(uri: str) -> str:
@@ -82,10 +83,6 @@ def typed(code: str) -> str | None:
     if len(letters) != _TYPED_LENGTH or not set(letters) <= set(_TYPED):
         return None
     return f"{letters[:4]}-{letters[4:]}"
-
-
-def _is_port(text: str | None) -> bool:
-    return text is None or 0 < int(text) <= _LARGEST_PORT
 
 
 CODE = "code"

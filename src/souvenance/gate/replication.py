@@ -249,9 +249,8 @@ class Repairer:
             self.worker.note([one for key, one in keys.items() if key not in there])
             self._report.carried += len(keys.keys() - there)
             shut = self._shut(compartment, [one.name for one in wanted if one.what == LINE])
-            self._restore(
-                compartment, [key for name in shut if (key := bucket.line_key(compartment, name)) in there]
-            )
+            lines = (bucket.object_key(compartment, LINE, name) for name in shut)
+            self._restore(compartment, [key for key in lines if key in there])
         found = sorted(
             (split[1], split[2], key) for key in extra if (split := bucket.split_key(key)) is not None
         )

@@ -81,10 +81,7 @@ def read(text: str, at: int, offset: int = 0) -> Question:
     `offset` is how far the asker's clock is ahead of UTC.
     """
     low = text.lower()
-    wants = Wants(
-        moment=_MOMENT.search(low) is not None,
-        count=_COUNT.search(low) is not None,
-    )
+    wants = Wants(moment=_MOMENT.search(low) is not None, count=_COUNT.search(low) is not None)
     framing = _terms_of(_FRAMING) | _terms_of(_RECENT if "most recent" in low else "")
     terms = words.asked(text)
     terms = [term for term in terms if term not in framing] or terms
@@ -100,11 +97,6 @@ def asks(text: str) -> bool:
     return _MARK.search(text) is not None or _ASKED.match(text.lower()) is not None
 
 
-def of_anything() -> frozenset[str]:
-    """Terms that many things share which have nothing else in common: they don't tell what is asked about."""
-    return _terms_of(_WORDS.anything)
-
-
 @cache
 def _terms_of(text: str) -> frozenset[str]:
     return frozenset(words.asked(text))
@@ -118,7 +110,7 @@ def by_time(question: Question, naming: Collection[str] = ()) -> bool:
     asked = low.rstrip().endswith(("?", "？", "か", "か。")) or _ASKED.match(low)
     if not asked or wants.moment or wants.count or _OF_LISTENER.search(low):
         return False
-    known = of_anything() | _terms_of(_WORDS.whenever)  # How one asks for whatever a time had.
+    known = _terms_of(_WORDS.anything) | _terms_of(_WORDS.whenever)  # How one asks for whatever a time had.
     beside = _beside_times(question)
     return all(term in known or term in naming for term in question.terms if term in beside)
 
@@ -212,9 +204,5 @@ def is_courtesy(text: str) -> bool:
     if len(plain) <= _SHORT and plain.startswith(_UNSPACED):
         return True
     said = words.words(text)
-    return len(said) <= _MOST_WORDS and all(word in _COURTEOUS or not _is_spelt(word) for word in said)
-
-
-def _is_spelt(word: str) -> bool:
-    """Whether it has a letter or a digit; an emoji has none."""
-    return any(map(str.isalnum, word))
+    spelt = (word for word in said if any(map(str.isalnum, word)))  # An emoji is not.
+    return len(said) <= _MOST_WORDS and _COURTEOUS.issuperset(spelt)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -35,14 +34,9 @@ _CALENDAR = "yesterday today tomorrow tonight last next ago christmas birthday"
 _YEAR = pattern(r"\b(?:19|20)\d\d\b")
 
 
-class _SignWords(NamedTuple):
-    numbers: frozenset[str]
-    times: frozenset[str]
-
-
 @cache
-def _sign_words() -> _SignWords:
-    """The words by which a line tells a number or a time."""
+def _sign_words() -> tuple[frozenset[str], frozenset[str]]:
+    """The words by which a line tells a number, and those by which it tells a time."""
     english = lexicon("english")
     weekdays, once_a_year, counted = (
         [names.split()[0] for names in rows]
@@ -51,18 +45,18 @@ def _sign_words() -> _SignWords:
     several = [*_SEVERAL.split(), *weekdays]
     numbers = frozenset([*counted, *_COUNTED.split()])
     times = frozenset([*_CALENDAR.split(), *once_a_year, *several, *(f"{name}s" for name in several)])
-    return _SignWords(numbers, times)
+    return numbers, times
 
 
 def signs(text: str, met: SmallWords | None = None) -> list[str]:
     """The signs of a line, in the order of `EVERY`. `met` are its words, if they are known."""
     words, digits = met or small_words(text[:_MOST])
-    telling = _sign_words()
+    numbers, times = _sign_words()
     seen = (
         text.rstrip().endswith(("?", "？", "؟")),
         not _SELVES.isdisjoint(words),
-        digits or not telling.numbers.isdisjoint(words),
-        not telling.times.isdisjoint(words) or (digits and _YEAR.search(text[:_MOST])),
+        digits or not numbers.isdisjoint(words),
+        not times.isdisjoint(words) or (digits and _YEAR.search(text[:_MOST])),
     )
     return [sign for sign, is_there in zip(EVERY, seen, strict=True) if is_there]
 
@@ -106,9 +100,8 @@ def months(spans: Iterable[TimeSpan], offset: int, *, long_only: bool = False) -
 
 def widened(span: TimeSpan) -> TimeSpan:
     """The span with the days close to it."""
-    return replace(
-        span, start_ms=span.start_ms - _CLOSE_DAYS * _DAY_MS, end_ms=span.end_ms + _CLOSE_DAYS * _DAY_MS
-    )
+    close = _CLOSE_DAYS * _DAY_MS
+    return replace(span, start_ms=span.start_ms - close, end_ms=span.end_ms + close)
 
 
 def _settled(spans: Iterable[TimeSpan], offset: int) -> list[TimeSpan]:

@@ -41,7 +41,7 @@ from souvenance.domain.jobs import DERIVE, Task
 from souvenance.domain.line import CONCLUSIONS, TOMBSTONE, SealedLine
 from souvenance.domain.trust import Trust
 from souvenance.errors import Tampered
-from souvenance.language.statements import begins_play, plain_statements
+from souvenance.language.statements import Statement, begins_play, plain_statements
 from souvenance.ports.model import KnownFacts, ModelPerson, ModelReading, Revision, Turn
 from souvenance.ports.store import TurnQuery
 
@@ -124,42 +124,29 @@ def observers_of(ctx: RequestContext, session: str, about: str) -> dict[str, lis
     return observers
 
 
-class _Found(Struct, frozen=True):
-    """A statement of a peer to be kept."""
-
-    text: str
-    source: Turn
-    lines: Sequence[str]
-    """What it says for a card."""
-
-
 def keep_statements(ctx: RequestContext, passage: DerivedStretch) -> Changes:
     """Store the plain statements of the passage, word for word, for those who heard them, and their facts.
     What one knows already is only counted again. What rests on a message that was deleted is dropped."""
     changes = Changes()
     compartment = compartment_of(ctx, passage.about, passage.namespace)
     alive = {line.id for line in ctx.tx.lines.get_all(compartment, passage.numbers)}
-    kept = [one for one in _stated(passage) if one.source.id in alive]
+    kept = [(turn, one) for turn, one in _stated(passage) if turn.id in alive]
     if not kept:
         return changes
     makes_card = h.makes_cards(*directory.habits(ctx, passage.session))
     makes_card = makes_card and ctx.services.model_for(DERIVE) is None  # A model's card is the model's.
     for observer, stays in observers_of(ctx, passage.session, passage.about).items():
-        heard = [one for one in kept if was_there(stays, passage.numbers[one.source.id])]
-        news: list[Stand] = []
-        for one, fresh in zip(heard, ctx.fresh_ids(len(heard)), strict=True):
-            known, said = _stored(ctx, passage, observer, one, fresh, changes), one.source
-            news += [
-                Stand(line, known, said.id, passage.session, passage.numbers[said.id], said.said_at)
-                for line in one.lines
-            ]
-        if news:
-            card = cards.Card(ctx, observer, passage.about, passage.namespace)
-            card.add_news(news, changes, makes_card=makes_card)
+        heard = [(turn, one) for turn, one in kept if was_there(stays, passage.numbers[turn.id])]
+        if not heard:
+            continue
+        hearer = _Hearer(ctx, {}, passage, observer, changes)
+        for (turn, one), fresh in zip(heard, ctx.fresh_ids(len(heard)), strict=True):
+            hearer.keep_statement(turn, one, fresh)
+        hearer.tell_card(makes_card=makes_card)
     return changes
 
 
-def _stated(passage: DerivedStretch) -> Iterator[_Found]:
+def _stated(passage: DerivedStretch) -> Iterator[tuple[Turn, Statement]]:
     """What the peer says of itself in its own words, outside of role plays."""
     playing = 0
     for turn in (*passage.before, *passage.turns):
@@ -169,42 +156,7 @@ def _stated(passage: DerivedStretch) -> Iterator[_Found]:
             playing -= 1
         elif turn.id in passage.numbers and passage.trusts[turn.id] is Trust.SAID:
             for one in plain_statements(turn.text):
-                yield _Found(one.text, turn, one.lines)
-
-
-def _stored(
-    ctx: RequestContext,
-    passage: DerivedStretch,
-    observer: str,
-    one: _Found,
-    fresh: str,
-    changes: Changes,
-) -> str:
-    """The id of the conclusion: of the known one, or of the new one."""
-    kind, source = trust.KINDS[Trust.SAID], one.source.id
-    keys = ctx.services.vault.compartment(ctx.tx, compartment_of(ctx, observer, passage.namespace))
-    mark = likeness(keys.blind, passage.session, one.text, kind)
-    known = ctx.tx.lines.alike(keys.compartment, passage.about, mark)
-    if known is not None:
-        if source not in ctx.tx.lines.cited(ctx.scope.workspace, (known.id,)).get(known.id, ()):
-            ctx.tx.lines.reinforce(keys.compartment, known.id, 1)
-            ctx.tx.lines.cite(keys.compartment, known.id, (source,))
-        return known.id
-    line = write_line(
-        ctx,
-        keys,
-        fresh,
-        kind,
-        one.text,
-        session=passage.session,
-        about=passage.about,
-        said_at=one.source.said_at,
-        tokens=ctx.services.tokenizer.count(one.text),
-        likeness=mark,
-    )
-    ctx.tx.lines.cite(keys.compartment, line.id, (source,))
-    changes.add(line)
-    return line.id
+                yield turn, one
 
 
 def by_peer(tasks: Sequence[Task]) -> dict[str, list[Task]]:
@@ -302,7 +254,7 @@ def keep_revisions(ctx: RequestContext, stretch: Stretch, revisions: Sequence[Re
         alive = {line.id for line in ctx.tx.lines.get_all(compartment, passage.numbers)}
         own = [one for one in revisions if one.about == about and alive.issuperset(one.sources)]
         for observer, stays in observers_of(ctx, passage.session, about).items() if own else ():
-            hearer = _Hearer(ctx, stretch, passage, observer, changes)
+            hearer = _Hearer(ctx, stretch.known, passage, observer, changes)
             for one in own:
                 if all(was_there(stays, passage.numbers[source]) for source in one.sources):
                     hearer.keep(one)
@@ -314,10 +266,15 @@ class _Hearer:
     """Keeps what one observer comes to know of one person by a stretch."""
 
     def __init__(
-        self, ctx: RequestContext, stretch: Stretch, passage: DerivedStretch, observer: str, changes: Changes
+        self,
+        ctx: RequestContext,
+        known: Mapping[str, View],
+        passage: DerivedStretch,
+        observer: str,
+        changes: Changes,
     ) -> None:
         self._ctx = ctx
-        self._stretch = stretch
+        self._known = known
         self._passage = passage
         self._observer = observer
         self._changes = changes
@@ -325,6 +282,12 @@ class _Hearer:
         self._said = {turn.id: turn for turn in passage.turns}
         self._news: list[Stand] = []
         self._gone: list[str] = []
+
+    def keep_statement(self, turn: Turn, one: Statement, fresh: str) -> None:
+        """Store what was said, word for word. What is known is counted again, once for each message."""
+        stated = Revision("add", self._passage.about, (turn.id,), one.text)
+        line_id = self._stored(stated, Trust.SAID, None, fresh, once=True)
+        self._news.extend(self._stand(line, line_id, turn.id) for line in one.lines)
 
     def keep(self, one: Revision) -> None:
         old = None if one.known is None else self._held(one.known)
@@ -339,7 +302,7 @@ class _Hearer:
             old = None
         if old is None and one.needs_known:
             return
-        line_id = self._stored(one, found, old)
+        line_id = self._stored(one, found, old, self._ctx.fresh_id())
         if one.card is not None and found == Trust.SAID:
             self._news.extend(self._stand(one.card, line_id, source) for source in one.sources)
 
@@ -359,7 +322,7 @@ class _Hearer:
 
     def _held(self, line_id: str) -> SealedLine | None:
         """The conclusion as this observer holds it, if it does and it still stands."""
-        ctx, view = self._ctx, self._stretch.known[line_id]
+        ctx, view = self._ctx, self._known[line_id]
         if self._observer == self._passage.about:
             line = ctx.tx.lines.get(self._keys.compartment, line_id)
         else:
@@ -395,26 +358,31 @@ class _Hearer:
         self._changes.replaced.append((compartment.owner, compartment.namespace, old.id, by))
         self._gone.append(old.id)
 
-    def _stored(self, one: Revision, found: Trust, old: SealedLine | None) -> str:
-        """The id of the conclusion: of the known one that says the same, or of a new one."""
+    def _stored(
+        self, one: Revision, found: Trust, old: SealedLine | None, fresh: str, *, once: bool = False
+    ) -> str:
+        """The id of the conclusion: of the known one that says the same, or of a new one. `once`: a message
+        counts only if the known one does not name it."""
         ctx, compartment = self._ctx, self._keys.compartment
         together = one.together or one.needs_known
         kind = CONCLUSIONS["deductive"] if together else trust.KINDS[found]
-        session = self._session(one, old)
+        elsewhere = one.needs_known and old is not None and old.session != self._passage.session
+        session = None if elsewhere else self._passage.session  # None if it rests on two.
         mark = likeness(self._keys.blind, session or "", one.text, kind)
         known = ctx.tx.lines.alike(compartment, self._passage.about, mark)
         if known is not None:
             if old is not None and old.id != known.id:
                 self._retire(old, one)
-            self._confirm(known, one)
+            if not once or not set(one.sources) <= set(self._sources(known)):
+                self._confirm(known, one)
             return known.id
         rests_on = list(one.sources)
         if one.needs_known and old is not None:
-            rests_on += ctx.tx.lines.cited(ctx.scope.workspace, (old.id,)).get(old.id, ())
+            rests_on += self._sources(old)
         line = write_line(
             ctx,
             self._keys,
-            ctx.fresh_id(),
+            fresh,
             kind,
             one.text,
             session=session,
@@ -431,10 +399,8 @@ class _Hearer:
             self._invalidate(old, line.id)
         return line.id
 
-    def _session(self, one: Revision, old: SealedLine | None) -> str | None:
-        """The session of the conclusion; none if it also rests on what was said in another one."""
-        elsewhere = one.needs_known and old is not None and old.session != self._passage.session
-        return None if elsewhere else self._passage.session
+    def _sources(self, line: SealedLine) -> Sequence[str]:
+        return self._ctx.tx.lines.cited(self._ctx.scope.workspace, (line.id,)).get(line.id, ())
 
     def _stand(self, card: str, line_id: str, source: str) -> Stand:
         turn, passage = self._said[source], self._passage

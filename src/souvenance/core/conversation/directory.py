@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from souvenance.core.conversation.compartments import compartments_of, denied
 from souvenance.core.request_context import RequestContext
@@ -207,7 +207,8 @@ def join(ctx: RequestContext, session: str, peers: Mapping[str, MemberReasoning 
         ensure(ctx, PEER, peer, namespace=namespace)
         stay = present.get(peer) or Membership(ctx.scope.workspace, MEMBER, session, peer, turn)
         if given is not None:
-            stay = replace(stay, configuration=encoded(_with(member_habits(stay), given)))
+            news = {name: one for name, one in asdict(given).items() if one is not None}
+            stay = replace(stay, configuration=encoded(replace(member_habits(stay), **news)))
         if present.get(peer) != stay:
             ctx.tx.directory.add_membership(stay)
             present[peer] = stay
@@ -224,13 +225,6 @@ def leave(ctx: RequestContext, session: str, peers: Iterable[str]) -> None:
     turn = next_turn(ctx, session) if leaving else 0
     for stay in leaving:
         ctx.tx.directory.add_membership(replace(stay, until=turn))
-
-
-def _with(earlier: MemberReasoning, given: MemberReasoning) -> MemberReasoning:
-    return MemberReasoning(
-        earlier.observe_me if given.observe_me is None else given.observe_me,
-        earlier.observe_others if given.observe_others is None else given.observe_others,
-    )
 
 
 def scope_sessions(ctx: RequestContext, scopes: Iterable[str]) -> frozenset[str]:
@@ -283,12 +277,11 @@ class Delivery(Struct, frozen=True):
 
 def endpoints(ctx: RequestContext) -> list[Entry]:
     """Those that hear of any namespace that may be looked into."""
-    entries = ctx.tx.directory.entries(ctx.scope.workspace, WEBHOOK)
-    return [entry for entry in entries if _hears(ctx, entry)]
-
-
-def _hears(ctx: RequestContext, entry: Entry) -> bool:
-    return any(name == ALL or ctx.scope.opens(name) for name in _endpoint(entry).namespaces)
+    return [
+        entry
+        for entry in ctx.tx.directory.entries(ctx.scope.workspace, WEBHOOK)
+        if any(name == ALL or ctx.scope.opens(name) for name in _endpoint(entry).namespaces)
+    ]
 
 
 def webhook_url(entry: Entry) -> str:

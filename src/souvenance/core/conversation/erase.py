@@ -92,13 +92,8 @@ def erase_peer(ctx: RequestContext, peer: str, *, keep_messages: bool) -> Change
         raise NotFound("there is no such peer")
     workspace = ctx.scope.workspace
     compartments = compartments_held(ctx, peer)
-    span = LineQuery(
-        workspace,
-        peer,
-        [compartment.namespace for compartment in compartments],
-        history=True,
-        limit=EVERYTHING,
-    )
+    namespaces = [compartment.namespace for compartment in compartments]
+    span = LineQuery(workspace, peer, namespaces, history=True, limit=EVERYTHING)
     own = [line for line in ctx.tx.lines.walk(span) if not (keep_messages and line.turn is not None)]
     of_it = ctx.tx.lines.views(ViewQuery(workspace, _VIEWS, about=peer, namespaces=ctx.scope.namespaces))
     changes = Changes()
@@ -112,8 +107,8 @@ def erase_peer(ctx: RequestContext, peer: str, *, keep_messages: bool) -> Change
     else:
         changes.gone -= {(line.compartment, line.id) for line in own}
         changes.gone_owner = peer
-        changes.gone_in = [compartment.namespace for compartment in compartments]
-        changes.namespaces.update(changes.gone_in)
+        changes.gone_in = namespaces
+        changes.namespaces.update(namespaces)
         delete_compartments(ctx, compartments, changes)
         for session in sessions:
             ctx.tx.directory.remove_memberships(workspace, MEMBER, holder=session, held=peer)
@@ -183,19 +178,11 @@ def erase_workspace(ctx: RequestContext) -> Changes:
         raise Conflict(
             "the workspace still has sessions", hint="Delete its sessions first; nothing was changed."
         )
-    compartments = {
-        compartment for compartment in ctx.tx.lines.compartments() if compartment.workspace == workspace
-    }
-    compartments.update(
-        key.compartment for key in ctx.tx.keys.every() if key.compartment.workspace == workspace
-    )
+    every = {*ctx.tx.lines.compartments(), *(key.compartment for key in ctx.tx.keys.every())}
+    mine = sorted(one for one in every if one.workspace == workspace and ctx.scope.opens(one.namespace))
     namespaces = everywhere(ctx)
     changes = Changes(set(namespaces), gone_workspace=True, gone_in=namespaces)
-    delete_compartments(
-        ctx,
-        sorted(compartment for compartment in compartments if ctx.scope.opens(compartment.namespace)),
-        changes,
-    )
+    delete_compartments(ctx, mine, changes)
     ctx.tx.work.drop(workspace, namespaces=ctx.scope.namespaces)
     if _is_used_elsewhere(ctx):
         for entry in stored.entries(workspace, PEER, namespaces=ctx.scope.namespaces):
@@ -212,15 +199,12 @@ def _is_used_elsewhere(ctx: RequestContext) -> bool:
     if ctx.scope.namespaces is None:
         return False
     workspace, lines = ctx.scope.workspace, ctx.tx.lines
-    return bool(ctx.tx.directory.count(workspace, SESSION)) or any(
-        lines.views(
-            ViewQuery(
-                workspace, _VIEWS, owner=compartment.owner, limit=1, namespaces=(compartment.namespace,)
-            )
-        )
-        for compartment in lines.compartments()
-        if compartment.workspace == workspace and not ctx.scope.opens(compartment.namespace)
+    held = (
+        lines.views(ViewQuery(workspace, _VIEWS, one.owner, limit=1, namespaces=(one.namespace,)))
+        for one in lines.compartments()
+        if one.workspace == workspace and not ctx.scope.opens(one.namespace)
     )
+    return bool(ctx.tx.directory.count(workspace, SESSION)) or any(held)
 
 
 def erase_scope(ctx: RequestContext, scope: str) -> None:

@@ -5,7 +5,7 @@ Without a model a summary is quotations: the most telling messages, each behind 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -72,17 +72,19 @@ class SummaryStretch(Struct, frozen=True):
 
 def summaries(ctx: RequestContext, session: str) -> list[StoredSummary]:
     """The newest short and the newest long summary, if there are any. Raises: Tampered."""
-    newest: dict[bool, tuple[_Note, SealedLine]] = {}
-    for place in ctx.tx.lines.of_session(ctx.scope.workspace, SESSIONS, session):
-        line = ctx.tx.lines.get(place.compartment, place.id)
-        if line is not None:
-            note = msgspec.json.decode(line.metadata, type=settled(_Note))
-            newest[note.long] = (note, line)
+    newest = {note.long: (note, line) for note, line in _noted(ctx, session)}
     opener = Opener(ctx)
     return [
         StoredSummary(opener.text(line), note.message_id, long, line.created_at, line.tokens or 0, note.turn)
         for long, (note, line) in sorted(newest.items())
     ]
+
+
+def _noted(ctx: RequestContext, session: str) -> Iterator[tuple[_Note, SealedLine]]:
+    for place in ctx.tx.lines.of_session(ctx.scope.workspace, SESSIONS, session):
+        line = ctx.tx.lines.get(place.compartment, place.id)
+        if line is not None:
+            yield msgspec.json.decode(line.metadata, type=settled(_Note)), line
 
 
 def is_note(metadata: str) -> bool:
@@ -147,12 +149,8 @@ def keep_summary(ctx: RequestContext, stretch: SummaryStretch, text: str) -> Cha
     if not text.strip():
         return changes
     compartment = compartment_of(ctx, SESSIONS, stretch.job.namespace)
-    for place in ctx.tx.lines.of_session(ctx.scope.workspace, compartment.owner, stretch.session):
-        earlier = ctx.tx.lines.get(place.compartment, place.id)
-        if (
-            earlier is not None
-            and msgspec.json.decode(earlier.metadata, type=settled(SummaryKind)).long == stretch.long
-        ):
+    for note, earlier in _noted(ctx, stretch.session):
+        if note.long == stretch.long:
             ctx.tx.lines.delete(earlier.compartment, (earlier.id,))
             changes.lose(earlier.compartment, (earlier.id,))
     keys = ctx.services.vault.compartment(ctx.tx, compartment)

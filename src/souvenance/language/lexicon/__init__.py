@@ -57,14 +57,11 @@ class Lexicon(Struct, dict=True, eq=False):
 
     def holds(self, name: str, text: str) -> bool:
         """Whether the text has a word of that list."""
-        return self._pattern(name).search(text) is not None
+        return _any_of(self.words[name]).search(text) is not None
 
     def begins(self, name: str, text: str) -> bool:
         """Whether the text begins with a word of that list."""
-        return self._pattern(name).match(text) is not None
-
-    def _pattern(self, name: str) -> re.Pattern[str]:
-        return _any_of(self.words[name])
+        return _any_of(self.words[name]).match(text) is not None
 
 
 @cache

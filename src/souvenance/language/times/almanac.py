@@ -39,9 +39,6 @@ class TimeExpression:
         self._past, self._future = frozenset(words.past.split()), frozenset(words.future.split())
         self._tenseless, self._since = frozenset(words.tenseless.split()), frozenset(WORDS.of(words.since))
 
-    def capital(self, position: int) -> bool:
-        return self.text[position].isupper()
-
     def lean(self, begin: int, end: int) -> int:
         """-1 if the sentence looks back from the phrase, 1 if it looks ahead, 0 if it doesn't tell."""
         first = max((stop.end() for stop in _STOP.finditer(self.low, max(0, begin - _FAR), begin)), default=0)
@@ -118,8 +115,8 @@ def day(year: int, number: int, of_month: int, certainty: float) -> Time:
     return days(first, first + 1, "day", certainty)
 
 
-def month(year: int, number: int, certainty: float = _SURE) -> Time:
-    return days(month_start(year, number), month_start(year, number + 1), "month", certainty)
+def month(year: int, number: int) -> Time:
+    return days(*of_months(number)(year), "month", _SURE)
 
 
 def years(first: int, last: int, certainty: float = _SURE) -> Time:
@@ -128,14 +125,16 @@ def years(first: int, last: int, certainty: float = _SURE) -> Time:
     return days(start, past, "year" if first == last else "years", certainty)
 
 
-def week(said: TimeExpression, step: int) -> Time:
-    monday = said.monday + 7 * step
-    return days(monday, monday + 7, "week", _SURE)
+def days_from(said: TimeExpression, step: int) -> Time:
+    """The day so many days after today, or before."""
+    return days(said.today + step, said.today + step + 1, "day", _SURE)
 
 
-def weekend(said: TimeExpression, step: int, certainty: float) -> Time:
-    saturday = said.monday + 5 + 7 * step
-    return days(saturday, saturday + 2, "weekend", certainty)
+def weekend(said: TimeExpression, step: int | None, lean: int) -> Time:
+    """That of so many weeks from now, or as the text leans."""
+    guessed = -1 if lean < 0 and said.weekday < 5 else 0
+    saturday = said.monday + 5 + 7 * (guessed if step is None else step)
+    return days(saturday, saturday + 2, "weekend", _GUESSED if step is None else _SURE)
 
 
 def weekday(said: TimeExpression, which: int, step: int | None, lean: int) -> Time:
@@ -153,13 +152,12 @@ def weekday(said: TimeExpression, which: int, step: int | None, lean: int) -> Ti
     return days(day, day + 1, "day", _GUESSED if doubtful else _SURE)
 
 
-def of_month(number: int) -> Yearly:
-    return lambda year: (month_start(year, number), month_start(year, number + 1))
+def of_months(first: int, count: int = 1) -> Yearly:
+    return lambda year: (month_start(year, first), month_start(year, first + count))
 
 
 def of_season(number: int) -> Yearly:
-    first = _MONTHS_OF_SEASON[number]
-    return lambda year: (month_start(year, first), month_start(year, first + 3))
+    return of_months(_MONTHS_OF_SEASON[number], 3)
 
 
 def of_day(number: int, day: int, length: int = 1) -> Yearly:

@@ -71,12 +71,9 @@ def numbered(rows: Iterable[str], first: int = 0) -> dict[str, int]:
 
 def either(names: Iterable[str]) -> str:
     """A pattern for any of the names, the longest first; one that never matches if there is none."""
-    spelt = sorted(filter(None, names), key=len, reverse=True)
-    return (
-        "(?:" + "|".join(name.replace("+", " ").replace(" ", r"\s+") for name in spelt) + ")"
-        if spelt
-        else "(?!)"
-    )
+    longest_first = sorted(filter(None, names), key=len, reverse=True)
+    spelt = (name.replace("+", " ").replace(" ", r"\s+") for name in longest_first)
+    return f"(?:{'|'.join(spelt) or '(?!)'})"
 
 
 def phrases(text: str) -> list[str]:

@@ -62,22 +62,12 @@ class TimeReader:
         self._words = words
         self._months = numbered(words.months, 1)
         self._weekdays, self._seasons = numbered(words.weekdays), numbered(words.seasons)
-        self._units = {
-            name.replace("+", " "): unit for unit, names in words.units.items() for name in names.split()
-        }
+        self._units = _by_name(words.units)
         self._numbers = numbered(words.numbers, 1)
         self._doubtful = frozenset(words.doubtful.split())
-        self._steps = {
-            word: step
-            for step, some in ((-1, words.last), (0, words.this), (1, words.next))
-            for word in some.split()
-        }
-        self._after = {
-            phrase: step
-            for step, some in ((-1, words.after_last), (1, words.after_next))
-            for part in phrases(some)
-            for phrase in ([part] if " " in part and "|" in some else part.split())
-        }
+        self._steps = numbered((words.last, words.this, words.next), -1)
+        after = ((-1, words.after_last), (1, words.after_next))
+        self._after = {phrase: step for step, some in after for phrase in phrases(some)}
         self._led = pattern(
             rf"(?:^|[\s'(-]){either(words.in_.split())}[\s-]+(?:{either(words.of.split())}\s+)?$"
         )
@@ -166,7 +156,7 @@ class TimeReader:
         yield _cues(words.days), pattern(rf"(?<![\w-]){either(words.days)}\b"), self._day
         yield _cues(words.nights), pattern(rf"\b{either(words.nights)}\b"), self._night
         yield _cues(words.vague), pattern(rf"\b{either(words.vague)}\b"), self._vaguely
-        yield _cues(words.feasts), pattern(rf"\b{either(words.feasts)}\b{year}"), self._feast
+        yield _cues(words.feasts), pattern(rf"\b(?P<name>{either(words.feasts)})\b{year}"), self._feast
         for step, forms in ((-1, words.ago), (1, words.ahead)):
             for form in forms:
                 shape = form.replace(" ", r"\s+").replace("#", rf"(?P<count>{count})\s+(?P<unit>{unit})")
@@ -234,24 +224,18 @@ class TimeReader:
     def _day(self, match: re.Match[str], said: TimeExpression) -> Time | None:
         if self._routine.search(said.low[max(0, match.start() - 16) : match.start()]):
             return None
-        day = said.today + self._words.days[_spaced(match[0])]
-        return days(day, day + 1, "day", _SURE)
+        return almanac.days_from(said, self._words.days[_spaced(match[0])])
 
     def _night(self, match: re.Match[str], said: TimeExpression) -> Time:
         step, part = self._words.nights[_spaced(match[0])]
-        return part_of(days(said.today + step, said.today + step + 1, "day", _SURE), part)
+        return part_of(almanac.days_from(said, step), part)
 
     def _vaguely(self, match: re.Match[str], said: TimeExpression) -> Time:
         first, past, certainty = self._words.vague[_spaced(match[0])]
         return days(said.today + first, said.today + past, "days", certainty)
 
     def _feast(self, match: re.Match[str], said: TimeExpression) -> Time | None:
-        name = next(
-            name
-            for name in sorted(self._words.feasts, key=len, reverse=True)
-            if _spaced(match[0]).startswith(name)
-        )
-        date, _, length = self._words.feasts[name].partition("/")
+        date, _, length = self._words.feasts[_spaced(match["name"])].partition("/")
         what = almanac.of_day(int(date[:2]), int(date[3:]), int(length or 1))
         year = self._year_of(match, said)
         if year is None and not self._is_led(said, match.start()):
@@ -290,48 +274,39 @@ class TimeReader:
         noun, year = _spaced(match["noun"]), self._year_of(match, said)
         step = self._step(match["which"]) if match["which"] else None
         step = self._after[_spaced(match["after"])] if match["after"] else step
-        begin = match.start()
-        lean = 0 if step is not None or year is not None else said.lean(*match.span())
+        begin, free = match.start(), step is None and year is None
+        lean = said.lean(*match.span()) if free else 0
         if noun in self._units:
-            return self._of_unit(self._units[noun], step, lean, said)
-        free = step is None and year is None
-        led = self._is_led(said, begin)
-        if (
-            noun in self._doubtful
-            and not (said.capital(match.start("noun")) and not free)
-            and not led
-            and year is None
-        ):
+            return _of_unit(self._units[noun], step, lean, said)
+        led, in_small = self._is_led(said, begin), not said.text[match.start("noun")].isupper()
+        doubtful = noun in self._doubtful
+        if doubtful and (free or in_small) and not led and year is None:
             return None
         if noun in self._weekdays:
-            if noun in self._doubtful and not said.capital(match.start("noun")):
-                return None
-            if self._routine.search(said.low[max(0, begin - 12) : begin]):
+            if (doubtful and in_small) or self._routine.search(said.low[max(0, begin - 12) : begin]):
                 return None
             return almanac.weekday(said, self._weekdays[noun], step, lean)
         if noun in self._months:
-            return almanac.yearly(almanac.of_month(self._months[noun]), said, "month", step, lean, year)
+            return almanac.yearly(almanac.of_months(self._months[noun]), said, "month", step, lean, year)
         if free and not led:
             return None
         return almanac.yearly(almanac.of_season(self._seasons[noun]), said, "season", step, lean, year)
 
-    def _of_unit(self, unit: str, step: int | None, lean: int, said: TimeExpression) -> Time | None:
-        if unit == "weekend":
-            guessed = -1 if lean < 0 and said.weekday < 5 else 0
-            return almanac.weekend(
-                said, guessed if step is None else step, _GUESSED if step is None else _SURE
-            )
-        if step is None or unit in ("hour", "day"):
-            return None
-        if unit == "week":
-            return almanac.week(said, step)
-        if unit == "month":
-            return almanac.month(said.year, said.month + step)
-        return almanac.years(said.year + step, said.year + step)
-
     def _year(self, match: re.Match[str], said: TimeExpression) -> Time | None:
         year = int(match["y"])
         return almanac.years(year, year, 1.0) if self._is_led(said, match.start()) else None
+
+
+def _of_unit(unit: str, step: int | None, lean: int, said: TimeExpression) -> Time | None:
+    if unit == "weekend":
+        return almanac.weekend(said, step, lean)
+    if step is None or unit in ("hour", "day"):
+        return None
+    if unit == "week":
+        return days(said.monday + 7 * step, said.monday + 7 * step + 7, "week", _SURE)
+    if unit == "month":
+        return almanac.month(said.year, said.month + step)
+    return almanac.years(said.year + step, said.year + step)
 
 
 @cache
@@ -352,6 +327,10 @@ def cues_in(low: str, met: SmallWords | None) -> Collection[str]:
 def _cues(names: Iterable[str]) -> frozenset[str]:
     """The words by which a text with one of these names is known."""
     return frozenset(word for name in names for word in WORDS.of(name.replace("+", " "))[-1:])
+
+
+def _by_name(rows: Mapping[str, str]) -> dict[str, str]:
+    return {name.replace("+", " "): unit for unit, names in rows.items() for name in names.split()}
 
 
 def _spaced(words: str) -> str:
@@ -419,13 +398,8 @@ def eastern_times(said: TimeExpression) -> list[FramedTime]:
 
 @cache
 def _eastern_reader() -> _EasternReader:
-    return _EasternReader(
-        msgspec.json.decode(get_data(__name__, "eastern.json") or b"{}", type=settled(_Words))
-    )
-
-
-def _by_name(rows: Mapping[str, str]) -> dict[str, str]:
-    return {name: unit for unit, names in rows.items() for name in names.split()}
+    words = get_data(__name__, "eastern.json") or b"{}"
+    return _EasternReader(msgspec.json.decode(words, type=settled(_Words)))
 
 
 class _EasternReader:
@@ -492,7 +466,7 @@ class _EasternReader:
         month = self._number(match["month"])
         year = int(match["year"]) if match["year"] else None
         year = said.year + self._words.years[match["near"]] if match["near"] else year
-        what = almanac.of_day(month, self._number(match["day"])) if match["day"] else almanac.of_month(month)
+        what = almanac.of_day(month, self._number(match["day"])) if match["day"] else almanac.of_months(month)
         if not 1 <= month <= 12:
             return None
         return almanac.yearly(what, said, "day" if match["day"] else "month", None, self._lean(said), year)
@@ -511,25 +485,16 @@ class _EasternReader:
         return away(said, self._units[match["unit"]], way * least, way * most) if most < 200 else None
 
     def _stepped(self, match: re.Match[str], said: TimeExpression) -> Time | None:
-        step, unit = self._words.steps[match["step"]], self._called[match["unit"]]
+        step = self._words.steps[match["step"]]
         if match["day"]:
-            day = said.monday + 7 * step + self._weekdays[match["day"][0]]
-            return days(day, day + 1, "day", _SURE)
-        if unit == "week":
-            return almanac.week(said, step)
-        return (
-            almanac.weekend(said, step, _SURE)
-            if unit == "weekend"
-            else almanac.month(said.year, said.month + step)
-        )
+            return almanac.days_from(said, 7 * step + self._weekdays[match["day"][0]] - said.weekday)
+        return _of_unit(self._called[match["unit"]], step, 0, said)
 
     def _night(self, match: re.Match[str], said: TimeExpression) -> Time:
-        day = said.today + self._words.nights[match[0]]
-        return part_of(days(day, day + 1, "day", _SURE), "night")
+        return part_of(almanac.days_from(said, self._words.nights[match[0]]), "night")
 
     def _day(self, match: re.Match[str], said: TimeExpression) -> Time:
-        day = said.today + self._words.days[match["word"]]
-        return days(day, day + 1, "day", _SURE)
+        return almanac.days_from(said, self._words.days[match["word"]])
 
     def _year(self, match: re.Match[str], said: TimeExpression) -> Time:
         year = said.year + self._words.years[match["word"]]
@@ -540,4 +505,4 @@ class _EasternReader:
         return almanac.weekday(said, self._weekdays[name], None, self._lean(said))
 
     def _weekend(self, match: re.Match[str], said: TimeExpression) -> Time:
-        return almanac.weekend(said, -1 if self._lean(said) < 0 and said.weekday < 5 else 0, _GUESSED)
+        return almanac.weekend(said, None, self._lean(said))

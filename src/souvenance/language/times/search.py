@@ -52,15 +52,10 @@ class Frame:
         if share is None or hit.time.grain in ("hours", "day"):
             return
         long = (hit.time.stop - hit.time.start) // DAY
-        first, last = _SHARES[str(share.lastgroup)]
-        start = hit.time.start
+        sixths = _SHARES[str(share.lastgroup)]
+        start, stop = (hit.time.start + round(long * some / 6) * DAY for some in sixths)
         hit.begin -= len(share[0])
-        hit.time = Time(
-            start + round(long * first / 6) * DAY,
-            start + round(long * last / 6) * DAY,
-            "days",
-            hit.time.certainty,
-        )
+        hit.time = Time(start, stop, "days", hit.time.certainty)
 
     def _joined(self, one: FramedTime, other: FramedTime, said: TimeExpression) -> bool:
         """Whether two times are the ends of one, which the first then becomes."""
@@ -74,10 +69,8 @@ class Frame:
         if start >= stop or (to["word"] and opened is None):
             return False
         one.begin -= len(opened[0]) if opened else 0
-        one.end, one.time = (
-            other.end,
-            Time(start, stop, "days", max(one.time.certainty, other.time.certainty)),
-        )
+        one.end = other.end
+        one.time = Time(start, stop, "days", max(one.time.certainty, other.time.certainty))
         return True
 
     def _bounded(self, hit: FramedTime, said: TimeExpression) -> None:
@@ -110,9 +103,7 @@ def _in_year_of(one: Time, other: Time) -> int:
     return days(begun.toordinal(), begun.toordinal() + 1, "day", 1.0).start
 
 
-@cache
-def frame(language: str) -> Frame:
-    return Frame(language)
+frame = cache(Frame)
 
 
 _NONE = ""
