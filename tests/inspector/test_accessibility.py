@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from browser.chromium import PATIENCE_MS
 from inspector.conftest import chatgpt_export, choose, link_of
 from inspector.door_pages import UNDER_WAY, filled, page_at, routes, samples_of
+from inspector.scenes import put
 from souvenance.domain.names import COMMON_NAMESPACE
 
 AXE = Path(__file__).resolve().parents[2] / ".environments/axe-core/node_modules/axe-core/axe.min.js"
@@ -71,14 +72,42 @@ def test_a_page_can_be_used_by_everyone(server, signed_in, samples, path):
     [
         ("/inspect/lines/{id}", "Forget …"),
         ("/inspect/{workspace}/sessions/{session}", "Forget this session"),
+        ("/inspect/{workspace}/sessions/{session}", "Forget …"),
+        ("/inspect/{workspace}/sessions/{session}", "Forget from here on …"),
+        ("/inspect/{workspace}/people/{peer}", "Forget …"),
+        ("/inspect/audit", "Verify the log"),
     ],
 )
-def test_a_page_that_asks_whether_one_is_sure_can_be_used_by_everyone(
-    server, signed_in, samples, path, button
-):
+def test_a_page_that_a_button_leads_to_can_be_used_by_everyone(server, signed_in, samples, path, button):
     page = signed_in.new_page()
     page.goto(server.url + filled(path, samples))
     page.get_by_role("button", name=button).first.click()
+    assert troubles(page) == []
+    page.close()
+
+
+def test_every_step_of_giving_and_ending_a_token_can_be_used_by_everyone(server, signed_in):
+    page = signed_in.new_page()
+    page.goto(f"{server.url}/inspect/access?w=home")
+    page.get_by_label("Whose memory").fill("ann")
+    steps = {
+        "Preview it": "What this token would see",
+        "Make it": "The new token",
+        "Revoke … the token of ann": "Revoke token",
+    }
+    for button, heading in steps.items():
+        page.get_by_role("button", name=button).first.click()
+        expect(page.get_by_role("heading", name=heading)).to_be_visible()
+        assert troubles(page) == []
+    page.close()
+
+
+def test_the_receipt_of_what_was_forgotten_can_be_read_by_everyone(server, signed_in):
+    page = signed_in.new_page()
+    page.goto(f"{server.url}/inspect/lines/{put(server, 'the plumber comes on Monday')}")
+    page.get_by_role("button", name="Forget …").click()
+    page.get_by_role("button", name="Forget it").click()
+    expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
     assert troubles(page) == []
     page.close()
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from inspector.scenes import OFF, put
+from inspector.scenes import OFF, put, say
 from processes import run_souvenance
+from souvenance.domain.names import COMMON_NAMESPACE
 
 
 def test_a_note_is_forgotten_after_a_look_and_its_receipt_is_verified(server, window, tmp_path):
@@ -56,6 +57,20 @@ def test_a_message_has_a_page_of_its_own_too(server, window):
     expect(page.locator("main")).to_contain_text("their own words")
     expect(page.get_by_role("button", name="Forget …")).to_be_visible()
     expect(page.get_by_role("button", name="Move")).to_have_count(0)
+
+
+def test_who_is_in_the_session_may_see_a_message_and_nobody_else(server, window, visitor):
+    [line, _] = say(server, "gate-talk", ("hal", "The code is 2580."), ("guest", "I will remember."))
+    reads = (["get", "list"], [COMMON_NAMESPACE])
+    guest, other = (server.mint(name, *reads, wid="home") for name in ("guest", "passer-by"))
+    address = f"/inspect/home/lines/hal/{line}"
+    page = window(**OFF)
+    page.goto(server.url + address)
+    readers = page.get_by_role("region", name="Who may see it")
+    expect(readers.get_by_role("listitem")).to_have_count(1)
+    expect(readers).to_contain_text("guest token from owner, may read, list")
+    assert "The code is 2580." in visitor(guest).get("/inspect/home/sessions/gate-talk").text
+    assert visitor(other).get("/inspect/home/sessions/gate-talk").status_code == 403
 
 
 def test_a_note_moves_to_another_namespace_and_leaves_a_receipt(server, window):
