@@ -22,7 +22,7 @@ MOST = {
     "regexes": 286,
     "lines of language": 3_490,
     "regexes of language": 126,
-    "words of language": 5_972,
+    "words of language": 5_996,
 }
 
 

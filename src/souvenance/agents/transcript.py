@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from souvenance.domain.chunking import LONGEST_CHARACTER, is_one_character
-from souvenance.language.courtesies import is_courtesy
+from souvenance.language.questions import is_courtesy
 from souvenance.patterns import pattern
 
 CONTINUED = "[continued] "
