@@ -247,20 +247,16 @@ class Meanings:
 
     def near(self, ids: NDArray[np.bytes_], question: NDArray[np.float32]) -> NDArray[np.float64]:
         """How near each line lies to the question; 0 for one that has no vector."""
-        return self._near_all(question)[self.rows(ids)]
+        asked = question.tobytes()
+        if self._nearness is None or self._nearness[0] != asked:  # Behind the last row one lies nowhere.
+            near = self._matrix[: self._used] @ question if self._used else ()
+            self._nearness = asked, rounded(np.append(near, np.float32(0)).astype(np.float64))
+        return self._nearness[1][self.rows(ids)]
 
     def place(self, line_id: str) -> NDArray[np.float32] | None:
         """Where a line lies; None if it has no vector."""
         row = self._rows.get(line_id.encode())
         return None if row is None else self._matrix[row].copy()
-
-    def _near_all(self, question: NDArray[np.float32]) -> NDArray[np.float64]:
-        """How near each row lies; behind the last there is one that lies nowhere."""
-        asked = question.tobytes()
-        if self._nearness is None or self._nearness[0] != asked:
-            near = self._matrix[: self._used] @ question if self._used else ()
-            self._nearness = asked, rounded(np.append(near, np.float32(0)).astype(np.float64))
-        return self._nearness[1]
 
     def rows(self, ids: NDArray[np.bytes_]) -> NDArray[np.int64]:
         """The row of each line of a segment, given by its very ids: who asks again need not wait for them."""
@@ -411,7 +407,10 @@ class IndexView:
         """`looked_into` has the sessions by their numbers, `earlier` the same view as it was before."""
         self.compartments = compartments
         self._whole = [(number, ref(segment)) for number, segment in whole]
-        segments = whole if looked_into is None else _narrowed(whole, looked_into, earlier)
+        segments = whole
+        if looked_into is not None:
+            known = ((number, one, earlier and earlier.of(one)) for number, one in whole)
+            segments = [(number, shown or one.narrowed(looked_into)) for number, one, shown in known]
         self.segments = segments
         self.lines = joined([segment.lines for _, segment in segments])
         self.size = len(self.lines.ids)
@@ -492,10 +491,3 @@ class IndexView:
             if len(self._borne) > _MOST_REMEMBERED:
                 self._borne.popitem(last=False)
         return found
-
-
-def _narrowed(
-    whole: Sequence[tuple[int, Segment]], looked_into: NDArray[np.bool_], earlier: IndexView | None
-) -> list[tuple[int, Segment]]:
-    known = ((number, segment, earlier and earlier.of(segment)) for number, segment in whole)
-    return [(number, shown or segment.narrowed(looked_into)) for number, segment, shown in known]

@@ -149,16 +149,6 @@ class Gathering:
         return WireReply("".join(self._text), calls, self._finish, self._refused, self._tokens)
 
 
-def events(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The data of each event of a stream, up to its end."""
-    rest = b""
-    for chunk in chain(chunks, (b"\n",)):
-        *lines, rest = (rest + chunk).replace(b"\r\n", b"\n").split(b"\n")
-        for line in lines:
-            if line.startswith(b"data:") and (data := line[5:].strip()) and data != b"[DONE]":
-                yield data
-
-
 _TOO_LONG = ("context length", "context window", "context size", "maximum context", "too many tokens")
 _STATUSES = frozenset((400, 404, 405, 415, 422, 500, 501))
 
@@ -404,7 +394,12 @@ def _events_of(chunks: Iterator[bytes]) -> Iterator[bytes]:
     if first.lstrip().startswith(b"{"):
         yield b"".join((first, *chunks))
         return
-    yield from events(chain((first,), chunks))
+    rest = b""
+    for chunk in chain((first,), chunks, (b"\n",)):
+        *lines, rest = (rest + chunk).replace(b"\r\n", b"\n").split(b"\n")
+        for line in lines:
+            if line.startswith(b"data:") and (data := line[5:].strip()) and data != b"[DONE]":
+                yield data
 
 
 def _refusal(response: httpx.Response, chunks: Iterator[bytes]) -> Failed:
