@@ -9,7 +9,7 @@ to disk.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -22,8 +22,6 @@ from souvenance.domain.names import Compartment
 from souvenance.domain.relevance import ROUNDED
 from souvenance.domain.seal import SCALE_BYTES
 from souvenance.pauses import pause
-from souvenance.ports.index import Opened
-from souvenance.ports.store import Vector
 
 Coder = Callable[[str], int]
 """From the name of a session to a number that stands for it."""
@@ -212,7 +210,8 @@ class Meanings:
         return found
 
     def follow(self, seq: int, latest: Mapping[bytes, bytes | None]) -> None:
-        """Know the packed vectors of these lines, which are all that came up to that point of the feed."""
+        """Know the packed vectors of these lines, which are all that came up to that point of the feed; None
+        of one whose vector does not open."""
         self._lose_track()
         for line_id, packed in latest.items():
             if packed is None:
@@ -268,11 +267,6 @@ class Meanings:
         return known
 
 
-def unsealed(vectors: Iterable[Vector], opened: Opened) -> dict[bytes, bytes | None]:
-    """The packed vector of each line; None where it does not open."""
-    return {vector.id.encode(): opened(vector.id, vector.sealed) for vector in vectors}
-
-
 class SeenLines:
     """How near a compartment's lines lie to one question, as the store says."""
 
@@ -313,12 +307,6 @@ class CompartmentIndex:
     def size(self) -> int:
         """In bytes."""
         return self._bytes + self.fresh.size + (0 if self.meanings is None else self.meanings.size)
-
-    def meanings_in(self, space: str) -> Meanings:
-        """Its vectors in that space, as far as they were read; those in another are dropped."""
-        if self.meanings is None or self.meanings.space != space:
-            self.meanings = Meanings(space)
-        return self.meanings
 
     def changed(self, sessions: Collection[int] | None) -> int:
         """A number that grows with each change to a line of these sessions, given by their numbers."""

@@ -22,7 +22,6 @@ from souvenance.adapters.index.compartments import (
     SeenLines,
     ViewBounds,
     nearness,
-    unsealed,
 )
 from souvenance.adapters.index.lazy_numpy import NDArray, np
 from souvenance.domain import relevance as r
@@ -203,12 +202,14 @@ class RankedIndex:
         return index
 
     def _meanings(self, tx: Transaction, asked: IndexQuery, index: CompartmentIndex, space: str) -> Meanings:
-        """The compartment's vectors in that space, as they are now."""
-        before = index.size
-        meanings = index.meanings_in(space)
+        """The compartment's vectors in that space, as they are now; those in another are dropped."""
+        before, meanings = index.size, index.meanings
+        if meanings is None or meanings.space != space:
+            meanings = index.meanings = Meanings(space)
         vectors = tx.terms.vectors(asked.compartment, space, meanings.seq)
         if vectors:
-            meanings.follow(vectors[-1].seq, unsealed(vectors, asked.open))
+            opened = {one.id.encode(): asked.open(one.id, one.sealed) for one in vectors}
+            meanings.follow(vectors[-1].seq, opened)
         self._grown(asked.compartment, index, before)
         return meanings
 

@@ -136,11 +136,6 @@ class Gathering:
         self._text.append(words)
         return words
 
-    @property
-    def ended(self) -> bool:
-        """Whether the endpoint said why it stopped."""
-        return bool(self._finish)
-
     def reply(self) -> WireReply:
         calls = tuple(
             Call(call_id or f"call-{index}", name, arguments)
@@ -310,9 +305,10 @@ class Endpoint:
                     raise Failed(f"the stream can't be read: {error}", spent=True) from None
                 if words:
                     yield words
-            if not gathering.ended:
+            reply = gathering.reply()
+            if not reply.finish:  # The endpoint did not say why it stopped.
                 raise Failed("the stream broke off", spent=True)
-        return gathering.reply()
+        return reply
 
     def stop(self) -> None:
         """Break off what is under way; what is asked from now on fails at once."""
