@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from contracts.store_scenes import COMPARTMENT, IDS, OWNER, WORKSPACE, numbered
+from souvenance.adapters.sql.engine import SqlSession
 from souvenance.adapters.sql.sqlite import SqliteEngine
 from souvenance.adapters.sql.store import SqlStore, SqlTransaction
 from souvenance.adapters.sql.terms import SIZE
@@ -20,14 +21,11 @@ from souvenance.domain.jobs import DERIVE, REASONING, Job
 from souvenance.ports.store import LineQuery, TurnQuery, ViewQuery, WantedRows
 
 
-class ExplainingEngine:
+class ExplainingEngine(SqlSession):
     """SQLite, remembering for each statement how the database goes about it."""
 
-    attached = None
-    unchanged = False
-    taking = ""
-
     def __init__(self, engine):
+        super().__init__()
         self._engine = engine
         self.types = engine.types
         self.fortify = engine.fortify
@@ -46,10 +44,6 @@ class ExplainingEngine:
     def rows(self, sql, values=()):
         self._explain(sql, values)
         return self._session.rows(sql, values)
-
-    def row(self, sql, values=()):
-        self._explain(sql, values)
-        return self._session.row(sql, values)
 
     def run(self, sql, values=()):
         self._explain(sql, values)

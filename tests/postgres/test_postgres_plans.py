@@ -6,6 +6,7 @@ import pytest
 from psycopg import sql
 
 from contracts.store_scenes import IDS
+from souvenance.adapters.sql.engine import SqlSession
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 from souvenance.domain.names import Compartment
@@ -63,18 +64,16 @@ def store(server):
     server.drop(database)
 
 
-class Explaining:
+class Explaining(SqlSession):
     """A session that tells how many rows each statement visits, until PostgreSQL has settled on a plan."""
 
     def __init__(self, session):
+        super().__init__()
         self._session = session
         self.visited = []
 
     def run(self, statement, values=()):
         return self._session.run(statement, values)
-
-    def row(self, statement, values=()):
-        return next(iter(self.rows(statement, values)), None)
 
     def rows(self, statement, values=()):
         connection = self._session.connection

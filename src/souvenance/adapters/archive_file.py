@@ -351,17 +351,17 @@ class Archives:
                     return True
                 file.seek(0)
                 with gzip.GzipFile(fileobj=file, mode="rb") as opened:
-                    return _is_member(opened.read(_BLOCK))
+                    return _member(opened.read(_BLOCK)) is not None
         except (OSError, EOFError, zlib.error):
             return False
 
 
-def _is_member(block: bytes) -> bool:
+def _member(block: bytes) -> tarfile.TarInfo | None:
     try:
         member = tarfile.TarInfo.frombuf(block, "ascii", "strict")
     except (tarfile.HeaderError, UnicodeDecodeError):
-        return False
-    return member.type == tarfile.REGTYPE and bool(_NAME.match(member.name))
+        return None
+    return member if member.type == tarfile.REGTYPE and _NAME.match(member.name) else None
 
 
 def _walk(stream: gzip.GzipFile, most: int) -> Iterator[tuple[str, Iterator[bytes]]]:
@@ -373,9 +373,9 @@ def _walk(stream: gzip.GzipFile, most: int) -> Iterator[tuple[str, Iterator[byte
             if any(_exactly(stream, _BLOCK)) or _read(stream, 1):
                 raise ArchiveDamaged("something follows the archive's end")
             return
-        if not _is_member(block):
+        member = _member(block)
+        if member is None:
             raise ArchiveDamaged("the archive holds something that is no member of an archive")
-        member = tarfile.TarInfo.frombuf(block, "ascii", "strict")
         passed += member.size
         if member.size < 0 or passed > most:
             raise FileTooLarge(f"the archive holds more than {most} bytes")

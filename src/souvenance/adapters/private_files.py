@@ -13,24 +13,13 @@ from typing import IO
 from souvenance import files
 from souvenance.domain.uploads import Upload
 from souvenance.errors import Misconfigured
-from souvenance.files import (
-    NO_LINK,
-    UNFINISHED,
-    is_mine,
-    new_file,
-    others_may,
-    replace_file,
-    sync_folder,
-    translated,
-    translation,
-)
 
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def make_private_folder(path: Path) -> None:
     """Raises: StorageReadOnly."""
-    with translated(f"the data folder {path} can't be made"):
+    with files.translated(f"the data folder {path} can't be made"):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
@@ -39,17 +28,17 @@ def check_folder(path: Path) -> None:
 
     Raises: Misconfigured; StorageUnavailable if it can't be looked at.
     """
-    with translated(f"{path} can't be looked at"):
+    with files.translated(f"{path} can't be looked at"):
         found = path.stat()
         above = {one: one.stat() for one in path.resolve().parents}
-    if not is_mine(found):
+    if not files.is_mine(found):
         raise Misconfigured(
             f"the data folder {path} belongs to another user", hint="Run this as that user, or use --home."
         )
-    if others_may(found, _WRITABLE):
+    if files.others_may(found, _WRITABLE):
         raise Misconfigured(f"other users can write to {path}", hint=f"Run: chmod 700 {path}")
     for parent, status in above.items():
-        if others_may(status, stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX:
+        if files.others_may(status, stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX:
             raise Misconfigured(
                 f"other users can replace {path}, because all may write to {parent}",
                 hint=f"Run: chmod o-w {parent}",
@@ -58,15 +47,15 @@ def check_folder(path: Path) -> None:
 
 def exists(path: Path) -> bool:
     """Raises: StorageUnavailable if the folder does not let us look."""
-    with translated(f"{path} can't be looked at"):
+    with files.translated(f"{path} can't be looked at"):
         return path.exists()
 
 
 def read_private(path: Path) -> str:
     """Raises: Misconfigured if the file is missing, a link, or open to others."""
     try:
-        with files.open_regular(path, NO_LINK) as file:
-            if others_may(os.fstat(file.fileno())):
+        with files.open_regular(path, files.NO_LINK) as file:
+            if files.others_may(os.fstat(file.fileno())):
                 raise Misconfigured(f"{path} is open to other users", hint=f"Run: chmod 600 {path}")
             return file.read().decode()
     except UnicodeDecodeError:
@@ -102,13 +91,13 @@ def names_in(folder: Path) -> list[str]:
 def sweep(folder: Path) -> None:
     """Remove what processes that were killed left behind. To be called, as writing is, in `locked`."""
     for name in names_in(folder):
-        if name.startswith(".") and name.endswith(UNFINISHED):
+        if name.startswith(".") and name.endswith(files.UNFINISHED):
             (folder / name).unlink(missing_ok=True)
 
 
 def write_private(path: Path, text: str) -> None:
     """Make or replace the file. To be called in `locked`. Raises: StorageUnavailable."""
-    replace_file(path, text.encode(), 0o600)
+    files.replace_file(path, text.encode(), 0o600)
 
 
 def add_private(path: Path, content: bytes) -> bool:
@@ -118,15 +107,16 @@ def add_private(path: Path, content: bytes) -> bool:
     Raises: StorageUnavailable.
     """
     for last in (False, False, False, True):
+        unnamed = path.with_name(f".{path.name}.{os.urandom(8).hex()}{files.UNFINISHED}")
         try:
-            with written(path.with_name(f".{path.name}.{os.urandom(8).hex()}{UNFINISHED}"), content) as fresh:
+            with written(unnamed, content) as fresh:
                 place(fresh, path)
-            sync_folder(path.parent)
+            files.sync_folder(path.parent)
         except FileExistsError:
             return False
         except OSError as error:
             if last or not isinstance(error, FileNotFoundError):
-                raise translation(f"{path} can't be written", error) from error
+                raise files.translation(f"{path} can't be written", error) from error
         else:
             break
     return True
@@ -148,7 +138,7 @@ def place(fresh: Path, path: Path) -> None:
 def written(fresh: Path, content: bytes) -> Iterator[Path]:
     """A new file with that content, for as long as it takes to give it another name. Raises: OSError."""
     try:
-        with new_file(fresh) as file:
+        with files.new_file(fresh) as file:
             file.write(content)
         yield fresh
     finally:

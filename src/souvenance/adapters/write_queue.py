@@ -38,12 +38,7 @@ from souvenance.errors import Misconfigured, SouvenanceError, StorageBusy, Stora
 from souvenance.files import locked, sync_folder, translated
 from souvenance.patterns import pattern
 from souvenance.ports.clock import Clock
-from souvenance.ports.write_queue import (
-    MOST_SET_ASIDE,
-    QueuedWrite,
-    WriteQueueStatus,
-    WriteRefused,
-)
+from souvenance.ports.write_queue import MOST_SET_ASIDE, QueuedWrite, WriteQueueStatus, WriteRefused
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM

@@ -22,16 +22,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from souvenance.adapters.embed.local import (
-    INSTALL,
-    begun,
-    failures,
-    folder_named,
-    installed,
-    keep_quiet,
-    packaged,
-    packed,
-)
+from souvenance.adapters.embed import local
 from souvenance.adapters.private_files import secret_of
 from souvenance.decoders import settled
 from souvenance.domain.embedding import AUTO, NONE, EmbedderSettings
@@ -53,7 +44,6 @@ _MODULES = {
 }
 """What each kind of embedder imports when it is first used."""
 
-_BY_WORDS = "none: search is by words alone"
 _CHOICES = "auto, none, packaged, folder:PATH#SHA256, fastembed:MODEL, endpoint"
 
 
@@ -64,13 +54,13 @@ def choose(settings: EmbedderSettings) -> Embedder | None:
         case ("none", _):
             return None
         case ("auto", _):
-            return packaged() if installed() else None
+            return local.packaged() if local.installed() else None
         case ("packaged", _):
-            return packaged()
+            return local.packaged()
         case ("endpoint", _):
             return _endpoint(settings)
         case ("folder:", name) if name:
-            return folder_named(name)
+            return local.folder_named(name)
         case ("fastembed:", name) if name:
             return FastEmbedder(name)
         case _:
@@ -87,8 +77,8 @@ def load(settings: EmbedderSettings) -> None:
     """
     kind, _, _ = settings.choice.partition(":")
     if kind == AUTO:
-        kind = "packaged" if installed() else NONE
-    keep_quiet()
+        kind = "packaged" if local.installed() else NONE
+    local.keep_quiet()
     with suppress(ImportError):
         for module in _MODULES.get(kind, ()):
             import_module(module)
@@ -99,9 +89,8 @@ def describe(settings: EmbedderSettings) -> str:
     embedder = choose(settings)
     if embedder is not None:
         return embedder.description
-    return (
-        f"{_BY_WORDS}; {INSTALL}" if settings.choice == AUTO else f"{_BY_WORDS} (SOUVENANCE_EMBEDDER={NONE})"
-    )
+    why = f"; {local.INSTALL}" if settings.choice == AUTO else f" (SOUVENANCE_EMBEDDER={NONE})"
+    return f"none: search is by words alone{why}"
 
 
 def _endpoint(settings: EmbedderSettings) -> Embedder:
@@ -145,7 +134,7 @@ class FastEmbedder:
 
     @property
     def dimensions(self) -> int:
-        keep_quiet()
+        local.keep_quiet()
         from fastembed import TextEmbedding
 
         try:
@@ -158,11 +147,11 @@ class FastEmbedder:
 
     def passages(self, texts: Sequence[str]) -> list[bytes]:
         """Raises: Unavailable, Misconfigured."""
-        return _packed(self._ready().passage_embed([begun(text) for text in texts], batch_size=1))
+        return _packed(self._ready().passage_embed([local.begun(text) for text in texts], batch_size=1))
 
     def question(self, text: str) -> bytes:
         """Raises: Unavailable, Misconfigured."""
-        return _packed(self._ready().query_embed(begun(text)))[0]
+        return _packed(self._ready().query_embed(local.begun(text)))[0]
 
     def close(self) -> None:
         self._loaded = None
@@ -175,11 +164,11 @@ class FastEmbedder:
             return self._loaded
 
     def _load(self) -> Any:
-        keep_quiet()
+        local.keep_quiet()
         from fastembed import TextEmbedding
 
         dimensions = self.dimensions
-        expected: tuple[type[Exception], ...] = (ValueError, OSError, RuntimeError, *failures())
+        expected: tuple[type[Exception], ...] = (ValueError, OSError, RuntimeError, *local.failures())
         try:
             return TextEmbedding(self._model, threads=1, **self._options)
         except expected as error:
@@ -191,7 +180,7 @@ class FastEmbedder:
 
 def _packed(found: Any) -> list[bytes]:
     try:
-        return [packed(values.tolist()) for values in found]
+        return [local.packed(values.tolist()) for values in found]
     except ValueError as error:
         raise Misconfigured(f"the model gives no vector: {error}") from error
 
@@ -335,7 +324,7 @@ class EndpointEmbedder:
                     hint="Set SOUVENANCE_EMBEDDER_DIMENSIONS to what the model gives.",
                 )
         try:
-            return [packed(values) for values in found]
+            return [local.packed(values) for values in found]
         except ValueError:
             raise Unavailable("the embeddings endpoint answered with what is no vector") from None
 
@@ -399,4 +388,4 @@ def _misconfigured(refused: _EndpointRefused) -> Misconfigured:
 
 def _cut(text: str, characters: int) -> str:
     """The beginning; a space if there is nothing, as many endpoints refuse that."""
-    return begun(text, characters).strip() or " "
+    return local.begun(text, characters).strip() or " "

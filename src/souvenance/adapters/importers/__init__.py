@@ -11,18 +11,7 @@ from urllib.parse import unquote
 
 from msgspec.structs import replace
 
-from souvenance.adapters.importers import markdown
-from souvenance.adapters.importers.json_files import (
-    CHATGPT,
-    CONVERSATIONS,
-    JSONL,
-    MEM0,
-    ChatGPT,
-    Jsonl,
-    Mem0,
-    is_zip,
-    shape_of,
-)
+from souvenance.adapters.importers import json_files, markdown
 from souvenance.adapters.importers.source_files import elements, names_in, opened
 from souvenance.adapters.private_files import SourceFile
 from souvenance.domain.imports import ImportReader, Wanted
@@ -32,15 +21,11 @@ from souvenance.extras import install
 
 HONCHO = "honcho"
 
-_FILES: dict[str, Callable[[SourceFile, Wanted], ImportReader]] = {
-    MEM0: Mem0,
-    CHATGPT: ChatGPT,
-    JSONL: Jsonl,
-    markdown.KIND: markdown.Markdown,
-}
+_READERS = (json_files.Mem0, json_files.ChatGPT, json_files.Jsonl, markdown.Markdown)
+_FILES: dict[str, Callable[[SourceFile, Wanted], ImportReader]] = {one.kind: one for one in _READERS}
 _ENDINGS = {
-    ".jsonl": JSONL,
-    ".ndjson": JSONL,
+    ".jsonl": json_files.JSONL,
+    ".ndjson": json_files.JSONL,
     ".md": markdown.KIND,
     ".markdown": markdown.KIND,
 }
@@ -56,9 +41,9 @@ def recognised(source: str | Upload) -> str:
     path = _file(source)
     if isinstance(path, Path) and path.is_dir():
         raise ImportUnrecognised(f"{source} is a folder", hint="Name one of its files.")
-    if is_zip(path):
-        if names_in(path, CONVERSATIONS):
-            return CHATGPT
+    if json_files.is_zip(path):
+        if names_in(path, json_files.CONVERSATIONS):
+            return json_files.CHATGPT
         raise ImportUnrecognised(f"{path.name} is an archive of something that is not known here")
     if (ending := path.suffix.lower()) in _ENDINGS:
         return _ENDINGS[ending]
@@ -98,11 +83,11 @@ def _kind_of_json(path: SourceFile) -> str | None:
     """By the first element, or by the whole of what is no array."""
     try:
         with opened(path) as file:
-            shape = shape_of(next(elements(file, path.name), b""))
+            shape = json_files.shape_of(next(elements(file, path.name), b""))
     except ImportUnreadable:
         return None
     if isinstance(shape.mapping, dict):
-        return CHATGPT
+        return json_files.CHATGPT
     if isinstance(shape.memory, str) or isinstance(shape.results, list):
-        return MEM0
+        return json_files.MEM0
     return None

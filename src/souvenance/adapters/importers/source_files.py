@@ -287,10 +287,8 @@ def member(path: SourceFile, name: str) -> Iterator[IO[bytes]]:
 @contextmanager
 def _opened(path: SourceFile) -> Iterator[zipfile.ZipFile]:
     try:
-        with open_regular(path) as file, zipfile.ZipFile(file) as archive:
+        with opened(path) as file, zipfile.ZipFile(file) as archive:
             yield archive
-    except OSError as error:
-        raise ImportUnreadable(f"{path} can't be read: {error.strerror or error}") from None
     except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, EOFError, ValueError) as error:
         raise ImportUnreadable(f"{path.name} is not a zip archive that can be read: {error}") from None
     except zlib.error as error:

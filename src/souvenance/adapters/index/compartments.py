@@ -9,7 +9,7 @@ to disk.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -22,8 +22,6 @@ from souvenance.domain.names import Compartment
 from souvenance.domain.relevance import ROUNDED
 from souvenance.domain.seal import SCALE_BYTES
 from souvenance.pauses import pause
-from souvenance.ports.index import Opened
-from souvenance.ports.store import Vector
 
 Coder = Callable[[str], int]
 """From the name of a session to a number that stands for it."""
@@ -212,7 +210,8 @@ class Meanings:
         return found
 
     def follow(self, seq: int, latest: Mapping[bytes, bytes | None]) -> None:
-        """Know the packed vectors of these lines, which are all that came up to that point of the feed."""
+        """Know the packed vectors of these lines, which are all that came up to that point of the feed; None
+        of one whose vector does not open."""
         self._lose_track()
         for line_id, packed in latest.items():
             if packed is None:
@@ -247,20 +246,16 @@ class Meanings:
 
     def near(self, ids: NDArray[np.bytes_], question: NDArray[np.float32]) -> NDArray[np.float64]:
         """How near each line lies to the question; 0 for one that has no vector."""
-        return self._near_all(question)[self.rows(ids)]
+        asked = question.tobytes()
+        if self._nearness is None or self._nearness[0] != asked:  # Behind the last row one lies nowhere.
+            near = self._matrix[: self._used] @ question if self._used else ()
+            self._nearness = asked, rounded(np.append(near, np.float32(0)).astype(np.float64))
+        return self._nearness[1][self.rows(ids)]
 
     def place(self, line_id: str) -> NDArray[np.float32] | None:
         """Where a line lies; None if it has no vector."""
         row = self._rows.get(line_id.encode())
         return None if row is None else self._matrix[row].copy()
-
-    def _near_all(self, question: NDArray[np.float32]) -> NDArray[np.float64]:
-        """How near each row lies; behind the last there is one that lies nowhere."""
-        asked = question.tobytes()
-        if self._nearness is None or self._nearness[0] != asked:
-            near = self._matrix[: self._used] @ question if self._used else ()
-            self._nearness = asked, rounded(np.append(near, np.float32(0)).astype(np.float64))
-        return self._nearness[1]
 
     def rows(self, ids: NDArray[np.bytes_]) -> NDArray[np.int64]:
         """The row of each line of a segment, given by its very ids: who asks again need not wait for them."""
@@ -270,11 +265,6 @@ class Meanings:
             known = np.fromiter(found, np.int64, len(ids))
             self._places = [(ids, known), *self._places[: _MOST_SEGMENTS - 1]]
         return known
-
-
-def unsealed(vectors: Iterable[Vector], opened: Opened) -> dict[bytes, bytes | None]:
-    """The packed vector of each line; None where it does not open."""
-    return {vector.id.encode(): opened(vector.id, vector.sealed) for vector in vectors}
 
 
 class SeenLines:
@@ -317,12 +307,6 @@ class CompartmentIndex:
     def size(self) -> int:
         """In bytes."""
         return self._bytes + self.fresh.size + (0 if self.meanings is None else self.meanings.size)
-
-    def meanings_in(self, space: str) -> Meanings:
-        """Its vectors in that space, as far as they were read; those in another are dropped."""
-        if self.meanings is None or self.meanings.space != space:
-            self.meanings = Meanings(space)
-        return self.meanings
 
     def changed(self, sessions: Collection[int] | None) -> int:
         """A number that grows with each change to a line of these sessions, given by their numbers."""
@@ -411,7 +395,10 @@ class IndexView:
         """`looked_into` has the sessions by their numbers, `earlier` the same view as it was before."""
         self.compartments = compartments
         self._whole = [(number, ref(segment)) for number, segment in whole]
-        segments = whole if looked_into is None else _narrowed(whole, looked_into, earlier)
+        segments = whole
+        if looked_into is not None:
+            known = ((number, one, earlier and earlier.of(one)) for number, one in whole)
+            segments = [(number, shown or one.narrowed(looked_into)) for number, one, shown in known]
         self.segments = segments
         self.lines = joined([segment.lines for _, segment in segments])
         self.size = len(self.lines.ids)
@@ -492,10 +479,3 @@ class IndexView:
             if len(self._borne) > _MOST_REMEMBERED:
                 self._borne.popitem(last=False)
         return found
-
-
-def _narrowed(
-    whole: Sequence[tuple[int, Segment]], looked_into: NDArray[np.bool_], earlier: IndexView | None
-) -> list[tuple[int, Segment]]:
-    known = ((number, segment, earlier and earlier.of(segment)) for number, segment in whole)
-    return [(number, shown or segment.narrowed(looked_into)) for number, segment, shown in known]

@@ -22,7 +22,6 @@ from souvenance.adapters.index.compartments import (
     SeenLines,
     ViewBounds,
     nearness,
-    unsealed,
 )
 from souvenance.adapters.index.lazy_numpy import NDArray, np
 from souvenance.domain import relevance as r
@@ -160,7 +159,11 @@ class RankedIndex:
         """The inquiry's compartments as they are now, and what is looked at in them."""
         places = tuple(asked.compartment for asked in inquiry.compartments)
         compartments = [self._followed(tx, place) for place in places]
-        sessions = None if inquiry.sessions is None else self._codes(inquiry)
+        sessions = None
+        if inquiry.sessions is not None:
+            spaces = {place.workspace for place in places}
+            named = ((workspace, session) for workspace in spaces for session in inquiry.sessions)
+            sessions = frozenset(self._sessions[one] for one in named if one in self._sessions)
         return compartments, self._view(_Sight(places, sessions), compartments)
 
     def _place(
@@ -199,12 +202,14 @@ class RankedIndex:
         return index
 
     def _meanings(self, tx: Transaction, asked: IndexQuery, index: CompartmentIndex, space: str) -> Meanings:
-        """The compartment's vectors in that space, as they are now."""
-        before = index.size
-        meanings = index.meanings_in(space)
+        """The compartment's vectors in that space, as they are now; those in another are dropped."""
+        before, meanings = index.size, index.meanings
+        if meanings is None or meanings.space != space:
+            meanings = index.meanings = Meanings(space)
         vectors = tx.terms.vectors(asked.compartment, space, meanings.seq)
         if vectors:
-            meanings.follow(vectors[-1].seq, unsealed(vectors, asked.open))
+            opened = {one.id.encode(): asked.open(one.id, one.sealed) for one in vectors}
+            meanings.follow(vectors[-1].seq, opened)
         self._grown(asked.compartment, index, before)
         return meanings
 
@@ -238,12 +243,6 @@ class RankedIndex:
                 SeenLines(tx.terms.comparing.near(asked.compartment, inquiry.space, question.tobytes(), most))
             )
         return found
-
-    def _codes(self, inquiry: Inquiry) -> frozenset[int]:
-        """The numbers of the sessions that are looked into."""
-        workspaces = {asked.compartment.workspace for asked in inquiry.compartments}
-        places = ((workspace, session) for workspace in workspaces for session in inquiry.sessions or ())
-        return frozenset(self._sessions[place] for place in places if place in self._sessions)
 
     def _view(self, sight: _Sight, compartments: Sequence[CompartmentIndex]) -> IndexView | None:
         segments = [
@@ -479,13 +478,10 @@ class _Scoring:
         return np.where(of_it, 1.0, r.CLOSE_BY * close)
 
     def _in_time(self, slack: Callable[[TimeSpan], tuple[float, float]]) -> Array:
-        best = np.zeros(self._view.size)
-        for span in self._inquiry.spans:
-            best = np.maximum(best, self._said_in(span, *slack(span)))
-        return best
-
-    def _said_in(self, span: TimeSpan, early: float, late: float) -> Array:
         """Whether each line was said then; less, the more it is said before or after."""
-        times = self._view.lines.times.astype(np.float64)
-        before, after = (span.start_ms - times) / early, (times - span.end_ms) / late
-        return np.exp(-np.maximum(np.maximum(before, after), 0.0))
+        best, times = np.zeros(self._view.size), self._view.lines.times.astype(np.float64)
+        for span in self._inquiry.spans:
+            early, late = slack(span)
+            away = np.maximum((span.start_ms - times) / early, (times - span.end_ms) / late)
+            best = np.maximum(best, np.exp(-np.maximum(away, 0.0)))
+        return best

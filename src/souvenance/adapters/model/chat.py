@@ -55,8 +55,8 @@ class CitationMarks:
         if not self._begun and _THINKS.match(self._held):
             self._held = ""
         left, self._held = self._held, ""
-        text = self._without(left)
-        return text.rstrip() if self._begun else _known(text)
+        text = self._without(left).rstrip()
+        return text if self._begun or not _is_nothing(text.lstrip()) else ""
 
     def _begins(self) -> bool:
         """Whether it is clear that words for the reader have come."""
@@ -67,8 +67,7 @@ class CitationMarks:
                 return False
             text = self._held = text[thought.end() :]
         text = text.lstrip()
-        folded = text.upper().lstrip("*\"' ")
-        if len(text) < _HELD or folded.startswith(NOTHING):
+        if len(text) < _HELD or _is_nothing(text):
             return False
         self._held, self._begun = text, True
         return True
@@ -84,10 +83,8 @@ class CitationMarks:
         return ""
 
 
-def _known(text: str) -> str:
-    """A short text, or nothing if it says that nothing is known."""
-    text = text.strip()
-    return "" if text.upper().lstrip("*\"' ").startswith(NOTHING) else text
+def _is_nothing(text: str) -> bool:
+    return text.upper().lstrip("*\"' ").startswith(NOTHING)
 
 
 SEARCH = "search_memory"

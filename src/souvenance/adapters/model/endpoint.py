@@ -136,27 +136,12 @@ class Gathering:
         self._text.append(words)
         return words
 
-    @property
-    def ended(self) -> bool:
-        """Whether the endpoint said why it stopped."""
-        return bool(self._finish)
-
     def reply(self) -> WireReply:
         calls = tuple(
             Call(call_id or f"call-{index}", name, arguments)
             for index, (call_id, name, arguments) in sorted(self._calls.items())
         )
         return WireReply("".join(self._text), calls, self._finish, self._refused, self._tokens)
-
-
-def events(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The data of each event of a stream, up to its end."""
-    rest = b""
-    for chunk in chain(chunks, (b"\n",)):
-        *lines, rest = (rest + chunk).replace(b"\r\n", b"\n").split(b"\n")
-        for line in lines:
-            if line.startswith(b"data:") and (data := line[5:].strip()) and data != b"[DONE]":
-                yield data
 
 
 _TOO_LONG = ("context length", "context window", "context size", "maximum context", "too many tokens")
@@ -320,9 +305,10 @@ class Endpoint:
                     raise Failed(f"the stream can't be read: {error}", spent=True) from None
                 if words:
                     yield words
-            if not gathering.ended:
+            reply = gathering.reply()
+            if not reply.finish:  # The endpoint did not say why it stopped.
                 raise Failed("the stream broke off", spent=True)
-        return gathering.reply()
+        return reply
 
     def stop(self) -> None:
         """Break off what is under way; what is asked from now on fails at once."""
@@ -404,7 +390,12 @@ def _events_of(chunks: Iterator[bytes]) -> Iterator[bytes]:
     if first.lstrip().startswith(b"{"):
         yield b"".join((first, *chunks))
         return
-    yield from events(chain((first,), chunks))
+    rest = b""
+    for chunk in chain((first,), chunks, (b"\n",)):
+        *lines, rest = (rest + chunk).replace(b"\r\n", b"\n").split(b"\n")
+        for line in lines:
+            if line.startswith(b"data:") and (data := line[5:].strip()) and data != b"[DONE]":
+                yield data
 
 
 def _refusal(response: httpx.Response, chunks: Iterator[bytes]) -> Failed:

@@ -158,7 +158,8 @@ class Ground:
             [said] = self._embed([statement])
         except SouvenanceError:
             return False
-        return max(_cosine(said, other) for other in self._vectors) >= NEAR
+        one, *others = (struct.unpack(f"<{len(vector) // 4}f", vector) for vector in (said, *self._vectors))
+        return any(sum(map(mul, one, other)) >= NEAR for other in others)
 
     def _said(self, text: str) -> list[str]:
         return [word for word in content(text) if word.partition("'")[0] not in self._about]
@@ -258,8 +259,3 @@ def _years(moment: int) -> tuple[int, ...]:
     except (OverflowError, ValueError):
         return ()
     return year - 1, year, year + 1
-
-
-def _cosine(one: bytes, other: bytes) -> float:
-    left, right = (struct.unpack(f"<{len(vector) // 4}f", vector) for vector in (one, other))
-    return float(sum(map(mul, left, right)))

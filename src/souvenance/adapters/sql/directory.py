@@ -8,7 +8,7 @@ with much to do keeps none waiting.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from itertools import takewhile
 from operator import attrgetter
 from typing import TypeVar
@@ -108,25 +108,17 @@ class SqlDirectory:
         offset: int = 0,
         limit: int | None = None,
     ) -> list[Entry]:
-        end = None if limit is None else offset + limit
-        found = [
-            Entry(*row)
-            for where, values in _kinds(workspace, kind, namespaces)
-            for row in self._listed(where, values, newest_first=newest_first, most=end)
-        ]
+        way, end = "DESC" if newest_first else "ASC", None if limit is None else offset + limit
+        order, found = f"uid {way}, workspace {way}, name {way}", list[Entry]()
+        for where, values in _kinds(workspace, kind, namespaces):
+            sql = f"{_ENTRY} WHERE {where} ORDER BY {order} LIMIT ?"
+            if where == _WORKSPACES:  # No index has this order: they are sorted before more of them is read.
+                sql = _OF_SOME.format(some=f"WHERE {where} ORDER BY {order} LIMIT ?", order=order)
+            rows = self._session.rows(sql, (*values, NO_LIMIT if end is None else end))
+            found.extend(Entry(*row) for row in rows)
         if namespaces is not None and len(namespaces) > 1:
             found.sort(key=lambda entry: (entry.uid, entry.workspace, entry.name), reverse=newest_first)
         return found[offset:end]
-
-    def _listed(
-        self, where: str, values: Sequence[str], *, newest_first: bool, most: int | None
-    ) -> list[SqlRow]:
-        """In order. No index has that of all workspaces: they are sorted before more of them is read."""
-        way = "DESC" if newest_first else "ASC"
-        order = f"uid {way}, workspace {way}, name {way}"
-        some = f"WHERE {where} ORDER BY {order} LIMIT ?"
-        sql = _OF_SOME.format(some=some, order=order) if where == _WORKSPACES else f"{_ENTRY} {some}"
-        return self._session.rows(sql, (*values, NO_LIMIT if most is None else most))
 
     def count(self, workspace: str | None, kind: str, namespaces: Collection[str] | None = None) -> int:
         return sum(

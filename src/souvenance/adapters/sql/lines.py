@@ -77,10 +77,6 @@ _OF_SESSION = f"""SELECT {", ".join((*Compartment._fields, *_PLACE))} FROM lines
     WHERE workspace = ? AND owner = ? AND session = ? ORDER BY id"""
 
 
-def _place_of(row: SqlRow) -> LinePlace:
-    return LinePlace(compartment=Compartment(*row[:3]), **dict(zip(_PLACE, row[3:], strict=True)))
-
-
 _CITE = insert("citations", f"{PLACE}, id, source", conflict="ON CONFLICT DO NOTHING")
 _APPEND = insert("lines", ", ".join((*COLUMNS, "bytes")), conflict="ON CONFLICT DO NOTHING")
 _OF_COMPARTMENT = f"SELECT {READ} {FROM} WHERE l.workspace = ? AND l.owner = ? AND l.namespace = ?"
@@ -293,7 +289,10 @@ class SqlLines:
 
     def of_session(self, workspace: str, owner: str, session: str) -> list[LinePlace]:
         rows = self._session.rows(_OF_SESSION, (workspace, owner, session))
-        places = [_place_of(row) for row in rows]
+        places = [
+            LinePlace(compartment=Compartment(*row[:3]), **dict(zip(_PLACE, row[3:], strict=True)))
+            for row in rows
+        ]
         return sorted(places, key=lambda place: (place.compartment, place.id))
 
     def cite(self, compartment: Compartment, line_id: str, sources: Collection[str]) -> None:

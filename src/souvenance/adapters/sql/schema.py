@@ -188,13 +188,10 @@ TABLES = """SELECT quote_ident(c.relname) FROM pg_class c JOIN pg_attribute a ON
 _POLICIES = (
     "SELECT quote_ident(tablename) FROM pg_policies WHERE schemaname = current_schema() AND policyname = ?"
 )
-_SHOWN, _ADDED, _CHANGED, _DELETED = (
-    f"souvenance_{what}" for what in ("shown", "added", "changed", "deleted")
-)
+_CHANGED = "souvenance_changed"
 _ASKED = f"(SELECT current_setting('{WORKSPACE_SETTING}', true))"
 _OF_IT = f"({_ASKED} = '*' OR {_ASKED} = workspace)"
 _OF_IT_OR_ALL = f"({_OF_IT} OR (workspace = '*' AND {_ASKED} <> ''))"
-_COUNTERS = "counters"
 _IS_EXCEPTED = "SELECT rolsuper OR rolbypassrls, rolsuper FROM pg_roles WHERE rolname = current_user"
 _MAKE_ROLE = f"""DO $$ BEGIN CREATE ROLE {ROLE} NOLOGIN NOBYPASSRLS;
     EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"""
@@ -217,12 +214,12 @@ def separate_workspaces(session: SqlSession) -> str | None:
 
 def _policies(table: str) -> tuple[tuple[str, str, str, str], ...]:
     """Of a table that has a workspace: the name of each, its command, what it shows and what it checks."""
-    changed = _OF_IT_OR_ALL if table == _COUNTERS else _OF_IT
+    changed = _OF_IT_OR_ALL if table == "counters" else _OF_IT
     return (
-        (_SHOWN, "SELECT", _OF_IT_OR_ALL, ""),
-        (_ADDED, "INSERT", "", changed),
+        ("souvenance_shown", "SELECT", _OF_IT_OR_ALL, ""),
+        ("souvenance_added", "INSERT", "", changed),
         (_CHANGED, "UPDATE", changed, changed),
-        (_DELETED, "DELETE", changed, ""),
+        ("souvenance_deleted", "DELETE", changed, ""),
     )
 
 
@@ -255,9 +252,7 @@ def tell_jobs(session: SqlSession) -> None:
 
 
 _TYPES = {"TEXT": "text", "BIGINT": "bigint", "BLOB": "bytea", "INTEGER": "bigint"}
-_WORKSPACE = "workspace"
 _POLICY, _ROWS = "policy", "row security"
-_PRIMARY_KEY = "primary key"
 _VECTOR_COLUMN = Object("column", "place", "vectors")
 
 _SERIAL = "INTEGER"
@@ -298,9 +293,10 @@ def _migrated(session: SqlSession) -> Iterator[tuple[Object, str]]:
             yield Object("column", name, table), " ".join(filter(None, (_TYPES[kind], default)))
         keyed = sorted((place, name) for name, kind, _, place in columns if place and kind != _SERIAL)
         if keyed:
-            yield Object("index", _PRIMARY_KEY, table), f"btree unique {', '.join(name for _, name in keyed)}"
+            names = ", ".join(name for _, name in keyed)
+            yield Object("index", "primary key", table), f"btree unique {names}"
         yield from _indexes(session, table)
-        if _WORKSPACE in {name for name, *_ in columns}:
+        if "workspace" in {name for name, *_ in columns}:
             yield Object(_ROWS, "on", table), ""
             for name, command, shown, checked in _policies(table):
                 check = f" check {checked}" if checked else ""

@@ -26,13 +26,7 @@ from weakref import finalize
 
 from souvenance.adapters.sql.engine import SealedVectors, SqlRow, SqlSession, Values
 from souvenance.domain.names import ALL
-from souvenance.errors import (
-    IntegrityError,
-    StorageBusy,
-    StorageFull,
-    StorageReadOnly,
-    StorageUnavailable,
-)
+from souvenance.errors import IntegrityError, StorageBusy, StorageFull, StorageReadOnly, StorageUnavailable
 from souvenance.pauses import pause
 from souvenance.ports.store import Difference
 

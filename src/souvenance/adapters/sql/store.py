@@ -367,7 +367,11 @@ class SqlTransaction(Transaction):
     def owe_scrub(self) -> None:
         for found in self.differences():
             if found.foreign:
-                raise _unknown(found)
+                remedy = f" If it is not yours, remove it: {found.remedy}" if found.remedy else ""
+                raise SchemaUnknown(
+                    f"the store may keep copies of what is deleted: {found.text}",
+                    hint=f"Nothing was deleted. Run 'souvenance doctor' and look at what it names.{remedy}",
+                )
         self._counters.increase(ALL, _SCRUB)
 
     def owed_scrubs(self) -> int:
@@ -377,14 +381,6 @@ class SqlTransaction(Transaction):
         """Nothing is owed any more, unless something was deleted meanwhile."""
         if self.owed_scrubs() == owed:
             self._counters.reset(ALL, _SCRUB)
-
-
-def _unknown(found: Difference) -> SchemaUnknown:
-    remedy = f" If it is not yours, remove it: {found.remedy}" if found.remedy else ""
-    return SchemaUnknown(
-        f"the store may keep copies of what is deleted: {found.text}",
-        hint=f"Nothing was deleted. Run 'souvenance doctor' and look at what it names.{remedy}",
-    )
 
 
 class _Opened:

@@ -20,8 +20,8 @@ from souvenance.adapters.sql.engine import (
     as_bytes,
     insert,
     listed,
+    marks,
 )
-from souvenance.adapters.sql.engine import marks as marks_of
 from souvenance.decoders import settled
 from souvenance.domain.change_feed import UNSAID, Feed, Saying, joined, packed
 from souvenance.domain.names import Compartment
@@ -129,20 +129,15 @@ class SqlTerms:
 
     def remove(self, compartment: Compartment, line_ids: Collection[str]) -> None:
         self._last[compartment] = self._end(compartment)
-        for marks, ids in listed(line_ids):
-            for removed in self._taken_out(compartment, marks, ids):
+        for these, ids in listed(line_ids):
+            numbers = [row[0] for row in self._session.rows(_NUMBERS + these, (*compartment, *ids))]
+            sql = _TAKE_OUT.format(numbers=marks(numbers))
+            taken = {row[0] for row in self._session.rows(sql, (*compartment, *numbers))}
+            self._feed.mend(compartment, numbers)
+            for removed in sorted(taken):
                 self.add(compartment, removed, None, b"")
-            self._session.run(
-                f"DELETE FROM vectors WHERE {COMPARTMENT} AND id IN {marks}", (*compartment, *ids)
-            )
-
-    def _taken_out(self, compartment: Compartment, marks: str, ids: Sequence[str]) -> list[str]:
-        """Which of the lines were indexed until now, in order."""
-        numbers = [row[0] for row in self._session.rows(_NUMBERS + marks, (*compartment, *ids))]
-        sql = _TAKE_OUT.format(numbers=marks_of(numbers))
-        taken = {row[0] for row in self._session.rows(sql, (*compartment, *numbers))}
-        self._feed.mend(compartment, numbers)
-        return sorted(taken)
+            gone = f"DELETE FROM vectors WHERE {COMPARTMENT} AND id IN {these}"
+            self._session.run(gone, (*compartment, *ids))
 
     def delete_compartment(self, compartment: Compartment) -> None:
         self._last.pop(compartment, None)
@@ -165,7 +160,7 @@ class SqlTerms:
         return self._last[compartment]
 
     def indexed(self, compartment: Compartment, line_ids: Collection[str] | None = None) -> set[str]:
-        some = [(f" AND id IN {marks}", ids) for marks, ids in listed(line_ids or ())]
+        some = [(f" AND id IN {these}", ids) for these, ids in listed(line_ids or ())]
         every = [("", [])] if line_ids is None else some
         rows = (
             self._session.rows(sql + of, (*compartment, *ids)) for of, ids in every for sql in _WITH_ENTRIES
@@ -178,31 +173,27 @@ class SqlTerms:
     def lie(self, compartment: Compartment, space: str, vectors: Sequence[tuple[str, bytes]]) -> None:
         given = dict(vectors)
         self._last[compartment] = self._end(compartment)
-        for marks, ids in listed(given):
-            indexed = self._indexed(compartment, space, marks, ids)
-            sql = f"DELETE FROM vectors WHERE {COMPARTMENT} AND space = ? AND id IN {marks}"
+        for these, ids in listed(given):
+            indexed = self._indexed(compartment, space, these, ids)
+            sql = f"DELETE FROM vectors WHERE {COMPARTMENT} AND space = ? AND id IN {these}"
             self._session.run(sql, (*compartment, space, *ids))
             for line_id in (line_id for line_id in ids if line_id in indexed):
                 self._vectors.keep((*compartment, space, self._next(compartment), line_id), given[line_id])
-        self._reach(compartment, space)
+        lacking = self._lacking(compartment, space, 1)
+        reached = lacking[0][0] - 1 if lacking else self._last_of("terms", compartment)
+        self._session.run(_REACH, (*compartment, space, self._vectors.form, reached))
 
-    def _indexed(self, compartment: Compartment, space: str, marks: str, ids: Sequence[str]) -> set[str]:
+    def _indexed(self, compartment: Compartment, space: str, these: str, ids: Sequence[str]) -> set[str]:
         """Which of the lines are indexed; as a rule all are among those that may lack a vector."""
         found: set[str] = set()
         for after in (self._reached(compartment, space), 0):
             if len(found) < len(ids):
-                found = {row[0] for row in self._session.rows(_INDEXED + marks, (*compartment, after, *ids))}
+                found = {row[0] for row in self._session.rows(_INDEXED + these, (*compartment, after, *ids))}
         return found
 
     def _reached(self, compartment: Compartment, space: str) -> int:
         """Up to which change every line has a vector, as far as that is noted."""
         return self._session.value(_PLACED, (*compartment, space, self._vectors.form)) or 0
-
-    def _reach(self, compartment: Compartment, space: str) -> None:
-        """Note up to where every line has a vector now."""
-        lacking = self._lacking(compartment, space, 1)
-        reached = lacking[0][0] - 1 if lacking else self._last_of("terms", compartment)
-        self._session.run(_REACH, (*compartment, space, self._vectors.form, reached))
 
     def vectors(self, compartment: Compartment, space: str, seq: int) -> list[Vector]:
         rows = self._session.rows(_VECTORS.format(kept=self._vectors.kept), (*compartment, space, seq))
