@@ -114,7 +114,7 @@ class Settings(Struct, frozen=True):
 
     def shown(self) -> list[Shown]:
         """Every setting with its value and where that came from. Secrets are hidden."""
-        return shown(self.given)
+        return [shown(one, self.given.get(one.name)) for one in SETTINGS.values()]
 
     @property
     def where(self) -> str:

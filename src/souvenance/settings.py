@@ -240,11 +240,6 @@ def given(environment: Mapping[str, str], options: Mapping[str, str | None]) -> 
     return found
 
 
-def shown(found: Mapping[str, Given]) -> list[Shown]:
-    """Every setting with its value and where that came from. Secrets are hidden."""
-    return [_shown(one, found.get(one.name)) for one in SETTINGS.values()]
-
-
 def named_in_file(error: Misconfigured, found: Mapping[str, Given]) -> Misconfigured:
     """The error with the names that the file has for settings, where the file set them."""
     detail = error.detail
@@ -260,7 +255,7 @@ def home_of(found: Mapping[str, Given]) -> Path:
     return Path(home.value if home and home.value else SETTINGS["home"].default).expanduser()
 
 
-def _shown(setting: Setting, one: Given | None) -> Shown:
+def shown(setting: Setting, one: Given | None) -> Shown:
     if one is None:
         return Shown(setting.name, setting.default, "default")
     return Shown(setting.name, HIDDEN if _is_hidden(setting, one.value) else one.value, one.source)

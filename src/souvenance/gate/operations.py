@@ -176,9 +176,10 @@ def _correct(
     """The line that replaces the target, and whether it had done so already. Without a text it only marks the
     target as no longer true. Raises: InvalidInput, NotFound, Conflict."""
     target, _ = ctx.find(ulid.check(target_id))
+    kind = DEFAULT_KIND if target.kind == TOMBSTONE else target.kind
     draft = Draft(
         namespace=target.compartment.namespace,
-        kind=_kind_of_correction(target, text),
+        kind=TOMBSTONE if text is None else kind,
         text=text or "",
         id=new_id,
         about=None if text is None else target.about,
@@ -196,12 +197,6 @@ def _correct(
         if target.about is not None:
             owe_card(ctx, target.compartment, target.about)
     return line, duplicate
-
-
-def _kind_of_correction(target: SealedLine, text: str | None) -> str:
-    if text is None:
-        return TOMBSTONE
-    return DEFAULT_KIND if target.kind == TOMBSTONE else target.kind
 
 
 def _asked(authorised: AuthorisedRequest) -> tuple[str, ...]:

@@ -122,7 +122,10 @@ def connect(
     """Raises: SouvenanceError."""
     if home is not None and url is not None:
         raise Misconfigured("both a data folder and a URL were given", hint="Pass one of them.")
-    given = {f"SOUVENANCE_{name.upper()}": _text(value) for name, value in settings.items()}
+    given = {
+        f"SOUVENANCE_{name.upper()}": str(int(value) if isinstance(value, bool) else value)
+        for name, value in settings.items()
+    }
     environment = {**os.environ, **given}
     token = secret_of(token or environment.get("SOUVENANCE_CAP", "")).strip()
     url = url or (None if home is not None else environment.get("SOUVENANCE_URL"))
@@ -179,7 +182,3 @@ def _claims(token: str) -> capability.Claims | None:
         return capability.read_unverified(token)[0][-1]
     except CapMalformed:
         return None
-
-
-def _text(value: str | int | bool) -> str:
-    return str(int(value)) if isinstance(value, bool) else str(value)

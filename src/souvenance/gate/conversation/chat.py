@@ -246,9 +246,12 @@ def _quoted_answer(
 
 
 def _by_model(call: AuthorisedRequest, request: AskWorkspace, model: Model) -> Outcome:
-    shape = _checked_shape(request.response_format)
+    shape = request.response_format
+    if shape is not None and shape.get("type") != "object":
+        raise InvalidInput("response_format must be a JSON schema whose root is of type object")
     question = _question(call, request)
-    gathered = [_gather(call.ctx, question)]
+    newest = newest_views(call.ctx, _whose(question), LEVELS[question.level].found)
+    gathered = [_together([_look(call.ctx, question), Gathered(newest, [])])]
     inquiry = ModelQuestion(
         question.text,
         gathered[0].statements(call.ctx.services.local),
@@ -338,13 +341,6 @@ def _answer_well(found: Sequence[Mapping[str, float]]) -> list[bool]:
     return [worth_showing(signals, by_meaning=by_meaning) for signals in found]
 
 
-def _gather(ctx: RequestContext, question: ChatQuestion) -> Gathered:
-    """What its words find, and the newest conclusions. Raises: NotFound, Tampered."""
-    found = _look(ctx, question)
-    newest = newest_views(ctx, _whose(question), LEVELS[question.level].found)
-    return _together([found, Gathered(newest, [])])
-
-
 def _look(ctx: RequestContext, question: ChatQuestion) -> Gathered:
     """What its words find, and nothing beside. Raises: NotFound, Tampered."""
     depth = LEVELS[question.level]
@@ -431,13 +427,6 @@ def _evidence(found: Gathered, question: str, searched: Sequence[str] = ()) -> E
         *(ToolCall("search_memory", {"query": words}) for words in searched),
     ]
     return Evidence(conclusions, messages, tool_calls)
-
-
-def _checked_shape(shape: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Raises: InvalidInput for a schema of anything but an object."""
-    if shape is not None and shape.get("type") != "object":
-        raise InvalidInput("response_format must be a JSON schema whose root is of type object")
-    return shape
 
 
 ASK_PEER = r.operation("peers.chat", "get", ChatAnswer, _answered, _may_ask_peer, waits=True, request=AskPeer)

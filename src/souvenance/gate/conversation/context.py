@@ -8,13 +8,14 @@ from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from souvenance.core.conversation import cards, directory, search
 from souvenance.core.conversation.compartments import Changes, everywhere, reading
 from souvenance.core.conversation.conclusions import View, Whose, noted, written
 from souvenance.core.conversation.messages import StoredMessage, read_messages
 from souvenance.core.conversation.summarise import StoredSummary, summaries
-from souvenance.core.request_context import RequestContext, Trace
+from souvenance.core.request_context import RequestContext
 from souvenance.core.search import Test, foresee
 from souvenance.domain.content import check_text
 from souvenance.domain.current_facts import CardEntry
@@ -174,7 +175,7 @@ def _represent(call: AuthorisedRequest, request: Represent) -> Outcome:
     limits = call.rights.looks(request.peer_id, target)
     sessions = sessions_asked(call, request.session_id, request.filters, request.scope)
     found = _picture(call.ctx, _Perspective(request, request.peer_id, target, narrowed(sessions, limits)))
-    return Outcome(Representation(found.text), _trace(call, found))
+    return Outcome(Representation(found.text), reading(everywhere(call.ctx), found.lines))
 
 
 def _peer_context(call: AuthorisedRequest, request: PeerContext) -> Outcome:
@@ -185,11 +186,7 @@ def _peer_context(call: AuthorisedRequest, request: PeerContext) -> Outcome:
     )
     found = _picture(call.ctx, asked)
     answer = PeerContextAnswer(request.peer_id, target, found.text, found.card)
-    return Outcome(answer, _trace(call, found))
-
-
-def _trace(call: AuthorisedRequest, found: _Picture) -> Trace:
-    return reading(everywhere(call.ctx), found.lines)
+    return Outcome(answer, reading(everywhere(call.ctx), found.lines))
 
 
 class _Perspective(Struct, frozen=True):
@@ -412,19 +409,10 @@ def _fitting_summary(found: Sequence[StoredSummary], budget: int) -> StoredSumma
 def _newest(ctx: RequestContext, session: str, first: int, budget: int) -> list[SealedLine]:
     """The newest messages from that turn on that fit, read back in steps as far as needed."""
     lines: list[SealedLine] = []
-    last: int | None = None
-    left, wanted = budget, _READ_AHEAD
+    left, query = budget, TurnQuery(ctx.scope.workspace, session, first=first, newest_first=True)
+    wanted, last = _READ_AHEAD, None
     while left > 0:
-        step = ctx.tx.lines.turns(
-            TurnQuery(
-                ctx.scope.workspace,
-                session,
-                first=first,
-                last=last,
-                newest_first=True,
-                limit=wanted,
-            )
-        )
+        step = ctx.tx.lines.turns(replace(query, last=last, limit=wanted))
         lines.extend(step)
         left -= sum(line.tokens or 0 for line in step)
         wanted = _READ_AHEAD + max(0, left) * len(lines) // max(1, budget - left)

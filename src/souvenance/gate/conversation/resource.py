@@ -25,7 +25,6 @@ from souvenance.gate.messages import Answer, Request
 from souvenance.gate.messages import Done as Done
 from souvenance.gate.operation import AuthorisedRequest, Outcome
 from souvenance.gate.operation import operation as operation
-from souvenance.gate.operation import whole_workspace as whole_workspace
 
 MOST_METADATA_KEYS = 100
 MOST_METADATA_LEVELS = 5

@@ -230,11 +230,10 @@ def _add_members(call: AuthorisedRequest, request: SetMembers) -> Outcome:
 
 
 def _set_members(call: AuthorisedRequest, request: SetMembers) -> Outcome:
-    entry, _ = directory.ensure_session(call.ctx, request.session_id, request.namespace)
+    added = _add_members(call, request)
     others = [peer for peer in directory.members(call.ctx, request.session_id) if peer not in request.peers]
     directory.leave(call.ctx, request.session_id, others)
-    directory.join(call.ctx, request.session_id, dict(request.peers))
-    return _answer(call, entry)
+    return added
 
 
 def _remove_members(call: AuthorisedRequest, request: RemoveMembers) -> Outcome:

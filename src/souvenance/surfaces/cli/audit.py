@@ -82,12 +82,10 @@ def verify_(shell: Shell, checkpoint: str | None, rows: str | None, receipt: str
     held = " and the checkpoint holds" if saved else ""
     shell.show(
         answer,
-        lambda: "\n".join(
-            [
-                f"ok: {counted(now.size, 'row')} linked{held}; root {now.root.hex()}",
-                *([] if claimed is None else _receipt_lines(claimed, signed=not rows)),
-            ]
-        ),
+        lambda: [
+            f"ok: {counted(now.size, 'row')} linked{held}; root {now.root.hex()}",
+            *([] if claimed is None else _receipt_lines(claimed, signed=not rows)),
+        ],
     )
 
 
@@ -217,13 +215,11 @@ def doctor(shell: Shell, repair: bool) -> None:
         result |= {"restored": mended.restored, "carried": mended.carried, "removed": mended.removed}
     shell.show(
         result,
-        lambda: "\n".join(
-            [
-                *findings,
-                *([] if mended is None else [_mended(mended)]),
-                f"{counted(lines, 'line')} readable, {counted(rows, 'audit row')} verified",
-            ],
-        ),
+        lambda: [
+            *findings,
+            *([] if mended is None else [_mended(mended)]),
+            f"{counted(lines, 'line')} readable, {counted(rows, 'audit row')} verified",
+        ],
     )
     if findings:
         raise IntegrityError(

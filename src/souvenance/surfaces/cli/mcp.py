@@ -158,18 +158,14 @@ def _print(shell: Shell, reach: _Reach, client: str, http: str | None, with_cap:
         setup, values = texts["local"], {"program": command[0], "arguments": command[1:], "command": command}
     else:
         setup = texts["server_with_cap" if with_cap else "server"]
-        values = {"url": _endpoint(http)}
+        server = http.rstrip("/")
+        values = {"url": http if server.endswith("/mcp") else f"{server}/mcp"}
     for name, value in values.items():
         setup = setup.replace(f"<{name}>", _quoted(client, value))
     where = texts["where"]
     if not shell.json:
         click.echo(f"# {where}:", err=True)
     shell.show({"client": client, "where": where, "setup": setup}, lambda: setup)
-
-
-def _endpoint(url: str) -> str:
-    """The address of the MCP door of a server."""
-    return url if url.rstrip("/").endswith("/mcp") else f"{url.rstrip('/')}/mcp"
 
 
 def _quoted(client: str, value: str | Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace as changed
 from datetime import datetime
@@ -150,13 +151,12 @@ def list_(shell: Shell, /, **fields: Any) -> None:
     request = m.List(**fields)
     answer = shell.call(o.LIST, replace(request, texts=shell.grants("get")))
 
-    def text() -> str:
-        rows = [shown(map(_listed, answer.lines))]
+    def rows() -> Iterator[str]:
+        yield shown(map(_listed, answer.lines))
         if answer.cursor:
-            rows.append(f"more: --cursor {answer.cursor}")
-        return "\n".join(rows)
+            yield f"more: --cursor {answer.cursor}"
 
-    shell.show(answer, text)
+    shell.show(answer, rows)
 
 
 def _minute(moment: datetime) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -122,31 +122,28 @@ def status(shell: Shell) -> None:
     """Show what is stored, where and for whom."""
     answer = shell.call(o.STATUS, m.Status())
 
-    def text() -> str:
+    def rows() -> Iterator[str]:
         where = shell.server or shell.settings.where
-        rows = [f"{where}: workspace {answer.workspace}, owner {answer.owner}"]
-        rows += [f"  {one.namespace:<20} {counted(one.lines, 'line', 8)}" for one in answer.namespaces]
+        yield f"{where}: workspace {answer.workspace}, owner {answer.owner}"
+        yield from (f"  {one.namespace:<20} {counted(one.lines, 'line', 8)}" for one in answer.namespaces)
         if answer.audit_rows is not None:
-            rows.append(f"  audit log            {counted(answer.audit_rows, 'row', 8)}")
-        rows += _recall(answer)
+            yield f"  audit log            {counted(answer.audit_rows, 'row', 8)}"
+        yield from _recall(answer)
         if answer.conclusions:
-            rows.append(f"  known of peers       {counted(answer.conclusions, 'conclusion', 8)}")
+            yield f"  known of peers       {counted(answer.conclusions, 'conclusion', 8)}"
         if answer.model is not None:
-            rows += _model(answer.reasoner, answer.model)
+            yield from _model(answer.reasoner, answer.model)
         if answer.unfinished_imports:
-            rows.append(
+            yield (
                 f"  unfinished imports   {answer.unfinished_imports:>8}: run 'souvenance import' again"
                 " with the same file"
             )
         if answer.uncarried:
-            rows.append(
-                f"  not in the bucket    {counted(answer.uncarried, 'object', 8)}: copied when it answers"
-            )
+            yield f"  not in the bucket    {counted(answer.uncarried, 'object', 8)}: copied when it answers"
         if answer.scrub_pending:
-            rows.append("  forgotten bytes wait to be scrubbed: run 'souvenance doctor'")
-        return "\n".join(rows)
+            yield "  forgotten bytes wait to be scrubbed: run 'souvenance doctor'"
 
-    shell.show(answer, text)
+    shell.show(answer, rows)
 
 
 @click.group("config", cls=Group, section=OPERATE)
@@ -178,29 +175,31 @@ def completion(shell: Shell, name: str) -> None:
     say(kind(root, {}, "souvenance", "_SOUVENANCE_COMPLETE").source())
 
 
-def _recall(answer: m.StatusAnswer) -> list[str]:
+def _recall(answer: m.StatusAnswer) -> Iterator[str]:
     """What meanings are compared by, what waits for that, and what is wrong with it."""
-    kept = _VECTORS.get(answer.vectors, answer.vectors)
-    rows = [f"  embedder             {answer.embedder}", f"  vectors              {kept}"]
+    yield f"  embedder             {answer.embedder}"
+    yield f"  vectors              {_VECTORS.get(answer.vectors, answer.vectors)}"
     if answer.renewing:
-        rows.append(f"  to be reindexed      {counted(answer.renewing, 'line', 8)}")
+        yield f"  to be reindexed      {counted(answer.renewing, 'line', 8)}"
     if answer.waiting:
-        rows.append(
+        yield (
             f"  without a vector     {counted(answer.waiting, 'line', 8)}: found by words until"
             " 'souvenance get', 'souvenance serve' or 'souvenance reindex' makes it"
         )
-    return [*rows, f"  embedder problem     {answer.embedder_trouble}"] if answer.embedder_trouble else rows
+    if answer.embedder_trouble:
+        yield f"  embedder problem     {answer.embedder_trouble}"
 
 
-def _model(reasoner: str, model: m.ModelStatus) -> list[str]:
+def _model(reasoner: str, model: m.ModelStatus) -> Iterator[str]:
     """Who reasons, what is left for it, and what is wrong with it."""
-    rows = [f"  reasoner             {reasoner} ({', '.join(model.tasks)})"]
+    yield f"  reasoner             {reasoner} ({', '.join(model.tasks)})"
     for name, left in (("left", model.left), ("workspace,", model.left_here)):
         if left is not None:
             hour, today = f"{name} this hour", f"{name} today"
-            rows.append(f"  {hour:<20} {left.calls_this_hour:>8} calls, {left.tokens_this_hour} tokens")
-            rows.append(f"  {today:<20} {left.calls_today:>8} calls, {left.tokens_today} tokens")
-    return [*rows, f"  without the model    {model.trouble}"] if model.trouble else rows
+            yield f"  {hour:<20} {left.calls_this_hour:>8} calls, {left.tokens_this_hour} tokens"
+            yield f"  {today:<20} {left.calls_today:>8} calls, {left.tokens_today} tokens"
+    if model.trouble:
+        yield f"  without the model    {model.trouble}"
 
 
 _GREETING = "Souvenance works. Stop it with Ctrl-C."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -133,12 +133,14 @@ class Shell:
         named: str = self.call(WHOAMI, WhoAmI()).wid
         return DEFAULT_WORKSPACE if named == ALL else named
 
-    def show(self, answer: Any, lines: Callable[[], str]) -> None:
-        """Print an answer: as JSON if asked for, else as `lines` says."""
+    def show(self, answer: Any, text: Callable[[], str | Iterable[str]]) -> None:
+        """Print an answer: as JSON if asked for, else the text, or rows of it."""
         if self.json:
             say(msgspec.json.encode(answer).decode())
-        elif text := lines():
-            say(text)
+            return
+        found = text()
+        if shown := found if isinstance(found, str) else "\n".join(found):
+            say(shown)
 
     def renew(self) -> None:
         """Open the data folder anew, with a new owner's cap."""

@@ -58,13 +58,12 @@ def restore(shell: Shell, file: Path, identity: Path | None) -> None:
     kept = shell.transfers.restore(file, home, identity=identity)
     result = {**_contents(file, kept), "home": str(home)}
 
-    def text() -> str:
-        rows = [f"{home}: {counted(kept.lines, 'line')} restored; 'souvenance doctor' looks at each of them"]
+    def rows() -> Iterator[str]:
+        yield f"{home}: {counted(kept.lines, 'line')} restored; 'souvenance doctor' looks at each of them"
         if not kept.files:
-            rows.append("the backup holds no keys: put root.key and signing.key there before you use it")
-        return "\n".join(rows)
+            yield "the backup holds no keys: put root.key and signing.key there before you use it"
 
-    shell.show(result, text)
+    shell.show(result, rows)
 
 
 def _contents(file: Path, kept: Backup) -> dict[str, Any]:
@@ -100,7 +99,7 @@ def migrate(shell: Shell, source: str, target: str) -> None:
     counts = shell.transfers.move(source, target, vectors=shell.settings.vectors, report=bars.step)
     bars.end()
     result = {"tables": counts, "rows": sum(counts.values())}
-    shell.show(result, lambda: "\n".join(_closing(counts)))
+    shell.show(result, lambda: _closing(counts))
 
 
 def _closing(counts: dict[str, int]) -> Iterator[str]:
@@ -145,14 +144,12 @@ def rebuild(shell: Shell) -> None:
     result = {"restored": found.restored, "findings": found.findings, "not_rebuilt": NOT_REBUILT}
     shell.show(
         result,
-        lambda: "\n".join(
-            [
-                *found.findings,
-                f"{counted(found.restored, 'line')} restored",
-                "Not in a bucket, and so not back:",
-                *(f"  {one}" for one in NOT_REBUILT),
-            ]
-        ),
+        lambda: [
+            *found.findings,
+            f"{counted(found.restored, 'line')} restored",
+            "Not in a bucket, and so not back:",
+            *(f"  {one}" for one in NOT_REBUILT),
+        ],
     )
     if found.findings:
         raise IntegrityError(

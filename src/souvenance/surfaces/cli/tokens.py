@@ -83,26 +83,24 @@ def show(shell: Shell, token: str | None) -> None:
     shown = token or shell.token()
     blocks, bound = capability.read_unverified(shown)
 
-    def text() -> str:
+    def rows() -> list[str]:
         last = blocks[-1]
         ancestors = [*(one.jti for one in blocks[0].par), *(block.jti for block in blocks[:-1])]
-        return "\n".join(
-            [
-                f"actor       {last.sub}",
-                f"workspace   {last.wid}",
-                f"operations  {', '.join(last.ops) or '(none)'}",
-                f"namespaces  {', '.join(last.namespaces_allowed) or '(none)'}",
-                f"data class  {last.data_class}",
-                f"sessions    {'any' if last.sessions is None else ', '.join(last.sessions) or '(none)'}",
-                f"until       {_moment(last.exp)}",
-                f"id          {last.jti}",
-                f"made from   {', '.join(ancestors) or '(the first)'}",
-                f"signed by   {capability.key_id(shown)}",
-                f"holder      {'bound to a key' if bound else 'bearer'}",
-            ]
-        )
+        return [
+            f"actor       {last.sub}",
+            f"workspace   {last.wid}",
+            f"operations  {', '.join(last.ops) or '(none)'}",
+            f"namespaces  {', '.join(last.namespaces_allowed) or '(none)'}",
+            f"data class  {last.data_class}",
+            f"sessions    {'any' if last.sessions is None else ', '.join(last.sessions) or '(none)'}",
+            f"until       {_moment(last.exp)}",
+            f"id          {last.jti}",
+            f"made from   {', '.join(ancestors) or '(the first)'}",
+            f"signed by   {capability.key_id(shown)}",
+            f"holder      {'bound to a key' if bound else 'bearer'}",
+        ]
 
-    shell.show({"blocks": blocks, "bound": bound, "kid": capability.key_id(shown)}, text)
+    shell.show({"blocks": blocks, "bound": bound, "kid": capability.key_id(shown)}, rows)
 
 
 @caps.command()

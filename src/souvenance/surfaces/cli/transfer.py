@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -68,19 +68,18 @@ def export_archive(
     counts, waiting = written.manifest.counts, written.waiting
     result = {"file": str(path), "workspace": workspace, "counts": counts, "waiting": waiting}
 
-    def text() -> str:
+    def rows() -> Iterator[str]:
         contents = ", ".join(counted(count, sort) for sort, count in counts.items()) or "nothing"
-        rows = [f"{path}: workspace {workspace}, {contents}"]
+        yield f"{path}: workspace {workspace}, {contents}"
         if not recipients:
-            rows.append("it holds text in the open: keep it where only you can read it, or use --recipient")
+            yield "it holds text in the open: keep it where only you can read it, or use --recipient"
         if waiting:
-            rows.append(
+            yield (
                 f"without what follows from {counted(waiting, 'message')} still to be reasoned about:"
                 " export again when 'souvenance work' or a server is done with that"
             )
-        return "\n".join(rows)
 
-    shell.show(result, text)
+    shell.show(result, rows)
 
 
 def import_archive(shell: Shell, path: Path, archives: ArchiveFiles, *, identity: Path | None) -> None:
@@ -226,14 +225,13 @@ def _import(shell: Shell, source: str, reader: ImportReader, terms: ImportTerms,
 def _show(shell: Shell, tally: ImportTally, terms: ImportTerms, said: str) -> None:
     result = {"from": terms.kind, **msgspec.to_builtins(tally)}
 
-    def text() -> str:
-        rows = [f"{said} {_counts(tally)}"]
+    def rows() -> Iterator[str]:
+        yield f"{said} {_counts(tally)}"
         if tally.there:
-            rows.append(f"  {tally.there} were there already")
-        rows += [f"  left out: {count} {why}" for why, count in sorted(tally.skipped.items())]
-        return "\n".join(rows)
+            yield f"  {tally.there} were there already"
+        yield from (f"  left out: {count} {why}" for why, count in sorted(tally.skipped.items()))
 
-    shell.show(result, text)
+    shell.show(result, rows)
 
 
 def _counts(tally: ImportTally) -> str:

@@ -295,16 +295,12 @@ class PersonsMemory:
         said = (await self.read(line_id, session)).line
         try:
             await self._asks("erase", o.FORGET, m.Forget(id=line_id))
-        except NotFound:
-            await self._erase_from_others(line_id, session if said.kind == MESSAGE else None)
+        except NotFound:  # It lies with an agent: a message of the session, or a conclusion about the person.
+            if session is not None and said.kind == MESSAGE:
+                await self._ask("erase", messages.DELETE_MESSAGE, session_id=session, message_id=line_id)
+            else:
+                await self._ask("erase", c.DELETE_CONCLUSION, conclusion_id=line_id)
         return r.ForgetResult(line_id, [said], _GONE)
-
-    async def _erase_from_others(self, line_id: str, session: str | None) -> None:
-        """What lies with an agent: a message of the session, or else a conclusion about the person."""
-        if session is not None:
-            await self._ask("erase", messages.DELETE_MESSAGE, session_id=session, message_id=line_id)
-        else:
-            await self._ask("erase", c.DELETE_CONCLUSION, conclusion_id=line_id)
 
     async def reason(self, question: str, effort: str) -> r.Reasoned:
         """An answer in words from all that is known, with what it rests on."""

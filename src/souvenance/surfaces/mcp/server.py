@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import tomllib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import date
 from functools import partial
@@ -359,15 +359,11 @@ def prompt(name: str, arguments: Mapping[str, str]) -> GetPromptResult:
         raise NotFound("there is no such prompt", hint="prompts/list names them.")
     text = _PROMPT_TEXTS[name]
     if "{task}" in text:
-        text = text.format(task=_task(arguments))
+        task = arguments.get("task", "").strip()
+        if not 0 < len(task) <= _MOST_TASK_CHARS:
+            raise InvalidInput(f"task must have 1 to {_MOST_TASK_CHARS} characters")
+        text = text.format(task=task)
     return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(text=text))])
-
-
-def _task(arguments: Mapping[str, str]) -> str:
-    task = arguments.get("task", "").strip()
-    if not 0 < len(task) <= _MOST_TASK_CHARS:
-        raise InvalidInput(f"task must have 1 to {_MOST_TASK_CHARS} characters")
-    return task
 
 
 _log = logging.getLogger("souvenance.mcp")
@@ -509,7 +505,7 @@ def _end_on_signals(end: Callable[[], None]) -> None:
             loop.add_signal_handler(number, end)
 
 
-def _standard_input() -> _InputLines:
+def _standard_input() -> AsyncIterator[str]:
     """The lines of standard input, read in a thread that nobody waits for when this is to end. Other readers
     of standard input find its end from now on, and take no message away."""
     reader, loop = asyncio.StreamReader(MOST_MESSAGE_BYTES), asyncio.get_running_loop()
@@ -525,23 +521,16 @@ def _standard_input() -> _InputLines:
             loop.call_soon_threadsafe(reader.feed_eof)
 
     threading.Thread(target=read, name="souvenance-input", daemon=True).start()
-    return _InputLines(reader)
+    return _lines(reader)
 
 
-class _InputLines:
+async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[str]:
     """Lines as they come; one that is too long becomes an empty one, which is no message."""
-
-    def __init__(self, reader: asyncio.StreamReader) -> None:
-        self._reader = reader
-
-    def __aiter__(self) -> _InputLines:
-        return self
-
-    async def __anext__(self) -> str:
+    while True:
         try:
-            line = await self._reader.readline()
+            line = await reader.readline()
         except ValueError:
-            return "\n"
+            line = b"\n"
         if not line:
-            raise StopAsyncIteration
-        return line.decode("utf-8", "replace")
+            return
+        yield line.decode("utf-8", "replace")

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import msgspec
@@ -176,9 +175,7 @@ class Stage:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         if self._server is None:
             return
         self._server.terminate()
