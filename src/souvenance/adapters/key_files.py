@@ -33,6 +33,25 @@ ROOT_ID_BYTES = 8
 _BODY = 1 + ROOT_ID_BYTES + NONCE_BYTES
 
 
+def wrap(key: bytes, *, root_id: bytes, root: bytes, context: bytes, nonce: bytes) -> bytes:
+    return bytes((FORMAT,)) + root_id + nonce + AESGCM(root).encrypt(nonce, key, context)
+
+
+def root_id_of(wrapped: bytes) -> bytes:
+    """Raises: Tampered."""
+    if len(wrapped) <= _BODY or wrapped[0] != FORMAT:
+        raise Tampered("a wrapped key is not a wrapped key any more")
+    return wrapped[1 : 1 + ROOT_ID_BYTES]
+
+
+def unwrap(wrapped: bytes, *, root: bytes, context: bytes) -> bytes:
+    """Raises: WrongKey."""
+    try:
+        return AESGCM(root).decrypt(wrapped[_BODY - NONCE_BYTES : _BODY], wrapped[_BODY:], context)
+    except InvalidTag:
+        raise WrongKey("a wrapped key does not open: it was altered, or is of another store") from None
+
+
 ROOT_FILE = "root.key"
 SIGNING_FILE = "signing.key"
 
@@ -69,22 +88,21 @@ class KeyFiles:
     def wrap(self, key: bytes, context: bytes) -> bytes:
         if self._root_stamp != _stamp(self._root_path):
             self._load_roots()
-        root_id, nonce = self._current_root, os.urandom(NONCE_BYTES)
-        sealed = AESGCM(self._roots[root_id]).encrypt(nonce, key, context)
-        return bytes((FORMAT,)) + root_id + nonce + sealed
+        return wrap(
+            key,
+            root_id=self._current_root,
+            root=self._roots[self._current_root],
+            context=context,
+            nonce=os.urandom(NONCE_BYTES),
+        )
 
     def unwrap(self, wrapped: bytes, context: bytes) -> bytes:
-        if len(wrapped) <= _BODY or wrapped[0] != FORMAT:
-            raise Tampered("a wrapped key is not a wrapped key any more")
-        root_id, nonce = wrapped[1 : 1 + ROOT_ID_BYTES], wrapped[1 + ROOT_ID_BYTES : _BODY]
+        root_id = root_id_of(wrapped)
         if root_id not in self._roots:
             self._load_roots()
         if root_id not in self._roots:
             raise WrongKey("the store's keys were wrapped by a root key that is not here")
-        try:
-            return AESGCM(self._roots[root_id]).decrypt(nonce, wrapped[_BODY:], context)
-        except InvalidTag:
-            raise WrongKey("a wrapped key does not open: it was altered, or is of another store") from None
+        return unwrap(wrapped, root=self._roots[root_id], context=context)
 
     def add_root(self) -> None:
         with locked(self._root_path.parent):
