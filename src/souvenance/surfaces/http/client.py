@@ -378,15 +378,17 @@ def _mending(kind: Any) -> _Mending | None:
     mend = _mending(parts[-1]) if parts else None
     if mend is None:
         return None
-    match get_origin(kind):
-        case origin if origin is list:
-            return lambda found: [mend(one) for one in found] if isinstance(found, list) else found
-        case origin if origin is dict:
-            return lambda found: (
-                {key: mend(one) for key, one in found.items()} if isinstance(found, dict) else found
-            )
-        case _:
-            return lambda found: None if found is None else mend(found)
+
+    def mended(found: Any) -> Any:
+        match found:
+            case list():
+                return [mend(one) for one in found]
+            case dict() if get_origin(kind) is dict:
+                return {key: mend(one) for key, one in found.items()}
+            case _:
+                return None if found is None else mend(found)
+
+    return mended
 
 
 def _mending_fields(kind: type[Struct]) -> _Mending:
