@@ -262,8 +262,8 @@ def _answer(route: Route, found: Any, *, in_pieces: bool, reasoner: str) -> Resp
         case ChatAnswer():
             headers["x-souvenance-reasoner"] = found.reasoner or reasoner
             if in_pieces:
-                events = b"".join(map(_event, (*_words(found.content or ""), found)))
-                return Response(events, 200, headers, "text/event-stream")
+                told: list[str | ChatAnswer] = [*_words(found.content or ""), found]
+                return Response(b"".join(map(_event, told)), 200, headers, "text/event-stream")
     return Response(encode(content), status, headers, "application/json")
 
 
