@@ -168,9 +168,7 @@ def guarded(
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         behind, headers = app, Headers(scope=scope)
         try:
-            check_host(headers.get("host"), allowed_hosts)
-            if not (scope["path"] in DOCUMENTS and scope["method"] in _LOOKING):
-                check_origin(headers.get("origin"), headers.get("host"))
+            check_caller(scope, headers, allowed_hosts)
         except e.HostRefused as error:
             behind = refusal(error)
         if trusted is not None and from_here(scope, headers):
@@ -214,17 +212,17 @@ async def _answer_or_say_it_stops(answer: ASGIApp, scope: Scope, receive: Receiv
         await refusal(stopping)(scope, receive, send)
 
 
-def check_host(host: str | None, allowed: Collection[str] | None) -> None:
-    """On loopback only loopback names, else those `allowed`, or any without such. Raises: HostRefused."""
-    name, _ = _server(f"//{host or ''}")
-    known = is_loopback(name) if allowed is None else (not allowed or name in allowed)
-    if not known:
+def check_caller(scope: Scope, headers: Headers, allowed: Collection[str] | None) -> None:
+    """On loopback the server has only loopback names, else those `allowed`, or any without such.
+
+    Raises: HostRefused for another name, and for a request that a page of another origin made.
+    """
+    host, origin = headers.get("host", ""), headers.get("origin")
+    name, _ = _server(f"//{host}")
+    if not (is_loopback(name) if allowed is None else not allowed or name in allowed):
         raise e.HostRefused("this server is not called by that name")
-
-
-def check_origin(origin: str | None, host: str | None) -> None:
-    """Raises: HostRefused for a request that a page of another origin made."""
-    if origin is not None and (_server(origin)[1] or None) != (host or "").lower():
+    is_open = scope["path"] in DOCUMENTS and scope["method"] in _LOOKING
+    if origin is not None and not is_open and (_server(origin)[1] or None) != host.lower():
         raise e.HostRefused("requests from pages of another origin are refused")
 
 

@@ -221,7 +221,9 @@ def _encoded(route: Route, request: Request) -> EncodedRequest:
         headers = {"content-type": media}
         for name in route.in_header:
             if name in given:
-                headers[IN_HEADER[name]] = _header(name, given[name])
+                if not _is_plain(given[name]):
+                    raise e.InvalidInput(f"{name} holds characters that no header may have")
+                headers[IN_HEADER[name]] = given[name]
         asked = {name: _text(value) for name, value in given.items() if name in route.in_query}
         query = f"?{urlencode(asked, doseq=True)}" if asked else ""
         names = {name: _segment(name, getattr(request, name)) for name in route.in_path}
@@ -292,12 +294,6 @@ def _text(value: Any) -> Any:
             return [_text(one) for one in value]
         case _:
             return msgspec.json.encode(value).decode().strip('"')
-
-
-def _header(field: str, value: str) -> str:
-    if not _is_plain(value):
-        raise e.InvalidInput(f"{field} holds characters that no header may have")
-    return value
 
 
 def _segment(field: str, name: str) -> str:

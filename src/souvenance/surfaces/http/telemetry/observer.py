@@ -47,7 +47,6 @@ def names_of(door: str, routes: Iterable[BaseRoute], by: str = "path") -> RouteN
     }
 
 
-OK = "ok"
 _FIRST_REFUSAL = 400
 _FIRST_FAULT = 500
 
@@ -136,20 +135,16 @@ class _Watched:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         seconds = perf_counter() - self._began
-        outcome = OK if error is None else code_of(error)
+        outcome = "ok" if error is None else "failed"
         if isinstance(error, SouvenanceError):
+            outcome = error.code
             note(error)
+        elif isinstance(error, GeneratorExit):
+            outcome = "broken_off"
         if self._observer.metrics is not None:
             self._observer.metrics.work(self._kind, self._name, outcome, seconds, self._counts)
         if self._span is not None:
             self._span.end(outcome, self._counts)
-
-
-def code_of(error: BaseException) -> str:
-    """How work ended that an error left, in a word of a small set."""
-    if isinstance(error, SouvenanceError):
-        return error.code
-    return "broken_off" if isinstance(error, GeneratorExit) else "failed"
 
 
 _HEADER = HEADER.encode()
