@@ -24,6 +24,7 @@ def event(text, **more):
 
 STOP = event("", finish_reason="stop") + b"\n\n"
 DONE = b"data: [DONE]\n\n"
+MEGABYTE = 1024 * 1024
 
 
 class Listener:
@@ -188,6 +189,15 @@ class TestEvents:
             at += size
         found += events.rest()
         assert found == [one.removeprefix(b" ") for one in data]
+
+    @pytest.mark.parametrize("chunk", [b"x" * MEGABYTE, b"data: " + b"x" * MEGABYTE + b"\n"])
+    def test_one_that_never_ends_is_not_kept_and_those_after_it_are_heard(self, chunk):
+        events = Events()
+        for _ in range(70):
+            assert not list(events.feed(chunk))
+        *_, broken = *events.feed(b"\n\n"), b""
+        assert len(broken) < 33 * MEGABYTE
+        assert list(events.feed(b"data: heard\n\n")) == [b"heard"]
 
     @given(st.lists(st.binary(max_size=60)))
     def test_nothing_that_comes_makes_the_listener_fail(self, chunks):

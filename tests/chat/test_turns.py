@@ -13,6 +13,7 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.conversation.messages import SEARCH_PEER
 from souvenance.gate.token_verifier import Credentials
+from souvenance.surfaces.http.chat.request_rewriting import COMPLETIONS, Talk
 
 
 def chat(client, *messages, **more):
@@ -180,6 +181,14 @@ def test_a_fence_that_the_user_wrote_becomes_words_in_every_message_of_theirs(st
         assert "Ann is the boss." in told
     assert other["content"] == "It says <memory-context> here."
     assert "boss" not in str(stage.texts(2))
+
+
+def test_a_fence_in_any_part_of_a_message_becomes_words():
+    parts = [{"type": "text", "text": "<memory-context>"}, "</memory-context>", None]
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": parts}]}).encode()
+    [sent] = json.loads(Talk(COMPLETIONS, body).onward("m", "", ()))["messages"]
+    words = "(memory-context mark)"
+    assert sent["content"] == [{"type": "text", "text": words}, words, None]
 
 
 def test_a_model_that_repeats_the_fence_teaches_memory_nothing(stage, front):

@@ -25,11 +25,10 @@ from souvenance.gate.conversation.messages import ADD_MESSAGES, AddMessages, New
 from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import open_installation
 from souvenance.pauses import may_pause, pause
-from souvenance.surfaces.http.app import Guarded, make_app
+from souvenance.surfaces.http.app import guarded, make_app
 from souvenance.surfaces.http.chat.door import ChatDoor
 from souvenance.surfaces.http.request_bodies import Bodies
 from souvenance.surfaces.http.request_threads import MOST_WAITING, RequestThreads
-from souvenance.surfaces.http.telemetry.observer import TelemetryMiddleware
 
 TIMES = 15
 
@@ -47,7 +46,7 @@ def a_server(installation, hands):
     with a_stand_in() as model:
         door = ChatDoor(ChatSettings((Upstream(model.url, KEY),)), cap=installation.owner_cap)
         routes = Starlette(routes=door.routes(installation.gate, hands), lifespan=lambda app: door.open())
-        app = Guarded(routes, None, None, TelemetryMiddleware(None), Bodies(installation.gate.limits))
+        app = guarded(routes, None, None, None, Bodies(installation.gate.limits))
         with running(app) as url:
             stage = Stage(installation, model, url)
             try:

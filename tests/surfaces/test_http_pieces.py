@@ -7,9 +7,8 @@ import asyncio
 import pytest
 
 from souvenance.domain.limits import Limits
-from souvenance.surfaces.http.app import Guarded
+from souvenance.surfaces.http.app import guarded
 from souvenance.surfaces.http.request_bodies import Bodies
-from souvenance.surfaces.http.telemetry.observer import TelemetryMiddleware
 
 SCOPE = {
     "type": "http",
@@ -34,8 +33,8 @@ def sent(body: bytes, meanwhile=None) -> list[dict]:
         if meanwhile is not None:
             asyncio.get_running_loop().call_soon(meanwhile, len(parts))
 
-    guarded = Guarded(answer, None, None, TelemetryMiddleware(None), Bodies(Limits()))
-    asyncio.run(guarded(dict(SCOPE), None, send))
+    application = guarded(answer, None, None, None, Bodies(Limits()))
+    asyncio.run(application(dict(SCOPE), None, send))
     return parts[1:]
 
 

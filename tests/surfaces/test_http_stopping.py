@@ -6,9 +6,8 @@ import asyncio
 import json
 
 from souvenance.domain.limits import Limits
-from souvenance.surfaces.http.app import Guarded
+from souvenance.surfaces.http.app import guarded
 from souvenance.surfaces.http.request_bodies import Bodies
-from souvenance.surfaces.http.telemetry.observer import TelemetryMiddleware
 
 SCOPE = {
     "type": "http",
@@ -31,8 +30,8 @@ async def cancelled(application):
     async def send(message):
         sent.append(message)
 
-    guarded = Guarded(answer, None, None, TelemetryMiddleware(None), Bodies(Limits()))
-    request = asyncio.create_task(guarded(dict(SCOPE), None, send))
+    answered = guarded(answer, None, None, None, Bodies(Limits()))
+    request = asyncio.create_task(answered(dict(SCOPE), None, send))
     await begun.wait()
     request.cancel()
     await asyncio.wait([request])

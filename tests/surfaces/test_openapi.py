@@ -1,3 +1,4 @@
+import asyncio
 import re
 
 import httpx
@@ -103,13 +104,27 @@ def routes(text):
     return {tuple(line.split()) for line in told if line.strip()}
 
 
+async def routed(app):
+    """The routes of an application: it writes itself into every scope."""
+    scope, messages = {"type": "lifespan"}, iter(("lifespan.startup", "lifespan.shutdown"))
+
+    async def receive():
+        return {"type": next(messages)}
+
+    async def send(message):
+        assert message["type"].endswith(".complete")
+
+    await app(scope, receive, send)
+    return scope["app"].routes
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     """Every (method, path) that the application routes, HEAD aside."""
     installation = open_installation(settings_from({}, str(tmp_path_factory.mktemp("app") / "home")))
     try:
         found = []
-        for route in make_app(installation.gate)._app.routes:
+        for route in asyncio.run(routed(make_app(installation.gate))):
             found += route.routes if isinstance(route, RouteTable) else [route]
         assert all(isinstance(route, Route) for route in found)
         return {(method.lower(), route.path) for route in found for method in route.methods - {"HEAD"}}

@@ -51,8 +51,8 @@ from souvenance.surfaces.http.request_threads import (
 from souvenance.surfaces.http.routes import ROUTES, Route
 from souvenance.surfaces.http.telemetry.observer import (
     UPKEEP,
-    TelemetryMiddleware,
     TelemetryObserver,
+    answer_observed,
     names_of,
 )
 from souvenance.version import __version__
@@ -90,7 +90,7 @@ def make_app(
     doors: Sequence[Door] = (),
     observer: TelemetryObserver | None = None,
     serving: bool = True,
-) -> Guarded:
+) -> ASGIApp:
     """The ASGI application. `allowed_hosts` None means loopback only; `trusted` is the cap for 'local';
     `doors` are those beyond our own API and Honcho's; one that is not `serving` tells how it is, and nothing
     of memory."""
@@ -137,24 +137,27 @@ def make_app(
         observer.route_names |= names_of("memory", own, "name") | names_of("honcho", honcho, "name")
         for door, routes in others:
             observer.route_names |= names_of(type(door).__name__.removesuffix("Door").lower(), routes)
-    app.add_middleware(_VerdictsFirst, gate)
-    return Guarded(app, allowed_hosts, trusted, TelemetryMiddleware(observer), Bodies(gate.limits))
+    return guarded(_verdicts_first(app, gate), allowed_hosts, trusted, observer, Bodies(gate.limits))
 
 
-class _VerdictsFirst:
+def _verdicts_first(app: ASGIApp, gate: Gate) -> ASGIApp:
     """Threads that compute pause while one asks what a token is worth, if that token was seen here before."""
 
-    def __init__(self, app: ASGIApp, gate: Gate) -> None:
-        self._app = app
-        self._gate = gate
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         token = Headers(scope=scope).get("authorization", "") if scope.get("path") in _VERDICTS else ""
-        with urgent() if self._gate.verifier.has_seen(token.partition(" ")[2].strip()) else nullcontext():
-            await self._app(scope, receive, send)
+        with urgent() if gate.verifier.has_seen(token.partition(" ")[2].strip()) else nullcontext():
+            await app(scope, receive, send)
+
+    return answer
 
 
-class Guarded:
+def guarded(
+    app: ASGIApp,
+    allowed_hosts: Collection[str] | None,
+    trusted: str | None,
+    observer: TelemetryObserver | None,
+    bodies: Bodies,
+) -> ASGIApp:
     """The application behind the guard, which every request passes first, whatever it asks for.
 
     A browser on this machine can be made to call a loopback server, by a cross-site request or by a name
@@ -162,39 +165,24 @@ class Guarded:
     site, or a foreign name for this host, gets nothing.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        allowed_hosts: Collection[str] | None,
-        trusted: str | None,
-        telemetry: TelemetryMiddleware,
-        bodies: Bodies,
-    ) -> None:
-        self._app = app
-        self._allowed_hosts = allowed_hosts
-        self._trusted = trusted
-        self._telemetry = telemetry
-        self._bodies = bodies
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            await self._telemetry(self._answer, scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
-
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = self._app
-        headers = Headers(scope=scope)
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        behind, headers = app, Headers(scope=scope)
         try:
-            check_host(headers.get("host"), self._allowed_hosts)
-            if not (scope["path"] in DOCUMENTS and scope["method"] in _LOOKING):
-                check_origin(headers.get("origin"), headers.get("host"))
+            check_caller(scope, headers, allowed_hosts)
         except e.HostRefused as error:
-            answer = refusal(error)
-        if self._trusted is not None and from_here(scope, headers):
-            scope["souvenance.trusted"] = self._trusted
-        with self._bodies.during(scope):
-            await _answer_or_say_it_stops(answer, scope, receive, send)
+            behind = refusal(error)
+        if trusted is not None and from_here(scope, headers):
+            scope["souvenance.trusted"] = trusted
+        with bodies.during(scope):
+            await _answer_or_say_it_stops(behind, scope, receive, send)
+
+    async def observed(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await answer_observed(observer, answer, scope, receive, send)
+        else:
+            await app(scope, receive, send)
+
+    return observed
 
 
 async def _answer_or_say_it_stops(answer: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
@@ -224,17 +212,17 @@ async def _answer_or_say_it_stops(answer: ASGIApp, scope: Scope, receive: Receiv
         await refusal(stopping)(scope, receive, send)
 
 
-def check_host(host: str | None, allowed: Collection[str] | None) -> None:
-    """On loopback only loopback names, else those `allowed`, or any without such. Raises: HostRefused."""
-    name, _ = _server(f"//{host or ''}")
-    known = is_loopback(name) if allowed is None else (not allowed or name in allowed)
-    if not known:
+def check_caller(scope: Scope, headers: Headers, allowed: Collection[str] | None) -> None:
+    """On loopback the server has only loopback names, else those `allowed`, or any without such.
+
+    Raises: HostRefused for another name, and for a request that a page of another origin made.
+    """
+    host, origin = headers.get("host", ""), headers.get("origin")
+    name, _ = _server(f"//{host}")
+    if not (is_loopback(name) if allowed is None else not allowed or name in allowed):
         raise e.HostRefused("this server is not called by that name")
-
-
-def check_origin(origin: str | None, host: str | None) -> None:
-    """Raises: HostRefused for a request that a page of another origin made."""
-    if origin is not None and (_server(origin)[1] or None) != (host or "").lower():
+    is_open = scope["path"] in DOCUMENTS and scope["method"] in _LOOKING
+    if origin is not None and not is_open and (_server(origin)[1] or None) != host.lower():
         raise e.HostRefused("requests from pages of another origin are refused")
 
 

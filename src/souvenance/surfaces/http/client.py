@@ -221,7 +221,9 @@ def _encoded(route: Route, request: Request) -> EncodedRequest:
         headers = {"content-type": media}
         for name in route.in_header:
             if name in given:
-                headers[IN_HEADER[name]] = _header(name, given[name])
+                if not _is_plain(given[name]):
+                    raise e.InvalidInput(f"{name} holds characters that no header may have")
+                headers[IN_HEADER[name]] = given[name]
         asked = {name: _text(value) for name, value in given.items() if name in route.in_query}
         query = f"?{urlencode(asked, doseq=True)}" if asked else ""
         names = {name: _segment(name, getattr(request, name)) for name in route.in_path}
@@ -292,12 +294,6 @@ def _text(value: Any) -> Any:
             return [_text(one) for one in value]
         case _:
             return msgspec.json.encode(value).decode().strip('"')
-
-
-def _header(field: str, value: str) -> str:
-    if not _is_plain(value):
-        raise e.InvalidInput(f"{field} holds characters that no header may have")
-    return value
 
 
 def _segment(field: str, name: str) -> str:
@@ -378,15 +374,17 @@ def _mending(kind: Any) -> _Mending | None:
     mend = _mending(parts[-1]) if parts else None
     if mend is None:
         return None
-    match get_origin(kind):
-        case origin if origin is list:
-            return lambda found: [mend(one) for one in found] if isinstance(found, list) else found
-        case origin if origin is dict:
-            return lambda found: (
-                {key: mend(one) for key, one in found.items()} if isinstance(found, dict) else found
-            )
-        case _:
-            return lambda found: None if found is None else mend(found)
+
+    def mended(found: Any) -> Any:
+        match found:
+            case list():
+                return [mend(one) for one in found]
+            case dict() if get_origin(kind) is dict:
+                return {key: mend(one) for key, one in found.items()}
+            case _:
+                return None if found is None else mend(found)
+
+    return mended
 
 
 def _mending_fields(kind: type[Struct]) -> _Mending:

@@ -214,7 +214,7 @@ class Events:
         """What an event has that nothing ended."""
         yield from self._take([*self._rest.splitlines(), b""])
 
-    def _take(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+    def _take(self, lines: Iterable[bytes | bytearray]) -> Iterator[bytes]:
         for line in lines:
             text = line.rstrip(b"\r\n")
             if text.startswith(b"data:"):

@@ -93,20 +93,17 @@ class Upstreams:
 
         connection = self._connections[upstream]
         sent = {name: headers[name] for name in _SENT_ON if name in headers}
+        known = {**connection.headers, **sent, **onward()}
         request = httpx.Request(
             method,
             connection.addresses[path],
-            headers=_raw({**connection.headers, **sent, **onward()}),
+            # The bytes that came: a value may hold others than ASCII, which httpx would refuse as text.
+            headers=[(name.encode(), value.encode("latin-1")) for name, value in known.items()],
             content=body,
             extensions=self._extensions,
         )
         with reaching():
             return await connection.transport.handle_async_request(request)
-
-
-def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-    """The bytes that came: a value may hold others than ASCII, which httpx would refuse as text."""
-    return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
 
 
 @contextmanager

@@ -212,7 +212,7 @@ class _RequestReader:
 
     def __init__(self, route: Route) -> None:
         self._route = route
-        self._kind = settled(route.operation.request)
+        self._kind = route.operation.request
         self._body = frozenset(route.in_body)
         self._also_called = {
             other: name
@@ -235,7 +235,7 @@ class _RequestReader:
             if IN_HEADER[name] in request.headers:
                 known[name] = request.headers[IN_HEADER[name]]
         try:
-            return msgspec.convert(known, self._kind, strict=False)
+            return msgspec.convert(known, settled(self._kind), strict=False)
         except (msgspec.ValidationError, OverflowError, RecursionError) as error:
             raise Unreadable(str(error), "query" if self._route.method == "GET" else "body") from None
 
@@ -262,8 +262,8 @@ def _answer(route: Route, found: Any, *, in_pieces: bool, reasoner: str) -> Resp
         case ChatAnswer():
             headers["x-souvenance-reasoner"] = found.reasoner or reasoner
             if in_pieces:
-                events = b"".join(map(_event, (*_words(found.content or ""), found)))
-                return Response(events, 200, headers, "text/event-stream")
+                told: list[str | ChatAnswer] = [*_words(found.content or ""), found]
+                return Response(b"".join(map(_event, told)), 200, headers, "text/event-stream")
     return Response(encode(content), status, headers, "application/json")
 
 

@@ -39,7 +39,8 @@ class Log:
         """An event, in the structured log alone."""
         if not self.structured:
             return
-        entry: dict[str, Any] = {"time": _now(), "level": level, "event": event}
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        entry: dict[str, Any] = {"time": now, "level": level, "event": event}
         if request_id := CURRENT.get():
             entry["request_id"] = request_id
         self._write(_encode({**entry, **fields}).decode())
@@ -106,7 +107,3 @@ def logging_to(log: Log) -> Iterator[None]:
     finally:
         root.handlers = before
         threading.excepthook = hook
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

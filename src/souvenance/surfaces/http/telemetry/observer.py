@@ -47,7 +47,6 @@ def names_of(door: str, routes: Iterable[BaseRoute], by: str = "path") -> RouteN
     }
 
 
-OK = "ok"
 _FIRST_REFUSAL = 400
 _FIRST_FAULT = 500
 
@@ -100,7 +99,7 @@ def note(error: SouvenanceError) -> None:
 
 
 class TelemetryObserver:
-    """An `Observer` for the gate; requests are observed by the middleware."""
+    """An `Observer` for the gate; requests are observed by `answer_observed`."""
 
     def __init__(self, *, log: Log | None, metrics: Metrics | None, tracing: Tracing | None) -> None:
         self.log = log
@@ -136,69 +135,57 @@ class _Watched:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         seconds = perf_counter() - self._began
-        outcome = OK if error is None else code_of(error)
+        outcome = "ok" if error is None else "failed"
         if isinstance(error, SouvenanceError):
+            outcome = error.code
             note(error)
+        elif isinstance(error, GeneratorExit):
+            outcome = "broken_off"
         if self._observer.metrics is not None:
             self._observer.metrics.work(self._kind, self._name, outcome, seconds, self._counts)
         if self._span is not None:
             self._span.end(outcome, self._counts)
 
 
-def code_of(error: BaseException) -> str:
-    """How work ended that an error left, in a word of a small set."""
-    if isinstance(error, SouvenanceError):
-        return error.code
-    return "broken_off" if isinstance(error, GeneratorExit) else "failed"
-
-
 _HEADER = HEADER.encode()
 _UPSTREAM = b"x-upstream-request-id"
 """What an endpoint behind us calls the request."""
 
-_Headers = Iterable[tuple[bytes, bytes]]
 
-
-class TelemetryMiddleware:
+async def answer_observed(
+    observer: TelemetryObserver | None, answer: ASGIApp, scope: Scope, receive: Receive, send: Send
+) -> None:
     """Passes requests and answers on as they come: nothing of a body is held back."""
+    request_id = _id_of_client(scope["headers"]) or ulid.compose(
+        time.time_ns() // 1_000_000, os.urandom(ulid.ENTROPY_BYTES)
+    )
+    CURRENT.set(request_id)
+    observed = None if observer is None else ObservedRequest(observer, scope)
+    _ANSWERING.set(observed)
 
-    def __init__(self, observer: TelemetryObserver | None = None) -> None:
-        self._observer = observer
-
-    async def __call__(self, answer: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        request_id = _id_of_client(scope["headers"]) or ulid.compose(
-            time.time_ns() // 1_000_000, os.urandom(ulid.ENTROPY_BYTES)
-        )
-        CURRENT.set(request_id)
-        own = (_HEADER, request_id.encode("ascii"))
-        observed = None if self._observer is None else ObservedRequest(self._observer, scope)
-        _ANSWERING.set(observed)
-
-        async def tell(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*_renamed(message.get("headers", ())), own]
-                if observed is not None:
-                    observed.status = message["status"]
-            await send(message)
-
-        try:
-            await answer(scope, receive, tell)
-        finally:
+    async def tell(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = message.get("headers", ())
+            others = [(_UPSTREAM if name == _HEADER else name, value) for name, value in headers]
+            message["headers"] = [*others, (_HEADER, request_id.encode("ascii"))]
             if observed is not None:
-                observed.end()
+                observed.status = message["status"]
+        await send(message)
+
+    try:
+        await answer(scope, receive, tell)
+    finally:
+        if observed is not None:
+            observed.end()
 
 
-def _id_of_client(headers: _Headers) -> str | None:
+def _id_of_client(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
     """The client's id for its request, if it may be taken over."""
     for name, value in headers:
         if name == _HEADER:
             text = value.decode("latin-1")
             return text if is_plain(text) else None
     return None
-
-
-def _renamed(headers: _Headers) -> list[tuple[bytes, bytes]]:
-    return [(_UPSTREAM if name == _HEADER else name, value) for name, value in headers]
 
 
 _logger = logging.getLogger("souvenance.telemetry")

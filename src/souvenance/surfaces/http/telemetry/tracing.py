@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from contextvars import Token
-from typing import Any
 
 from opentelemetry import context as contexts
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -87,7 +86,9 @@ class Tracing:
     def work(self, kind: str, name: str) -> OpenSpan:
         """A piece of work of one of the kinds that an observer sees."""
         of = SpanKind.CLIENT if kind == _CLIENT else SpanKind.INTERNAL
-        span = self._tracer.start_span(f"{kind} {name}", kind=of, attributes=_about())
+        current = CURRENT.get()
+        about = {"souvenance.request_id": current} if current else None
+        span = self._tracer.start_span(f"{kind} {name}", kind=of, attributes=about)
         token = contexts.attach(set_span_in_context(span)) if kind == _HOLDS_OTHERS else None
         return OpenSpan(span, token)
 
@@ -96,11 +97,6 @@ class Tracing:
         ending = threading.Thread(target=self._provider.shutdown, daemon=True)
         ending.start()
         ending.join(_FLUSH_SECONDS)
-
-
-def _about() -> dict[str, Any]:
-    current = CURRENT.get()
-    return {"souvenance.request_id": current} if current else {}
 
 
 def _from_variables() -> Resource:
