@@ -87,6 +87,11 @@ def check_same_site(headers: Mapping[str, str]) -> None:
         raise Denied("the form was sent from a page of another site")
 
 
+def names_in(text: str) -> tuple[str, ...]:
+    """The names that a field holds with commas between, each once."""
+    return tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
+
+
 def form_token(*form: str) -> str:
     """What a form must bring: nobody makes it without the session's secret, which is among these parts."""
     return b64(sha256(frame(*form)).digest())

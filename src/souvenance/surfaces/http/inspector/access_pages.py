@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct, convert
 from starlette.responses import Response
@@ -15,7 +14,7 @@ from souvenance.gate import inspection, sign_ins
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.token_tree import WHAT_FALLS, TokenAnswer, WhatFalls
-from souvenance.surfaces.http.inspector import audit_pages
+from souvenance.surfaces.http.browser_pages import names_in
 from souvenance.surfaces.http.inspector.places import (
     home_of,
     names_of,
@@ -107,15 +106,11 @@ def _claims(visit: Visit, fields: Mapping[str, str]) -> m.Mint:
     return m.Mint(
         sub=fields.get("peer", "").strip(),
         ops=tuple(ops),
-        namespaces_allowed=_named(fields.get("namespaces", "")),
+        namespaces_allowed=names_in(fields.get("namespaces", "")),
         ttl_seconds=LASTS.get(fields.get("lasts", ""), LASTS["1 hour"]),
         wid=fields.get("workspace", "").strip() or home_of(visit),
         peers=(ALL,) if fields.get("everyone") == "on" else (),
     )
-
-
-def _named(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
 
 
 async def preview(visit: Visit) -> Response:
@@ -182,11 +177,10 @@ async def end_sign_in(visit: Visit) -> Response:
     return redirect(url("access"))
 
 
-PAGES: dict[str, Any] = {"/inspect/access": access, **audit_pages.PAGES}
-ACTIONS: dict[str, Any] = {
-    "/inspect/access/preview": preview,
-    "/inspect/access/tokens": mint,
-    "/inspect/access/revoke": revoke,
-    "/inspect/access/sign-ins/{id}/end": end_sign_in,
-    **audit_pages.ACTIONS,
+ENDPOINTS = {
+    "GET /inspect/access": access,
+    "POST /inspect/access/preview": preview,
+    "POST /inspect/access/tokens": mint,
+    "POST /inspect/access/revoke": revoke,
+    "POST /inspect/access/sign-ins/{id}/end": end_sign_in,
 }

@@ -124,9 +124,9 @@ async def save_log(visit: Visit) -> Response:
     return streamed(lines(), f"audit-{now.workspace}-{now.size}.jsonl", "application/x-ndjson")
 
 
-PAGES = {"/inspect/audit": audit}
-ACTIONS = {
-    "/inspect/audit/verify": verify_audit,
-    "/inspect/audit/checkpoint": save_checkpoint,
-    "/inspect/audit/log": save_log,
+ENDPOINTS = {
+    "GET /inspect/audit": audit,
+    "POST /inspect/audit/verify": verify_audit,
+    "POST /inspect/audit/checkpoint": save_checkpoint,
+    "POST /inspect/audit/log": save_log,
 }

@@ -14,7 +14,6 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -49,20 +48,8 @@ class ImportReport(Struct):
     """What is here with other content, and was left as it is."""
 
 
-class ImportWork(Protocol):
-    """One file on its way in. `progress` gets how many of how many records are done."""
-
-    def look(self, progress: Callable[[int, int], None]) -> ImportReport:
-        """What it holds; nothing is changed. Raises: SouvenanceError."""
-        ...
-
-    def take(self, progress: Callable[[int, int], None]) -> ImportReport:
-        """Take in what is not there yet. Raises: SouvenanceError."""
-        ...
-
-
 class MemoryFile:
-    """The file of another memory."""
+    """The file of another memory. `progress` gets how many of how many records are done."""
 
     def __init__(
         self,
@@ -80,12 +67,14 @@ class MemoryFile:
         self._total = 0
 
     def look(self, progress: Callable[[int, int], None]) -> ImportReport:
+        """What it holds; nothing is changed. Raises: SouvenanceError."""
         taking = Taking(self._ask, self._terms, lambda tally: progress(tally.seen, 0))
         tally = taking.look_through(self._reader.records())
         self._total = tally.seen
         return self._report(tally)
 
     def take(self, progress: Callable[[int, int], None]) -> ImportReport:
+        """Take in what is not there yet. Raises: SouvenanceError."""
         taking = Taking(self._ask, self._terms, lambda tally: progress(tally.seen, self._total))
         return self._report(taking.take(self._reader.records()))
 
@@ -113,6 +102,9 @@ class ArchiveFile:
     def take(self, progress: Callable[[int, int], None]) -> ImportReport:
         taken = ArchiveImport(self._ask, self._archive, _watching(progress)).take()
         return ImportReport(ARCHIVE, {"records": taken.new}, taken.same, {}, taken.conflicts)
+
+
+ImportWork = MemoryFile | ArchiveFile
 
 
 class _Pass:

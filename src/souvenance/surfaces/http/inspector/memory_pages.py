@@ -1,4 +1,4 @@
-"""The pages about memory: home, and those of the modules beside it."""
+"""The first page: people, how memory is, and searching it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from souvenance.gate.conversation.messages import (
     SearchPeer,
     SearchWorkspace,
 )
-from souvenance.surfaces.http.inspector import line_pages, person_pages, recall_pages, session_pages
 from souvenance.surfaces.http.inspector.places import workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit
 
@@ -62,6 +61,4 @@ async def _found(visit: Visit, workspace: str, query: str) -> dict[str, Any]:
     }
 
 
-_MODULES = (line_pages, person_pages, recall_pages, session_pages)
-PAGES = {"/": home, "/inspect/": home, **{path: page for one in _MODULES for path, page in one.PAGES.items()}}
-ACTIONS = {path: act for one in _MODULES for path, act in one.ACTIONS.items()}
+ENDPOINTS = {"GET /": home, "GET /inspect/": home}

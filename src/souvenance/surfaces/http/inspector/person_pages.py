@@ -87,8 +87,8 @@ async def forget_conclusion(visit: Visit) -> Response:
     return redirect(_page_of(workspace, peer, fields.get("observer") or peer))
 
 
-PAGES = {"/inspect/{workspace}/people/{peer}": person}
-ACTIONS = {
-    "/inspect/{workspace}/people/{peer}/card": change_card,
-    "/inspect/{workspace}/people/{peer}/conclusions/{id}/forget": forget_conclusion,
+ENDPOINTS = {
+    "GET /inspect/{workspace}/people/{peer}": person,
+    "POST /inspect/{workspace}/people/{peer}/card": change_card,
+    "POST /inspect/{workspace}/people/{peer}/conclusions/{id}/forget": forget_conclusion,
 }
