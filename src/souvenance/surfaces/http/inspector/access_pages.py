@@ -53,11 +53,10 @@ class Giver(Struct, frozen=True):
     below: list[Branch]
 
 
-async def access(visit: Visit) -> Response:
-    return await _page(visit, {}, None)
-
-
-async def _page(visit: Visit, fields: Mapping[str, str], made: m.CapAnswer | None) -> Response:
+async def access(
+    visit: Visit, fields: Mapping[str, str] | None = None, made: m.CapAnswer | None = None
+) -> Response:
+    fields = fields or {}
     workspace = fields.get("workspace") or workspace_of(visit)
     tokens, let_in, workspaces, names = await asyncio.gather(
         tokens_of(visit, workspace), sign_ins_of(visit), workspaces_of(visit), names_of(visit, workspace)
@@ -70,14 +69,10 @@ async def _page(visit: Visit, fields: Mapping[str, str], made: m.CapAnswer | Non
         givers=None if tokens is None else _givers(visit, tokens),
         sign_ins=let_in,
         lasts=LASTS,
-        rights=_grantable(visit),
+        rights=[name for name, ops in RIGHTS.items() if all(map(visit.may, ops))],
         made=made,
         asked=fields,
     )
-
-
-def _grantable(visit: Visit) -> list[str]:
-    return [name for name, ops in RIGHTS.items() if all(map(visit.may, ops))]
 
 
 def _givers(visit: Visit, tokens: Sequence[TokenAnswer]) -> list[Giver]:
@@ -145,7 +140,7 @@ async def preview(visit: Visit) -> Response:
 async def mint(visit: Visit) -> Response:
     fields = await visit.form()
     made = await visit.call(o.MINT, _claims(visit, fields))
-    return await _page(visit, fields, made)
+    return await access(visit, fields, made)
 
 
 async def revoke(visit: Visit) -> Response:

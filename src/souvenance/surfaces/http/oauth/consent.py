@@ -121,7 +121,9 @@ class BrowserSession:
         self.known = _SECRET.match(brought) is not None
         """Whether the browser brought the cookie."""
         self.secret = brought if self.known else state.secret()
-        self.token = asked.trusted or (state.signed_in(brought) if self.known else None)
+        self.token = asked.trusted or (
+            state.browsers.token(brought, sign_ins.SESSION) if self.known else None
+        )
         """The cap of the person who is signed in, or of this machine where that is trusted."""
 
     def form_token(self, *form: str) -> str:
@@ -188,7 +190,7 @@ class ConsentPages:
             return browser.page("sign_out.html", action=metadata.SIGN_OUT, csrf=csrf, who=who.sub)
         request = asked.get("request")
         browser.check_form(*((_CONSENT, request) if request else (_SIGN_OUT,)))
-        self._state.sign_out(browser.secret)
+        self._state.browsers.end(browser.secret, sign_ins.SESSION)
         waiting = self._state.asked(request) if request else None
         answer = notice("Signed out", _UNKNOWN) if waiting is None else redirect(_back(waiting.content))
         _COOKIE.take_back(answer, asked.secure)
