@@ -30,14 +30,7 @@ from souvenance.domain.sign_ins import (
     Slip,
     hash_of,
 )
-from souvenance.errors import (
-    CapOpMismatch,
-    Conflict,
-    Denied,
-    NotFound,
-    RateLimited,
-    Unauthenticated,
-)
+from souvenance.errors import CapOpMismatch, Conflict, Denied, NotFound, RateLimited, Unauthenticated
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate import sign_ins as s

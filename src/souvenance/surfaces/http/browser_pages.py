@@ -59,14 +59,8 @@ class SessionCookie(Struct, frozen=True):
         return cookies.get(self._named(secure), "")
 
     def give(self, answer: Response, secret: str, secure: bool) -> None:
-        answer.set_cookie(
-            self._named(secure),
-            secret,
-            self.seconds,
-            secure=secure,
-            httponly=True,
-            samesite=self.same_site,
-        )
+        name, same_site = self._named(secure), self.same_site
+        answer.set_cookie(name, secret, self.seconds, secure=secure, httponly=True, samesite=same_site)
 
     def take_back(self, answer: Response, secure: bool) -> None:
         answer.delete_cookie(self._named(secure), secure=secure, httponly=True, samesite=self.same_site)

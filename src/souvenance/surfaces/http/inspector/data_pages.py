@@ -35,7 +35,7 @@ from souvenance.surfaces.http.inspector.imports import (
     MemoryFile,
 )
 from souvenance.surfaces.http.inspector.places import workspace_of, workspaces_of
-from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, streamed, url
+from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
 from souvenance.surfaces.http.request_bodies import keep_body
 from souvenance.surfaces.transfers import ARCHIVE, FILES, Transfers
 
@@ -214,7 +214,7 @@ class DataPages:
         await visit.call(archive.NOTE_BACKUP, archive.NoteBackup(keys=False))
         file = await self._in_thread(lambda: self._backed_up(recipients))
         today = datetime.now(UTC).date().isoformat()
-        return streamed(_pieces(file), f"souvenance-backup-{today}.souvenance", "application/gzip")
+        return download(_pieces(file), f"souvenance-backup-{today}.souvenance", "application/gzip")
 
     def _backed_up(self, recipients: Sequence[str]) -> IO[bytes]:
         """The backup, in a file of the data folder that has no name any more. Raises: SouvenanceError.

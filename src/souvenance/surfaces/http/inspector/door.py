@@ -20,7 +20,6 @@ from souvenance.surfaces.http.inspector import (
     audit_pages,
     data_pages,
     line_pages,
-    memory_pages,
     passkey_pages,
     person_pages,
     recall_pages,
@@ -41,7 +40,7 @@ SIGN_OUT = "/inspect/sign-out"
 _COOKIE = SessionCookie("souvenance-inspector", "strict")
 _SIGN_IN_BYTES = 32 * 1024
 
-_PARTS = (memory_pages, line_pages, person_pages, recall_pages, session_pages, access_pages, audit_pages)
+_PARTS = (person_pages, line_pages, recall_pages, session_pages, access_pages, audit_pages)
 _Page = Callable[[Visit], Awaitable[Response]]
 
 

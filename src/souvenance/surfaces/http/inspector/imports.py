@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -128,20 +129,20 @@ def _watching(progress: Callable[[int, int], None]) -> Callable[[str, int], Abst
     return watch
 
 
-class ImportRun:
+class ImportRun(Struct, eq=False):
     """What is known of one import."""
 
-    def __init__(self, jti: str, file: str, workspace: str, release: Callable[[], None]) -> None:
-        self.id = secrets.token_urlsafe(12)
-        self.jti = jti
-        self.file = file
-        self.workspace = workspace
-        self.release = release
-        self.state = READING
-        self.done = self.total = 0
-        self.report: ImportReport | None = None
-        self.trouble: SouvenanceError | None = None
-        self.work: ImportWork | None = None
+    jti: str
+    file: str
+    workspace: str
+    release: Callable[[], None]
+    id: str = field(default_factory=partial(secrets.token_urlsafe, 12))
+    state: str = READING
+    done: int = 0
+    total: int = 0
+    report: ImportReport | None = None
+    trouble: SouvenanceError | None = None
+    work: ImportWork | None = None
 
     @property
     def is_busy(self) -> bool:

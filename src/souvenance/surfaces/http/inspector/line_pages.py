@@ -11,11 +11,7 @@ from souvenance.gate import inspect_lines, inspection
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.http.inspector.audit_words import in_words
-from souvenance.surfaces.http.inspector.places import (
-    home_of,
-    readers_of,
-    workspace_of,
-)
+from souvenance.surfaces.http.inspector.places import home_of, readers_of, workspace_of
 from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
 
 _SHOWN = 50

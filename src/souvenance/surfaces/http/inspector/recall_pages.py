@@ -33,12 +33,7 @@ from souvenance.gate.operation import Operation
 from souvenance.gate.token_tree import TokenAnswer
 from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.browser_pages import names_in
-from souvenance.surfaces.http.inspector.places import (
-    names_of,
-    tokens_of,
-    workspace_of,
-    workspaces_of,
-)
+from souvenance.surfaces.http.inspector.places import names_of, tokens_of, workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, day_of, number
 
 LAYERS = {
