@@ -54,7 +54,6 @@ from souvenance.ports.text import Tokenizer
 from souvenance.ports.webhook_sender import WebhookSender
 
 if TYPE_CHECKING:
-    from souvenance.gate.browser_sessions import BrowserSessions
     from souvenance.gate.oauth_state import OAuthState
     from souvenance.gate.replication import Repairer, RepairReport, ReplicationWorker
     from souvenance.gate.worker import Worker
@@ -101,9 +100,7 @@ class Installation(Struct, frozen=True, eq=False):
     _wake: threading.Event
     _worker: Later[Worker]
     sign_ins: OAuthState
-    """Where people and clients sign in."""
-    browser_sessions: BrowserSessions
-    """Where people sign in to the inspector."""
+    """Where people and clients sign in, and people to the inspector."""
     _store: SqlStore
     _meaning: Meaning
     _model: Model | None = None
@@ -320,7 +317,6 @@ def _assembled(
     later = (
         Later(partial(_worker, settings, worker)),
         cast("OAuthState", Later(partial(_oauth_state, gate, kept))),
-        cast("BrowserSessions", Later(partial(_browser_sessions, gate, kept))),
     )
     return Installation(
         gate, owner_cap, settings, made, index, wake, *later, sql_store, meaning, services.model, repairer
@@ -349,12 +345,6 @@ def _oauth_state(gate: Gate, kept: dict[str, Any]) -> OAuthState:
     from souvenance.gate.oauth_state import OAuthState
 
     return OAuthState(gate, **kept)
-
-
-def _browser_sessions(gate: Gate, kept: dict[str, Any]) -> BrowserSessions:
-    from souvenance.gate.browser_sessions import BrowserSessions
-
-    return BrowserSessions(gate, **kept)
 
 
 def _meaning(settings: Settings, clock: Clock, patience: float) -> Meaning:

@@ -289,8 +289,8 @@ def test_a_file_that_is_imported_is_never_written_to_the_temporary_folder(home):
     line = json.dumps({"role": "user", "content": "the marker in plain text " * 20}).encode()
     file = {"file": ("notes.jsonl", b"\n".join([line] * 5000))}
     with opened(home) as installation:
-        door = InspectorDoor(installation.browser_sessions, _Files())
-        link = installation.browser_sessions.link(installation.owner_cap)
+        door = InspectorDoor(installation.sign_ins.browsers, _Files())
+        link = installation.sign_ins.browsers.link(installation.owner_cap)
         with (
             running(make_app(installation.gate, doors=[door])) as url,
             httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as client,

@@ -86,7 +86,7 @@ class BrowserSessions:
         secret = b64(self._entropy.take(_SECRET_BYTES))
         hashed = hash_of(secret)
         sealed = self._keyring.wrap(token.encode(), session_place(hashed))
-        self._store_slip(kind, hashed, _LASTS[kind], client=passkey, content=sealed)
+        self.keep_slip(kind, hashed, _LASTS[kind], client=passkey, content=sealed)
         return secret
 
     def token(self, secret: str, kind: str = PAGE_SESSION) -> str | None:
@@ -114,7 +114,7 @@ class BrowserSessions:
         """
         self._rate.check(jti, self._clock.now())
         made = self._entropy.take(_SECRET_BYTES)
-        self._store_slip(CHALLENGE, hash_of(b64(made)), CHALLENGE_MS, client=jti)
+        self.keep_slip(CHALLENGE, hash_of(b64(made)), CHALLENGE_MS, client=jti)
         return made
 
     def passkey(self, credential: bytes) -> Passkey | None:
@@ -141,9 +141,10 @@ class BrowserSessions:
     def _judge(self, token: str) -> None:
         self._gate.call(o.WHOAMI, Credentials(token), m.WhoAmI())
 
-    def _store_slip(
+    def keep_slip(
         self, kind: str, hashed: bytes, lasts: int, *, client: str = "", content: bytes = b""
     ) -> None:
+        """Keep the hash of a secret that was handed out, and forget those that are over."""
         now = self._clock.now()
         with self._store.write() as tx:
             tx.signins.sweep(now)

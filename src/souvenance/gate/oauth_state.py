@@ -6,7 +6,6 @@ decides or a client fetches goes through the gate, with that person's cap or the
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -31,14 +30,7 @@ from souvenance.domain.sign_ins import (
     Slip,
     hash_of,
 )
-from souvenance.errors import (
-    CapOpMismatch,
-    Conflict,
-    Denied,
-    NotFound,
-    RateLimited,
-    Unauthenticated,
-)
+from souvenance.errors import CapOpMismatch, Conflict, Denied, NotFound, RateLimited, Unauthenticated
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate import sign_ins as s
@@ -55,7 +47,6 @@ MOST_DEVICES = 200
 """How many device codes may be under way."""
 _STRANGERS_PER_MINUTE = 60
 _SECRET_BYTES = 32
-_SWEEP_MS = 60_000
 
 
 class IssuedTokens(Struct, frozen=True, kw_only=True):
@@ -74,10 +65,8 @@ class OAuthState:
         self._keyring = keyring
         self._clock = clock
         self._entropy = entropy
-        self._browsers = BrowserSessions(gate, store=store, keyring=keyring, clock=clock, entropy=entropy)
+        self.browsers = BrowserSessions(gate, store=store, keyring=keyring, clock=clock, entropy=entropy)
         self._rate = RateLimit(_STRANGERS_PER_MINUTE)
-        self._swept = 0
-        self._lock = threading.Lock()
 
     def secret(self) -> str:
         """What nobody can guess."""
@@ -95,14 +84,7 @@ class OAuthState:
                 "this cap can't let programs in: it does not grant 'grant'",
                 hint="Use one that does, such as the owner's.",
             )
-        return self._browsers.keep(token, SESSION)
-
-    def signed_in(self, secret: str) -> str | None:
-        """The cap of the person with that session, if it is not over."""
-        return self._browsers.token(secret, SESSION)
-
-    def sign_out(self, secret: str) -> None:
-        self._browsers.end(secret, SESSION)
+        return self.browsers.keep(token, SESSION)
 
     def client(self, client_id: str) -> Client | None:
         if client_id in BUILT_IN:
@@ -124,12 +106,8 @@ class OAuthState:
 
     def ask(self, client: str, content: bytes) -> str:
         """Keep what a client asks until the person before the page decides; the request's secret."""
-        secret, now = self.secret(), self._clock.now()
-        asked = Slip(
-            kind=REQUEST, hash=hash_of(secret), client=client, until=now + REQUEST_MS, content=content
-        )
-        with self._write(now) as tx:
-            tx.signins.keep(asked)
+        secret = self.secret()
+        self.browsers.keep_slip(REQUEST, hash_of(secret), REQUEST_MS, client=client, content=content)
         return secret
 
     def asked(self, secret: str) -> Slip | None:
@@ -188,9 +166,6 @@ class OAuthState:
         signin = self._signin(slip)
         if signin is None:
             return None
-        if self._sweep_is_due(now):
-            with self._store.write() as tx:
-                tx.signins.sweep(now)
         refresh = f"{REFRESH_PREFIX}{self.secret()}" if again else None
         asked = s.Exchange(
             kind=slip.kind,
@@ -237,14 +212,7 @@ class OAuthState:
 
     @contextmanager
     def _write(self, now: int) -> Iterator[Transaction]:
-        """A write that begins, now and then, by forgetting what is over."""
+        """A write that begins by forgetting what is over."""
         with self._store.write() as tx:
-            if self._sweep_is_due(now):
-                tx.signins.sweep(now)
+            tx.signins.sweep(now)
             yield tx
-
-    def _sweep_is_due(self, now: int) -> bool:
-        with self._lock:
-            due = now - self._swept >= _SWEEP_MS
-            self._swept = now if due else self._swept
-        return due

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from souvenance.gate.browser_sessions import BrowserSessions
     from souvenance.gate.gate import Gate
     from souvenance.gate.oauth_state import OAuthState
     from souvenance.gate.replication import RepairReport
@@ -25,9 +24,6 @@ class OpenMemory(Protocol):
 
     @property
     def sign_ins(self) -> OAuthState: ...
-
-    @property
-    def browser_sessions(self) -> BrowserSessions: ...
 
     def served_at(self) -> str | None: ...
 

@@ -59,14 +59,8 @@ class SessionCookie(Struct, frozen=True):
         return cookies.get(self._named(secure), "")
 
     def give(self, answer: Response, secret: str, secure: bool) -> None:
-        answer.set_cookie(
-            self._named(secure),
-            secret,
-            self.seconds,
-            secure=secure,
-            httponly=True,
-            samesite=self.same_site,
-        )
+        name, same_site = self._named(secure), self.same_site
+        answer.set_cookie(name, secret, self.seconds, secure=secure, httponly=True, samesite=same_site)
 
     def take_back(self, answer: Response, secure: bool) -> None:
         answer.delete_cookie(self._named(secure), secure=secure, httponly=True, samesite=self.same_site)
@@ -85,6 +79,11 @@ def check_same_site(headers: Mapping[str, str]) -> None:
     """Raises: Denied for a form of another site. Where browsers don't say, the Origin header was checked."""
     if not is_same_site(headers):
         raise Denied("the form was sent from a page of another site")
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """The names that a field holds with commas between, each once."""
+    return tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
 
 
 def form_token(*form: str) -> str:

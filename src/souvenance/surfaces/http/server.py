@@ -115,7 +115,7 @@ def doors_of(memory: OpenMemory, settings: Settings, files: DataFiles) -> list[D
     public_url = settings.public_url
     doors: list[Door] = [
         SignInDoor(memory.sign_ins, public_url),
-        InspectorDoor(memory.browser_sessions, files, public_url),
+        InspectorDoor(memory.sign_ins.browsers, files, public_url),
     ]
     if find_spec("mcp") is not None:
         from souvenance.surfaces.mcp.door import McpDoor

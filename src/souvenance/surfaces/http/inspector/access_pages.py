@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct, convert
 from starlette.responses import Response
@@ -15,7 +14,7 @@ from souvenance.gate import inspection, sign_ins
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.token_tree import WHAT_FALLS, TokenAnswer, WhatFalls
-from souvenance.surfaces.http.inspector import audit_pages
+from souvenance.surfaces.http.browser_pages import names_in
 from souvenance.surfaces.http.inspector.places import (
     home_of,
     names_of,
@@ -54,11 +53,10 @@ class Giver(Struct, frozen=True):
     below: list[Branch]
 
 
-async def access(visit: Visit) -> Response:
-    return await _page(visit, {}, None)
-
-
-async def _page(visit: Visit, fields: Mapping[str, str], made: m.CapAnswer | None) -> Response:
+async def access(
+    visit: Visit, fields: Mapping[str, str] | None = None, made: m.CapAnswer | None = None
+) -> Response:
+    fields = fields or {}
     workspace = fields.get("workspace") or workspace_of(visit)
     tokens, let_in, workspaces, names = await asyncio.gather(
         tokens_of(visit, workspace), sign_ins_of(visit), workspaces_of(visit), names_of(visit, workspace)
@@ -71,14 +69,10 @@ async def _page(visit: Visit, fields: Mapping[str, str], made: m.CapAnswer | Non
         givers=None if tokens is None else _givers(visit, tokens),
         sign_ins=let_in,
         lasts=LASTS,
-        rights=_grantable(visit),
+        rights=[name for name, ops in RIGHTS.items() if all(map(visit.may, ops))],
         made=made,
         asked=fields,
     )
-
-
-def _grantable(visit: Visit) -> list[str]:
-    return [name for name, ops in RIGHTS.items() if all(map(visit.may, ops))]
 
 
 def _givers(visit: Visit, tokens: Sequence[TokenAnswer]) -> list[Giver]:
@@ -107,15 +101,11 @@ def _claims(visit: Visit, fields: Mapping[str, str]) -> m.Mint:
     return m.Mint(
         sub=fields.get("peer", "").strip(),
         ops=tuple(ops),
-        namespaces_allowed=_named(fields.get("namespaces", "")),
+        namespaces_allowed=names_in(fields.get("namespaces", "")),
         ttl_seconds=LASTS.get(fields.get("lasts", ""), LASTS["1 hour"]),
         wid=fields.get("workspace", "").strip() or home_of(visit),
         peers=(ALL,) if fields.get("everyone") == "on" else (),
     )
-
-
-def _named(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
 
 
 async def preview(visit: Visit) -> Response:
@@ -150,7 +140,7 @@ async def preview(visit: Visit) -> Response:
 async def mint(visit: Visit) -> Response:
     fields = await visit.form()
     made = await visit.call(o.MINT, _claims(visit, fields))
-    return await _page(visit, fields, made)
+    return await access(visit, fields, made)
 
 
 async def revoke(visit: Visit) -> Response:
@@ -182,11 +172,10 @@ async def end_sign_in(visit: Visit) -> Response:
     return redirect(url("access"))
 
 
-PAGES: dict[str, Any] = {"/inspect/access": access, **audit_pages.PAGES}
-ACTIONS: dict[str, Any] = {
-    "/inspect/access/preview": preview,
-    "/inspect/access/tokens": mint,
-    "/inspect/access/revoke": revoke,
-    "/inspect/access/sign-ins/{id}/end": end_sign_in,
-    **audit_pages.ACTIONS,
+ENDPOINTS = {
+    "GET /inspect/access": access,
+    "POST /inspect/access/preview": preview,
+    "POST /inspect/access/tokens": mint,
+    "POST /inspect/access/revoke": revoke,
+    "POST /inspect/access/sign-ins/{id}/end": end_sign_in,
 }

@@ -17,7 +17,7 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.http.inspector.audit_words import WORDS, in_words
 from souvenance.surfaces.http.inspector.places import workspace_of, workspaces_of
-from souvenance.surfaces.http.inspector.visit import Visit, day_of, download, number, streamed
+from souvenance.surfaces.http.inspector.visit import Visit, day_of, download, number
 
 _LOG_PAGE = 1000
 _WANTED = ("actor", "operation", "outcome", "since", "until")
@@ -121,12 +121,12 @@ async def save_log(visit: Visit) -> Response:
         async for rows in _every(visit, now.workspace, now.size):
             yield b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
 
-    return streamed(lines(), f"audit-{now.workspace}-{now.size}.jsonl", "application/x-ndjson")
+    return download(lines(), f"audit-{now.workspace}-{now.size}.jsonl", "application/x-ndjson")
 
 
-PAGES = {"/inspect/audit": audit}
-ACTIONS = {
-    "/inspect/audit/verify": verify_audit,
-    "/inspect/audit/checkpoint": save_checkpoint,
-    "/inspect/audit/log": save_log,
+ENDPOINTS = {
+    "GET /inspect/audit": audit,
+    "POST /inspect/audit/verify": verify_audit,
+    "POST /inspect/audit/checkpoint": save_checkpoint,
+    "POST /inspect/audit/log": save_log,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from io import BytesIO
@@ -35,7 +35,7 @@ from souvenance.surfaces.http.inspector.imports import (
     MemoryFile,
 )
 from souvenance.surfaces.http.inspector.places import workspace_of, workspaces_of
-from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, streamed, url
+from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
 from souvenance.surfaces.http.request_bodies import keep_body
 from souvenance.surfaces.transfers import ARCHIVE, FILES, Transfers
 
@@ -75,23 +75,15 @@ class DataPages:
         self._files = files
         self._imports = Imports()
         self._threads = ThreadPoolExecutor(2, "souvenance-exports")
-
-    @property
-    def pages(self) -> dict[str, Callable[[Visit], Awaitable[Response]]]:
-        return {
-            "/inspect/data": self.data,
-            "/inspect/data/stored": self.stored,
-            "/inspect/data/imports/{id}": self.import_,
-        }
-
-    @property
-    def actions(self) -> dict[str, Callable[[Visit], Awaitable[Response]]]:
-        return {
-            "/inspect/data/export": self.export,
-            "/inspect/data/import": self.begin_import,
-            "/inspect/data/imports/{id}/start": self.start_import,
-            "/inspect/data/imports/{id}/discard": self.discard_import,
-            "/inspect/data/backup": self.backup,
+        self.ENDPOINTS = {
+            "GET /inspect/data": self.data,
+            "GET /inspect/data/stored": self.stored,
+            "GET /inspect/data/imports/{id}": self.import_,
+            "POST /inspect/data/export": self.export,
+            "POST /inspect/data/import": self.begin_import,
+            "POST /inspect/data/imports/{id}/start": self.start_import,
+            "POST /inspect/data/imports/{id}/discard": self.discard_import,
+            "POST /inspect/data/backup": self.backup,
         }
 
     def close(self) -> None:
@@ -222,7 +214,7 @@ class DataPages:
         await visit.call(archive.NOTE_BACKUP, archive.NoteBackup(keys=False))
         file = await self._in_thread(lambda: self._backed_up(recipients))
         today = datetime.now(UTC).date().isoformat()
-        return streamed(_pieces(file), f"souvenance-backup-{today}.souvenance", "application/gzip")
+        return download(_pieces(file), f"souvenance-backup-{today}.souvenance", "application/gzip")
 
     def _backed_up(self, recipients: Sequence[str]) -> IO[bytes]:
         """The backup, in a file of the data folder that has no name any more. Raises: SouvenanceError.

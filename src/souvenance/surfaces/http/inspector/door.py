@@ -17,9 +17,13 @@ from souvenance.gate.token_verifier import Credentials
 from souvenance.surfaces.http.browser_pages import SessionCookie, is_same_site
 from souvenance.surfaces.http.inspector import (
     access_pages,
+    audit_pages,
     data_pages,
-    memory_pages,
+    line_pages,
     passkey_pages,
+    person_pages,
+    recall_pages,
+    session_pages,
     work_pages,
 )
 from souvenance.surfaces.http.inspector.passkey_pages import PasskeyPages
@@ -36,6 +40,7 @@ SIGN_OUT = "/inspect/sign-out"
 _COOKIE = SessionCookie("souvenance-inspector", "strict")
 _SIGN_IN_BYTES = 32 * 1024
 
+_PARTS = (person_pages, line_pages, recall_pages, session_pages, access_pages, audit_pages)
 _Page = Callable[[Visit], Awaitable[Response]]
 
 
@@ -50,11 +55,6 @@ class InspectorDoor:
 
     def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
         passkeys = PasskeyPages(self._sessions, self._public_url, gate, threads)
-        own = (self._data, self._work, passkeys)
-        pages = memory_pages.PAGES | access_pages.PAGES
-        actions = memory_pages.ACTIONS | access_pages.ACTIONS
-        for one in own:
-            pages, actions = pages | one.pages, actions | one.actions
         at = partial(self._at, gate, threads)
         return [
             Route(LINKS, partial(self._links, gate, threads), methods=["POST"]),
@@ -62,8 +62,11 @@ class InspectorDoor:
             Route(passkey_pages.CHALLENGES, passkeys.challenge, methods=["POST"]),
             Route(passkey_pages.SIGN_IN, partial(self._sign_in_with, passkeys), methods=["POST"]),
             Route(SIGN_OUT, partial(at, self._sign_out), methods=["POST"]),
-            *(Route(path, partial(at, page), methods=["GET"]) for path, page in pages.items()),
-            *(Route(path, partial(at, act), methods=["POST"]) for path, act in actions.items()),
+            *(
+                Route(path, partial(at, page), methods=[method])
+                for part in (*_PARTS, self._data, self._work, passkeys)
+                for (method, path), page in ((key.split(), page) for key, page in part.ENDPOINTS.items())
+            ),
             *static_routes(),
         ]
 

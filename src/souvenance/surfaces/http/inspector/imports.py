@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
+from functools import partial
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -49,20 +49,8 @@ class ImportReport(Struct):
     """What is here with other content, and was left as it is."""
 
 
-class ImportWork(Protocol):
-    """One file on its way in. `progress` gets how many of how many records are done."""
-
-    def look(self, progress: Callable[[int, int], None]) -> ImportReport:
-        """What it holds; nothing is changed. Raises: SouvenanceError."""
-        ...
-
-    def take(self, progress: Callable[[int, int], None]) -> ImportReport:
-        """Take in what is not there yet. Raises: SouvenanceError."""
-        ...
-
-
 class MemoryFile:
-    """The file of another memory."""
+    """The file of another memory. `progress` gets how many of how many records are done."""
 
     def __init__(
         self,
@@ -80,12 +68,14 @@ class MemoryFile:
         self._total = 0
 
     def look(self, progress: Callable[[int, int], None]) -> ImportReport:
+        """What it holds; nothing is changed. Raises: SouvenanceError."""
         taking = Taking(self._ask, self._terms, lambda tally: progress(tally.seen, 0))
         tally = taking.look_through(self._reader.records())
         self._total = tally.seen
         return self._report(tally)
 
     def take(self, progress: Callable[[int, int], None]) -> ImportReport:
+        """Take in what is not there yet. Raises: SouvenanceError."""
         taking = Taking(self._ask, self._terms, lambda tally: progress(tally.seen, self._total))
         return self._report(taking.take(self._reader.records()))
 
@@ -115,6 +105,9 @@ class ArchiveFile:
         return ImportReport(ARCHIVE, {"records": taken.new}, taken.same, {}, taken.conflicts)
 
 
+ImportWork = MemoryFile | ArchiveFile
+
+
 class _Pass:
     """One pass through an archive."""
 
@@ -136,20 +129,20 @@ def _watching(progress: Callable[[int, int], None]) -> Callable[[str, int], Abst
     return watch
 
 
-class ImportRun:
+class ImportRun(Struct, eq=False):
     """What is known of one import."""
 
-    def __init__(self, jti: str, file: str, workspace: str, release: Callable[[], None]) -> None:
-        self.id = secrets.token_urlsafe(12)
-        self.jti = jti
-        self.file = file
-        self.workspace = workspace
-        self.release = release
-        self.state = READING
-        self.done = self.total = 0
-        self.report: ImportReport | None = None
-        self.trouble: SouvenanceError | None = None
-        self.work: ImportWork | None = None
+    jti: str
+    file: str
+    workspace: str
+    release: Callable[[], None]
+    id: str = field(default_factory=partial(secrets.token_urlsafe, 12))
+    state: str = READING
+    done: int = 0
+    total: int = 0
+    report: ImportReport | None = None
+    trouble: SouvenanceError | None = None
+    work: ImportWork | None = None
 
     @property
     def is_busy(self) -> bool:

@@ -11,11 +11,7 @@ from souvenance.gate import inspect_lines, inspection
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.surfaces.http.inspector.audit_words import in_words
-from souvenance.surfaces.http.inspector.places import (
-    home_of,
-    readers_of,
-    workspace_of,
-)
+from souvenance.surfaces.http.inspector.places import home_of, readers_of, workspace_of
 from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
 
 _SHOWN = 50
@@ -128,11 +124,13 @@ async def receipt(visit: Visit) -> Response:
 
 
 _LINE = "/inspect/{workspace}/lines/{owner}/{id}"
-PAGES = {"/inspect/notes": notes, "/inspect/lines/{id}": own_line, _LINE: line}
-ACTIONS = {
-    "/inspect/notes": add_note,
-    f"{_LINE}/correct": correct_line,
-    f"{_LINE}/move": move_line,
-    f"{_LINE}/forget": forget_line,
-    "/inspect/receipt": receipt,
+ENDPOINTS = {
+    "GET /inspect/notes": notes,
+    "POST /inspect/notes": add_note,
+    "GET /inspect/lines/{id}": own_line,
+    f"GET {_LINE}": line,
+    f"POST {_LINE}/correct": correct_line,
+    f"POST {_LINE}/move": move_line,
+    f"POST {_LINE}/forget": forget_line,
+    "POST /inspect/receipt": receipt,
 }

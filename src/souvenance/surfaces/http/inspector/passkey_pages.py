@@ -35,12 +35,12 @@ class PasskeyPages:
         self._public_url = public_url
         self._gate = gate
         self._threads = threads
-        self.pages = {"/inspect/passkeys": self._passkeys}
-        self.actions = {
-            "/inspect/passkeys": self._add,
-            "/inspect/passkeys/options": self._options,
-            "/inspect/passkeys/localhost": self._at_localhost,
-            "/inspect/passkeys/{id}/remove": self._remove,
+        self.ENDPOINTS = {
+            "GET /inspect/passkeys": self._passkeys,
+            "POST /inspect/passkeys": self._add,
+            "POST /inspect/passkeys/options": self._options,
+            "POST /inspect/passkeys/localhost": self._at_localhost,
+            "POST /inspect/passkeys/{id}/remove": self._remove,
         }
 
     async def challenge(self, request: Request) -> Response:

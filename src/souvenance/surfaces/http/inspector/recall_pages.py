@@ -32,12 +32,8 @@ from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_tree import TokenAnswer
 from souvenance.gate.token_verifier import Credentials
-from souvenance.surfaces.http.inspector.places import (
-    names_of,
-    tokens_of,
-    workspace_of,
-    workspaces_of,
-)
+from souvenance.surfaces.http.browser_pages import names_in
+from souvenance.surfaces.http.inspector.places import names_of, tokens_of, workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, day_of, number
 
 LAYERS = {
@@ -163,7 +159,7 @@ def _as_token(visit: Visit, workspace: str, asked: dict[str, str], tokens: Seque
                 sessions=None if chosen.sessions is None else tuple(chosen.sessions),
             )
         )
-    namespaces = tuple(part.strip() for part in asked["namespaces"].split(",") if part.strip())
+    namespaces = names_in(asked["namespaces"])
     return eye.narrowed(m.Attenuate(namespaces_allowed=namespaces)) if namespaces else eye
 
 
@@ -309,5 +305,4 @@ def _signal_bars(explanation: m.Explanation | None) -> list[tuple[str, float, in
     ]
 
 
-PAGES = {"/inspect/recall": recall}
-ACTIONS: dict[str, Any] = {}
+ENDPOINTS = {"GET /inspect/recall": recall}

@@ -95,9 +95,10 @@ async def forget_session(visit: Visit) -> Response:
     return redirect(url())
 
 
-PAGES = {"/inspect/{workspace}/sessions/{session}": session}
-ACTIONS = {
-    "/inspect/{workspace}/sessions/{session}/forget": forget_session,
-    "/inspect/{workspace}/sessions/{session}/messages/{id}/forget": forget_message,
-    "/inspect/{workspace}/sessions/{session}/messages/{id}/forget-from": forget_from,
+_SESSION = "/inspect/{workspace}/sessions/{session}"
+ENDPOINTS = {
+    f"GET {_SESSION}": session,
+    f"POST {_SESSION}/forget": forget_session,
+    f"POST {_SESSION}/messages/{{id}}/forget": forget_message,
+    f"POST {_SESSION}/messages/{{id}}/forget-from": forget_from,
 }

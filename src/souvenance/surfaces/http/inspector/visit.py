@@ -21,12 +21,7 @@ from souvenance.gate.gate import Gate
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 from souvenance.gate.tokens import attenuated
-from souvenance.surfaces.http.browser_pages import (
-    PageTemplates,
-    check_same_site,
-    form_token,
-    is_form_token,
-)
+from souvenance.surfaces.http.browser_pages import PageTemplates, check_same_site, form_token, is_form_token
 from souvenance.surfaces.http.form_fields import form_fields
 from souvenance.surfaces.http.inspector.static_files import STATIC
 from souvenance.surfaces.http.request_bodies import FORM_BYTES as WITH_FILE
@@ -103,22 +98,17 @@ PAGES.environment.filters |= {"day": _day, "minute": _minute, "bars": _bars, "si
 redirect = PAGES.redirect
 
 
-def download(content: bytes, name: str, media: str) -> Response:
-    return Response(content, 200, _attached(name), media)
-
-
-def streamed(pieces: AsyncIterator[bytes], name: str, media: str) -> Response:
-    """A download that is too large for memory."""
-    return StreamingResponse(pieces, 200, _attached(name), media)
+def download(content: bytes | AsyncIterator[bytes], name: str, media: str) -> Response:
+    """A file; in pieces if it is too large for memory."""
+    headers = {**PAGES.headers, "content-disposition": f'attachment; filename="{name}"'}
+    if isinstance(content, bytes):
+        return Response(content, 200, headers, media)
+    return StreamingResponse(content, 200, headers, media)
 
 
 def events(pieces: AsyncIterator[bytes]) -> Response:
     """Events, sent as they happen."""
     return StreamingResponse(pieces, 200, PAGES.headers, "text/event-stream")
-
-
-def _attached(name: str) -> dict[str, str]:
-    return {**PAGES.headers, "content-disposition": f'attachment; filename="{name}"'}
 
 
 def _read(sent: bytes) -> str:

@@ -94,9 +94,10 @@ def _from_strangers() -> Iterator[None]:
     """Raises: Denied for whatever is wrong with a browser's answer."""
     try:
         yield
-    except Exception as error:  # Strangers send these bytes, and the library raises many kinds.
-        denied = Denied("the browser's answer is not that of a passkey of this site", hint="Try again.")
-        raise denied from error
+        return
+    except Exception as error:  # noqa: BLE001 - strangers send these bytes, and the library raises many kinds
+        trouble = error
+    raise Denied("the browser's answer is not that of a passkey of this site", hint="Try again.") from trouble
 
 
 @_from_strangers()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime, timedelta
 
 import msgspec
@@ -44,14 +44,11 @@ class WorkPages:
         self._tails = 0
         self._looks = 0
         """How many requests came of somebody watching: they are no news."""
-
-    @property
-    def pages(self) -> dict[str, Callable[[Visit], Awaitable[Response]]]:
-        return {"/inspect/work": self.work, "/inspect/work/tail": self.tail}
-
-    @property
-    def actions(self) -> dict[str, Callable[[Visit], Awaitable[Response]]]:
-        return {"/inspect/work/jobs/{seq}/retry": self.retry}
+        self.ENDPOINTS = {
+            "GET /inspect/work": self.work,
+            "GET /inspect/work/tail": self.tail,
+            "POST /inspect/work/jobs/{seq}/retry": self.retry,
+        }
 
     async def work(self, visit: Visit) -> Response:
         workspace = workspace_of(visit)

@@ -26,6 +26,7 @@ from souvenance.surfaces.http.browser_pages import (
     check_same_site,
     form_token,
     is_form_token,
+    names_in,
 )
 from souvenance.surfaces.http.oauth import metadata, pages
 from souvenance.surfaces.http.oauth.authorization_server import Approval, OAuthServer, Polls, granted
@@ -55,40 +56,6 @@ _WHAT_IS_LEFT = 0
 _MOST_SHOWN = 200
 
 
-def _offered(
-    client: sign_ins.Client, who: WhoAmIAnswer, scope: str, hint: str, left: int, **page: Any
-) -> Consent:
-    """What the person is asked, and what is proposed. `scope` is what the client asks for, empty if it does
-    not say; `hint` whose memory it means, in its own words; `left` the seconds that the person's cap has;
-    `page` what else the page holds."""
-    preset = sign_ins.PRESETS.get(client.id, sign_ins.Preset())
-    opened = who.namespaces_allowed
-    writes = "put" in who.ops and (not scope.split() or sign_ins.WRITE in scope.split())
-    everyone = preset.everyone and ALL in who.peers and who.sessions is None
-    reached = ALL in who.peers or hint in who.peers
-    ends = tuple(one for one in _ENDS if one[1] <= left) or (("As long as your own cap", _WHAT_IS_LEFT),)
-    proposed = tuple(name for name in preset.namespaces if ALL in opened or name in opened)
-    return Consent(
-        client=client.name,
-        client_id=client.id,
-        registered=client.id not in sign_ins.BUILT_IN,
-        signed_in_as=who.sub,
-        workspace=who.wid if who.wid != ALL else preset.workspace or DEFAULT_WORKSPACE,
-        workspace_fixed=who.wid != ALL,
-        peer=hint if reached and _is_name(hint) else who.sub,
-        peer_fixed=not who.peers,
-        namespaces=tuple(opened),
-        chosen=proposed or tuple(opened),
-        access="write" if writes else "read",
-        write_offered=writes,
-        ends=ends,
-        end=max((end for _, end in ends if end <= _USUAL_END), default=ends[0][1]),
-        everyone_offered=everyone,
-        everyone=everyone,
-        **page,
-    )
-
-
 def _chosen(view: Consent, asked: OAuthRequest, left: int) -> Chosen:
     """What the form says. The gate holds it against the cap. Raises: InvalidInput."""
     access, end = asked.get("access"), asked.get("end")
@@ -96,7 +63,7 @@ def _chosen(view: Consent, asked: OAuthRequest, left: int) -> Chosen:
         raise InvalidInput("'access' must be one of those offered")
     if end not in _ends_of(view, left):
         raise InvalidInput("'end' must be one of those offered")
-    workspace, namespaces = asked.get("workspace").strip(), _named(asked)
+    workspace, namespaces = asked.get("workspace").strip(), _namespaces(asked)
     names.name(workspace, "workspace")
     if not namespaces:
         raise InvalidInput("name at least one namespace")
@@ -117,7 +84,7 @@ def _posted(view: Consent, asked: OAuthRequest, left: int) -> Consent:
         view,
         workspace=view.workspace if view.workspace_fixed else asked.get("workspace").strip(),
         peer=asked.get("peer").strip(),
-        chosen=tuple(name for name in _named(asked) if ALL in opened or name in opened),
+        chosen=tuple(name for name in _namespaces(asked) if ALL in opened or name in opened),
         access="write" if asked.get("access") == sign_ins.WRITE and view.write_offered else "read",
         end=int(end) if end in _ends_of(view, left) else view.end,
         everyone=view.everyone_offered and asked.get("everyone") == "yes",
@@ -130,10 +97,8 @@ def _ends_of(view: Consent, left: int) -> set[str]:
     return {str(seconds) for _, seconds in (*view.ends, *_ENDS) if seconds <= then}
 
 
-def _named(asked: OAuthRequest) -> tuple[str, ...]:
-    """The namespaces of the form, each once."""
-    named = [part.strip() for value in asked.every("namespace") for part in value.split(",")]
-    return tuple(dict.fromkeys(name for name in named if name))
+def _namespaces(asked: OAuthRequest) -> tuple[str, ...]:
+    return names_in(",".join(asked.every("namespace")))
 
 
 def _is_name(text: str) -> bool:
@@ -156,7 +121,9 @@ class BrowserSession:
         self.known = _SECRET.match(brought) is not None
         """Whether the browser brought the cookie."""
         self.secret = brought if self.known else state.secret()
-        self.token = asked.trusted or (state.signed_in(brought) if self.known else None)
+        self.token = asked.trusted or (
+            state.browsers.token(brought, sign_ins.SESSION) if self.known else None
+        )
         """The cap of the person who is signed in, or of this machine where that is trusted."""
 
     def form_token(self, *form: str) -> str:
@@ -223,7 +190,7 @@ class ConsentPages:
             return browser.page("sign_out.html", action=metadata.SIGN_OUT, csrf=csrf, who=who.sub)
         request = asked.get("request")
         browser.check_form(*((_CONSENT, request) if request else (_SIGN_OUT,)))
-        self._state.sign_out(browser.secret)
+        self._state.browsers.end(browser.secret, sign_ins.SESSION)
         waiting = self._state.asked(request) if request else None
         answer = notice("Signed out", _UNKNOWN) if waiting is None else redirect(_back(waiting.content))
         _COOKIE.take_back(answer, asked.secure)
@@ -260,32 +227,28 @@ class ConsentPages:
 
     def _decide(self, browser: BrowserSession) -> Response:
         """Raises: OAuth2Error too."""
-        asked, token = browser.asked, browser.token
-        request = asked.get("request")
+        asked, request = browser.asked, browser.asked.get("request")
         browser.check_form(_CONSENT, request)
         query = replace(asked, method="GET", fields=self._pending(request, Fields))
         server = self._server(asked)
         grant = server.get_consent_grant(query)
         client: sign_ins.Client = grant.client.client
-        who = self._who(browser)
-        if who is None or token is None:
-            here = f"{asked.path}?{urlencode(query.fields)}"
-            return self._ask_who(browser, client.name, _AGAIN, action=here)
 
         def finish(approval: Approval | None) -> Response:
             answered = server.create_authorization_response(grant.request, approval, grant)
             return to_client(answered, asked.issuer) or notice("Done", "You can close this page.")
 
-        def deny() -> Response:
+        def deny(token: str) -> Response:
             self._state.deny(token, request, client.id)
             return finish(None)
 
         return self._decided(
             browser,
-            who,
-            self._view(browser, who, client, request, **_asked_at(query)),
-            allow=lambda chosen: finish(Approval(token, request, chosen)),
+            client,
+            _asked_at(query),
+            allow=lambda token, chosen: finish(Approval(token, request, chosen)),
             deny=deny,
+            here=f"{asked.path}?{urlencode(query.fields)}",
         )
 
     def device(self, asked: OAuthRequest) -> Response:
@@ -318,12 +281,9 @@ class ConsentPages:
         client = None if slip is None else self._state.client(slip.client)
         if slip is None or client is None:
             raise _gone()
-        who, token = self._who(browser), browser.token
-        if who is None or token is None:
-            return self._ask_who(browser, client.name, _AGAIN)
         asked_for = slip.content.decode()
 
-        def allow(chosen: Chosen) -> Response:
+        def allow(token: str, chosen: Chosen) -> Response:
             allowed = Allow(
                 client=slip.client,
                 request=sign_ins.hash_of(request),
@@ -336,30 +296,34 @@ class ConsentPages:
             self._state.allow(token, allowed)
             return notice("Connected", f"{client.name} goes on by itself. You can close this page.")
 
-        def deny() -> Response:
+        def deny(token: str) -> Response:
             self._state.deny(token, request, client.id, slip)
             return notice("Denied", f"{client.name} was not let in. You can close this page.")
 
-        view = self._view(browser, who, client, request, scope=asked_for, **_ELSEWHERE)
-        return self._decided(browser, who, view, allow=allow, deny=deny)
+        return self._decided(browser, client, {"scope": asked_for, **_ELSEWHERE}, allow=allow, deny=deny)
 
     def _decided(
         self,
         browser: BrowserSession,
-        who: WhoAmIAnswer,
-        view: Consent,
+        client: sign_ins.Client,
+        request: Mapping[str, str],
         *,
-        allow: Callable[[Chosen], Response],
-        deny: Callable[[], Response],
+        allow: Callable[[str, Chosen], Response],
+        deny: Callable[[str], Response],
+        here: str | None = None,
     ) -> Response:
-        """What comes of the form's decision; the form again if it can't be followed."""
-        asked, left = browser.asked, self._left(who)
+        """What comes of the form's decision; the form again if it can't be followed, and the page that asks
+        who somebody is, to come back `here`, if that was too long ago."""
+        asked, who, token = browser.asked, self._who(browser), browser.token
+        if who is None or token is None:
+            return self._ask_who(browser, client.name, _AGAIN, action=here)
+        view, left = self._view(browser, who, client, asked.get("request"), **request), self._left(who)
         try:
             match asked.get("decision"):
                 case "allow":
-                    return allow(_chosen(view, asked, left))
+                    return allow(token, _chosen(view, asked, left))
                 case "deny":
-                    return deny()
+                    return deny(token)
                 case _:
                     raise InvalidInput("choose whether to allow or to deny")
         except (InvalidInput, Denied) as error:
@@ -419,14 +383,34 @@ class ConsentPages:
         *,
         scope: str,
         hint: str = "",
-        **place: str | None,
+        **place: Any,
     ) -> Consent:
-        return _offered(
-            client,
-            who,
-            scope,
-            hint,
-            self._left(who),
+        """What the person is asked, and what is proposed. `scope` is what the client asks for, empty if it
+        does not say; `hint` whose memory it means, in its own words; `place` where the answer goes."""
+        preset = sign_ins.PRESETS.get(client.id, sign_ins.Preset())
+        opened, left = who.namespaces_allowed, self._left(who)
+        writes = "put" in who.ops and (not scope.split() or sign_ins.WRITE in scope.split())
+        everyone = preset.everyone and ALL in who.peers and who.sessions is None
+        reached = ALL in who.peers or hint in who.peers
+        ends = tuple(one for one in _ENDS if one[1] <= left) or (("As long as your own cap", _WHAT_IS_LEFT),)
+        proposed = tuple(name for name in preset.namespaces if ALL in opened or name in opened)
+        return Consent(
+            client=client.name,
+            client_id=client.id,
+            registered=client.id not in sign_ins.BUILT_IN,
+            signed_in_as=who.sub,
+            workspace=who.wid if who.wid != ALL else preset.workspace or DEFAULT_WORKSPACE,
+            workspace_fixed=who.wid != ALL,
+            peer=hint if reached and _is_name(hint) else who.sub,
+            peer_fixed=not who.peers,
+            namespaces=tuple(opened),
+            chosen=proposed or tuple(opened),
+            access="write" if writes else "read",
+            write_offered=writes,
+            ends=ends,
+            end=max((end for _, end in ends if end <= _USUAL_END), default=ends[0][1]),
+            everyone_offered=everyone,
+            everyone=everyone,
             csrf=browser.form_token(_CONSENT, request),
             request=request,
             sign_out=metadata.SIGN_OUT if browser.asked.trusted is None else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
@@ -46,33 +46,23 @@ class SignInDoor:
         self._threads = ThreadPoolExecutor(_THREADS, "souvenance-signin")
 
     def routes(self, gate: Gate, threads: RequestThreads) -> Sequence[BaseRoute]:
-        consent = self._consent
-        page = partial(self._at, as_page)
-        api = partial(self._at, as_json)
+        consent, page, api = self._consent, partial(self._at, as_page), partial(self._at, as_json)
+        document = self._document
+        of_mcp = partial(metadata.of_resource, path=metadata.MCP)
+        of_api = partial(metadata.of_resource, path="")
+        both, post, read = ["GET", "POST"], ["POST"], ["GET", "OPTIONS"]
         return [
-            Route(metadata.AUTHORIZE, page(consent.authorize), methods=["GET", "POST"]),
-            Route(metadata.DEVICE_PAGE, page(consent.device), methods=["GET", "POST"]),
-            Route(metadata.SIGN_IN, page(consent.sign_in), methods=["GET", "POST"]),
-            Route(metadata.SIGN_OUT, page(consent.sign_out), methods=["GET", "POST"]),
-            Route(metadata.TOKEN, api(self._token), methods=["POST"]),
-            Route(metadata.REVOKE, api(partial(self._endpoint, "revocation")), methods=["POST"]),
-            Route(
-                metadata.DEVICE_AUTHORIZATION,
-                api(partial(self._endpoint, "device_authorization")),
-                methods=["POST"],
-            ),
-            Route(
-                metadata.REGISTER,
-                api(lambda asked: answer(register(self._state, asked)), form=False),
-                methods=["POST"],
-            ),
-            self._document(metadata.SERVER_METADATA, metadata.of_server),
-            *(
-                self._document(
-                    f"{metadata.RESOURCE_METADATA}{path}", partial(metadata.of_resource, path=path)
-                )
-                for path in ("", metadata.MCP)
-            ),
+            Route(metadata.AUTHORIZE, partial(page, consent.authorize), methods=both),
+            Route(metadata.DEVICE_PAGE, partial(page, consent.device), methods=both),
+            Route(metadata.SIGN_IN, partial(page, consent.sign_in), methods=both),
+            Route(metadata.SIGN_OUT, partial(page, consent.sign_out), methods=both),
+            Route(metadata.TOKEN, partial(api, self._token), methods=post),
+            Route(metadata.REVOKE, partial(api, self._revoke), methods=post),
+            Route(metadata.DEVICE_AUTHORIZATION, partial(api, self._device), methods=post),
+            Route(metadata.REGISTER, partial(api, self._register), methods=post),
+            Route(metadata.SERVER_METADATA, partial(document, metadata.of_server), methods=read),
+            Route(metadata.RESOURCE_METADATA, partial(document, of_api), methods=read),
+            Route(f"{metadata.RESOURCE_METADATA}{metadata.MCP}", partial(document, of_mcp), methods=read),
         ]
 
     def described(self) -> Paths:
@@ -91,30 +81,26 @@ class SignInDoor:
         server.check_resources(server.create_oauth2_request(asked))
         return answer(server.create_token_response(asked))
 
-    def _endpoint(self, name: str, asked: OAuthRequest) -> Response:
-        return answer(self._server(asked).create_endpoint_response(name, asked))
+    def _revoke(self, asked: OAuthRequest) -> Response:
+        return answer(self._server(asked).create_endpoint_response("revocation", asked))
 
-    def _document(self, path: str, document: Callable[[str], dict[str, Any]]) -> Route:
-        async def answer(request: Request) -> Response:
-            if request.method == "OPTIONS":
-                return Response(status_code=204, headers=_TO_ANY_PAGE)
+    def _device(self, asked: OAuthRequest) -> Response:
+        return answer(self._server(asked).create_endpoint_response("device_authorization", asked))
+
+    def _register(self, asked: OAuthRequest) -> Response:
+        return answer(register(self._state, asked))
+
+    async def _document(self, document: Callable[[str], dict[str, Any]], request: Request) -> Response:
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers=_TO_ANY_PAGE)
+        asked = await read(request, self._public_url)
+        return json_answer(200, document(asked.issuer), {"cache-control": "max-age=300", **_TO_ANY_PAGE})
+
+    async def _at(
+        self, refuse: Callable[[SouvenanceError | OAuth2Error], Response], answers: Answers, request: Request
+    ) -> Response:
+        try:
             asked = await read(request, self._public_url)
-            return json_answer(200, document(asked.issuer), {"cache-control": "max-age=300", **_TO_ANY_PAGE})
-
-        return Route(path, answer, methods=["GET", "OPTIONS"])
-
-    def _at(
-        self,
-        refuse: Callable[[SouvenanceError | OAuth2Error], Response],
-        answers: Answers,
-        *,
-        form: bool = True,
-    ) -> Callable[[Request], Awaitable[Response]]:
-        async def answer(request: Request) -> Response:
-            try:
-                asked = await read(request, self._public_url, form=form)
-                return await asyncio.get_running_loop().run_in_executor(self._threads, answers, asked)
-            except (SouvenanceError, OAuth2Error) as error:
-                return refuse(error)
-
-        return answer
+            return await asyncio.get_running_loop().run_in_executor(self._threads, answers, asked)
+        except (SouvenanceError, OAuth2Error) as error:
+            return refuse(error)

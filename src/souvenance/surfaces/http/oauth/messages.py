@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from souvenance import errors as e
+from souvenance.surfaces.http.oauth.metadata import REGISTER
 from souvenance.surfaces.http.oauth.pages import notice, redirect
 from souvenance.surfaces.http.request_bodies import body_of_anybody
 from souvenance.surfaces.http.request_threads import json_answer, refusal_headers
@@ -56,12 +57,12 @@ class OAuthRequest(Struct, frozen=True, kw_only=True):
         return self.issuer.startswith("https://")
 
 
-async def read(request: Request, public_url: str | None, *, form: bool = True) -> OAuthRequest:
+async def read(request: Request, public_url: str | None) -> OAuthRequest:
     """Raises: SouvenanceError for a body that is too large or too slow, is no form or says a thing twice."""
     if len(request.url.query) > MOST_BYTES:
         raise e.BodyTooLarge(f"the query is larger than {MOST_BYTES} bytes")
     body = (await body_of_anybody(request, MOST_BYTES)).read() if request.method == "POST" else b""
-    posted = request.method == "POST" and form
+    posted = request.method == "POST" and request.url.path != REGISTER  # Which takes JSON.
     if posted and request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
         raise e.InvalidInput("the body is not a form", hint=f"Send {_FORM}.")
     return OAuthRequest(
