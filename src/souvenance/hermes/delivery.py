@@ -115,11 +115,6 @@ def lane_of(scope: ConversationScope) -> str:
     return msgspec.json.encode((scope.workspace, scope.session)).decode()
 
 
-def body_of(content: Content) -> dict[str, Any]:
-    found: dict[str, Any] = msgspec.to_builtins(content)
-    return found
-
-
 class QueueDelivery:
     """Sends queued writes to memory."""
 
@@ -142,24 +137,21 @@ class QueueDelivery:
         except msgspec.ValidationError as error:
             raise WriteRefused(str(error)) from None
         try:
-            self._carry(queued, content)
+            match content:
+                case QueuedTurn():
+                    self._say(queued, content)
+                case QueuedStatement():
+                    self._state(content)
+                case QueuedPage():
+                    self._add_page(queued, content)
+                case Undo():
+                    self._undo(content)
         except _HOPELESS as error:
             raise WriteRefused(f"{error.code}: {error.detail}") from error
         except Denied as error:
             if isinstance(content, QueuedTurn):
                 raise
             raise WriteRefused(f"{error.code}: {error.detail}") from error
-
-    def _carry(self, queued: QueuedWrite, content: Content) -> None:
-        match content:
-            case QueuedTurn():
-                self._say(queued, content)
-            case QueuedStatement():
-                self._state(content)
-            case QueuedPage():
-                self._add_page(queued, content)
-            case Undo():
-                self._undo(content)
 
     def _say(self, queued: QueuedWrite, turn: QueuedTurn) -> None:
         scope, members = turn.scope, members_of(turn.scope)
@@ -222,7 +214,7 @@ class QueueDelivery:
     def _state(self, statement: QueuedStatement) -> None:
         memory = self._memory(statement.scope)
         if statement.text and not any(
-            note.text == statement.text for note in memory.stated(statement.peer, statement.text)
+            note.content == statement.text for note in memory.stated(statement.peer, statement.text)
         ):
             memory.conclude(statement.peer, statement.text)
         if statement.instead_of and not statement.scope.reads_back:
@@ -231,7 +223,7 @@ class QueueDelivery:
             )
         if statement.instead_of:
             for note in memory.stated(statement.peer, statement.instead_of):
-                if statement.instead_of in note.text and note.text != statement.text:
+                if statement.instead_of in note.content and note.content != statement.text:
                     memory.retract(note.id)
 
     def _add_page(self, queued: QueuedWrite, page: QueuedPage) -> None:

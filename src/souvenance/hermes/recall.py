@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -105,10 +105,11 @@ class Recall:
         waits = self._waits()
         if waits is None:
             return ""
+        patience, until = waits
         earlier, warm = self._earlier(number), live.known is not None
         turn = live.pace.turn(number, message, configuration)  # Once more, for it counts what was answered.
         message = self._outward(message)
-        known = self._base(self._look_up(message, waits.patience), waits.until)
+        known = self._base(self._look_up(message, patience), until)
         shown = self._window()
         base = "" if known is None else self._rendered(known, message, shown)
         # Asked for together, the layers would keep each other waiting. By rule the second repeats what the
@@ -119,7 +120,7 @@ class Recall:
         waits_on = live.supplement is not None or nothing or chosen
         if turn.ask and live.supplement is None and (waits_on or configuration.shows_later):
             self._ask(message, number, warm=warm)
-        supplement = (self._supplement(waits.until) if waits_on else "") or earlier
+        supplement = (self._supplement(until) if waits_on else "") or earlier
         return inject(configuration, base, supplement, "" if shown is None else shown.injected)
 
     def at_once(self, message: str) -> str:
@@ -139,8 +140,8 @@ class Recall:
             return message
         return redact(message[: max(_MOST_ASKED, self._configuration.dialectic_max_input_chars)])
 
-    def _waits(self) -> _Waits | None:
-        """For how long the turn waits for its layers; None if there is no backend."""
+    def _waits(self) -> tuple[float, float] | None:
+        """For how long the turn waits for a layer, and until when; None if there is no backend."""
         chosen, began = self._configuration.recall_wait, time.monotonic()
         since = self._since(self._configuration.patience, chosen=chosen is not None)
         if since is None:
@@ -148,7 +149,7 @@ class Recall:
         until = since + self._configuration.patience
         if chosen is None and self._runtime.cold(self._scope):
             until = max(until, began + _LOADING_SECONDS)
-        return _Waits(until - since, until)
+        return until - since, until
 
     def _since(self, wait: float, *, chosen: bool) -> float | None:
         """From when on a turn waits that long; None if the backend is not open by then.
@@ -239,13 +240,6 @@ class Recall:
         if self._runtime.near:
             return said_at.replace(tzinfo=local_now().tzinfo) < began
         return said_at.replace(tzinfo=UTC) < began - _FARTHEST_CLOCK
-
-
-class _Waits(NamedTuple):
-    """For how long a turn waits for a layer, and until when."""
-
-    patience: float
-    until: float
 
 
 def _failed(task: Future[str]) -> bool:
