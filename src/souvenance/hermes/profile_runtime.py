@@ -40,9 +40,9 @@ from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 from souvenance.hermes.backend_health import Breaker, FarGate, TimedGate
-from souvenance.hermes.conversation import CachedConversation
 from souvenance.hermes.delivery import Content, DeliveryThread, QueueDelivery, lane_of
 from souvenance.hermes.gc_pause import undisturbed
+from souvenance.hermes.recall import CachedConversation
 from souvenance.hermes.state_files import DELAY, StateFiles
 from souvenance.ports.write_queue import QueuedWrite, WriteQueue, WriteQueueStatus, WriteRefused
 

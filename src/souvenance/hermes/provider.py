@@ -23,8 +23,7 @@ from souvenance.errors import SouvenanceError
 from souvenance.hermes import tools
 from souvenance.hermes.config_files import write_setting
 from souvenance.hermes.configuration import KEYS, Complaint, Configuration, ProviderSetting
-from souvenance.hermes.conversation import CachedConversation, Transcript
-from souvenance.hermes.delivery import QueuedMessage, QueuedTurn, Undo, pages, statement
+from souvenance.hermes.delivery import QueuedMessage, QueuedTurn, Transcript, Undo, pages, statement
 from souvenance.hermes.host import (
     PERSONAL,
     SENT,
@@ -47,7 +46,7 @@ from souvenance.hermes.identity import (
     written_by,
 )
 from souvenance.hermes.profile_runtime import ProfileRuntime
-from souvenance.hermes.recall import Recall
+from souvenance.hermes.recall import CachedConversation, Recall
 from souvenance.hermes.state_files import StateFiles
 from souvenance.hermes.token import minting
 

@@ -1,15 +1,18 @@
-"""Recall: what a turn is given from memory, and how long it waits for it."""
+"""Recall: when a conversation asks memory, what a turn is given of it, and how long it waits for that."""
 
 from __future__ import annotations
 
 import logging
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.agents import injection
@@ -22,9 +25,15 @@ from souvenance.agents.transcript import clean, is_trivial
 from souvenance.domain.representation import RELAY_CHARS, relayed
 from souvenance.errors import SouvenanceError
 from souvenance.hermes.configuration import Configuration, Level
-from souvenance.hermes.conversation import CachedConversation, Supplement, fresh
+from souvenance.hermes.delivery import Transcript
 from souvenance.hermes.host import Window, local_now
-from souvenance.hermes.profile_runtime import ProfileRuntime
+
+if TYPE_CHECKING:
+    from souvenance.hermes.profile_runtime import ProfileRuntime
+
+_MOST_WIDENED = 8
+"""However often memory had no answer, it is asked again after so many times the cadence."""
+_STALE_AFTER = 2
 
 COLD = (
     "Who is this person? What are their preferences, goals, and working style? "
@@ -38,6 +47,91 @@ WARM = (
 Ask = Callable[[str, Level], str]
 NO_LIMIT = 1_000_000_000
 """What 0 stands for where it takes a limit away."""
+
+
+class TurnPlan(Struct, frozen=True):
+    """What a turn takes."""
+
+    base: bool = False
+    """The first layer is looked up for it."""
+    ask: bool = False
+    """Memory is asked for a supplement."""
+
+
+class RecallPace(Struct, frozen=True):
+    """When memory was last asked. A conversation begins with a new one, also after it was rewound.
+
+    The host counts the turns of a conversation from 1. The count may jump, begin in the middle, go back
+    or come twice, so nothing here depends on having seen a turn before.
+    """
+
+    asked: int | None = None
+    unanswered: int = 0
+    """How often in a row memory had no answer."""
+
+    def turn(self, number: int, message: str, configuration: Configuration) -> TurnPlan:
+        """What this turn takes; nothing if memory is only for tools.
+
+        A mere nod takes nothing either, but for a conversation that begins with one: that has its base.
+        """
+        nod = is_trivial(message)
+        over = number > 1 and (nod or configuration.injection_frequency == "first-turn")
+        if configuration.recall_mode == "tools" or not message.strip() or over:
+            return TurnPlan()
+        cadence = configuration.dialectic_cadence
+        wait = min(cadence + self.unanswered, cadence * _MOST_WIDENED)
+        # A count that went back is that of another conversation.
+        due = self.asked is None or number < self.asked or number - self.asked >= wait
+        return TurnPlan(base=True, ask=due and not nod)
+
+    def with_answer(self, number: int, *, found: bool) -> RecallPace:
+        """Once memory has been asked in a turn. What failed is not told, so that it is due again."""
+        return replace(self, asked=number, unanswered=0 if found else self.unanswered + 1)
+
+
+def fresh(asked: int, number: int, configuration: Configuration) -> bool:
+    """Whether an answer to the turn `asked` still bears on this one."""
+    return 0 <= number - asked <= _STALE_AFTER * configuration.dialectic_cadence
+
+
+class Supplement(Struct, frozen=True):
+    """What memory was asked in a turn, and what it will say."""
+
+    turn: int
+    answer: Future[str]
+
+
+class CachedConversation:
+    def __init__(self, began_at: int) -> None:
+        self.began_at = began_at
+        """When it was first seen here, in milliseconds: what was said since is likely before the model."""
+        self._lock = threading.Lock()
+        self.pace = RecallPace()
+        self.known: Known | None = None
+        """What was last known, for turns that do not ask anew."""
+        self.supplement: Supplement | None = None
+        self.sent_by_caller = False
+        """Whether who calls sends the history, though the host has it too: without what memory added."""
+        self.scope: ConversationScope | None = None
+        """Its scope, once something was written that the user may take back."""
+        self._transcript: Transcript | None = None
+
+    @contextmanager
+    def transcript(self, begin: Callable[[], Transcript]) -> Iterator[Transcript]:
+        """What was said in it, for one at a time; as it was before this process, at first."""
+        with self._lock:
+            self._transcript = self._transcript or begin()
+            yield self._transcript
+
+    def continues(self, other: CachedConversation) -> None:
+        """It is the same conversation, which the host calls otherwise now."""
+        self.scope, other.scope = other.scope, None
+        self._transcript = other._transcript
+
+    def rewind(self) -> None:
+        """The latest turns were taken back: what they led to is looked up anew."""
+        with self._lock:
+            self.pace, self.known, self.supplement = RecallPace(), None, None
 
 
 def supplement(ask: Ask, configuration: Configuration, message: str, warm: bool) -> str:

@@ -64,6 +64,7 @@ _TRANSCRIPT = (
     "Gone from memory. The host's own transcript (state.db) may still hold what was recalled of it before."
 )
 
+_WHOLE_CARD = "All the facts, old and new."
 _Answer = dict[str, Any]
 _T = TypeVar("_T")
 
@@ -82,11 +83,7 @@ def schemas(configuration: Configuration) -> list[dict[str, Any]]:
             f"{prefix}_profile",
             "The card of a peer: a few lasting facts. Give `card` to replace the whole of it.",
             {
-                "card": {
-                    "type": "array",
-                    "items": _text("A fact."),
-                    "description": "All the facts, old and new.",
-                },
+                "card": {"type": "array", "items": _text("A fact."), "description": _WHOLE_CARD},
                 "peer": whose_card,
             },
         ),
