@@ -126,7 +126,7 @@ class CachedConversation:
     def continues(self, other: CachedConversation) -> None:
         """It is the same conversation, which the host calls otherwise now."""
         self.scope, other.scope = other.scope, None
-        self._transcript = other._transcript
+        self._transcript, self.sent_by_caller = other._transcript, other.sent_by_caller
 
     def rewind(self) -> None:
         """The latest turns were taken back: what they led to is looked up anew."""
@@ -173,28 +173,20 @@ _log = logging.getLogger("souvenance.hermes")
 _T = TypeVar("_T")
 
 
-class Recall:
+class Recall(Struct):
     """The recall of one conversation."""
 
-    def __init__(
-        self,
-        runtime: ProfileRuntime,
-        configuration: Configuration,
-        scope: ConversationScope,
-        live: CachedConversation,
-        window: Callable[[], Window | None] = lambda: None,
-    ) -> None:
-        """`window` is what the host says that the model has before it, if it says so."""
-        self._runtime = runtime
-        self._configuration = configuration
-        self._scope = scope
-        self._live = live
-        self._window = window
+    runtime: ProfileRuntime
+    configuration: Configuration
+    scope: ConversationScope
+    live: CachedConversation
+    window: Callable[[], Window | None] = lambda: None
+    """What the host says that the model has before it, if it says so."""
 
     def background(self, message: str, number: int) -> str:
         """What the turn of that number is given; empty if memory has nothing, or not in time."""
-        live, configuration = self._live, self._configuration
-        if not self._scope.namespaces.read or not live.pace.turn(number, message, configuration).base:
+        live, configuration = self.live, self.configuration
+        if not self.scope.namespaces.read or not live.pace.turn(number, message, configuration).base:
             return ""
         waits = self._waits()
         if waits is None:
@@ -204,13 +196,13 @@ class Recall:
         turn = live.pace.turn(number, message, configuration)  # Once more, for it counts what was answered.
         message = self._outward(message)
         known = self._base(self._look_up(message, patience), until)
-        shown = self._window()
+        shown = self.window()
         base = "" if known is None else self._rendered(known, message, shown)
         # Asked for together, the layers would keep each other waiting. By rule the second repeats what the
         # first says, and a model takes longer than a turn usually waits: it comes with the next turn, unless
         # the first had nothing to tell, or somebody chose to wait.
         nothing = known is None or not (known.user.view or known.passages)
-        chosen = configuration.recall_wait is not None and not self._runtime.near
+        chosen = configuration.recall_wait is not None and not self.runtime.near
         waits_on = live.supplement is not None or nothing or chosen
         if turn.ask and live.supplement is None and (waits_on or configuration.shows_later):
             self._ask(message, number, warm=warm)
@@ -219,29 +211,29 @@ class Recall:
 
     def at_once(self, message: str) -> str:
         """The first layer for the message, whichever turn it is; nothing if memory is only for tools."""
-        wait = self._configuration.patience
-        if self._configuration.recall_mode == "tools" or not self._scope.namespaces.read:
+        wait = self.configuration.patience
+        if self.configuration.recall_mode == "tools" or not self.scope.namespaces.read:
             return ""
         if (since := self._since(wait, chosen=True)) is None:
             return ""
         message = self._outward(message)
         known = self._within(self._look_up(message, wait), since + wait)
-        return "" if known is None else self._rendered(known, message, self._window())
+        return "" if known is None else self._rendered(known, message, self.window())
 
     def _outward(self, message: str) -> str:
         """What memory is asked about: where it is elsewhere, no secret of the message goes there."""
-        if self._runtime.near:
+        if self.runtime.near:
             return message
-        return redact(message[: max(_MOST_ASKED, self._configuration.dialectic_max_input_chars)])
+        return redact(message[: max(_MOST_ASKED, self.configuration.dialectic_max_input_chars)])
 
     def _waits(self) -> tuple[float, float] | None:
         """For how long the turn waits for a layer, and until when; None if there is no backend."""
-        chosen, began = self._configuration.recall_wait, time.monotonic()
-        since = self._since(self._configuration.patience, chosen=chosen is not None)
+        chosen, began = self.configuration.recall_wait, time.monotonic()
+        since = self._since(self.configuration.patience, chosen=chosen is not None)
         if since is None:
             return None
-        until = since + self._configuration.patience
-        if chosen is None and self._runtime.cold(self._scope):
+        until = since + self.configuration.patience
+        if chosen is None and self.runtime.cold(self.scope):
             until = max(until, began + _LOADING_SECONDS)
         return until - since, until
 
@@ -251,21 +243,21 @@ class Recall:
         What has to be loaded first is part of a wait that somebody chose.
         """
         began = time.monotonic()
-        if not self._runtime.loaded(wait if chosen else _LOADING_SECONDS):
+        if not self.runtime.loaded(wait if chosen else _LOADING_SECONDS):
             return None
         since = began if chosen else time.monotonic()
-        return since if self._runtime.ready(since + wait - time.monotonic()) else None
+        return since if self.runtime.ready(since + wait - time.monotonic()) else None
 
     def _look_up(self, message: str, patience: float) -> Future[Known] | None:
-        return self._runtime.ask(self._scope, lambda memory: memory.known(message), patience)
+        return self.runtime.ask(self.scope, lambda memory: memory.known(message), patience)
 
     def _ask(self, message: str, number: int, *, warm: bool) -> None:
-        asked = self._runtime.ask(
-            self._scope,
-            lambda memory: supplement(memory.ask, self._configuration, message, warm),
+        asked = self.runtime.ask(
+            self.scope,
+            lambda memory: supplement(memory.ask, self.configuration, message, warm),
         )
         if asked is not None:
-            self._live.supplement = Supplement(number, asked)
+            self.live.supplement = Supplement(number, asked)
 
     def _within(self, looked_up: Future[Known] | None, deadline: float) -> Known | None:
         """What was looked up, if it is there by then; otherwise nobody wants it any longer."""
@@ -276,7 +268,7 @@ class Recall:
 
     def _base(self, looked_up: Future[Known] | None, deadline: float) -> Known | None:
         """What was looked up; where it does not come in time, what was known, but for what was said."""
-        live = self._live
+        live = self.live
         known = self._within(looked_up, deadline)
         if known is not None:
             live.known = known
@@ -285,15 +277,15 @@ class Recall:
 
     def _earlier(self, number: int) -> str:
         """What memory was asked in an earlier turn and has answered since, if it still bears on this one."""
-        asked = self._live.supplement
-        if asked is not None and not fresh(asked.turn, number, self._configuration):
-            self._live.supplement = None
+        asked = self.live.supplement
+        if asked is not None and not fresh(asked.turn, number, self.configuration):
+            self.live.supplement = None
             asked.answer.cancel()
         return self._supplement(0.0)
 
     def _supplement(self, deadline: float) -> str:
         """The answer to what memory was asked, if it is there by then; otherwise a later turn may have it."""
-        live = self._live
+        live = self.live
         asked = live.supplement
         if asked is None:
             return ""
@@ -311,7 +303,7 @@ class Recall:
             replace(known, passages=self._out_of_sight(known.passages, window)),
             message,
             local_now(),
-            tokens=self._configuration.context_tokens or NO_LIMIT,
+            tokens=self.configuration.context_tokens or NO_LIMIT,
             before="" if window is None else window.injected,
         )
 
@@ -323,15 +315,15 @@ class Recall:
         """
         if window is not None:
             return tuple(one for one in passages if not window.shows(one.text))
-        began = datetime.fromtimestamp(self._live.began_at / 1000, UTC)
-        here = self._scope.session
+        began = datetime.fromtimestamp(self.live.began_at / 1000, UTC)
+        here = self.scope.session
         return tuple(one for one in passages if one.session != here or self._before(one.said_at, began))
 
     def _before(self, said_at: datetime, began: datetime) -> bool:
         """Whether it was certainly said before. A quotation has the local time of the store."""
         if said_at.tzinfo is not None:
             return said_at < began
-        if self._runtime.near:
+        if self.runtime.near:
             return said_at.replace(tzinfo=local_now().tzinfo) < began
         return said_at.replace(tzinfo=UTC) < began - _FARTHEST_CLOCK
 
