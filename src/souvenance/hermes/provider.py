@@ -191,7 +191,7 @@ class Provider:
         if session_id not in ("", conversation.session_id):
             title = self._around.state_files(configuration).title(session_id)
             conversation = replace(conversation, session_id=session_id, session_title=title or None)
-        name = session_name(configuration, conversation, person, session_id=conversation.session_id)
+        name = session_name(configuration, conversation, person)
         return ConversationScope(
             workspace=configuration.workspace,
             session=name,
