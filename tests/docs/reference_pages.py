@@ -161,7 +161,7 @@ def hermes_variables() -> str:
 
 
 def _setting_default(key: ProviderSetting) -> str:
-    return key.default_text.replace('"', "`") or f"`{key.default_words}`"
+    return key.default_text.replace('"', "`") or f"`{msgspec.json.encode(key.default_value).decode()}`"
 
 
 def _setting_meaning(key: ProviderSetting) -> str:

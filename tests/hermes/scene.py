@@ -10,13 +10,13 @@ from typing import Any
 from souvenance.agents.recalled import (
     USER,
     Known,
-    MemoryNote,
     Portrait,
     RecalledPassage,
     SessionSnapshot,
 )
 from souvenance.domain.trust import Trust
 from souvenance.errors import NotFound, SouvenanceError
+from souvenance.gate.conversation.conclusions import ConclusionAnswer
 from souvenance.hermes.configuration import Configuration
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -49,6 +49,10 @@ def said(
     return RecalledPassage(f"{peer}-{text[:8]}", peer, session, text, at, trust)
 
 
+def a_note(note_id: str, text: str) -> ConclusionAnswer:
+    return ConclusionAnswer(note_id, text, "hermes", "ann", None, None, NOW)
+
+
 class Shelf:
     """Memory as a test furnished it. It notes in `asked` what was wanted of it."""
 
@@ -60,7 +64,7 @@ class Shelf:
         self.summary = ""
         self.views: dict[str, str] = {}
         self.recent: list[RecalledPassage] = []
-        self.notes: dict[str, MemoryNote] = {}
+        self.notes: dict[str, ConclusionAnswer] = {}
         self.broken: SouvenanceError | None = None
         self.asked: list[tuple[Any, ...]] = []
 
@@ -95,19 +99,19 @@ class Shelf:
         portrait = Portrait(self.views.get(peer, ""), tuple(self.cards.get(peer, ())))
         return SessionSnapshot(self.summary, portrait, tuple(self.recent))
 
-    def conclude(self, peer: str, text: str) -> MemoryNote:
+    def conclude(self, peer: str, text: str) -> ConclusionAnswer:
         self._note("conclude", peer, text)
-        note = MemoryNote(f"note-{len(self.notes) + 1}", text, NOW)
+        note = a_note(f"note-{len(self.notes) + 1}", text)
         self.notes[note.id] = note
         return note
 
-    def stated(self, peer: str, query: str) -> Sequence[MemoryNote]:
+    def stated(self, peer: str, query: str) -> Sequence[ConclusionAnswer]:
         self._note("stated", peer, query)
         return list(self.notes.values())
 
-    def conclusions(self, peer: str, query: str | None) -> Sequence[MemoryNote]:
+    def conclusions(self, peer: str, query: str | None) -> Sequence[ConclusionAnswer]:
         self._note("conclusions", peer, query)
-        return [note for note in self.notes.values() if query is None or query in note.text]
+        return [note for note in self.notes.values() if query is None or query in note.content]
 
     def retract(self, note_id: str) -> None:
         self._note("retract", note_id)

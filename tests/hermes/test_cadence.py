@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.scene import configured
-from souvenance.hermes.conversation import RecallPace, TurnPlan, fresh
+from souvenance.hermes.recall import RecallPace, TurnPlan, fresh
 
 ASKED = "Where do I fly in May?"
 

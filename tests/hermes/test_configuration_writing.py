@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from msgspec import to_builtins
 
 from souvenance.errors import InvalidInput, Misconfigured, StorageReadOnly
 from souvenance.hermes.config_files import read_configuration, write_setting
@@ -269,8 +270,7 @@ class TestARefusal:
 
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
 def test_the_default_of_every_setting_can_be_written(home, key):
-    value = json.loads(key.default_words) if key.default_value is not None else None
-    write(home, {key.name: value})
+    write(home, {key.name: to_builtins(key.default_value)})
     assert read(home)[1] == []
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pace import examples
 from souvenance.agents.conversation_scope import Namespaces
@@ -44,7 +45,7 @@ def gateway(key, platform="telegram", **said) -> HostConversation:
 
 
 def name(conversation, person=OWNER, session_id="20260415_a3f2b1", **settings) -> str:
-    return session_name(configured(**settings), conversation, person, session_id=session_id)
+    return session_name(configured(**settings), replace(conversation, session_id=session_id), person)
 
 
 @pytest.fixture
@@ -256,9 +257,8 @@ def test_two_people_in_one_group_share_its_session():
 
 
 def in_person(configuration, conversation, session_id="api-0123456789abcdef"):
-    return session_name(
-        configuration, conversation, identify(configuration, conversation), session_id=session_id
-    )
+    conversation = replace(conversation, session_id=session_id)
+    return session_name(configuration, conversation, identify(configuration, conversation))
 
 
 @pytest.mark.parametrize("strategy", ["per-session", "per-directory", "per-repo", "global"])

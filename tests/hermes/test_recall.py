@@ -10,8 +10,7 @@ from hermes.scene import configured
 from souvenance.agents.conversation_scope import ConversationScope
 from souvenance.agents.recalled import Known, Portrait
 from souvenance.errors import Unavailable
-from souvenance.hermes.conversation import CachedConversation
-from souvenance.hermes.recall import Recall
+from souvenance.hermes.recall import CachedConversation, Recall
 
 SEAT = ConversationScope("w", "s", "ann", "hermes", True)
 TOLD = Known(user=Portrait("[2026-01-02 09:00:00] Ann plays the bassoon"))

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.forgeries import nasty
-from hermes.scene import NOW, Shelf, configured, said
-from souvenance.agents.recalled import MemoryNote
+from hermes.scene import NOW, Shelf, a_note, configured, said
 from souvenance.domain.trust import Trust
 from souvenance.errors import InvalidInput, NamespaceDenied, ServerUnreachable, SouvenanceError
 from souvenance.hermes.configuration import LEVELS
@@ -144,7 +143,7 @@ def test_a_search_tells_what_was_said_when_and_by_whom(shelf):
 def test_a_search_tells_facts_that_were_noted_and_share_a_word_with_it(shelf):
     shelf.passages = [said("I missed my plane again")]
     noted = ("Ann prefers trains.", "Ann plays the viola.")
-    shelf.notes = {text: MemoryNote(text[:4], text, NOW) for text in noted}
+    shelf.notes = {text: a_note(text[:4], text) for text in noted}
     found = call(shelf, "search", {"query": "trains or planes"})["results"]
     assert [one["text"] for one in found] == ["Ann prefers trains.", "I missed my plane again"]
     assert found[0] == {"id": "Ann ", "date": str(NOW.date()), "text": "Ann prefers trains."}
@@ -239,7 +238,7 @@ def test_a_conclusion_is_kept_listed_and_deleted_by_its_id(shelf):
 
 
 def test_a_long_list_of_conclusions_says_that_it_goes_on(shelf):
-    shelf.notes = {str(at): MemoryNote(str(at), "Ann told a story. " * 10, NOW) for at in range(200)}
+    shelf.notes = {str(at): a_note(str(at), "Ann told a story. " * 10) for at in range(200)}
     told = call(shelf, "conclude", {"list": True})
     assert len(json.dumps(told)) < 2000 * 4 + 200
     assert "narrow" in told["hint"]
@@ -333,7 +332,7 @@ def test_whatever_it_is_called_with_and_whatever_is_stored_the_answer_is_json(na
     shelf.passages = shelf.recent = [said(text, peer=text, session=text) for text in stored]
     shelf.cards["user"] = stored
     shelf.summary = shelf.answer = shelf.views["user"] = "\n".join(stored)
-    shelf.notes = {str(at): MemoryNote(str(at), text, NOW) for at, text in enumerate(stored)}
+    shelf.notes = {str(at): a_note(str(at), text) for at, text in enumerate(stored)}
     told = answer(shelf, configured(dialectic_dynamic=dynamic), name, args)
     assert isinstance(json.loads(told), dict)
     assert len(told) <= 2000 * 4 + 1000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from souvenance.hermes.conversation import HeardMessages, Transcript
+from souvenance.hermes.delivery import HeardMessages, Transcript
 
 
 def conversation(said):

@@ -45,7 +45,7 @@ class Person:
     def say(self, text=""):
         self.heard.append(text)
 
-    def ask(self, prompt):
+    def ask(self, prompt, hidden=False):
         self.asked.append(prompt)
         if len(self.asked) == self.leaves_at:
             raise Abandoned
@@ -57,8 +57,6 @@ class Person:
                 return answer
         return ""
 
-    ask_secret = ask
-
     @property
     def told(self):
         return "\n".join(self.heard)
@@ -67,10 +65,8 @@ class Person:
 class Nobody(Person):
     interactive = False
 
-    def ask(self, prompt):
+    def ask(self, prompt, hidden=False):
         raise AssertionError(prompt)
-
-    ask_secret = ask
 
 
 @pytest.fixture

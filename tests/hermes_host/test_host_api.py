@@ -40,7 +40,7 @@ def as_configured_at_first(host):
     reconfigure(host)
 
 
-def test_each_turn_of_a_conversation_gets_memory_for_the_message_of_that_turn(talk, store):
+def test_in_each_turn_of_a_conversation_the_model_has_memory_for_the_message_of_that_turn_once(talk, store):
     carol = talk("user:carol")
     for told in ("My cello is from Cremona.", "My bicycle is a Pashley.", "My aunt lives in Tromsø."):
         carol.ask(told)
@@ -53,7 +53,7 @@ def test_each_turn_of_a_conversation_gets_memory_for_the_message_of_that_turn(ta
     ):
         [asked] = carol.ask(prompt, session=session)
         assert asked.said == prompt
-        assert word in asked.memory
+        assert asked.text.count(word) == 1  # With this message, or with one before that the host sends again.
     assert len([one for one in asked.body["messages"] if one["role"] == "user"]) == 3
 
 

@@ -16,7 +16,6 @@ from souvenance.agents.recalled import (
     AI,
     USER,
     Known,
-    MemoryNote,
     Portrait,
     RecalledPassage,
     SessionSnapshot,
@@ -224,7 +223,7 @@ class GatedMemory:
         summary = "" if found.summary is None else found.summary.content
         return SessionSnapshot(summary, portrait, tuple(_passage(one) for one in found.messages))
 
-    def conclude(self, peer: str, text: str) -> MemoryNote:
+    def conclude(self, peer: str, text: str) -> concluded.ConclusionAnswer:
         """What is concluded in a session that is not there yet belongs to none, so that none is left empty.
 
         Only what the agent is to know of itself belongs to one: elsewhere it would be everybody's.
@@ -248,7 +247,7 @@ class GatedMemory:
             self._begin_peers()
             return self._conclude(replace(stated, session_id=None))
 
-    def _conclude(self, stated: concluded.NewConclusion) -> MemoryNote:
+    def _conclude(self, stated: concluded.NewConclusion) -> concluded.ConclusionAnswer:
         scope = self._scope
         asked = concluded.AddConclusions(
             workspace_id=scope.workspace, conclusions=[stated], namespace=scope.written
@@ -256,7 +255,7 @@ class GatedMemory:
         answer: concluded.Conclusions = self._gate.call(
             concluded.ADD_CONCLUSIONS, self._tokens("note"), asked
         )
-        return _note(answer.conclusions[0])
+        return answer.conclusions[0]
 
     def begin(self) -> None:
         """Make the session, for something to be written to it that can't make it by itself."""
@@ -282,22 +281,18 @@ class GatedMemory:
             else:
                 self._gate.call(OPEN_PEER, credentials, OpenPeer(workspace_id=workspace, id=peer))
 
-    def conclusions(self, peer: str, query: str | None) -> list[MemoryNote]:
-        """Those that answer the query, or else the newest."""
-        return [_note(one) for one in self._concluded(peer, query)]
-
     def retract(self, note_id: str) -> None:
-        if self._guarded and not any(self._concluded(peer, None, id=note_id) for peer in (USER, AI)):
+        if self._guarded and not any(self.conclusions(peer, None, id=note_id) for peer in (USER, AI)):
             raise NotFound("there is no such conclusion")
         asked = concluded.OfConclusion(workspace_id=self._scope.workspace, conclusion_id=note_id)
         self._gate.call(concluded.DELETE_CONCLUSION, self._tokens("erase"), asked)
 
-    def stated(self, peer: str, query: str) -> list[MemoryNote]:
+    def stated(self, peer: str, query: str) -> list[concluded.ConclusionAnswer]:
         """What somebody stated about the peer, not concluded from messages, and may answer the query."""
-        found = self._concluded(peer, query[:_MOST_QUERY])
-        return [_note(one) for one in found if not one.source_ids]
+        return [one for one in self.conclusions(peer, query[:_MOST_QUERY]) if not one.source_ids]
 
-    def _concluded(self, peer: str, query: str | None, **more: str) -> list[concluded.ConclusionAnswer]:
+    def conclusions(self, peer: str, query: str | None, **more: str) -> list[concluded.ConclusionAnswer]:
+        """Those that answer the query, or else the newest. `more` is filtered by."""
         observer, observed = self._views(peer)
         filters = {"observer_id": observer, "observed_id": observed, **more}
         if (session := self._session_of(observed)) is not None:
@@ -479,7 +474,3 @@ def _passage(message: MessageAnswer) -> RecalledPassage:
         message.created_at,
         of_message(message.kind or MESSAGE, message.metadata, message.content),
     )
-
-
-def _note(conclusion: concluded.ConclusionAnswer) -> MemoryNote:
-    return MemoryNote(conclusion.id, conclusion.content, conclusion.created_at)

@@ -8,6 +8,7 @@ of its session's messages, a statement by its key, so that an import may be stop
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -93,19 +94,15 @@ class Wording:
             yield self._made(fields, NewConclusion, record.place)
 
     def _made(self, fields: dict[str, Any], kind: type[Any], place: str) -> Any:
-        try:
+        with _readable(place):
             encode_object(fields["metadata"])
             return msgspec.convert(fields, settled(kind))
-        except (msgspec.ValidationError, SouvenanceError) as error:
-            raise ImportUnreadable(f"{place}: {getattr(error, 'detail', error)}") from None
 
     def check(self, name: str, metadata: Mapping[str, Any], place: str, source_id: str) -> None:
         """Raises: ImportUnreadable if what has that name can't be kept."""
-        try:
+        with _readable(place):
             msgspec.convert(name, settled(NewName))
             encode_object(self.with_origin(metadata, source_id, {}))
-        except (msgspec.ValidationError, SouvenanceError) as error:
-            raise ImportUnreadable(f"{place}: {getattr(error, 'detail', error)}") from None
 
     def with_origin(
         self, metadata: Mapping[str, Any], source_id: str, origin: Mapping[str, Any]
@@ -126,6 +123,14 @@ class Wording:
         if at is not None and at > self._terms.now + _AHEAD:
             raise ImportUnreadable(f"{place}: its time lies in the future: {at.isoformat()}")
         return at
+
+
+@contextmanager
+def _readable(place: str) -> Iterator[None]:
+    try:
+        yield
+    except (msgspec.ValidationError, SouvenanceError) as error:
+        raise ImportUnreadable(f"{place}: {getattr(error, 'detail', error)}") from None
 
 
 def _parts(record: r.ImportedMessage | r.ImportedStatement) -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -49,11 +49,3 @@ class SessionSnapshot(Struct, frozen=True):
     portrait: Portrait
     recent: tuple[RecalledPassage, ...]
     """The newest messages of the session, oldest first."""
-
-
-class MemoryNote(Struct, frozen=True):
-    """A conclusion."""
-
-    id: str
-    text: str
-    at: datetime

@@ -170,11 +170,6 @@ class ProviderSetting(Struct, frozen=True, kw_only=True):
         """None if there is none, or if it depends on other things."""
         return None if self.default_text else self.default
 
-    @property
-    def default_words(self) -> str:
-        value = self.default_value
-        return self.default_text or ("" if value is None else msgspec.json.encode(value).decode())
-
     def read(self, value: Any) -> Any:
         """What it takes the value for; None for the default. Raises: InvalidInput."""
         value = value.strip() if isinstance(value, str) else value

@@ -1,18 +1,21 @@
-"""The provider's writes: what waits in the queue, how it is sent to memory, and the thread that does so."""
+"""The provider's writes: what waits in the queue, how it is sent to memory, the thread that does so, and what
+the user took back of it."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from souvenance.agents.conversation_scope import ConversationScope
 from souvenance.agents.gated_memory import GatedMemory, members_of
@@ -115,11 +118,6 @@ def lane_of(scope: ConversationScope) -> str:
     return msgspec.json.encode((scope.workspace, scope.session)).decode()
 
 
-def body_of(content: Content) -> dict[str, Any]:
-    found: dict[str, Any] = msgspec.to_builtins(content)
-    return found
-
-
 class QueueDelivery:
     """Sends queued writes to memory."""
 
@@ -142,24 +140,21 @@ class QueueDelivery:
         except msgspec.ValidationError as error:
             raise WriteRefused(str(error)) from None
         try:
-            self._carry(queued, content)
+            match content:
+                case QueuedTurn():
+                    self._say(queued, content)
+                case QueuedStatement():
+                    self._state(content)
+                case QueuedPage():
+                    self._add_page(queued, content)
+                case Undo():
+                    self._undo(content)
         except _HOPELESS as error:
             raise WriteRefused(f"{error.code}: {error.detail}") from error
         except Denied as error:
             if isinstance(content, QueuedTurn):
                 raise
             raise WriteRefused(f"{error.code}: {error.detail}") from error
-
-    def _carry(self, queued: QueuedWrite, content: Content) -> None:
-        match content:
-            case QueuedTurn():
-                self._say(queued, content)
-            case QueuedStatement():
-                self._state(content)
-            case QueuedPage():
-                self._add_page(queued, content)
-            case Undo():
-                self._undo(content)
 
     def _say(self, queued: QueuedWrite, turn: QueuedTurn) -> None:
         scope, members = turn.scope, members_of(turn.scope)
@@ -222,7 +217,7 @@ class QueueDelivery:
     def _state(self, statement: QueuedStatement) -> None:
         memory = self._memory(statement.scope)
         if statement.text and not any(
-            note.text == statement.text for note in memory.stated(statement.peer, statement.text)
+            note.content == statement.text for note in memory.stated(statement.peer, statement.text)
         ):
             memory.conclude(statement.peer, statement.text)
         if statement.instead_of and not statement.scope.reads_back:
@@ -231,7 +226,7 @@ class QueueDelivery:
             )
         if statement.instead_of:
             for note in memory.stated(statement.peer, statement.instead_of):
-                if statement.instead_of in note.text and note.text != statement.text:
+                if statement.instead_of in note.content and note.content != statement.text:
                     memory.retract(note.id)
 
     def _add_page(self, queued: QueuedWrite, page: QueuedPage) -> None:
@@ -408,3 +403,138 @@ class DeliveryThread:
         except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again
             _log.warning("souvenance: what is to be written waits: %s: %s", type(error).__name__, error)
             return False
+
+
+_MOST_HEARD = 500
+_MARK_BYTES = 8
+
+
+class HeardMessages(Struct, frozen=True):
+    """What is kept of a conversation: not what was said, but marks to know it again by."""
+
+    salt: bytes
+    said: list[str] = []
+    """The mark of each message of the user, oldest first; of a very long conversation, of the latest."""
+    places: dict[str, int] = {}
+    """Which of them each write brought, by the id of the write."""
+
+
+class Transcript:
+    """Finds the writes that were taken back, by their ids.
+
+    An undo cuts off the end of a conversation, while compression replaces what comes before: so what
+    was said after the last message that is still there was undone.
+    """
+
+    def __init__(self, heard: HeardMessages) -> None:
+        self.heard = heard
+        self._undos = 0
+        """Of how many the host has yet to tell what they left."""
+
+    def rewind(self) -> None:
+        """The latest message was taken back, and maybe others before it."""
+        self._undos += 1
+
+    def wrote(self, write_id: str, text: str) -> None:
+        """The write brought what the user said last."""
+        said = [*self.heard.said, *self._marks((text,))]
+        spare = max(0, len(said) - _MOST_HEARD)
+        places = {**self.heard.places, write_id: len(said) - 1}
+        still = {one: place - spare for one, place in places.items() if place >= spare}
+        self.heard = replace(self.heard, said=said[spare:], places=still)
+
+    def goes_on(
+        self, said: Sequence[str], undone: Callable[[], Iterable[str]] = tuple, following: str | None = None
+    ) -> list[str]:
+        """The writes that are gone, where the conversation goes on from these messages.
+
+        `undone` gives the messages that were taken back at any time: an undo is then found even if the host
+        does not report it. It is also found where `following` replaces the same message: that is a retry.
+        """
+        left = self._marks(said)
+        retried = following is not None and self._missing(left) == self._marks((following,))
+        noticed = not self._undos and (retried or self._were_undone(left, undone))
+        return self._are_left(left, undone=noticed or self._undos > 0)
+
+    def rests(self, said: Sequence[str], undone: Sequence[str]) -> list[str]:
+        """The writes that are gone, where the conversation has not gone on since."""
+        left = self._marks(said)
+        return self._are_left(left, undone=True) if self._were_undone(left, lambda: undone) else []
+
+    def is_over(self, said: Sequence[str] = ()) -> list[str]:
+        """The writes that are gone, as far as is known at the end, when the host may list
+        messages from before the undo, or of none: then it is the latest one.
+        """
+        if not self._undos:
+            return []
+        left = self._marks(said)
+        if not left or left == self.heard.said:
+            left = self.heard.said[: -self._undos]
+        return self._are_left(left, undone=True)
+
+    def _were_undone(self, left: list[str], undone: Callable[[], Iterable[str]]) -> bool:
+        """Whether these are all that is left because the others were taken back."""
+        missing = self._missing(left)
+        return bool(missing) and set(missing) <= {*self._marks(undone())}
+
+    def _missing(self, left: list[str]) -> list[str]:
+        """What was said after these, if they are where the conversation began."""
+        known = self.heard.said
+        return known[len(left) :] if left == known[: len(left)] else []
+
+    def _are_left(self, left: list[str], *, undone: bool) -> list[str]:
+        known, places, self._undos = self.heard.said, self.heard.places, 0
+        if left[: len(known)] == known:
+            self.heard = self.heard if left == known else replace(self.heard, said=left)
+            return []
+        kept, last = _aligned(known, left, undone=undone)
+        gone = [write_id for write_id, place in places.items() if place >= kept and undone]
+        shift = last - kept
+        still = {
+            write_id: place + shift
+            for write_id, place in places.items()
+            if write_id not in gone
+            and 0 <= place + shift < len(left)
+            and (place >= kept or left[place + shift] == known[place])
+        }
+        self.heard = replace(self.heard, said=left, places=still)
+        return gone
+
+    def _marks(self, said: Iterable[str]) -> list[str]:
+        return [
+            blake2b(
+                text.encode(errors="surrogatepass"), key=self.heard.salt, digest_size=_MARK_BYTES
+            ).hexdigest()
+            for text in said
+        ]
+
+
+def _aligned(known: list[str], left: list[str], *, undone: bool) -> tuple[int, int]:
+    """How many of the known messages there are up to the last that is left, and how many that are left.
+
+    That is where most of them in a row are the same; if there are two such places, then after an undo
+    not at the end.
+    """
+    if left == known[: len(left)]:
+        return len(left), len(left)
+    last = len(left)
+    while last and left[last - 1] not in known:
+        last -= 1
+    if not last:
+        return (len(known) - 1, 0) if undone else (0, 0)
+    ends = [end for end, mark in enumerate(known, 1) if mark == left[last - 1]]
+
+    def rank(end: int) -> tuple[int, bool, int]:
+        return _alike(known[:end], left[:last]), end < len(known) or not undone, end
+
+    return max(ends, key=rank), last
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many are the same, from the end."""
+    count = 0
+    for a, b in zip(reversed(one), reversed(other), strict=False):
+        if a != b:
+            break
+        count += 1
+    return count

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 import httpx
@@ -20,7 +21,7 @@ import msgspec
 
 from souvenance.agents.redaction import redact
 from souvenance.hermes.configuration import TASK
-from souvenance.hermes.profile_runtime import TurnsUnderWay
+from souvenance.hermes.profile_runtime import TurnsUnderWay, fulfil
 
 URL = "http://hermes.invalid/v1"
 """Nobody is ever reached there: requests go to Hermes itself."""
@@ -63,8 +64,10 @@ class HostModel(httpx.BaseTransport):
         self._wait_for_turns(seconds)
         answer: Future[Any] = Future()
         context = (self._turns.context or copy_context()).copy()
-        work = (context.run, answer, self._call, _arguments(asked, seconds))
-        threading.Thread(target=_run, args=work, name="souvenance-host-model", daemon=True).start()
+        work = partial(context.run, self._call, **_arguments(asked, seconds))
+        threading.Thread(
+            target=fulfil, args=(answer, work), name="souvenance-host-model", daemon=True
+        ).start()
         wait((answer, self._stopped), seconds, FIRST_COMPLETED)
         if not answer.done():
             if self._stopped.done():
@@ -106,13 +109,6 @@ class HostModel(httpx.BaseTransport):
         if "timeout" in type(error).__name__.lower():
             raise httpx.ReadTimeout(reason)
         raise httpx.ConnectError(reason)
-
-
-def _run(within: Callable[..., Any], answer: Future[Any], call: Call, arguments: Mapping[str, Any]) -> None:
-    try:
-        answer.set_result(within(call, **arguments))
-    except BaseException as error:  # noqa: BLE001 - the future carries it to the caller
-        answer.set_exception(error)
 
 
 def _arguments(asked: Mapping[str, Any], seconds: float) -> dict[str, Any]:

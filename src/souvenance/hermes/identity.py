@@ -229,9 +229,7 @@ class _Source(Struct, frozen=True):
     """Whether the operator gave the name."""
 
 
-def session_name(
-    configuration: Configuration, conversation: HostConversation, person: Person | None, *, session_id: str
-) -> str:
+def session_name(configuration: Configuration, conversation: HostConversation, person: Person | None) -> str:
     """The session that what is said in the conversation belongs to.
 
     The gateway's key decides, or else the id under the per-session strategy, the map of directories,
@@ -240,7 +238,7 @@ def session_name(
     and a digest of all that identifies it. With a token that does not reach everybody it is the
     person's own.
     """
-    name = _session_name(configuration, conversation, person, session_id)
+    name = _session_name(configuration, conversation, person)
     return name if person is None else _reachable(configuration, name, person.peer)
 
 
@@ -249,10 +247,8 @@ def _reachable(configuration: Configuration, name: str, peer: str) -> str:
     return name if token is None or token.everybody else own_session(name, peer)
 
 
-def _session_name(
-    configuration: Configuration, conversation: HostConversation, person: Person | None, session_id: str
-) -> str:
-    source = _source(configuration, conversation, session_id)
+def _session_name(configuration: Configuration, conversation: HostConversation, person: Person | None) -> str:
+    source = _source(configuration, conversation)
     apart = configuration.session_peer_prefix or not _told_apart(conversation, source)
     peer = person.peer if person is not None and apart else ""
     namespace = configuration.namespaces.write or "default"
@@ -275,13 +271,13 @@ def pages_name(configuration: Configuration, owner: str) -> str:
     return _reachable(configuration, _marked(f"{owner}-files", "files", owner, namespace), owner)
 
 
-def _source(configuration: Configuration, conversation: HostConversation, session_id: str) -> _Source:
+def _source(configuration: Configuration, conversation: HostConversation) -> _Source:
     key = (conversation.gateway_session_key or "").strip()
     if key and conversation.platform == HTTP:
         return _Source("http", key)
     if key:
         return _Source("gateway", key, key.replace(":", "-") if _GATEWAY_KEY.match(key) else None)
-    source = _local(configuration, conversation, session_id)
+    source = _local(configuration, conversation)
     if conversation.platform in PERSONAL:
         return source
     return _Source(f"on {conversation.platform}", source.text)
@@ -298,11 +294,11 @@ def _told_apart(conversation: HostConversation, source: _Source) -> bool:
     return source.kind in ("gateway", "local")
 
 
-def _local(configuration: Configuration, conversation: HostConversation, session_id: str) -> _Source:
+def _local(configuration: Configuration, conversation: HostConversation) -> _Source:
     """The source of one who is alone with the agent."""
     strategy, directory = configuration.session_strategy, conversation.directory
-    if strategy == "per-session" and session_id.strip():
-        text = session_id.strip()
+    if strategy == "per-session" and conversation.session_id.strip():
+        text = conversation.session_id.strip()
     elif (name := _mapped(configuration.sessions, directory)) is not None:
         return _Source("local", name, name if _NAME.match(name) else None, chosen=True)
     elif title := (conversation.session_title or "").strip():

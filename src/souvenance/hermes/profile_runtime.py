@@ -22,6 +22,7 @@ from math import inf
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from souvenance.agents.conversation_scope import ConversationScope
@@ -39,9 +40,9 @@ from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 from souvenance.hermes.backend_health import Breaker, FarGate, TimedGate
-from souvenance.hermes.conversation import CachedConversation
-from souvenance.hermes.delivery import Content, DeliveryThread, QueueDelivery, body_of, lane_of
+from souvenance.hermes.delivery import Content, DeliveryThread, QueueDelivery, lane_of
 from souvenance.hermes.gc_pause import undisturbed
+from souvenance.hermes.recall import CachedConversation
 from souvenance.hermes.state_files import DELAY, StateFiles
 from souvenance.ports.write_queue import QueuedWrite, WriteQueue, WriteQueueStatus, WriteRefused
 
@@ -168,11 +169,12 @@ class ThreadPool:
                         return
                 continue
             if task.set_running_or_notify_cancel():
-                _do(task, work)
+                fulfil(task, work)
             del task, work
 
 
-def _do(task: Future[_T], work: Callable[[], _T]) -> None:
+def fulfil(task: Future[_T], work: Callable[[], _T]) -> None:
+    """Do the work, and let the future have what comes of it."""
     try:
         task.set_result(work())
     except BaseException as error:  # noqa: BLE001 - the future carries it to the caller
@@ -416,7 +418,7 @@ class ProfileRuntime:
 
         Raises: StorageUnavailable.
         """
-        write_id = self._write_queue.put(lane_of(content.scope), body_of(content))
+        write_id = self._write_queue.put(lane_of(content.scope), msgspec.to_builtins(content))
         self._delivery_thread.ring()
         return write_id
 

@@ -23,8 +23,7 @@ from souvenance.errors import SouvenanceError
 from souvenance.hermes import tools
 from souvenance.hermes.config_files import write_setting
 from souvenance.hermes.configuration import KEYS, Complaint, Configuration, ProviderSetting
-from souvenance.hermes.conversation import CachedConversation, Transcript
-from souvenance.hermes.delivery import QueuedMessage, QueuedTurn, Undo, pages, statement
+from souvenance.hermes.delivery import QueuedMessage, QueuedTurn, Transcript, Undo, pages, statement
 from souvenance.hermes.host import (
     PERSONAL,
     SENT,
@@ -47,7 +46,7 @@ from souvenance.hermes.identity import (
     written_by,
 )
 from souvenance.hermes.profile_runtime import ProfileRuntime
-from souvenance.hermes.recall import Recall
+from souvenance.hermes.recall import CachedConversation, Recall
 from souvenance.hermes.state_files import StateFiles
 from souvenance.hermes.token import minting
 
@@ -192,7 +191,7 @@ class Provider:
         if session_id not in ("", conversation.session_id):
             title = self._around.state_files(configuration).title(session_id)
             conversation = replace(conversation, session_id=session_id, session_title=title or None)
-        name = session_name(configuration, conversation, person, session_id=conversation.session_id)
+        name = session_name(configuration, conversation, person)
         return ConversationScope(
             workspace=configuration.workspace,
             session=name,

@@ -13,7 +13,7 @@ import msgspec
 from souvenance.decoders import settled
 from souvenance.files import locked, move
 from souvenance.hermes.backend_health import BackendHealth
-from souvenance.hermes.conversation import HeardMessages, Transcript
+from souvenance.hermes.delivery import HeardMessages, Transcript
 
 DELAY = "delay.txt"
 """Says why what is to be written waits."""

@@ -11,13 +11,14 @@ from msgspec import Struct
 
 from souvenance.agents.gated_memory import GatedMemory
 from souvenance.agents.notes import day, entries, lines, remarks, search_terms
-from souvenance.agents.recalled import AI, USER, MemoryNote, RecalledPassage
+from souvenance.agents.recalled import AI, USER, RecalledPassage
 from souvenance.agents.text_budget import CHARACTERS_PER_TOKEN, cut, excerpt
 from souvenance.agents.transcript import clean
 from souvenance.domain.frame import defuse
 from souvenance.domain.representation import fitting
 from souvenance.domain.trust import of_part, quoted
 from souvenance.errors import Disabled, InvalidInput, NotFound, SouvenanceError, Unauthenticated
+from souvenance.gate.conversation.conclusions import ConclusionAnswer
 from souvenance.hermes.configuration import LEVELS, Configuration, Level
 from souvenance.language.terms import terms
 from souvenance.patterns import pattern
@@ -63,6 +64,7 @@ _TRANSCRIPT = (
     "Gone from memory. The host's own transcript (state.db) may still hold what was recalled of it before."
 )
 
+_WHOLE_CARD = "All the facts, old and new."
 _Answer = dict[str, Any]
 _T = TypeVar("_T")
 
@@ -81,7 +83,7 @@ def schemas(configuration: Configuration) -> list[dict[str, Any]]:
             f"{prefix}_profile",
             "The card of a peer: a few lasting facts. Give `card` to replace the whole of it.",
             {
-                "card": {**_list(_text("A fact.")), "description": "All the facts, old and new."},
+                "card": {"type": "array", "items": _text("A fact."), "description": _WHOLE_CARD},
                 "peer": whose_card,
             },
         ),
@@ -139,7 +141,17 @@ def handle(
 
     Raises: SouvenanceError; `refused` turns it into an answer for the model.
     """
-    return _json(_called(_ToolContext(memory, configuration, now), name, args))
+    ctx = _ToolContext(memory, configuration, now)
+    tools = {ctx.tool(what): work for what, work in _TOOLS.items()}
+    if configuration.recall_mode == "context":
+        raise Disabled(
+            "the tools of memory are off", hint="recallMode is 'context': memory is only injected."
+        )
+    if name not in tools:
+        raise NotFound(f"no tool is called {name!r}", hint=f"There are: {', '.join(tools)}.")
+    if not isinstance(args, Mapping):
+        raise InvalidInput("the arguments are no object")
+    return _json(tools[name](ctx, args))
 
 
 def refused(error: SouvenanceError) -> str:
@@ -180,8 +192,9 @@ class _ToolContext(Struct, frozen=True):
         text = quoted(of_part(text, passage.text, passage.trust), text) if text else ""
         return {"date": str(day(passage.said_at, self.now)), "peer": peer, "session": session, "text": text}
 
-    def note(self, note: MemoryNote) -> _Answer:
-        return {"id": note.id, "date": str(day(note.at, self.now)), "text": defuse(clean(note.text))}
+    def note(self, note: ConclusionAnswer) -> _Answer:
+        date = str(day(note.created_at, self.now))
+        return {"id": note.id, "date": date, "text": defuse(clean(note.content))}
 
     def shortened(self, answer: _Answer, tokens: int) -> _Answer | None:
         """The answer with as much of its text as the budget allows; None if that is nothing."""
@@ -203,19 +216,6 @@ def _fitting(found: Iterable[_T], shortened: Callable[[_T, int], _T | None], tok
         if short != one:
             break
     return kept
-
-
-def _called(ctx: _ToolContext, name: str, args: object) -> _Answer:
-    tools = {ctx.tool(what): work for what, work in _TOOLS.items()}
-    if ctx.configuration.recall_mode == "context":
-        raise Disabled(
-            "the tools of memory are off", hint="recallMode is 'context': memory is only injected."
-        )
-    if name not in tools:
-        raise NotFound(f"no tool is called {name!r}", hint=f"There are: {', '.join(tools)}.")
-    if not isinstance(args, Mapping):
-        raise InvalidInput("the arguments are no object")
-    return tools[name](ctx, args)
 
 
 def _profile(ctx: _ToolContext, args: Mapping[str, Any]) -> _Answer:
@@ -246,7 +246,7 @@ def _search(ctx: _ToolContext, args: Mapping[str, Any]) -> _Answer:
     about = search_terms(query)
     most = max(_LEAST_EXCERPT, tokens * CHARACTERS_PER_TOKEN // _RESULTS_AT_LEAST)
     stated = ctx.memory.stated(_peer(args), query)
-    kept = [note for note in stated if not set(about).isdisjoint(terms(note.text))]
+    kept = [note for note in stated if not set(about).isdisjoint(terms(note.content))]
     answers = (*map(ctx.note, kept), *(ctx.passage(passage, most, about) for passage in found))
     shown = ctx.all_fit(answers, tokens)
     if shown:
@@ -391,7 +391,3 @@ def _schema(name: str, description: str, properties: dict[str, Any], *required: 
 
 def _text(description: str) -> dict[str, Any]:
     return {"type": "string", "description": description}
-
-
-def _list(items: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": items}

@@ -447,21 +447,11 @@ def _change(
         _tell(command_context, *given, carried=carried)
         return
     file = write_setting(before.home, before.host, given, environment=command_context.surroundings)
-    _tell_change(command_context, before, tuple(given), file, carried)
-
-
-def _tell_change(
-    command_context: CommandContext,
-    before: Configuration,
-    names: tuple[str, ...],
-    file: Path,
-    carried: Sequence[Carried] = (),
-) -> None:
     after, complaints = command_context.read()
     current = command_context.installation.current.name
     profile = "" if current == DEFAULT else f" --profile {current}"
     stays = list(left_behind(before, after, profile, [one.old for one in carried]))
-    values = {name: (before.value(name), after.value(name)) for name in names}
+    values = {name: (before.value(name), after.value(name)) for name in given}
 
     def text() -> Iterator[str]:
         for name, (old, new) in values.items():

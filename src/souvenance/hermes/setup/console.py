@@ -60,15 +60,8 @@ class Terminal:
     def say(self, text: str = "") -> None:
         click.echo(text)
 
-    def ask(self, prompt: str) -> str:
-        """Raises: Abandoned."""
-        return self._asked(prompt, hidden=False)
-
-    def ask_secret(self, prompt: str) -> str:
-        """The answer, which is not shown. Raises: Abandoned."""
-        return self._asked(prompt, hidden=True)
-
-    def _asked(self, prompt: str, *, hidden: bool) -> str:
+    def ask(self, prompt: str, *, hidden: bool = False) -> str:
+        """The answer; a hidden one is not shown. Raises: Abandoned."""
         try:
             return str(click.prompt(prompt, default="", show_default=False, hide_input=hidden))
         except click.Abort:
@@ -82,18 +75,17 @@ def answered(
     read: Callable[[str], _T],
     *,
     shown: str | None = None,
-    ask: Callable[[str], str] | None = None,
+    hidden: bool = False,
 ) -> _T:
     """What the answer means; an empty one is the default, one that means nothing is asked for again.
 
-    `read` turns a text into its meaning or raises SouvenanceError; `shown` is what the default is called;
-    `ask` asks for what is not shown.
+    `read` turns a text into its meaning or raises SouvenanceError; `shown` is what the default is called.
     Raises: Abandoned; SouvenanceError if nobody is there and the default means nothing.
     """
     named = default if shown is None else shown
     prompt = f"{question} [{named}]" if named else question
     while True:
-        text = (ask or console.ask)(prompt).strip() if console.interactive else ""
+        text = console.ask(prompt, hidden=hidden).strip() if console.interactive else ""
         try:
             return read(text or default)
         except SouvenanceError as error:

@@ -118,14 +118,10 @@ def _dotenv(path: Path) -> dict[str, str]:
     for line in lines:
         name, equals, value = line.strip().removeprefix("export ").partition("=")
         if equals and not name.startswith("#"):
-            said[name.strip()] = _unquoted(value.strip())
+            value = value.strip()
+            quoted = len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'"
+            said[name.strip()] = value[1:-1] if quoted else value
     return said
-
-
-def _unquoted(value: str) -> str:
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
-        return value[1:-1]
-    return value
 
 
 Outcome = Literal["made", "already there", "has a file of its own"]

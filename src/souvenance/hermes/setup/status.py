@@ -216,7 +216,7 @@ def _session(configuration: Configuration, directory: Path) -> str | None:
     if configuration.session_strategy == "per-session":
         return None
     here = HostConversation(session_id="", home=configuration.home, directory=directory)
-    return session_name(configuration, here, identify(configuration, here), session_id="")
+    return session_name(configuration, here, identify(configuration, here))
 
 
 def lines(found: Report) -> Iterator[str]:

@@ -15,14 +15,20 @@ from msgspec import Struct, to_builtins
 from souvenance.errors import InvalidInput, Misconfigured, SouvenanceError
 from souvenance.hermes.config_files import (
     KEY_VARIABLE,
-    Complaint,
     hold_to_be_readable,
     old_spellings,
     read_configuration,
     root_of,
     write_setting,
 )
-from souvenance.hermes.configuration import CLOUD, TOKENS_PER_CONVERSATION, Configuration, peer_name, taken
+from souvenance.hermes.configuration import (
+    CLOUD,
+    TOKENS_PER_CONVERSATION,
+    Complaint,
+    Configuration,
+    peer_name,
+    taken,
+)
 from souvenance.hermes.setup.console import (
     Abandoned,
     Terminal,
@@ -191,7 +197,11 @@ def set_up(
     signin.release(wizard.now, after)
     for stays in left_behind(before, after, "" if profile.name == DEFAULT else f" --profile {profile.name}"):
         console.say(stays)
-    _activate(console, profile, activate)
+    try:
+        if activate():
+            console.say(f"\nHermes now uses it, by {profile.settings}.")
+    except SouvenanceError as error:
+        console.say(f"\n{error.detail}.\n  {error.hint}")
     _show_next(console, profile, environment, inspect, heard=complaints)
 
 
@@ -363,7 +373,7 @@ class _Wizard:
                 raise InvalidInput("Honcho's cloud needs a key", hint="Its dashboard makes one.")
             return {"apiKey": key, "oauth": None} if key else none
 
-        return answered(console, f"Its key, which is not shown ({enter})", "", read, ask=console.ask_secret)
+        return answered(console, f"Its key, which is not shown ({enter})", "", read, hidden=True)
 
     def write(self, wanted: Mapping[str, Any]) -> None:
         """Write the answers that change something."""
@@ -396,16 +406,6 @@ def _user(environment: Mapping[str, str]) -> str:
     """The login name on this machine, if it can be a peer's name."""
     login = environment.get("USER") or environment.get("LOGNAME") or environment.get("USERNAME") or ""
     return peer_name(login) if any(map(str.isascii, filter(str.isalnum, login))) else "owner"
-
-
-def _activate(console: Terminal, profile: Profile, activate: Callable[[], bool]) -> None:
-    try:
-        changed = activate()
-    except SouvenanceError as error:
-        console.say(f"\n{error.detail}.\n  {error.hint}")
-        return
-    if changed:
-        console.say(f"\nHermes now uses it, by {profile.settings}.")
 
 
 def _show_next(
