@@ -24,7 +24,7 @@ _NUMBER = "0"
 """The cue of phrases made of digits."""
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 _NTH = r"(?:st|nd|rd|th|\.|er|º)?"
-_Y = r"(?P<y>(?:19|20)\d\d)"
+_YEAR = r"(?P<y>(?:19|20)\d\d)"
 _DAYS_LONG = {"hour": 1, "day": 1, "week": 7, "month": 30, "year": 365}
 
 Read = Callable[[re.Match[str], TimeExpression], Time | None]
@@ -109,8 +109,8 @@ class TimeReader:
         month, weekday, of = either(self._months), either(self._weekdays), either(words.of.split())
         named = rf"(?:(?P<weekday>{weekday})\.?,?\s+(?:{of}\s+)?)?"
         to = rf"(?:\s*(?:[-–—]|{either(words.to.split())})\s*(?P<to>{_DAY})(?!\d){_NTH})?"
-        year_first = rf"{_Y}(?P<sep>[-/.])(?P<m>\d\d?)(?P=sep)(?P<d>\d\d?)(?=t\d|\b)(?![-/]\w|\.\d)"
-        year_last = rf"(?P<one>\d\d?)(?P<sep>[-/.])\s?(?P<two>\d\d?)(?P=sep)\s?{_Y}(?![\w/-]|\.\d)"
+        year_first = rf"{_YEAR}(?P<sep>[-/.])(?P<m>\d\d?)(?P=sep)(?P<d>\d\d?)(?=t\d|\b)(?![-/]\w|\.\d)"
+        year_last = rf"(?P<one>\d\d?)(?P<sep>[-/.])\s?(?P<two>\d\d?)(?P=sep)\s?{_YEAR}(?![\w/-]|\.\d)"
         yield digits, pattern(rf"(?<![\w./-]){year_first}"), _iso
         yield digits, pattern(rf"(?<![\w./-]){year_last}"), self._written
         day, no_clock = rf"(?P<day>{_DAY})", r"(?![:/.,%]\d|%|\s*[ap]m\b)"
@@ -154,7 +154,7 @@ class TimeReader:
         after = rf"(?:\s+(?P<after>{either(self._after)})\b)?"
         named = rf"(?:(?P<which>{self._which})\s+)?(?P<noun>{nouns})\b{after}{year}"
         yield cues, pattern(rf"\b{named}(?!\s+{other}\b)"), self._named
-        yield frozenset(_NUMBER), pattern(rf"(?<![\w.,/$€£#-]){_Y}(?![\w%-]|[.,:/]\d)"), self._year
+        yield frozenset(_NUMBER), pattern(rf"(?<![\w.,/$€£#-]){_YEAR}(?![\w%-]|[.,:/]\d)"), self._year
 
     def _is_led(self, said: TimeExpression, begin: int) -> bool:
         return self._led.search(said.low[max(0, begin - 24) : begin]) is not None
