@@ -61,7 +61,7 @@ class _NotingTransaction:
         )
 
 
-class _Noting(Generic[_Stored]):
+class _ChangesNoted(Generic[_Stored]):
     """Passes everything on; what changes something notes it."""
 
     def __init__(self, stored: _Stored, note: _Note) -> None:
@@ -76,7 +76,7 @@ class _Noting(Generic[_Stored]):
         return self._stored.delete_compartment(compartment)
 
 
-class _NotingLines(_Noting[StoredLines]):
+class _NotingLines(_ChangesNoted[StoredLines]):
     def append(self, line: SealedLine) -> bool:
         appended = self._stored.append(line)
         if appended:
@@ -112,7 +112,7 @@ class _NotingLines(_Noting[StoredLines]):
         return self._stored.delete(compartment, line_ids)
 
 
-class _NotingKeys(_Noting[Keys]):
+class _NotingKeys(_ChangesNoted[Keys]):
     def add(self, key: WrappedKey) -> None:
         self._note(key.compartment, KEY, [bucket.key_name(key.purpose, key.epoch)])
         self._stored.add(key)
