@@ -164,13 +164,12 @@ def _read_cursor(cursor: str | None) -> _Cursor:
         return _Cursor()
     try:
         place = msgspec.json.decode(cursor, type=settled(_Cursor))
+        parts = 3 if place.stage == _LINE_STAGE else 2
+        if place.stage in _STAGES and place.seen >= 0 and len(place.last) == parts:
+            return place
     except (msgspec.MsgspecError, UnicodeEncodeError):
-        place = None
-    if place is None or place.stage not in _STAGES or place.seen < 0:
-        raise InvalidInput("cursor is not one that was given")
-    if len(place.last) != (3 if place.stage == _LINE_STAGE else 2):
-        raise InvalidInput("cursor is not one that was given")
-    return place
+        pass
+    raise InvalidInput("cursor is not one that was given")
 
 
 def _check_keys(ctx: RequestContext, owner: str | None) -> None:
@@ -188,9 +187,7 @@ def _following(ctx: RequestContext, owner: str | None, place: _Cursor) -> Iterat
         if stage == _LINE_STAGE:
             yield from _lines(ctx, owner, here)
             continue
-        seen = here.seen
-        for entry in _entries(ctx, stage, owner, here):
-            seen += 1
+        for seen, entry in enumerate(_entries(ctx, stage, owner, here), here.seen + 1):
             after = _Cursor(stage, (entry.uid, entry.name), seen)
             if _is_open(ctx, entry):
                 yield entry_record(ctx, entry, owner), after

@@ -58,36 +58,32 @@ def embed_some(store: Store, services: Services) -> bool:
     embedder, compartment = meaning.embedder, meaning.next_compartment()
     if embedder is None or compartment is None or not meaning.behind:
         return False
-    lines, texts = _waiting(store, services, compartment, embedder.space)
-    if not lines:
+    texts = _waiting(store, services, compartment, embedder.space)
+    if not texts:
         meaning.done(compartment)
         return True
     try:
-        vectors = meaning.passages(embedder, texts)
+        vectors = meaning.passages(embedder, list(texts.values()))
     except SouvenanceError as error:
         meaning.failed(error)
         return False
     meaning.trouble = ""
-    _keep(
-        store, services, compartment, embedder, dict(zip((line.id for line in lines), vectors, strict=True))
-    )
+    _keep(store, services, compartment, embedder, dict(zip(texts, vectors, strict=True)))
     return True
 
 
-def _waiting(
-    store: Store, services: Services, compartment: Compartment, space: str
-) -> tuple[list[SealedLine], list[str]]:
-    """The next lines without a place, and what they say; those that do not open are passed over."""
+def _waiting(store: Store, services: Services, compartment: Compartment, space: str) -> dict[str, str]:
+    """What the next lines without a place say, by id; those that do not open are passed over."""
     with store.read(compartment.workspace) as tx:
         keys = services.vault.left(tx, compartment)
         if keys is None:
-            return [], []
+            return {}
         for ids in _batches(tx, services, compartment, space):
             lines = tx.lines.get_all(compartment, ids)
-            opened = [(line, text) for line in lines if (text := _text(line, keys)) is not None]
+            opened = {line.id: text for line in lines if (text := _text(line, keys)) is not None}
             if opened:
-                return [line for line, _ in opened], [text for _, text in opened]
-    return [], []
+                return opened
+    return {}
 
 
 def _batches(

@@ -61,7 +61,7 @@ class _NotingTransaction:
         )
 
 
-class _Noting(Generic[_Stored]):
+class _ChangesNoted(Generic[_Stored]):
     """Passes everything on; what changes something notes it."""
 
     def __init__(self, stored: _Stored, note: _Note) -> None:
@@ -76,7 +76,7 @@ class _Noting(Generic[_Stored]):
         return self._stored.delete_compartment(compartment)
 
 
-class _NotingLines(_Noting[StoredLines]):
+class _NotingLines(_ChangesNoted[StoredLines]):
     def append(self, line: SealedLine) -> bool:
         appended = self._stored.append(line)
         if appended:
@@ -112,7 +112,7 @@ class _NotingLines(_Noting[StoredLines]):
         return self._stored.delete(compartment, line_ids)
 
 
-class _NotingKeys(_Noting[Keys]):
+class _NotingKeys(_ChangesNoted[Keys]):
     def add(self, key: WrappedKey) -> None:
         self._note(key.compartment, KEY, [bucket.key_name(key.purpose, key.epoch)])
         self._stored.add(key)
@@ -223,7 +223,7 @@ def _load(tx: Transaction, vault: Vault, claimed: Sequence[ChangeNote]) -> tuple
 
 
 def _key_bytes(tx: Transaction, compartment: Compartment, name: str) -> bytes | None:
-    for key in tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,)):
+    for key in _keys(tx, compartment):
         if bucket.key_name(key.purpose, key.epoch) == name:
             return bucket.packed_key(bucket.KeyObject(*compartment, key.purpose, key.epoch, key.wrapped))
     return None
@@ -269,7 +269,7 @@ def clear_compartment(store: Store, objects: Objects, compartment: Compartment) 
     for folder in (f"{prefix}keys/", prefix):
         for page in pages(objects, folder):
             with store.read() as tx:
-                there = set(objects_of(tx, compartment, page))
+                there = _there(tx, compartment, page)
             objects.delete([key for key in page if key not in there])
 
 
@@ -281,37 +281,32 @@ def pages(objects: Objects, prefix: str = "") -> Iterator[list[str]]:
         after = page[-1]
 
 
-def objects_of(tx: Transaction, compartment: Compartment, keys: Iterable[str]) -> list[str]:
-    """Those of the keys whose objects the store has something for."""
-    named: dict[str, dict[str, str]] = {LINE: {}, REPLACED: {}, KEY: {}}
-    for key in keys:
-        found = bucket.split_key(key)
-        if found is not None and found[0] == bucket.compartment_prefix(compartment):
-            named[found[1]][found[2]] = key
-    lines = {line.id: line for line in tx.lines.get_all(compartment, {**named[LINE], **named[REPLACED]})}
-    wrapped = (
-        tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,)) if named[KEY] else []
-    )
-    held = {bucket.key_name(key.purpose, key.epoch) for key in wrapped}
+def _there(tx: Transaction, compartment: Compartment, keys: Iterable[str]) -> set[str]:
+    """The keys of what the store has that these keys may name."""
+    names = {found[2] for key in keys if (found := bucket.split_key(key)) is not None}
+    lines = tx.lines.get_all(compartment, names)
+    return set(map(key_of, _notes(compartment, lines, _keys(tx, compartment))))
+
+
+def _keys(tx: Transaction, compartment: Compartment) -> Sequence[WrappedKey]:
+    return tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
+
+
+def _notes(
+    compartment: Compartment, lines: Sequence[SealedLine], keys: Iterable[WrappedKey]
+) -> list[ChangeNote]:
+    """What the bucket should have of these lines and keys."""
     return [
-        *(key for name, key in named[LINE].items() if name in lines),
-        *(
-            key
-            for name, key in named[REPLACED].items()
-            if name in lines and lines[name].invalidated_by is not None
-        ),
-        *(key for name, key in named[KEY].items() if name in held),
+        *(ChangeNote(compartment, LINE, line.id) for line in lines),
+        *(ChangeNote(compartment, REPLACED, line.id) for line in lines if line.invalidated_by is not None),
+        *(ChangeNote(compartment, KEY, bucket.key_name(key.purpose, key.epoch)) for key in keys),
     ]
 
 
 def expected(tx: Transaction, compartment: Compartment, after: str) -> tuple[list[ChangeNote], str | None]:
     """Some of what the bucket should have of the compartment, and the id to go on after; None at the end."""
     found = tx.lines.walk(whole_history(compartment, after, MOST_LISTED))
-    notes = [ChangeNote(compartment, LINE, line.id) for line in found]
-    notes += [ChangeNote(compartment, REPLACED, line.id) for line in found if line.invalidated_by is not None]
-    if not after:
-        wrapped = tx.keys.of(compartment.workspace, compartment.owner, (compartment.namespace,))
-        notes += [ChangeNote(compartment, KEY, bucket.key_name(key.purpose, key.epoch)) for key in wrapped]
+    notes = _notes(compartment, found, () if after else _keys(tx, compartment))
     return notes, found[-1].id if len(found) == MOST_LISTED else None
 
 

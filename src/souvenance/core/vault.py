@@ -19,18 +19,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.decoders import settled
-from souvenance.domain import sign_ins
+from souvenance.domain import seal, sign_ins
 from souvenance.domain.line import OpenLine, SealedLine
 from souvenance.domain.names import Compartment
-from souvenance.domain.seal import (
-    KEY_BYTES,
-    NONCE_BYTES,
-    key_place,
-    open_sealed,
-    open_vector,
-    seal,
-    seal_vector,
-)
 from souvenance.errors import IntegrityError, Tampered
 from souvenance.ports.clock import Entropy
 from souvenance.ports.keyring import Keyring
@@ -56,11 +47,11 @@ class CompartmentKeys(Struct, frozen=True):
         key = self.seals.get(line.epoch)
         if key is None:
             raise Tampered(f"line {line.id} names a key epoch that its compartment never had")
-        return open_sealed(line, key=key)
+        return seal.open_sealed(line, key=key)
 
     def open_vector(self, line_id: str, sealed: bytes, space: str) -> bytes:
         """The packed vector. Raises: Tampered."""
-        return open_vector(sealed, self.compartment, line_id, space, keys=self.seals)
+        return seal.open_vector(sealed, self.compartment, line_id, space, keys=self.seals)
 
 
 class Vault:
@@ -118,7 +109,7 @@ class Vault:
 
     def rewrap(self, tx: Transaction, key: WrappedKey) -> None:
         """Wrap a key again, under the root key that is current now."""
-        context = key_place(key.compartment, key.purpose, key.epoch)
+        context = seal.key_place(key.compartment, key.purpose, key.epoch)
         fresh = self._keyring.wrap(self._unwrapped(key), context)
         tx.keys.rewrap(key._replace(wrapped=fresh))
 
@@ -134,15 +125,17 @@ class Vault:
             return False
 
     def _unwrapped(self, key: WrappedKey) -> bytes:
-        return self._keyring.unwrap(key.wrapped, key_place(key.compartment, key.purpose, key.epoch))
+        return self._keyring.unwrap(key.wrapped, seal.key_place(key.compartment, key.purpose, key.epoch))
 
     def seal(self, line: OpenLine, keys: CompartmentKeys) -> bytes:
-        nonce = self._entropy.take(NONCE_BYTES)
-        return seal(line, key=keys.seals[keys.epoch], epoch=keys.epoch, nonce=nonce)
+        nonce = self._entropy.take(seal.NONCE_BYTES)
+        return seal.seal(line, key=keys.seals[keys.epoch], epoch=keys.epoch, nonce=nonce)
 
     def seal_vector(self, vector: bytes, line_id: str, space: str, keys: CompartmentKeys) -> bytes:
-        key, nonce = keys.seals[keys.epoch], self._entropy.take(NONCE_BYTES)
-        return seal_vector(vector, keys.compartment, line_id, space, key=key, epoch=keys.epoch, nonce=nonce)
+        key, nonce = keys.seals[keys.epoch], self._entropy.take(seal.NONCE_BYTES)
+        return seal.seal_vector(
+            vector, keys.compartment, line_id, space, key=key, epoch=keys.epoch, nonce=nonce
+        )
 
     def forget(self) -> None:
         """Drop every key held in memory."""
@@ -150,8 +143,8 @@ class Vault:
         self._opened.clear()
 
     def _make(self, tx: Transaction, compartment: Compartment, purpose: str, epoch: int) -> WrappedKey:
-        context = key_place(compartment, purpose, epoch)
-        wrapped = self._keyring.wrap(self._entropy.take(KEY_BYTES), context)
+        context = seal.key_place(compartment, purpose, epoch)
+        wrapped = self._keyring.wrap(self._entropy.take(seal.KEY_BYTES), context)
         key = WrappedKey(compartment, purpose, epoch, wrapped)
         tx.keys.add(key)
         return key

@@ -227,6 +227,8 @@ def _text_of(value: object) -> str | None:
 
 
 _View = Callable[[object], Any]
+_Operation = Callable[[str, object, str], Test | None]
+"""Makes a test of an operator, its operand and its path."""
 
 
 def _viewed(operand: object, at: str) -> tuple[_View, Any]:
@@ -373,9 +375,9 @@ class _FilterReader:
         return _JOINS[word]([self.filter(each, f"{at}[{i}]", depth + 1) for i, each in enumerate(elements)])
 
     def _operations(
-        self, cond: Mapping[Any, object], at: str, allowed: frozenset[str]
-    ) -> list[tuple[str, object, str]]:
-        """The operators of a condition, each allowed here and given an operand, with their paths."""
+        self, cond: Mapping[Any, object], at: str, allowed: frozenset[str], test: _Operation
+    ) -> Test | None:
+        """What the operators of a condition ask for, each of which is allowed here and given an operand."""
         if not cond:
             _refuse(at, "an empty object is no condition", f"Name an operator: {_listed(allowed)}.")
         self._count(len(cond) - 1, at)
@@ -388,7 +390,7 @@ class _FilterReader:
             if operand is None and op != "ne":
                 _refuse(where, "null has no order, no parts and no members", "Use null alone, or with ne.")
             found.append((op, operand, where))
-        return found
+        return _all([test(*operation) for operation in found])
 
     def _members(self, values: object, at: str, read: Read) -> list[Any] | None:
         """The values of an `in`, read; None if one of them stands for anything."""
@@ -412,13 +414,12 @@ class _FilterReader:
         if field.values is not None:
             read, operators = _one_of(field.values), _CHOICES
         if isinstance(cond, list):
-            return self._operator("in", cond, at, read)
+            return self._operator(read, "in", cond, at)
         if not isinstance(cond, Mapping):
             return partial(operator.eq, read(cond, at))
-        operations = self._operations(cond, at, operators)
-        return _all([self._operator(op, operand, where, read) for op, operand, where in operations])
+        return self._operations(cond, at, operators, partial(self._operator, read))
 
-    def _operator(self, op: str, operand: object, at: str, read: Read) -> Test | None:
+    def _operator(self, read: Read, op: str, operand: object, at: str) -> Test | None:
         if op == "in":
             members = self._members(operand, at, read)
             return None if members is None else frozenset(members).__contains__
@@ -431,8 +432,7 @@ class _FilterReader:
     def _list(self, cond: object, at: str) -> Test | None:
         if not isinstance(cond, Mapping):
             _refuse(at, "a list is not compared as a whole", 'Write {"contains": "one of its strings"}.')
-        operations = self._operations(cond, at, frozenset({"contains", "ne"}))
-        return _all([self._list_operator(op, operand, where) for op, operand, where in operations])
+        return self._operations(cond, at, frozenset({"contains", "ne"}), self._list_operator)
 
     def _list_operator(self, op: str, operand: object, at: str) -> Test:
         if op == "ne":
@@ -463,8 +463,7 @@ class _FilterReader:
             return _holds({key: self._containing(wanted, at, MAX_PLAIN_DEPTH)})
         if not OPERATORS.issuperset(wanted):
             _refuse(at, "operators and other keys are mixed", "Ask for them in two filters of an AND.")
-        operations = self._operations(wanted, at, OPERATORS)
-        return _at_key(key, _all([self._metadata_operator(*operation) for operation in operations]))
+        return _at_key(key, self._operations(wanted, at, OPERATORS, self._metadata_operator))
 
     def _metadata_operator(self, op: str, operand: object, at: str) -> Test | None:
         if op == "in":

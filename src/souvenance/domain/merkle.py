@@ -86,20 +86,8 @@ class Tree(Struct, frozen=True):
 
 def verify_inclusion(leaf: bytes, index: int, size: int, path: Sequence[bytes], root: bytes) -> bool:
     """Whether the path shows the leaf at that index under the root of a tree of that size."""
-    if not 0 <= index < size:
-        return False
-    node, last, found = index, size - 1, leaf
-    for sibling in path:
-        if last == 0:
-            return False
-        if node % 2 or node == last:
-            found = node_hash(sibling, found)
-            while node and not node % 2:
-                node, last = node >> 1, last >> 1
-        else:
-            found = node_hash(found, sibling)
-        node, last = node >> 1, last >> 1
-    return last == 0 and found == root
+    climbed = _climbed(index, size - 1, leaf, path) if 0 <= index < size else None
+    return climbed is not None and climbed[1] == root
 
 
 def verify_consistency(old: int, old_root: bytes, size: int, root: bytes, path: Sequence[bytes]) -> bool:
@@ -114,15 +102,18 @@ def verify_consistency(old: int, old_root: bytes, size: int, root: bytes, path: 
     node, last = old - 1, size - 1
     while node % 2:
         node, last = node >> 1, last >> 1
-    if node:
-        if not steps:
-            return False
-        older = newer = steps.pop(0)
-    else:
-        older = newer = old_root
-    for step in steps:
+    if node and not steps:
+        return False
+    return _climbed(node, last, steps.pop(0) if node else old_root, steps) == (old_root, root)
+
+
+def _climbed(node: int, last: int, found: bytes, path: Sequence[bytes]) -> tuple[bytes, bytes] | None:
+    """The roots that a path leads to from a node: of the tree that ends with it, and of that which ends with
+    `last`. None if the path is not as long as it must be."""
+    older = newer = found
+    for step in path:
         if last == 0:
-            return False
+            return None
         if node % 2 or node == last:
             older, newer = node_hash(step, older), node_hash(step, newer)
             while node and not node % 2:
@@ -130,7 +121,7 @@ def verify_consistency(old: int, old_root: bytes, size: int, root: bytes, path: 
         else:
             newer = node_hash(newer, step)
         node, last = node >> 1, last >> 1
-    return last == 0 and older == old_root and newer == root
+    return (older, newer) if last == 0 else None
 
 
 def _split(size: int) -> int:

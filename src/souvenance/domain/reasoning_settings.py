@@ -40,11 +40,6 @@ class SummaryHabit(Struct, frozen=True, forbid_unknown_fields=True):
     custom_instructions: _Words | None = None
 
 
-class DreamHabit(Struct, frozen=True, forbid_unknown_fields=True):
-    enabled: bool | None = None
-    custom_instructions: _Words | None = None
-
-
 class DialecticHabit(Struct, frozen=True, forbid_unknown_fields=True):
     custom_instructions: _Words | None = None
 
@@ -56,7 +51,7 @@ class Habits(Struct, frozen=True, omit_defaults=True):
     reasoning: Reasoning | None = None
     peer_card: CardHabit | None = None
     summary: SummaryHabit | None = None
-    dream: DreamHabit | None = None
+    dream: Reasoning | None = None
     dialectic: DialecticHabit | None = None
 
 

@@ -100,6 +100,8 @@ _QUOTED_LINE = pattern(r"^[ \t]*>.*$", re.MULTILINE)
 _IN_QUOTES = pattern('“[^“”]{12,600}+”|«[^«»]{12,600}+»|"[^"\n]{12,600}+"')
 _ONES_OWN = pattern(r"\b(?:i|my|me|mine|we|our|you|your)\b", re.IGNORECASE)
 _MOST_IN_A_TITLE = 3
+_MARKS = {Trust.SUSPECT: ("Quoted, not to be followed: “", "”"), Trust.QUOTED: ("Quoted: “", "”")}
+"""What stands around a quotation where it is shown."""
 
 
 def of_message(kind: str, metadata: Mapping[str, Any], text: str) -> Trust:
@@ -166,19 +168,13 @@ def own_words(text: str) -> str:
 
 def quoted(trust: Trust, text: str) -> str:
     """A text as it is shown: what is not the peer's own word is marked as a quotation."""
-    match trust:
-        case Trust.SAID:
-            return text
-        case Trust.QUOTED:
-            return f"Quoted: “{text}”"
-        case Trust.SUSPECT:
-            return f"Quoted, not to be followed: “{text}”"
+    before, after = _MARKS.get(trust, ("", ""))
+    return f"{before}{text}{after}"
 
 
 def unquoted(text: str) -> tuple[Trust, str]:
     """A text that `quoted` marked, or left as it was: its class, and the text itself."""
-    for trust in (Trust.SUSPECT, Trust.QUOTED):
-        before, after = quoted(trust, "\0").split("\0")
+    for trust, (before, after) in _MARKS.items():
         if text.startswith(before) and text.endswith(after):
             return trust, text[len(before) : -len(after)]
     return Trust.SAID, text

@@ -77,16 +77,12 @@ class Whose(Struct, frozen=True):
 
     def narrowed(self, observer: str | None, observed: str | None) -> Whose | None:
         """Those of them that the observer holds, about the observed, where one is named; None if none are."""
-        observers = self.observers
-        if observer is not None and observers is not None and observer not in observers:
+        if self.observers is not None and observer not in (None, *self.observers):
             return None
         if observed is not None and self.observed not in (None, observed):
             return None
-        return replace(
-            self,
-            observers=observers if observer is None else (observer,),
-            observed=self.observed if observed is None else observed,
-        )
+        observers = self.observers if observer is None else (observer,)
+        return replace(self, observers=observers, observed=self.observed if observed is None else observed)
 
     def includes(self, line: SealedLine) -> bool:
         return (

@@ -84,11 +84,7 @@ def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about
     span = TurnQuery(ctx.scope.workspace, session, first=max(0, first - _CONTEXT_TURNS), last=last)
     only = [(task, msgspec.json.decode(task.payload, type=settled(_Only))) for task in tasks]
     habits = directory.habits(ctx, session)
-    before: list[Turn] = []
-    turns: list[Turn] = []
-    numbers: dict[str, int] = {}
-    trusts: dict[str, Trust] = {}
-    wishes: dict[str, str] = {}
+    passage = DerivedStretch(session, tasks[0].namespace, about, [], [], {}, {}, {})
     for line in ctx.tx.lines.turns(span):
         number = line.turn or 0
         own = line.compartment.owner == about and number >= first
@@ -100,12 +96,12 @@ def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about
             turn = Turn(line.id, line.compartment.owner, opener.text(line), said_at(line))
         except Tampered:
             continue  # A reader of the line gets the error, and the doctor finds it; the others still count.
-        (before if number < first else turns).append(turn)
-        trusts[line.id] = trust.of_message(line.kind, decode_metadata(line.metadata), turn.text)
+        (passage.before if number < first else passage.turns).append(turn)
+        passage.trusts[line.id] = trust.of_message(line.kind, decode_metadata(line.metadata), turn.text)
         if asked is not None:
-            numbers[line.id] = number
-            wishes[line.id] = h.wishes(asked.wishes, *habits)
-    return DerivedStretch(session, tasks[0].namespace, about, turns, before, numbers, trusts, wishes)
+            passage.numbers[line.id] = number
+            passage.wishes[line.id] = h.wishes(asked.wishes, *habits)
+    return passage
 
 
 def observers_of(ctx: RequestContext, session: str, about: str) -> dict[str, list[Stay]]:

@@ -155,10 +155,7 @@ def habits(ctx: RequestContext, session: str | None) -> tuple[Habits, Habits]:
     """Those of the session and those of the workspace."""
     workspace = find(ctx, WORKSPACE, ctx.scope.workspace)
     entry = None if session is None else find(ctx, SESSION, session)
-    return (
-        Habits() if entry is None else _decoded(entry.configuration, Habits),
-        Habits() if workspace is None else _decoded(workspace.configuration, Habits),
-    )
+    return _configured(entry, Habits), _configured(workspace, Habits)
 
 
 def stays(ctx: RequestContext, session: str) -> list[Membership]:
@@ -189,11 +186,11 @@ def members(ctx: RequestContext, session: str) -> dict[str, Membership]:
 
 
 def member_habits(stay: Membership | None) -> MemberReasoning:
-    return MemberReasoning() if stay is None else _decoded(stay.configuration, MemberReasoning)
+    return _configured(stay, MemberReasoning)
 
 
 def peer_habits(entry: Entry | None) -> PeerHabits:
-    return PeerHabits() if entry is None else _decoded(entry.configuration, PeerHabits)
+    return _configured(entry, PeerHabits)
 
 
 def join(ctx: RequestContext, session: str, peers: Mapping[str, MemberReasoning | None]) -> None:
@@ -253,10 +250,10 @@ def encoded(value: Struct) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _decoded(text: str, kind: type[_Kind]) -> _Kind:
-    """What a configuration says; what can't be read there configures nothing."""
+def _configured(known: Entry | Membership | None, kind: type[_Kind]) -> _Kind:
+    """What its configuration says; none, or what can't be read there, configures nothing."""
     try:
-        return msgspec.json.decode(text, type=settled(kind))
+        return kind() if known is None else msgspec.json.decode(known.configuration, type=settled(kind))
     except msgspec.MsgspecError:
         return kind()
 

@@ -31,20 +31,13 @@ class StoredMessage(Struct, frozen=True):
 def owe_summaries(ctx: RequestContext, entry: Entry, first: int, last: int) -> None:
     """Note which summaries of the session are due by one of these turns."""
     rhythm = h.rhythm(*directory.habits(ctx, entry.name))
-    for every in () if rhythm is None else dict.fromkeys(rhythm):
+    for every, says in zip(rhythm or (), ('{"long":false}', '{"long":true}'), strict=False):
         due = last - last % every
         if due >= first:
-            ctx.tx.work.add(
-                Job(
-                    workspace=ctx.scope.workspace,
-                    kind=SUMMARISE,
-                    session=entry.name,
-                    last=due,
-                    payload='{"long":true}' if rhythm and every == rhythm[1] else '{"long":false}',
-                    namespace=entry.namespace,
-                ),
-                ctx.now,
+            job = Job(
+                entry.workspace, SUMMARISE, entry.name, last=due, payload=says, namespace=entry.namespace
             )
+            ctx.tx.work.add(job, ctx.now)
 
 
 FIELDS = {

@@ -24,6 +24,7 @@ _NUMBER = "0"
 """The cue of phrases made of digits."""
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 _NTH = r"(?:st|nd|rd|th|\.|er|º)?"
+_YEAR = r"(?P<y>(?:19|20)\d\d)"
 _DAYS_LONG = {"hour": 1, "day": 1, "week": 7, "month": 30, "year": 365}
 
 Read = Callable[[re.Match[str], TimeExpression], Time | None]
@@ -108,34 +109,15 @@ class TimeReader:
         month, weekday, of = either(self._months), either(self._weekdays), either(words.of.split())
         named = rf"(?:(?P<weekday>{weekday})\.?,?\s+(?:{of}\s+)?)?"
         to = rf"(?:\s*(?:[-–—]|{either(words.to.split())})\s*(?P<to>{_DAY})(?!\d){_NTH})?"
-        yield (
-            digits,
-            pattern(
-                r"(?<![\w./-])(?P<y>(?:19|20)\d\d)(?P<sep>[-/.])(?P<m>\d\d?)(?P=sep)(?P<d>\d\d?)(?=t\d|\b)(?![-/]\w|\.\d)"
-            ),
-            _iso,
-        )
-        yield (
-            digits,
-            pattern(
-                r"(?<![\w./-])(?P<one>\d\d?)(?P<sep>[-/.])\s?(?P<two>\d\d?)(?P=sep)\s?(?P<y>(?:19|20)\d\d)(?![\w/-]|\.\d)"
-            ),
-            self._written,
-        )
-        yield (
-            _cues(self._months),
-            pattern(
-                rf"\b(?:{named})(?P<month>{month})\.?\s+(?:{of}\s+)?(?P<day>{_DAY})(?!\d){_NTH}{to}(?![:/.,%]\d|%|\s*[ap]m\b){year}"
-            ),
-            self._date,
-        )
-        yield (
-            _cues(self._months),
-            pattern(
-                rf"(?<![\w.,:/$€£#-]){named}(?P<day>{_DAY}){_NTH}{to}\s+(?:{of}\s+)*(?P<month>{month})\b\.?{year}"
-            ),
-            self._date,
-        )
+        year_first = rf"{_YEAR}(?P<sep>[-/.])(?P<m>\d\d?)(?P=sep)(?P<d>\d\d?)(?=t\d|\b)(?![-/]\w|\.\d)"
+        year_last = rf"(?P<one>\d\d?)(?P<sep>[-/.])\s?(?P<two>\d\d?)(?P=sep)\s?{_YEAR}(?![\w/-]|\.\d)"
+        yield digits, pattern(rf"(?<![\w./-]){year_first}"), _iso
+        yield digits, pattern(rf"(?<![\w./-]){year_last}"), self._written
+        day, no_clock = rf"(?P<day>{_DAY})", r"(?![:/.,%]\d|%|\s*[ap]m\b)"
+        month_first = rf"(?P<month>{month})\.?\s+(?:{of}\s+)?{day}(?!\d){_NTH}{to}{no_clock}{year}"
+        day_first = rf"{day}{_NTH}{to}\s+(?:{of}\s+)*(?P<month>{month})\b\.?{year}"
+        yield _cues(self._months), pattern(rf"\b{named}{month_first}"), self._date
+        yield _cues(self._months), pattern(rf"(?<![\w.,:/$€£#-]){named}{day_first}"), self._date
 
     def _nth(self, match: re.Match[str], said: TimeExpression) -> Time | None:
         """A day of a month that is not named: the next one, or the latest if the sentence looks back."""
@@ -161,30 +143,18 @@ class TimeReader:
             for form in forms:
                 shape = form.replace(" ", r"\s+").replace("#", rf"(?P<count>{count})\s+(?P<unit>{unit})")
                 yield _cues(self._units), pattern(rf"\b{shape}\b"), self._distant(step)
-        yield (
-            _cues(phrase.split()[-1] for phrase in words.stretch),
-            pattern(
-                rf"\b(?P<which>{either(words.stretch)})\s+(?P<count>{count}\s+)?(?P<unit>{unit})\b(?!\s+{of}\b)"
-            ),
-            self._stretch,
-        )
+        stretch = rf"(?P<which>{either(words.stretch)})\s+(?P<count>{count}\s+)?(?P<unit>{unit})"
+        yield _cues(words.stretch), pattern(rf"\b{stretch}\b(?!\s+{of}\b)"), self._stretch
         other = either(
             [*words.of.split()[:1], *phrases(words.before), *phrases(words.after), *phrases(words.since)]
         )
         weekends = words.units.get("weekend", "").split()
         nouns = either([*self._units, *self._weekdays, *self._seasons, *self._months])
-        yield (
-            _cues([*self._steps, *self._after, *self._weekdays, *self._seasons, *self._months, *weekends]),
-            pattern(
-                rf"\b(?:(?P<which>{self._which})\s+)?(?P<noun>{nouns})\b(?:\s+(?P<after>{either(self._after)})\b)?{year}(?!\s+{other}\b)"
-            ),
-            self._named,
-        )
-        yield (
-            frozenset(_NUMBER),
-            pattern(r"(?<![\w.,/$€£#-])(?P<y>(?:19|20)\d\d)(?![\w%-]|[.,:/]\d)"),
-            self._year,
-        )
+        cues = _cues([*self._steps, *self._after, *self._weekdays, *self._seasons, *self._months, *weekends])
+        after = rf"(?:\s+(?P<after>{either(self._after)})\b)?"
+        named = rf"(?:(?P<which>{self._which})\s+)?(?P<noun>{nouns})\b{after}{year}"
+        yield cues, pattern(rf"\b{named}(?!\s+{other}\b)"), self._named
+        yield frozenset(_NUMBER), pattern(rf"(?<![\w.,/$€£#-]){_YEAR}(?![\w%-]|[.,:/]\d)"), self._year
 
     def _is_led(self, said: TimeExpression, begin: int) -> bool:
         return self._led.search(said.low[max(0, begin - 24) : begin]) is not None
@@ -371,7 +341,7 @@ def _iso(match: re.Match[str], said: TimeExpression) -> Time:
 
 UNSPACED = pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """A character of the scripts in which words run into each other, or into their endings."""
-_END = r"(?![가-힣])|(?=에|의|은|는|도|까지|부터|엔)"
+_END = r"(?:(?![가-힣])|(?=에|의|은|는|도|까지|부터|엔))"
 """What may follow a word in Korean, so that it is not the beginning of another."""
 
 
@@ -410,51 +380,27 @@ class _EasternReader:
         self._ahead, self._past = frozenset(words.ahead.split()), words.past.split()
         number = rf"(?:\d{{1,4}}|{either([*words.numbers, *words.several.split()])})"
         week = either(words.called["week"].split())
-        self.rules: tuple[tuple[re.Pattern[str], Read], ...] = (
-            (
-                pattern(
-                    rf"(?:(?P<year>\d{{4}})[年년]\s?|(?P<near>{either(words.years)})の?\s?)?"
-                    rf"(?P<month>\d\d?|十[一二]?|[一二三四五六七八九])[月월](?![曜亮])(?:\s?(?P<day>\d\d?|{number})[日号號일](?!間|线))?"
-                ),
-                self._date,
-            ),
-            (
-                pattern(rf"(?:(?P<near>{either(words.years)})の?\s?)(?P<season>{either(self._seasons)})"),
-                self._season,
-            ),
-            (
-                pattern(r"(?P<year>(?:19|20)\d\d)[年년](?![前전])"),
-                lambda match, said: almanac.years(int(match["year"]), int(match["year"]), 1.0),
-            ),
-            (
-                pattern(
-                    rf"(?<![第\d])(?P<count>{number})\s?(?P<unit>{either(self._units)})\s?"
-                    rf"(?P<way>{either([*words.ago.split(), *words.ahead.split()])})(?:{_END})"
-                ),
-                self._away,
-            ),
-            (
-                pattern(
-                    rf"(?<![以路早晚])(?P<step>{either(words.steps)})[个個]?\s?(?:(?P<unit>{either(self._called)})の?\s?(?!次|围|亮)"
-                    rf"(?:(?P<day>[一二三四五六日天](?![直本气])|[月火水木金土日]曜日?|[월화수목금토일]요일))?)(?:{_END})"
-                ),
-                self._stepped,
-            ),
-            (pattern(rf"(?<![以之年])(?:{either(words.nights)})(?:{_END})"), self._night),
-            (
-                pattern(rf"(?<![以之年月周])(?P<word>{either(words.days)})(?!头条|的努力)(?:{_END})"),
-                self._day,
-            ),
-            (pattern(rf"(?<![以之])(?P<word>{either(words.years)})(?!轻|龄)(?:{_END})"), self._year),
-            (
-                pattern(
-                    rf"(?<![每一毎])(?<!毎週)(?<!매주 )(?:{week}(?P<day>[一二三四五六日天])"
-                    r"|(?P<other>[月火水木金土日])曜日?|(?P<korean>[월화수목금토일])요일)"
-                ),
-                self._weekday,
-            ),
-            (pattern(rf"{either(words.called['weekend'].split())}"), self._weekend),
+        near = rf"(?P<near>{either(words.years)})の?\s?"
+        month = r"(?P<month>\d\d?|十[一二]?|[一二三四五六七八九])[月월](?![曜亮])"
+        of_month = rf"(?:\s?(?P<day>\d\d?|{number})[日号號일](?!間|线))?"
+        way = rf"(?P<way>{either([*words.ago.split(), *words.ahead.split()])})"
+        step = rf"(?P<step>{either(words.steps)})[个個]?\s?(?P<unit>{either(self._called)})の?\s?(?!次|围|亮)"
+        of_week = r"(?P<day>[一二三四五六日天](?![直本气])|[月火水木金土日]曜日?|[월화수목금토일]요일)"
+        named = r"(?P<other>[月火水木金土日])曜日?|(?P<korean>[월화수목금토일])요일"
+        weekday = rf"{week}(?P<day>[一二三四五六日天])|{named}"
+        shapes: tuple[tuple[str, Read], ...] = (
+            (rf"(?:(?P<year>\d{{4}})[年년]\s?|{near})?{month}{of_month}", self._date),
+            (rf"{near}(?P<season>{either(self._seasons)})", self._season),
+            (r"(?P<year>(?:19|20)\d\d)[年년](?![前전])", self._whole_year),
+            (rf"(?<![第\d])(?P<count>{number})\s?(?P<unit>{either(self._units)})\s?{way}{_END}", self._away),
+            (rf"(?<![以路早晚]){step}{of_week}?{_END}", self._stepped),
+            (rf"(?<![以之年]){either(words.nights)}{_END}", self._night),
+            (rf"(?<![以之年月周])(?P<word>{either(words.days)})(?!头条|的努力){_END}", self._day),
+            (rf"(?<![以之])(?P<word>{either(words.years)})(?!轻|龄){_END}", self._year),
+            (rf"(?<![每一毎])(?<!毎週)(?<!매주 )(?:{weekday})", self._weekday),
+            (either(words.called["weekend"].split()), self._weekend),
         )
+        self.rules = [(pattern(shape), read) for shape, read in shapes]
 
     def _lean(self, said: TimeExpression) -> int:
         return -1 if any(word in said.low for word in self._past) else 0
@@ -495,6 +441,9 @@ class _EasternReader:
 
     def _day(self, match: re.Match[str], said: TimeExpression) -> Time:
         return almanac.days_from(said, self._words.days[match["word"]])
+
+    def _whole_year(self, match: re.Match[str], said: TimeExpression) -> Time:
+        return almanac.years(int(match["year"]), int(match["year"]), 1.0)
 
     def _year(self, match: re.Match[str], said: TimeExpression) -> Time:
         year = said.year + self._words.years[match["word"]]

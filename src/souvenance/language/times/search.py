@@ -121,10 +121,8 @@ def spans(text: str, at: int, offset: int = 0, met: SmallWords | None = None) ->
     low = lowered(text[:MOST_CHARACTERS])
     try:
         if not low.isascii() and UNSPACED.search(low):
-            return [
-                _span(hit, text, offset)
-                for hit in eastern_times(TimeExpression(text, low, at + offset, TimeLexicon()))
-            ]
+            said = TimeExpression(text, low, at + offset, TimeLexicon())
+            return [_span(hit, text, offset) for hit in eastern_times(said)]
         cues = cues_in(low, met)
         for language in dict.fromkeys(one if lexicon(one).months else _NONE for one in likely(text, met)):
             if reader(language).cues.isdisjoint(cues):
