@@ -12,6 +12,7 @@ import ast
 import atexit
 import fcntl
 import gc
+import gettext
 import importlib
 import json
 import os
@@ -207,6 +208,7 @@ def _load(modules: list[str], unread: str) -> None:
         with suppress(_Read):
             importlib.import_module(one)
     os.environ.__class__ = os._Environ
+    gettext.find = cache(gettext.find)  # Each option of each command looks for a translation.
     gc.freeze()
 
 

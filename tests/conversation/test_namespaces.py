@@ -24,6 +24,8 @@ from souvenance.gate.conversation.sessions import DELETE_SCOPE, LIST_SESSIONS, S
 from souvenance.gate.conversation.workspaces import DELETE_WORKSPACE
 from surfaces.declared import OPERATIONS
 
+pytestmark = pytest.mark.long
+
 CAPS = {
     "the workspace's": {},
     "alice's": {"sub": "alice", "peers": []},

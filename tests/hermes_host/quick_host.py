@@ -41,6 +41,7 @@ _LOADED = (
     "souvenance.hermes.setup.commands",
     "souvenance.installation",
     "souvenance.plugin",
+    "souvenance.surfaces.cli.main",
 )
 
 

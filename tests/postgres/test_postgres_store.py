@@ -12,6 +12,8 @@ from postgres.lasting import LastingConnections
 from souvenance.adapters.sql.postgres import PostgresEngine
 from souvenance.adapters.sql.store import SqlStore
 
+pytestmark = pytest.mark.long
+
 
 def work_off_in_a_process(url, holder):
     store = SqlStore(PostgresEngine(url))

@@ -10,6 +10,8 @@ import pytest
 from ports import vacant_port
 from surfaces.door import environment, souvenance
 
+pytestmark = pytest.mark.long
+
 A_LINE_ID = "01JD7Y8Q2W3E4R5T6Y7V8J9K0M"
 MINT = ("cap", "mint", "--sub", "a", "--ops", "get", "--namespaces", "travel")
 
