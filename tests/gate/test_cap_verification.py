@@ -75,6 +75,13 @@ def test_as_many_caps_as_have_a_place_are_verified_once_and_the_oldest_makes_roo
     assert len(looked_up) == 4
 
 
+@pytest.mark.parametrize("before", ["", "~", caps.SIGNED_IN])
+def test_a_holder_s_secret_without_its_cap_is_malformed(before):
+    world = World()
+    _, _, secret = world.issue().token.rpartition("~")
+    assert verdict(world, before + secret) is CapMalformed
+
+
 def test_a_cap_of_another_installation_is_not_ours():
     world = World()
     for claim in ("iss", "aud"):
