@@ -7,9 +7,9 @@ import pytest
 from gate.world import World, fresh_key, on_sqlite
 from souvenance.adapters.data_folder import LateFile
 from souvenance.domain import proof
-from souvenance.domain.capability import Confirmation, HolderKey, read_unverified
+from souvenance.domain.capability import Confirmation, HolderKey, attenuate, read_unverified
 from souvenance.domain.proof import Bound
-from souvenance.errors import CapPopInvalid, StorageUnavailable
+from souvenance.errors import CapMalformed, CapPopInvalid, StorageUnavailable
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate.gate import Gate
@@ -174,6 +174,15 @@ def test_a_server_can_not_attenuate_a_bound_cap():
     request = m.Attenuate(ops=("get",))
     options = world.prove(cap, o.ATTENUATE, request)
     assert code(world, cap, options, request, o.ATTENUATE) == "invalid_input"
+
+
+def test_a_bound_cap_is_attenuated_with_its_holder_s_key_alone():
+    world = World()
+    cap = world.issue()
+    with pytest.raises(CapMalformed, match="only with its holder key"):
+        attenuate(cap.bound, lambda claims: claims, child_secret=None)
+    made = attenuate(cap.bound, lambda claims: claims, child_secret=None, holder_secret=cap.secret)
+    assert len(read_unverified(made)[0]) == 2
 
 
 def test_while_the_store_is_away_a_proof_is_good_once_also_when_older_ones_are_forgotten(tmp_path):
