@@ -5,11 +5,15 @@ from __future__ import annotations
 import pytest
 
 from gate.world import World, fresh_key, on_sqlite
+from souvenance.adapters.data_folder import LateFile
 from souvenance.domain import proof
-from souvenance.domain.capability import Confirmation, HolderKey, read_unverified
+from souvenance.domain.capability import Confirmation, HolderKey, attenuate, read_unverified
 from souvenance.domain.proof import Bound
+from souvenance.errors import CapMalformed, CapPopInvalid, StorageUnavailable
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
+from souvenance.gate.gate import Gate
+from souvenance.gate.token_verifier import Credentials
 
 REQUEST = m.Get(query="Chengdu")
 
@@ -170,3 +174,33 @@ def test_a_server_can_not_attenuate_a_bound_cap():
     request = m.Attenuate(ops=("get",))
     options = world.prove(cap, o.ATTENUATE, request)
     assert code(world, cap, options, request, o.ATTENUATE) == "invalid_input"
+
+
+def test_a_bound_cap_is_attenuated_with_its_holder_s_key_alone():
+    world = World()
+    cap = world.issue()
+    with pytest.raises(CapMalformed, match="only with its holder key"):
+        attenuate(cap.bound, lambda claims: claims, child_secret=None)
+    made = attenuate(cap.bound, lambda claims: claims, child_secret=None, holder_secret=cap.secret)
+    assert len(read_unverified(made)[0]) == 2
+
+
+def test_while_the_store_is_away_a_proof_is_good_once_also_when_older_ones_are_forgotten(tmp_path):
+    world = World()
+    cap, late = world.issue(), LateFile(tmp_path)
+    gate = Gate(
+        store=world.store, keyring=world.keyring, clock=world.clock, services=world.services, late=late
+    )
+
+    def admits(shown):
+        away = StorageUnavailable("the store is away")
+        credentials = Credentials(cap.bound, shown["proof"], shown["bound"])
+        return gate.judge_late(o.GET, credentials, REQUEST, away, grants=True)
+
+    shown = []
+    for wait in (0, 2 * proof.MAX_AGE_SECONDS - 20, 30):
+        world.clock.advance(seconds=wait)
+        shown.append(world.prove(cap, o.GET, REQUEST))
+        assert admits(shown[-1])
+    with pytest.raises(CapPopInvalid):
+        admits(shown[1])

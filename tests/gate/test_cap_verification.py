@@ -75,6 +75,22 @@ def test_as_many_caps_as_have_a_place_are_verified_once_and_the_oldest_makes_roo
     assert len(looked_up) == 4
 
 
+def test_no_cap_is_minted_that_is_too_long_to_be_read():
+    world = World()
+    names = tuple(f"{number:03}".ljust(100, "x") for number in range(150))
+    request = m.Mint(sub="alice", ops=("get",), namespaces_allowed=("travel",), peers=names)
+    assert world.code(o.MINT, world.operator(), request) == "cap_scope_mismatch"
+    fewer = m.Mint(sub="alice", ops=("get",), namespaces_allowed=("travel",), peers=names[:20])
+    assert world.call(o.WHOAMI, world.call(o.MINT, world.operator(), fewer).cap, m.WhoAmI())
+
+
+@pytest.mark.parametrize("before", ["", "~", caps.SIGNED_IN])
+def test_a_holder_s_secret_without_its_cap_is_malformed(before):
+    world = World()
+    _, _, secret = world.issue().token.rpartition("~")
+    assert verdict(world, before + secret) is CapMalformed
+
+
 def test_a_cap_of_another_installation_is_not_ours():
     world = World()
     for claim in ("iss", "aud"):
