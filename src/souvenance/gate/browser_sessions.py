@@ -24,6 +24,7 @@ from souvenance.domain.policy import Need
 from souvenance.domain.sign_ins import (
     CHALLENGE,
     CHALLENGE_MS,
+    LATE_MS,
     LINK,
     LINK_MS,
     PAGE_SESSION,
@@ -147,7 +148,7 @@ class BrowserSessions:
         """Keep the hash of a secret that was handed out, and forget those that are over."""
         now = self._clock.now()
         with self._store.write() as tx:
-            tx.signins.sweep(now)
+            tx.signins.sweep(now - LATE_MS)
             tx.signins.keep(Slip(kind=kind, hash=hashed, client=client, until=now + lasts, content=content))
 
 

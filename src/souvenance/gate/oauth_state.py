@@ -18,6 +18,7 @@ from souvenance.domain.sign_ins import (
     BUILT_IN,
     DEVICE,
     DEVICE_MS,
+    LATE_MS,
     REFRESH,
     REFRESH_PREFIX,
     REQUEST,
@@ -214,5 +215,5 @@ class OAuthState:
     def _write(self, now: int) -> Iterator[Transaction]:
         """A write that begins by forgetting what is over."""
         with self._store.write() as tx:
-            tx.signins.sweep(now)
+            tx.signins.sweep(now - LATE_MS)
             yield tx

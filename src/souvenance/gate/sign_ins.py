@@ -193,7 +193,7 @@ def deny(authorised: AuthorisedRequest, request: Deny) -> Outcome:
 def exchange(authorised: AuthorisedRequest, request: Exchange) -> Outcome:
     ctx = authorised.ctx
     signins = ctx.tx.signins
-    signins.sweep(ctx.now)
+    signins.sweep(ctx.now - d.LATE_MS)
     slip = signins.slip(request.kind, request.slip)
     signin = None if slip is None or slip.signin is None else signins.get(slip.signin)
     if slip is None or signin is None or signin.jti != authorised.chain.grant.jti:
