@@ -163,7 +163,6 @@ def test_forgetting_a_correction_does_not_bring_back_what_it_corrected(world):
         {},
         {"id": "01JD7Y8Q2W3E4R5T6Y7V8J9K0M", "namespace": "travel"},
         {"namespace": "travel", "owner": "alice"},
-        {"id": "01JD7Y8Q2W3E4R5T6Y7V8J9K0M", "owner": "alice"},
         {"id": "01JD7Y8Q2W3E4R5T6Y7V8J9K0M", "namespace": "travel", "owner": "alice"},
     ],
 )
@@ -173,7 +172,35 @@ def test_exactly_one_thing_is_named(world, named):
     assert len(left(world)) == 6
 
 
+def test_a_line_of_another_owner_is_forgotten_by_a_token_that_reaches_them(world):
+    bob = world.issue(sub="bob")
+    line = world.put(bob, "Bob's trip")
+    kept = world.put(world.issue(), "Alice's trip")
+    wide = world.issue(peers=["bob"])
+    assert world.code(o.FORGET, wide, m.Forget(id=line)) == "not_found"
+    answer = forget(world, wide, id=line, owner="bob")
+    assert (answer.lines, bool(answer.receipt)) == (1, True)
+    assert world.texts(bob) == []
+    assert world.call(o.VERIFY_RECEIPT, world.issue(), m.VerifyReceipt(answer.receipt)).receipt.owner == "bob"
+    assert world.code(o.FORGET, wide, m.Forget(id=kept, owner="bob")) == "not_found"
+
+
+def test_a_line_of_another_owner_is_corrected_by_a_token_that_reaches_them(world):
+    bob = world.issue(sub="bob")
+    line = world.put(bob, "Trip to Chengdu")
+    correct = m.Invalidate(line, "Trip to Xi'an", owner="bob")
+    assert world.code(o.INVALIDATE, world.issue(), correct) == "cap_scope_mismatch"
+    assert world.code(o.INVALIDATE, world.issue(peers=["carol"]), correct) == "cap_scope_mismatch"
+    world.call(o.INVALIDATE, world.issue(peers=["bob"]), correct)
+    assert world.texts(bob) == ["Trip to Xi'an"]
+
+
 REFUSED = {
+    "a line of another owner": (
+        {},
+        {"id": "01JD7Y8Q2W3E4R5T6Y7V8J9K0M", "owner": "bob"},
+        "cap_scope_mismatch",
+    ),
     "another owner": ({}, {"owner": "bob"}, "cap_scope_mismatch"),
     "another owner, with a peer": ({"peers": ["carol"]}, {"owner": "bob"}, "cap_scope_mismatch"),
     "another room": ({"namespaces_allowed": ["travel"]}, {"namespace": "personal"}, "namespace_denied"),

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from playwright.sync_api import expect
 
 from inspector.scenes import OFF, put, say
 from processes import run_souvenance
 from souvenance.domain.names import COMMON_NAMESPACE
+
+
+def forget_with_receipt(server, page, file):
+    """Confirm what the page asks, and hold the receipt against the log."""
+    page.get_by_role("button", name="Forget it").click()
+    expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
+    with page.expect_download() as began:
+        page.get_by_role("button", name="Download the receipt").click()
+    began.value.save_as(file)
+    told = run_souvenance("audit", "verify", "--receipt", str(file), home=server.home)
+    assert "the log confirms the receipt" in told.stdout
+
+
+def conclude(server, observer, observed, content):
+    noted = {"content": content, "observer_id": observer, "observed_id": observed}
+    answer = server.owner.post("/v3/workspaces/home/conclusions", json={"conclusions": [noted]})
+    return answer.raise_for_status().json()[0]["id"]
 
 
 def test_a_note_is_forgotten_after_a_look_and_its_receipt_is_verified(server, window, tmp_path):
@@ -17,14 +32,7 @@ def test_a_note_is_forgotten_after_a_look_and_its_receipt_is_verified(server, wi
     page.locator(".lines a").first.click()
     page.get_by_role("button", name="Forget …").click()
     expect(page.locator("main")).to_contain_text("window seats on long flights")
-    page.get_by_role("button", name="Forget it").click()
-    expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
-    with page.expect_download() as began:
-        page.get_by_role("button", name="Download the receipt").click()
-    receipt = Path(tmp_path / "receipt.jws")
-    began.value.save_as(receipt)
-    told = run_souvenance("audit", "verify", "--receipt", str(receipt), home=server.home)
-    assert "the log confirms the receipt" in told.stdout
+    forget_with_receipt(server, page, tmp_path / "receipt.jws")
     page.goto(f"{server.url}/inspect/notes?namespace=travel")
     expect(page.locator("main")).not_to_contain_text("window seats")
 
@@ -57,6 +65,32 @@ def test_a_message_has_a_page_of_its_own_too(server, window):
     expect(page.locator("main")).to_contain_text("their own words")
     expect(page.get_by_role("button", name="Forget …")).to_be_visible()
     expect(page.get_by_role("button", name="Move")).to_have_count(0)
+
+
+def test_a_message_and_what_was_concluded_of_a_person_are_forgotten_with_a_receipt(server, window, tmp_path):
+    said, _ = say(server, "garden", ("gus", "I planted a fig tree."), ("helper", "How nice."))
+    made = conclude(server, "helper", "gus", "Gus grows figs.")
+    page = window(**OFF)
+    for owner, line in (("gus", said), ("helper", made)):
+        page.goto(f"{server.url}/inspect/home/lines/{owner}/{line}")
+        page.get_by_role("button", name="Forget …").click()
+        forget_with_receipt(server, page, tmp_path / f"{owner}.jws")
+        page.goto(f"{server.url}/inspect/home/lines/{owner}/{line}")
+        expect(page.locator("main")).to_contain_text("there is no such line")
+
+
+def test_a_conclusion_is_corrected_on_its_page(server, window):
+    say(server, "home", ("ida", "Hello."), ("helper", "Hello."))
+    made = conclude(server, "helper", "ida", "Ida lives in Bath.")
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/lines/helper/{made}")
+    page.get_by_label("What is true").fill("Ida lives in Leeds.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="A conclusion")).to_be_visible()
+    expect(page.get_by_role("region", name="Text", exact=True)).to_contain_text("Ida lives in Leeds.")
+    page.goto(f"{server.url}/inspect/home/people/ida?as=helper")
+    expect(page.locator("main")).to_contain_text("Ida lives in Leeds.")
+    expect(page.locator("main")).not_to_contain_text("Ida lives in Bath.")
 
 
 def test_who_is_in_the_session_may_see_a_message_and_nobody_else(server, window, visitor):

@@ -129,6 +129,7 @@ def test_a_person_has_a_timeline_namespaces_and_those_who_know_them(server, wind
     page.get_by_role("button", name="Forget … Fay sails.").click()
     expect(page.locator("main")).to_contain_text("Fay sails.")
     page.get_by_role("button", name="Forget it").click()
+    page.get_by_role("link", name="Back").click()
     expect(page.get_by_role("region", name="Conclusions")).to_contain_text("Nothing was concluded yet")
 
 
@@ -179,6 +180,8 @@ def test_a_session_shows_what_was_concluded_beside_each_turn_and_forgets_one(ser
     expect(page.get_by_role("heading", name="Forget this message?")).to_be_visible()
     expect(page.locator("main")).to_contain_text("Ben plans a boat.")
     page.get_by_role("button", name="Forget it").click()
+    expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
+    page.get_by_role("link", name="Back").click()
     expect(page.locator("main")).not_to_contain_text("secret plan")
     expect(page.locator("main")).to_contain_text("Tea is fine.")
 

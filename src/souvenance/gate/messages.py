@@ -163,6 +163,8 @@ class Invalidate(Request, frozen=True):
     id: LineId
     text: str | None = None
     new_id: LineId | None = None
+    owner: Name | None = None
+    """Whose line it is, if not your own."""
 
 
 class InvalidateAnswer(Answer, frozen=True):
@@ -173,7 +175,7 @@ class InvalidateAnswer(Answer, frozen=True):
 
 
 class Forget(Request, frozen=True):
-    """Exactly one of: a line by id, a namespace, or everything of an owner."""
+    """Exactly one of: a line by id, with its owner if it is not your own; a namespace; all of an owner."""
 
     id: LineId | None = None
     namespace: Namespace | None = None

@@ -43,15 +43,19 @@ def _whole_compartments(request: m.Status | m.WhoAmI) -> Reach:
     return Reach(whole_compartments=True)
 
 
+def _of_owner(request: m.Invalidate) -> Reach:
+    return Reach(actor=request.owner)
+
+
 def _forgotten(request: m.Forget) -> Reach:
-    named = [field for field in (request.id, request.namespace, request.owner) if field is not None]
-    if len(named) != 1:
-        raise InvalidInput("name exactly one of id, namespace and owner")
-    if request.id is not None:
-        return Reach()
-    if request.namespace is not None:
-        return Reach(namespaces=(request.namespace,), whole_compartments=True)
-    return Reach(namespaces=(ALL,), actor=request.owner, whole_compartments=True)
+    match request.id, request.namespace, request.owner:
+        case str(), None, owner:
+            return Reach(actor=owner)
+        case None, str() as namespace, None:
+            return Reach(namespaces=(namespace,), whole_compartments=True)
+        case None, None, str() as owner:
+            return Reach(namespaces=(ALL,), actor=owner, whole_compartments=True)
+    raise InvalidInput("name a line, of an owner or your own, or a namespace, or an owner")
 
 
 def _revoked(request: m.Revoke) -> Reach:
@@ -429,6 +433,7 @@ INVALIDATE = declare(
     "invalidate",
     m.InvalidateAnswer,
     invalidate,
+    _of_owner,
     writes=True,
     within=True,
     texts=lambda request: [Upcoming(request.text or "")],

@@ -225,7 +225,7 @@ def correct(shell: Shell, line_id: str, text: str | None) -> None:
 @click.command(cls=Command, section=REMEMBER)
 @click.argument("id", type=LINE_ID, required=False)
 @click.option("--namespace", "-n", help="Erase everything in this namespace.")
-@click.option("--owner", help="Erase everything of this owner.")
+@click.option("--owner", help="Erase everything of this owner, or their line ID.")
 @of_peer
 @click.option("--dry-run", is_flag=True, help="Show what would be erased. Erase nothing.")
 @yes_option

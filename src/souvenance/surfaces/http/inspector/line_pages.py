@@ -63,6 +63,7 @@ async def line(visit: Visit) -> Response:
         workspace=workspace,
         line=found,
         own=owner == visit.who.sub and found.turn is None and found.about is None,
+        reached=visit.reaches(owner),
         rows=rows and [in_words(row) for row in rows.rows],
         scanned=inspect_lines.SCANNED,
         **readers,
@@ -71,10 +72,10 @@ async def line(visit: Visit) -> Response:
 
 async def correct_line(visit: Visit) -> Response:
     fields = await visit.form()
-    workspace, text = workspace_of(visit), fields.get("text", "").strip()
-    corrected = m.Invalidate(visit.path["id"], text or None)
+    workspace, owner, text = workspace_of(visit), visit.path["owner"], fields.get("text", "").strip()
+    corrected = m.Invalidate(visit.path["id"], text or None, owner=owner)
     made = await visit.call(o.INVALIDATE, corrected, workspace)
-    return redirect(_page_of(visit, workspace, made.id) if text else url("notes", w=workspace))
+    return redirect(url(workspace, "lines", owner, made.id if text else visit.path["id"]))
 
 
 async def move_line(visit: Visit) -> Response:
@@ -97,24 +98,19 @@ async def move_line(visit: Visit) -> Response:
     stored = await visit.call(o.PUT, copy, workspace)
     answer = await visit.call(o.FORGET, m.Forget(id=line_id), workspace)
     moved = {"from": found.namespace, "to": target, "page": _page_of(visit, workspace, stored.id)}
-    return visit.page("forgotten.html", answer=answer, moved=moved, workspace=workspace)
+    return visit.page("forgotten.html", answer=answer, moved=moved, back=url("notes", w=workspace))
 
 
 async def forget_line(visit: Visit) -> Response:
     """Shows what goes; with the form's consent, deletes it and gives the receipt."""
     fields = await visit.form()
-    workspace, sure = workspace_of(visit), fields.get("sure") == "yes"
-    asked = m.Forget(id=visit.path["id"], dry_run=not sure)
-    answer = await visit.call(o.FORGET, asked, workspace)
-    template = "forgotten.html" if sure else "forget_line.html"
-    return visit.page(
-        template,
-        line=visit.path["id"],
-        owner=visit.path["owner"],
-        workspace=workspace,
-        answer=answer,
-        moved=None,
-    )
+    workspace, owner, line_id = workspace_of(visit), visit.path["owner"], visit.path["id"]
+    sure = fields.get("sure") == "yes"
+    answer = await visit.call(o.FORGET, m.Forget(id=line_id, owner=owner, dry_run=not sure), workspace)
+    if sure:
+        back = url("notes", w=workspace)
+        return visit.page("forgotten.html", answer=answer, moved=None, back=back)
+    return visit.page("forget_line.html", line=line_id, owner=owner, workspace=workspace, answer=answer)
 
 
 async def receipt(visit: Visit) -> Response:

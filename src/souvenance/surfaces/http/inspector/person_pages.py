@@ -19,7 +19,7 @@ from souvenance.gate.conversation.conclusions import (
     OfConclusion,
 )
 from souvenance.gate.conversation.messages import SEARCH_PEER, SEARCH_WORKSPACE, SearchPeer, SearchWorkspace
-from souvenance.surfaces.http.inspector.places import readers_of, workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.places import forgotten, readers_of, workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, redirect, url
 
 _FOUND = 20
@@ -125,8 +125,9 @@ async def forget_conclusion(visit: Visit) -> Response:
     if fields.get("sure") != "yes":
         found = await visit.call(READ_CONCLUSION, gone)
         return visit.page("forget_conclusion.html", workspace=workspace, peer=peer, conclusion=found)
-    await visit.call(DELETE_CONCLUSION, gone)
-    return redirect(_page_of(workspace, peer, fields.get("observer") or peer))
+    owner = fields.get("owner") or peer
+    back = _page_of(workspace, peer, owner)
+    return await forgotten(visit, workspace, owner, gone.conclusion_id, back, (DELETE_CONCLUSION, gone))
 
 
 ENDPOINTS = {

@@ -6,14 +6,18 @@ import asyncio
 from collections.abc import Set
 from typing import Any
 
+from starlette.responses import Response
+
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.gate import messages as m
+from souvenance.gate import operations as o
 from souvenance.gate import sign_ins
 from souvenance.gate.conversation.peers import LIST_PEERS, ListPeers
 from souvenance.gate.conversation.sessions import LIST_MEMBERS, ListMembers
 from souvenance.gate.conversation.workspaces import LIST_WORKSPACES, ListWorkspaces
+from souvenance.gate.operation import Operation
 from souvenance.gate.token_tree import LIST_TOKENS, ListTokens, TokenAnswer
-from souvenance.surfaces.http.inspector.visit import Visit
+from souvenance.surfaces.http.inspector.visit import Visit, redirect
 
 
 def workspace_of(visit: Visit) -> str:
@@ -51,6 +55,17 @@ async def sign_ins_of(visit: Visit) -> list[Any] | None:
     """The programs that are signed in; None if the signed-in token does not show them."""
     found = await visit.ask(sign_ins.LIST, m.Nothing())
     return None if found is None else found.sign_ins
+
+
+async def forgotten(
+    visit: Visit, workspace: str, owner: str, line: str, back: str, otherwise: tuple[Operation, m.Request]
+) -> Response:
+    """Deletes a line and shows the receipt, if the token reaches its owner; else it is deleted otherwise."""
+    if not visit.reaches(owner):
+        await visit.call(*otherwise)
+        return redirect(back)
+    answer = await visit.call(o.FORGET, m.Forget(id=line, owner=owner), workspace)
+    return visit.page("forgotten.html", answer=answer, moved=None, back=back)
 
 
 async def readers_of(visit: Visit, workspace: str, peer: str, line: Any = None) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from souvenance.gate.conversation.messages import (
     OfMessage,
 )
 from souvenance.gate.conversation.sessions import DELETE_SESSION, OfSession
-from souvenance.surfaces.http.inspector.places import workspace_of
+from souvenance.surfaces.http.inspector.places import forgotten, workspace_of
 from souvenance.surfaces.http.inspector.visit import Visit, redirect, url
 
 _SHOWN = 50
@@ -65,8 +65,8 @@ async def forget_message(visit: Visit) -> Response:
             "forget_message.html", workspace=workspace, session=name, message=found, beside=beside
         )
     gone = DeleteMessage(workspace_id=workspace, session_id=name, message_id=line)
-    await visit.call(DELETE_MESSAGE, gone)
-    return redirect(url(workspace, "sessions", name))
+    back = url(workspace, "sessions", name)
+    return await forgotten(visit, workspace, fields.get("owner", ""), line, back, (DELETE_MESSAGE, gone))
 
 
 async def forget_from(visit: Visit) -> Response:

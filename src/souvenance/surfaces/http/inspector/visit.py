@@ -168,6 +168,10 @@ class Visit:
         """Whether the token grants it; the gate decides."""
         return op in self.who.ops
 
+    def reaches(self, owner: str) -> bool:
+        """Whether the token is for this owner's memory too; the gate decides."""
+        return owner == self.who.sub or not {owner, ALL}.isdisjoint(self.who.peers)
+
     @property
     def is_whole(self) -> bool:
         """Whether the token is for everybody of its workspace; the gate decides."""
