@@ -124,6 +124,8 @@ def test_what_one_person_opens_is_closed_to_another(server, visitor):
     for path, fields in (
         ("/inspect/home/people/mia/card", {"before": "Safe: 99", "after": "Safe: 1"}),
         (f"/inspect/home/sessions/mia-own/messages/{session[0]}/forget-from", {"sure": "yes"}),
+        (f"/inspect/home/sessions/mia-own/messages/{session[0]}/forget", {"sure": "yes", "owner": "mia"}),
+        (f"/inspect/home/sessions/mia-own/messages/{session[0]}/forget", {"sure": "yes", "owner": "noa"}),
         (f"{line}/forget", {"sure": "yes"}),
         (f"{line}/move", {"namespace": COMMON_NAMESPACE}),
         (f"{line}/correct", {"text": "gone"}),
