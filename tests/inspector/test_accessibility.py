@@ -118,6 +118,7 @@ def test_an_import_that_goes_on_can_be_followed_by_everyone(server, signed_in, t
     choose(page, server, path)
     still = lambda one: one.abort() if "hx-request" in one.request.headers else one.continue_()  # noqa: E731
     page.get_by_role("button", name="Import it").wait_for()
+    assert troubles(page) == []
     page.route("**/inspect/data/imports/*", still)
     page.get_by_role("button", name="Import it").click()
     expect(page.get_by_role("heading", name="Importing conversations.json")).to_be_visible()
