@@ -17,12 +17,12 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines": 63_773,
-    "files": 311,
-    "regexes": 286,
-    "lines of language": 3_490,
-    "regexes of language": 126,
-    "words of language": 5_996,
+    "lines": 62_103,
+    "files": 309,
+    "regexes": 277,
+    "lines of language": 3_362,
+    "regexes of language": 117,
+    "words of language": 5_995,
 }
 
 

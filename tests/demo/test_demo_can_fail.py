@@ -25,8 +25,7 @@ from souvenance.surfaces.cli.demo.story import ALLERGY, STEPS, TRIP
 
 SABOTAGE = """
 from souvenance.adapters.sql.sqlite import SqliteEngine
-from souvenance.core import vault
-from souvenance.domain import audit, capability, policy
+from souvenance.domain import audit, capability, policy, seal
 from souvenance.gate import gate
 from souvenance.surfaces.cli import audit as audit_commands
 
@@ -34,8 +33,8 @@ policy._namespaces = lambda grant, reach: frozenset(reach.namespaces or grant.na
 gate.check_need = lambda grant, need: None
 capability.narrows = lambda child, parent: True
 capability.Revocations.covers = lambda self, chain: False
-vault.seal = lambda line, *, key, epoch, nonce: line.text.encode()
-vault.open_sealed = lambda line, *, key: line.sealed.decode()
+seal.seal = lambda line, *, key, epoch, nonce: line.text.encode()
+seal.open_sealed = lambda line, *, key: line.sealed.decode()
 audit_commands.verify = lambda workspace, rows, saved=None: audit.Checkpoint(workspace, 1, b"")
 SqliteEngine.reclaim = lambda self: True
 """

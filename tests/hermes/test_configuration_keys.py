@@ -12,8 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from souvenance.agents.conversation_scope import Flags, Namespaces, Observation
+from souvenance.domain.capability import Claims
+from souvenance.hermes import token
 from souvenance.hermes.config_files import read_configuration
 from souvenance.hermes.configuration import KEYS, NOT_NEEDED, Configuration
+
+token.Claims = Claims  # The provider loads it only where there is a token, and msgspec looks it up there.
 
 ON, OFF = Flags(True, True), Flags(False, False)
 UNIFIED = Observation(Flags(True, False), Flags(False, True))

@@ -139,6 +139,7 @@ def test_the_list_has_every_header_that_the_code_reads():
         "allow",
         "idempotency-replayed",
         "x-souvenance-reasoner",
+        "content-security-policy",
     }
     assert found - answered <= set(NAMES)
     assert {"x-hermes-user-id", "dpop", "idempotency-key"} <= found | {"idempotency-key"}
