@@ -32,6 +32,7 @@ def settings(endpoint):
         "SOUVENANCE_MODEL_NAME": NAME,
         "SOUVENANCE_MODEL_CALLS_PER_DAY": "500",
         "SOUVENANCE_MODEL_API_KEY": "sesame",
+        "SOUVENANCE_MODEL_QUIET_SECONDS": "1",
     }
 
 
