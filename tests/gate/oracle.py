@@ -11,8 +11,16 @@ RIGHTS |= {"memory.line": "get", "status": "list", "caps.mint": "grant", "caps.r
 RIGHTS |= {"chat": "chat", "reindex": "put", "signin.list": "revoke", "signin.withdraw": "revoke"}
 IMPORTS = tuple(f"import.{part}" for part in ("begin", "page", "finish"))
 RIGHTS |= dict.fromkeys(IMPORTS, "put")
-ONE_OF = {"memory.forget": {"id", "namespace", "owner"}, "caps.revoke": {"jti", "sub", "kid"}}
-NAMES_ACTOR = {"memory.forget": "owner", "caps.mint": "sub", "caps.revoke": "sub"}
+ONE_OF = {
+    "memory.forget": ({"id"}, {"id", "owner"}, {"namespace"}, {"owner"}),
+    "caps.revoke": ({"jti"}, {"sub"}, {"kid"}),
+}
+NAMES_ACTOR = {
+    "memory.forget": "owner",
+    "memory.invalidate": "owner",
+    "caps.mint": "sub",
+    "caps.revoke": "sub",
+}
 
 
 def decide(cap, request, state):
@@ -56,7 +64,8 @@ def reading(cap, request, state):
     body, choices = request["body"], ONE_OF.get(request["operation"])
     if request["size"] > state["body_bytes"]:
         return "body_too_large"
-    return "invalid_input" if body is None or (choices and len(body.keys() & choices) != 1) else None
+    named = None if body is None or choices is None else body.keys() & set().union(*choices)
+    return "invalid_input" if body is None or (choices and named not in choices) else None
 
 
 def scope(cap, request, state):

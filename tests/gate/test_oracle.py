@@ -184,14 +184,17 @@ BODIES = {
     "memory.line": lambda r: {"id": NOWHERE},
     "memory.list": lambda r: r.choice([{}, {"limit": 5}, compartments_of_chance(r)]),
     "memory.snapshot": lambda r: r.choice([{}, compartments_of_chance(r)]),
-    "memory.invalidate": lambda r: {"id": NOWHERE} | r.choice([{}, {"text": "no trip"}]),
+    "memory.invalidate": lambda r: (
+        {"id": NOWHERE} | r.choice([{}, {"text": "no trip"}]) | r.choice([{}, {"owner": r.choice(ACTORS)}])
+    ),
     "memory.forget": lambda r: r.choice(
         [
             {"id": NOWHERE},
             {"namespace": r.choice(COMPARTMENTS)},
             {"owner": r.choice([*ACTORS, "owner"])},
             {},
-            {"id": NOWHERE, "owner": "alice"},
+            {"id": NOWHERE, "owner": r.choice(ACTORS)},
+            {"id": NOWHERE, "namespace": r.choice(COMPARTMENTS)},
             {"namespace": r.choice(COMPARTMENTS), "dry_run": True},
             {"owner": r.choice(ACTORS), "dry_run": True},
         ]
