@@ -92,21 +92,21 @@ def store(installation: Installation, person: Person, way: str) -> None:
     asked = Asked(installation, person, 1200)
     if way == WAYS[0]:
         asked.store()
-    for number, (_, said) in enumerate(person.sessions if way != WAYS[0] else (), 1):
-        for speaker, text in said:
+    for number, (_, said) in enumerate(person.sessions, 1):
+        session = f"s{number}"
+        for speaker, text in said if way != WAYS[0] else ():
             message = NewMessage(content=text, peer_id=speaker)
             asked.call(
                 ADD_MESSAGES,
-                AddMessages(workspace_id=person.name, session_id=f"s{number}", messages=[message]),
+                AddMessages(workspace_id=person.name, session_id=session, messages=[message]),
             )
             if way == WAYS[2]:
-                read_now(installation)
-        read_now(installation)
-    read_now(installation)
+                read_now(installation, person.name, session)
+        read_now(installation, person.name, session)
 
 
-def read_now(installation: Installation) -> None:
-    installation.hurry()
+def read_now(installation: Installation, workspace: str, session: str) -> None:
+    installation.hurry(workspace, session)
     installation.settle(SETTLE_SECONDS)
 
 
