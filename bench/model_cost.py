@@ -86,6 +86,7 @@ def listening(meter: Meter) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}/v1"
     finally:
         server.shutdown()
+        server.server_close()
 
 
 def store(installation: Installation, person: Person, way: str) -> None:
