@@ -377,7 +377,7 @@ class _FilterReader:
     def _operations(
         self, cond: Mapping[Any, object], at: str, allowed: frozenset[str], test: _Operation
     ) -> Test | None:
-        """What the operators of a condition ask for, each of which is allowed here and given an operand."""
+        """What the operators of a condition ask for. Every one must be allowed here and have an operand."""
         if not cond:
             _refuse(at, "an empty object is no condition", f"Name an operator: {_listed(allowed)}.")
         self._count(len(cond) - 1, at)

@@ -121,7 +121,7 @@ REQUEST_MS = 10 * 60 * 1000
 SESSION_MS = 15 * 60 * 1000
 DEVICE_MS = 15 * 60 * 1000
 LATE_MS = 60_000
-"""So long after its end a code is still known: who comes late with it is told that it is over."""
+"""How long an expired code is still known, so that a late client learns that it has expired."""
 LINK_MS = 60 * 1000
 PAGE_SESSION_MS = 12 * 60 * 60 * 1000
 CHALLENGE_MS = 5 * 60 * 1000

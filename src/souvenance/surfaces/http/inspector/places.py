@@ -1,4 +1,4 @@
-"""What the pages share: the workspace that a page is about, and who can read what is on it."""
+"""What the pages share: the workspace of a page, who can read what is on it, and how a line is forgotten."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def sign_ins_of(visit: Visit) -> list[Any] | None:
 async def forgotten(
     visit: Visit, workspace: str, owner: str, line: str, back: str, otherwise: tuple[Operation, m.Request]
 ) -> Response:
-    """Deletes a line and shows the receipt, if the token reaches its owner; else it is deleted otherwise."""
+    """Delete a line and show the receipt. If the token does not reach its owner: `otherwise`, no receipt."""
     if not visit.reaches(owner):
         await visit.call(*otherwise)
         return redirect(back)
