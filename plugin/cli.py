@@ -2,19 +2,6 @@
 """The commands of `hermes souvenance`, which are loaded when one is run."""
 
 import argparse
-import sys
-
-
-def _register(ctx: object) -> None:
-    from souvenance.plugin import register
-
-    register(ctx)
-
-
-# Hermes loads this file before the package itself, which it has for others already: whoever asks it for
-# memory meanwhile would go without. So nothing that takes time to load stands above.
-if __package__ in sys.modules:
-    vars(sys.modules[__package__]).setdefault("register", _register)
 
 
 def register_cli(subparser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from hermes.shell import KEY, a_home, a_shell, configuration_in, files_in
 from souvenance.agents.conversation_scope import Namespaces
-from souvenance.entry.cli import register_cli
+from souvenance.entry.souvenance.cli import register_cli
 
 PATIENCE_SECONDS = 120
 
