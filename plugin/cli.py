@@ -2,6 +2,20 @@
 """The commands of `hermes souvenance`, which are loaded when one is run."""
 
 import argparse
+from contextlib import suppress
+from importlib import import_module
+
+
+def _register(ctx: object) -> None:
+    from souvenance.plugin import register
+
+    register(ctx)
+
+
+# Hermes loads this file before the package itself, which it has for others already: whoever asks it for
+# memory meanwhile would go without. So nothing that takes time to load stands above.
+with suppress(ImportError, ValueError):
+    vars(import_module(__package__ or "")).setdefault("register", _register)
 
 
 def register_cli(subparser: argparse.ArgumentParser) -> None:
