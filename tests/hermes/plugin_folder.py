@@ -15,6 +15,7 @@ from souvenance.hermes.setup import install
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "plugin"
 PANEL = ROOT / "src/souvenance/entry/souvenance/config_schema.py"
+_WIDTH = 106
 _BEGIN, _END = "# fmt: off\n_FIELDS = (\n", ")\n# fmt: on\n"
 
 
@@ -37,10 +38,12 @@ def row(key) -> str:
     default = shown_default(key)
     text = str(default).lower() if isinstance(default, bool) else "" if default is None else f"{default}"
     given = (key.name, label(key.name), kind(key), key.section, text.removesuffix(".0"))
-    chosen = (" ".join(key.choices), key.variable or "")
-    says = textwrap.wrap(f"{key.says.partition('. ')[0].rstrip('.')}.", 95, drop_whitespace=False)
-    lines = (", ".join(map(quoted, given)) + ",", ", ".join(map(quoted, chosen)) + ",", *map(quoted, says))
-    return "    (" + "\n     ".join(lines) + "),\n"
+    given += (" ".join(key.choices), key.variable or "")
+    first = f"({', '.join(map(quoted, given))},"
+    if len(first) > _WIDTH:
+        first = f"({', '.join(map(quoted, given[:5]))},\n     {', '.join(map(quoted, given[5:]))},"
+    says = textwrap.wrap(f"{key.says.partition('. ')[0].rstrip('.')}.", _WIDTH - 10, drop_whitespace=False)
+    return "    " + "\n     ".join((first, *map(quoted, says))) + "),\n"
 
 
 def quoted(text: str) -> str:

@@ -13,20 +13,9 @@ from souvenance.files import replace_file
 from souvenance.hermes.configuration import ProviderSetting, find
 
 SHOWN = (
-    "baseUrl",
-    "apiKey",
-    "timeout",
-    "peerName",
-    "recallMode",
-    "saveMessages",
-    "groupChats",
-    "sessionStrategy",
-    "contextTokens",
-    "injectionFrequency",
-    "recallWait",
-    "hostModel",
-    "hostModelCallsPerDay",
-    "hostModelTokensPerDay",
+    *("baseUrl", "apiKey", "timeout", "peerName", "recallMode", "saveMessages", "groupChats"),
+    *("sessionStrategy", "contextTokens", "injectionFrequency", "recallWait"),
+    *("hostModel", "hostModelCallsPerDay", "hostModelTokensPerDay"),
 )
 """The settings in the panel. Secrets among them are kept by the host, in the environment."""
 
