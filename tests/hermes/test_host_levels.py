@@ -11,13 +11,13 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
+import yaml
 
 from hermes import newer_host
 from hermes.newer_host import LEVELS, IsolatedProvider, Loader, Manager, RecallStatus, modules
 from souvenance import plugin
 from souvenance.hermes.setup.install import folder_of, install
 from souvenance.hermes.setup.profiles import profile_at
-from souvenance.hermes.tools import schemas
 
 ROOT = Path(__file__).resolve().parents[2]
 TOLD = "I live in Rome and my cat is called Nero."
@@ -156,9 +156,8 @@ class TestHooks:
     def test_the_prompt_and_the_tools_are_there_before_the_first_turn(self, level, home):
         host = manager(level, home)
         host.begin("s1")
-        assert {one["name"] for one in host.tools} == {
-            one["name"] for one in schemas(plugin.read_configuration(home, {})[0])
-        }
+        manifest = yaml.safe_load((folder_of(profile_at(home)) / "plugin.yaml").read_text("utf-8"))
+        assert [one["name"] for one in host.tools] == manifest["provides_tools"]
         assert "memory" in host.prompt
 
     def test_a_tool_answers_with_json(self, level, home):

@@ -16,7 +16,6 @@ from souvenance import plugin
 from souvenance.errors import InvalidInput
 from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.configuration import KEYS
-from souvenance.hermes.tools import schemas
 from souvenance.version import __version__
 
 ROOT = plugin_folder.ROOT
@@ -65,8 +64,8 @@ class TestTheManifest:
             MANIFEST["license"] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["license"]
         )
 
-    def test_it_names_the_tools_that_the_model_is_offered(self, home):
-        assert MANIFEST["provides_tools"] == [tool["name"] for tool in schemas(configured(home))]
+    def test_it_names_the_tools_that_the_model_is_offered(self, stage):
+        assert MANIFEST["provides_tools"] == [tool["name"] for tool in stage.provider().get_tool_schemas()]
 
     def test_it_names_hooks_that_the_provider_has(self):
         assert all(callable(getattr(plugin.Provider, name)) for name in MANIFEST["hooks"])
