@@ -109,6 +109,8 @@ clients: $(CLIENTS_READY) $(NPM_READY)
 
 # Hermes 0.19.0 wants a Python below 3.14. Its environment has Souvenance too, as its users' environments have.
 # Of the package of the language model only the weights are used; another runtime than the one it names runs them.
+# Hermes finds the plugin by what pyproject.toml says of its entry point.
+.environments/hermes-0.19.0/.ready: pyproject.toml
 .environments/%/.ready: tests/requirements/%.lock
 	@echo "Setting up .environments/$* ..."
 	@$(PYTHON) -m venv --clear .environments/$*

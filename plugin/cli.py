@@ -2,7 +2,8 @@
 """The commands of `hermes souvenance`, which are loaded when one is run."""
 
 import argparse
-import sys
+from contextlib import suppress
+from importlib import import_module
 
 
 def _register(ctx: object) -> None:
@@ -13,8 +14,8 @@ def _register(ctx: object) -> None:
 
 # Hermes loads this file before the package itself, which it has for others already: whoever asks it for
 # memory meanwhile would go without. So nothing that takes time to load stands above.
-if __package__ in sys.modules:
-    vars(sys.modules[__package__]).setdefault("register", _register)
+with suppress(ImportError, ValueError):
+    vars(import_module(__package__ or "")).setdefault("register", _register)
 
 
 def register_cli(subparser: argparse.ArgumentParser) -> None:

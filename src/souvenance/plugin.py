@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import sys
 import threading
 from collections.abc import Callable
 from functools import cache
@@ -36,10 +35,19 @@ def register(ctx: Any) -> None:
             display_name="Souvenance memory",
             description="Reads finished conversations and notes what they tell about you.",
         )
-    if "hermes_cli.memory_oauth" in sys.modules:  # The host's web server, which lets a desktop sign in.
-        from souvenance.hermes.sign_in.profile import offer
 
-        offer(_home)
+
+def start_sign_in() -> dict[str, Any]:
+    """What a desktop asks for, for the profile of its request."""
+    from souvenance.hermes.sign_in.profile import start
+
+    return start(_home())
+
+
+def sign_in_status() -> dict[str, Any]:
+    from souvenance.hermes.sign_in.profile import status
+
+    return status(_home())
 
 
 def provider() -> Any:
@@ -57,6 +65,18 @@ def _kind() -> Callable[[Surroundings], Any]:
             from souvenance.hermes.setup.wizard import post_setup
 
             post_setup(hermes_home, config, environment=os.environ, inspect=inspect)
+
+        def get_desktop_config(self, *, hermes_home: str, **more: Any) -> dict[str, Any]:
+            from souvenance.hermes.setup.panel import shown
+
+            return shown(Path(hermes_home), os.environ)
+
+        def handle_desktop_config_action(
+            self, action: str, payload: dict[str, Any], *, hermes_home: str, **more: Any
+        ) -> dict[str, Any]:
+            from souvenance.hermes.setup.panel import act
+
+            return act(action, payload, Path(hermes_home), os.environ, inspect)
 
     return SouvenanceProvider
 

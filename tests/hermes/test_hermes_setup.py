@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from hermes.shell import KEY, a_home, a_shell, configuration_in, files_in
 from souvenance.agents.conversation_scope import Namespaces
-from souvenance.entry.cli import register_cli
+from souvenance.entry.souvenance.cli import register_cli
 
 PATIENCE_SECONDS = 120
 
@@ -136,6 +136,13 @@ class TestInstalling:
         (home / "plugins" / "souvenance").mkdir(parents=True)
         (home / "plugins" / "souvenance" / "__init__.py").write_text("mine")
         assert told("install", exit_code=7).startswith("conflict: ")
+        assert "warning: the plugin is not placed: " in told("setup", "--yes")
+
+    def test_setup_places_it_where_it_is_not_yet(self, told, home):
+        folder = home / "plugins" / "souvenance"
+        assert f"The plugin is placed in {folder}." in told("setup", "--yes")
+        assert "plugin" not in told("setup", "--yes")
+        assert f"default: already in place ({folder})" in told("install")
 
 
 class TestTheDoorOfTheHost:

@@ -84,7 +84,10 @@ class TestPlacing:
         for profile in profiles(root):
             assert is_placed(profile)
             folder = folder_of(profile)
-            assert {path.name for path in folder.iterdir()} == {"__init__.py", "plugin.yaml", "cli.py"}
+            assert {path.name for path in folder.iterdir()} == {
+                *("plugin.yaml", "pyproject.toml", "__init__.py"),
+                *("cli.py", "config_schema.py", "oauth_flow.py"),
+            }
             assert "register_memory_provider" in (folder / "__init__.py").read_text()[:8192]
             assert f"version: {__version__}" in (folder / "plugin.yaml").read_text()
 
@@ -191,7 +194,7 @@ class TestTakingAway:
         install(profiles(root))
         compiled = folder_of(profile_at(root)) / "__pycache__"
         compiled.mkdir()
-        for name in ("__init__", "cli"):
+        for name in ("__init__", "cli", "config_schema", "oauth_flow"):
             (compiled / f"{name}.cpython-311.pyc").write_bytes(b"")
         assert set(outcomes(uninstall(profiles(root))).values()) == {"removed"}
         assert {path for path in root.rglob("*") if path.name != "plugins"} == before

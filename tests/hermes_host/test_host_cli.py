@@ -273,18 +273,17 @@ def test_the_host_sees_the_provider_and_its_state(host):
     assert "write queue 0 waiting" in status.out
 
 
-def test_the_host_itself_installs_the_plugin_from_the_repository(host, tmp_path):
+def test_this_host_leaves_a_manifest_of_the_second_version_to_our_own_installer(host, tmp_path):
     shutil.rmtree(host.home / "plugins" / "souvenance")
     shutil.copytree(ROOT / "plugin", tmp_path / "repository" / "plugin")
     git = ("git", "-C", tmp_path / "repository", "-c", "user.name=a", "-c", "user.email=a@example.com")
     for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "All")):
         subprocess.run([*git, *command], check=True)
-    installed = host.run("plugins", "install", f"file://{tmp_path}/repository#plugin", "--no-enable")
-    assert installed.exit_code == 0, installed
-    assert "pip install 'souvenance[hermes]'" in installed.out
-    assert "available ✓" in host.run("memory", "status").out
+    refused = host.run("plugins", "install", f"file://{tmp_path}/repository#plugin", "--no-enable")
+    assert "manifest_version 2" in refused.out + refused.err
     [step, *_] = install(find_installation({}, str(host.home)).profiles())
-    assert step.outcome == "already in place"
+    assert step.outcome == "placed"
+    assert "available ✓" in host.run("memory", "status").out
 
 
 def test_a_home_restored_from_a_backup_remembers(host, model, folder):

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from conversation.world import speaking
-from hermes.visitor import visit
 from hermes_host.host import ENVIRONMENT, a_host
 from processes import until
 from souvenance.hermes.config_files import write_setting
@@ -164,20 +163,12 @@ class WebServer:
         return json.loads(self._process.stdout.readline())
 
 
-def test_a_desktop_shell_signs_a_profile_in_through_the_host_s_web_server(folder, model, server):
+def test_a_desktop_shell_of_this_host_finds_no_sign_in_but_of_its_own_providers(folder, model, server):
+    """Newer hosts find `oauth_flow.py` in the plugin's folder. Here one signs in by command."""
     host = a_host(folder, model, {"baseUrl": server.url})
-    (host.home / "profiles" / "coder").mkdir(parents=True)
     with WebServer(host) as web:
-        path = "souvenance/oauth"
-        status, told = web.ask("POST", f"{path}/start?profile=coder")
-        assert (status, told["state"]) == (200, "pending"), told
-        page = until(lambda: web.ask("GET", f"{path}/status?profile=coder")[1]["url"])
-        assert web.ask("POST", f"{path}/start?profile=coder")[1]["url"] == page
-        assert "source=hermes-desktop" in page
-        visit(page, server.owner_cap, peer="cody")
-        until(lambda: web.ask("GET", f"{path}/status?profile=coder")[1]["state"] == "connected")
-        assert web.ask("GET", f"{path}/status")[1]["connected"] is False
-        assert web.ask("GET", f"{path}/status?profile=nobody")[0] == 404
-    hosts = json.loads((host.home / "souvenance.json").read_text())["hosts"]
-    assert list(hosts) == ["hermes_coder"]
-    assert hosts["hermes_coder"]["oauth"]["clientId"] == "hermes-agent"
+        status, told = web.ask("POST", "souvenance/oauth/start")
+        assert (status, told) == (404, {"detail": "souvenance does not support OAuth connect"})
+        _, told = web.ask("GET", "souvenance/config?surface=declared")
+        assert {"peerName", "baseUrl", "apiKey"} <= {field["key"] for field in told["fields"]}
+    assert "as ann" in sign_in_here(host, server)

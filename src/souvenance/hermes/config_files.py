@@ -44,6 +44,7 @@ from souvenance.hermes.configuration import (
     taken,
 )
 from souvenance.hermes.host import default_home, user_home
+from souvenance.hermes.panel_file import chosen_in_panel, keep_panel_in_step
 from souvenance.hermes.token import minting, token_of
 
 FILE = "souvenance.json"
@@ -153,7 +154,7 @@ class _DocumentReader:
         return DEFAULT_HOST
 
     def configuration(self, home: Path, host: str, environment: Mapping[str, str]) -> Configuration:
-        levels = self._levels(host, environment)
+        levels = self._levels(home, host, environment)
         found = {key.name: stated for key in KEYS if (stated := self._stated(key, levels))}
         values = _named_after(host, home)
         for key in KEYS:
@@ -186,14 +187,14 @@ class _DocumentReader:
         key = key if len(key) <= _LONGEST_KEY else f"{key[:_LONGEST_KEY]}..."
         self.complaints.append(Complaint(None if variable else self._document.path, key, wrong, hint))
 
-    def _levels(self, host: str, environment: Mapping[str, str]) -> tuple[_Level, ...]:
+    def _levels(self, home: Path, host: str, environment: Mapping[str, str]) -> tuple[_Level, ...]:
         """Where settings stand, the nearest first: the host's block, the root, the environment."""
         root = self._document.values
         hosts = self._object("hosts", root.get("hosts"))
         block = block_name(root, host)
         path = f"hosts.{block}"
         return (
-            _Level(f"{path}.", self._object(path, hosts.get(block))),
+            _Level(f"{path}.", {**self._object(path, hosts.get(block)), **chosen_in_panel(home)}),
             _Level("", root),
             _Level("", {name: value for name, value in environment.items() if value.strip()}),
         )
@@ -400,8 +401,7 @@ def _in_force(home: Path, environment: Mapping[str, str]) -> tuple[Path | None, 
     homes = dict.fromkeys((home, default_home(home, environment)))
     shared = Path(user_home(environment) or os.devnull, ".honcho", "config.json")
     places = [*(one / name for name in (FILE, _HONCHO) for one in homes), shared]
-    found = next(filter(_is_there, places), None)
-    return found, found == shared
+    return (found := next(filter(_is_there, places), None)), found == shared
 
 
 def _is_there(path: Path) -> bool:
@@ -486,6 +486,7 @@ def write_setting(
             raise Misconfigured(f"{complaint.key} {complaint.wrong}", hint=complaint.hint)
         target = path if path and path.name == FILE else home / FILE
         _replace(target, values)
+        keep_panel_in_step(home, wanted)
         return target
 
 
@@ -544,8 +545,7 @@ def _values_of(path: Path | None, shared: bool = False) -> dict[str, Any]:
     try:
         values = _load(path).values if path else {}
     except Misconfigured as reason:
-        hint = "Correct it, or move it out of the way."
-        raise Misconfigured(f"{path} {reason}", hint=hint) from None
+        raise Misconfigured(f"{path} {reason}", hint="Correct it, or move it out of the way.") from None
     ours = (*NOT_NEEDED, *_STRUCTURE)
     return {name: value for name, value in values.items() if not shared or find(name) or name in ours}
 

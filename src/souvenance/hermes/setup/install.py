@@ -27,18 +27,16 @@ from souvenance.version import __version__
 MARK = "# Placed by 'souvenance hermes install', which also renews and removes it."
 """The first line of every file that we place, and of no other."""
 
-_ENTRY = Path(__file__).parents[2] / "entry"
-_MANIFEST = f"""name: souvenance
-version: {__version__}
-description: "Long-term memory behind a gate: people, sessions and what was said, kept on this machine"
-"""
-
+_PLUGIN = Path(__file__).parents[2] / "entry" / "souvenance"
 FILES = {
-    name: f"{MARK}\n{text}"
-    for name, text in (
-        ("plugin.yaml", _MANIFEST),
-        ("cli.py", (_ENTRY / "cli.py").read_text("utf-8")),
-        ("__init__.py", (_ENTRY / "__init__.py").read_text("utf-8")),
+    name: f"{MARK}\n{(_PLUGIN / name).read_text('utf-8')}"
+    for name in (
+        "plugin.yaml",
+        "pyproject.toml",
+        "config_schema.py",
+        "oauth_flow.py",
+        "cli.py",
+        "__init__.py",
     )
 }
 """In the order in which they are written: without the last one, the folder is not yet a plugin."""

@@ -42,7 +42,7 @@ from souvenance.hermes.setup.console import (
     owner_of,
     shown,
 )
-from souvenance.hermes.setup.install import is_placed
+from souvenance.hermes.setup.install import install, is_placed
 from souvenance.hermes.setup.profiles import (
     DEFAULT,
     PROVIDER,
@@ -423,7 +423,18 @@ def _show_next(
         found = inspect(after, environment)
         does = "answers" if found.reachable else "does not answer"
         console.say(f"\n{address(after.url)} {does}. {found.detail}".rstrip())
-    if not is_placed(profile):
-        console.say("\nThe plugin is not placed in this profile yet. Run: souvenance hermes install")
+    _place(console, profile)
     chosen = "" if profile.name == DEFAULT else f" -p {profile.name}"
     console.say(f"\nStart a new conversation and tell it something: hermes{chosen}")
+
+
+def _place(console: Terminal, profile: Profile) -> None:
+    """Put the plugin where Hermes looks for it; what is in the way there is told."""
+    if is_placed(profile):
+        return
+    try:
+        [step] = install([profile])
+    except SouvenanceError as error:
+        console.say(f"\nwarning: the plugin is not placed: {error.detail}. {error.hint}".rstrip())
+    else:
+        console.say(f"\nThe plugin is placed in {step.folder}.")

@@ -1,9 +1,8 @@
 """The sign-in of a profile: signing in, storing it in the configuration, and signing out.
 
 A desktop shell signs in through Hermes' own web server, at `/api/memory/providers/<name>/oauth/start` and
-`…/status`. It looks for a module `plugins.memory.<name>.oauth_flow`, where only providers of Hermes' own
-are; `offer` puts ours there, in the process of that web server and as soon as it has loaded the provider.
-It has no endpoint to disconnect.
+`…/status`. Newer hosts find `oauth_flow.py` in the plugin's folder, which calls `start` and `status`. 0.19
+looks among its own providers alone. It has no endpoint to disconnect.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
@@ -223,7 +221,6 @@ def _revoked(grant: OAuthGrant, configuration: Configuration) -> str:
 
 
 SOURCE = "hermes-desktop"
-_FLOW = "plugins.memory.souvenance.oauth_flow"
 
 State = Literal["idle", "pending", "connected", "error"]
 
@@ -301,11 +298,3 @@ def status(home: Path) -> dict[str, Any]:
         "auth": auth,
         "url": found.url,
     }
-
-
-def offer(home: Callable[[], Path]) -> None:
-    """Make these known to the host's web server; `home` gives the home of the profile of a request."""
-    flow = ModuleType(_FLOW, __doc__)
-    flow.start_loopback_flow_background = lambda: start(home())  # type: ignore[attr-defined]
-    flow.get_flow_status = lambda: status(home())  # type: ignore[attr-defined]
-    sys.modules[_FLOW] = flow
