@@ -209,7 +209,10 @@ class TestHermesOwnModel:
         ids=["Enter is yes", "an answer stays until it is changed", "not asked if it is given"],
     )
     def test_is_used_as_the_user_says(self, run, answers, given, chosen):
-        found = [run(Person(f"Advanced=y; model={one}"), WizardAnswers(settings=given)).host_model for one in answers]
+        found = [
+            run(Person(f"Advanced=y; model={one}"), WizardAnswers(settings=given)).host_model
+            for one in answers
+        ]
         assert found == chosen
 
     @pytest.mark.parametrize(
@@ -362,13 +365,21 @@ GATEWAYS = {
         (False, {"7654321": "ann", "99": "ann", "4918": "ann"}),
         "",
     ),
-    "me and others without an id of mine warns": (["Advanced=y; Answer=1|2"], (False, {}), "No id leads to ann yet"),
+    "me and others without an id of mine warns": (
+        ["Advanced=y; Answer=1|2"],
+        (False, {}),
+        "No id leads to ann yet",
+    ),
     "unpinning leads the user's ids home": (
         ["Advanced=y; Answer=1|1", "Advanced=y; Answer=1|2; on telegram=7654321"],
         (False, {"7654321": "ann"}),
         "stays with ann",
     ),
-    "unpinning may be meant": (["Advanced=y; Answer=1|1", "Advanced=y; Answer=1|2"], (False, {}), "stays with ann"),
+    "unpinning may be meant": (
+        ["Advanced=y; Answer=1|1", "Advanced=y; Answer=1|2"],
+        (False, {}),
+        "stays with ann",
+    ),
 }
 
 
