@@ -220,15 +220,26 @@ def _chosen(profile: Profile) -> str:
 @click.option("--yes", is_flag=True, help="No questions asked. Options you leave out keep their values.")
 @pass_command_context
 def setup(command_context: CommandContext, /, yes: bool, **options: Any) -> None:
-    """Set up memory. Asks a few questions, or takes options."""
-    profile = command_context.installation.current
-    console = Terminal(answers=not yes)
+    """Set up memory. Asks two questions, or takes options. Places the plugin too."""
+    installation = find_installation(
+        command_context.environment, command_context.home, command_context.profile, new=True
+    )
+    profile = installation.current
+
+    def activate() -> bool:
+        [step] = place([profile])
+        if step.outcome == "placed":
+            click.echo(f"\nPlaced the plugin in {step.folder}.")
+            if advice := reach(command_context.environment).advice:
+                click.echo(f"warning: {advice}")
+        return choose_provider(profile.settings, "souvenance")
+
     try:
         wizard.set_up(
             profile,
-            console,
-            environment=command_context.surroundings,
-            activate=lambda: choose_provider(profile.settings, "souvenance"),
+            Terminal(answers=not yes),
+            environment=environment_of(profile, command_context.environment),
+            activate=activate,
             given=_given(command_context, options),
             inspect=command_context.inspect,
             sign_in=signin.sign_in,
