@@ -60,7 +60,7 @@ def _sections(found: list[ToldRemark]) -> Iterator[str]:
     help="Write the signed receipt to FILE. FILE must not exist.",
 )
 @pass_command_context
-def forget(command_context: CommandContext, **what: Any) -> None:
+def forget(command_context: CommandContext, /, **what: Any) -> None:
     """Erase a line for good, with what was concluded from it alone. Shows what goes and asks first."""
     with _holding(command_context, what["id"]) as shell, click.Context(memory.forget, obj=shell) as ctx:
         ctx.forward(memory.forget, **what)
