@@ -64,7 +64,7 @@ check: $(READY)
 	@$(BIN)/lint-imports
 
 pictures: $(READY)
-	@$(BIN)/python tests/docs/terminal_picture.py
+	@PYTHONPATH=tests:examples/hermes $(BIN)/python tests/docs/terminal_picture.py
 	@$(BIN)/python tests/docs/inspector_pictures.py
 
 assets:

@@ -76,7 +76,13 @@ class DataTransfers:
 
 
 def _hermes_commands() -> click.Group:
+    from souvenance import hermes_memory
     from souvenance.hermes.setup.commands import hermes_group
     from souvenance.hermes_backends import carry, inspect, inspector
+    from souvenance.installation import open_installation
+    from souvenance.surfaces.cli.session import Shell
 
-    return hermes_group(inspect, carry, inspector)
+    on_memory = (hermes_memory.show, hermes_memory.correct, hermes_memory.forget)
+    return hermes_group(
+        inspect, carry, inspector, lambda: Shell(open_installation, DataTransfers()), on_memory
+    )

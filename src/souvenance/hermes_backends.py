@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -32,19 +32,22 @@ from souvenance.files import is_mine, others_may
 from souvenance.gate.conversation.context import READ_CARD, ReadCard
 from souvenance.hermes.config_files import HOST_VARIABLE
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.host import default_home, local_zone
+from souvenance.hermes.host import HostConversation, default_home, local_zone
+from souvenance.hermes.identity import identify, scope_of
 from souvenance.hermes.profile_runtime import CALLS_AT_ONCE, Backend, ProfileRuntime, TurnsUnderWay
 from souvenance.hermes.state_files import DELAY, MODEL_TROUBLE, StateFiles
 from souvenance.ports.model import ANSWER, DERIVE, TASKS
 from souvenance.settings import SETTINGS
 
 if TYPE_CHECKING:
+    from souvenance.agents.gated_memory import GatedMemory
     from souvenance.hermes.oauth_tokens import Upkeep
     from souvenance.hermes.setup.console import Carried
     from souvenance.hermes.setup.status import Findings
 
 _LOOK_SECONDS = 3.0
 _CARRY_SECONDS = 60.0
+_FLUSH_SECONDS = 5.0
 _FIRST_QUESTION_SECONDS = 1.0
 """How long the work behind the requests lets the host's first question go first."""
 
@@ -52,6 +55,7 @@ _NO_MODEL = {SETTINGS[f"model_{task}_base_url"].variable: "off" for task in TASK
 _KEYS = (".key", ".cap", ".secret")
 
 _log = logging.getLogger("souvenance.hermes")
+_T = TypeVar("_T")
 
 
 def _folder_of(configuration: Configuration) -> Path:
@@ -261,6 +265,42 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
         with state_files.once(*files, new):
             pass  # The host's own files were taken over under the other name already.
     return Carried(old, new, lines, standing.waiting)
+
+
+def asked(configuration: Configuration, question: Callable[[GatedMemory], _T]) -> _T | None:
+    """What memory answers about the owner in a new conversation, after the write queue is empty; None where
+    nothing is kept yet. Raises: SouvenanceError."""
+    if not _is_made(configuration, os.environ) and not _queue_of(configuration).exists():
+        return None
+    here = HostConversation(session_id="", home=configuration.home, directory=configuration.home)
+    person = identify(configuration, here)
+    if person is None:
+        raise Misconfigured("nobody is named", hint="Run: souvenance hermes peer --user NAME")
+    runtime = runtime_of(configuration, asks_model=False)
+    try:
+        runtime.flush(_FLUSH_SECONDS)
+        return runtime.ask_and_wait(scope_of(configuration, here, person), question, _CARRY_SECONDS)
+    finally:
+        runtime.close()
+
+
+def reached(configuration: Configuration) -> Settings:
+    """The settings by which commands on memory itself reach this memory.
+
+    Raises: Unsupported by a server that is not Souvenance's; SouvenanceError.
+    """
+    from souvenance.agents.narrow_tokens import is_cap
+
+    settings, _ = _settings(configuration, os.environ)
+    if configuration.url is None:
+        return replace(settings, url=None, cap=None)
+    token = _token(configuration)()
+    if not is_cap(token):
+        raise Unsupported(
+            f"the key of {configuration.url} is no token of a Souvenance, and lines have no ids there",
+            hint="Ask the agent to delete what it noted.",
+        )
+    return replace(settings, url=configuration.url, cap=token)
 
 
 def _named_model(configuration: Configuration, environment: Mapping[str, str]) -> tuple[bool, str]:

@@ -1,4 +1,4 @@
-"""Draw `docs/pictures/terminal.svg`: what real commands print, in a temporary data folder.
+"""Draw the terminals of the docs: what real commands print, in temporary folders.
 
 Run it with `make pictures`.
 """
@@ -12,13 +12,22 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import msgspec
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-PICTURE = Path(__file__).resolve().parents[2] / "docs/pictures/terminal.svg"
+from demo_host import Host
+from demo_model import Asked, DemoModel, a_model
+from environments import client_program
+
+ROOT = Path(__file__).resolve().parents[2]
+PICTURE = ROOT / "docs/pictures/terminal.svg"
+HERMES_PICTURE = ROOT / "docs/pictures/hermes-terminal.svg"
 COLUMNS = 92
 COMMANDS = (
     'souvenance put "allergic to penicillin" -n personal',
@@ -28,6 +37,14 @@ COMMANDS = (
     'souvenance --cap "$CAP" get "where do I like to sit?"',
     'souvenance --cap "$CAP" get -n personal "what am I allergic to?"',
 )
+IN_HERMES = (
+    "souvenance hermes setup",
+    "hermes -z 'I am allergic to peanuts, and I fly to Chengdu on May 25.'",
+    "hermes -z 'What should I not eat?'",
+)
+"""From a Hermes that has the package to a memory that is recalled in another chat."""
+ANSWERS = ("1", "ann", "")
+"""Where memory is kept, the name, and Enter for nothing advanced."""
 COLOURS = TerminalTheme(
     (24, 26, 31),
     (222, 225, 230),
@@ -59,8 +76,8 @@ SVG = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http:/
 """
 
 
-def shown(script: str, environment: dict[str, str]) -> str:
-    """What a terminal of that width shows while the shell runs the script."""
+def shown(script: str, environment: dict[str, str], answers: Sequence[str] = ()) -> str:
+    """What a terminal of that width shows while the shell runs the script and somebody answers it."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         ["bash", "-c", f"stty cols {COLUMNS}; {script}"],
@@ -70,14 +87,21 @@ def shown(script: str, environment: dict[str, str]) -> str:
         env=environment,
     ):
         os.close(theirs)
-        parts = []
+        seen, left = b"", list(answers)
         try:
             while part := os.read(ours, 65536):
-                parts.append(part)
+                seen += part
+                if left and seen.endswith(b"]: "):
+                    os.write(ours, f"{left.pop(0)}\n".encode())
         except OSError:  # Linux says so that the other end is closed.
             pass
         os.close(ours)
-    return b"".join(parts).decode().replace("\r\n", "\n")
+    return seen.decode().replace("\r\n", "\n")
+
+
+def session(commands: Sequence[str]) -> str:
+    """A script that shows each command before it runs it."""
+    return "\n".join(f"printf '\\033[1;32m$\\033[0m %s\\n' {shlex.quote(one)}\n{one}" for one in commands)
 
 
 def draw(to: Path) -> None:
@@ -88,14 +112,41 @@ def draw(to: Path) -> None:
             "TERM": "xterm-256color",
             "LANG": "C.UTF-8",
         }
-        script = "\n".join(
-            f"printf '\\033[1;32m$\\033[0m %s\\n' {shlex.quote(one)}\n{one}" for one in COMMANDS
-        )
-        text = Text.from_ansi(shown(script, environment))
+        _save(shown(session(COMMANDS), environment), to)
+
+
+class Recalls(DemoModel):
+    """A stand-in for a model that says what it is told of memory."""
+
+    def reply(self, body: dict[str, Any]) -> dict[str, Any]:
+        message = super().reply(body)
+        if "peanuts" in Asked(body).memory:
+            message["content"] = "No peanuts: you told me that you are allergic to them."
+        return message
+
+
+def draw_hermes(to: Path, programs: Path) -> list[Asked]:
+    """Draw the first session of somebody whose Hermes has a model and no memory yet, with the programs of an
+    environment; what the model was asked for the answers."""
+    with tempfile.TemporaryDirectory() as folder, a_model(Recalls) as model:
+        host = Host(programs, Path(folder), model, {})
+        home = host.user / ".hermes"
+        home.mkdir()
+        settings = msgspec.json.decode((host.home / "config.yaml").read_bytes())
+        settings.pop("memory")
+        (home / "config.yaml").write_bytes(msgspec.json.encode(settings))
+        environment = {**host.environment, "HERMES_HOME": "", "USER": "ann"}
+        text = shown(f"cd {host.project}\n{session(IN_HERMES)}", environment, ANSWERS)
+        _save(text.replace(str(host.user), "/home/ann"), to)
+        return model.turns()
+
+
+def _save(text: str, to: Path) -> None:
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
-    console.print(text)
+    console.print(Text.from_ansi(text))
     console.save_svg(str(to), title="", theme=COLOURS, code_format=SVG, unique_id="souvenance")
 
 
 if __name__ == "__main__":
     draw(PICTURE)
+    draw_hermes(HERMES_PICTURE, client_program("hermes-0.19.0").parents[1])

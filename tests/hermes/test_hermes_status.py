@@ -106,9 +106,41 @@ class TestStatus:
         assert "no: connection refused" in printed
         assert "3 waiting, 0 set aside; 2 sealed with another key" in printed
         assert "not written cap_scope_mismatch: the cap may not write" in printed
-        assert "open since 2023-11-14 22:13 UTC: server_unreachable: refused" in printed
+        assert (
+            "no answer since 2023-11-14 22:13 UTC, so turns go without memory: server_unreachable" in printed
+        )
         found = json.loads(told("status", "--json", inspect=inspect))
         assert (found["write_queue"]["waiting"], found["write_queue"]["other_key"]) == (3, 2)
+
+    @pytest.mark.parametrize(
+        ("commands", "findings", "said"),
+        [
+            ([], Findings(), "on, but Hermes does not use it yet: see 'Next' below"),
+            (["install", "setup --yes"], Findings(), "on, and nothing is remembered yet"),
+            (["install", "setup --yes"], Findings(reachable=True), "on, and it works"),
+            (
+                ["install", "setup --yes"],
+                Findings(reachable=False, detail="refused"),
+                "on, but it does not answer: see 'answers' below",
+            ),
+            (
+                ["install", "setup --yes"],
+                Findings(reachable=True, unwritable="no folder"),
+                "on, but nothing new is kept: see 'write queue' below",
+            ),
+            (
+                ["install", "setup --yes"],
+                Findings(reachable=True, write_queue=WriteQueueStatus(2, 0, 0), delay="denied"),
+                "on, but what was said waits to be written: see 'not written' below",
+            ),
+            (["install", "setup --yes", "disable"], Findings(), "off: souvenance hermes enable switches"),
+        ],
+    )
+    def test_begins_with_whether_it_works_and_where_to_look(self, told, commands, findings, said):
+        for command in commands:
+            told(*command.split())
+        printed = told("status", inspect=lambda configuration, environment: findings)
+        assert printed.splitlines()[1].startswith(f"  memory      {said}")
 
     def test_tells_that_there_is_no_place_for_memory(self, told, home):
         assert "nothing is stored yet" in told("status", inspect=hermes_backends.inspect)

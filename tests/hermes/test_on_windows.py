@@ -47,7 +47,15 @@ def refusing(function, refused):
         return function(*args, **kwargs)
     return guarded
 
-os.open = refusing(os.open, os.path.isdir)
+os.O_BINARY = 1 << 30
+opened = refusing(os.open, os.path.isdir)
+
+def opening(path, flags, *args, **kwargs):
+    if os.fspath(path).endswith("-wal") and not flags & os.O_BINARY:
+        raise AssertionError("Windows would read the log as text")
+    return opened(path, flags & ~os.O_BINARY, *args, **kwargs)
+
+os.open = opening
 for name in ("replace", "rename", "unlink", "remove"):
     setattr(os, name, refusing(getattr(os, name), is_open))
 """
@@ -62,6 +70,25 @@ provider = stage.provider("s2")
 print(stage.recall(provider, "When do I travel to Chengdu?"))
 provider.shutdown()
 stage.close()
+from types import SimpleNamespace
+from souvenance.commands import souvenance_command
+
+def run(*arguments):
+    try:
+        souvenance_command(SimpleNamespace(arguments=["--home", str(stage.home), *arguments]))
+    except SystemExit as ended:
+        print(arguments[0], "ended with", ended.code)
+
+run("setup", "--yes", "--peer", "ann")
+run("status")
+run("show", "--json")
+import contextlib, io, json
+with contextlib.redirect_stdout(io.StringIO()) as shown:
+    run("show", "--json")
+line = json.loads(shown.getvalue().splitlines()[0])["told"][0]["id"]
+run("correct", line, "I am going to Kunming on May 25.", "--yes")
+run("show")
+run("install", "--uninstall")
 print("loaded:", sorted(name for name in %r if sys.modules.get(name)))
 """
 
@@ -87,6 +114,14 @@ def test_what_was_said_is_recalled_by_the_next_process(ran):
     assert "I am going to Chengdu on May 25." in done.stdout
     assert "loaded: []" in done.stdout
     assert "Traceback" not in done.stderr
+
+
+def test_the_commands_set_up_show_correct_and_take_away(ran):
+    _, done = ran
+    commands = ("setup", "status", "show", "correct", "install")
+    assert [name for name in commands if f"{name} ended with 0" not in done.stdout] == [], done.stdout
+    assert "memory      on, and it works" in done.stdout
+    assert "I am going to Kunming on May 25." in done.stdout
 
 
 def test_every_file_has_a_name_that_windows_takes(ran):

@@ -31,7 +31,9 @@ from hermes.theatre import (
 from souvenance import hermes_backends, plugin
 from souvenance.errors import SouvenanceError
 from souvenance.files import locked
+from souvenance.hermes.backend_health import BackendHealth
 from souvenance.hermes.config_files import read_configuration
+from souvenance.hermes.state_files import DELAY
 
 TESTS = Path(__file__).parents[1]
 
@@ -449,3 +451,15 @@ def test_a_configuration_that_switches_memory_off_is_told_in_the_log_once(stage,
     assert [record.message.endswith("memory is off until it is corrected.") for record in caplog.records] == [
         True
     ]
+
+
+def test_the_host_s_own_status_says_what_went_wrong_last_and_where_to_read_what_to_do(stage):
+    provider = stage.provider("s1")
+    assert {"does not answer", "not written"}.isdisjoint(provider.get_status_config({}))
+    state_files = hermes_backends.state_files_of(stage.configuration(stage.home, "default")[0])
+    state_files.note(BackendHealth(False, 4, "server_unreachable: refused", 1_700_000_000_000))
+    state_files.note_trouble(DELAY, "cap_op_mismatch: the cap may not write")
+    said = provider.get_status_config({})
+    assert said["does not answer"].startswith("server_unreachable: refused. ")
+    assert said["not written"].startswith("cap_op_mismatch: the cap may not write. ")
+    assert said["not written"].endswith("run: hermes souvenance status")

@@ -130,10 +130,18 @@ class TestEnterAllTheWay:
         assert not configured.store.exists()
         assert "Start a new conversation" in person.told
 
-    def test_every_question_shows_what_enter_means(self, run):
-        run(person := Person())
-        assert len(person.asked) == 3
-        assert all(prompt.endswith("]") for prompt in person.asked)
+    def test_answers_two_questions_and_whether_to_see_more(self, run, home):
+        (home / "config.yaml").write_text("platforms:\n  telegram:\n    enabled: true\n")
+        run(person := Person(), **LIES_ABOUT)
+        assert person.asked == ["Answer [1]", "Your name [ann]", "Advanced? [y/N]"]
+        assert "Where is memory kept?" in person.told
+
+    def test_advanced_asks_about_all_that_was_told_and_enter_keeps_it(self, run, home):
+        run()
+        before = files_in(home)
+        run(person := Person("Advanced=y"))
+        assert person.asked[3:] == ["Use Hermes' own model [Y/n]", "The agent's name [hermes]"]
+        assert files_in(home) == before
 
     def test_a_second_time_changes_nothing(self, run, home):
         given = WizardAnswers(
@@ -176,11 +184,20 @@ class TestEnterAllTheWay:
 
 
 class TestHermesOwnModel:
+    COSTS = "That costs about 3,000 tokens a conversation, and never more than 100,000 a day."
+
+    def test_is_told_of_with_what_it_costs_before_the_question_that_agrees_to_it(self, run, home):
+        before = files_in(home)
+        with pytest.raises(Abandoned):
+            run(person := Person(f"Advanced={LEAVES}"))
+        assert f"{self.COSTS} You can switch it off under Advanced." in person.told
+        assert files_in(home) == before
+
     def test_is_asked_about_in_one_question_that_says_what_it_costs(self, run):
-        run(person := Person())
+        run(person := Person("Advanced=y"))
         [question] = [prompt for prompt in person.asked if "model" in prompt]
         assert question == "Use Hermes' own model [Y/n]"
-        assert "about 3,000 tokens a conversation, and never more than 100,000 a day" in person.told
+        assert "Hermes' own model costs about 3,000 tokens a conversation, and never more than" in person.told
 
     @pytest.mark.parametrize(
         ("answers", "given", "chosen"),
@@ -192,7 +209,10 @@ class TestHermesOwnModel:
         ids=["Enter is yes", "an answer stays until it is changed", "not asked if it is given"],
     )
     def test_is_used_as_the_user_says(self, run, answers, given, chosen):
-        found = [run(Person(f"model={one}"), WizardAnswers(settings=given)).host_model for one in answers]
+        found = [
+            run(Person(f"Advanced=y; model={one}"), WizardAnswers(settings=given)).host_model
+            for one in answers
+        ]
         assert found == chosen
 
     @pytest.mark.parametrize(
@@ -209,14 +229,14 @@ class TestLeaving:
     def test_at_any_question_leaves_everything_as_it_was(self, run, home):
         (home / "config.yaml").write_text("platforms:\n  telegram:\n    enabled: true\n")
         before = files_in(home)
-        script = "Answer=1|2"
+        script = "Answer=1|2; Advanced=y"
         run_through = Person(script)
-        for question in range(1, 6):
+        for question in range(1, 8):
             with pytest.raises(Abandoned):
                 run(Person(script, leaves_at=question))
             assert files_in(home) == before
         run(run_through)
-        assert len(run_through.asked) == 5
+        assert len(run_through.asked) == 7
         assert files_in(home) != before
 
 
@@ -322,25 +342,44 @@ class TestNames:
         with pytest.raises(InvalidInput, match="the agent must have another one"):
             run(Person("Your name=ann"), WizardAnswers(settings={"aiPeer": "ann"}))
 
+    def test_what_is_asked_is_asked_again_if_it_is_the_users(self, run):
+        person = Person("Advanced=y; agent's=ann|hal")
+        assert run(person).ai_peer == "hal"
+        assert "the agent must have another one" in person.told
+
     def test_a_user_who_is_called_like_the_agent_is_no_trouble(self, run):
         assert run(Person("Your name=hermes")).ai_peer == "hermes-ai"
 
 
 GATEWAYS = {
-    "strangers are never taken for the user by default": ([""], (False, {}), "(discord, telegram)?"),
-    "just me pins": (["Answer=1|1"], (True, {}), ""),
+    "strangers are never taken for the user by default": (
+        [""],
+        (False, {}),
+        "Everybody who writes through discord, telegram is somebody of their own.",
+    ),
+    "nor if all is asked": (["Advanced=y"], (False, {}), "(discord, telegram)?"),
+    "it stays as it was": (["Advanced=y; Answer=1|1", ""], (True, {}), "telegram is you."),
+    "just me pins": (["Advanced=y; Answer=1|1"], (True, {}), ""),
     "me and others lets my ids lead to me": (
-        ["Answer=1|2; on telegram=7654321, 99; on discord=4918"],
+        ["Advanced=y; Answer=1|2; on telegram=7654321, 99; on discord=4918"],
         (False, {"7654321": "ann", "99": "ann", "4918": "ann"}),
         "",
     ),
-    "me and others without an id of mine warns": (["Answer=1|2"], (False, {}), "No id leads to ann yet"),
+    "me and others without an id of mine warns": (
+        ["Advanced=y; Answer=1|2"],
+        (False, {}),
+        "No id leads to ann yet",
+    ),
     "unpinning leads the user's ids home": (
-        ["Answer=1|1", "Answer=1|2; on telegram=7654321"],
+        ["Advanced=y; Answer=1|1", "Advanced=y; Answer=1|2; on telegram=7654321"],
         (False, {"7654321": "ann"}),
         "stays with ann",
     ),
-    "unpinning may be meant": (["Answer=1|1", "Answer=1|2"], (False, {}), "stays with ann"),
+    "unpinning may be meant": (
+        ["Advanced=y; Answer=1|1", "Advanced=y; Answer=1|2"],
+        (False, {}),
+        "stays with ann",
+    ),
 }
 
 

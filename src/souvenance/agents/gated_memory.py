@@ -193,6 +193,18 @@ class GatedMemory:
         asked = context.ReadCard(workspace_id=self._scope.workspace, peer_id=observer, target=observed)
         return Look(context.READ_CARD, asked, read)
 
+    def card_sources(self, peer: str) -> list[tuple[str, str]]:
+        """The facts of the card that somebody said, each with the message; none if a server can't tell."""
+        from souvenance.gate.inspection import FACTS, Facts, FactsAnswer  # A turn does not need it.
+
+        observer, observed = self._card_of(peer)
+        for one in dict.fromkeys((observer, observed)):
+            asked = Facts(workspace_id=self._scope.workspace, peer=observed, observer=one)
+            answer = answer_or_error(self._gate, self._tokens("read"), FACTS, asked)
+            if isinstance(answer, FactsAnswer) and answer.facts:
+                return [(fact.text, fact.message) for fact in answer.facts if fact.message is not None]
+        return []
+
     def write_card(self, peer: str, entries: Sequence[str]) -> list[str]:
         """The card after the write."""
         observer, observed = self._card_of(peer)

@@ -59,10 +59,19 @@ def base(known: Known, message: str, now: datetime, *, tokens: int, before: str 
     The passages should be of other sessions, or of turns that the host no longer shows. `before` is what was
     injected earlier and is still before the model: none of it is told again.
     """
+    found = sections(known, message, now, tokens=tokens, before=before)
+    shown = ["\n".join((heading, *(f"- {one}" for one in told))) for heading, told in found]
+    return "\n\n".join((f"{_INTRO} Looked up on {now.date()}.", *shown)) if shown else ""
+
+
+def sections(
+    known: Known, message: str, now: datetime, *, tokens: int, before: str = ""
+) -> list[tuple[str, list[Remark]]]:
+    """What the first layer says, by its headings; none without anything to say."""
     room = CHARACTERS_PER_TOKEN * tokens
     about = search_terms(message)
     told = AlreadyTold()
-    sections = (
+    wanted = (
         ("This conversation so far, in short:", _SUMMARY, lines(known.summary)),
         ("Noted about the user:", _VIEW, remarks(known.user.view, about, told.reader)),
         ("The user in brief:", _CARD, entries(known.user.card)),
@@ -74,9 +83,8 @@ def base(known: Known, message: str, now: datetime, *, tokens: int, before: str 
             _said(known.passages, message, about, now, told),
         ),
     )
-    parts = [_section(heading, found, told, int(share * room), before) for heading, share, found in sections]
-    shown = [part for part in parts if part]
-    return "\n\n".join((f"{_INTRO} Looked up on {now.date()}.", *shown)) if shown else ""
+    found = [(heading, _fitting(these, told, int(share * room), before)) for heading, share, these in wanted]
+    return [(heading, shown) for heading, shown in found if shown]
 
 
 def join(base: str, supplement: str, context_tokens: int, *, before: str = "") -> str:
@@ -122,17 +130,17 @@ def _said(
             yield Remark(part, str(day(passage.said_at, now)), origin)
 
 
-def _section(heading: str, found: Iterable[Remark], told: AlreadyTold, room: int, before: str) -> str:
-    """The heading with what there is room for, in order, and was not told before; empty without any."""
-    shown: list[str] = []
+def _fitting(found: Iterable[Remark], told: AlreadyTold, room: int, before: str) -> list[Remark]:
+    """What there is room for, in order, and was not told before."""
+    shown: list[Remark] = []
     for remark in found:
         if room < _LEAST_ROOM:
             break
         fitting = None if remark.text in before else remark.within(room - len("- \n"))
         if fitting is not None and told.take(remark.text, fitting.text):
-            shown.append(f"- {fitting}")
-            room -= len(shown[-1]) + len("\n")
-    return "\n".join((heading, *shown)) if shown else ""
+            shown.append(fitting)
+            room -= len(f"- {fitting}\n")
+    return shown
 
 
 def _cut(text: str, most: int) -> str:

@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
+from souvenance.agents.conversation_scope import ConversationScope
 from souvenance.agents.names import MOST_CHARS, digest, escalated, is_plain, sanitised
 from souvenance.agents.recalled import AI, USER
 from souvenance.domain.names import own_session
@@ -240,6 +241,24 @@ def session_name(configuration: Configuration, conversation: HostConversation, p
     """
     name = _session_name(configuration, conversation, person)
     return name if person is None else _reachable(configuration, name, person.peer)
+
+
+def scope_of(
+    configuration: Configuration, conversation: HostConversation, person: Person
+) -> ConversationScope:
+    """Whose memory that person's conversation is about, and where it is kept."""
+    token, ai = configuration.token, agent_peer(configuration)
+    return ConversationScope(
+        workspace=configuration.workspace,
+        session=session_name(configuration, conversation, person),
+        user=person.peer,
+        ai=ai,
+        personal=person.personal,
+        alone=person.rung == "pin",
+        observation=configuration.observation,
+        namespaces=configuration.namespaces,
+        agent="speaks" if token is None else token.agent(ai),
+    )
 
 
 def _reachable(configuration: Configuration, name: str, peer: str) -> str:

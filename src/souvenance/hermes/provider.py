@@ -42,12 +42,12 @@ from souvenance.hermes.identity import (
     identify,
     is_shared,
     pages_name,
-    session_name,
+    scope_of,
     written_by,
 )
 from souvenance.hermes.profile_runtime import ProfileRuntime
 from souvenance.hermes.recall import CachedConversation, Recall
-from souvenance.hermes.state_files import StateFiles
+from souvenance.hermes.state_files import DELAY, StateFiles
 from souvenance.hermes.token import minting
 
 NAME = "souvenance"
@@ -191,18 +191,7 @@ class Provider:
         if session_id not in ("", conversation.session_id):
             title = self._around.state_files(configuration).title(session_id)
             conversation = replace(conversation, session_id=session_id, session_title=title or None)
-        name = session_name(configuration, conversation, person)
-        return ConversationScope(
-            workspace=configuration.workspace,
-            session=name,
-            user=person.peer,
-            ai=ai,
-            personal=person.personal,
-            alone=person.rung == "pin",
-            observation=configuration.observation,
-            namespaces=configuration.namespaces,
-            agent="speaks" if token is None else token.agent(ai),
-        )
+        return scope_of(configuration, conversation, person)
 
     def _scope_of(self, author: Any, session_id: str) -> ConversationScope | None:
         """The scope of a turn whose author the host names: one who shares the chat, or no human."""
@@ -524,12 +513,21 @@ class Provider:
     def get_status_config(self, provider_config: Mapping[str, Any], **more: Any) -> dict[str, Any]:
         """What `hermes memory status` shows; `hermes souvenance status` shows all."""
         configuration, off = self._configured(), self.unavailable_reason()
-        return ({"off": off} if off else {}) | {
+        return ({"off": off} if off else self._troubles(configuration)) | {
             "memory": configuration.url or str(configuration.store),
             "workspace": configuration.workspace,
             "recall": configuration.recall_mode,
             "file": str(configuration.file or "none: the defaults"),
         }
+
+    def _troubles(self, configuration: Configuration) -> dict[str, str]:
+        """What went wrong when memory was last used, with what to do."""
+        state_files = self._around.state_files(configuration)
+        health, delay = state_files.health(), state_files.trouble(DELAY)
+        silent = "" if health is None or health.ok else health.error
+        found = {"does not answer": silent, "not written": delay}
+        what_to_do = "To see what is wrong and what to do, run: hermes souvenance status"
+        return {name: f"{trouble}. {what_to_do}" for name, trouble in found.items() if trouble}
 
     def backup_paths(self, **more: Any) -> list[str]:
         """What lies outside the host's home; what lies in it the host finds itself."""

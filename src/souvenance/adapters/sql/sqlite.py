@@ -31,6 +31,8 @@ from souvenance.pauses import pause
 from souvenance.ports.store import Difference
 
 BUSY_SECONDS = 10.0
+_AS_IT_IS = getattr(os, "O_BINARY", 0)
+"""Without it, Windows takes some bytes for the ends of lines and of the file."""
 _SCRUB_BUSY_MS = 2000
 _AGAIN_SECONDS = 0.005
 _MOST_IDLE = 8
@@ -81,7 +83,8 @@ class SqliteEngine:
             self._writer.execute(f"PRAGMA wal_autocheckpoint = {_TOO_LONG}")
             self._writer.execute("SELECT 1 FROM sqlite_master").fetchone()  # This makes the log.
         try:
-            self._log = os.open(f"{path}-wal", os.O_RDWR)  # It stays while our own connection is open.
+            # It stays while our own connection is open.
+            self._log = os.open(f"{path}-wal", os.O_RDWR | _AS_IT_IS)
         except OSError as error:
             self._writer.close()
             raise _flush_failure(error) from error

@@ -65,6 +65,8 @@ class CommandContext:
     inspect: Inspect | None = None
     carry: Carry | None = None
     inspector: Inspector | None = None
+    shell: Callable[[], Any] | None = None
+    """Makes what commands on memory itself reach it by."""
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
     @property
@@ -136,10 +138,15 @@ pass_command_context = click.make_pass_decorator(CommandContext, ensure=True)
 
 
 def hermes_group(
-    inspect: Inspect | None = None, carry: Carry | None = None, inspector: Inspector | None = None
+    inspect: Inspect | None = None,
+    carry: Carry | None = None,
+    inspector: Inspector | None = None,
+    shell: Callable[[], Any] | None = None,
+    on_memory: Sequence[click.Command] = (),
 ) -> click.Group:
     """All the commands. `inspect` finds out how memory is; without it, status says less. `carry` moves memory
-    to another name, `inspector` links to its pages; without them, these commands are refused."""
+    to another name, `inspector` links to its pages; without them, these commands are refused. Those
+    `on_memory` itself use a `shell`."""
 
     @click.group("hermes", context_settings={"help_option_names": ["-h", "--help"]})
     @click.pass_context
@@ -147,12 +154,12 @@ def hermes_group(
         """Set up and inspect memory in Hermes Agent."""
         command_context = ctx.ensure_object(CommandContext)
         command_context.inspect, command_context.carry = inspect, carry
-        command_context.inspector = inspector
+        command_context.inspector, command_context.shell = inspector, shell
         settle(ctx, command_context)
 
     hermes.params.extend(common_options())
     everyday = (status, open_, enable, disable, set_, peer, map_, sync)
-    for command in (install, setup, login, logout, *everyday):
+    for command in (install, setup, login, logout, *everyday, *on_memory):
         hermes.add_command(command)
     return hermes
 
@@ -213,15 +220,26 @@ def _chosen(profile: Profile) -> str:
 @click.option("--yes", is_flag=True, help="No questions asked. Options you leave out keep their values.")
 @pass_command_context
 def setup(command_context: CommandContext, /, yes: bool, **options: Any) -> None:
-    """Set up memory. Asks a few questions, or takes options."""
-    profile = command_context.installation.current
-    console = Terminal(answers=not yes)
+    """Set up memory. Asks two questions, or takes options. Places the plugin too."""
+    installation = find_installation(
+        command_context.environment, command_context.home, command_context.profile, new=True
+    )
+    profile = installation.current
+
+    def activate() -> bool:
+        [step] = place([profile])
+        if step.outcome == "placed":
+            click.echo(f"\nPlaced the plugin in {step.folder}.")
+            if advice := reach(command_context.environment).advice:
+                click.echo(f"warning: {advice}")
+        return choose_provider(profile.settings, "souvenance")
+
     try:
         wizard.set_up(
             profile,
-            console,
-            environment=command_context.surroundings,
-            activate=lambda: choose_provider(profile.settings, "souvenance"),
+            Terminal(answers=not yes),
+            environment=environment_of(profile, command_context.environment),
+            activate=activate,
             given=_given(command_context, options),
             inspect=command_context.inspect,
             sign_in=signin.sign_in,

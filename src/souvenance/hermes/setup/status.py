@@ -244,9 +244,26 @@ def _next(found: Report) -> Iterator[str]:
         yield f"Next: hermes{profile} memory setup souvenance"
 
 
+def _verdict(found: Report) -> str:
+    """Whether memory works, and if not, where it is said what to do."""
+    here = next((place for place in found.places if place.profile == found.profile), None)
+    if not found.enabled:
+        correct = "correct what the warning below says, and it is on again"
+        return f"off: {correct if found.complaints else 'souvenance hermes enable switches it on'}"
+    if here is None or not here.placed or here.provider != "souvenance":
+        return "on, but Hermes does not use it yet: see 'Next' below"
+    if found.reachable is False:
+        return "on, but it does not answer: see 'answers' below"
+    if found.unwritable:
+        return "on, but nothing new is kept: see 'write queue' below"
+    if found.write_queue is not None and found.write_queue.waiting and found.delay:
+        return "on, but what was said waits to be written: see 'not written' below"
+    return "on, and it works" if found.reachable else "on, and nothing is remembered yet"
+
+
 def _rows(found: Report) -> Iterator[tuple[str, str]]:
     settings = found.settings
-    yield "memory", "on" if found.enabled else "off"
+    yield "memory", _verdict(found)
     placed = ", ".join(one.profile for one in found.places if one.placed)
     yield "plugin", f"placed in {placed or 'no profile'}"
     yield "provider", "; ".join(f"{place.profile}: {place.provider or 'none'}" for place in found.places)
@@ -279,8 +296,10 @@ def _rows(found: Report) -> Iterator[tuple[str, str]]:
         yield "write queue", f"can't be used, so nothing that is said is kept: {found.unwritable}"
     if found.health is not None:
         since = datetime.fromtimestamp(found.health.since / 1000, UTC)
-        opened = f"open since {since:%Y-%m-%d %H:%M} UTC: {found.health.error}"
-        yield "breaker", "closed" if found.health.ok else opened
+        silent = (
+            f"no answer since {since:%Y-%m-%d %H:%M} UTC, so turns go without memory: {found.health.error}"
+        )
+        yield "in chats", "it answered the last time" if found.health.ok else silent
 
 
 def _write_queue(standing: WriteQueueStatus) -> str:

@@ -1,4 +1,4 @@
-"""The wizard: three questions, or four with a gateway, each with an answer that fits most."""
+"""The wizard: where memory is, your name, and whether to see what is advanced; Enter is an answer to each."""
 
 from __future__ import annotations
 
@@ -149,6 +149,20 @@ _MEANS: dict[str, tuple[_Means, str]] = {
 }
 
 
+_MODEL = {
+    True: (
+        "\nHermes' own model will read finished conversations in the background and note what they tell about"
+        " you.\nThat costs {}. You can switch it off under Advanced."
+    ),
+    False: "\nHermes' own model is off: memory shows quotes only. You can switch it on under Advanced.",
+}
+_THROUGH_A_GATEWAY = {
+    True: "Everyone who writes through {} is you. You can change that under Advanced.",
+    False: "Everybody who writes through {} is somebody of their own. Under Advanced you can say who is you.",
+}
+"""How it stands is told before somebody is asked whether to change it."""
+
+
 class WizardAnswers(Struct, frozen=True, kw_only=True):
     """What is already decided, and is not asked."""
 
@@ -273,29 +287,39 @@ class _Wizard:
         )
         wanted |= {"namespaces": self.now.namespaces, **given.settings}
         wanted |= {"peerName": peer, "aiPeer": self._ai_peer(peer)}
-        if not given.settings.keys() & {"pinUserPeer", "userPeerAliases"}:
-            platforms = gateways(self.profile, self.environment)
-            wanted |= ask_identity(self.console, self.now, peer, platforms)
-        if local and self.console.interactive and "hostModel" not in given.settings:
-            wanted["hostModel"] = self._host_model()
+        return wanted | (self._advanced(peer, local=local) if self.console.interactive else {})
+
+    def _advanced(self, peer: str, *, local: bool) -> dict[str, Any]:
+        """What else is chosen: as it is told, unless somebody wants to be asked about each."""
+        console, now, given = self.console, self.now, self.given.settings
+        platforms = gateways(self.profile, self.environment)
+        platforms = [] if given.keys() & {"pinUserPeer", "userPeerAliases"} else platforms
+        model = {"hostModel": now.host_model is not False} if local and "hostModel" not in given else {}
+        if model:
+            console.say(_MODEL[model["hostModel"]].format(self._cost()))
+        if platforms:
+            console.say(f"\n{_THROUGH_A_GATEWAY[now.pin_user_peer].format(', '.join(platforms))}")
+        if not agreed(console, "Advanced?", default=False):
+            return model
+        if model:
+            console.say(f"\nHermes' own model costs {self._cost()}. Without it, memory shows quotes only.")
+            model["hostModel"] = agreed(console, "Use Hermes' own model", default=model["hostModel"])
+        wanted = model | ask_identity(console, now, peer, platforms)
+        if "aiPeer" not in given:
+            usual = self._ai_peer(peer)
+            wanted["aiPeer"] = answered(console, "The agent's name", usual, partial(_other_than, peer))
         return wanted
 
-    def _host_model(self) -> bool:
-        self.console.say(
-            "\nHermes' own model can read finished conversations in the background and note what they tell "
-            f"about you.\nThat costs about {TOKENS_PER_CONVERSATION:,} tokens a conversation, and never more "
-            f"than {self.now.host_model_tokens_per_day:,} a day. Without it, memory shows quotes only."
-        )
-        return agreed(self.console, "Use Hermes' own model", default=self.now.host_model is not False)
+    def _cost(self) -> str:
+        most = self.now.host_model_tokens_per_day
+        return f"about {TOKENS_PER_CONVERSATION:,} tokens a conversation, and never more than {most:,} a day"
 
     def _ai_peer(self, peer: str) -> str:
         """Raises: InvalidInput."""
         name = str(self.given.settings.get("aiPeer") or self.now.ai_peer)
         if name != peer:
             return name
-        if "aiPeer" in self.given.settings:
-            raise InvalidInput(f"{name!r} is your own name, and the agent must have another one", hint="")
-        return f"{name}-ai"
+        return _other_than(peer, name) if "aiPeer" in self.given.settings else f"{name}-ai"
 
     def _connection(self) -> dict[str, Any]:
         console, now, given = self.console, self.now, self.given
@@ -400,6 +424,14 @@ class _Wizard:
         self.console.say(f"\nWritten to {file}, for {now.host}:")
         for name, value in changes.items():
             self.console.say(f"  {name}: {shown(name, value)}")
+
+
+def _other_than(peer: str, text: str) -> str:
+    """A name for the agent. Raises: InvalidInput."""
+    name: str = taken("aiPeer", text)
+    if name == peer:
+        raise InvalidInput(f"{name!r} is your own name, and the agent must have another one", hint="")
+    return name
 
 
 def _user(environment: Mapping[str, str]) -> str:

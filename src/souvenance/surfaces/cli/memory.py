@@ -244,20 +244,30 @@ def forget(shell: Shell, /, dry_run: bool, yes: bool, receipt: Path | None, **wh
         if dry_run:
             shell.show(would, lambda: f"would erase {_extent(would)}\n{_newest(would)}".rstrip())
             return
-        confirm(f"erase {_extent(would)} for good", _newest(would))
+        _confirm(would)
     with nullcontext() if receipt is None else new_file(receipt) as file:
         answer: m.ForgetAnswer = shell.call(o.FORGET, request)
         if file is not None:
             file.write(f"{answer.receipt}\n")
 
-    def text() -> str:
-        scrubbed = "bytes gone" if answer.scrubbed else "bytes go when no other process holds the store"
-        row = receipts.read_unverified(answer.receipt).row
-        kept = f"; receipt in {receipt}" if receipt else ""
-        erased = f"{counted(answer.lines, 'line')} and {counted(answer.keys, 'key')}"
-        return f"forgot {erased}; {scrubbed}; audit row {row}{kept}"
+    shell.show(answer, lambda: f"{forgot(answer)}{f'; receipt in {receipt}' if receipt else ''}")
 
-    shell.show(answer, text)
+
+def confirm_forgetting(shell: Shell, request: m.Forget) -> None:
+    """Show what would be erased, and ask. Raises: ConfirmationNeeded, click.Abort, SouvenanceError."""
+    _confirm(shell.call(o.FORGET, replace(request, dry_run=True)))
+
+
+def _confirm(would: m.ForgetAnswer) -> None:
+    confirm(f"erase {_extent(would)} for good", _newest(would))
+
+
+def forgot(answer: m.ForgetAnswer) -> str:
+    """What was erased, in words."""
+    scrubbed = "bytes gone" if answer.scrubbed else "bytes go when no other process holds the store"
+    row = receipts.read_unverified(answer.receipt).row
+    erased = f"{counted(answer.lines, 'line')} and {counted(answer.keys, 'key')}"
+    return f"forgot {erased}; {scrubbed}; audit row {row}"
 
 
 def _extent(would: m.ForgetAnswer) -> str:

@@ -147,9 +147,11 @@ def confirm(what: str, details: str = "") -> None:
         raise ConfirmationNeeded(f"{what} needs a yes, and there is no terminal to ask on")
     if details:
         click.echo(details, err=True)
-    if not click.confirm(f"{what[:1].upper()}{what[1:]}?", err=True):
-        click.echo("Nothing was changed.", err=True)
-        raise click.Abort
+    try:
+        click.confirm(f"{what[:1].upper()}{what[1:]}?", err=True, abort=True)
+    except click.Abort:
+        click.echo("\nNothing was changed.", err=True)
+        raise
 
 
 @contextmanager
