@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -173,19 +174,25 @@ def merged(a: Segment, b: Segment) -> Segment:
     )
 
 
-_FIRST_ROWS = 64
 _MOST_SEGMENTS = 32
+_AT_ONCE = 256
+"""How many vectors are unpacked at a time: so many stay in the processor's cache until they are compared."""
 
 
 class Meanings:
-    """The vectors of a compartment's lines in one space."""
+    """The vectors of a compartment's lines in one space, packed as they are stored."""
 
     def __init__(self, space: str = "") -> None:
         self.space = space
         self.seq = 0
-        self._rows: dict[bytes, int] = {}
         self._used = 0
-        self._matrix = np.zeros((0, 0), dtype=np.float32)
+        self._ids = np.zeros(0, dtype=f"S{ID_BYTES}")
+        self._packed = np.zeros((0, 0), dtype=np.int8)
+        """A row for each line: the components of its vector."""
+        self._scales = np.zeros(0, dtype=np.float32)
+        """What the components are multiplied by; 0 for a line that lost its vector."""
+        self._order = np.zeros(0, dtype=np.int64)
+        """The rows in the order of their ids."""
         self._places: list[tuple[NDArray[np.bytes_], NDArray[np.int64]]] = []
         """The rows of the lines of each segment, as long as no row comes or goes."""
         self._nearness: tuple[bytes, NDArray[np.float64]] | None = None
@@ -194,25 +201,33 @@ class Meanings:
     @property
     def size(self) -> int:
         """In bytes."""
-        return int(self._matrix.nbytes)
+        arrays = [self._ids, self._packed, self._scales, self._order, *chain.from_iterable(self._places)]
+        return sum(one.nbytes for one in arrays) + (0 if self._nearness is None else self._nearness[1].nbytes)
 
     @property
     def ids(self) -> list[bytes]:
         """The lines that have one."""
-        return list(self._rows)
+        return self._ids[self._kept()].tolist() if self._used else []
+
+    def _kept(self) -> NDArray[np.int64]:
+        """The rows that have a vector."""
+        return np.nonzero(self._scales[: self._used])[0]
 
     def of(self, ids: Collection[bytes]) -> Meanings:
         """Those of these lines alone."""
-        kept, found = [one for one in self.ids if one in ids], Meanings(self.space)
-        found._rows = {line_id: row for row, line_id in enumerate(kept)}
-        found._used = len(kept)
-        found._matrix = self._matrix[[self._rows[line_id] for line_id in kept]]
+        found = Meanings(self.space)
+        rows = [row for row in self._kept().tolist() if self._ids[row] in ids]
+        found._ids, found._packed, found._scales = self._ids[rows], self._packed[rows], self._scales[rows]
+        found._use(len(rows))
         return found
+
+    def _use(self, rows: int) -> None:
+        self._used = rows
+        self._order = np.argsort(self._ids[:rows], kind="stable")
 
     def follow(self, seq: int, latest: Mapping[bytes, bytes | None]) -> None:
         """Know the packed vectors of these lines, which are all that came up to that point of the feed; None
         of one whose vector does not open."""
-        self._lose_track()
         for line_id, packed in latest.items():
             if packed is None:
                 self.forget(line_id)
@@ -222,49 +237,85 @@ class Meanings:
 
     def _place(self, vectors: dict[bytes, bytes]) -> None:
         """Lay the packed vectors into the rows of their lines, all at once."""
-        rows = []
-        for line_id in vectors:
-            rows.append(self._rows.setdefault(line_id, self._used))
-            self._used = max(self._used, rows[-1] + 1)
-        packed = np.frombuffer(b"".join(vectors.values()), dtype=np.int8).reshape(len(vectors), -1)
-        if self._used > len(self._matrix):
-            more = max(self._used, 2 * len(self._matrix), _FIRST_ROWS) - len(self._matrix)
-            wider = packed.shape[1] - SCALE_BYTES - self._matrix.shape[1]
-            self._matrix = np.pad(self._matrix, ((0, more), (0, wider)))
-        scales = np.ascontiguousarray(packed[:, :SCALE_BYTES]).view("<f4")
-        self._matrix[rows] = packed[:, SCALE_BYTES:] * scales
-
-    def forget(self, line_id: bytes) -> None:
-        row = self._rows.pop(line_id, None)
-        if row is not None:
-            self._lose_track()
-            self._matrix[row] = 0
-
-    def _lose_track(self) -> None:
         self._places.clear()
         self._nearness = None
+        ids = np.array(list(vectors), dtype=self._ids.dtype)
+        packed = np.frombuffer(b"".join(vectors.values()), dtype=np.int8).reshape(len(vectors), -1)
+        rows = self._found(ids)
+        if self._used + (more := int((rows == self._used).sum())) > len(self._ids):
+            self._make_room(more, packed.shape[1] - SCALE_BYTES)
+            rows = self._found(ids)
+        new = rows == self._used
+        used = self._used + int(new.sum())
+        rows[new] = np.arange(self._used, used)
+        self._ids[rows] = ids
+        self._packed[rows] = packed[:, SCALE_BYTES:]
+        self._scales[rows] = np.ascontiguousarray(packed[:, :SCALE_BYTES]).view("<f4")[:, 0]
+        self._use(used)
+
+    def _make_room(self, more: int, width: int) -> None:
+        """Room for so many rows, and an eighth beyond, without those that have no vector any more."""
+        kept = self._kept()
+        room = len(kept) + more
+        room += room // 8
+        if not len(kept):
+            self._packed = np.zeros((0, width), dtype=np.int8)
+        for part in ("_ids", "_packed", "_scales"):
+            held = getattr(self, part)
+            roomy = np.zeros((room, *held.shape[1:]), dtype=held.dtype)
+            roomy[: len(kept)] = held[kept]
+            setattr(self, part, roomy)
+        self._use(len(kept))
+
+    def forget(self, line_id: bytes) -> None:
+        row = self._row(line_id)
+        if row is not None:
+            self._nearness = None
+            self._scales[row] = 0
 
     def near(self, ids: NDArray[np.bytes_], question: NDArray[np.float32]) -> NDArray[np.float64]:
         """How near each line lies to the question; 0 for one that has no vector."""
         asked = question.tobytes()
-        if self._nearness is None or self._nearness[0] != asked:  # Behind the last row one lies nowhere.
-            near = self._matrix[: self._used] @ question if self._used else ()
-            self._nearness = asked, rounded(np.append(near, np.float32(0)).astype(np.float64))
+        if self._nearness is None or self._nearness[0] != asked:
+            self._nearness = asked, rounded(self._compared(question).astype(np.float64))
         return self._nearness[1][self.rows(ids)]
+
+    def _compared(self, question: NDArray[np.float32]) -> NDArray[np.float32]:
+        """How near each row lies to the question; behind the last row one lies nowhere."""
+        near = np.zeros(self._used + 1, dtype=np.float32)
+        unpacked = np.empty((min(self._used, _AT_ONCE), len(question)), dtype=np.float32)
+        for start in range(0, self._used, _AT_ONCE):
+            rows = self._packed[start : min(start + _AT_ONCE, self._used)]
+            np.copyto(unpacked[: len(rows)], rows)
+            np.dot(unpacked[: len(rows)], question, out=near[start : start + len(rows)])
+        near[: self._used] *= self._scales[: self._used]
+        return near
 
     def place(self, line_id: str) -> NDArray[np.float32] | None:
         """Where a line lies; None if it has no vector."""
-        row = self._rows.get(line_id.encode())
-        return None if row is None else self._matrix[row].copy()
+        row = self._row(line_id.encode())
+        return None if row is None else self._packed[row] * self._scales[row]
 
     def rows(self, ids: NDArray[np.bytes_]) -> NDArray[np.int64]:
         """The row of each line of a segment, given by its very ids: who asks again need not wait for them."""
         known = next((rows for segment, rows in self._places if segment is ids), None)
         if known is None:
-            found = (self._rows.get(one, self._used) for one in ids.tolist())
-            known = np.fromiter(found, np.int64, len(ids))
+            known = self._found(ids)
             self._places = [(ids, known), *self._places[: _MOST_SEGMENTS - 1]]
         return known
+
+    def _row(self, line_id: bytes) -> int | None:
+        """Of a line that has a vector."""
+        row = int(self._found(np.array([line_id], dtype=self._ids.dtype))[0])
+        return row if row < self._used and self._scales[row] else None
+
+    def _found(self, ids: NDArray[np.bytes_]) -> NDArray[np.int64]:
+        """The row of each line; the one behind the last for a line that has none."""
+        if not self._used:
+            return np.zeros(len(ids), dtype=np.int64)
+        places = np.searchsorted(self._ids[: self._used], ids, sorter=self._order)
+        rows = self._order[np.minimum(places, self._used - 1)]
+        return np.where(self._ids[rows] == ids, rows, self._used)
 
 
 class SeenLines:

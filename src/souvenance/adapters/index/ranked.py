@@ -36,6 +36,8 @@ DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
 _VIEWED_BYTES = 1024
 """What a line of a view takes, more or less: views may have as many as fit into the cache's size again."""
 _MOST_VIEWS = 256
+_READ_AT_ONCE = 1024
+"""How many sealed vectors are read from the store at a time."""
 MOST_COMPARED = 20_000
 NEAREST = 2_000
 
@@ -206,10 +208,11 @@ class RankedIndex:
         before, meanings = index.size, index.meanings
         if meanings is None or meanings.space != space:
             meanings = index.meanings = Meanings(space)
-        vectors = tx.terms.vectors(asked.compartment, space, meanings.seq)
-        if vectors:
+        while vectors := tx.terms.vectors(asked.compartment, space, meanings.seq, _READ_AT_ONCE):
             opened = {one.id.encode(): asked.open(one.id, one.sealed) for one in vectors}
             meanings.follow(vectors[-1].seq, opened)
+            if len(vectors) < _READ_AT_ONCE:
+                break
         self._grown(asked.compartment, index, before)
         return meanings
 
