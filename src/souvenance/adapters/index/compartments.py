@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -199,8 +200,7 @@ class Meanings:
         """Of the last question: it is asked of a compartment more than once."""
 
     @property
-    def size(self) -> int:
-        """In bytes."""
+    def nbytes(self) -> int:
         arrays = [self._ids, self._packed, self._scales, self._order, *chain.from_iterable(self._places)]
         return sum(one.nbytes for one in arrays) + (0 if self._nearness is None else self._nearness[1].nbytes)
 
@@ -334,6 +334,12 @@ def rounded(near: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.maximum(near, 0.0).round(ROUNDED)
 
 
+_OBJECTS_BYTES = 4096
+"""What a compartment or a view takes beside its arrays, more or less."""
+_ENTRY_BYTES = 128
+"""What a number takes that is kept by another, more or less."""
+
+
 class CompartmentIndex:
     """Segments are replaced, never changed."""
 
@@ -355,9 +361,9 @@ class CompartmentIndex:
         return sum(segment.size for segment in self.segments)
 
     @property
-    def size(self) -> int:
-        """In bytes."""
-        return self._bytes + self.fresh.size + (0 if self.meanings is None else self.meanings.size)
+    def nbytes(self) -> int:
+        found = _OBJECTS_BYTES + self._bytes + _ENTRY_BYTES * len(self._changed) + self.fresh.nbytes
+        return found if self.meanings is None else found + self.meanings.nbytes
 
     def changed(self, sessions: Collection[int] | None) -> int:
         """A number that grows with each change to a line of these sessions, given by their numbers."""
@@ -400,14 +406,19 @@ _NEWEST = 256
 
 def nearness(
     view: IndexView,
-    compartments: Sequence[Meanings | SeenLines],
+    compartments: Callable[[int], Meanings | SeenLines],
     fresh: Sequence[Meanings],
     question: NDArray[np.float32],
 ) -> NDArray[np.float64]:
-    """How near each line of the view lies to the question; 0 for one that has no vector."""
-    found = np.concatenate(
-        [compartments[number].near(segment.lines.ids, question) for number, segment in view.segments]
-    )
+    """How near each line of the view lies to the question; 0 for one that has no vector.
+
+    The vectors of one compartment are asked for at a time: not all may be kept.
+    """
+    parts = []
+    for number, segments in groupby(view.segments, itemgetter(0)):
+        vectors = compartments(number)
+        parts += [vectors.near(segment.lines.ids, question) for _, segment in segments]
+    found = np.concatenate(parts)
     for (number, segment), end in zip(view.segments, view.offsets[1:], strict=True):
         if fresh[number].ids:
             ids = segment.lines.ids[-_NEWEST:]
@@ -447,6 +458,7 @@ class IndexView:
         self.compartments = compartments
         self._whole = [(number, ref(segment)) for number, segment in whole]
         segments = whole
+        self._narrowed = looked_into is not None
         if looked_into is not None:
             known = ((number, one, earlier and earlier.of(one)) for number, one in whole)
             segments = [(number, shown or one.narrowed(looked_into)) for number, one, shown in known]
@@ -474,6 +486,18 @@ class IndexView:
         self.before = self._beside(living, -1)
         self.before_that = self._beside(living, -2)
         self.after = self._beside(living, 1)
+
+    @property
+    def nbytes(self) -> int:
+        """What it takes beside the compartments' own segments."""
+        arrays = [self.offsets, self.compartment, self.long, self.apart, self.order, self._starts]
+        arrays += [self.session, self.before, self.before_that, self.after]
+        own = _OBJECTS_BYTES + sum(one.nbytes for one in arrays)
+        if len(self.segments) > 1:
+            own += self.lines.nbytes
+        if self._narrowed:
+            own += sum(segment.nbytes for _, segment in self.segments)
+        return own + self.size * sum(len(bears) for bears in list(self._borne.values()))
 
     def within(self, bounds: ViewBounds) -> NDArray[np.bool_]:
         """The living lines within these bounds."""
