@@ -8,7 +8,8 @@ them every question about a large compartment would read all of it from the stor
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import product
 from typing import NamedTuple
 from weakref import ref
 
@@ -37,6 +38,9 @@ class Seen(NamedTuple):
         )
 
 
+_SESSION_BYTES = 256
+"""What the name of a session and its number take, more or less."""
+_FEW_SESSIONS = 4096
 _LAST = 2
 """How many are kept whatever their size: a compartment and the view of it."""
 
@@ -51,12 +55,39 @@ class IndexCache:
         self._counted: OrderedDict[Compartment | Sight, int] = OrderedDict()
         """The size of each when it was last counted, those asked about longest ago first."""
         self._bytes = 0
+        self._sessions: dict[tuple[str, str], int] = {}
+        """The numbers of sessions, by workspace and name."""
+        self._looked_over = _FEW_SESSIONS
+        """From how many sessions on it is looked whether they are still there."""
 
     @property
     def nbytes(self) -> int:
         """What everything takes that is kept, in bytes."""
-        views = sum(seen.view.nbytes for seen in self._views.values())
-        return views + sum(index.nbytes for index in self._compartments.values())
+        found = _SESSION_BYTES * len(self._sessions)
+        found += sum(seen.view.nbytes for seen in self._views.values())
+        return found + sum(index.nbytes for index in self._compartments.values())
+
+    def number(self, workspace: str, session: str) -> int:
+        """What stands for a session."""
+        return self._sessions.setdefault((workspace, session), len(self._sessions))
+
+    def numbers(self, workspaces: Collection[str], sessions: Collection[str]) -> frozenset[int]:
+        """Of those sessions that are known."""
+        named = product(workspaces, sessions)
+        return frozenset(self._sessions[one] for one in named if one in self._sessions)
+
+    @property
+    def numbered(self) -> int:
+        """How many numbers of sessions there are."""
+        return len(self._sessions)
+
+    def tidy(self) -> None:
+        """Begin anew if most of the sessions are of compartments that were dropped. Numbers change: whoever
+        looks at several compartments does that before."""
+        if len(self._sessions) > self._looked_over:
+            if len(self._sessions) > 2 * sum(index.sessions for index in self._compartments.values()):
+                self.clear()
+            self._looked_over = max(_FEW_SESSIONS, 2 * len(self._sessions))
 
     def compartment(self, compartment: Compartment, mark: int) -> CompartmentIndex:
         """As it was left, or empty."""
@@ -99,14 +130,15 @@ class IndexCache:
             self._drop(sight)
 
     def clear(self) -> None:
-        for kept in (self._compartments, self._views, self._views_of, self._counted):
+        for kept in (self._compartments, self._views, self._views_of, self._counted, self._sessions):
             kept.clear()
         self._bytes = 0
 
     def _count(self, one: Compartment | Sight, size: int) -> None:
         self._bytes += size - self._counted.get(one, 0)
         self._counted[one] = size
-        while self._bytes > self._most_bytes and len(self._counted) > _LAST:
+        most = self._most_bytes - _SESSION_BYTES * len(self._sessions)
+        while self._bytes > most and len(self._counted) > _LAST:
             self._drop(next(iter(self._counted)))
 
     def _drop(self, one: Compartment | Sight) -> None:

@@ -93,9 +93,8 @@ class Segment(Struct, frozen=True, eq=False, weakref=True):
         alive[found] = False
         return replace(self, lines=replace(self.lines, alive=alive))
 
-    def narrowed(self, looked_into: NDArray[np.bool_]) -> Segment:
-        """The lines of some sessions alone, given by their numbers; the last stands for no session."""
-        kept = looked_into[self.lines.sessions]
+    def narrowed(self, kept: NDArray[np.bool_]) -> Segment:
+        """Some of the lines alone."""
         places = np.nonzero(kept.take(self.held))[0]
         widths = np.diff(np.searchsorted(places, self.starts))
         return Segment(
@@ -168,6 +167,8 @@ def numbers(column: bytes) -> NDArray[np.int64]:
 
 
 def merged(a: Segment, b: Segment) -> Segment:
+    """Both in one, without their dead lines."""
+    a, b = (one if one.lines.alive.all() else one.narrowed(one.lines.alive) for one in (a, b))
     return _segment(
         joined((a.lines, b.lines)),
         np.concatenate([np.repeat(one.tokens, np.diff(one.starts)) for one in (a, b)]),
@@ -361,6 +362,10 @@ class CompartmentIndex:
         return sum(segment.size for segment in self.segments)
 
     @property
+    def sessions(self) -> int:
+        return len(self._changed)
+
+    @property
     def nbytes(self) -> int:
         found = _OBJECTS_BYTES + self._bytes + _ENTRY_BYTES * len(self._changed) + self.fresh.nbytes
         return found if self.meanings is None else found + self.meanings.nbytes
@@ -454,14 +459,18 @@ class IndexView:
         looked_into: NDArray[np.bool_] | None = None,
         earlier: IndexView | None = None,
     ) -> None:
-        """`looked_into` has the sessions by their numbers, `earlier` the same view as it was before."""
+        """`looked_into` has the sessions by their numbers, the last for none, and `earlier` the same view as
+        it was before."""
         self.compartments = compartments
         self._whole = [(number, ref(segment)) for number, segment in whole]
         segments = whole
         self._narrowed = looked_into is not None
         if looked_into is not None:
             known = ((number, one, earlier and earlier.of(one)) for number, one in whole)
-            segments = [(number, shown or one.narrowed(looked_into)) for number, one, shown in known]
+            segments = [
+                (number, shown or one.narrowed(looked_into[one.lines.sessions]))
+                for number, one, shown in known
+            ]
         self.segments = segments
         self.lines = joined([segment.lines for _, segment in segments])
         self.size = len(self.lines.ids)

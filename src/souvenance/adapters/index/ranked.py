@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from weakref import ref
 
 from souvenance.adapters.index.cache import IndexCache, Seen, Sight
@@ -61,7 +61,6 @@ class RankedIndex:
         self._cache = IndexCache(cache_bytes)
         self._most_compared = most_compared
         self._nearest = nearest
-        self._sessions: dict[tuple[str, str], int] = {}
         self._lock = threading.Lock()
 
     @property
@@ -134,13 +133,12 @@ class RankedIndex:
         self, tx: Transaction, inquiry: Inquiry
     ) -> tuple[list[CompartmentIndex], IndexView | None]:
         """The inquiry's compartments as they are now, and what is looked at in them."""
+        self._cache.tidy()
         places = tuple(asked.compartment for asked in inquiry.compartments)
         compartments = [self._followed(tx, place) for place in places]
         sessions = None
         if inquiry.sessions is not None:
-            spaces = {place.workspace for place in places}
-            named = ((workspace, session) for workspace in spaces for session in inquiry.sessions)
-            sessions = frozenset(self._sessions[one] for one in named if one in self._sessions)
+            sessions = self._cache.numbers({place.workspace for place in places}, inquiry.sessions)
         return compartments, self._view(Sight(places, sessions), compartments)
 
     def _place(
@@ -160,14 +158,12 @@ class RankedIndex:
     def forget(self) -> None:
         with self._lock:
             self._cache.clear()
-            self._sessions.clear()
 
     def _followed(self, tx: Transaction, compartment: Compartment) -> CompartmentIndex:
         index = self._cache.compartment(compartment, tx.marks(compartment.workspace).compartments)
         feed = tx.terms.since(compartment, index.seq)
         if feed.ids:
-            known = self._sessions
-            index.follow(feed, lambda name: known.setdefault((compartment.workspace, name), len(known)))
+            index.follow(feed, partial(self._cache.number, compartment.workspace))
             self._cache.outdate(compartment)
             self._cache.count(compartment, index)
         return index
@@ -221,7 +217,7 @@ class RankedIndex:
         if seen is None or not seen.shows(compartments, sight.sessions):
             looked_into = None
             if sight.sessions is not None:
-                looked_into = np.zeros(len(self._sessions) + 1, dtype=bool)
+                looked_into = np.zeros(self._cache.numbered + 1, dtype=bool)
                 looked_into[list(sight.sessions)] = True
             view = IndexView(sight.compartments, segments, looked_into, None if seen is None else seen.view)
             made_of = tuple((ref(index), index.changed(sight.sessions)) for index in compartments)
