@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import chain, groupby
+from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 from weakref import ref
@@ -195,14 +195,14 @@ class Meanings:
         """What the components are multiplied by; 0 for a line that lost its vector."""
         self._order = np.zeros(0, dtype=np.int64)
         """The rows in the order of their ids."""
-        self._places: list[tuple[NDArray[np.bytes_], NDArray[np.int64]]] = []
+        self._places: list[tuple[ref[NDArray[np.bytes_]], NDArray[np.int64]]] = []
         """The rows of the lines of each segment, as long as no row comes or goes."""
         self._nearness: tuple[bytes, NDArray[np.float64]] | None = None
         """Of the last question: it is asked of a compartment more than once."""
 
     @property
     def nbytes(self) -> int:
-        arrays = [self._ids, self._packed, self._scales, self._order, *chain.from_iterable(self._places)]
+        arrays = [self._ids, self._packed, self._scales, self._order, *(rows for _, rows in self._places)]
         return sum(one.nbytes for one in arrays) + (0 if self._nearness is None else self._nearness[1].nbytes)
 
     @property
@@ -299,10 +299,11 @@ class Meanings:
 
     def rows(self, ids: NDArray[np.bytes_]) -> NDArray[np.int64]:
         """The row of each line of a segment, given by its very ids: who asks again need not wait for them."""
-        known = next((rows for segment, rows in self._places if segment is ids), None)
+        known = next((rows for segment, rows in self._places if segment() is ids), None)
         if known is None:
             known = self._found(ids)
-            self._places = [(ids, known), *self._places[: _MOST_SEGMENTS - 1]]
+            there = [one for one in self._places if one[0]() is not None]
+            self._places = [(ref(ids), known), *there[: _MOST_SEGMENTS - 1]]
         return known
 
     def _row(self, line_id: bytes) -> int | None:

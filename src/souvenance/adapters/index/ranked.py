@@ -85,10 +85,7 @@ class RankedIndex:
             for asked, compartment in zip(inquiry.compartments, compartments, strict=True):
                 self._freshen(asked, compartment)
             with self._lock:
-                near = self._near(tx, inquiry, compartments, question, bounded=within is not None)
-                scoring.compare(
-                    nearness(view, near, [compartment.fresh for compartment in compartments], question)
-                )
+                scoring.compare(self._lying(tx, inquiry, compartments, view, question, within))
         return scoring.best(k)
 
     def _freshen(self, asked: IndexQuery, compartment: CompartmentIndex) -> None:
@@ -119,15 +116,30 @@ class RankedIndex:
             place = self._place(tx, inquiry, compartments, one)
             if view is None or place is None:
                 return {}
-            near = self._near(tx, inquiry, compartments, place, bounded=within is not None)
-            fresh = [compartment.fresh for compartment in compartments]
-            lying = nearness(view, near, fresh, place) * _open(view, _bounds(inquiry), within)
+            lying = self._lying(tx, inquiry, compartments, view, place, within)
+            lying *= _open(view, _bounds(inquiry), within)
         theirs = np.array([compartment.owner == one[0].owner for compartment in view.compartments])[
             view.compartment
         ]
         usual = r.usual(np.sort(lying[theirs & (lying > 0)]).tolist())
         found = ((other, float(lying[view.at(*other)].sum())) for other in others)
         return {other: (near - usual) / (1 - usual) for other, near in found if near}
+
+    def _lying(
+        self,
+        tx: Transaction,
+        inquiry: Inquiry,
+        compartments: Sequence[CompartmentIndex],
+        view: IndexView,
+        question: NDArray[np.float32],
+        within: Collection[str] | None,
+    ) -> Array:
+        """How near each line of the view lies to the question."""
+        near = self._near(tx, inquiry, compartments, question, bounded=within is not None)
+        found = nearness(view, near, [compartment.fresh for compartment in compartments], question)
+        for asked, compartment in zip(inquiry.compartments, compartments, strict=True):
+            self._cache.count(asked.compartment, compartment)
+        return found
 
     def _looked_at(
         self, tx: Transaction, inquiry: Inquiry
@@ -173,6 +185,7 @@ class RankedIndex:
         meanings = index.meanings
         if meanings is None or meanings.space != space:
             meanings = Meanings(space)
+        known = meanings.seq
         while vectors := tx.terms.vectors(asked.compartment, space, meanings.seq, _READ_AT_ONCE):
             opened = {one.id.encode(): asked.open(one.id, one.sealed) for one in vectors}
             meanings.follow(vectors[-1].seq, opened)
@@ -180,7 +193,8 @@ class RankedIndex:
                 break
         if self._cache.keeps(asked.compartment, index):
             index.meanings = meanings
-            self._cache.count(asked.compartment, index)
+            if meanings.seq > known:
+                self._cache.count(asked.compartment, index)
         return meanings
 
     def _near(
