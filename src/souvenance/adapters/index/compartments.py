@@ -333,7 +333,8 @@ class SeenLines:
 
 
 def rounded(near: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.maximum(near, 0.0).round(ROUNDED)
+    found = np.maximum(near, 0.0)
+    return found.round(ROUNDED, out=found)
 
 
 _OBJECTS_BYTES = 4096

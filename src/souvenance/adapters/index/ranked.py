@@ -396,11 +396,11 @@ class _Scoring:
 
     def _around(self, lines: Numbers) -> Array:
         """How much each line and those beside it hold, unless these are documents."""
-        view, held = self._view, self._near == 1.0
-        documents = np.append(view.long > r.DOCUMENT, False)
-        said = held & ~documents
-        found = held[:, lines] | said[:, view.before[lines]]
-        found |= said[:, view.after[lines]] | said[:, view.before_that[lines]]
+        view = self._view
+        said = np.append(view.long <= r.DOCUMENT, True)
+        found = self._near[:, lines] == 1.0
+        for beside in (view.before[lines], view.after[lines], view.before_that[lines]):
+            found |= (self._near[:, beside] == 1.0) & said[beside]
         around: Array = self._worth @ found
         return around
 
