@@ -98,7 +98,13 @@ def _general() -> Iterator[Setting]:
         AUTO,
         choices=VECTORS,
     )
-    yield Setting("index_mb", "Memory for the search index of a process, in MB.", "256", "number")
+    yield Setting(
+        "index_mb",
+        "Memory for the search index of a process, in MB. The compartment asked about last is kept even if it"
+        " takes more.",
+        "256",
+        "number",
+    )
     yield Setting("objects", "A bucket or folder for a second copy of all lines, s3://… or file:///….")
     yield Setting(
         "public_url", "The address that clients use for the server, https://…. It is the issuer of sign-ins."

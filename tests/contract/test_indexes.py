@@ -94,8 +94,8 @@ class Followed:
         self.followed += len(feed)
         return feed
 
-    def vectors(self, compartment, space, seq):
-        found = self._tx.terms.vectors(compartment, space, seq)
+    def vectors(self, compartment, space, seq, most=None):
+        found = self._tx.terms.vectors(compartment, space, seq, most)
         self.opened += len(found)
         return found
 

@@ -74,6 +74,8 @@ class VectorsContract:
         assert [vector.seq for vector in found] == sorted({vector.seq for vector in found})
         for n, vector in enumerate(found):
             assert vectors_since(store, vector.seq) == found[n + 1 :]
+            with store.read() as tx:
+                assert tx.terms.vectors(COMPARTMENT, SPACE, vector.seq, 2) == found[n + 1 : n + 3]
 
     def test_a_vector_takes_the_place_of_an_older_one_and_is_told_again(self, store: Store) -> None:
         index(store, IDS[0], IDS[1])

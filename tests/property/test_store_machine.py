@@ -351,7 +351,7 @@ def told(tx):
         "terms": [
             list(tx.terms.since(compartment, seq)) for compartment, seq in product(COMPARTMENTS, (0, 1, 3))
         ],
-        "vectors": [tx.terms.vectors(*of) for of in product(COMPARTMENTS[:4], SPACES, (0, 2))],
+        "vectors": [tx.terms.vectors(*of) for of in product(COMPARTMENTS[:4], SPACES, (0, 2), (None, 1))],
         "lacking": [tx.terms.lacking(*of) for of in product(COMPARTMENTS[:4], SPACES, (2,))],
         "spaces": tx.terms.spaces(),
         "keys": [tx.keys.every(), *(tx.keys.of(*place) for place in product(WORKSPACES, OWNERS))],

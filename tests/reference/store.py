@@ -72,9 +72,11 @@ class _Terms:
                     self._next(compartment), line_id, sealed
                 )
 
-    def vectors(self, compartment: Compartment, space: str, seq: int) -> list[Vector]:
+    def vectors(
+        self, compartment: Compartment, space: str, seq: int, most: int | None = None
+    ) -> list[Vector]:
         found = [vector for place, vector in self._state.vectors.items() if place[:2] == (compartment, space)]
-        return sorted(vector for vector in found if vector.seq > seq)
+        return sorted(vector for vector in found if vector.seq > seq)[:most]
 
     def lacking(self, compartment: Compartment, space: str, most: int, beyond: int = 0) -> list[str]:
         indexed = self._indexed(compartment)

@@ -332,8 +332,11 @@ class Terms(Protocol):
         What is given to a line that is not indexed is dropped.
         """
 
-    def vectors(self, compartment: Compartment, space: str, seq: int) -> list[Vector]:
-        """Those given after `seq`, in order. A store that compares them is not asked."""
+    def vectors(
+        self, compartment: Compartment, space: str, seq: int, most: int | None = None
+    ) -> list[Vector]:
+        """Those given after `seq`, in order; the first `most` of them. A store that compares them is not
+        asked."""
 
     def lacking(self, compartment: Compartment, space: str, most: int, beyond: int = 0) -> list[str]:
         """The ids of indexed lines that have no vector in that space, in the order in which they came.

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -91,9 +93,8 @@ class Segment(Struct, frozen=True, eq=False, weakref=True):
         alive[found] = False
         return replace(self, lines=replace(self.lines, alive=alive))
 
-    def narrowed(self, looked_into: NDArray[np.bool_]) -> Segment:
-        """The lines of some sessions alone, given by their numbers; the last stands for no session."""
-        kept = looked_into[self.lines.sessions]
+    def narrowed(self, kept: NDArray[np.bool_]) -> Segment:
+        """Some of the lines alone."""
         places = np.nonzero(kept.take(self.held))[0]
         widths = np.diff(np.searchsorted(places, self.starts))
         return Segment(
@@ -166,6 +167,8 @@ def numbers(column: bytes) -> NDArray[np.int64]:
 
 
 def merged(a: Segment, b: Segment) -> Segment:
+    """Both in one, without their dead lines."""
+    a, b = (one if one.lines.alive.all() else one.narrowed(one.lines.alive) for one in (a, b))
     return _segment(
         joined((a.lines, b.lines)),
         np.concatenate([np.repeat(one.tokens, np.diff(one.starts)) for one in (a, b)]),
@@ -173,46 +176,59 @@ def merged(a: Segment, b: Segment) -> Segment:
     )
 
 
-_FIRST_ROWS = 64
 _MOST_SEGMENTS = 32
+_AT_ONCE = 256
+"""How many vectors are unpacked at a time: so many stay in the processor's cache until they are compared."""
 
 
 class Meanings:
-    """The vectors of a compartment's lines in one space."""
+    """The vectors of a compartment's lines in one space, packed as they are stored."""
 
     def __init__(self, space: str = "") -> None:
         self.space = space
         self.seq = 0
-        self._rows: dict[bytes, int] = {}
         self._used = 0
-        self._matrix = np.zeros((0, 0), dtype=np.float32)
-        self._places: list[tuple[NDArray[np.bytes_], NDArray[np.int64]]] = []
+        self._ids = np.zeros(0, dtype=f"S{ID_BYTES}")
+        self._packed = np.zeros((0, 0), dtype=np.int8)
+        """A row for each line: the components of its vector."""
+        self._scales = np.zeros(0, dtype=np.float32)
+        """What the components are multiplied by; 0 for a line that lost its vector."""
+        self._order = np.zeros(0, dtype=np.int64)
+        """The rows in the order of their ids."""
+        self._places: list[tuple[ref[NDArray[np.bytes_]], NDArray[np.int64]]] = []
         """The rows of the lines of each segment, as long as no row comes or goes."""
         self._nearness: tuple[bytes, NDArray[np.float64]] | None = None
         """Of the last question: it is asked of a compartment more than once."""
 
     @property
-    def size(self) -> int:
-        """In bytes."""
-        return int(self._matrix.nbytes)
+    def nbytes(self) -> int:
+        arrays = [self._ids, self._packed, self._scales, self._order, *(rows for _, rows in self._places)]
+        return sum(one.nbytes for one in arrays) + (0 if self._nearness is None else self._nearness[1].nbytes)
 
     @property
     def ids(self) -> list[bytes]:
         """The lines that have one."""
-        return list(self._rows)
+        return self._ids[self._kept()].tolist() if self._used else []
+
+    def _kept(self) -> NDArray[np.int64]:
+        """The rows that have a vector."""
+        return np.nonzero(self._scales[: self._used])[0]
 
     def of(self, ids: Collection[bytes]) -> Meanings:
         """Those of these lines alone."""
-        kept, found = [one for one in self.ids if one in ids], Meanings(self.space)
-        found._rows = {line_id: row for row, line_id in enumerate(kept)}
-        found._used = len(kept)
-        found._matrix = self._matrix[[self._rows[line_id] for line_id in kept]]
+        found = Meanings(self.space)
+        rows = [row for row in self._kept().tolist() if self._ids[row] in ids]
+        found._ids, found._packed, found._scales = self._ids[rows], self._packed[rows], self._scales[rows]
+        found._use(len(rows))
         return found
+
+    def _use(self, rows: int) -> None:
+        self._used = rows
+        self._order = np.argsort(self._ids[:rows], kind="stable")
 
     def follow(self, seq: int, latest: Mapping[bytes, bytes | None]) -> None:
         """Know the packed vectors of these lines, which are all that came up to that point of the feed; None
         of one whose vector does not open."""
-        self._lose_track()
         for line_id, packed in latest.items():
             if packed is None:
                 self.forget(line_id)
@@ -222,49 +238,86 @@ class Meanings:
 
     def _place(self, vectors: dict[bytes, bytes]) -> None:
         """Lay the packed vectors into the rows of their lines, all at once."""
-        rows = []
-        for line_id in vectors:
-            rows.append(self._rows.setdefault(line_id, self._used))
-            self._used = max(self._used, rows[-1] + 1)
-        packed = np.frombuffer(b"".join(vectors.values()), dtype=np.int8).reshape(len(vectors), -1)
-        if self._used > len(self._matrix):
-            more = max(self._used, 2 * len(self._matrix), _FIRST_ROWS) - len(self._matrix)
-            wider = packed.shape[1] - SCALE_BYTES - self._matrix.shape[1]
-            self._matrix = np.pad(self._matrix, ((0, more), (0, wider)))
-        scales = np.ascontiguousarray(packed[:, :SCALE_BYTES]).view("<f4")
-        self._matrix[rows] = packed[:, SCALE_BYTES:] * scales
-
-    def forget(self, line_id: bytes) -> None:
-        row = self._rows.pop(line_id, None)
-        if row is not None:
-            self._lose_track()
-            self._matrix[row] = 0
-
-    def _lose_track(self) -> None:
         self._places.clear()
         self._nearness = None
+        ids = np.array(list(vectors), dtype=self._ids.dtype)
+        packed = np.frombuffer(b"".join(vectors.values()), dtype=np.int8).reshape(len(vectors), -1)
+        rows = self._found(ids)
+        if self._used + (more := int((rows == self._used).sum())) > len(self._ids):
+            self._make_room(more, packed.shape[1] - SCALE_BYTES)
+            rows = self._found(ids)
+        new = rows == self._used
+        used = self._used + int(new.sum())
+        rows[new] = np.arange(self._used, used)
+        self._ids[rows] = ids
+        self._packed[rows] = packed[:, SCALE_BYTES:]
+        self._scales[rows] = np.ascontiguousarray(packed[:, :SCALE_BYTES]).view("<f4")[:, 0]
+        self._use(used)
+
+    def _make_room(self, more: int, width: int) -> None:
+        """Room for so many rows, and an eighth beyond, without those that have no vector any more."""
+        kept = self._kept()
+        room = len(kept) + more
+        room += room // 8
+        if not len(kept):
+            self._packed = np.zeros((0, width), dtype=np.int8)
+        for part in ("_ids", "_packed", "_scales"):
+            held = getattr(self, part)
+            roomy = np.zeros((room, *held.shape[1:]), dtype=held.dtype)
+            roomy[: len(kept)] = held[kept]
+            setattr(self, part, roomy)
+        self._use(len(kept))
+
+    def forget(self, line_id: bytes) -> None:
+        row = self._row(line_id)
+        if row is not None:
+            self._nearness = None
+            self._scales[row] = 0
 
     def near(self, ids: NDArray[np.bytes_], question: NDArray[np.float32]) -> NDArray[np.float64]:
         """How near each line lies to the question; 0 for one that has no vector."""
         asked = question.tobytes()
-        if self._nearness is None or self._nearness[0] != asked:  # Behind the last row one lies nowhere.
-            near = self._matrix[: self._used] @ question if self._used else ()
-            self._nearness = asked, rounded(np.append(near, np.float32(0)).astype(np.float64))
+        if self._nearness is None or self._nearness[0] != asked:
+            self._nearness = asked, rounded(self._compared(question).astype(np.float64))
         return self._nearness[1][self.rows(ids)]
+
+    def _compared(self, question: NDArray[np.float32]) -> NDArray[np.float32]:
+        """How near each row lies to the question; behind the last row one lies nowhere."""
+        near = np.zeros(self._used + 1, dtype=np.float32)
+        unpacked = np.empty((min(self._used, _AT_ONCE), len(question)), dtype=np.float32)
+        for start in range(0, self._used, _AT_ONCE):
+            rows = self._packed[start : min(start + _AT_ONCE, self._used)]
+            np.copyto(unpacked[: len(rows)], rows)
+            np.dot(unpacked[: len(rows)], question, out=near[start : start + len(rows)])
+        near[: self._used] *= self._scales[: self._used]
+        return near
 
     def place(self, line_id: str) -> NDArray[np.float32] | None:
         """Where a line lies; None if it has no vector."""
-        row = self._rows.get(line_id.encode())
-        return None if row is None else self._matrix[row].copy()
+        row = self._row(line_id.encode())
+        return None if row is None else self._packed[row] * self._scales[row]
 
     def rows(self, ids: NDArray[np.bytes_]) -> NDArray[np.int64]:
         """The row of each line of a segment, given by its very ids: who asks again need not wait for them."""
-        known = next((rows for segment, rows in self._places if segment is ids), None)
+        known = next((rows for segment, rows in self._places if segment() is ids), None)
         if known is None:
-            found = (self._rows.get(one, self._used) for one in ids.tolist())
-            known = np.fromiter(found, np.int64, len(ids))
-            self._places = [(ids, known), *self._places[: _MOST_SEGMENTS - 1]]
+            known = self._found(ids)
+            there = [one for one in self._places if one[0]() is not None]
+            self._places = [(ref(ids), known), *there[: _MOST_SEGMENTS - 1]]
         return known
+
+    def _row(self, line_id: bytes) -> int | None:
+        """Of a line that has a vector."""
+        row = int(self._found(np.array([line_id], dtype=self._ids.dtype))[0])
+        return row if row < self._used and self._scales[row] else None
+
+    def _found(self, ids: NDArray[np.bytes_]) -> NDArray[np.int64]:
+        """The row of each line; the one behind the last for a line that has none."""
+        if not self._used:
+            return np.zeros(len(ids), dtype=np.int64)
+        places = np.searchsorted(self._ids[: self._used], ids, sorter=self._order)
+        rows = self._order[np.minimum(places, self._used - 1)]
+        return np.where(self._ids[rows] == ids, rows, self._used)
 
 
 class SeenLines:
@@ -280,7 +333,14 @@ class SeenLines:
 
 
 def rounded(near: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.maximum(near, 0.0).round(ROUNDED)
+    found = np.maximum(near, 0.0)
+    return found.round(ROUNDED, out=found)
+
+
+_OBJECTS_BYTES = 4096
+"""What a compartment or a view takes beside its arrays, more or less."""
+_ENTRY_BYTES = 128
+"""What a number takes that is kept by another, more or less."""
 
 
 class CompartmentIndex:
@@ -304,9 +364,13 @@ class CompartmentIndex:
         return sum(segment.size for segment in self.segments)
 
     @property
-    def size(self) -> int:
-        """In bytes."""
-        return self._bytes + self.fresh.size + (0 if self.meanings is None else self.meanings.size)
+    def sessions(self) -> int:
+        return len(self._changed)
+
+    @property
+    def nbytes(self) -> int:
+        found = _OBJECTS_BYTES + self._bytes + _ENTRY_BYTES * len(self._changed) + self.fresh.nbytes
+        return found if self.meanings is None else found + self.meanings.nbytes
 
     def changed(self, sessions: Collection[int] | None) -> int:
         """A number that grows with each change to a line of these sessions, given by their numbers."""
@@ -349,14 +413,19 @@ _NEWEST = 256
 
 def nearness(
     view: IndexView,
-    compartments: Sequence[Meanings | SeenLines],
+    compartments: Callable[[int], Meanings | SeenLines],
     fresh: Sequence[Meanings],
     question: NDArray[np.float32],
 ) -> NDArray[np.float64]:
-    """How near each line of the view lies to the question; 0 for one that has no vector."""
-    found = np.concatenate(
-        [compartments[number].near(segment.lines.ids, question) for number, segment in view.segments]
-    )
+    """How near each line of the view lies to the question; 0 for one that has no vector.
+
+    The vectors of one compartment are asked for at a time: not all may be kept.
+    """
+    parts = []
+    for number, segments in groupby(view.segments, itemgetter(0)):
+        vectors = compartments(number)
+        parts += [vectors.near(segment.lines.ids, question) for _, segment in segments]
+    found = np.concatenate(parts)
     for (number, segment), end in zip(view.segments, view.offsets[1:], strict=True):
         if fresh[number].ids:
             ids = segment.lines.ids[-_NEWEST:]
@@ -392,13 +461,18 @@ class IndexView:
         looked_into: NDArray[np.bool_] | None = None,
         earlier: IndexView | None = None,
     ) -> None:
-        """`looked_into` has the sessions by their numbers, `earlier` the same view as it was before."""
+        """`looked_into` has the sessions by their numbers, the last for none, and `earlier` the same view as
+        it was before."""
         self.compartments = compartments
         self._whole = [(number, ref(segment)) for number, segment in whole]
         segments = whole
+        self._narrowed = looked_into is not None
         if looked_into is not None:
             known = ((number, one, earlier and earlier.of(one)) for number, one in whole)
-            segments = [(number, shown or one.narrowed(looked_into)) for number, one, shown in known]
+            segments = [
+                (number, shown or one.narrowed(looked_into[one.lines.sessions]))
+                for number, one, shown in known
+            ]
         self.segments = segments
         self.lines = joined([segment.lines for _, segment in segments])
         self.size = len(self.lines.ids)
@@ -423,6 +497,18 @@ class IndexView:
         self.before = self._beside(living, -1)
         self.before_that = self._beside(living, -2)
         self.after = self._beside(living, 1)
+
+    @property
+    def nbytes(self) -> int:
+        """What it takes beside the compartments' own segments."""
+        arrays = [self.offsets, self.compartment, self.long, self.apart, self.order, self._starts]
+        arrays += [self.session, self.before, self.before_that, self.after]
+        own = _OBJECTS_BYTES + sum(one.nbytes for one in arrays)
+        if len(self.segments) > 1:
+            own += self.lines.nbytes
+        if self._narrowed:
+            own += sum(segment.nbytes for _, segment in self.segments)
+        return own + self.size * sum(len(bears) for bears in list(self._borne.values()))
 
     def within(self, bounds: ViewBounds) -> NDArray[np.bool_]:
         """The living lines within these bounds."""

@@ -1,19 +1,18 @@
 """The default index: ranks lines in memory by the signals of `souvenance.domain.relevance`.
 
 It follows the store's feeds of blinded tokens and sealed vectors; a store that compares vectors itself is
-asked how near lines lie instead. Compartments are loaded when first asked about. When together they grow
-beyond the given size, the least recently used are dropped.
+asked how near lines lie instead. Compartments are loaded when first asked about, and kept as far as they
+fit into the cache.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, partial
 from weakref import ref
 
+from souvenance.adapters.index.cache import IndexCache, Seen, Sight
 from souvenance.adapters.index.compartments import (
     ByCompartment,
     CompartmentIndex,
@@ -33,9 +32,8 @@ from souvenance.ports.index import Hit, IndexQuery, Inquiry, Place
 from souvenance.ports.store import Transaction
 
 DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
-_VIEWED_BYTES = 1024
-"""What a line of a view takes, more or less: views may have as many as fit into the cache's size again."""
-_MOST_VIEWS = 256
+_READ_AT_ONCE = 1024
+"""How many sealed vectors are read from the store at a time."""
 MOST_COMPARED = 20_000
 NEAREST = 2_000
 
@@ -46,27 +44,6 @@ _SLACK = 10.0 ** (1 - _TOLD_APART)
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 _NOTHING: Numbers = np.zeros(0, dtype=np.int64)
-
-
-class _Sight(NamedTuple):
-    """What is looked at: some compartments, and in them some sessions, or all."""
-
-    compartments: tuple[Compartment, ...]
-    sessions: frozenset[int] | None
-
-
-class _Seen(NamedTuple):
-    """A view, and of what it was made: each compartment, and how far its sessions had changed."""
-
-    view: IndexView
-    made_of: tuple[tuple[ref[CompartmentIndex], int], ...]
-
-    def shows(self, compartments: Sequence[CompartmentIndex], sessions: frozenset[int] | None) -> bool:
-        pairs = zip(self.made_of, compartments, strict=True)
-        return all(
-            one() is compartment and compartment.changed(sessions) == upto
-            for (one, upto), compartment in pairs
-        )
 
 
 class RankedIndex:
@@ -81,16 +58,16 @@ class RankedIndex:
     ) -> None:
         """Of a compartment with more lines than `most_compared`, a store that compares vectors tells the
         nearest."""
-        self._cache_bytes = cache_bytes
-        self._most_viewed = cache_bytes // _VIEWED_BYTES
+        self._cache = IndexCache(cache_bytes)
         self._most_compared = most_compared
         self._nearest = nearest
-        self._compartments: OrderedDict[Compartment, CompartmentIndex] = OrderedDict()
-        self._size = 0
-        """Of all compartments, in bytes."""
-        self._views: OrderedDict[_Sight, _Seen] = OrderedDict()
-        self._sessions: dict[tuple[str, str], int] = {}
         self._lock = threading.Lock()
+
+    @property
+    def nbytes(self) -> int:
+        """What it keeps between questions takes, in bytes."""
+        with self._lock:
+            return self._cache.nbytes
 
     def search(
         self, tx: Transaction, inquiry: Inquiry, k: int, within: Collection[str] | None = None
@@ -108,10 +85,7 @@ class RankedIndex:
             for asked, compartment in zip(inquiry.compartments, compartments, strict=True):
                 self._freshen(asked, compartment)
             with self._lock:
-                near = self._near(tx, inquiry, compartments, question, bounded=within is not None)
-                scoring.compare(
-                    nearness(view, near, [compartment.fresh for compartment in compartments], question)
-                )
+                scoring.compare(self._lying(tx, inquiry, compartments, view, question, within))
         return scoring.best(k)
 
     def _freshen(self, asked: IndexQuery, compartment: CompartmentIndex) -> None:
@@ -121,12 +95,11 @@ class RankedIndex:
             return
         lacking, made = asked.freshen([line_id.decode() for line_id in compartment.fresh.ids])
         with self._lock:
-            before = compartment.size
             compartment.fresh = compartment.fresh.of({line_id.encode() for line_id in lacking})
             compartment.fresh.follow(0, {one.encode(): made[one] for one in lacking if one in made})
             if len(compartment.fresh.ids) == len(lacking):
                 compartment.freshened = upto
-            self._grown(asked.compartment, compartment, before)
+            self._cache.count(asked.compartment, compartment)
 
     def alike(
         self,
@@ -143,9 +116,8 @@ class RankedIndex:
             place = self._place(tx, inquiry, compartments, one)
             if view is None or place is None:
                 return {}
-            near = self._near(tx, inquiry, compartments, place, bounded=within is not None)
-            fresh = [compartment.fresh for compartment in compartments]
-            lying = nearness(view, near, fresh, place) * _open(view, _bounds(inquiry), within)
+            lying = self._lying(tx, inquiry, compartments, view, place, within)
+            lying *= _open(view, _bounds(inquiry), within)
         theirs = np.array([compartment.owner == one[0].owner for compartment in view.compartments])[
             view.compartment
         ]
@@ -153,18 +125,33 @@ class RankedIndex:
         found = ((other, float(lying[view.at(*other)].sum())) for other in others)
         return {other: (near - usual) / (1 - usual) for other, near in found if near}
 
+    def _lying(
+        self,
+        tx: Transaction,
+        inquiry: Inquiry,
+        compartments: Sequence[CompartmentIndex],
+        view: IndexView,
+        question: NDArray[np.float32],
+        within: Collection[str] | None,
+    ) -> Array:
+        """How near each line of the view lies to the question."""
+        near = self._near(tx, inquiry, compartments, question, bounded=within is not None)
+        found = nearness(view, near, [compartment.fresh for compartment in compartments], question)
+        for asked, compartment in zip(inquiry.compartments, compartments, strict=True):
+            self._cache.count(asked.compartment, compartment)
+        return found
+
     def _looked_at(
         self, tx: Transaction, inquiry: Inquiry
     ) -> tuple[list[CompartmentIndex], IndexView | None]:
         """The inquiry's compartments as they are now, and what is looked at in them."""
+        self._cache.tidy()
         places = tuple(asked.compartment for asked in inquiry.compartments)
         compartments = [self._followed(tx, place) for place in places]
         sessions = None
         if inquiry.sessions is not None:
-            spaces = {place.workspace for place in places}
-            named = ((workspace, session) for workspace in spaces for session in inquiry.sessions)
-            sessions = frozenset(self._sessions[one] for one in named if one in self._sessions)
-        return compartments, self._view(_Sight(places, sessions), compartments)
+            sessions = self._cache.numbers({place.workspace for place in places}, inquiry.sessions)
+        return compartments, self._view(Sight(places, sessions), compartments)
 
     def _place(
         self, tx: Transaction, inquiry: Inquiry, compartments: Sequence[CompartmentIndex], one: Place
@@ -182,44 +169,33 @@ class RankedIndex:
 
     def forget(self) -> None:
         with self._lock:
-            self._compartments.clear()
-            self._size = 0
-            self._views.clear()
-            self._sessions.clear()
+            self._cache.clear()
 
     def _followed(self, tx: Transaction, compartment: Compartment) -> CompartmentIndex:
-        index, mark = self._compartments.get(compartment), tx.marks(compartment.workspace).compartments
-        if index is None or index.mark != mark:
-            self._size -= 0 if index is None else index.size
-            index = self._compartments[compartment] = CompartmentIndex(mark)
-        self._compartments.move_to_end(compartment)
-        before = index.size
+        index = self._cache.compartment(compartment, tx.marks(compartment.workspace).compartments)
         feed = tx.terms.since(compartment, index.seq)
         if feed.ids:
-            known = self._sessions
-            index.follow(feed, lambda name: known.setdefault((compartment.workspace, name), len(known)))
-        self._grown(compartment, index, before)
+            index.follow(feed, partial(self._cache.number, compartment.workspace))
+            self._cache.outdate(compartment)
+            self._cache.count(compartment, index)
         return index
 
     def _meanings(self, tx: Transaction, asked: IndexQuery, index: CompartmentIndex, space: str) -> Meanings:
-        """The compartment's vectors in that space, as they are now; those in another are dropped."""
-        before, meanings = index.size, index.meanings
+        """The compartment's vectors in that space, as they are now, kept in place of those in another."""
+        meanings = index.meanings
         if meanings is None or meanings.space != space:
-            meanings = index.meanings = Meanings(space)
-        vectors = tx.terms.vectors(asked.compartment, space, meanings.seq)
-        if vectors:
+            meanings = Meanings(space)
+        known = meanings.seq
+        while vectors := tx.terms.vectors(asked.compartment, space, meanings.seq, _READ_AT_ONCE):
             opened = {one.id.encode(): asked.open(one.id, one.sealed) for one in vectors}
             meanings.follow(vectors[-1].seq, opened)
-        self._grown(asked.compartment, index, before)
+            if len(vectors) < _READ_AT_ONCE:
+                break
+        if self._cache.keeps(asked.compartment, index):
+            index.meanings = meanings
+            if meanings.seq > known:
+                self._cache.count(asked.compartment, index)
         return meanings
-
-    def _grown(self, compartment: Compartment, index: CompartmentIndex, before: int) -> None:
-        """Count what a compartment has grown by, unless it was dropped meanwhile, and make room for it: the
-        compartments asked about longest ago are dropped, but never the last one."""
-        if self._compartments.get(compartment) is index:
-            self._size += index.size - before
-            while self._size > self._cache_bytes and len(self._compartments) > 1:
-                self._size -= self._compartments.popitem(last=False)[1].size
 
     def _near(
         self,
@@ -229,41 +205,38 @@ class RankedIndex:
         question: NDArray[np.float32],
         *,
         bounded: bool,
-    ) -> Sequence[Meanings | SeenLines]:
-        """Of each compartment, who tells how near its lines lie."""
-        pairs = zip(inquiry.compartments, compartments, strict=True)
-        if tx.terms.comparing is None:
-            return [self._meanings(tx, asked, index, inquiry.space) for asked, index in pairs]
+    ) -> Callable[[int], Meanings | SeenLines]:
+        """From the number of a compartment to who tells how near its lines lie."""
         bounded = bounded or inquiry.said or inquiry.sessions is not None
-        found = []
-        for asked, index in pairs:  # Of every line, where the nearest may lie beyond the bounds.
+        comparing = tx.terms.comparing
+
+        def near(number: int) -> Meanings | SeenLines:
+            asked, index = inquiry.compartments[number], compartments[number]
+            if comparing is None:
+                return self._meanings(tx, asked, index, inquiry.space)
+            # Of every line, where the nearest may lie beyond the bounds.
             whole = bounded or asked.marks or index.lines <= self._most_compared
             most = None if whole else self._nearest
-            found.append(
-                SeenLines(tx.terms.comparing.near(asked.compartment, inquiry.space, question.tobytes(), most))
-            )
-        return found
+            return SeenLines(comparing.near(asked.compartment, inquiry.space, question.tobytes(), most))
 
-    def _view(self, sight: _Sight, compartments: Sequence[CompartmentIndex]) -> IndexView | None:
+        return near
+
+    def _view(self, sight: Sight, compartments: Sequence[CompartmentIndex]) -> IndexView | None:
         segments = [
             (number, segment) for number, index in enumerate(compartments) for segment in index.segments
         ]
         if not segments:
             return None
-        seen = self._views.get(sight)
+        seen = self._cache.view(sight)
         if seen is None or not seen.shows(compartments, sight.sessions):
             looked_into = None
             if sight.sessions is not None:
-                looked_into = np.zeros(len(self._sessions) + 1, dtype=bool)
+                looked_into = np.zeros(self._cache.numbered + 1, dtype=bool)
                 looked_into[list(sight.sessions)] = True
             view = IndexView(sight.compartments, segments, looked_into, None if seen is None else seen.view)
             made_of = tuple((ref(index), index.changed(sight.sessions)) for index in compartments)
-            seen = self._views[sight] = _Seen(view, made_of)
-            self._views.move_to_end(sight)
-            viewed = sum(one.view.size for one in self._views.values())
-            while (viewed > self._most_viewed or len(self._views) > _MOST_VIEWS) and len(self._views) > 1:
-                viewed -= self._views.popitem(last=False)[1].view.size
-        self._views.move_to_end(sight)
+            seen = Seen(view, made_of)
+            self._cache.show(sight, seen)
         return seen.view
 
 
@@ -423,11 +396,11 @@ class _Scoring:
 
     def _around(self, lines: Numbers) -> Array:
         """How much each line and those beside it hold, unless these are documents."""
-        view, held = self._view, self._near == 1.0
-        documents = np.append(view.long > r.DOCUMENT, False)
-        said = held & ~documents
-        found = held[:, lines] | said[:, view.before[lines]]
-        found |= said[:, view.after[lines]] | said[:, view.before_that[lines]]
+        view = self._view
+        said = np.append(view.long <= r.DOCUMENT, True)
+        found = self._near[:, lines] == 1.0
+        for beside in (view.before[lines], view.after[lines], view.before_that[lines]):
+            found |= (self._near[:, beside] == 1.0) & said[beside]
         around: Array = self._worth @ found
         return around
 

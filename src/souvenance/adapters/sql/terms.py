@@ -105,7 +105,7 @@ _WITH_ENTRIES = (
     f"SELECT id FROM vectors WHERE {COMPARTMENT}",
 )
 _VECTORS = f"""SELECT seq, id, sealed FROM vectors v
-    WHERE {COMPARTMENT} AND space = ?{{kept}} AND seq > ? ORDER BY seq"""
+    WHERE {COMPARTMENT} AND space = ?{{kept}} AND seq > ? ORDER BY seq LIMIT ?"""
 _SOME = f"SELECT {PLACE}, seq FROM vectors WHERE space = ? LIMIT ?"
 
 
@@ -195,8 +195,11 @@ class SqlTerms:
         """Up to which change every line has a vector, as far as that is noted."""
         return self._session.value(_PLACED, (*compartment, space, self._vectors.form)) or 0
 
-    def vectors(self, compartment: Compartment, space: str, seq: int) -> list[Vector]:
-        rows = self._session.rows(_VECTORS.format(kept=self._vectors.kept), (*compartment, space, seq))
+    def vectors(
+        self, compartment: Compartment, space: str, seq: int, most: int | None = None
+    ) -> list[Vector]:
+        sql = _VECTORS.format(kept=self._vectors.kept)
+        rows = self._session.rows(sql, (*compartment, space, seq, _LAST if most is None else most))
         return [Vector(number, line_id, as_bytes(sealed)) for number, line_id, sealed in rows]
 
     def lacking(self, compartment: Compartment, space: str, most: int, beyond: int = 0) -> list[str]:
