@@ -32,7 +32,7 @@ from souvenance.files import is_mine, others_may
 from souvenance.gate.conversation.context import READ_CARD, ReadCard
 from souvenance.hermes.config_files import HOST_VARIABLE
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.host import default_home, local_zone
+from souvenance.hermes.host import ENVIRONMENT, default_home, local_zone
 from souvenance.hermes.profile_runtime import CALLS_AT_ONCE, Backend, ProfileRuntime, TurnsUnderWay
 from souvenance.hermes.state_files import DELAY, MODEL_TROUBLE, StateFiles
 from souvenance.ports.model import ANSWER, DERIVE, TASKS
@@ -97,7 +97,7 @@ def open_backend(
     configuration: Configuration,
     token: Callable[[], str] | None = None,
     turns: TurnsUnderWay | None = None,
-    environment: Mapping[str, str] = os.environ,
+    environment: Mapping[str, str] = ENVIRONMENT,
 ) -> Backend:
     """The backend of the configured server, of the server of the store's folder if one runs, or of the store.
 
@@ -189,7 +189,7 @@ def budget_of(configuration: Configuration) -> Allowance:
     return Allowance(calls, calls, tokens, tokens)
 
 
-def inspect(configuration: Configuration, environment: Mapping[str, str] = os.environ) -> Findings:
+def inspect(configuration: Configuration, environment: Mapping[str, str] = ENVIRONMENT) -> Findings:
     """The state of memory, found outside of any conversation."""
     from souvenance.hermes.setup.status import Findings
 
@@ -239,7 +239,7 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
     from souvenance.gate.conversation.peers import rename
     from souvenance.hermes.setup.console import Carried
 
-    if not _is_made(configuration, os.environ) and not _queue_of(configuration).exists():
+    if not _is_made(configuration, ENVIRONMENT) and not _queue_of(configuration).exists():
         return Carried(old, new, 0)
     patient = dataclasses.replace(configuration, timeout=max(configuration.timeout, _CARRY_SECONDS))
     runtime = runtime_of(patient, asks_model=False)
@@ -333,7 +333,7 @@ def _upkeep(configuration: Configuration) -> Upkeep:
     from souvenance.hermes.config_files import read_configuration, write_grant
     from souvenance.hermes.oauth_tokens import Upkeep, exchange
 
-    home, environment = configuration.home, {**os.environ, HOST_VARIABLE: configuration.host}
+    home, environment = configuration.home, {**ENVIRONMENT, HOST_VARIABLE: configuration.host}
     return Upkeep(
         configuration,
         now=SystemClock().now,

@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from souvenance.hermes.gc_pause import undisturbed
@@ -16,7 +15,7 @@ from souvenance.hermes.gc_pause import undisturbed
 with undisturbed():
     from souvenance.hermes.config_files import read_configuration
     from souvenance.hermes.configuration import TASK, Configuration
-    from souvenance.hermes.host import usual_home
+    from souvenance.hermes.host import ENVIRONMENT, context_thread, directory_now, home_key, home_now
     from souvenance.hermes.profile_runtime import ProfileRuntime
     from souvenance.hermes.provider import Provider, Surroundings
     from souvenance.hermes_backends import inspect, runtime_of, state_files_of
@@ -39,7 +38,7 @@ def register(ctx: Any) -> None:
     if "hermes_cli.memory_oauth" in sys.modules:  # The host's web server, which lets a desktop sign in.
         from souvenance.hermes.sign_in.profile import offer
 
-        offer(_home)
+        offer(home_now)
 
 
 def provider() -> Any:
@@ -61,29 +60,12 @@ def _kind() -> Callable[[Surroundings], Any]:
     return SouvenanceProvider
 
 
-def _home() -> Path:
-    """The profile's home, by the host's own rule where there is a host."""
-    try:
-        from hermes_constants import get_hermes_home  # type: ignore[import-not-found]
-    except ImportError:
-        return Path(os.environ.get("HERMES_HOME") or usual_home(os.environ) or Path.home() / ".hermes")
-    return Path(get_hermes_home())
-
-
-def _directory() -> Path:
-    """Where the host was started; its home, if that place is gone."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return _home()
-
-
 class Runtimes:
     """The runtimes of a process: one for each profile, made anew when its backend changes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._open: dict[Path, tuple[tuple[Any, ...], ProfileRuntime]] = {}
+        self._open: dict[str, tuple[tuple[Any, ...], ProfileRuntime]] = {}
         atexit.register(self.close)
 
     def get(self, configuration: Configuration) -> ProfileRuntime:
@@ -99,15 +81,16 @@ class Runtimes:
             configuration.host_model_calls_per_day,
             configuration.host_model_tokens_per_day,
         )
+        home = home_key(configuration.home)
         with self._lock:
-            found = self._open.get(configuration.home)
+            found = self._open.get(home)
             if found is not None and found[0] == kind:
                 return found[1]
             runtime = runtime_of(configuration)
-            self._open[configuration.home] = (kind, runtime)
+            self._open[home] = (kind, runtime)
         if found is not None:
             found[1].leave()
-            threading.Thread(target=found[1].close, name="souvenance-closing", daemon=True).start()
+            context_thread(found[1].close, "souvenance-closing").start()
         return runtime
 
     def close(self) -> None:
@@ -122,9 +105,9 @@ class Runtimes:
 
 RUNTIMES = Runtimes()
 _SURROUNDINGS = Surroundings(
-    home=_home,
-    directory=_directory,
-    configuration=lambda home, profile: read_configuration(home, os.environ, profile),
+    home=home_now,
+    directory=directory_now,
+    configuration=lambda home, profile: read_configuration(home, ENVIRONMENT, profile),
     runtime=RUNTIMES.get,
     state_files=state_files_of,
 )

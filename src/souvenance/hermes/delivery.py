@@ -51,6 +51,7 @@ from souvenance.gate.conversation.messages import (
     Messages,
     NewMessage,
 )
+from souvenance.hermes.host import context_thread
 from souvenance.ports.write_queue import QueuedWrite, WriteQueue, WriteRefused
 
 _MARK = "souvenance_write"
@@ -345,7 +346,7 @@ class DeliveryThread:
         with self._changed:
             self._rung = True
             if self._thread is None and not self._stopped:
-                self._thread = threading.Thread(target=self._run, name="souvenance-delivery", daemon=True)
+                self._thread = context_thread(self._run, "souvenance-delivery")
                 self._thread.start()
             self._changed.notify_all()
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
 from contextlib import nullcontext
-from contextvars import Context, copy_context
+from contextvars import copy_context
 from functools import partial
 from itertools import islice
 from math import inf
@@ -42,6 +42,7 @@ from souvenance.gate.token_verifier import Credentials
 from souvenance.hermes.backend_health import Breaker, FarGate, TimedGate
 from souvenance.hermes.delivery import Content, DeliveryThread, QueueDelivery, lane_of
 from souvenance.hermes.gc_pause import undisturbed
+from souvenance.hermes.host import bound
 from souvenance.hermes.recall import CachedConversation
 from souvenance.hermes.state_files import DELAY, StateFiles
 from souvenance.ports.write_queue import QueuedWrite, WriteQueue, WriteQueueStatus, WriteRefused
@@ -63,8 +64,8 @@ class TurnsUnderWay:
         self._begun: dict[object, float] = {}
         self._ended = now() - QUIET_SECONDS
         self._busy_since = now()
-        self.context: Context | None = None
-        """The latest turn's context: by it the host knows its model and the session that pays."""
+        self.context = copy_context()
+        """The latest turn's context, or who made this: by it the host knows its model and who pays."""
 
     def begin(self, whose: object) -> None:
         """A turn begins. Call it on the turn's own thread."""
@@ -143,6 +144,7 @@ class ThreadPool:
     def give(self, work: Callable[[], _T]) -> Future[_T] | None:
         """What will come of the work; None if too much waits already."""
         task: Future[_T] = Future()
+        work = bound(work)
         with self._lock:
             if self._unfinished >= self._most + self._most_waiting:
                 return None
@@ -150,6 +152,7 @@ class ThreadPool:
             self._given.put((task, work))
             if self._threads < min(self._most, self._unfinished):
                 self._threads += 1
+                # It outlives who gave the work, so each piece has a context of its own, and the thread none.
                 threading.Thread(target=self._run, name=self._name, daemon=True).start()
         task.add_done_callback(self._finished)
         return task
