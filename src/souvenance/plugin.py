@@ -16,8 +16,8 @@ with undisturbed():
     from souvenance.hermes.config_files import read_configuration
     from souvenance.hermes.configuration import TASK, Configuration
     from souvenance.hermes.host import ENVIRONMENT, context_thread, directory_now, home_key, home_now
-    from souvenance.hermes.profile_runtime import ProfileRuntime
-    from souvenance.hermes.provider import Provider, Surroundings
+    from souvenance.hermes.profile_runtime import ProfileRuntime, Surroundings
+    from souvenance.hermes.provider import Provider
     from souvenance.hermes_backends import inspect, runtime_of, state_files_of
 
 _LAST_FLUSH_SECONDS = 2.0

@@ -17,7 +17,6 @@ TURN = [{"role": "user", "content": "I live in Rome."}]
 
 HOOKS = {
     "initialize": ("s1",),
-    "initialize_for_inspection": ("s1",),
     "system_prompt_block": (),
     "get_tool_schemas": (),
     "handle_tool_call": ("souvenance_profile", {}),
@@ -27,6 +26,9 @@ HOOKS = {
     "sync_turn": ("I live in Rome.", "I see."),
     "on_memory_write": ("add", "user", "Lives in Rome."),
     "on_session_switch": ("s2",),
+    "on_delegation": ("Find the lamp.", "It is in the cellar."),
+    "recall_status": (),
+    "identity_signature": (),
     "on_session_end": (TURN,),
     "on_pre_compress": (TURN,),
     "shutdown": (),
@@ -47,7 +49,8 @@ def test_a_hook_takes_what_it_is_told_beyond_what_it_knows(stage, hook):
 
 def test_no_public_hook_is_forgotten_here(stage):
     hooks = {name for name in dir(stage.provider()) if not name.startswith("_")}
-    assert hooks == {*HOOKS, "name", "is_available", "unavailable_reason"}
+    properties = {"name", "is_available", "unavailable_reason", "pre_compress_checkpoint_api_version"}
+    assert hooks == {*HOOKS, *properties}
 
 
 TELEGRAM = {"platform": "telegram", "user_id": "77", "gateway_session_key": "agent:main:telegram:group:5"}
@@ -126,6 +129,7 @@ def test_a_host_without_ids_of_its_own_still_says_who_wrote_a_turn(stage, key):
     for author, text in GROUP_OF_THREE.items():
         provider.sync_turn(text, "", session_id="s1", turn_author={"id": author, "is_bot": False})
     stage.flush()
+    provider = stage.provider("s2", "api_server", **key)
     for author in GROUP_OF_THREE:
         assert those_in(asks(provider, "Where do I live?", author_id=author, author_is_bot=False)) == [author]
 
@@ -150,13 +154,6 @@ def test_what_no_human_wrote_is_nobody_s(stage):
     stage.provider().sync_turn("Remind the user of the tea.", "", session_id="s1", turn_author=author)
     stage.flush()
     assert not stage.sessions()
-
-
-def test_an_agent_that_is_only_looked_at_opens_no_way_to_memory(stage):
-    provider = stage.provider(begin=False)
-    provider.initialize_for_inspection("s1", platform="cli", hermes_home=str(stage.home))
-    assert "souvenance_search" in provider.system_prompt_block()
-    assert not stage._runtimes
 
 
 class NewerMemoryProvider(ABC):

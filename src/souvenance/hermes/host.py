@@ -142,6 +142,18 @@ class HostConversation(Struct, frozen=True, kw_only=True):
     session_title: str | None = None
 
 
+_TOLD = ("user_id", "user_id_alt", "chat_type", "gateway_session_key", "session_title")
+
+
+def told_of(session_id: str, home: Path, directory: Path, told: Mapping[str, Any]) -> HostConversation:
+    """The conversation that the host tells a provider of. A title that the host made up does not name it."""
+    named = {name: str(told[name]) for name in _TOLD if told.get(name)}
+    if told.get("session_title_source") not in (None, "", "user"):
+        named.pop("session_title", None)
+    platform = told.get("platform") or "cli"
+    return HostConversation(session_id=session_id, platform=platform, home=home, directory=directory, **named)
+
+
 _SETTINGS = "hermes_cli.config"
 """What the host's clock reads its settings by. A host has loaded it; only there it costs nothing to ask."""
 

@@ -19,6 +19,7 @@ from contextvars import copy_context
 from functools import partial
 from itertools import islice
 from math import inf
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
@@ -40,6 +41,7 @@ from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 from souvenance.hermes.backend_health import Breaker, FarGate, TimedGate
+from souvenance.hermes.configuration import Complaint, Configuration
 from souvenance.hermes.delivery import Content, DeliveryThread, QueueDelivery, lane_of
 from souvenance.hermes.gc_pause import undisturbed
 from souvenance.hermes.host import bound
@@ -115,6 +117,7 @@ _MOST_LIVE = 1_000
 _MOST_LOOKED_AT = 50
 """So many conversations are looked through, at every turn, for what was undone in them since."""
 _MOST_ANSWERED = 10_000
+_MOST_WARNINGS = 1_000
 
 _GO_ON = "Go on without it: it is tried again by itself. 'hermes souvenance status' says more."
 
@@ -490,6 +493,23 @@ class ProfileRuntime:
         if backend is not None:
             backend.close()
         self._write_queue.close()
+
+
+class Surroundings(Struct, kw_only=True):
+    """Where a provider finds itself. What it gives is shared by all providers of the process."""
+
+    home: Callable[[], Path]
+    directory: Callable[[], Path]
+    configuration: Callable[[Path, str], tuple[Configuration, Sequence[Complaint]]]
+    runtime: Callable[[Configuration], ProfileRuntime]
+    state_files: Callable[[Configuration], StateFiles]
+    warned: set[str] = set()
+
+    def warn(self, told: str) -> None:
+        """Say something once, however many providers notice it."""
+        if told not in self.warned and len(self.warned) < _MOST_WARNINGS:
+            self.warned.add(told)
+            _log.warning("souvenance: %s", told)
 
 
 def _silent(detail: str) -> Unavailable:
