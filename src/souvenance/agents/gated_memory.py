@@ -228,7 +228,8 @@ class GatedMemory:
             tokens=_RECENT_TOKENS,
         )
         itself = self._scope.named(peer) == self._scope.ai
-        looks = {**self._itself(), **self._owner_s_card()} if itself else {AI: self._portrait(peer, "")}
+        looks: dict[str, Look[Any]] = {**self._itself(), **self._owner_s_card()}
+        looks = looks if itself else {AI: self._portrait(peer, "")}
         portrait = _with_card(self._all(looks))
         if self._scope.named(peer) == self._scope.user and not _tells(portrait):
             portrait = self._own_portrait("")
