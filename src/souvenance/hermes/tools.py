@@ -70,10 +70,8 @@ _T = TypeVar("_T")
 
 
 def schemas(configuration: Configuration, *, own_card: bool) -> list[dict[str, Any]]:
-    """The tools as the host lists them to the model; none where memory is only injected.
-
-    `own_card`: whether the agent has a card of its own here.
-    """
+    """The tools as the host lists them to the model; none where memory is only injected. With `own_card` the
+    agent has a card of its own here."""
     if configuration.recall_mode == "context":
         return []
     prefix = configuration.tool_names
