@@ -32,7 +32,7 @@ from souvenance.files import is_mine, others_may
 from souvenance.gate.conversation.context import READ_CARD, ReadCard
 from souvenance.hermes.config_files import HOST_VARIABLE
 from souvenance.hermes.configuration import Configuration
-from souvenance.hermes.host import HostConversation, default_home, local_zone
+from souvenance.hermes.host import ENVIRONMENT, HostConversation, default_home, local_zone
 from souvenance.hermes.identity import identify, scope_of
 from souvenance.hermes.profile_runtime import CALLS_AT_ONCE, Backend, ProfileRuntime, TurnsUnderWay
 from souvenance.hermes.state_files import DELAY, MODEL_TROUBLE, StateFiles
@@ -101,7 +101,7 @@ def open_backend(
     configuration: Configuration,
     token: Callable[[], str] | None = None,
     turns: TurnsUnderWay | None = None,
-    environment: Mapping[str, str] = os.environ,
+    environment: Mapping[str, str] = ENVIRONMENT,
 ) -> Backend:
     """The backend of the configured server, of the server of the store's folder if one runs, or of the store.
 
@@ -193,7 +193,7 @@ def budget_of(configuration: Configuration) -> Allowance:
     return Allowance(calls, calls, tokens, tokens)
 
 
-def inspect(configuration: Configuration, environment: Mapping[str, str] = os.environ) -> Findings:
+def inspect(configuration: Configuration, environment: Mapping[str, str] = ENVIRONMENT) -> Findings:
     """The state of memory, found outside of any conversation."""
     from souvenance.hermes.setup.status import Findings
 
@@ -243,7 +243,7 @@ def carry(configuration: Configuration, old: str, new: str) -> Carried:
     from souvenance.gate.conversation.peers import rename
     from souvenance.hermes.setup.console import Carried
 
-    if not _is_made(configuration, os.environ) and not _queue_of(configuration).exists():
+    if not _is_made(configuration, ENVIRONMENT) and not _queue_of(configuration).exists():
         return Carried(old, new, 0)
     patient = dataclasses.replace(configuration, timeout=max(configuration.timeout, _CARRY_SECONDS))
     runtime = runtime_of(patient, asks_model=False)
@@ -373,7 +373,7 @@ def _upkeep(configuration: Configuration) -> Upkeep:
     from souvenance.hermes.config_files import read_configuration, write_grant
     from souvenance.hermes.oauth_tokens import Upkeep, exchange
 
-    home, environment = configuration.home, {**os.environ, HOST_VARIABLE: configuration.host}
+    home, environment = configuration.home, {**ENVIRONMENT, HOST_VARIABLE: configuration.host}
     return Upkeep(
         configuration,
         now=SystemClock().now,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import os
 import threading
 from collections.abc import Callable
 from functools import cache
@@ -15,9 +14,9 @@ from souvenance.hermes.gc_pause import undisturbed
 with undisturbed():
     from souvenance.hermes.config_files import read_configuration
     from souvenance.hermes.configuration import TASK, Configuration
-    from souvenance.hermes.host import usual_home
-    from souvenance.hermes.profile_runtime import ProfileRuntime
-    from souvenance.hermes.provider import Provider, Surroundings
+    from souvenance.hermes.host import ENVIRONMENT, context_thread, directory_now, home_key, home_now
+    from souvenance.hermes.profile_runtime import ProfileRuntime, Surroundings
+    from souvenance.hermes.provider import Provider
     from souvenance.hermes_backends import inspect, runtime_of, state_files_of
 
 _LAST_FLUSH_SECONDS = 2.0
@@ -41,13 +40,13 @@ def start_sign_in() -> dict[str, Any]:
     """What a desktop asks for, for the profile of its request."""
     from souvenance.hermes.sign_in.profile import start
 
-    return start(_home())
+    return start(home_now())
 
 
 def sign_in_status() -> dict[str, Any]:
     from souvenance.hermes.sign_in.profile import status
 
-    return status(_home())
+    return status(home_now())
 
 
 def provider() -> Any:
@@ -64,38 +63,21 @@ def _kind() -> Callable[[Surroundings], Any]:
             """The wizard, as `hermes memory setup souvenance` starts it."""
             from souvenance.hermes.setup.wizard import post_setup
 
-            post_setup(hermes_home, config, environment=os.environ, inspect=inspect)
+            post_setup(hermes_home, config, environment=ENVIRONMENT, inspect=inspect)
 
         def get_desktop_config(self, *, hermes_home: str, **more: Any) -> dict[str, Any]:
             from souvenance.hermes.setup.panel import shown
 
-            return shown(Path(hermes_home), os.environ)
+            return shown(Path(hermes_home), ENVIRONMENT)
 
         def handle_desktop_config_action(
             self, action: str, payload: dict[str, Any], *, hermes_home: str, **more: Any
         ) -> dict[str, Any]:
             from souvenance.hermes.setup.panel import act
 
-            return act(action, payload, Path(hermes_home), os.environ, inspect)
+            return act(action, payload, Path(hermes_home), ENVIRONMENT, inspect)
 
     return SouvenanceProvider
-
-
-def _home() -> Path:
-    """The profile's home, by the host's own rule where there is a host."""
-    try:
-        from hermes_constants import get_hermes_home  # type: ignore[import-not-found]
-    except ImportError:
-        return Path(os.environ.get("HERMES_HOME") or usual_home(os.environ) or Path.home() / ".hermes")
-    return Path(get_hermes_home())
-
-
-def _directory() -> Path:
-    """Where the host was started; its home, if that place is gone."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return _home()
 
 
 class Runtimes:
@@ -103,7 +85,7 @@ class Runtimes:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._open: dict[Path, tuple[tuple[Any, ...], ProfileRuntime]] = {}
+        self._open: dict[str, tuple[tuple[Any, ...], ProfileRuntime]] = {}
         atexit.register(self.close)
 
     def get(self, configuration: Configuration) -> ProfileRuntime:
@@ -119,15 +101,16 @@ class Runtimes:
             configuration.host_model_calls_per_day,
             configuration.host_model_tokens_per_day,
         )
+        home = home_key(configuration.home)
         with self._lock:
-            found = self._open.get(configuration.home)
+            found = self._open.get(home)
             if found is not None and found[0] == kind:
                 return found[1]
             runtime = runtime_of(configuration)
-            self._open[configuration.home] = (kind, runtime)
+            self._open[home] = (kind, runtime)
         if found is not None:
             found[1].leave()
-            threading.Thread(target=found[1].close, name="souvenance-closing", daemon=True).start()
+            context_thread(found[1].close, "souvenance-closing").start()
         return runtime
 
     def close(self) -> None:
@@ -142,9 +125,9 @@ class Runtimes:
 
 RUNTIMES = Runtimes()
 _SURROUNDINGS = Surroundings(
-    home=_home,
-    directory=_directory,
-    configuration=lambda home, profile: read_configuration(home, os.environ, profile),
+    home=home_now,
+    directory=directory_now,
+    configuration=lambda home, profile: read_configuration(home, ENVIRONMENT, profile),
     runtime=RUNTIMES.get,
     state_files=state_files_of,
 )

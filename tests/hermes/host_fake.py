@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
-from contextvars import ContextVar
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass
+from functools import partial
 from types import ModuleType, SimpleNamespace
 
 import msgspec
@@ -18,6 +22,8 @@ from souvenance.hermes.profile_runtime import QUIET_SECONDS
 
 PAYS = ContextVar("pays", default="nobody")
 """Stands for what the host keeps in the context of a turn: its model, and the session that pays."""
+HOME = ContextVar("home", default=None)
+SCOPE = ContextVar("scope", default=None)
 TOKENS = 120
 
 
@@ -39,6 +45,8 @@ class Host:
             thread=threading.current_thread().name,
             busy=self.turns is not None and self.turns.busy(),
             pays=PAYS.get(),
+            home=HOME.get(),
+            text=asked.text,
         )
         self.asked.append(asked)
         self.calls.append(call)
@@ -91,3 +99,73 @@ class HostStage(Stage):
         with self.gate() as ask:
             found = ask(LIST_CONCLUSIONS, ListConclusions(workspace_id=WORKSPACE, size=100))
         return [one.content for one in found.items]
+
+
+class UnscopedSecretError(RuntimeError):
+    """What the host raises where nothing says whose secret is wanted."""
+
+
+class SharedHost(Host):
+    """A host that serves many profiles in one process: home, secrets and who pays are in a turn's context.
+
+    Where there is no turn, its home is that of the profile it was launched with, and no secret is told.
+    """
+
+    def __init__(self, launched):
+        super().__init__()
+        self.launched = launched
+        self.bound = []
+
+    def offer(self, monkeypatch):
+        modules = {
+            "hermes_constants": {"get_hermes_home": self.home, "hermes_home_key": os.path.realpath},
+            "agent.memory_provider": {
+                "MemoryProvider": object,
+                "RecallStatus": RecallStatus,
+                "ctx_bound": self.ctx_bound,
+                "spawn_context_thread": self.spawn_context_thread,
+            },
+            "agent.secret_scope": {"get_secret": self.get_secret, "current_secret_scope": SCOPE.get},
+        }
+        super().offer(monkeypatch)
+        for name, content in modules.items():
+            module = ModuleType(name)
+            vars(module).update(content)
+            monkeypatch.setitem(sys.modules, name, module)
+        return self
+
+    def home(self):
+        return HOME.get() or self.launched
+
+    def get_secret(self, name, default=None):
+        if SCOPE.get() is None:
+            raise UnscopedSecretError(name)
+        return SCOPE.get().get(name, default)
+
+    def ctx_bound(self, work):
+        self.bound.append(work)
+        return partial(copy_context().run, work)
+
+    def spawn_context_thread(self, target, *, name, daemon=True, args=(), kwargs=None):
+        bound = self.ctx_bound(target)
+        return threading.Thread(target=bound, name=name, daemon=daemon, args=args, kwargs=kwargs)
+
+    @contextmanager
+    def turn(self, home, **secrets):
+        """What happens in it is done for the profile with that home."""
+        values = {HOME: home, SCOPE: {"SOUVENANCE_MODEL_QUIET_SECONDS": "1", **secrets}, PAYS: home.name}
+        tokens = [(variable, variable.set(value)) for variable, value in values.items()]
+        try:
+            yield
+        finally:
+            for variable, token in tokens:
+                variable.reset(token)
+
+
+@dataclass(frozen=True)
+class RecallStatus:
+    """What a newer host is told of a recall."""
+
+    provider_label: str
+    count: int
+    glyph: str = "🧠"

@@ -10,7 +10,8 @@ from souvenance.gate.conversation.messages import LIST_MESSAGES, ListMessages
 from souvenance.gate.conversation.sessions import LIST_SESSIONS, ListSessions
 from souvenance.gate.token_verifier import Credentials
 from souvenance.hermes.config_files import read_configuration
-from souvenance.hermes.provider import Provider, Surroundings
+from souvenance.hermes.profile_runtime import Surroundings
+from souvenance.hermes.provider import Provider
 
 WORKSPACE = "hermes"
 PATIENCE_SECONDS = 60

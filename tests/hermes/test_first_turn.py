@@ -1,6 +1,10 @@
 """The first turn of a session, before there is one."""
 
-from hermes.stage import Stage
+import pytest
+
+from hermes.honcho_fake import LONGEST_HANG
+from hermes.stage import PATIENCE_SECONDS, Stage
+from hermes.theatre import QUESTION, WAIT, timed
 from surfaces.door import serving
 
 
@@ -15,3 +19,22 @@ def test_it_leaves_no_refusal_in_the_log(tmp_path):
         assert "sessions.summaries" in {row["operation"] for row in rows}
         assert {row["outcome"] for row in rows} == {"ok"}
         stage.close()
+
+
+@pytest.mark.parametrize("answers", [True, False], ids=["a server that answers", "a server that hangs"])
+def test_in_a_cold_process_it_has_its_memory_within_the_wait_or_says_that_it_has_none(
+    theatre, honcho, caplog, answers
+):
+    wait = PATIENCE_SECONDS if answers else WAIT
+    theatre.configure(baseUrl=honcho.url, recallWait=wait)
+    if not answers:
+        honcho.hang()
+    said, told = [], []
+    provider = theatre.anew().provider(warning_callback=said.append)
+    took = timed(lambda: told.append(theatre.recall(provider, QUESTION)))
+    theatre.recall(provider, QUESTION, 2)
+    assert took <= (wait if answers else LONGEST_HANG / 10)
+    assert ("May 25" in told[0]) == answers
+    missed = "Memory did not answer within 0.15 s; this turn goes without it."
+    assert said == ([] if answers else [missed])
+    assert (missed in caplog.text) == (not answers)

@@ -75,6 +75,13 @@ def test_everybody_has_their_memory_from_the_store_in_this_process(near):
     assert recalled(all_at_once(near, 24)) == list(range(24))
 
 
+def test_eight_people_in_the_moment_in_which_memory_is_loaded_all_have_theirs(near):
+    for number in range(8):
+        person(near, number, "another").sync_turn(f"I go to Chengdu on May {number}.", "")
+    near.flush()
+    assert recalled(all_at_once(near.anew(), 8)) == list(range(8))
+
+
 def together(stage, honcho, people):
     """What everybody is told, if all that they need was asked for at one moment and nothing after it.
 

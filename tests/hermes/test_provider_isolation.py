@@ -366,6 +366,19 @@ def test_a_session_of_the_host_that_two_share_is_two_here(stage):
     assert len(stage.sessions()) == 2
 
 
+def test_two_profiles_of_one_person_in_a_shared_workspace_both_have_the_facts(stages):
+    first, second = stages("first", aiPeer="hermes"), stages("second", aiPeer="coder")
+    first.tell(first.provider(), "My favourite instrument is the bassoon. I live in Porto.")
+    ask(first.provider(), "profile", card=["Lives in Porto"])
+    assert "bassoon" in second.recall(second.provider("s2"), "Which instrument is my favourite?")
+    assert "Porto" in ask(second.provider("s2"), "profile")
+    second.tell(second.provider("s3"), "My sister Mia plays the cello.")
+    assert "cello" in first.recall(first.provider("s4"), "What does Mia play?")
+    ask(first.provider(), "profile", peer="ai", card=["Is terse"])
+    assert "terse" in ask(first.provider("s5"), "profile", peer="ai")
+    assert "terse" not in ask(second.provider("s5"), "profile", peer="ai")
+
+
 def test_a_profile_s_other_namespace_is_closed_to_tools_too(stages):
     personal = stages("personal", namespaces="personal")
     travel = stages("travel", namespaces={"read": ["travel"], "write": "travel"})

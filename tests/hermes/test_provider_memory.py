@@ -153,18 +153,31 @@ def offered(provider):
     return profile["parameters"]["properties"]["peer"]["description"]
 
 
-def test_the_agent_s_own_card_is_offered_written_and_told_only_where_nobody_shares_it(stage):
-    assert "'ai'" not in offered(stage.provider("s1"))
-    for args in ({"peer": "ai"}, {"peer": "ai", "card": ["Is terse"]}):
-        assert "pinUserPeer" in stage.provider("s1").handle_tool_call("souvenance_profile", args)
-    stage.configure(pinUserPeer=True)
-    provider = stage.provider("s1")
+CHAT = {"platform": "telegram", "user_id": "77", "gateway_session_key": "agent:main:telegram:dm:5"}
+
+
+@pytest.mark.parametrize("pinned", [False, True], ids=["at the owner's terminal", "where all are the owner"])
+def test_where_only_the_owner_speaks_the_agent_has_a_card_of_its_own(stage, pinned):
+    stage.configure(pinUserPeer=pinned)
+    provider = stage.provider("s1", **(CHAT if pinned else {}))
     assert "'ai'" in offered(provider)
     assert "error" not in provider.handle_tool_call(
         "souvenance_profile", {"card": ["Is terse"], "peer": "ai"}
     )
     assert "Is terse" in provider.handle_tool_call("souvenance_profile", {"peer": "ai"})
+    assert "Is terse" in provider.handle_tool_call("souvenance_context", {"peer": "ai"})
     assert "Is terse" in stage.recall(stage.provider("s2"), "What are you like, in a word?")
+
+
+def test_where_others_speak_nobody_is_offered_writes_or_is_told_the_agent_s_own_card(stage):
+    owner = stage.provider("s1")
+    assert "error" not in owner.handle_tool_call("souvenance_profile", {"card": ["Is terse"], "peer": "ai"})
+    other = stage.provider("s2", **CHAT)
+    assert "'ai'" not in offered(other)
+    for args in ({"peer": "ai"}, {"peer": "ai", "card": ["Is mine"]}):
+        assert "pinUserPeer" in other.handle_tool_call("souvenance_profile", args)
+    assert "terse" not in other.handle_tool_call("souvenance_context", {"peer": "ai"})
+    assert "terse" not in stage.recall(other, "What are you like, in a word?")
 
 
 def test_a_second_profile_of_a_shared_workspace_knows_the_facts_too(stage):

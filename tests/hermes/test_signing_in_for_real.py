@@ -25,7 +25,8 @@ from souvenance.gate.conversation.sessions import LIST_SESSIONS, ListSessions
 from souvenance.gate.token_verifier import Credentials
 from souvenance.hermes.config_files import read_configuration, write_setting
 from souvenance.hermes.oauth_tokens import OAuthGrant, endpoints_of, exchange
-from souvenance.hermes.provider import Provider, Surroundings
+from souvenance.hermes.profile_runtime import Surroundings
+from souvenance.hermes.provider import Provider
 from souvenance.hermes.setup.console import Abandoned
 from souvenance.hermes.setup.profiles import HermesInstallation, choose_provider, profile_at
 from souvenance.hermes.setup.status import lines, report

@@ -40,18 +40,18 @@ def answer(shelf, configuration, name, args):
 @pytest.mark.parametrize("prefix", ["souvenance", "honcho"])
 @pytest.mark.parametrize("mode", ["hybrid", "tools"])
 def test_there_are_five_tools_named_as_configured(prefix, mode):
-    found = schemas(configured(tool_names=prefix, recall_mode=mode))
+    found = schemas(configured(tool_names=prefix, recall_mode=mode), own_card=True)
     assert [schema["name"] for schema in found] == [f"{prefix}_{what}" for what in FIVE]
 
 
 def test_where_memory_is_only_injected_there_are_none(shelf):
-    assert schemas(configured(recall_mode="context")) == []
+    assert schemas(configured(recall_mode="context"), own_card=True) == []
     assert call(shelf, "profile", recall_mode="context")["error"] == "disabled"
     assert shelf.asked == []
 
 
 def test_every_schema_is_a_json_object_with_described_parameters():
-    for schema in schemas(configured()):
+    for schema in schemas(configured(), own_card=True):
         assert set(schema) == {"name", "description", "parameters"}
         parameters = schema["parameters"]
         assert parameters["type"] == "object"
@@ -63,7 +63,10 @@ def test_every_schema_is_a_json_object_with_described_parameters():
 
 
 def test_the_parameters_are_those_that_models_know():
-    found = {schema["name"]: schema["parameters"] for schema in schemas(configured(tool_names="honcho"))}
+    found = {
+        schema["name"]: schema["parameters"]
+        for schema in schemas(configured(tool_names="honcho"), own_card=True)
+    }
     assert {name: (sorted(one["properties"]), one["required"]) for name, one in found.items()} == {
         "honcho_profile": (["card", "peer"], []),
         "honcho_search": (["max_tokens", "peer", "query"], ["query"]),
@@ -76,7 +79,9 @@ def test_the_parameters_are_those_that_models_know():
 
 def test_the_level_is_offered_only_where_the_model_may_choose_it():
     [schema] = [
-        one for one in schemas(configured(dialectic_dynamic=False)) if one["name"].endswith("reasoning")
+        one
+        for one in schemas(configured(dialectic_dynamic=False), own_card=True)
+        if one["name"].endswith("reasoning")
     ]
     assert "reasoning_level" not in schema["parameters"]["properties"]
 

@@ -12,6 +12,7 @@ from demo_model import LINE, DemoToolCall
 from hermes_host.host import Message, Talk, reconfigure, stored
 from ports import vacant_port
 from processes import until
+from souvenance.agents.text_budget import CHARACTERS_PER_TOKEN
 from surfaces.door import serving
 
 TOOLS = {
@@ -319,3 +320,38 @@ def test_a_noted_fact_is_told_once_in_a_session_that_the_host_keeps(talk, model)
     ):
         [asked] = rosa.ask(question, session="one-talk")
     assert asked.text.count("plays the zither") == 1
+
+
+THINGS = ("zither", "canoe", "loom", "kiln", "sextant", "anvil")
+TOWNS = ("Bergen", "Cadiz", "Dakar", "Esbjerg", "Fez", "Genoa")
+
+
+def test_over_thirty_turns_no_note_is_told_twice_and_no_block_is_larger_than_its_budget(host, talk, model):
+    tokens = 300
+    reconfigure(host, contextTokens=tokens)
+    sven, told = talk("user:sven"), []
+    notes = [f"Sven keeps a {thing} in {town}." for thing, town in zip(THINGS, TOWNS, strict=True)]
+    for note in notes:
+        model.answer(f"Note: {note}", DemoToolCall("souvenance_conclude", {"conclusion": note}))
+        sven.ask(f"Note: {note}")
+    for turn in range(30):
+        thing = THINGS[turn % len(THINGS)]
+        prompt = f"Turn {turn}: where do I keep my {thing}, and what else?"
+        requests = sven.ask(prompt, session="thirty-turns")  # The host reviews a long talk meanwhile.
+        [asked] = [one for one in requests if one.said == prompt]
+        assert len(asked.memory) <= tokens * CHARACTERS_PER_TOKEN
+        told += [line for line in asked.memory.splitlines() if line.startswith("- ")]
+    whole = "".join(one["content"] for one in asked.body["messages"] if one["role"] == "user")
+    assert all(whole.count(line) == 1 for line in told), "it is told twice, or no longer before the model"
+    assert {thing for thing in THINGS if any(f"keeps a {thing} in" in line for line in told)} == {*THINGS}
+
+
+def test_an_answer_that_is_made_anew_keeps_what_was_said_once(server, talk, store, model):
+    talk("user:urs").ask("Good evening.")
+    said, key = "My grandfather was a luthier in Mirecourt.", {"X-Hermes-Session-Key": "user:urs"}
+    body = {"model": "any", "messages": [{"role": "user", "content": said}]}
+    for answer in ("A fine trade.", "How lovely.", "Tell me more."):
+        model.answer(said, answer)
+        server.request("POST", "/v1/chat/completions", body, **key)
+        store.until(lambda store, answer=answer: answer in store.said_with("api-user-urs"))
+    assert store.said_with("api-user-urs") == ["Good evening.", LINE, said, "Tell me more."]

@@ -44,6 +44,7 @@ _CONCLUSIONS = 20
 _OF_ITSELF = 8
 """Of the agent itself a turn is shown three or four."""
 _ALIKE = 10
+_CARD = "the agent's own card"
 _SAID_BY_USER = 5
 _SAID_BY_AI = 3
 _NOTES = 20
@@ -116,6 +117,7 @@ class GatedMemory:
         by_ai: dict[str, Look[Any]] = {}
         if query and self._scope.agent != "absent":
             by_ai["said by ai"] = self._said(AI, query, _SAID_BY_AI, floor=True)
+        looks |= self._owner_s_card()
         found = self._all(looks if room is not None else {**looks, **by_ai})
         user = found[USER] if _tells(found[USER]) else self._own_portrait(query)
         if room is not None:
@@ -129,7 +131,7 @@ class GatedMemory:
         elsewhere = [one for one in by_text.values() if one.peer == self._scope.user]
         others = [one for one in by_text.values() if one not in elsewhere]
         passages = tuple(one for one in (*elsewhere, *said, *others) if one.text not in shown)
-        return Known(found.get("summary", ""), user, found.get(AI, Portrait()), passages)
+        return Known(found.get("summary", ""), user, _with_card(found), passages)
 
     def _own_portrait(self, query: str) -> Portrait:
         user = self._scope.user
@@ -177,14 +179,27 @@ class GatedMemory:
         return found["card"] or found.get("own", [])
 
     def _card_of(self, peer: str) -> tuple[str, str]:
-        """Observer and observed. Raises: Unsupported for the agent's own, where others may share it."""
+        """Observer and observed. Raises: Unsupported for the agent's own, where others speak.
+
+        Where the agent serves others elsewhere, its card is the owner's: nobody else is told what is on it.
+        """
         observer, observed = self._views(peer)
-        if observed == self._scope.ai and not self._scope.alone:
+        if observed != self._scope.ai or self._scope.alone:
+            return observer, observed
+        if not self._scope.personal:
             raise Unsupported(
                 "the agent's own card is neither told nor written where others may share it",
                 hint="The operator can set pinUserPeer if nobody else speaks with the agent.",
             )
-        return observer, observed
+        return self._scope.user, observed
+
+    def _owner_s_card(self) -> dict[str, Look[list[str]]]:
+        """The agent's own card, if it is the owner's."""
+        scope = self._scope
+        others = not scope.personal or scope.alone
+        if others or scope.agent == "absent" or not scope.observation.ai.observe_me:
+            return {}
+        return {_CARD: self._card(scope.user, scope.ai)}
 
     def _card(self, observer: str, observed: str) -> Look[list[str]]:
         def read(found: context.PeerCard | None) -> list[str]:
@@ -225,8 +240,9 @@ class GatedMemory:
             tokens=_RECENT_TOKENS,
         )
         itself = self._scope.named(peer) == self._scope.ai
-        looks = self._itself() if itself else {peer: self._portrait(peer, "")}
-        portrait = next(iter(self._all(looks).values()), Portrait())
+        looks: dict[str, Look[Any]] = {**self._itself(), **self._owner_s_card()}
+        looks = looks if itself else {AI: self._portrait(peer, "")}
+        portrait = _with_card(self._all(looks))
         if self._scope.named(peer) == self._scope.user and not _tells(portrait):
             portrait = self._own_portrait("")
         found: context.SessionContextAnswer | None = self._found(context.CONTEXT, asked)
@@ -447,6 +463,12 @@ def members_of(scope: ConversationScope) -> dict[str, MemberReasoning]:
     if scope.agent == "speaks":
         found[scope.ai] = MemberReasoning(ai.observe_me, ai.observe_others)
     return found
+
+
+def _with_card(found: Mapping[str, Any]) -> Portrait:
+    """What the agent knows of itself, and its card."""
+    itself: Portrait = found.get(AI, Portrait())
+    return replace(itself, card=tuple(found[_CARD])) if found.get(_CARD) else itself
 
 
 def _tells(portrait: Portrait) -> bool:

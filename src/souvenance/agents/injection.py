@@ -95,6 +95,11 @@ def join(base: str, supplement: str, context_tokens: int, *, before: str = "") -
     return _cut("\n\n".join(parts), CHARACTERS_PER_TOKEN * context_tokens)
 
 
+def count(text: str) -> int:
+    """How many memories a turn is given."""
+    return sum(line.startswith("- ") for line in text.splitlines())
+
+
 def _considered(supplement: str) -> Iterator[Remark]:
     """The lines of an answer; of one that quotes messages, each message with its day and speaker."""
     above, passages = answer_apart(supplement)

@@ -52,7 +52,7 @@ HOST_VARIABLE = "HERMES_HONCHO_HOST"
 KEY_VARIABLE = "HONCHO_API_KEY"
 DEFAULT_HOST = "hermes"
 
-_VARIABLES = {key.variable for key in KEYS}
+_VARIABLES = {key.variable for key in KEYS if key.variable}
 _PEERS = ("peerName", "aiPeer", "userPeerAliases")
 _STRUCTURE = ("hosts", "defaultHost")
 _MOST_COMPLAINTS = 30
@@ -196,7 +196,7 @@ class _DocumentReader:
         return (
             _Level(f"{path}.", {**self._object(path, hosts.get(block)), **chosen_in_panel(home)}),
             _Level("", root),
-            _Level("", {name: value for name, value in environment.items() if value.strip()}),
+            _Level("", {name: environment[name] for name in _VARIABLES if environment.get(name, "").strip()}),
         )
 
     def _object(self, key: str, value: Any) -> dict[str, Any]:

@@ -490,6 +490,11 @@ class Configuration:
         return USUAL_WAIT if self.recall_wait is None else self.recall_wait
 
     @property
+    def pins(self) -> bool:
+        """Whether whoever speaks is the owner."""
+        return self.pin_user_peer and bool(self.peer_name)
+
+    @property
     def shows_later(self) -> bool:
         """Whether a turn may be shown what memory was asked in the turn before."""
         return self.injection_frequency == "every-turn"

@@ -51,6 +51,7 @@ from souvenance.gate.conversation.messages import (
     Messages,
     NewMessage,
 )
+from souvenance.hermes.host import context_thread
 from souvenance.ports.write_queue import QueuedWrite, WriteQueue, WriteRefused
 
 _MARK = "souvenance_write"
@@ -345,7 +346,7 @@ class DeliveryThread:
         with self._changed:
             self._rung = True
             if self._thread is None and not self._stopped:
-                self._thread = threading.Thread(target=self._run, name="souvenance-delivery", daemon=True)
+                self._thread = context_thread(self._run, "souvenance-delivery")
                 self._thread.start()
             self._changed.notify_all()
 
@@ -417,6 +418,10 @@ class HeardMessages(Struct, frozen=True):
     """The mark of each message of the user, oldest first; of a very long conversation, of the latest."""
     places: dict[str, int] = {}
     """Which of them each write brought, by the id of the write."""
+    ahead: dict[str, str] = {}
+    """The mark of what a write brought before its turn was over, by the id of the write."""
+    at: int = 0
+    """When the latest was written, in milliseconds."""
 
 
 class Transcript:
@@ -435,13 +440,21 @@ class Transcript:
         """The latest message was taken back, and maybe others before it."""
         self._undos += 1
 
-    def wrote(self, write_id: str, text: str) -> None:
-        """The write brought what the user said last."""
+    def wrote(self, write_id: str, text: str, at: int = 0) -> None:
+        """The write brought what the user said last, or what else was said in that turn."""
         said = [*self.heard.said, *self._marks((text,))]
         spare = max(0, len(said) - _MOST_HEARD)
-        places = {**self.heard.places, write_id: len(said) - 1}
+        places = self.heard.places | dict.fromkeys((*self.heard.ahead, write_id), len(said) - 1)
         still = {one: place - spare for one, place in places.items() if place >= spare}
-        self.heard = replace(self.heard, said=said[spare:], places=still)
+        self.heard = replace(self.heard, said=said[spare:], places=still, ahead={}, at=at)
+
+    def wrote_ahead(self, write_id: str, text: str) -> None:
+        """The write brought what the user said in a turn that is not over."""
+        self.heard = replace(self.heard, ahead=dict(zip((write_id,), self._marks((text,)), strict=True)))
+
+    def is_ahead(self, text: str) -> bool:
+        """Whether what the user says in this turn was written before the turn is over."""
+        return set(self._marks((text,))) <= {*self.heard.ahead.values()}
 
     def goes_on(
         self, said: Sequence[str], undone: Callable[[], Iterable[str]] = tuple, following: str | None = None

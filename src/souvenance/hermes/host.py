@@ -1,16 +1,19 @@
-"""What the host says about a conversation, its clock, and its own transcript."""
+"""What the host says about a conversation and its profile, its clock, and its own transcript."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from contextvars import copy_context
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -19,6 +22,64 @@ from souvenance.patterns import pattern
 
 PERSONAL = frozenset({"cli", "tui", "acp", "desktop", "local"})
 """The platforms whose only user is who runs them."""
+PROVIDERS = "agent.memory_provider"
+"""Where the host says what a provider is, and has what providers may use."""
+_SECRETS = "agent.secret_scope"
+_OURS = ("SOUVENANCE_", "HONCHO_", "HERMES_HONCHO_")
+
+_T = TypeVar("_T")
+
+
+def offered(module: str, name: str) -> Any:
+    """What the host has by that name in a module that it has loaded; None if it is older, or not here."""
+    return getattr(sys.modules.get(module), name, None)
+
+
+def bound(work: Callable[[], _T]) -> Callable[[], _T]:
+    """The work, for another thread to do in the context of this one.
+
+    A host that serves many profiles keeps in it whose turn it is, their secrets, and who pays for a model.
+    """
+    bind: Callable[[Callable[[], _T]], Callable[[], _T]] | None = offered(PROVIDERS, "ctx_bound")
+    return partial(copy_context().run, work) if bind is None else bind(work)
+
+
+def context_thread(work: Callable[[], None], name: str) -> threading.Thread:
+    """A thread, not begun yet, for the work in the context of this one. It keeps no process from ending."""
+    spawn: Callable[..., threading.Thread] | None = offered(PROVIDERS, "spawn_context_thread")
+    if spawn is None:
+        return threading.Thread(target=bound(work), name=name, daemon=True)
+    return spawn(work, name=name, daemon=True)
+
+
+class ProfileEnvironment(Mapping[str, str]):
+    """The environment, with the variables of the profile whose turn it is.
+
+    The process' own are those of the profile that it was begun with. Where many are served and nothing
+    says whose turn it is, none of ours is there.
+    """
+
+    def __getitem__(self, name: str) -> str:
+        get_secret = offered(_SECRETS, "get_secret")
+        if get_secret is None or not name.startswith(_OURS):
+            return os.environ[name]
+        try:
+            value = get_secret(name)
+        except RuntimeError:
+            value = None
+        if value is None:
+            raise KeyError(name)
+        return str(value)
+
+    def __iter__(self) -> Iterator[str]:
+        scope = offered(_SECRETS, "current_secret_scope")
+        return (name for name in {*os.environ, *((scope and scope()) or ())} if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+ENVIRONMENT = ProfileEnvironment()
 
 
 def user_home(environment: Mapping[str, str]) -> str:
@@ -35,6 +96,30 @@ def usual_home(environment: Mapping[str, str]) -> Path | None:
         )
         return Path(local, "hermes") if local else None
     return Path(user, ".hermes") if user else None
+
+
+def home_now() -> Path:
+    """The home of the profile whose turn it is, by the host's own rule where there is a host."""
+    try:
+        from hermes_constants import get_hermes_home  # type: ignore[import-not-found]
+    except ImportError:
+        return Path(os.environ.get("HERMES_HOME") or usual_home(os.environ) or Path.home() / ".hermes")
+    return Path(get_hermes_home())
+
+
+def home_key(home: Path) -> str:
+    """What a home is known by, however its path is spelled."""
+    key: Callable[[Path], str] | None = offered("hermes_constants", "hermes_home_key")
+    return str(home) if key is None else key(home)
+
+
+def directory_now() -> Path:
+    """Where the agent works, by the host's word; else where the host was started, or its home."""
+    told: Callable[[], Any] | None = offered("agent.runtime_cwd", "resolve_agent_cwd")
+    try:
+        return Path.cwd() if told is None else Path(told())
+    except OSError:
+        return home_now()
 
 
 def default_home(home: Path, environment: Mapping[str, str]) -> Path:
@@ -55,6 +140,18 @@ class HostConversation(Struct, frozen=True, kw_only=True):
     chat_type: str | None = None
     gateway_session_key: str | None = None
     session_title: str | None = None
+
+
+_TOLD = ("user_id", "user_id_alt", "chat_type", "gateway_session_key", "session_title")
+
+
+def told_of(session_id: str, home: Path, directory: Path, told: Mapping[str, Any]) -> HostConversation:
+    """The conversation that the host tells a provider of. A title that the host made up does not name it."""
+    named = {name: str(told[name]) for name in _TOLD if told.get(name)}
+    if told.get("session_title_source") not in (None, "", "user"):
+        named.pop("session_title", None)
+    platform = told.get("platform") or "cli"
+    return HostConversation(session_id=session_id, platform=platform, home=home, directory=directory, **named)
 
 
 _SETTINGS = "hermes_cli.config"

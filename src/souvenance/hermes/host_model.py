@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextvars import copy_context
 from functools import partial
 from typing import Any
 
@@ -63,8 +62,7 @@ class HostModel(httpx.BaseTransport):
         seconds = float(request.extensions["timeout"]["read"])
         self._wait_for_turns(seconds)
         answer: Future[Any] = Future()
-        context = (self._turns.context or copy_context()).copy()
-        work = partial(context.run, self._call, **_arguments(asked, seconds))
+        work = partial(self._turns.context.copy().run, self._call, **_arguments(asked, seconds))
         threading.Thread(
             target=fulfil, args=(answer, work), name="souvenance-host-model", daemon=True
         ).start()

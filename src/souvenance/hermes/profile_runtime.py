@@ -15,10 +15,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
 from contextlib import nullcontext
-from contextvars import Context, copy_context
+from contextvars import copy_context
 from functools import partial
 from itertools import islice
 from math import inf
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
@@ -40,8 +41,10 @@ from souvenance.gate.messages import Request
 from souvenance.gate.operation import Operation
 from souvenance.gate.token_verifier import Credentials
 from souvenance.hermes.backend_health import Breaker, FarGate, TimedGate
+from souvenance.hermes.configuration import Complaint, Configuration
 from souvenance.hermes.delivery import Content, DeliveryThread, QueueDelivery, lane_of
 from souvenance.hermes.gc_pause import undisturbed
+from souvenance.hermes.host import bound
 from souvenance.hermes.recall import CachedConversation
 from souvenance.hermes.state_files import DELAY, StateFiles
 from souvenance.ports.write_queue import QueuedWrite, WriteQueue, WriteQueueStatus, WriteRefused
@@ -63,8 +66,8 @@ class TurnsUnderWay:
         self._begun: dict[object, float] = {}
         self._ended = now() - QUIET_SECONDS
         self._busy_since = now()
-        self.context: Context | None = None
-        """The latest turn's context: by it the host knows its model and the session that pays."""
+        self.context = copy_context()
+        """The latest turn's context, or who made this: by it the host knows its model and who pays."""
 
     def begin(self, whose: object) -> None:
         """A turn begins. Call it on the turn's own thread."""
@@ -114,6 +117,7 @@ _MOST_LIVE = 1_000
 _MOST_LOOKED_AT = 50
 """So many conversations are looked through, at every turn, for what was undone in them since."""
 _MOST_ANSWERED = 10_000
+_MOST_WARNINGS = 1_000
 
 _GO_ON = "Go on without it: it is tried again by itself. 'hermes souvenance status' says more."
 
@@ -143,6 +147,7 @@ class ThreadPool:
     def give(self, work: Callable[[], _T]) -> Future[_T] | None:
         """What will come of the work; None if too much waits already."""
         task: Future[_T] = Future()
+        work = bound(work)
         with self._lock:
             if self._unfinished >= self._most + self._most_waiting:
                 return None
@@ -150,6 +155,7 @@ class ThreadPool:
             self._given.put((task, work))
             if self._threads < min(self._most, self._unfinished):
                 self._threads += 1
+                # It outlives who gave the work, so each piece has a context of its own, and the thread none.
                 threading.Thread(target=self._run, name=self._name, daemon=True).start()
         task.add_done_callback(self._finished)
         return task
@@ -487,6 +493,23 @@ class ProfileRuntime:
         if backend is not None:
             backend.close()
         self._write_queue.close()
+
+
+class Surroundings(Struct, kw_only=True):
+    """Where a provider finds itself. What it gives is shared by all providers of the process."""
+
+    home: Callable[[], Path]
+    directory: Callable[[], Path]
+    configuration: Callable[[Path, str], tuple[Configuration, Sequence[Complaint]]]
+    runtime: Callable[[Configuration], ProfileRuntime]
+    state_files: Callable[[Configuration], StateFiles]
+    warned: set[str] = set()
+
+    def warn(self, told: str) -> None:
+        """Say something once, however many providers notice it."""
+        if told not in self.warned and len(self.warned) < _MOST_WARNINGS:
+            self.warned.add(told)
+            _log.warning("souvenance: %s", told)
 
 
 def _silent(detail: str) -> Unavailable:

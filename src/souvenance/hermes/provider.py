@@ -6,32 +6,36 @@ runtime, which it shares with every other provider of the profile.
 
 from __future__ import annotations
 
-import logging
+import dataclasses
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from souvenance.agents.conversation_scope import ConversationScope
+from souvenance.agents.injection import count
 from souvenance.agents.redaction import redact
 from souvenance.agents.transcript import chunks, clean, spoken
 from souvenance.errors import SouvenanceError
 from souvenance.hermes import tools
 from souvenance.hermes.config_files import write_setting
-from souvenance.hermes.configuration import KEYS, Complaint, Configuration, ProviderSetting
+from souvenance.hermes.configuration import KEYS, Configuration, ProviderSetting
 from souvenance.hermes.delivery import QueuedMessage, QueuedTurn, Transcript, Undo, pages, statement
 from souvenance.hermes.host import (
     PERSONAL,
+    PROVIDERS,
     SENT,
     HostConversation,
     Window,
     local_now,
+    offered,
     said_and_undone,
     sent_by_caller,
+    told_of,
     window,
     with_undone,
 )
@@ -45,39 +49,24 @@ from souvenance.hermes.identity import (
     scope_of,
     written_by,
 )
-from souvenance.hermes.profile_runtime import ProfileRuntime
+from souvenance.hermes.profile_runtime import ProfileRuntime, Surroundings
 from souvenance.hermes.recall import CachedConversation, Recall
-from souvenance.hermes.state_files import DELAY, StateFiles
+from souvenance.hermes.state_files import DELAY
 from souvenance.hermes.token import minting
 
 NAME = "souvenance"
 
 _FLUSH_SECONDS = 2.0
 """What a memory in this process has at the end to write what was said: nobody else may be slow there."""
-_MOST_WARNINGS = 1_000
-
-_log = logging.getLogger("souvenance.hermes")
-
-
-class Surroundings(Struct, kw_only=True):
-    """Where a provider finds itself. What it gives is shared by all providers of the process."""
-
-    home: Callable[[], Path]
-    directory: Callable[[], Path]
-    configuration: Callable[[Path, str], tuple[Configuration, Sequence[Complaint]]]
-    runtime: Callable[[Configuration], ProfileRuntime]
-    state_files: Callable[[Configuration], StateFiles]
-    warned: set[str] = set()
-
-    def warn(self, told: str) -> None:
-        """Say something once, however many providers notice it."""
-        if told not in self.warned and len(self.warned) < _MOST_WARNINGS:
-            self.warned.add(told)
-            _log.warning("souvenance: %s", told)
+_TRIED_AGAIN_MS = 600_000
+"""Over HTTP, who says the same in the same place within this time has an answer made anew."""
 
 
 class Provider:
     """Each hook takes, and leaves alone, whatever else a newer host may tell it."""
+
+    pre_compress_checkpoint_api_version = 2
+    """`on_pre_compress` returns once what was said is on the disk, and writes nothing twice."""
 
     def __init__(self, surroundings: Surroundings) -> None:
         self._around = surroundings
@@ -90,6 +79,10 @@ class Provider:
         """Who wrote the turn under way, if the host says so."""
         self._turns = object()
         """What the profile runtime knows the turns of this provider by."""
+        self._in_turn = False
+        self._recalled = 0
+        """How many memories the latest turn was given."""
+        self._warn_user: Callable[[str], object] | None = None
 
     @property
     def name(self) -> str:
@@ -111,6 +104,12 @@ class Provider:
             or "It is switched off: 'hermes souvenance enable' switches it on."
         )
 
+    def identity_signature(self, **more: Any) -> dict[str, str]:
+        """What changes when agents that the host keeps must be made anew. Keys are left out: they renew."""
+        found, _ = self._around.configuration(self._around.home(), "default")
+        lasting = dataclasses.replace(found, api_key=None, oauth=None, token=None)
+        return {"configuration": sha256(repr(lasting).encode(errors="replace")).hexdigest()}
+
     def _switching_off(self) -> list[str]:
         """What in the profile's configuration is so wrong that memory is off."""
         _, complaints = self._around.configuration(self._around.home(), "default")
@@ -122,22 +121,11 @@ class Provider:
 
     def initialize(self, session_id: str, **kwargs: Any) -> None:
         """Learn whose conversation it is. Nothing is waited for."""
-        self.initialize_for_inspection(session_id, **kwargs)
-        if self._person is not None:
-            self._runtime().warm_up()
-
-    def initialize_for_inspection(self, session_id: str, **kwargs: Any) -> None:
-        """Learn whose conversation it is, for a host that only looks: nothing is begun."""
-        known = {name: str(kwargs[name]) for name in _KNOWN if kwargs.get(name)}
         home = Path(kwargs.get("hermes_home") or self._around.home())
+        directory = Path(kwargs.get("cwd") or self._around.directory())
+        self._conversation = told_of(session_id, home, directory, kwargs)
+        self._warn_user = kwargs.get("warning_callback")
         profile = kwargs.get("agent_identity") or "default"
-        self._conversation = HostConversation(
-            session_id=session_id,
-            platform=kwargs.get("platform") or "cli",
-            home=home,
-            directory=self._around.directory(),
-            **known,
-        )
         self._configuration, complaints = self._around.configuration(home, profile)
         for complaint in complaints:
             self._around.warn(str(complaint))
@@ -154,6 +142,7 @@ class Provider:
                 )
         if self._person is not None:
             self._settle_title()
+            self._runtime().warm_up()
 
     def _settle_title(self) -> None:
         """A session keeps the title that it began with, as far as that names it: the host gives one later."""
@@ -235,7 +224,9 @@ class Provider:
 
     def get_tool_schemas(self, **more: Any) -> list[dict[str, Any]]:
         configuration = self._configured()
-        return tools.schemas(configuration) if configuration.enabled else []
+        scope = self._scope()
+        own_card = configuration.pins if scope is None else scope.personal
+        return tools.schemas(configuration, own_card=own_card) if configuration.enabled else []
 
     def handle_tool_call(self, tool_name: str, args: Mapping[str, Any], **kwargs: Any) -> str:
         scope = self._scope_now()
@@ -252,18 +243,39 @@ class Provider:
             return tools.refused(error)
 
     def on_turn_start(self, turn_number: int, message: str, **kwargs: Any) -> None:
-        self._turn = turn_number
+        self._turn, self._in_turn = turn_number, True
         if self._remembers:
             self._runtime().turns.begin(self._turns)
         self._author = {"id": kwargs.get("author_id"), "is_bot": kwargs.get("author_is_bot")}
 
     def prefetch(self, query: str, *, session_id: str = "", **more: Any) -> str:
-        scope = self._scope_now()
+        scope, self._recalled = self._scope_now(), 0
         if scope is None:
             return ""
         if self._notice_undone() and self._runtime().near:
             self._runtime().flush(self._configured().patience)
-        return self._recall(scope, self._turn - 1).background(clean(query), self._turn)
+        recall = self._recall(scope, self._turn - 1)
+        told = recall.background(clean(query), self._turn)
+        self._recalled = count(told)
+        if recall.missed:
+            self._say_missed()
+        return told
+
+    def _say_missed(self) -> None:
+        """A turn goes without memory: say so, to who can be told, the first time."""
+        told = f"Memory did not answer within {self._configured().patience:g} s; this turn goes without it."
+        self._around.warn(f"{told} 'hermes souvenance status' says more.")
+        if self._warn_user is not None:
+            self._warn_user(told)
+            self._warn_user = None
+
+    def recall_status(self, **more: Any) -> Any:
+        """What the latest turn was given, in the host's own terms; None if nothing, or the host has none."""
+        status = offered(PROVIDERS, "RecallStatus")
+        return status("Souvenance", self._recalled) if status is not None and self._recalled else None
+
+    def on_delegation(self, task: str, result: str, *, child_session_id: str = "", **more: Any) -> None:
+        """Nothing: what a helper reports is what a tool returned. The agent's answer has what counts."""
 
     def _recall(self, scope: ConversationScope, turns: int) -> Recall:
         """The recall of this conversation, of which so many turns are over or under way."""
@@ -293,30 +305,45 @@ class Provider:
         **more: Any,
     ) -> None:
         self._end_turn()
-        scope, configuration = self._scope_of(turn_author, session_id), self._configured()
-        if scope is None or scope.namespaces.write is None or not configuration.save_messages:
+        scope = self._scope_of(turn_author, session_id)
+        if scope is None or not self._keeps(scope):
             return
         runtime = self._runtime()
         self._notice_undone()
         self._notice_history(scope, messages or ())
         user, assistant = spoken(user_content), spoken(assistant_content)
         self._take_back(scope, self._gone_before(scope, session_id, user, messages))
-        said = self._said(runtime, scope.user, user) + self._said(runtime, scope.ai, assistant)
-        if said:
-            self._write(runtime, QueuedTurn(scope, said), session_id, user)
+        self._write(runtime, scope, session_id, user, assistant)
         self._bring_pages(runtime, scope)
 
+    def _keeps(self, scope: ConversationScope) -> bool:
+        """Whether what is said there is written down."""
+        return scope.namespaces.write is not None and self._configured().save_messages
+
     def _end_turn(self) -> None:
+        self._in_turn = False
         if self._remembers:
             self._runtime().turns.end(self._turns)
 
-    def _write(self, runtime: ProfileRuntime, turn: QueuedTurn, session_id: str, user: str) -> None:
-        write_id = runtime.post(turn)
+    def _write(
+        self, runtime: ProfileRuntime, scope: ConversationScope, session_id: str, user: str, assistant: str
+    ) -> None:
+        with self._transcript(scope, session_id) as transcript:
+            said = [] if transcript.is_ahead(user) else self._said(runtime, scope.user, user)
+            said += self._said(runtime, scope.ai, assistant)
+            if not said:
+                return
+            transcript.wrote(runtime.post(QueuedTurn(scope, said)), user, runtime.now())
         self._keep_title(session_id)
         if not self._over_http:
-            with self._transcript(turn.scope, session_id) as transcript:
-                transcript.wrote(write_id, user)
-            runtime.live(self._key(turn.scope, session_id)).scope = turn.scope
+            runtime.live(self._key(scope, session_id)).scope = scope
+
+    def _write_ahead(self, runtime: ProfileRuntime, scope: ConversationScope, user: str) -> None:
+        """Write what the user said in the turn under way. Raises: StorageUnavailable."""
+        said = self._said(runtime, scope.user, user) if self._in_turn and self._keeps(scope) else []
+        with self._transcript(scope) as transcript:
+            if said and not transcript.is_ahead(user):
+                transcript.wrote_ahead(runtime.post(QueuedTurn(scope, said)), user)
 
     def _said(self, runtime: ProfileRuntime, peer: str, text: str) -> list[QueuedMessage]:
         now = runtime.now()
@@ -328,7 +355,8 @@ class Provider:
 
     @property
     def _over_http(self) -> bool:
-        """Whether it is where there is no undo, and where the host has two talks that begin alike in one."""
+        """Whether it is where the host has two talks that begin alike in one, and an answer may be made anew
+        but nothing undone."""
         return self._conversation is not None and self._conversation.platform == HTTP
 
     def _gone_before(
@@ -340,7 +368,7 @@ class Provider:
     ) -> list[str]:
         """The ids of the writes that were undone before the user said this."""
         conversation = self._conversation
-        if conversation is None or self._over_http:
+        if conversation is None:
             return []
         said = _said_by_user(messages or ())
         places = [place for place, text in enumerate(said) if text == user]
@@ -352,7 +380,12 @@ class Provider:
             return gone
 
         with self._transcript(scope, session_id) as transcript:
-            return transcript.goes_on(before, undone, user) if told else transcript.is_over()
+            if not told:
+                return transcript.is_over()
+            if not self._over_http:
+                return transcript.goes_on(before, undone, user)
+            lately = self._runtime().now() - transcript.heard.at < _TRIED_AGAIN_MS
+            return transcript.goes_on(before, following=user if lately else None)
 
     def _notice_undone(self) -> bool:
         """Take back what was undone in chats without a later turn: a gateway does not report that."""
@@ -431,6 +464,7 @@ class Provider:
             return
         reason = None if reset else kwargs.get("reason")
         if reason != "compression":
+            self._in_turn = False
             self._end(scope, ())
         if new_session_id != conversation.session_id:
             self._move(conversation, scope, new_session_id, reason)
@@ -471,8 +505,13 @@ class Provider:
             self._end(scope, messages)
             self._runtime().ended(scope)
 
-    def on_pre_compress(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> str:
-        """What memory knows about the latest message, for the summary of the conversation."""
+    def on_pre_compress(
+        self, messages: Sequence[Mapping[str, Any]], *, require_checkpoint: bool = False, **more: Any
+    ) -> str:
+        """What memory knows about the latest message, for the summary of the conversation.
+
+        What was said is in the write queue then, of the turn under way too. Raises: StorageUnavailable.
+        """
         scope = self._scope()
         if scope is None:
             return ""
@@ -480,8 +519,10 @@ class Provider:
         until = time.monotonic() + configuration.patience
         self._end(scope, messages)
         latest = next((m.get("content") for m in reversed(messages) if m.get("role") == "user"), "")
-        asking = self._scope_now()
-        told = "" if asking is None else self._recall(asking, self._turn).at_once(spoken(latest))
+        asking, told = self._scope_now(), ""
+        if asking is not None:
+            self._write_ahead(runtime, asking, spoken(latest))
+            told = self._recall(asking, self._turn).at_once(spoken(latest))
         runtime.flush(max(0.0, until - time.monotonic()))
         return told
 
@@ -552,10 +593,3 @@ def _field(key: ProviderSetting, *, named: bool) -> dict[str, Any]:
 
 
 _ASKED = ("baseUrl", "apiKey", "peerName", "recallMode", "sessionStrategy")
-_KNOWN = (
-    "user_id",
-    "user_id_alt",
-    "chat_type",
-    "gateway_session_key",
-    "session_title",
-)

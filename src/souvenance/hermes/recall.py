@@ -182,6 +182,8 @@ class Recall(Struct):
     live: CachedConversation
     window: Callable[[], Window | None] = lambda: None
     """What the host says that the model has before it, if it says so."""
+    missed: bool = False
+    """Whether memory had no answer for the turn in time."""
 
     def background(self, message: str, number: int) -> str:
         """What the turn of that number is given; empty if memory has nothing, or not in time."""
@@ -189,6 +191,7 @@ class Recall(Struct):
         if not self.scope.namespaces.read or not live.pace.turn(number, message, configuration).base:
             return ""
         waits = self._waits()
+        self.missed = waits is None
         if waits is None:
             return ""
         patience, until = waits
@@ -196,6 +199,7 @@ class Recall(Struct):
         turn = live.pace.turn(number, message, configuration)  # Once more, for it counts what was answered.
         message = self._outward(message)
         known = self._base(self._look_up(message, patience), until)
+        self.missed = known is None
         shown = self.window()
         base = "" if known is None else self._rendered(known, message, shown)
         # Asked for together, the layers would keep each other waiting. By rule the second repeats what the

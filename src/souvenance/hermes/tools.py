@@ -69,14 +69,14 @@ _Answer = dict[str, Any]
 _T = TypeVar("_T")
 
 
-def schemas(configuration: Configuration) -> list[dict[str, Any]]:
-    """The tools as the host lists them to the model; none where memory is only injected."""
+def schemas(configuration: Configuration, *, own_card: bool) -> list[dict[str, Any]]:
+    """The tools as the host lists them to the model; none where memory is only injected. With `own_card` the
+    agent has a card of its own here."""
     if configuration.recall_mode == "context":
         return []
     prefix = configuration.tool_names
     peer = _text("Whose memory: 'user' (default), 'ai', or the name of another peer.")
-    alone = configuration.pin_user_peer and configuration.peer_name
-    whose_card = peer if alone else _text("Whose card: 'user' (default), or the name of another peer.")
+    whose_card = peer if own_card else _text("Whose card: 'user' (default), or the name of another peer.")
     level = {**_text("How much thought it is worth."), "enum": list(LEVELS)}
     return [
         _schema(

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from souvenance.errors import InvalidInput, SouvenanceError
 from souvenance.hermes.config_files import FILE, read_configuration, write_setting
 from souvenance.hermes.configuration import Configuration, taken
-from souvenance.hermes.host import default_home, user_home
+from souvenance.hermes.host import context_thread, default_home, user_home
 from souvenance.hermes.oauth_tokens import OAuthGrant, alone, endpoints_of, plain_url
 from souvenance.hermes.setup.profiles import environment_of, profile_at
 from souvenance.hermes.sign_in import flows
@@ -257,7 +257,7 @@ def start(home: Path, open_url: Callable[[str], object] | None = None) -> dict[s
                 configuration = read_configuration(home, environment)[0]
                 show = open_url or (lambda page: open_page(page, environment))
                 work = (found, server_of(configuration), configuration, environment, show)
-                threading.Thread(target=_run, args=work, name="souvenance-connect", daemon=True).start()
+                context_thread(lambda: _run(*work), "souvenance-connect").start()
             except (SouvenanceError, OSError) as error:
                 found.failed(error)
     return status(home)
