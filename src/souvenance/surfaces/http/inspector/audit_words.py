@@ -79,6 +79,7 @@ WORDS = {
     "caps.mint": "made a token",
     "caps.attenuate": "narrowed a token",
     "caps.list": "listed tokens",
+    "caps.readers": "looked at who may read something",
     "caps.falls": "looked at what revoking would end",
     "caps.revoke": "revoked a token",
     "caps.whoami": "showed a token",

@@ -80,7 +80,7 @@ async def person(visit: Visit) -> Response:
             inspection.AskPerson(workspace_id=workspace, peer=peer, page=page, size=_SHOWN),
         ),
         visit.ask(LIST_CONCLUSIONS, concluded),
-        readers_of(visit, workspace, peer),
+        readers_of(visit, workspace, observer, peer),
     )
     return visit.page(
         "person.html",

@@ -157,6 +157,7 @@ def _as_token(visit: Visit, workspace: str, asked: dict[str, str], tokens: Seque
                 namespaces_allowed=tuple(chosen.namespaces),
                 peers=tuple(peer for peer in chosen.peers if peer != chosen.sub),
                 sessions=None if chosen.sessions is None else tuple(chosen.sessions),
+                via=tuple(chosen.via),
             )
         )
     namespaces = names_in(asked["namespaces"])
