@@ -78,15 +78,26 @@ def read_with(server, visitor, token, lines):
     return {word for word in lines if any(word in one.text.lower() for one in told)}
 
 
-def test_the_readers_of_a_line_are_the_tokens_that_can_read_it(server, visitor, lines):
-    read: dict[str, set[str]] = {word: set() for word in lines}
-    names = {}
+def texts_in(page):
+    return re.findall(r'<p class="said" dir="auto">([^<]*)</p>', page)
+
+
+@pytest.fixture(scope="module")
+def tokens(server):
+    """The tokens of each name."""
+    made = {}
     for name, (sub, claims) in TOKENS.items():
         claims = {"wid": "home", "ops": READS, **claims}
-        token = server.mint(sub, claims.pop("ops"), claims.pop("namespaces", None), **claims)
-        names[read_unverified(token)[0][-1].jti] = name
+        made[name] = server.mint(sub, claims.pop("ops"), claims.pop("namespaces", None), **claims)
+    return made
+
+
+def test_the_readers_of_a_line_are_the_tokens_that_can_read_it(server, visitor, lines, tokens):
+    read: dict[str, set[str]] = {word: set() for word in lines}
+    for name, token in tokens.items():
         for word in read_with(server, visitor, token, lines):
             read[word].add(name)
+    names = {read_unverified(token)[0][-1].jti: name for name, token in tokens.items()}
     owner = visitor()
     for word, (of, line) in lines.items():
         page = owner.get(f"/inspect/home/lines/{of}/{line}").text
@@ -94,3 +105,14 @@ def test_the_readers_of_a_line_are_the_tokens_that_can_read_it(server, visitor, 
         assert {names[one] for one in listed if one in names} == read[word], word
     assert len({frozenset(found) for found in read.values()}) > 5
     assert any("through" in name for name in read["rambutans"])
+
+
+@pytest.mark.parametrize("name", [name for name, (_, claims) in TOKENS.items() if "ops" not in claims])
+def test_a_search_finds_what_the_token_opens_and_nothing_else(server, visitor, lines, tokens, name):
+    may_read = read_with(server, visitor, tokens[name], lines)
+    browser = visitor(tokens[name])
+    for word in lines:
+        found = texts_in(browser.get("/", params={"w": "home", "q": word}).text)
+        assert (any(word in text.lower() for text in found)) == (word in may_read), word
+        part = texts_in(browser.get("/", params={"w": "home", "q": word[1:-1]}).text)
+        assert not any(word in text.lower() for text in part) or word in may_read, word
