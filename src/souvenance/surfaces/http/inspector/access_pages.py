@@ -169,7 +169,7 @@ async def end_sign_in(visit: Visit) -> Response:
             raise NotFound("there is no such sign-in", hint="It may have ended already.")
         return visit.page("end_sign_in.html", one=found)
     await visit.call(sign_ins.WITHDRAW, sign_ins.Withdraw(visit.path["id"]))
-    return redirect(url("access"))
+    return redirect(url("access", w=fields.get("w")))
 
 
 ENDPOINTS = {
