@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from browser.axe import troubles_of
 from browser.chromium import PATIENCE_MS
 from inspector.conftest import chatgpt_export, choose, link_of
 from inspector.door_pages import UNDER_WAY, filled, page_at, routes, samples_of
@@ -15,16 +16,8 @@ from inspector.scenes import put, signed_in_program
 from souvenance.domain.names import COMMON_NAMESPACE
 from souvenance.surfaces.http import inspector
 
-AXE = Path(__file__).resolve().parents[2] / ".environments/axe-core/node_modules/axe-core/axe.min.js"
-CHECK = """async () => {
-  const found = await axe.run(document, {
-    runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], resultTypes: ["violations"]});
-  return found.violations.map(one => `${one.id}: ${one.nodes.map(node => node.html.slice(0, 200))}`);
-}"""
 TEMPLATES = Path(inspector.__file__).parent / "templates"
 TITLE = re.compile(r"{% block title %}(.*?){% endblock %}")
-WIDTHS = (320, 1280)
-SCHEMES = ("light", "dark")
 PAGES = {
     "/": "home.html",
     "/inspect/": "home.html",
@@ -78,19 +71,6 @@ def troubles(page, template) -> list[str]:
     if "{{" not in title:
         expect(page).to_have_title(f"{title} · Souvenance")
     return troubles_of(page)
-
-
-def troubles_of(page) -> list[str]:
-    found: list[str] = []
-    page.evaluate(AXE.read_text("utf-8"))
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 800})
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            found += [f"{width} px, {scheme}: {one}" for one in page.evaluate(CHECK)]
-        if page.evaluate("document.documentElement.scrollWidth") > width:
-            found.append(f"{width} px: wider than the screen")
-    return found
 
 
 @pytest.mark.parametrize("path", routes("GET"))
