@@ -101,6 +101,30 @@ def test_a_conclusion_tells_when_it_was_said_and_when_it_was_concluded(server, w
     expect(facts).to_contain_text("Concluded")
 
 
+def test_what_a_correction_by_hand_replaced_is_told(server, window):
+    for day, text in (("2026-01-12", "I live in Graz."), ("2026-03-04", "I live in Linz now.")):
+        said = [{"peer_id": "olga", "content": text, "created_at": f"{day}T10:00:00Z"}]
+        server.owner.post(f"{W}/sessions/olga-talk/messages", json={"messages": said}).raise_for_status()
+    worked(server)
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/people/olga")
+    home = page.locator(".card > li", has_text="Home: ")
+    home.get_by_text("Correct or remove").click()
+    home.get_by_label("What is true").fill("Home: Wels")
+    home.get_by_role("button", name="Save").click()
+    expect(home).to_contain_text("Graz until 4 Mar 2026 → Linz until it was corrected → Wels")
+
+
+def test_the_first_page_leads_to_all_that_a_narrow_token_opens(server, visitor):
+    reads = (["get", "list"], [COMMON_NAMESPACE])
+    two = visitor(server.mint("ben", *reads, wid="home", peers=["ann"])).get("/").text
+    assert "/inspect/home/people/ann" in two
+    assert "/inspect/home/people/ben" in two
+    session = visitor(server.mint("guest", *reads, wid="home", peers=["*"], sessions=["ann-talk"])).get("/")
+    assert "/inspect/home/sessions/ann-talk" in session.text
+    assert "Your token is for 1 session." in session.text
+
+
 def test_a_workspace_with_nobody_says_what_to_do_next(server, visitor):
     page = visitor().get("/", params={"w": "empty"}).text
     assert "Connect an agent" in page

@@ -73,12 +73,21 @@ def search(request: AuthorisedRequest, asked: SearchEverything) -> Outcome:
 
     found: dict[tuple[Compartment, str], tuple[SealedLine, Hit]] = {}
     for place in _places(request):
-        within = {"sessions": place.sessions, "said": place.said, "marks": place.marks}
-        for line, hit in ranked(ctx, place.compartments, question, shown, asked.limit, **within):
+        best = ranked(
+            ctx,
+            place.compartments,
+            question,
+            shown,
+            asked.limit,
+            marks=place.marks,
+            sessions=place.sessions,
+            said=place.said,
+        )
+        for line, hit in best:
             found.setdefault((line.compartment, line.id), (line, hit))
-    best = sorted(found.values(), key=lambda one: (one[1].score, one[0].id), reverse=True)[: asked.limit]
+    ordered = sorted(found.values(), key=lambda one: (one[1].score, one[0].id), reverse=True)[: asked.limit]
     opener = Opener(ctx)
-    texts = [(line, opener.text(line)) for line, _ in best]
+    texts = [(line, opener.text(line)) for line, _ in ordered]
     if not texts:
         needles = [term for term in terms.asked(asked.query) if len(term) >= _SHORTEST_PART]
         newest = {(line.compartment, line.id): line for line in _newest(request) if needles and shown(line)}
@@ -134,8 +143,9 @@ def _places(request: AuthorisedRequest) -> Iterator[_Place]:
         yield _Place(_all_of(ctx, sorted(with_them)), read, said=not any(map(rights.opens, read)))
     for whose in rights.views()[1:]:
         limited = None if limits is None else frozenset(read)
+        sessions = None if whose.sessions is None else frozenset(whose.sessions)
         marks = [terms.mark("about", whose.observed or "")]
-        yield _Place(_all_of(ctx, whose.observers or ()), narrowed(whose.sessions, limited), marks=marks)
+        yield _Place(_all_of(ctx, whose.observers or ()), narrowed(sessions, limited), marks=marks)
 
 
 def _all_of(ctx: RequestContext, owners: Iterable[str]) -> list[Compartment]:

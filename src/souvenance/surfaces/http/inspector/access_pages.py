@@ -134,6 +134,7 @@ async def preview(visit: Visit) -> Response:
         notes=notes,
         people=people,
         hidden=[one.peer for one in others.people if one.peer != peer] if others else [],
+        more=others.total - len(others.people) if others else 0,
     )
 
 
