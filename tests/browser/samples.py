@@ -17,7 +17,12 @@ from souvenance.surfaces.http.oauth.pages import ANOTHER_DEVICE, Consent
 POSTED = "/posted"
 
 
+SHOWN = set()
+"""The templates of the samples."""
+
+
 def html(template, **values):
+    SHOWN.add(template)
     return pages.page(template, **values).body.decode()
 
 
@@ -38,6 +43,7 @@ def consent(view, trouble=""):
 
 
 def notice(title, text):
+    SHOWN.add("page.html")
     return pages.notice(title, text).body.decode()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
@@ -11,7 +12,8 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from browser.samples import KNOWN, POSTED, SAMPLES, STRANGER, consent, notice
+from browser.axe import troubles_of
+from browser.samples import KNOWN, POSTED, SAMPLES, SHOWN, STRANGER, consent, notice
 from running import running
 from souvenance.surfaces.http.oauth import pages
 
@@ -73,6 +75,19 @@ def test_every_page_fits_narrow_wide_and_with_large_text(site, window, width, te
         page.goto(f"{site.url}/{name}")
         page.evaluate(f"document.documentElement.style.fontSize = '{text}%'")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_axe_finds_nothing_against_a_page(site, window, name):
+    page = window()
+    page.goto(f"{site.url}/{name}")
+    assert troubles_of(page) == []
+
+
+def test_there_is_a_sample_of_every_page():
+    """And so axe has seen each: a page that only says something is a notice, whatever it says."""
+    found = {one.name for one in Path(pages.__file__).parent.glob("templates/*.html")}
+    assert found - {"trouble.html"} == SHOWN
 
 
 @pytest.mark.parametrize("scheme, paper", [("light", "rgb(244, 243, 239)"), ("dark", "rgb(20, 20, 18)")])

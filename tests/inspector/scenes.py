@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 
-from processes import until
+import httpx
+
+from oauth.browser import Flow, fetching
+from processes import PATIENCE_SECONDS, until
+from souvenance.domain.names import COMMON_NAMESPACE
 
 OFF = {"java_script_enabled": False}
 W = "/v3/workspaces/home"
@@ -36,3 +41,24 @@ def worked(server):
 
 def csrf_of(client):
     return re.search(r'name="csrf" value="([^"]+)"', client.get("/inspect/notes").text)[1]
+
+
+class Program(Flow):
+    """A program that asks a person to let it in, who has that token."""
+
+    def __init__(self, server, token):
+        self.owner_cap = token
+        self.browser = self.program = httpx.Client(
+            base_url=server.url, trust_env=False, timeout=PATIENCE_SECONDS
+        )
+
+
+@contextmanager
+def signed_in_program(server, peer):
+    """A program that the person let in, and its access token."""
+    rights = ["get", "list", "put", "grant", "revoke"]
+    program = Program(server, server.mint(peer, rights, [COMMON_NAMESPACE], wid="home", ttl_seconds=7200))
+    with program.browser:
+        program.sign_in()
+        chosen = {"workspace": "home", "peer": peer, "everyone": "no", "end": "3600"}
+        yield program, program.fetch(fetching(program.code(choosing=chosen))).json()["access_token"]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 
-import httpx
 import pytest
 from playwright.sync_api import expect
 
-from inspector.scenes import OFF, W, csrf_of, say
-from oauth.browser import Flow, fetching
-from processes import PATIENCE_SECONDS
+from inspector.scenes import OFF, W, csrf_of, say, signed_in_program
 from souvenance.domain.names import COMMON_NAMESPACE
 
 
@@ -62,25 +59,9 @@ def test_revoking_shows_what_falls_with_it_first(server, window):
     assert server.client(first).get("/v1/caps/whoami").status_code == 401
 
 
-class Program(Flow):
-    """A program that asks a person to let it in, who has that token."""
-
-    def __init__(self, server, token):
-        self.owner_cap = token
-        self.browser = self.program = httpx.Client(
-            base_url=server.url, trust_env=False, timeout=PATIENCE_SECONDS
-        )
-
-
 def test_revoking_shows_the_programs_that_fall_too_and_they_do(server, window):
-    rights = ["get", "list", "put", "grant", "revoke"]
-    token = server.mint("pia", rights, [COMMON_NAMESPACE], wid="home", ttl_seconds=7200)
-    program = Program(server, token)
-    with program.browser:
-        program.sign_in()
-        chosen = {"workspace": "home", "peer": "pia", "everyone": "no", "end": "3600"}
-        let_in = program.fetch(fetching(program.code(choosing=chosen))).json()
-        assert program.whoami(let_in["access_token"]).status_code == 200
+    with signed_in_program(server, "pia") as (program, access_token):
+        assert program.whoami(access_token).status_code == 200
         page = window(**OFF)
         page.goto(f"{server.url}/inspect/access?w=home")
         expect(page.get_by_role("region", name="Programs that signed in")).to_contain_text("Hermes Agent")
@@ -88,9 +69,9 @@ def test_revoking_shows_the_programs_that_fall_too_and_they_do(server, window):
         page.get_by_role("button", name="Revoke …", exact=True).click()
         expect(page.get_by_role("heading", name="Programs that signed in 1")).to_be_visible()
         expect(page.locator("main")).to_contain_text("may write the memory of pia in home")
-        assert program.whoami(let_in["access_token"]).status_code == 200
+        assert program.whoami(access_token).status_code == 200
         page.get_by_role("button", name="Revoke", exact=True).click()
-        assert program.whoami(let_in["access_token"]).status_code == 401
+        assert program.whoami(access_token).status_code == 401
     expect(page.get_by_role("region", name="Programs that signed in")).to_contain_text("No program")
 
 

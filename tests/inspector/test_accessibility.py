@@ -8,20 +8,46 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from browser.axe import troubles_of
 from browser.chromium import PATIENCE_MS
 from inspector.conftest import chatgpt_export, choose, link_of
 from inspector.door_pages import UNDER_WAY, filled, page_at, routes, samples_of
-from inspector.scenes import put
+from inspector.scenes import put, signed_in_program
 from souvenance.domain.names import COMMON_NAMESPACE
+from souvenance.surfaces.http import inspector
 
-AXE = Path(__file__).resolve().parents[2] / ".environments/axe-core/node_modules/axe-core/axe.min.js"
-CHECK = """async () => {
-  const found = await axe.run(document, {
-    runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], resultTypes: ["violations"]});
-  return found.violations.map(one => `${one.id}: ${one.nodes.map(node => node.html.slice(0, 200))}`);
-}"""
-WIDTHS = (320, 1280)
-SCHEMES = ("light", "dark")
+TEMPLATES = Path(inspector.__file__).parent / "templates"
+TITLE = re.compile(r"{% block title %}(.*?){% endblock %}")
+PAGES = {
+    "/": "home.html",
+    "/inspect/": "home.html",
+    "/inspect/sign-in": "sign_in.html",
+    "/inspect/{workspace}/people/{peer}": "person.html",
+    "/inspect/{workspace}/sessions/{session}": "session.html",
+    "/inspect/{workspace}/lines/{owner}/{id}": "line.html",
+    "/inspect/lines/{id}": "line.html",
+    "/inspect/notes": "notes.html",
+    "/inspect/recall": "recall.html",
+    "/inspect/audit": "audit.html",
+    "/inspect/access": "access.html",
+    "/inspect/data": "data.html",
+    "/inspect/data/stored": "data.html",
+    "/inspect/work": "work.html",
+    "/inspect/passkeys": "passkeys.html",
+    UNDER_WAY: "error.html",
+}
+"""The template of each page that has an address."""
+BUTTONS = [
+    ("forget_line.html", "/inspect/lines/{id}", "Forget …"),
+    ("forget_session.html", "/inspect/{workspace}/sessions/{session}", "Forget this session"),
+    ("forget_message.html", "/inspect/{workspace}/sessions/{session}", "Forget …"),
+    ("forget_from.html", "/inspect/{workspace}/sessions/{session}", "Forget from here on …"),
+    ("forget_message.html", "/inspect/{workspace}/people/{peer}", "Forget what was said …"),
+    ("forget_conclusion.html", "/inspect/{workspace}/people/{peer}", "Forget …"),
+    ("verified.html", "/inspect/audit", "Verify the log"),
+    ("at_localhost.html", "/inspect/passkeys", "Continue at localhost"),
+]
+"""The template of a page, the page with the button that leads to it, and what the button says."""
 
 
 @pytest.fixture(scope="module")
@@ -39,18 +65,12 @@ def signed_in(browser, server):
     context.close()
 
 
-def troubles(page) -> list[str]:
-    """What axe finds, and whether anything has to be scrolled sideways, in each look of the page."""
-    found: list[str] = []
-    page.evaluate(AXE.read_text("utf-8"))
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 800})
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            found += [f"{width} px, {scheme}: {one}" for one in page.evaluate(CHECK)]
-        if page.evaluate("document.documentElement.scrollWidth") > width:
-            found.append(f"{width} px: wider than the screen")
-    return found
+def troubles(page, template) -> list[str]:
+    """What axe finds on a page of the template, and whether it has to be scrolled sideways, in each look."""
+    title = TITLE.search((TEMPLATES / template).read_text("utf-8"))[1]
+    if "{{" not in title:
+        expect(page).to_have_title(f"{title} · Souvenance")
+    return troubles_of(page)
 
 
 @pytest.mark.parametrize("path", routes("GET"))
@@ -61,44 +81,50 @@ def test_a_page_can_be_used_by_everyone(server, signed_in, samples, path):
         f"{path}: say in `samples` what stands for its parameters"
     )
     if status is not None:
+        template = PAGES[path]
         page = signed_in.new_page()
         page.goto(url)
-        assert troubles(page) == []
+        assert troubles(page, template) == []
         page.close()
 
 
-@pytest.mark.parametrize(
-    ("path", "button"),
-    [
-        ("/inspect/lines/{id}", "Forget …"),
-        ("/inspect/{workspace}/sessions/{session}", "Forget this session"),
-        ("/inspect/{workspace}/sessions/{session}", "Forget …"),
-        ("/inspect/{workspace}/sessions/{session}", "Forget from here on …"),
-        ("/inspect/{workspace}/people/{peer}", "Forget …"),
-        ("/inspect/audit", "Verify the log"),
-    ],
-)
-def test_a_page_that_a_button_leads_to_can_be_used_by_everyone(server, signed_in, samples, path, button):
+@pytest.mark.parametrize(("template", "path", "button"), BUTTONS)
+def test_a_page_that_a_button_leads_to_can_be_used_by_everyone(
+    server, signed_in, samples, template, path, button
+):
     page = signed_in.new_page()
     page.goto(server.url + filled(path, samples))
     page.get_by_role("button", name=button).first.click()
-    assert troubles(page) == []
+    assert troubles(page, template) == []
     page.close()
+
+
+def test_what_a_search_found_can_be_read_by_everyone(server, signed_in):
+    page = signed_in.new_page()
+    page.goto(f"{server.url}/?w=home&q=allergic")
+    expect(page.locator(".lines > li").first).to_be_visible()
+    assert troubles(page, "found.html") == []
+    page.close()
+
+
+def test_every_page_is_looked_at():
+    by_stories = re.findall(r'troubles\(page, "(\S+?)"\)', Path(__file__).read_text("utf-8"))
+    buttons = [template for template, _, _ in BUTTONS]
+    whole = {one.name for one in TEMPLATES.glob("*.html") if "{% extends" in one.read_text("utf-8")}
+    assert whole - {"confirm.html"} == {*PAGES.values(), *buttons, *by_stories}
 
 
 def test_every_step_of_giving_and_ending_a_token_can_be_used_by_everyone(server, signed_in):
     page = signed_in.new_page()
     page.goto(f"{server.url}/inspect/access?w=home")
     page.get_by_label("Whose memory").fill("ann")
-    steps = {
-        "Preview it": "What this token would see",
-        "Make it": "The new token",
-        "Revoke … the token of ann": "Revoke token",
-    }
-    for button, heading in steps.items():
-        page.get_by_role("button", name=button).first.click()
-        expect(page.get_by_role("heading", name=heading)).to_be_visible()
-        assert troubles(page) == []
+    page.get_by_role("button", name="Preview it").click()
+    assert troubles(page, "preview.html") == []
+    page.get_by_role("button", name="Make it").click()
+    expect(page.get_by_role("heading", name="The new token")).to_be_visible()
+    assert troubles(page, "access.html") == []
+    page.get_by_role("button", name="Revoke … the token of ann").first.click()
+    assert troubles(page, "revoke.html") == []
     page.close()
 
 
@@ -108,7 +134,7 @@ def test_the_receipt_of_what_was_forgotten_can_be_read_by_everyone(server, signe
     page.get_by_role("button", name="Forget …").click()
     page.get_by_role("button", name="Forget it").click()
     expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
-    assert troubles(page) == []
+    assert troubles(page, "forgotten.html") == []
     page.close()
 
 
@@ -118,26 +144,48 @@ def test_an_import_that_goes_on_can_be_followed_by_everyone(server, signed_in, t
     choose(page, server, path)
     still = lambda one: one.abort() if "hx-request" in one.request.headers else one.continue_()  # noqa: E731
     page.get_by_role("button", name="Import it").wait_for()
-    assert troubles(page) == []
+    assert troubles(page, "import.html") == []
     page.route("**/inspect/data/imports/*", still)
     page.get_by_role("button", name="Import it").click()
     expect(page.get_by_role("heading", name="Importing conversations.json")).to_be_visible()
     progress = page.get_by_role("progressbar", name="Importing")
     expect(progress).to_have_attribute("max", re.compile(r"^[1-9]\d{3}$"))
     expect(page.get_by_role("status")).to_contain_text("You can leave this page")
-    assert troubles(page) == []
+    assert troubles(page, "import.html") == []
     page.unroute_all()
     page.reload()
     expect(page.get_by_role("heading", name="Imported")).to_be_visible()
-    assert troubles(page) == []
+    assert troubles(page, "import.html") == []
     page.close()
+
+
+def test_a_program_that_is_signed_in_is_ended_on_a_page_for_everyone(server, signed_in):
+    with signed_in_program(server, "quinn"):
+        page = signed_in.new_page()
+        page.goto(f"{server.url}/inspect/access?w=home")
+        page.get_by_role("button", name="End Hermes Agent").first.click()
+        assert troubles(page, "end_sign_in.html") == []
+        page.get_by_role("button", name="End it").click()
+        assert troubles(page, "access.html") == []
+        page.close()
+
+
+def test_a_link_that_another_site_shows_can_be_followed_by_everyone(server, browser):
+    context = browser.new_context()
+    page = context.new_page()
+    body = f'<a href="{link_of(server)}">go</a>'
+    page.route("https://elsewhere.test/", lambda one: one.fulfill(body=body, content_type="text/html"))
+    page.goto("https://elsewhere.test/")
+    page.get_by_role("link", name="go").click()
+    assert troubles(page, "follow_link.html") == []
+    context.close()
 
 
 def test_the_checker_finds_what_nobody_can_read_or_name(window):
     page = window()
     page.evaluate("document.querySelector('main').innerHTML = '<p>pale</p><input>'")
     page.evaluate("document.querySelector('main p').style.color = 'rgb(225, 225, 225)'")
-    found = " ".join(troubles(page))
+    found = " ".join(troubles_of(page))
     assert "color-contrast" in found
     assert "label" in found
 
@@ -148,10 +196,10 @@ def test_the_page_of_signing_in_can_be_used_by_everyone(server, window):
     for url in (server.url, server.url.replace("127.0.0.1", "localhost")):
         page.goto(url)
         page.locator("summary").click()
-        assert troubles(page) == []
+        assert troubles(page, "sign_in.html") == []
 
 
 def test_a_refusal_can_be_read_by_everyone(server, window):
     page = window(server.mint("ben", ["get", "list"], [COMMON_NAMESPACE], wid="home"))
     page.goto(f"{server.url}/inspect/home/people/ann")
-    assert troubles(page) == []
+    assert troubles(page, "error.html") == []

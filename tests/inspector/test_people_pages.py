@@ -23,6 +23,12 @@ def test_home_lists_people_with_what_they_said_last(server, window):
     expect(ann.get_by_role("img")).to_have_accessible_name(re.compile(r"messages in the last 26 weeks"))
 
 
+GROWS = "Apples, pears and plums grow in my orchard."
+MOWN = "Apples, pears, plums: the whole orchard is to be mown."
+PICKED = "Pick the apples."
+CONCLUDED = "Una's orchard has apples and pears."
+
+
 def test_home_tells_the_health_in_one_row(server, window):
     page = window(**OFF)
     page.goto(f"{server.url}/?w=home")
@@ -40,6 +46,83 @@ def test_one_search_finds_notes_and_messages_and_leads_to_the_place(server, wind
     hit = page.locator(".lines li", has_text="allergic to penicillin")
     hit.get_by_role("link", name="ann-health").click()
     expect(page.locator("li:target")).to_contain_text("allergic to penicillin")
+
+
+def test_a_search_ranks_notes_messages_and_conclusions_in_one_list(server, window):
+    say(server, "orchard", ("una", GROWS), ("gardener", "How nice."))
+    made = {"observer_id": "gardener", "observed_id": "una"}
+    server.owner.post(
+        f"{W}/conclusions",
+        json={"conclusions": [{"content": CONCLUDED, **made}]},
+    ).raise_for_status()
+    una = server.client(server.mint("una", wid="home"))
+    for text in (PICKED, MOWN):
+        una.post("/v1/memory/put", json={"text": text, "namespace": "garden"}).raise_for_status()
+    page = window(**OFF)
+    page.goto(f"{server.url}/?w=home&q=apples+pears+plums+orchard")
+    hits = page.locator(".lines > li")
+    texts = hits.locator("p.said").all_inner_texts()
+    kinds = hits.locator("a.badge").all_inner_texts()
+    assert len(texts) == len(set(texts))
+    told = {GROWS: "Message", MOWN: "Note", CONCLUDED: "Conclusion", PICKED: "Note"}
+    assert {text: kinds[texts.index(text)] for text in told} == told
+    assert max(map(texts.index, (GROWS, MOWN))) < texts.index(CONCLUDED) < texts.index(PICKED)
+    hit = hits.filter(has_text=CONCLUDED)
+    expect(hit).to_contain_text("by gardener about una")
+    hit.get_by_role("link", name="Conclusion").click()
+    expect(page.get_by_role("heading", name="A conclusion")).to_be_visible()
+
+
+def test_a_part_of_a_word_finds_what_holds_it(server, window):
+    page = window(**OFF)
+    page.goto(f"{server.url}/?w=home&q=enicilli")
+    expect(page.locator(".lines > li").first).to_contain_text("penicillin")
+
+
+def test_a_conclusion_tells_when_it_was_said_and_when_it_was_concluded(server, window):
+    said = [{"peer_id": "ivo", "content": "I moved to Graz.", "created_at": "2026-02-03T10:00:00Z"}]
+    answer = server.owner.post(f"{W}/sessions/ivo-talk/messages", json={"messages": said})
+    [message] = answer.raise_for_status().json()
+    noted = {
+        "content": "Ivo lives in Graz.",
+        "observer_id": "ivo",
+        "observed_id": "ivo",
+        "session_id": "ivo-talk",
+        "source_ids": [message["id"]],
+    }
+    server.owner.post(f"{W}/conclusions", json={"conclusions": [noted]}).raise_for_status()
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/people/ivo")
+    conclusions = page.get_by_role("region", name="Conclusions")
+    expect(conclusions).to_contain_text("said on 3 Feb 2026, concluded on ")
+    conclusions.locator("li", has_text="Ivo lives in Graz.").get_by_role("link", name="the line").click()
+    facts = page.get_by_role("region", name="Where it comes from")
+    expect(facts).to_contain_text("Said3 Feb 2026, 10:00 UTC")
+    expect(facts).to_contain_text("Concluded")
+
+
+def test_what_a_correction_by_hand_replaced_is_told(server, window):
+    for day, text in (("2026-01-12", "I live in Graz."), ("2026-03-04", "I live in Linz now.")):
+        said = [{"peer_id": "olga", "content": text, "created_at": f"{day}T10:00:00Z"}]
+        server.owner.post(f"{W}/sessions/olga-talk/messages", json={"messages": said}).raise_for_status()
+    worked(server)
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/people/olga")
+    home = page.locator(".card > li", has_text="Home: ")
+    home.get_by_text("Correct or remove").click()
+    home.get_by_label("What is true").fill("Home: Wels")
+    home.get_by_role("button", name="Save").click()
+    expect(home).to_contain_text("Graz until 4 Mar 2026 → Linz until it was corrected → Wels")
+
+
+def test_the_first_page_leads_to_all_that_a_narrow_token_opens(server, visitor):
+    reads = (["get", "list"], [COMMON_NAMESPACE])
+    two = visitor(server.mint("ben", *reads, wid="home", peers=["ann"])).get("/").text
+    assert "/inspect/home/people/ann" in two
+    assert "/inspect/home/people/ben" in two
+    session = visitor(server.mint("guest", *reads, wid="home", peers=["*"], sessions=["ann-talk"])).get("/")
+    assert "/inspect/home/sessions/ann-talk" in session.text
+    assert "Your token is for 1 session." in session.text
 
 
 def test_a_workspace_with_nobody_says_what_to_do_next(server, visitor):

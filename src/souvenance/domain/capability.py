@@ -268,7 +268,7 @@ def authenticate(token: str | None, *, keys: Mapping[str, Ed25519PublicKey], aud
         raise CapSigInvalid("the cap was issued for another installation")
     bound = secret is None
     lineage = _lineage(blocks, kid)
-    return Chain(tuple(blocks), lineage, bound, _grant(blocks, lineage, bound=bound))
+    return Chain(tuple(blocks), lineage, bound, _grant(blocks[-1], lineage, bound=bound))
 
 
 def key_id(token: str | None) -> str:
@@ -423,8 +423,7 @@ def _decode_claims(payload: bytes) -> Claims:
     return claims
 
 
-def _grant(blocks: Sequence[Claims], lineage: Iterable[Ancestor], *, bound: bool) -> Grant:
-    claims = blocks[-1]
+def _grant(claims: Claims, lineage: Iterable[Ancestor], *, bound: bool) -> Grant:
     return Grant(
         actor=claims.sub,
         workspace=claims.wid,
@@ -433,7 +432,7 @@ def _grant(blocks: Sequence[Claims], lineage: Iterable[Ancestor], *, bound: bool
         namespaces=frozenset(claims.namespaces_allowed),
         peers=frozenset(claims.peers),
         sessions=None if claims.sessions is None else frozenset(claims.sessions),
-        opened=_opened(blocks),
+        opened=sessions_opened(lineage),
         speakers=_speakers(lineage),
         via=frozenset(claims.via),
         jti=claims.jti,
@@ -443,18 +442,19 @@ def _grant(blocks: Sequence[Claims], lineage: Iterable[Ancestor], *, bound: bool
     )
 
 
-def _opened(blocks: Iterable[Claims]) -> frozenset[str] | None:
-    """The sessions that a chain opens: a block opens what it names only if the one before opened that.
+def sessions_opened(lineage: Iterable[Ancestor]) -> frozenset[str] | None:
+    """The sessions that a token opens, None for all: it opens what it names only if the one before did.
 
-    A block that reaches some peers only and names sessions is limited to these, and opens none.
+    One that reaches some peers only and names sessions is limited to these, and opens none.
     """
     opened: frozenset[str] | None = None
-    for block in blocks:
+    for one in lineage:
+        sessions, actors = one.extent.sessions, one.extent.actors
         if opened is not None:
-            opened &= frozenset(block.sessions or ())
-        elif block.sessions is not None:
-            opened = frozenset(block.sessions)
-        elif ALL not in block.peers:
+            opened &= frozenset(sessions or ())
+        elif sessions is not None:
+            opened = frozenset(sessions)
+        elif ALL not in actors:
             opened = frozenset()
     return opened
 

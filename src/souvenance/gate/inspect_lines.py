@@ -10,7 +10,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from souvenance.core.conversation import conclusions, directory
-from souvenance.core.conversation.compartments import Changes, Opener, reading
+from souvenance.core.conversation.compartments import Changes, Opener, everywhere, reading
 from souvenance.core.conversation.erase import erase_lines
 from souvenance.core.conversation.messages import find_message, read_messages
 from souvenance.core.recall import class_of
@@ -81,6 +81,8 @@ class WholeLine(m.LineFacts, frozen=True, kw_only=True):
     """What it replaced, newest first."""
     later: list[Version]
     """What replaced it, oldest first."""
+    said_at: datetime | None
+    """When it was said, or what it rests on; None if that is not known."""
     follows_from: list[str]
     concluded: int
     """How many lines follow from it."""
@@ -105,11 +107,16 @@ def line(request: AuthorisedRequest, asked: AskLine) -> Outcome:
         seal=SealAnswer("AES-256-GCM", sealed.epoch, keys.epoch, len(sealed.sealed)),
         earlier=earlier,
         later=later,
+        said_at=_moment(conclusions.times_said(ctx, (sealed,)).get(found.id)),
         follows_from=ctx.tx.lines.cited(workspace, (found.id,)).get(found.id, []),
         concluded=len(ctx.tx.lines.citing(workspace, (found.id,))),
     )
     read = [found.id, *(one.id for one in (*earlier, *later))]
     return Outcome(answer, reading((found.compartment.namespace,), read))
+
+
+def _moment(at: int | None) -> datetime | None:
+    return None if at is None else to_datetime(at)
 
 
 def _versions(ctx: RequestContext, line_id: str | None, *, back: bool) -> Iterator[Version]:
@@ -123,6 +130,23 @@ def _versions(ctx: RequestContext, line_id: str | None, *, back: bool) -> Iterat
         found: OpenLine = opened(sealed, keys)
         yield Version(found.id, found.text, to_datetime(found.created_at))
         line_id = found.supersedes if back else sealed.invalidated_by
+
+
+class AskSaid(Asked, frozen=True, kw_only=True):
+    conclusions: Annotated[list[AnyName], Meta(max_length=100)]
+
+
+class SaidAnswer(Answer, frozen=True):
+    said: dict[str, datetime]
+    """When what each conclusion rests on was said, by its id, as far as that is known."""
+
+
+def said(request: AuthorisedRequest, asked: AskSaid) -> Outcome:
+    ctx = request.ctx
+    views = (ctx.tx.lines.view(ctx.scope.workspace, one, ctx.scope.namespaces) for one in asked.conclusions)
+    times = conclusions.times_said(ctx, [one for one in views if one and request.rights.sees(one)])
+    answer = SaidAnswer({line_id: to_datetime(at) for line_id, at in times.items()})
+    return Outcome(answer, reading(everywhere(ctx)))
 
 
 # A session.
@@ -269,6 +293,7 @@ LINE = operation(
     anyone,
     reach=lambda asked: Reach(workspace=asked.workspace_id, actor=asked.owner, some_compartment=True),
 )
+SAID = operation("inspect.said", "get", SaidAnswer, said, anyone)
 CONCLUDED = operation("inspect.concluded", "get", ConcludedAnswer, concluded, reads_session)
 FORGET_FROM = operation(
     "inspect.forget_from", "forget", ForgottenFrom, forget_from, writes_session, rings=True, peek=preview_from

@@ -6,7 +6,7 @@ Each operation answers a part of one page from counts and pages of the store, an
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import dropwhile
 from typing import Annotated
@@ -174,8 +174,8 @@ class Facts(Asked, frozen=True, kw_only=True):
 
 class EarlierFact(Answer, frozen=True):
     value: str
-    until: datetime
-    """When the next value was said."""
+    until: datetime | None
+    """When the next value was said; None for the last one, if somebody wrote the next."""
 
 
 class Fact(Answer, frozen=True):
@@ -240,12 +240,12 @@ def facts(request: AuthorisedRequest, asked: Facts) -> Outcome:
     ctx = request.ctx
     entries = cards.read_card(ctx, asked.observer, asked.peer) or []
     stands = [one for some in cards.stands_of(ctx, asked.observer, asked.peer).values() for one in some]
-    found = [_fact(entry, stands, asked.peer) for entry in entries]
+    found = [_fact(entry, entries, stands, asked.peer) for entry in entries]
     lines = [fact.message for fact in found if fact.message is not None]
     return Outcome(FactsAnswer(found), reading(everywhere(ctx), lines))
 
 
-def _fact(entry: CardEntry, stands: list[Stand], peer: str) -> Fact:
+def _fact(entry: CardEntry, entries: Sequence[CardEntry], stands: list[Stand], peer: str) -> Fact:
     stating = [one for one in stands if entry.source in (None, one.source) and one.text == entry.text]
     said = max(stating, key=lambda one: one.when, default=None)
     return Fact(
@@ -255,23 +255,23 @@ def _fact(entry: CardEntry, stands: list[Stand], peer: str) -> Fact:
         None if said is None else said.session,
         None if said is None else said.said,
         None if said is None else peer,
-        list(_earlier(entry, stands)),
+        list(_earlier(entry, entries, stands)),
     )
 
 
-def _earlier(entry: CardEntry, stands: list[Stand]) -> Iterator[EarlierFact]:
+def _earlier(entry: CardEntry, entries: Sequence[CardEntry], stands: list[Stand]) -> Iterator[EarlierFact]:
     """Where there is one value at a time: those before this one, each with the time of the next."""
-    label, value = label_of(entry.text), value_of(entry.text)
+    label = label_of(entry.text)
     if not one_at_a_time(label):
         return
     said = sorted((one for one in stands if label_of(one.text) == label), key=lambda one: one.when)
     until: int | None = None
-    seen = {value}
+    seen = {value_of(one.text) for one in entries if label_of(one.text) == label}
     for one in reversed(said):
         old = value_of(one.text)
-        if old not in seen and until is not None:
+        if old not in seen and (until is not None or entry.source is None):
             seen.add(old)
-            yield EarlierFact(old, to_datetime(until))
+            yield EarlierFact(old, None if until is None else to_datetime(until))
         until = one.at
 
 

@@ -31,6 +31,7 @@ from souvenance.core.request_context import NO_TRACE, RequestContext, Services, 
 from souvenance.domain.audit import Row
 from souvenance.domain.capability import Chain, Grant
 from souvenance.domain.directory import SESSION
+from souvenance.domain.line import CONCLUSIONS, SealedLine
 from souvenance.domain.names import ALL, own_mark
 from souvenance.domain.policy import Need, Reach
 from souvenance.errors import CapOpMismatch, CapScopeMismatch
@@ -110,6 +111,22 @@ class Rights:
         scope, peers = self._ctx.scope, self._grant.peers | {self._grant.actor}
         find = partial(self._ctx.tx.directory.sessions_with, scope.workspace, peers, scope.namespaces)
         return self._ctx.once((Rights, scope.workspace, peers, scope.namespaces), lambda: frozenset(find()))
+
+    def sees(self, line: SealedLine) -> bool:
+        """Whether the cap may read that line of a namespace that it opens."""
+        limits, session = self._grant.sessions, line.session or ""
+        if limits is not None and session not in limits:
+            return False
+        if self._grant.reaches(line.compartment.owner):
+            return True
+        if line.turn is not None:
+            return self.may_read(session)
+        if line.invalidated_by is not None or (limits is not None and not self.may_read(session)):
+            return False
+        stated = (
+            [Whose(kinds=(CONCLUSIONS["explicit"],))] if limits is not None and self.opens(session) else []
+        )
+        return any(whose.includes(line) for whose in (*stated, *self.views()))
 
     def writes(self, session: str, authors: Iterable[str] = ()) -> None:
         """Raises: CapScopeMismatch."""

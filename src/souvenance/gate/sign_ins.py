@@ -239,11 +239,12 @@ def end(authorised: AuthorisedRequest, request: End) -> Outcome:
 
 
 def list_signins(authorised: AuthorisedRequest, request: m.Nothing) -> Outcome:
-    return Outcome(SignInsAnswer([signin for signin, _ in living(authorised)]))
+    return Outcome(SignInsAnswer([signin for signin, *_ in living(authorised)]))
 
 
-def living(authorised: AuthorisedRequest) -> list[tuple[SignInAnswer, Sequence[Ancestor]]]:
-    """Those that the cap reaches and nobody ended, each with the tokens that it comes from. Newest first.
+def living(authorised: AuthorisedRequest) -> list[tuple[SignInAnswer, Claims, Sequence[Ancestor]]]:
+    """Those that the cap reaches and nobody ended, each with what it was given and where that comes from.
+    Newest first.
 
     Raises: WrongKey, Tampered.
     """
@@ -251,7 +252,7 @@ def living(authorised: AuthorisedRequest) -> list[tuple[SignInAnswer, Sequence[A
     every = [signin for signin in tx.signins.every() if signin.until > now]
     revoked = {one: Revocations.of(tx.caps.revocations(one)) for one in {each.workspace for each in every}}
     return [
-        (_shown(authorised, signin, given), lineage)
+        (_shown(authorised, signin, given), given, lineage)
         for signin, given, lineage in reversed(_reached(authorised, every))
         if not revoked[signin.workspace].covers_lineage(lineage)
     ]

@@ -12,17 +12,31 @@ from itertools import chain
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from souvenance.core.request_context import RequestContext
 from souvenance.decoders import settled
 from souvenance.domain import ulid
 from souvenance.domain.audit import MAKES_TOKENS
-from souvenance.domain.capability import Ancestor, Extent, Revocation, Revocations
+from souvenance.domain.capability import (
+    Ancestor,
+    Extent,
+    Grant,
+    HolderKey,
+    Revocation,
+    Revocations,
+    sessions_opened,
+)
+from souvenance.domain.line import SealedLine
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE, Name
+from souvenance.domain.policy import Need, Reach, check_need, check_reach
 from souvenance.domain.timestamps import to_datetime
+from souvenance.domain.ulid import LineId
+from souvenance.errors import Denied
 from souvenance.gate import browser_sessions, sign_ins
 from souvenance.gate.browser_sessions import PasskeyAnswer
 from souvenance.gate.messages import Answer, Request
-from souvenance.gate.operation import AuthorisedRequest, Outcome, declare, in_workspace
+from souvenance.gate.operation import AuthorisedRequest, Outcome, Rights, declare, in_workspace
 from souvenance.gate.sign_ins import SignInAnswer
 from souvenance.gate.tokens import MadeToken
 from souvenance.ports.store import Transaction, WantedRows
@@ -34,6 +48,15 @@ _EVERYTHING = Extent(ALL, ALL, (ALL,), (ALL,), None)
 
 class ListTokens(Request, frozen=True):
     workspace_id: Name
+
+
+class ListReaders(Request, frozen=True, kw_only=True):
+    """Who may read a line of an owner; without one, what the owner knows `about` a peer."""
+
+    workspace_id: Name
+    owner: Name
+    about: Name
+    id: LineId | None = None
 
 
 class WhatFalls(Request, frozen=True, kw_only=True):
@@ -57,18 +80,11 @@ class TokenAnswer(Answer, frozen=True, kw_only=True):
     peers: list[str]
     namespaces: list[str]
     sessions: list[str] | None
+    via: list[str]
+    """Those whose view of these peers it opens, too."""
     ops: list[str]
     since: datetime
     until: datetime
-
-    def opens(self, workspace: str, owner: str, namespace: str | None = None) -> bool:
-        """Whether it may read what that owner has there, as far as it is not limited to sessions."""
-        return (
-            "get" in self.ops
-            and self.workspace in (ALL, workspace)
-            and not {ALL, owner}.isdisjoint(self.peers)
-            and (namespace is None or not {ALL, namespace}.isdisjoint(self.namespaces))
-        )
 
 
 class TokensAnswer(Answer, frozen=True):
@@ -82,6 +98,13 @@ class FallsAnswer(Answer, frozen=True):
     tokens: list[TokenAnswer]
     sign_ins: list[SignInAnswer]
     passkeys: list[PasskeyAnswer]
+
+
+class ReadersAnswer(Answer, frozen=True):
+    """Newest first, each."""
+
+    tokens: list[TokenAnswer]
+    sign_ins: list[SignInAnswer]
 
 
 class _TokenRow(Struct, frozen=True):
@@ -107,9 +130,65 @@ def falls(authorised: AuthorisedRequest, request: WhatFalls) -> Outcome:
     return Outcome(
         FallsAnswer(
             [_shown(row) for row in _held(authorised, rows) if named.covers_lineage(_lineage(row, rows))],
-            [one for one, lineage in sign_ins.living(authorised) if named.covers_lineage(lineage)],
+            [one for one, _, lineage in sign_ins.living(authorised) if named.covers_lineage(lineage)],
             [one for one, token in browser_sessions.living_passkeys(authorised) if named.covers(token)],
         )
+    )
+
+
+def readers(authorised: AuthorisedRequest, request: ListReaders) -> Outcome:
+    line = None if request.id is None else authorised.ctx.find(request.id)[0]
+
+    def reads(made: MadeToken, lineage: Sequence[Ancestor]) -> bool:
+        return _reads(authorised.ctx, request, line, _grant(made, lineage))
+
+    rows = _known(authorised, _logs(authorised))
+    tokens = [_shown(row) for row in _held(authorised, rows) if reads(row.made, _lineage(row, rows))]
+    let_in = [
+        one
+        for one, given, lineage in sign_ins.living(authorised)
+        if reads(MadeToken(lineage[-1], given.ops, given.exp, given.via), lineage)
+    ]
+    return Outcome(ReadersAnswer(tokens, let_in))
+
+
+def _reads(ctx: RequestContext, request: ListReaders, line: SealedLine | None, grant: Grant) -> bool:
+    """Whether a token that grants this is let through to it, as the gate judges it."""
+    try:
+        check_need(grant, Need(None))
+        scope = check_reach(grant, Reach(workspace=request.workspace_id, some_compartment=True))
+        rights = Rights(replace(ctx, scope=scope), grant)
+        if line is None:
+            rights.looks(request.owner, request.about)
+            return "get" in grant.ops
+    except Denied:
+        return False
+    if not scope.opens(line.compartment.namespace):
+        return False
+    if "get" in grant.ops:
+        return rights.sees(line)
+    profile = line.compartment.owner == grant.actor and not (line.of_another or line.invalidated_by)
+    return "snapshot" in grant.ops and profile and scope.sees(line.session)
+
+
+def _grant(made: MadeToken, lineage: Sequence[Ancestor]) -> Grant:
+    """What the token allows. Who holds it is not known here, and does not matter."""
+    token, extent = made.token, made.token.extent
+    return Grant(
+        actor=token.sub,
+        workspace=extent.workspace,
+        ops=frozenset(made.ops),
+        data_class=extent.data_class,
+        namespaces=frozenset(extent.namespaces),
+        peers=frozenset(extent.actors),
+        sessions=None if extent.sessions is None else frozenset(extent.sessions),
+        opened=sessions_opened(lineage),
+        speakers=None,
+        via=frozenset(made.via),
+        jti=token.jti,
+        expires_at=made.exp,
+        holder=HolderKey(""),
+        bound=False,
     )
 
 
@@ -172,6 +251,7 @@ def _shown(row: _TokenRow) -> TokenAnswer:
         peers=list(extent.actors),
         namespaces=list(extent.namespaces),
         sessions=None if extent.sessions is None else list(extent.sessions),
+        via=list(row.made.via),
         ops=list(row.made.ops),
         since=to_datetime(row.at),
         until=to_datetime(row.made.exp * 1000),
@@ -179,4 +259,11 @@ def _shown(row: _TokenRow) -> TokenAnswer:
 
 
 LIST_TOKENS = declare("caps.list", "revoke", TokensAnswer, list_tokens, in_workspace)
+READERS = declare(
+    "caps.readers",
+    "revoke",
+    ReadersAnswer,
+    readers,
+    lambda request: Reach(workspace=request.workspace_id, actor=request.owner, some_compartment=True),
+)
 WHAT_FALLS = declare("caps.falls", "revoke", FallsAnswer, falls, in_workspace)

@@ -22,11 +22,12 @@ class MadeToken(msgspec.Struct, frozen=True):
     token: Ancestor
     ops: tuple[str, ...]
     exp: int
+    via: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, claims: Claims, kid: str, at: int) -> MadeToken:
         made = Ancestor(claims.jti, claims.sub, kid, at, extent(claims))
-        return cls(made, claims.ops, claims.exp)
+        return cls(made, claims.ops, claims.exp, claims.via)
 
     def trace(self) -> Trace:
         detail = msgspec.json.encode(self, order="sorted").decode()

@@ -317,6 +317,24 @@ def _common_sessions(whose: Sequence[Whose]) -> Collection[str] | None:
     return found
 
 
+def times_said(ctx: RequestContext, lines: Collection[SealedLine]) -> dict[str, int]:
+    """When what each of these rests on was said, by id: as it says itself, or else its newest message of the
+    observed or the observer. Nothing for one that rests on no message."""
+    known = {line.id: line.occurred_at for line in lines if line.occurred_at is not None}
+    others = [line for line in lines if line.id not in known]
+    cited = ctx.tx.lines.cited(ctx.scope.workspace, [line.id for line in others])
+    for line in others:
+        held = line.compartment
+        sources = [
+            source
+            for owner in {held.owner, line.about or held.owner}
+            for source in ctx.tx.lines.get_all(held._replace(owner=owner), cited.get(line.id, ()))
+        ]
+        if sources:
+            known[line.id] = max(map(said_at, sources))
+    return known
+
+
 def views_of(
     ctx: RequestContext, lines: Sequence[SealedLine], outdating: _Outdating | None = None
 ) -> list[View]:

@@ -175,7 +175,7 @@ def _compartments(ctx: RequestContext, where: Where) -> list[Compartment]:
             for stay in directory.stays(ctx, session)
         ]
         return list(dict.fromkeys(found))
-    owners = [where.peer] if where.peer is not None else _anyone(ctx)
+    owners = [where.peer] if where.peer is not None else everyone(ctx)
     namespaces = directory.namespaces(ctx)
     if len(namespaces) == 1:
         return [compartment_of(ctx, owner, namespaces[0]) for owner in owners]
@@ -187,7 +187,7 @@ def _compartments(ctx: RequestContext, where: Where) -> list[Compartment]:
     ]
 
 
-def _anyone(ctx: RequestContext) -> list[str]:
+def everyone(ctx: RequestContext) -> list[str]:
     entries = [
         entry for kind in (PEER, FORMER) for entry in ctx.tx.directory.entries(ctx.scope.workspace, kind)
     ]

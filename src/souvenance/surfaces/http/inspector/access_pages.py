@@ -134,6 +134,7 @@ async def preview(visit: Visit) -> Response:
         notes=notes,
         people=people,
         hidden=[one.peer for one in others.people if one.peer != peer] if others else [],
+        more=others.total - len(others.people) if others else 0,
     )
 
 
@@ -169,7 +170,7 @@ async def end_sign_in(visit: Visit) -> Response:
             raise NotFound("there is no such sign-in", hint="It may have ended already.")
         return visit.page("end_sign_in.html", one=found)
     await visit.call(sign_ins.WITHDRAW, sign_ins.Withdraw(visit.path["id"]))
-    return redirect(url("access"))
+    return redirect(url("access", w=fields.get("w")))
 
 
 ENDPOINTS = {

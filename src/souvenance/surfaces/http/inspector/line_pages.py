@@ -56,7 +56,8 @@ async def line(visit: Visit) -> Response:
     found = await visit.call(inspect_lines.LINE, asked)
     reading = inspect_lines.FindRows(workspace_id=workspace, line=found.id)
     rows, readers = await asyncio.gather(
-        visit.ask(inspect_lines.ROWS_FOUND, reading), readers_of(visit, workspace, owner, found)
+        visit.ask(inspect_lines.ROWS_FOUND, reading),
+        readers_of(visit, workspace, owner, found.about or owner, found.id),
     )
     return visit.page(
         "line.html",

@@ -4,13 +4,10 @@ the card, conclusions, sessions, who knows something of them and who can read it
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from starlette.responses import Response
 
-from souvenance.gate import inspection
-from souvenance.gate import messages as m
-from souvenance.gate import operations as o
+from souvenance.gate import inspect_lines, inspect_search, inspection
 from souvenance.gate.conversation.conclusions import (
     DELETE_CONCLUSION,
     LIST_CONCLUSIONS,
@@ -18,11 +15,9 @@ from souvenance.gate.conversation.conclusions import (
     ListConclusions,
     OfConclusion,
 )
-from souvenance.gate.conversation.messages import SEARCH_PEER, SEARCH_WORKSPACE, SearchPeer, SearchWorkspace
 from souvenance.surfaces.http.inspector.places import forgotten, readers_of, workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, redirect, url
 
-_FOUND = 20
 _PEOPLE = 40
 _SHOWN = 20
 
@@ -33,8 +28,9 @@ async def home(visit: Visit) -> Response:
     page = visit.number("page")
     asked = inspection.People(workspace_id=workspace, page=page, size=_PEOPLE)
     if query:
-        found = await _found(visit, workspace, query)
-        return visit.page("found.html", workspace=workspace, query=query, found=found)
+        everything = inspect_search.SearchEverything(workspace_id=workspace, query=query)
+        found = await visit.ask(inspect_search.SEARCH, everything)
+        return visit.page("found.html", workspace=workspace, query=query, found=found and found.lines)
     people, health, workspaces = await asyncio.gather(
         visit.ask(inspection.PEOPLE, asked, of_all=True),
         visit.ask(inspection.HEALTH, inspection.Asked(workspace_id=workspace)),
@@ -52,19 +48,6 @@ async def home(visit: Visit) -> Response:
     )
 
 
-async def _found(visit: Visit, workspace: str, query: str) -> dict[str, Any]:
-    own = SearchPeer(workspace_id=workspace, peer_id=visit.who.sub, query=query, limit=_FOUND)
-    everyones = SearchWorkspace(workspace_id=workspace, query=query, limit=_FOUND)
-    notes, messages = await asyncio.gather(
-        visit.ask(o.GET, m.Get(query=query, k=_FOUND), workspace),
-        visit.ask(SEARCH_WORKSPACE, everyones) if visit.is_whole else visit.ask(SEARCH_PEER, own),
-    )
-    return {
-        "notes": [one for one in notes.lines if one.matched] if notes else [],
-        "messages": messages.messages if messages else [],
-    }
-
-
 async def person(visit: Visit) -> Response:
     workspace, peer = workspace_of(visit), visit.path["peer"]
     observer = visit.query.get("as") or peer
@@ -80,7 +63,11 @@ async def person(visit: Visit) -> Response:
             inspection.AskPerson(workspace_id=workspace, peer=peer, page=page, size=_SHOWN),
         ),
         visit.ask(LIST_CONCLUSIONS, concluded),
-        readers_of(visit, workspace, peer),
+        readers_of(visit, workspace, observer, peer),
+    )
+    known_as = [one.id for one in conclusions.items] if conclusions else []
+    said = known_as and await visit.ask(
+        inspect_lines.SAID, inspect_lines.AskSaid(workspace_id=workspace, conclusions=known_as)
     )
     return visit.page(
         "person.html",
@@ -93,6 +80,7 @@ async def person(visit: Visit) -> Response:
         number=page,
         size=_SHOWN,
         conclusions=conclusions,
+        said=said.said if said else {},
         **readers,
     )
 

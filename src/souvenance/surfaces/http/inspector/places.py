@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Set
 from typing import Any
 
 from starlette.responses import Response
@@ -13,10 +11,9 @@ from souvenance.gate import messages as m
 from souvenance.gate import operations as o
 from souvenance.gate import sign_ins
 from souvenance.gate.conversation.peers import LIST_PEERS, ListPeers
-from souvenance.gate.conversation.sessions import LIST_MEMBERS, ListMembers
 from souvenance.gate.conversation.workspaces import LIST_WORKSPACES, ListWorkspaces
 from souvenance.gate.operation import Operation
-from souvenance.gate.token_tree import LIST_TOKENS, ListTokens, TokenAnswer
+from souvenance.gate.token_tree import LIST_TOKENS, READERS, ListReaders, ListTokens, TokenAnswer
 from souvenance.surfaces.http.inspector.visit import Visit, redirect
 
 
@@ -68,38 +65,11 @@ async def forgotten(
     return visit.page("forgotten.html", answer=answer, moved=None, back=back)
 
 
-async def readers_of(visit: Visit, workspace: str, peer: str, line: Any = None) -> dict[str, Any]:
-    """The tokens and the programs that may read what that peer has there, or that line of it.
-
-    Who is in a session reads every message of it.
-    """
-    namespace = None if line is None else line.namespace
-    tokens, programs, members = await asyncio.gather(
-        tokens_of(visit, workspace), sign_ins_of(visit), _members(visit, workspace, line)
-    )
-    readable = {peer, *members}
-    open_to = [one for one in tokens or () if any(one.opens(workspace, name, namespace) for name in readable)]
-    return {
-        "tokens": None
-        if tokens is None
-        else [one for one in open_to if None in (line, one.sessions) or line.session in one.sessions],
-        "sign_ins": programs and [one for one in programs if _reads(one, workspace, readable, namespace)],
-    }
-
-
-async def _members(visit: Visit, workspace: str, line: Any) -> list[str]:
-    """Who is in the session of a message; nobody for any other line."""
-    if line is None or line.turn is None:
-        return []
-    asked = ListMembers(workspace_id=workspace, session_id=line.session, size=100)
-    page = await visit.ask(LIST_MEMBERS, asked)
-    return [one.id for one in page.items] if page else []
-
-
-def _reads(sign_in: Any, workspace: str, peers: Set[str], namespace: str | None = None) -> bool:
-    """Whether a program that is signed in may read what one of these peers has there."""
-    return (
-        sign_in.workspace == workspace
-        and (sign_in.everyone or sign_in.peer in peers)
-        and (namespace is None or not {ALL, namespace}.isdisjoint(sign_in.namespaces))
-    )
+async def readers_of(
+    visit: Visit, workspace: str, owner: str, about: str, line: str | None = None
+) -> dict[str, Any]:
+    """The tokens and programs that may read that line, or what the owner knows about the other; None if the
+    signed-in token does not show them."""
+    asked = ListReaders(workspace_id=workspace, owner=owner, about=about, id=line)
+    found = await visit.ask(READERS, asked)
+    return {"tokens": found and found.tokens, "sign_ins": found and found.sign_ins}

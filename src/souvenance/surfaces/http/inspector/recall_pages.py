@@ -157,6 +157,7 @@ def _as_token(visit: Visit, workspace: str, asked: dict[str, str], tokens: Seque
                 namespaces_allowed=tuple(chosen.namespaces),
                 peers=tuple(peer for peer in chosen.peers if peer != chosen.sub),
                 sessions=None if chosen.sessions is None else tuple(chosen.sessions),
+                via=tuple(chosen.via),
             )
         )
     namespaces = names_in(asked["namespaces"])
@@ -195,7 +196,7 @@ async def _tried(
         at = floors.index(setting.floor)
         left_out = _left_out(asked, setting, text, knowns[at], opened, near[at], every)
         trials.append(Trial(setting, text, tokens, left_out))
-    return [(one, _signal_bars(one.explanation)) for one in every], trials
+    return _with_bars(every), trials
 
 
 def _ids(answer: Any) -> set[str]:
@@ -293,15 +294,17 @@ def _left_out(
     return {one.id: why(one) for one in every}
 
 
-def _signal_bars(explanation: m.Explanation | None) -> list[tuple[str, float, int]]:
-    """The signals that added most, each with what it added and the length of its bar."""
-    if explanation is None:
-        return []
-    strongest = [one for one in explanation.signals.items() if one[1].added][:_SIGNALS]
-    most = max((abs(signal.added) for _, signal in strongest), default=1)
+def _with_bars(messages: Sequence[Any]) -> list[tuple[Any, list[tuple[str, float, int]]]]:
+    """Each message with the signals that added most: what each added, and the length of its bar. All bars
+    have the same scale."""
+    strongest = [
+        [(name.replace("_", " "), one.added) for name, one in explanation.signals.items() if one.added]
+        for explanation in (message.explanation for message in messages)
+    ]
+    most = max((abs(added) for some in strongest for _, added in some), default=1)
     return [
-        (name.replace("_", " "), signal.added, round(abs(signal.added) / most * 100))
-        for name, signal in strongest
+        (message, [(name, added, round(abs(added) / most * 100)) for name, added in some[:_SIGNALS]])
+        for message, some in zip(messages, strongest, strict=True)
     ]
 
 

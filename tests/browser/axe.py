@@ -1,0 +1,28 @@
+"""axe-core, which finds what a page has against WCAG 2.2 AA."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+AXE = Path(__file__).resolve().parents[2] / ".environments/axe-core/node_modules/axe-core/axe.min.js"
+CHECK = """async () => {
+  const found = await axe.run(document, {
+    runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], resultTypes: ["violations"]});
+  return found.violations.map(one => `${one.id}: ${one.nodes.map(node => node.html.slice(0, 200))}`);
+}"""
+WIDTHS = (320, 1280)
+SCHEMES = ("light", "dark")
+
+
+def troubles_of(page) -> list[str]:
+    """What axe finds, and whether the page has to be scrolled sideways: light and dark, narrow and wide."""
+    found: list[str] = []
+    page.evaluate(AXE.read_text("utf-8"))
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            found += [f"{width} px, {scheme}: {one}" for one in page.evaluate(CHECK)]
+        if page.evaluate("document.documentElement.scrollWidth") > width:
+            found.append(f"{width} px: wider than the screen")
+    return found
