@@ -116,7 +116,7 @@ def lines(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def messages(tmp_path_factory):
-    """A data folder in which a trip and the rest are messages, without an embedder; made once of each trip."""
+    """A data folder in which a trip and the rest are messages, without an embedder, made once of each."""
     return cache(
         lambda trip, asked: told_as_messages(tmp_path_factory.mktemp("messages") / "home", trip, asked)
     )
