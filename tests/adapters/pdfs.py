@@ -30,7 +30,7 @@ def assembled(objects: dict[int, bytes], trailer: bytes = b"") -> bytes:
 
 def stream(content: bytes, extra: bytes = b"", *, packed: bool = False) -> bytes:
     if packed:
-        content, extra = zlib.compress(content, 9), extra + b" /Filter /FlateDecode"
+        content, extra = zlib.compress(content, 1), extra + b" /Filter /FlateDecode"
     return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(content), extra, content)
 
 

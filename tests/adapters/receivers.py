@@ -6,7 +6,7 @@ import datetime as dt
 import socket
 import ssl
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from pathlib import Path
@@ -78,11 +78,16 @@ def _served(server: Receiver) -> Iterator[Receiver]:
 
 @contextmanager
 def rude(behave: Callable[[socket.socket], None]) -> Iterator[int]:
-    """A port where one caller is answered by `behave`, until the caller has had enough."""
+    """A port where one caller is answered by `behave`, until the caller has had enough.
+
+    Then its connection is shut here: who is sending when the caller leaves may learn of that minutes later.
+    """
+    taken: list[socket.socket] = []
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def answer() -> None:
             line, _ = listening.accept()
+            taken.append(line)
             with line:
                 try:
                     line.recv(65536)
@@ -93,6 +98,9 @@ def rude(behave: Callable[[socket.socket], None]) -> Iterator[int]:
         thread = Thread(target=answer, daemon=True)
         thread.start()
         yield listening.getsockname()[1]
+        for line in taken:
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
         thread.join()
 
 

@@ -10,11 +10,8 @@ from pathlib import Path
 import pytest
 
 from demo_model import a_model
-from environments import client_program
 from hermes_demo import STEPS, HermesStage
 from souvenance.surfaces.cli.demo.stage import DemoStep, play
-
-ENVIRONMENT = client_program("hermes-0.19.0").parents[1]
 
 
 def outcomes(output: str) -> dict[str, str]:
@@ -49,12 +46,12 @@ class Hasty(HermesStage):
 
 
 @pytest.fixture
-def leaky(tmp_path):
+def leaky(tmp_path, quick_hermes):
     """An environment like the real one, but for its Hermes."""
     programs = tmp_path / "leaky" / "bin"
     programs.mkdir(parents=True)
     for name in ("python", "souvenance"):
-        (programs / name).write_text(f'#!/bin/sh\nexec "{ENVIRONMENT / "bin" / name}" "$@"\n')
+        (programs / name).write_text(f'#!/bin/sh\nexec "{quick_hermes / "bin" / name}" "$@"\n')
     source = Path(__file__).with_name("leaky_hermes.py").read_text("utf-8")
     (programs / "hermes").write_text(f"#!{sys.executable}\n{source}")
     for program in programs.iterdir():

@@ -20,7 +20,7 @@ from souvenance.gate.worker import MOST_UNUSABLE
 
 SERVER = Path(__file__).with_name("llama_server.py")
 SAID = "I live in Lisbon and I work as a nurse."
-WINDOW = 256
+WINDOW = 128
 """Little room means short replies, and a test that ends."""
 PATIENCE_SECONDS = 120.0
 ASKED = {"query": "Where does alice live?", "reasoning_level": "minimal"}

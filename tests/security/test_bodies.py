@@ -266,7 +266,7 @@ def opened_for_writing():
 
 @pytest.mark.parametrize("token", ["owner", None])
 def test_an_upload_is_never_written_to_the_temporary_folder(home, token):
-    file = {"file": ("notes.txt", b"the marker in plain text " * 200_000, "text/plain")}
+    file = {"file": ("notes.txt", b"the marker in plain text " * 80_000, "text/plain")}
     with opened(home) as installation, running(make_app(installation.gate)) as url:
         headers = {"authorization": f"Bearer {installation.owner_cap}"} if token else {}
         with httpx.Client(base_url=url, headers=headers, trust_env=False, timeout=PATIENCE_SECONDS) as client:
@@ -286,8 +286,8 @@ class _Files:
 
 
 def test_a_file_that_is_imported_is_never_written_to_the_temporary_folder(home):
-    line = json.dumps({"role": "user", "content": "the marker in plain text " * 20}).encode()
-    file = {"file": ("notes.jsonl", b"\n".join([line] * 5000))}
+    line = json.dumps({"role": "user", "content": "the marker in plain text " * 100}).encode()
+    file = {"file": ("notes.jsonl", b"\n".join([line] * 800))}
     with opened(home) as installation:
         door = InspectorDoor(installation.sign_ins.browsers, _Files())
         link = installation.sign_ins.browsers.link(installation.owner_cap)

@@ -6,6 +6,7 @@ The answer is a refusal, or a grant that is no wider; never a failure, and never
 import json
 import time
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 
 import pytest
@@ -79,9 +80,13 @@ class Block:
     claims: dict
     key: Ed25519PrivateKey
 
-    def __str__(self):
+    @cached_property
+    def text(self):
         signed = f"{b64(rendered(self.header))}.{b64(rendered(self.claims))}"
         return f"{signed}.{b64(self.key.sign(signed.encode()))}"
+
+    def __str__(self):
+        return self.text
 
 
 def rendered(fields):

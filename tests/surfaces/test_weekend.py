@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import product
 from shutil import copytree
 
@@ -114,22 +115,26 @@ def lines(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def messages(request, tmp_path_factory):
-    """A data folder in which a trip and the rest are messages, without an embedder."""
-    trip, asked = request.param
+def messages(tmp_path_factory):
+    """A data folder in which a trip and the rest are messages, without an embedder, made once of each."""
+    return cache(
+        lambda trip, asked: told_as_messages(tmp_path_factory.mktemp("messages") / "home", trip, asked)
+    )
+
+
+def told_as_messages(home, trip, asked):
     told = asked - timedelta(days=3)
     said = [
         NewMessage(peer_id=OWNER, content=text, created_at=told + number * timedelta(minutes=4))
         for number, text in enumerate([trip, *UNRELATED])
     ]
-    home = tmp_path_factory.mktemp("messages") / "home"
     with living(home, WITHOUT) as (installation, owner):
         for first in range(0, len(said), 100):
             session = f"talk-{first // 200}"
             batch = AddMessages(workspace_id="home", session_id=session, messages=said[first : first + 100])
             installation.gate.call(ADD_MESSAGES, owner, batch)
         settle(installation)
-    return home, trip, asked
+    return home
 
 
 def assert_vectors_were_compared(first, embedder):
@@ -146,17 +151,16 @@ def test_the_trip_comes_first_among_lines(lines, tmp_path, embedder):
 
 
 @pytest.mark.parametrize(
-    ("embedder", "messages"),
+    ("embedder", "trip", "asked"),
     [
-        *((WITHOUT, one) for one in TRIPS),
-        *(pytest.param(WITH, one, marks=IF_INSTALLED) for one in (TRIPS[0], TRIPS[2])),
+        *((WITHOUT, *one) for one in TRIPS),
+        *(pytest.param(WITH, *one, marks=IF_INSTALLED) for one in (TRIPS[0], TRIPS[2])),
     ],
-    indirect=True,
+    indirect=["embedder"],
 )
-def test_the_trip_comes_first_among_messages(messages, tmp_path, embedder):
-    home, trip, asked = messages
+def test_the_trip_comes_first_among_messages(messages, tmp_path, embedder, trip, asked):
     request = SearchWorkspace(workspace_id="home", query=QUESTION, at=asked, explain=True)
-    with living(copytree(home, tmp_path / "home"), embedder) as (installation, owner):
+    with living(copytree(messages(trip, asked), tmp_path / "home"), embedder) as (installation, owner):
         settle(installation)
         found = installation.gate.call(SEARCH_WORKSPACE, owner, request)
     assert found.messages[0].content == trip, found.messages[:3]
