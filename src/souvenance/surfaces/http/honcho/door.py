@@ -223,12 +223,7 @@ class _RequestReader:
 
     @cached_property
     def _query(self) -> dict[str, bool]:
-        """The fields that stand in the query, and whether each takes several values.
-
-        Looked up when the first request comes: for all routes it is most of the work of making the app.
-        """
-        if not self._route.in_query:
-            return {}
+        """Whether each field of the query takes several values. For all routes at once this takes long."""
         types = {field.name: field.type for field in msgspec.structs.fields(self._kind)}
         return {name: _takes_several(types[name]) for name in self._route.in_query}
 
