@@ -59,7 +59,7 @@ def turn(text, answer=LINE):
 
 def test_every_turn_is_in_its_own_session_and_no_session_is_empty(folder, model):
     """New, undo, compress, branch, title, status, resume, subagents and reviews in one home."""
-    model.answer(LONG, answer := "All of it. " * 2_000)
+    model.answer(LONG, answer := "All of it. " * 400)
     model.answer("delegate", DemoToolCall("delegate_task", {"goal": "Find the lamp.", "context": "None."}))
     host = a_host(
         folder,

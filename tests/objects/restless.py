@@ -1,12 +1,14 @@
 """A worker that is killed again and again while it writes and carries: `python restless.py HOME KILLS SEED`.
 
-As `faults/writer.py`: one process forks a child for every life. The child opens the data folder anew, with a
-carrier at work, and reports what was acknowledged; the parent kills it with SIGKILL at a random moment.
+As `faults/writer.py`: one process loads what a worker loads and forks a child for every life. The child
+opens the data folder anew, with a carrier at work, and reports what was acknowledged; the parent kills it
+with SIGKILL at a random moment.
 What was acknowledged is printed: "put ID TEXT" or "forgot ID", one a line.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import random
 import select
@@ -20,6 +22,17 @@ from souvenance.gate import operations as o
 from souvenance.gate.token_verifier import Credentials
 
 PATIENCE_SECONDS = 20
+LOADED = (
+    "numpy",
+    "obstore.store",
+    "onnxruntime",
+    "tokenizers",
+    "souvenance.adapters.index.ranked",
+    "souvenance.adapters.object_stores",
+    "souvenance.gate.replication",
+    "souvenance.gate.worker",
+)
+"""What a worker loads when it first needs it, which takes longer than most lives last."""
 
 
 def live(home: str, life: str, report: int) -> None:
@@ -72,6 +85,8 @@ def killed(home: str, life: str, chance: random.Random) -> bytes:
 def main() -> None:
     home, kills, seed = sys.argv[1:]
     chance = random.Random(int(seed))
+    for module in LOADED:
+        importlib.import_module(module)
     for life in range(int(kills)):
         sys.stdout.write(killed(home, f"{seed}-{life}", chance).decode())
         sys.stdout.flush()

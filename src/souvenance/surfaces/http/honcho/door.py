@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Iterator
+from functools import cached_property
 from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
@@ -219,8 +220,12 @@ class _RequestReader:
             for other, name in _ALSO_CALLED.items()
             if name in self._body and other not in self._body and route.whole is None
         }
+
+    @cached_property
+    def _query(self) -> dict[str, bool]:
+        """Whether each field of the query takes several values. For all routes at once this takes long."""
         types = {field.name: field.type for field in msgspec.structs.fields(self._kind)}
-        self._query = {name: _takes_several(types[name]) for name in route.in_query}
+        return {name: _takes_several(types[name]) for name in self._route.in_query}
 
     def read(self, request: Request, fields: dict[str, Any]) -> Any:
         """The operation's request. The path outranks the query, and that the body."""
