@@ -17,8 +17,8 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines": 62_103,
-    "files": 309,
+    "lines": 63_372,
+    "files": 318,
     "regexes": 277,
     "lines of language": 3_362,
     "regexes of language": 117,
