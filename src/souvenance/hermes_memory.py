@@ -72,7 +72,7 @@ def forget(command_context: CommandContext, /, **what: Any) -> None:
 @yes_option
 @pass_command_context
 def correct(command_context: CommandContext, id: str, text: str, yes: bool) -> None:
-    """Note TEXT as true, and erase line ID and what was concluded from it. Shows what goes and asks first."""
+    """Replace line ID by TEXT. Erases what was concluded from it too. Shows what goes and asks first."""
     configuration = command_context.configuration()
     with _holding(command_context, id) as shell:
         if not yes:

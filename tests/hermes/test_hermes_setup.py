@@ -140,7 +140,7 @@ class TestInstalling:
 
     def test_setup_places_it_where_it_is_not_yet(self, told, home):
         folder = home / "plugins" / "souvenance"
-        assert f"The plugin is placed in {folder}." in told("setup", "--yes")
+        assert f"Placed the plugin in {folder}." in told("setup", "--yes")
         assert "plugin" not in told("setup", "--yes")
         assert f"default: already in place ({folder})" in told("install")
 

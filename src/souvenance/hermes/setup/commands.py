@@ -227,11 +227,8 @@ def setup(command_context: CommandContext, /, yes: bool, **options: Any) -> None
     profile = installation.current
 
     def activate() -> bool:
-        [step] = place([profile])
-        if step.outcome == "placed":
-            click.echo(f"\nPlaced the plugin in {step.folder}.")
-            if advice := reach(command_context.environment).advice:
-                click.echo(f"warning: {advice}")
+        if advice := reach(command_context.environment).advice:
+            click.echo(f"warning: {advice}")
         return choose_provider(profile.settings, "souvenance")
 
     try:

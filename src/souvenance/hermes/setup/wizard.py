@@ -211,6 +211,7 @@ def set_up(
     signin.release(wizard.now, after)
     for stays in left_behind(before, after, "" if profile.name == DEFAULT else f" --profile {profile.name}"):
         console.say(stays)
+    _place(console, profile)
     try:
         if activate():
             console.say(f"\nHermes now uses it, by {profile.settings}.")
@@ -455,7 +456,6 @@ def _show_next(
         found = inspect(after, environment)
         does = "answers" if found.reachable else "does not answer"
         console.say(f"\n{address(after.url)} {does}. {found.detail}".rstrip())
-    _place(console, profile)
     chosen = "" if profile.name == DEFAULT else f" -p {profile.name}"
     console.say(f"\nStart a new conversation and tell it something: hermes{chosen}")
 
@@ -469,4 +469,4 @@ def _place(console: Terminal, profile: Profile) -> None:
     except SouvenanceError as error:
         console.say(f"\nwarning: the plugin is not placed: {error.detail}. {error.hint}".rstrip())
     else:
-        console.say(f"\nThe plugin is placed in {step.folder}.")
+        console.say(f"\nPlaced the plugin in {step.folder}.")
