@@ -21,8 +21,6 @@ CREATE TABLE lines (
     PRIMARY KEY (workspace, owner, namespace, id)
 ){clustered};
 
-CREATE INDEX lines_by_kind ON lines (workspace, owner, namespace, kind, id, bytes);
-
 CREATE INDEX lines_by_session ON lines (workspace, owner, session, id) WHERE session IS NOT NULL;
 
 CREATE INDEX lines_of_profile ON lines (workspace, owner, namespace, id) WHERE kind = 'profile';
