@@ -67,7 +67,7 @@ QUESTIONS = {
     "a walk": (lambda tx: tx.lines.walk(LineQuery(*COMPARTMENT[:2], ("work",))), [BY_ROOM]),
     "how much is stored": (
         lambda tx: tx.lines.storage(WORKSPACE, None, None),
-        ["PRIMARY KEY (workspace=?)"],
+        ["PRIMARY KEY (workspace=?)", "TEMP B-TREE FOR GROUP BY"],
     ),
     "turns": (
         lambda tx: tx.lines.turns(TurnQuery(WORKSPACE, "s", 1, 9, OWNER)),

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -226,17 +227,12 @@ def setup(command_context: CommandContext, /, yes: bool, **options: Any) -> None
     )
     profile = installation.current
 
-    def activate() -> bool:
-        if advice := reach(command_context.environment).advice:
-            click.echo(f"warning: {advice}")
-        return choose_provider(profile.settings, "souvenance")
-
     try:
         wizard.set_up(
             profile,
             Terminal(answers=not yes),
             environment=environment_of(profile, command_context.environment),
-            activate=activate,
+            activate=partial(choose_provider, profile.settings, "souvenance"),
             given=_given(command_context, options),
             inspect=command_context.inspect,
             sign_in=signin.sign_in,

@@ -42,7 +42,7 @@ from souvenance.hermes.setup.console import (
     owner_of,
     shown,
 )
-from souvenance.hermes.setup.install import install, is_placed
+from souvenance.hermes.setup.install import install, is_placed, reach
 from souvenance.hermes.setup.profiles import (
     DEFAULT,
     PROVIDER,
@@ -211,7 +211,7 @@ def set_up(
     signin.release(wizard.now, after)
     for stays in left_behind(before, after, "" if profile.name == DEFAULT else f" --profile {profile.name}"):
         console.say(stays)
-    _place(console, profile)
+    _place(console, profile, environment)
     try:
         if activate():
             console.say(f"\nHermes now uses it, by {profile.settings}.")
@@ -460,8 +460,8 @@ def _show_next(
     console.say(f"\nStart a new conversation and tell it something: hermes{chosen}")
 
 
-def _place(console: Terminal, profile: Profile) -> None:
-    """Put the plugin where Hermes looks for it; what is in the way there is told."""
+def _place(console: Terminal, profile: Profile, environment: Mapping[str, str]) -> None:
+    """Put the plugin where Hermes looks for it. Tells what is in the way there, and if Hermes can't import us."""
     if is_placed(profile):
         return
     try:
@@ -470,3 +470,5 @@ def _place(console: Terminal, profile: Profile) -> None:
         console.say(f"\nwarning: the plugin is not placed: {error.detail}. {error.hint}".rstrip())
     else:
         console.say(f"\nPlaced the plugin in {step.folder}.")
+        if advice := reach(environment).advice:
+            console.say(f"warning: {advice}")
