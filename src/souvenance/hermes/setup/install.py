@@ -177,7 +177,7 @@ def reach(environment: Mapping[str, str]) -> ImportCheck:
     """Ask the Python of the `hermes` on the path, or else this one if Hermes is installed beside us."""
     program = shutil.which("hermes", path=environment.get("PATH"))
     python = _python_of(Path(program)) if program else None
-    if python is None and importlib.util.find_spec("hermes_cli") is not None:
+    if python is None and ("hermes_cli" in sys.modules or importlib.util.find_spec("hermes_cli")):
         python = Path(sys.executable)
     if python is None:
         return ImportCheck(
