@@ -1,4 +1,4 @@
-"""Renew the inspector's vendored assets: files of npm packages, pinned by SHA-256.
+"""Renew the vendored assets of the inspector and of the documentation's site: files of npm packages, pinned by SHA-256.
 
 Run it with `make assets`. It needs npm and the network; the suite and a server need neither. For a new
 version change the table, run it, and copy the hashes that it complains of once you trust them.
@@ -14,7 +14,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-FOLDER = Path(__file__).resolve().parents[2] / "src/souvenance/surfaces/http/inspector/static/vendor"
+_ROOT = Path(__file__).resolve().parents[2]
+INSPECTOR = _ROOT / "src/souvenance/surfaces/http/inspector/static/vendor"
+SITE = _ROOT / "deploy/docs/theme/assets/vendor"
 
 
 class Package(NamedTuple):
@@ -24,6 +26,7 @@ class Package(NamedTuple):
     """Of the package as npm gives it."""
     files: dict[str, tuple[str, str]]
     """By its path in the package, what each file is called here, and its SHA-256."""
+    folder: Path = INSPECTOR
 
 
 PACKAGES = (
@@ -61,13 +64,29 @@ PACKAGES = (
             ),
         },
     ),
+    Package(
+        "iframe-worker",
+        "1.0.4",
+        "e8c5d12d87829c503afba01d67772ea9f4aba5b7ae57a0c98e1917711030efbb",
+        {
+            "shim/index.js": (
+                "iframe-worker.js",
+                "e8e412dbcfea9b7e31b5ffa288d7b6035915e714c542f4176a0cdbe262fc9609",
+            ),
+            "LICENSE": (
+                "iframe-worker.LICENSE",
+                "dd69737a4768aab9f934a5aed9efab9561ac4062d4fdbe490d44369a2cf48b6b",
+            ),
+        },
+        SITE,
+    ),
 )
 
 
 def differing() -> list[str]:
     """The vendored files that are missing or are not what the table says, and those it does not name."""
     wanted = dict(named for package in PACKAGES for named in package.files.values())
-    there = {path.name: sha256(path.read_bytes()).hexdigest() for path in FOLDER.iterdir()}
+    there = {path.name: sha256(path.read_bytes()).hexdigest() for folder in (INSPECTOR, SITE) for path in folder.iterdir()}
     return sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
 
 
@@ -94,7 +113,7 @@ def renew() -> None:
                     assert member is not None, f"{packed.name} holds no {path}"
                     content = member.read()
                     _check(path, content, digest)
-                    (FOLDER / name).write_bytes(content)
+                    (package.folder / name).write_bytes(content)
 
 
 def _check(name: str, content: bytes, digest: str) -> None:
@@ -104,7 +123,8 @@ def _check(name: str, content: bytes, digest: str) -> None:
 
 
 if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
+    for package in PACKAGES:
+        package.folder.mkdir(parents=True, exist_ok=True)
     renew()
     if left := differing():
         sys.exit(f"not as the table says: {', '.join(left)}")
