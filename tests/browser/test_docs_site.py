@@ -31,7 +31,9 @@ def test_every_page_is_in_the_navigation_of_the_site(site):
 
 def test_no_page_fetches_anything_from_elsewhere(site):
     for page in site.rglob("*.html"):
-        fetched = re.findall(r'<(?:script|img|iframe|link)[^>]*(?:src|href)="(\w+:)?//', page.read_text("utf-8"))
+        fetched = re.findall(
+            r'<(?:script|img|iframe|link)[^>]*(?:src|href)="(\w+:)?//', page.read_text("utf-8")
+        )
         assert not fetched, page
 
 

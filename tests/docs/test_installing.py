@@ -102,3 +102,14 @@ def test_a_hint_in_the_source_names_an_extra_that_exists():
     assert len(hints) > 10
     assert set(hints) <= EXTRAS
     assert not re.search(rf"pip install '{DISTRIBUTION}\[", sources)
+
+
+def test_the_page_on_support_names_the_versions_that_are_declared_and_run():
+    page = (ROOT / "docs/reference/support.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| ([\w -]+?)(?: \(Python\))? \| ([^|]*) \|", page, re.M))
+    declared = [one.rsplit(" ", 1)[1] for one in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", one)]
+    assert rows["Python"] == ", ".join(declared)
+    run = {path.stem for path in (ROOT / "tests/requirements").glob("*.lock")}
+    assert "hermes-0.19.0" in run and "| Hermes Agent | 0.19.0 | the real program |" in page
+    assert {f"honcho-{version}" for version in rows["honcho-ai"].split(", ")} <= run
+    assert rows["S3"].split()[1] in "".join(run)

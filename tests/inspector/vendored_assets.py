@@ -1,4 +1,4 @@
-"""Renew the vendored assets of the inspector and of the documentation's site: files of npm packages, pinned by SHA-256.
+"""Renew the vendored assets of the inspector and of the docs' site: files of npm packages, by SHA-256.
 
 Run it with `make assets`. It needs npm and the network; the suite and a server need neither. For a new
 version change the table, run it, and copy the hashes that it complains of once you trust them.
@@ -86,7 +86,11 @@ PACKAGES = (
 def differing() -> list[str]:
     """The vendored files that are missing or are not what the table says, and those it does not name."""
     wanted = dict(named for package in PACKAGES for named in package.files.values())
-    there = {path.name: sha256(path.read_bytes()).hexdigest() for folder in (INSPECTOR, SITE) for path in folder.iterdir()}
+    there = {
+        path.name: sha256(path.read_bytes()).hexdigest()
+        for folder in (INSPECTOR, SITE)
+        for path in folder.iterdir()
+    }
     return sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
 
 

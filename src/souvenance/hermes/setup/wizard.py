@@ -461,7 +461,7 @@ def _show_next(
 
 
 def _place(console: Terminal, profile: Profile, environment: Mapping[str, str]) -> None:
-    """Put the plugin where Hermes looks for it. Tells what is in the way there, and if Hermes can't import us."""
+    """Put the plugin where Hermes looks for it. Says what is in the way, and if Hermes can't import it."""
     if is_placed(profile):
         return
     try:
