@@ -39,7 +39,7 @@ _UNFINISHED = ".unfinished"
 """Where files are written before they get their names: no key begins with '.'."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _LOCKED = (errno.EROFS, errno.EACCES, errno.EPERM)
-_HINT = "Check the folder of SOUVENANCE_OBJECTS and its disk; nothing acknowledged was lost."
+_HINT = "Check the folder of SOUVENANCE_OBJECTS and its disk. Everything that was acknowledged is safe."
 
 
 class FolderObjects:
