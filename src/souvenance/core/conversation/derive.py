@@ -41,6 +41,7 @@ from souvenance.domain.jobs import DERIVE, Task
 from souvenance.domain.line import CONCLUSIONS, TOMBSTONE, SealedLine
 from souvenance.domain.trust import Trust
 from souvenance.errors import Tampered
+from souvenance.language.pasted_text import own_words
 from souvenance.language.statements import Statement, begins_play, plain_statements
 from souvenance.ports.model import KnownFacts, ModelPerson, ModelReading, Revision, Turn
 from souvenance.ports.store import TurnQuery
@@ -215,7 +216,7 @@ def _lines(ctx: RequestContext, trusts: Mapping[str, Trust], turns: Sequence[Tur
     """The turns in local time, without what is pasted or quoted in them or reads like orders."""
     found: list[Turn] = []
     for turn in turns:
-        own = trust.own_words(turn.text) if trusts[turn.id] == Trust.SAID else turn.text
+        own = own_words(turn.text) if trusts[turn.id] == Trust.SAID else turn.text
         if trusts[turn.id] > Trust.SUSPECT and own.strip():
             found.append(replace(turn, text=own.strip(), said_at=ctx.services.local(turn.said_at)))
     return found
