@@ -30,7 +30,7 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 SEARCHES = {"compile", "findall", "finditer", "fullmatch", "match", "search", "split", "sub"}
 
 MOST = {
-    "lines without the inspector": 58_751,
+    "lines without the inspector": 58_748,
     "lines of the inspector": 4_520,
     "files": 318,
     "modules with a single importer": 59,
