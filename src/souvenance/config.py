@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
-from msgspec import Struct, field
+from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import replace
 
 from souvenance.domain.embedding import AUTO, PGVECTOR, EmbedderSettings
@@ -180,7 +180,7 @@ def _settings(values: Mapping[str, str], home: Path, found: Mapping[str, Given])
         webhook_private=text("webhook_private") == "1",
         model=model_settings(values),
         embedder=EmbedderSettings(embedder.pop("embedder", AUTO), **embedder),
-        chat=chat_settings(values),
+        chat=chat_settings(values, home),
         public_url=_origin("SOUVENANCE_PUBLIC_URL", text("public_url")),
         objects=text("objects"),
         telemetry=_telemetry(values),
@@ -258,10 +258,23 @@ def _endpoint(found: Mapping[str, Any], task: str) -> ModelEndpoint | None:
     return ModelEndpoint(url, name, key)
 
 
-def chat_settings(environment: Mapping[str, str]) -> ChatSettings:
+class _UpstreamEntry(Struct, forbid_unknown_fields=True):
+    """An endpoint in the file of endpoints."""
+
+    base_url: str
+    prefix: str = ""
+    api_key: str | None = None
+    strip_prefix: bool = False
+
+
+class _UpstreamFile(Struct, forbid_unknown_fields=True):
+    upstream: list[_UpstreamEntry] = []
+
+
+def chat_settings(environment: Mapping[str, str], home: Path) -> ChatSettings:
     """Raises: Misconfigured."""
     given = read_section(CHAT, environment, "chat_")
-    found = ChatSettings(_upstream(given), **_fields_of(ChatSettings, given))
+    found = ChatSettings(tuple(_upstreams(given, home)), **_fields_of(ChatSettings, given))
     for name in ("workspace", "assistant"):
         if not _NAME.match(getattr(found, name)):
             raise Misconfigured(
@@ -278,17 +291,43 @@ def chat_settings(environment: Mapping[str, str]) -> ChatSettings:
     return found
 
 
-def _upstream(given: Mapping[str, Any]) -> Upstream | None:
-    url, key = given.get("base_url"), given.get("api_key")
+def _upstreams(given: Mapping[str, Any], home: Path) -> Iterator[Upstream]:
+    url, key, named = given.get("base_url"), given.get("api_key"), given.get("file")
     if url:
         _check_address("SOUVENANCE_CHAT_BASE_URL", url)
-        return Upstream(url.rstrip("/"), key)
-    if key:
+        yield Upstream(url.rstrip("/"), key)
+    elif key:
         raise Misconfigured(
             "SOUVENANCE_CHAT_API_KEY is set without SOUVENANCE_CHAT_BASE_URL",
-            hint="A key is only sent to the address that it was given for. Set that address too.",
+            hint="A key goes to no other address than the one that it was given for; name that.",
         )
-    return None
+    seen = {""} if url else set()
+    for one in _listed(home / Path(named).expanduser()) if named else ():
+        _check_address(f"SOUVENANCE_CHAT_FILE: base_url of prefix {one.prefix!r}", one.base_url)
+        if one.prefix in seen:
+            raise Misconfigured(
+                f"SOUVENANCE_CHAT_FILE: two endpoints have the prefix {one.prefix!r}",
+                hint="Each needs a prefix of its own; SOUVENANCE_CHAT_BASE_URL has the empty one.",
+            )
+        seen.add(one.prefix)
+        yield Upstream(one.base_url.rstrip("/"), one.api_key or None, one.prefix, one.strip_prefix)
+
+
+def _listed(path: Path) -> list[_UpstreamEntry]:
+    import tomllib
+
+    try:
+        found = convert(tomllib.loads(path.read_text("utf-8")), _UpstreamFile)
+    except OSError as error:
+        raise Misconfigured(f"SOUVENANCE_CHAT_FILE can't be read: {error.strerror}") from None
+    except (ValueError, ValidationError) as error:
+        raise Misconfigured(
+            f"SOUVENANCE_CHAT_FILE: {error}",
+            hint="It lists [[upstream]] with base_url and, if wanted, prefix, api_key and strip_prefix.",
+        ) from None
+    if not found.upstream:
+        raise Misconfigured("SOUVENANCE_CHAT_FILE lists no [[upstream]]")
+    return found.upstream
 
 
 def _check_address(variable: str, url: str) -> None:

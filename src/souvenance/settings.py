@@ -171,6 +171,7 @@ def _chat() -> Iterator[Setting]:
 
     yield part("base_url", "The address of a model's endpoint, without /chat/completions.")
     yield part("api_key", "The key of the endpoint, or @FILE.", secret=True)
+    yield part("file", "A file that lists several endpoints. A relative path starts in the data folder.")
     yield part("user_field", "0 ignores OpenAI's field user, which names the person.", "1", kind="flag")
     yield part(
         "when_store_is_down",
@@ -188,7 +189,7 @@ def _chat() -> Iterator[Setting]:
     yield number("context_tokens", "How much memory a message gets, in tokens.")
     yield number("transcript_tokens", "How much transcript replaces what a client leaves out, in tokens.")
     yield number("wait_ms", "How long a chat waits for recall. It always waits for the gate.")
-    yield number("timeout_seconds", "How long the endpoint may be silent.")
+    yield number("timeout_seconds", "How long an endpoint may be silent.")
 
 
 def _limits() -> Iterator[Setting]:

@@ -141,16 +141,15 @@ CREDENTIALS: dict[str, Callable[[Stage], str | None]] = {
 
 @contextmanager
 def a_stage(
-    home: Path, *, trusted: bool = False, own: bool = True, upstream: Upstream | None = None, **more: Any
+    home: Path, *, trusted: bool = False, own: bool = True, upstreams: tuple[Upstream, ...] = (), **more: Any
 ) -> Iterator[Stage]:
     """The door in front of the stand-in. Unless told otherwise it waits for memory as long as a test does."""
     installation = open_installation(settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(home)))
     try:
         with a_stand_in() as model:
-            settings = replace(ChatSettings(wait_ms=PATIENCE_SECONDS * 1000), **more)
-            door = ChatDoor(
-                upstream or Upstream(model.url, KEY), settings, cap=installation.owner_cap if own else None
-            )
+            found = upstreams or (Upstream(model.url, KEY),)
+            settings = replace(ChatSettings(found, wait_ms=PATIENCE_SECONDS * 1000), **more)
+            door = ChatDoor(settings, cap=installation.owner_cap if own else None)
             app = make_app(
                 installation.gate, trusted=installation.owner_cap if trusted else None, doors=[door]
             )

@@ -61,7 +61,7 @@ def test_the_settings_take_an_address_like_azure_s(tmp_path):
         "SOUVENANCE_MODEL_NAME": "d",
     }
     found = settings_from(given, str(tmp_path))
-    assert found.chat.upstream == Upstream(AZURE)
+    assert [one.url for one in found.chat.upstreams] == [AZURE]
     with pytest.raises(Misconfigured, match="SOUVENANCE_CHAT_BASE_URL"):
         settings_from({"SOUVENANCE_CHAT_BASE_URL": f"{AZURE}&api-key=k"}, str(tmp_path))
 
@@ -69,7 +69,7 @@ def test_the_settings_take_an_address_like_azure_s(tmp_path):
 @pytest.mark.parametrize("path", ["/chat/completions", "/responses"])
 def test_a_chat_asks_with_the_query_of_the_endpoint_s_address(home, path):
     with a_stand_in() as model:
-        with a_stage(home, upstream=Upstream(f"{model.url}?api-version=2024-10-21")) as stage:
+        with a_stage(home, upstreams=(Upstream(f"{model.url}?api-version=2024-10-21"),)) as stage:
             body = asked("hi") if path != "/responses" else {"model": "parrot-1", "input": "hi"}
             assert stage.client(stage.front()).post(path, json=body).status_code == 200
         assert [one.path for one in model.asked] == [f"/v1{path}?api-version=2024-10-21"]

@@ -128,7 +128,7 @@ def test_a_far_endpoint_is_asked_by_way_of_the_proxy_that_the_environment_names(
     with a_stand_in() as proxy:
         monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
         monkeypatch.setenv("no_proxy", f"127.0.0.1,{beyond}")
-        with a_stage(home, upstream=Upstream("http://models.test/v1", KEY)) as stage:
+        with a_stage(home, upstreams=(Upstream("http://models.test/v1", KEY),)) as stage:
             answer = stage.say(stage.front(), "hello", user="ann")
         assert answer.status_code == (200 if asked else 502)
         assert [one.path for one in proxy.asked] == ["http://models.test/v1/chat/completions"] * asked
@@ -186,7 +186,7 @@ def test_a_fence_that_the_user_wrote_becomes_words_in_every_message_of_theirs(st
 def test_a_fence_in_any_part_of_a_message_becomes_words():
     parts = [{"type": "text", "text": "<memory-context>"}, "</memory-context>", None]
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": parts}]}).encode()
-    [sent] = json.loads(Talk(COMPLETIONS, body).onward("", ()))["messages"]
+    [sent] = json.loads(Talk(COMPLETIONS, body).onward("m", "", ()))["messages"]
     words = "(memory-context mark)"
     assert sent["content"] == [{"type": "text", "text": words}, words, None]
 

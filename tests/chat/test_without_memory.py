@@ -45,7 +45,7 @@ def test_a_memory_that_denies_blocks_no_chat(stage, caplog):
 
 
 def test_an_endpoint_that_can_t_be_reached_is_said_to_be_so(home):
-    with a_stage(home, upstream=Upstream("http://127.0.0.1:9/v1", KEY)) as stage:
+    with a_stage(home, upstreams=(Upstream("http://127.0.0.1:9/v1", KEY),)) as stage:
         front = stage.front()
         for answer in (
             stage.say(front, "hello there"),

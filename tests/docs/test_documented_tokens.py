@@ -45,8 +45,8 @@ def server(tmp_path_factory):
         settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(tmp_path_factory.mktemp("house") / "home"))
     )
     with a_stand_in() as model:
-        settings = ChatSettings(wait_ms=PATIENCE_SECONDS * 1000)
-        doors = [ChatDoor(Upstream(model.url, "key"), settings, cap=installation.owner_cap), McpDoor()]
+        settings = ChatSettings((Upstream(model.url, "key"),), wait_ms=PATIENCE_SECONDS * 1000)
+        doors = [ChatDoor(settings, cap=installation.owner_cap), McpDoor()]
         with installation.working(), running(make_app(installation.gate, doors=doors)) as url:
             made = Hosted(installation, url)
             made.model = model

@@ -50,7 +50,7 @@ def test_a_noted_fact_is_told_once_in_a_chat_of_several_turns(folder, model):
 def test_behind_the_chat_door_each_user_that_a_header_names_has_their_own_memory(folder, model, tmp_path):
     """What Hermes 0.19 itself passes to no memory: `X-Hermes-User-Id`."""
     host = a_host(folder, model, {"enabled": False})
-    with host.serving() as served, a_stage(tmp_path / "home", upstream=_upstream(served)) as door:
+    with host.serving() as served, a_stage(tmp_path / "home", upstreams=(_upstream(served),)) as door:
         cap = door.front()
 
         def say(user, text):

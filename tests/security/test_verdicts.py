@@ -44,7 +44,7 @@ def installation(home):
 def a_server(installation, hands):
     """The chat door alone, with these threads; it waits for what memory recalls as long as by default."""
     with a_stand_in() as model:
-        door = ChatDoor(Upstream(model.url, KEY), ChatSettings(), cap=installation.owner_cap)
+        door = ChatDoor(ChatSettings((Upstream(model.url, KEY),)), cap=installation.owner_cap)
         routes = Starlette(routes=door.routes(installation.gate, hands), lifespan=lambda app: door.open())
         app = guarded(routes, None, None, None, Bodies(installation.gate.limits))
         with running(app) as url:

@@ -39,7 +39,7 @@ def test_a_file_in_the_data_folder_sets_what_it_names(home, file):
     file('index_mb = 7\nmetrics = true\nembedder = "none"\nchat_base_url = "http://host/v1"\nline_bytes = 9')
     found = settings_from({}, str(home))
     assert (found.index_mb, found.telemetry.metrics, found.embedder.choice) == (7, True, "none")
-    assert (found.chat.upstream.url, found.limits.line_bytes) == ("http://host/v1", 9)
+    assert (found.chat.upstreams[0].url, found.limits.line_bytes) == ("http://host/v1", 9)
 
 
 def test_an_option_wins_over_the_environment_that_over_the_file_and_that_over_the_default(home, file):

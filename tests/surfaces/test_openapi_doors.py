@@ -87,7 +87,7 @@ def doors(tmp_path_factory) -> Iterator[Doors]:
         settings_from({"SOUVENANCE_EMBEDDER": "none"}, str(tmp_path_factory.mktemp("d") / "home"))
     )
     with a_stand_in() as model:
-        chat = ChatDoor(Upstream(model.url), ChatSettings(), cap=installation.owner_cap)
+        chat = ChatDoor(ChatSettings((Upstream(model.url),)), cap=installation.owner_cap)
         every = [SignInDoor(installation.sign_ins), McpDoor(), chat]
         routes = {
             (method, re.sub(r":\w+\}", "}", route.path))

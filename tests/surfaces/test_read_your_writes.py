@@ -34,8 +34,8 @@ def stage(tmp_path_factory):
     )
     try:
         with a_stand_in() as model:
-            chat = ChatSettings(wait_ms=PATIENCE_SECONDS * 1000)
-            doors = [McpDoor(), ChatDoor(Upstream(model.url, "key"), chat, cap=installation.owner_cap)]
+            chat = ChatSettings((Upstream(model.url, "key"),), wait_ms=PATIENCE_SECONDS * 1000)
+            doors = [McpDoor(), ChatDoor(chat, cap=installation.owner_cap)]
             with running(make_app(installation.gate, doors=doors)) as url:
                 found = Stage(installation, model, url)
                 try:

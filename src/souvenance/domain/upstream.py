@@ -1,4 +1,4 @@
-"""The chat door's settings: the model endpoint that it stands in front of, and what it does between."""
+"""Upstreams: the model endpoints that the chat door stands in front of, and what it does between."""
 
 from __future__ import annotations
 
@@ -33,15 +33,26 @@ def below(url: str, path: str) -> str:
 
 
 class Upstream(Struct, frozen=True):
-    """A model endpoint. The key is the key itself, or `@` and its file."""
+    """A model endpoint and the models that are asked for there.
+
+    The key is the key itself, or `@` and its file.
+    """
 
     url: str
     key: str | None = None
+    prefix: str = ""
+    """How the names of its models begin."""
+    strip: bool = False
+    """Whether the prefix is ours alone, and the endpoint's own names go without it."""
+
+    def named(self, model: str) -> str:
+        """What the endpoint calls the model."""
+        return model[len(self.prefix) :] if self.strip else model
 
 
 class ChatSettings(Struct, frozen=True):
-    upstream: Upstream | None = None
-    """None: no chat door."""
+    upstreams: tuple[Upstream, ...] = ()
+    """None of them: no chat door."""
     user_field: bool = True
     """Whether OpenAI's `user` says who speaks."""
     when_store_is_down: str = REFUSE
@@ -58,4 +69,9 @@ class ChatSettings(Struct, frozen=True):
     wait_ms: int = 300
     """How long a chat waits for what memory recalls. It always waits for the gate's verdict."""
     timeout_seconds: int = 600
-    """How long the endpoint may be silent."""
+    """How long an endpoint may be silent."""
+
+    def serving(self, model: str) -> Upstream | None:
+        """Where the model is asked for: the longest prefix decides."""
+        found = [one for one in self.upstreams if model.startswith(one.prefix)]
+        return max(found, key=lambda one: len(one.prefix), default=None)

@@ -121,10 +121,10 @@ def doors_of(memory: OpenMemory, settings: Settings, files: DataFiles) -> list[D
         from souvenance.surfaces.mcp.door import McpDoor
 
         doors.append(McpDoor(public_url=public_url))
-    if (upstream := settings.chat.upstream) is not None:
+    if settings.chat.upstreams:
         from souvenance.surfaces.http.chat.door import ChatDoor
 
-        doors.append(ChatDoor(upstream, settings.chat, cap=memory.owner_cap, key=memory.key))
+        doors.append(ChatDoor(settings.chat, cap=memory.owner_cap, key=memory.key))
     return doors
 
 

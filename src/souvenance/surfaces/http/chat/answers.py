@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from souvenance.decoders import UNREADABLE, settled
 from souvenance.errors import SouvenanceError, UpstreamUnreachable
-from souvenance.surfaces.http.chat.upstream_connection import reaching
+from souvenance.surfaces.http.chat.upstreams import reaching
 from souvenance.surfaces.http.request_threads import encode, json_answer, refusal_headers
 from souvenance.surfaces.http.routes import status_of
 from souvenance.surfaces.http.telemetry.observer import note

@@ -9,11 +9,11 @@ recalled, the chat goes on without.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -42,7 +42,7 @@ from souvenance.surfaces.http.chat.conversation import (
 )
 from souvenance.surfaces.http.chat.identity import Admitted, ChatTokens, ClaimedIdentity
 from souvenance.surfaces.http.chat.request_rewriting import COMPLETIONS, RESPONSES, RequestDialect, Talk
-from souvenance.surfaces.http.chat.upstream_connection import UpstreamConnection, passed_on, whole
+from souvenance.surfaces.http.chat.upstreams import Upstreams, passed_on, whole
 from souvenance.surfaces.http.request_bodies import body_of
 from souvenance.surfaces.http.request_threads import (
     HEADERS,
@@ -58,23 +58,26 @@ if TYPE_CHECKING:
     import httpx
 
 
-class _ListedModel(Struct):
-    id: Any = None
-
-
 class _ModelList(Struct):
-    data: list[Raw]
+    data: list[dict[str, Raw]]
 
 
-def _listed_as(model: str, content: bytes) -> Raw | None:
-    """What the endpoint's list says of the model."""
+def listed(
+    settings: ChatSettings, upstream: Upstream, content: bytes
+) -> Iterator[tuple[str, dict[str, Raw]]]:
+    """Those models of an endpoint's list that are asked for there, each with the name that leads to it."""
     try:
         found = msgspec.json.decode(content, type=settled(_ModelList)).data
-        return next(
-            (one for one in found if msgspec.json.decode(one, type=settled(_ListedModel)).id == model), None
-        )
     except UNREADABLE:
-        return None
+        return
+    for model in found:
+        try:
+            name = msgspec.json.decode(model.get("id", b"null"), type=str)
+        except UNREADABLE:
+            continue
+        known = upstream.prefix + name if upstream.strip else name
+        if settings.serving(known) == upstream:
+            yield known, {**model, "id": Raw(msgspec.json.encode(known))}
 
 
 PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/models", "/v1/models/{model}")
@@ -133,16 +136,11 @@ class ChatDoor:
     _threads: RequestThreads
 
     def __init__(
-        self,
-        upstream: Upstream,
-        settings: ChatSettings,
-        *,
-        cap: str | None = None,
-        key: Callable[[str], str] = str,
+        self, settings: ChatSettings, *, cap: str | None = None, key: Callable[[str], str] = str
     ) -> None:
         self._settings = settings
         self._tokens = ChatTokens(cap)
-        self._upstream = UpstreamConnection(upstream, settings.timeout_seconds, key)
+        self._upstreams = Upstreams(settings, key)
         self._warnings = MemoryWarnings()
         self._writes = TurnQueue(self._warnings)
         self._open_turns = OpenTurns()
@@ -163,7 +161,7 @@ class ChatDoor:
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """Raises: Misconfigured."""
-        async with self._upstream.open():
+        async with self._upstreams.open():
             yield
             await self._writes.flush(_FLUSH_SECONDS)
 
@@ -198,12 +196,18 @@ class ChatDoor:
         settings = self._settings
         field = identity.checked(talk.user or "", "user") if settings.user_field else None
         speaker = identity.person(caller, claim.user, field)
+        upstream = settings.serving(talk.model)
+        if upstream is None:
+            raise _unserved()
         conversation = self._conversation(caller, claim, speaker)
         recalled = RecalledForTurn()
         if conversation is not None and conversation.reads:
             recalled = await self._recalled(conversation, talk, continuing=claim.transcript is not None)
-        body = await _aside(talk.body, lambda: talk.onward(recalled.background, recalled.before))
-        answer = await self._upstream.ask("POST", talk.dialect.path, request.headers, body)
+        body = await _aside(
+            talk.body,
+            lambda: talk.onward(upstream.named(talk.model), recalled.background, recalled.before),
+        )
+        answer = await self._upstreams.ask(upstream, "POST", talk.dialect.path, request.headers, body)
         said = {**HEADERS, **claim.echoed, _MEMORY: _what_memory_did(caller, conversation, recalled)}
         return await self._passed_on(answer, said, talk, conversation)
 
@@ -275,22 +279,45 @@ class ChatDoor:
 
     async def _models(self, request: Request) -> Response:
         await self._admitted(request)
-        return _unchanged(await self._list(request))
+        upstreams = self._settings.upstreams
+        if len(upstreams) == 1 and not upstreams[0].prefix:
+            return _unchanged(await self._list(upstreams[0], request))
+
+        async def ask(upstream: Upstream) -> httpx.Response | None:
+            try:
+                answer = await self._list(upstream, request)
+            except e.UpstreamUnreachable:
+                return None
+            return answer if answer.is_success else None
+
+        answers = await asyncio.gather(*map(ask, upstreams))
+        if not any(answers):
+            raise e.UpstreamUnreachable("no model endpoint listed its models")
+        found = [
+            model
+            for upstream, answer in zip(upstreams, answers, strict=True)
+            for _, model in (() if answer is None else listed(self._settings, upstream, answer.content))
+        ]
+        return json_answer(200, {"object": "list", "data": found})
 
     async def _model(self, request: Request) -> Response:
-        """One of the endpoint's list: not every endpoint can be asked for one."""
+        """One of the models, by the name that leads to it."""
         await self._admitted(request)
-        answer = await self._list(request)
+        asked = request.path_params["model"]
+        upstream = self._settings.serving(asked)
+        if upstream is None:
+            raise _unserved()
+        answer = await self._list(upstream, request)
         if not answer.is_success:
             return _unchanged(answer)
-        found = _listed_as(request.path_params["model"], answer.content)
+        found = dict(listed(self._settings, upstream, answer.content)).get(asked)
         if found is None:
-            raise e.NotFound("the endpoint has no such model", hint="See GET /v1/models.")
+            raise _unserved()
         return json_answer(200, found)
 
-    async def _list(self, request: Request) -> httpx.Response:
+    async def _list(self, upstream: Upstream, request: Request) -> httpx.Response:
         """All that the endpoint answers if it is asked for its models. Raises: UpstreamUnreachable."""
-        answer = await self._upstream.ask("GET", "/models", request.headers)
+        answer = await self._upstreams.ask(upstream, "GET", "/models", request.headers)
         await whole(answer)
         return answer
 
@@ -306,6 +333,10 @@ def _what_memory_did(
     if conversation is None:
         return "store-down" if caller.store_down else "no-person-named"
     return "out-of-reach" if recalled.failed else _BY_RIGHTS[conversation.reads, conversation.writes]
+
+
+def _unserved() -> e.NotFound:
+    return e.NotFound("no endpoint serves that model", hint="See GET /v1/models.")
 
 
 def _is_local(request: Request) -> bool:

@@ -87,6 +87,11 @@ class Talk:
             return False, []
 
     @property
+    def model(self) -> str:
+        found = self._decoded("model")
+        return found if isinstance(found, str) else ""
+
+    @property
     def streams(self) -> bool:
         return self._decoded("stream") is True
 
@@ -149,7 +154,7 @@ class Talk:
         texts = (_said(one) for one in since if one.role == "assistant")
         return "\n\n".join(filter(None, (*texts, text)))
 
-    def onward(self, background: str, before: Sequence[tuple[str, str]]) -> bytes:
+    def onward(self, model: str, background: str, before: Sequence[tuple[str, str]]) -> bytes:
         """What the endpoint is sent, with what memory gives: of the last message, and of earlier turns.
 
         A tag of the fence that a user wrote becomes words: what stands in the fence is from memory.
@@ -168,6 +173,8 @@ class Talk:
         elif any(new is not old for new, old in zip(items, self._items, strict=True)):
             whole = _fields(items[0])["content"] if self._whole else _encode(items)
             changed[self.dialect.items] = Raw(whole)
+        if model != self.model:
+            changed["model"] = Raw(_encode(model))
         return self.body if changed == self._fields else _encode(changed)
 
     def _with(self, content: Any, text: str) -> Any:

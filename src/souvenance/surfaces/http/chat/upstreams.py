@@ -1,16 +1,16 @@
-"""The model endpoint over HTTP: asked with its own key, and heard as it answers."""
+"""The model endpoints over HTTP: asked with their own keys, and heard as they answer."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
 from souvenance.domain.telemetry import onward
-from souvenance.domain.upstream import Upstream, below
+from souvenance.domain.upstream import ChatSettings, Upstream, below
 from souvenance.errors import Misconfigured, UpstreamUnreachable
 from souvenance.extras import install
 from souvenance.http_client import is_loopback, proxy_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import httpx
 
 PATHS = ("/chat/completions", "/responses", "/models")
-"""What the endpoint is asked for."""
+"""What endpoints are asked for."""
 
 _CONNECT_SECONDS = 10.0
 _HEADERS = {
@@ -40,18 +40,22 @@ _KEPT_BACK = frozenset(_BETWEEN_US.split())
 """Headers of an endpoint that are about its connection to us."""
 
 
-class UpstreamConnection:
-    """No cookies: what the endpoint gives to one person's request must not come with another's."""
+class _Connection(NamedTuple):
+    """How an endpoint is asked: what is the same each time."""
 
-    _transport: httpx.AsyncHTTPTransport
-    _addresses: dict[str, httpx.URL]
+    transport: httpx.AsyncHTTPTransport
+    headers: dict[str, str]
+    addresses: dict[str, httpx.URL]
     """By path."""
 
-    def __init__(self, upstream: Upstream, timeout_seconds: float, key: Callable[[str], str]) -> None:
-        self._upstream = upstream
-        self._timeout_seconds = timeout_seconds
+
+class Upstreams:
+    """No cookies: what an endpoint gives to one person's request must not come with another's."""
+
+    def __init__(self, settings: ChatSettings, key: Callable[[str], str]) -> None:
+        self._settings = settings
         self._key = key
-        self._headers = dict(_HEADERS)
+        self._connections: dict[Upstream, _Connection] = {}
         self._extensions: dict[str, object] = {}
 
     @asynccontextmanager
@@ -64,38 +68,42 @@ class UpstreamConnection:
                 "a chat endpoint is configured, and httpx is not installed",
                 hint=f"Run: {install('client')}",
             ) from None
-        timeout = httpx.Timeout(self._timeout_seconds, connect=_CONNECT_SECONDS, pool=None)
+        timeout = httpx.Timeout(self._settings.timeout_seconds, connect=_CONNECT_SECONDS, pool=None)
         self._extensions = {"timeout": timeout.as_dict()}
-        url, key = self._upstream.url, self._upstream.key
-        if key is not None:
-            self._headers["authorization"] = f"Bearer {self._key(key)}"
-        self._addresses = {path: httpx.URL(below(url, path)) for path in PATHS}
-        self._transport = httpx.AsyncHTTPTransport(
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
-            trust_env=not is_loopback(urlsplit(url).hostname or ""),
-            proxy=proxy_of(url),
-        )
-        async with self._transport:
+        async with AsyncExitStack() as stack:
+            for one in self._settings.upstreams:
+                transport = httpx.AsyncHTTPTransport(
+                    limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
+                    trust_env=not is_loopback(urlsplit(one.url).hostname or ""),
+                    proxy=proxy_of(one.url),
+                )
+                known = {} if one.key is None else {"authorization": f"Bearer {self._key(one.key)}"}
+                self._connections[one] = _Connection(
+                    await stack.enter_async_context(transport),
+                    {**_HEADERS, **known},
+                    {path: httpx.URL(below(one.url, path)) for path in PATHS},
+                )
             yield
 
     async def ask(
-        self, method: str, path: str, headers: Headers, body: bytes | None = None
+        self, upstream: Upstream, method: str, path: str, headers: Headers, body: bytes | None = None
     ) -> httpx.Response:
         """The endpoint's answer, whatever it is, as far as its headers. Raises: UpstreamUnreachable."""
         import httpx
 
+        connection = self._connections[upstream]
         sent = {name: headers[name] for name in _SENT_ON if name in headers}
-        known = {**self._headers, **sent, **onward()}
+        known = {**connection.headers, **sent, **onward()}
         request = httpx.Request(
             method,
-            self._addresses[path],
+            connection.addresses[path],
             # The bytes that came: a value may hold others than ASCII, which httpx would refuse as text.
             headers=[(name.encode(), value.encode("latin-1")) for name, value in known.items()],
             content=body,
             extensions=self._extensions,
         )
         with reaching():
-            return await self._transport.handle_async_request(request)
+            return await connection.transport.handle_async_request(request)
 
 
 @contextmanager
