@@ -26,7 +26,7 @@ from souvenance.adapters.model.endpoint import WireReply
 from souvenance.adapters.model.grounding import Embed
 from souvenance.adapters.model.revisions import revise
 from souvenance.config import settings_from
-from souvenance.domain.trust import own_words
+from souvenance.language.pasted_text import own_words
 from souvenance.ports.model import ModelPerson, ModelReading, Turn
 
 SCENES = Path(__file__).with_name("people_model")

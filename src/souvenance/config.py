@@ -197,7 +197,7 @@ def _store(address: str | None) -> str | None:
     if not address or address.startswith(("postgresql://", "postgres://", "@")):
         return address or None
     raise Misconfigured(
-        "SOUVENANCE_STORE is no address of a PostgreSQL database",
+        "SOUVENANCE_STORE is not the address of a PostgreSQL database",
         hint="Write postgresql://USER:PASSWORD@HOST:5432/DATABASE, or @FILE with a file that says so; "
         "leave it out to store in the data folder.",
     )
@@ -333,7 +333,7 @@ def _listed(path: Path) -> list[_UpstreamEntry]:
 def _check_address(variable: str, url: str) -> None:
     if not is_address(url):
         raise Misconfigured(
-            f"{variable} is no address of an endpoint",
+            f"{variable} is not the address of an endpoint",
             hint="E.g. http://HOST/v1. A key has a setting of its own.",
         )
 

@@ -32,7 +32,7 @@ class InvalidInput(SouvenanceError):
 
 
 class ImportUnreadable(InvalidInput):
-    default_hint = "Mend it at the named place and import it again: what is there already is not added twice."
+    default_hint = "Correct the file at that place and import it again. Nothing is added twice."
 
 
 class ImportUnrecognised(InvalidInput):
@@ -40,7 +40,7 @@ class ImportUnrecognised(InvalidInput):
 
 
 class ReceiptInvalid(InvalidInput):
-    default_hint = "Use the whole receipt, as 'forget' gave it, with the installation that gave it."
+    default_hint = "Use the whole receipt, unchanged, with the installation that 'forget' ran on."
 
 
 class ConfirmationNeeded(InvalidInput):
@@ -76,7 +76,7 @@ class CapRevoked(Unauthenticated):
 
 
 class CapPopInvalid(Unauthenticated):
-    default_hint = "Sign a fresh proof over this method, path and body with the cap's holder key."
+    default_hint = "Sign a new proof for this method, path and body with the cap's holder key."
 
 
 class SignInFailed(Unauthenticated):
@@ -100,7 +100,7 @@ class Denied(SouvenanceError):
 
 
 class CapOpMismatch(Denied):
-    default_hint = "The cap does not grant this operation."
+    default_hint = "Use a cap that grants it. 'souvenance cap show' lists what a cap grants."
 
 
 class CapDataClassMismatch(Denied):
@@ -108,7 +108,7 @@ class CapDataClassMismatch(Denied):
 
 
 class CapScopeMismatch(Denied):
-    default_hint = "The cap does not reach that workspace, actor or session."
+    default_hint = "Use a cap that reaches that workspace, actor and session."
 
 
 class NamespaceDenied(Denied):
@@ -182,11 +182,13 @@ class Unavailable(SouvenanceError):
 
 
 class StorageUnavailable(Unavailable):
-    default_hint = "Check the data folder and its disk; nothing acknowledged was lost."
+    default_hint = "Check the data folder and its disk. Everything that was acknowledged is safe."
 
 
 class StorageFull(StorageUnavailable):
-    default_hint = "Free some disk space; nothing acknowledged was lost, this request was not stored."
+    default_hint = (
+        "Free some disk space. This request was not stored; everything acknowledged before is safe."
+    )
 
 
 class StorageBusy(StorageUnavailable):
@@ -194,11 +196,11 @@ class StorageBusy(StorageUnavailable):
 
 
 class StorageReadOnly(StorageUnavailable):
-    default_hint = "Make the data folder writable for this user; Souvenance answers nothing unaudited."
+    default_hint = "Make the data folder writable for this user. Every answer needs a row in the audit log."
 
 
 class AuditUnavailable(Unavailable):
-    default_hint = "No audit row, no answer. Make the data folder writable and try again."
+    default_hint = "Every answer needs a row in the audit log. Make the data folder writable and try again."
 
 
 class ServerUnreachable(Unavailable):
@@ -206,9 +208,7 @@ class ServerUnreachable(Unavailable):
 
 
 class ModelUnavailable(Unavailable):
-    default_hint = (
-        "Nothing is lost: the work waits, and goes on when the model answers. See 'souvenance status'."
-    )
+    default_hint = "Nothing is lost: the work goes on when the model answers again. See 'souvenance status'."
 
     def __init__(self, detail: str, *, retry_after: int | None = None, hint: str | None = None) -> None:
         super().__init__(detail, hint=hint)
@@ -221,7 +221,9 @@ class ModelUnusable(ModelUnavailable):
 
 
 class ModelBudgetSpent(ModelUnavailable):
-    default_hint = "Wait for the next hour or day, or raise the budget; what needs no model goes on."
+    default_hint = (
+        "Wait for the next hour or day, or raise the budget. Everything that needs no model still works."
+    )
 
 
 class UpstreamUnreachable(Unavailable):
@@ -270,4 +272,4 @@ class StoreMismatch(Misconfigured):
 
 
 class Unsupported(SouvenanceError):
-    """This backend, or this installation, can not do it."""
+    """This backend, or this installation, can't do it."""

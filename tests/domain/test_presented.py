@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from souvenance.domain.trust import Trust, of_fact, of_part, own_words
-from souvenance.language.pasted_text import unpresented
+from souvenance.domain.trust import Trust, of_fact, of_part
+from souvenance.language.pasted_text import own_words, unpresented
 
 PRESENTED = [
     "Output of the tool:\nI live in Kiel.",

@@ -228,7 +228,7 @@ def test_a_backup_of_a_newer_version_is_refused(filled, tmp_path):
 def test_an_export_is_no_backup_and_a_backup_no_export(filled, tmp_path):
     souvenance("export", str(tmp_path / "e"), home=filled)
     backed_up(filled, tmp_path / "b")
-    with pytest.raises(InvalidInput, match="no backup"):
+    with pytest.raises(InvalidInput, match="not a backup"):
         backup.restore(tmp_path / "e", tmp_path / "elsewhere")
     assert "restore" in souvenance("import", str(tmp_path / "b"), home=filled, exit_code=3).err
 

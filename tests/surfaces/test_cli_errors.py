@@ -327,7 +327,7 @@ def run_without(module, home, *command):
 def test_where_nothing_can_serve_it_is_said_what_to_install(tmp_path, command):
     refused = run_without("starlette", tmp_path / "home", *command)
     assert refused.returncode == 11
-    assert refused.stderr.startswith("misconfigured: what serves HTTP is not installed")
+    assert refused.stderr.startswith("misconfigured: the HTTP server is not installed")
     assert "pip install 'souvenance[serve]'" in refused.stderr
 
 

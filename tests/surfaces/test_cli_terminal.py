@@ -47,7 +47,7 @@ def test_a_yes_on_the_terminal_erases_and_an_end_of_input_does_not(home, walks):
 @pytest.mark.parametrize("what", [("-n", "travel"), ("--owner", "owner")], ids="".join)
 def test_without_a_terminal_nothing_is_erased_unless_yes_is_said(home, walks, what):
     refused = souvenance("forget", *what, home=home, exit_code=3)
-    assert refused.err.startswith("confirmation_needed: erase 5 lines in travel for good needs a yes")
+    assert refused.err.startswith("confirmation_needed: erase 5 lines in travel for good needs")
     assert "--yes" in refused.err
     assert left(home) == 5
     souvenance("forget", *what, "--yes", home=home)

@@ -55,7 +55,7 @@ def readable_recipients(given: Sequence[str]) -> list[Any]:
             found.append(kind.Recipient.from_str(one.strip()))
         except pyrage.RecipientError:
             raise InvalidInput(
-                "that is no age recipient", hint="A recipient looks like age1… or ssh-ed25519 …."
+                "that is not an age recipient", hint="A recipient looks like age1… or ssh-ed25519 …."
             ) from None
     return found
 

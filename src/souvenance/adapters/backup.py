@@ -131,7 +131,7 @@ def restore(source: Path, home: Path, *, identity: Path | None = None) -> KeptSt
         raise Conflict(f"{home} is not empty", hint="Name a folder that does not exist: --home DIR.")
     archive = Archives().reading(source, identity)
     if archive.manifest.kind != BACKUP:
-        raise InvalidInput("that archive is no backup", hint="Run: souvenance import FILE")
+        raise InvalidInput("that archive is not a backup", hint="Run: souvenance import FILE")
     make_private_folder(home.parent)
     with _workroom(home if exists(home) else home.parent) as compartment:
         fresh = compartment / "home"
@@ -216,7 +216,7 @@ def _engine(place: str, *, made: bool) -> closing[Engine]:
     folder = _folder(place)
     if folder is None and not place.startswith(_SQLITE):
         raise InvalidInput(
-            f"{place.partition('://')[0]!r} is no store",
+            f"{place.partition('://')[0]!r} is not a store",
             hint="Name a data folder, sqlite:///FILE or postgresql://….",
         )
     path = folder / _DATABASE_FILE if folder else Path(place.removeprefix(_SQLITE)).expanduser()

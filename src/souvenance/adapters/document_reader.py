@@ -46,7 +46,7 @@ def read_text(data: bytes, bounds: PdfLimits) -> str:
     import subprocess  # Few processes ever read a PDF.
 
     if find_spec("pypdf") is None:
-        raise UnsupportedType("PDF files are not read, for pypdf is not installed here")
+        raise UnsupportedType("PDF files can't be read: pypdf is not installed")
     command = [sys.executable, "-P", "-m", __name__, *map(str, bounds)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     try:
@@ -63,7 +63,7 @@ def read_text(data: bytes, bounds: PdfLimits) -> str:
     except subprocess.TimeoutExpired:
         raise InvalidInput("the PDF takes too long to read") from None
     except OSError as error:
-        raise Unavailable(f"no process to read the PDF in: {error.strerror}") from None
+        raise Unavailable(f"can't start a process to read the PDF: {error.strerror}") from None
     if child.returncode == 0:
         return child.stdout.decode()
     if child.returncode == _NO_TEXT:

@@ -40,7 +40,7 @@ def wrap(key: bytes, *, root_id: bytes, root: bytes, context: bytes, nonce: byte
 def root_id_of(wrapped: bytes) -> bytes:
     """Raises: Tampered."""
     if len(wrapped) <= _BODY or wrapped[0] != FORMAT:
-        raise Tampered("a wrapped key is not a wrapped key any more")
+        raise Tampered("a wrapped key is damaged")
     return wrapped[1 : 1 + ROOT_ID_BYTES]
 
 
@@ -49,7 +49,7 @@ def unwrap(wrapped: bytes, *, root: bytes, context: bytes) -> bytes:
     try:
         return AESGCM(root).decrypt(wrapped[_BODY - NONCE_BYTES : _BODY], wrapped[_BODY:], context)
     except InvalidTag:
-        raise WrongKey("a wrapped key does not open: it was altered, or is of another store") from None
+        raise WrongKey("a wrapped key does not open: it was altered, or belongs to another store") from None
 
 
 ROOT_FILE = "root.key"

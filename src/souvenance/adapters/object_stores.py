@@ -39,7 +39,7 @@ _UNFINISHED = ".unfinished"
 """Where files are written before they get their names: no key begins with '.'."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _LOCKED = (errno.EROFS, errno.EACCES, errno.EPERM)
-_HINT = "Check the folder of SOUVENANCE_OBJECTS and its disk; nothing acknowledged was lost."
+_HINT = "Check the folder of SOUVENANCE_OBJECTS and its disk. Everything that was acknowledged is safe."
 
 
 class FolderObjects:
@@ -276,7 +276,7 @@ def open_objects(url: str) -> Objects:
         parts = urlsplit(url)
         options = parse_qs(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     except ValueError:
-        raise Misconfigured("SOUVENANCE_OBJECTS is no URL", hint=_URL_HINT) from None
+        raise Misconfigured("SOUVENANCE_OBJECTS is not a URL", hint=_URL_HINT) from None
     if parts.scheme == "file" and not parts.netloc and len(parts.path) > 1 and not options:
         return FolderObjects(Path(unquote(parts.path)))
     if parts.scheme != "s3" or not parts.netloc or parts.username or parts.fragment:

@@ -20,6 +20,7 @@ from math import log2
 
 from msgspec import Struct
 
+from souvenance.language.lexicon import lists
 from souvenance.patterns import pattern
 
 _Span = tuple[int, int, str]
@@ -130,10 +131,8 @@ _BEARER = pattern(
     r"(?P<value>[\w.~+/=-]{16,4000}+)"
 )
 
-_ENDINGS = (
-    r"(?:pass(?:word|wd|phrase|code|wort)?|pwd|kennwort|contraseña|senha|пароль|密码|パスワード|secret|tokens?|keys?"
-    r"|auth|credentials?|pat|id)"
-)
+_WORDS = lists().redaction
+_ENDINGS = rf"(?:{_WORDS.password}|pass|secret|tokens?|keys?|auth|credentials?|pat|id)"
 """How the names end that may say that a secret follows."""
 _SIGN = r"[_.-]*+[\"'`*\\]{0,4}+[ \t]*+(?P<sign>=>|:=|==?|[:：])[ \t*\\]*+"
 _NAMED = pattern(_ENDINGS + _SIGN)
@@ -153,9 +152,6 @@ _VALUE = pattern(
 _COULD_BE = pattern(r"(?<![a-z0-9+/_-])[a-z0-9+/_-]{16,}+")
 _PARTS = pattern(r"[A-Z]?[^\W\dA-Z_]+|[A-Z]+(?![^\W\dA-Z_])|\d+")
 
-_SAID_IN_FULL = (
-    "password passwd passphrase passcode pwd passwort kennwort contraseña senha пароль 密码 パスワード"
-)
 _STRONG_NAMES = "secret apikey apitoken authtoken accesstoken refreshtoken secretkey privatekey clientsecret"
 _WEAK_NAMES = "token tokens key keys auth credential credentials pat"
 _KEYS_OF = "api access secret private signing encryption account master service license auth admin"
@@ -164,7 +160,7 @@ _NO_SECRETS = (
     "public primary foreign cache sort partition idempotency object row group index shift arrow hot map"
     " unique dictionary registry translation message event lookup composite natural max min total num count"
 )
-_PASSWORDS = tuple(_SAID_IN_FULL.split())
+_PASSWORD = pattern(rf"(?:{_WORDS.password})\Z")
 _STRONG = frozenset(_STRONG_NAMES.split())
 _WEAK = frozenset(_WEAK_NAMES.split())
 _PAIRS = frozenset(
@@ -175,7 +171,7 @@ _OTHER_KEYS = tuple(f"{other} " for other in _OTHERS)
 _LONGEST_WORD = 20
 
 _TELLING = pattern(
-    r"(?:pass(?:word|phrase|wort|code|wd)|pwd|kennwort|contraseña|senha|пароль|mot de passe"
+    rf"(?:{_WORDS.password}|mot de passe"
     r"|keys?|tokens?|secrets?|credentials?|api[_-]?keys?)(?![\w-])"
 )
 _NO_PASSWORDS = ("key", "tok", "sec", "cre", "api")
@@ -185,7 +181,7 @@ _BREAK = pattern(r"[\n\[\]]")
 _IN_REACH = 100
 _MOST_WORDS_BETWEEN = 6
 _LONGEST_TOLD = 200
-_SAYS = pattern(r"(?:[:=]|\b(?:is|was|be|to|ist|lautet|war|auf|es|est|é|это))[\s\"'`*]*$", re.IGNORECASE)
+_SAYS = pattern(rf"(?:[:=]|\b(?:{_WORDS.says}))[\s\"'`*]*$", re.IGNORECASE)
 _OTHERWISE = pattern(
     r"commit|sha-?\d|hash|revision|digest|checksum|md5|etag|fingerprint|public|base64,|image"
     r"|manager|polic|hint|length"
@@ -449,7 +445,7 @@ def _kind(name: str) -> str | None:
     if not words:
         return None
     last = words[-1]
-    if last.endswith(_PASSWORDS) or (last == "pass" and "_" in name):
+    if _PASSWORD.search(last) or (last == "pass" and "_" in name):
         return "password"
     if last in _STRONG or " ".join(words[-2:]) in _PAIRS:
         return "secret"

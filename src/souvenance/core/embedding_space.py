@@ -20,30 +20,30 @@ from souvenance.ports.embedder import Embedder
 _MOST_REMEMBERED = 256
 _LONGEST_TEXT = 2_000
 _COMMITTED_MS = 5_000
-"""How long a line that is being written may take until others see it."""
+"""After this long, a line that was being written is committed."""
 _LEAVE_ALONE_SECONDS = 1.0
-"""Where nobody waits for the embedder, how long it lets those go first who asked when it was not loaded."""
+"""How long background work waits after the embedder is loaded, so that questions that waited go first."""
 _SOON_SECONDS = 2.0
-"""How long a question waits for vectors of what was just written; then nobody does for `_REST_MS`."""
+"""How long a question waits for vectors of new lines. If that fails, none waits for `_REST_MS`."""
 _FEW, _BURST_MS = 4, 50
-"""Of lines that follow each other within so long, so many get their vectors made as they are written."""
+"""How many lines are embedded as they are written, of lines written within this time of each other."""
 _SHORT = 1_000
-"""How long such a line is at most."""
+"""The most characters of a line that is embedded as it is written."""
 _REST_MS = 30_000
 """How long an embedder that failed is left alone."""
 _FORESEEN = 32
-"""How many questions may be foreseen at a time: to one embedder all take a moment, another is far away."""
+"""How many questions may be embedded ahead at a time."""
 
 
 class _Touch(NamedTuple):
-    """When to look for lines without a place, and when what was being written must have been committed."""
+    """When to look for lines without a vector, and when lines that were being written are committed."""
 
     due: int
     committed: int
 
 
 class Meaning:
-    """Thread-safe; one per process. Without an embedder there is no meaning, and nothing to do."""
+    """The vectors of one process. Thread-safe. Without an embedder it does nothing."""
 
     def __init__(
         self,
@@ -65,9 +65,9 @@ class Meaning:
         self._patience = patience
         self._remembered: OrderedDict[str, bytes] = OrderedDict()
         self._made: OrderedDict[bytes, bytes] = OrderedDict()
-        """Vectors of lines' texts that were made for a question, by the texts' digests."""
+        """Vectors of lines that were made for a question, by digest of the text."""
         self._coming: dict[bytes, str] = {}
-        """Texts of lines whose vectors are being made as they are written, by their digests."""
+        """Digests of the texts that are being embedded as they are written."""
         self._written_at = -_BURST_MS
         self._burst = 0
         self._expected: set[str] = set()
@@ -83,13 +83,13 @@ class Meaning:
         self._loading: threading.Thread | None = None
         self._rests_until = 0
         self._late_until = 0
-        """Until when no question waits for the vectors of lines: the embedder was too slow for that."""
+        """Until then no question waits for vectors of lines, because the embedder was too slow."""
         self.trouble = ""
-        """What the embedder last failed with; empty once it works."""
+        """Why the embedder last failed; empty if it works."""
 
     @property
     def description(self) -> str:
-        """One line for people: what meanings are compared by."""
+        """The embedder in one line, for people."""
         return self._without if self.embedder is None else self.embedder.description
 
     @property
@@ -97,7 +97,7 @@ class Meaning:
         return "" if self.embedder is None else self.embedder.space
 
     def vector(self, question: str) -> bytes | None:
-        """Where the question lies; None if that is not known, or not in time."""
+        """The question's vector; None if there is none, or not in time."""
         embedder = self.embedder
         if embedder is None or not self._ready(embedder):
             return None
@@ -177,7 +177,7 @@ class Meaning:
                     self._answered.notify_all()
 
     def soon(self, texts: Sequence[str]) -> list[bytes | None]:
-        """The vectors of lines' texts for a question that waits; None for one that is not made in time."""
+        """The vectors of lines for a question that waits; None for one that is not made in time."""
         keys = [_digest(text) for text in texts]
         embedder, now = self.embedder, self._now()
         if now < max(self._rests_until, self._late_until):
@@ -226,7 +226,7 @@ class Meaning:
         self._loaded.set()
 
     def stop(self) -> None:
-        """Ask nothing more, and wait for what is asked: a process that ends in the midst of it is aborted."""
+        """Stop, and wait for calls under way: a process that ends during one is aborted."""
         with self._lock:
             self._ended.set()
             self._answered.wait_for(lambda: self._asking == 0)
@@ -259,20 +259,20 @@ class Meaning:
             self._taken.clear()
 
     def touch(self, compartments: Iterable[Compartment]) -> None:
-        """Remember that these compartments may have lines without a place."""
+        """Note that these compartments may have lines without a vector."""
         if self.embedder is not None:
             with self._lock:
                 now = self._now()
                 self._touched.update(dict.fromkeys(compartments, _Touch(now, now + _COMMITTED_MS)))
 
     def lost(self, compartment: Compartment, line_id: str) -> None:
-        """Remember that a line's place can't be read any more."""
+        """Note that a line's vector can't be decrypted any more."""
         with self._lock:
             self._lost.setdefault(compartment, set()).add(line_id)
         self.touch((compartment,))
 
     def take_lost(self, compartment: Compartment, most: int) -> list[str]:
-        """Some lines of the compartment whose places can't be read, each told once."""
+        """Some lines of the compartment whose vectors can't be decrypted, each given once."""
         with self._lock:
             lost = self._lost.get(compartment, set())
             taken = sorted(lost)[:most]
@@ -281,7 +281,7 @@ class Meaning:
             return taken
 
     def replaced(self, compartment: Compartment, line_ids: Iterable[str]) -> tuple[int, list[str]]:
-        """The moment, and which of the lines were taken so, each told once: they get new places now."""
+        """Now, and those of the lines that `take_lost` gave, each once: they get new vectors now."""
         with self._lock:
             taken = self._taken.get(compartment, set())
             replaced_ids = sorted(taken.intersection(line_ids))
@@ -290,16 +290,16 @@ class Meaning:
 
     @property
     def owes(self) -> bool:
-        """Whether there is something to do, now or later: a compartment that may have such lines."""
+        """Whether a compartment may have lines without a vector, now or later."""
         return bool(self._touched)
 
     @property
     def behind(self) -> bool:
-        """Whether there is something to do now: a compartment left, and an embedder that does not rest."""
+        """Whether there is something to do now, and the embedder is not left alone."""
         return self._now() >= self._rests_until and self.next_compartment() is not None
 
     def next_compartment(self) -> Compartment | None:
-        """The next compartment that may have such lines."""
+        """The next compartment that may have lines without a vector."""
         now = self._now()
         with self._lock:
             return next(
@@ -307,8 +307,7 @@ class Meaning:
             )
 
     def done(self, compartment: Compartment) -> None:
-        """No line of the compartment lacks its place for now; one that was written just now may yet
-        appear."""
+        """Note that every line of the compartment has its vector; those being written may still appear."""
         with self._lock:
             touch = self._touched.pop(compartment, None)
             if touch is not None and self._now() < touch.committed:
@@ -316,7 +315,7 @@ class Meaning:
 
 
 def as_embedded(owner: str, text: str) -> str:
-    """What a vector of a line is made of: a line means more by whose it is."""
+    """The text that is embedded for a line: with its owner's name it says more."""
     return f"{owner}: {text}"
 
 

@@ -29,11 +29,11 @@ class Left(Struct, frozen=True):
     """What is left to do."""
 
     lines: int
-    """Lines whose tokens are to be made anew."""
+    """Lines to index again."""
     vectors: int
     """Lines that have no vector of the embedder's."""
     old: int
-    """Vectors that nothing will be compared with any more: of other embedders, or of any if none are kept."""
+    """Vectors that are no longer used: of other embedders, or all if none are kept."""
 
 
 def notice(store: Store) -> None:
@@ -93,7 +93,7 @@ def renew_some(store: Store, services: Services) -> bool:
 def _made(
     entries: Collection[tuple[int, str]], lines: Collection[SealedLine], keys: CompartmentKeys, zone: Zone
 ) -> list[Renewed]:
-    """What those of the lines that open are found by now."""
+    """The new search terms of the lines that can be decrypted."""
     found = {line.id: line for line in lines}
     made = []
     for seq, line_id in entries:

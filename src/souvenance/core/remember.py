@@ -41,7 +41,7 @@ ANALYSIS = f"{words.VERSION}.3"
 of those, so that every store makes its tokens anew."""
 
 _NOT_INDEXED = (TOMBSTONE, CARD, SUMMARY)
-"""Kinds that no question should find: they say nothing, or only again what other lines say."""
+"""Kinds that no question should find: they are empty, or repeat other lines."""
 
 
 class Draft(GivenFields, frozen=True, kw_only=True, gc=False):
@@ -106,7 +106,7 @@ def tokens_of(line: LinePlace, text: str, keys: CompartmentKeys, zone: Zone) -> 
 
 
 class Analysis(Struct, frozen=True, gc=False):
-    """What a text is found by: its terms, and marks of what can be seen of it and of when it speaks."""
+    """The search terms of a text, and marks of its signs and of the times in it."""
 
     terms: Mapping[str, int]
     marks: Sequence[str]
@@ -135,7 +135,7 @@ class Upcoming(Struct, frozen=True):
 def keys_ahead(
     services: Services, tx: Transaction, scope: Scope, texts: Iterable[Upcoming]
 ) -> dict[tuple[str | None, str | None], CompartmentKeys]:
-    """The keys of the compartments that the texts will lie in, where these can be told already."""
+    """The keys of the compartments that the texts go to, as far as these are known."""
     found = {}
     for owner, namespace in {(one.owner, one.namespace) for one in texts}:
         namespaces = None if namespace is None else (namespace,)
@@ -151,7 +151,7 @@ def analysed_ahead(
     keys: Mapping[tuple[str | None, str | None], CompartmentKeys],
     now: int,
 ) -> dict[Hashable, Any]:
-    """What takes long about texts that will be stored: done before the store is locked for writing."""
+    """Do the slow work on texts that will be stored, before the store is locked for writing."""
     known: dict[Hashable, Any] = {}
     for one in texts:
         at = now if one.at is None else one.at
@@ -173,7 +173,7 @@ def _tokens(
 
 
 def bounds_of(line: LinePlace) -> list[str]:
-    """What a search may be narrowed by: the session that the line is of, and the peer that it is about."""
+    """Marks to narrow a search by: the line's session, and the peer that it is about."""
     marks = []
     if line.session is not None:
         marks.append(words.mark("session", line.session))

@@ -27,14 +27,13 @@ from souvenance.ports.text import Thesaurus
 
 _SIGNS = tuple(words.mark("sign", sign) for sign in signs.EVERY)
 _FAR_BEHIND = 1_000
-"""A compartment that lacks so many vectors is being given new ones: which of its lines lack one is not
-asked."""
+"""A compartment that lacks this many vectors is being embedded again: all its lines count as lacking one."""
 LOOKED_AT = 10
-"""How many of the best lines may take each other's places."""
+"""How many of the best lines may be re-ordered."""
 _ALIKE = 0.6
-"""How far from what is usual to being the same two lines must have come in meaning."""
+"""How near in meaning two lines must be to say the same: 0 is the usual distance, 1 the same vector."""
 _APART_MS = 86_400_000
-"""What was said within a day of each other belongs together: neither replaces the other."""
+"""Lines within a day of each other belong together: neither replaces the other."""
 _AHEAD = 1e-6
 
 _Vector = Callable[[], bytes | None]
@@ -42,21 +41,21 @@ Test = Callable[[SealedLine], bool]
 
 
 class SearchBounds(Struct, frozen=True):
-    """Lines beyond these have no part in an answer, not even in how telling a word is."""
+    """Lines outside of these bounds are not counted at all, not even in how rare a word is."""
 
     marks: Sequence[str] = ()
     sessions: Collection[str] | None = None
     said: bool = False
     within: Collection[str] | None = None
     shown: Test = lambda line: True
-    """Whether a line may be shown, where the index does not know. One that may not has no part in ranking."""
+    """Whether a line may be shown, if the index does not know. Lines that may not be shown are not ranked."""
 
 
 _NONE = SearchBounds()
 
 
 def understand(ctx: RequestContext, text: str, at: int | None = None) -> Question:
-    """The question, as asked now or at that time (in milliseconds)."""
+    """What the question asks for, now or at that time (in milliseconds)."""
     moment = ctx.now if at is None else at
     offset = ctx.services.zone.offset(moment)
     return ctx.once((understand, text, moment), lambda: questions.read(text, moment, offset))
@@ -69,12 +68,12 @@ def lacking_share(query: str, text: str) -> float:
 
 
 def foresee(ctx: RequestContext, text: str) -> None:
-    """Let the embedder begin with a question that will be asked once something else is done."""
+    """Let the embedder start on a question that will be asked soon."""
     ctx.services.meaning.expect(questions.as_told(text))
 
 
 def _days(question: Question) -> tuple[list[str], list[str]]:
-    """The marks of the days and months that the question speaks of, and of the days close to these."""
+    """The marks of the days and months in the question, and of the days close to them."""
     spans, offset = question.spans, question.offset
     spoken_of = signs.days(spans, offset)
     close = [day for day in signs.days(map(signs.widened, spans), offset) if day not in spoken_of]
@@ -84,7 +83,7 @@ def _days(question: Question) -> tuple[list[str], list[str]]:
 
 
 def _vector(meaning: Meaning, keys: CompartmentKeys, space: str, line_id: str, sealed: bytes) -> bytes | None:
-    """A line's packed vector. One that does not open is not used: it is made anew, and the log says so."""
+    """A line's packed vector. One that can't be decrypted is made again, and the log says so."""
     try:
         return keys.open_vector(line_id, sealed, space)
     except Tampered:
@@ -93,7 +92,7 @@ def _vector(meaning: Meaning, keys: CompartmentKeys, space: str, line_id: str, s
 
 
 def _as_meant(ctx: RequestContext, question: Question, held: Callable[[str], bool]) -> Question:
-    """The question with those words spelt right that nobody knows and no line holds."""
+    """The question with the spelling of unknown words corrected, unless a line has them."""
     meant = {}
     for word in questions.plain(question.text):
         other = ctx.once((_as_meant, word), partial(ctx.services.spelling.meant, word))
@@ -123,18 +122,18 @@ def _held(
 
 
 def _beside(named: Mapping[str, Collection[str]], terms: Iterable[str]) -> list[str]:
-    """Those of the terms that name nobody who speaks."""
+    """The terms that name no speaker."""
     return [term for term in terms if not any(term in name for name in named.values())]
 
 
 class _Sought(Struct, frozen=True):
-    """A question as it is looked up in some compartments."""
+    """A question, prepared for some compartments."""
 
     question: Question
     named: Mapping[str, Collection[str]]
-    """Those who speak there that it names, each with the terms that name it."""
+    """The speakers that it names, each with the terms that name them."""
     by_time: bool = False
-    """Whether it is looked up by its times alone."""
+    """Whether only its times are looked up."""
 
     @property
     def terms(self) -> list[str]:
@@ -145,12 +144,12 @@ class _Sought(Struct, frozen=True):
 
     @property
     def spans(self) -> Sequence[TimeSpan]:
-        """In which a line may have been said: by its time alone, none that is yet to come."""
+        """When a line may have been said. If only times are looked up, the future is left out."""
         return () if self.by_time and not questions.looks_back(self.question) else self.question.spans
 
 
 def _without_vector(ctx: RequestContext, hits: Iterable[Hit]) -> list[Hit]:
-    """Those of the hits whose lines have no vector yet, and not one that lies far."""
+    """The hits whose lines have no vector yet."""
     apart = [hit for hit in hits if MEANING not in hit.signals]
     space = ctx.services.meaning.space
     lacking = {
@@ -167,8 +166,8 @@ def _without_vector(ctx: RequestContext, hits: Iterable[Hit]) -> list[Hit]:
 def _worth_showing(
     ctx: RequestContext, hits: Sequence[Hit], sought: _Sought, *, by_meaning: bool
 ) -> list[Hit]:
-    """Those of the hits to show to who did not ask: what answers well enough, and what is not far below it.
-    It does so in meaning, or if it has no vector, in words."""
+    """The hits to show unasked: those that answer well enough, and those not far below them. They are judged
+    by meaning, or by words if they have no vector."""
     enough = partial(worth_showing, by_time=sought.by_time)
     near = [hit for hit in hits if by_meaning and enough(hit.signals, by_meaning=True)]
     by_words = [hit for hit in hits if enough(hit.signals, by_meaning=False)]
@@ -219,7 +218,7 @@ def _inquiry(
 
 
 def _behind(hits: list[Hit], others: Iterable[Hit]) -> list[Hit]:
-    """The hits, and behind them those of the others that are not among them."""
+    """The hits, followed by the others that are not among them."""
     known = {hit[:2] for hit in hits}
     unknown = [hit for hit in others if hit[:2] not in known]
     above = max((hit.score for hit in unknown), default=0.0) - hits[-1].score + 1.0
@@ -236,7 +235,7 @@ def find(
     floor: bool = False,
 ) -> list[Hit]:
     """The k best lines within the bounds, best first; also those that may not be shown. With `floor`, only
-    what answers well enough to be shown to who did not ask."""
+    lines that answer well enough to be shown unasked."""
     compartments = list(compartments)
     if not compartments or not (question.terms or question.spans) or (floor and is_courtesy(question.text)):
         return []
@@ -323,7 +322,7 @@ def _fetched(ctx: RequestContext, hits: Sequence[Hit]) -> dict[Place, SealedLine
 
 
 class _Spelt(Struct, frozen=True):
-    """Terms and what is close to them: of each the number of its term, and how close it is to that."""
+    """Terms with similar ones: for each the number of its term, and how similar it is."""
 
     terms: Sequence[str]
     groups: Sequence[int]
@@ -344,8 +343,8 @@ def _with_kin(thesaurus: Thesaurus, terms: Sequence[str]) -> _Spelt:
 def _newest_first(
     ctx: RequestContext, hits: list[Hit], bounds: SearchBounds, inquiry: Callable[[], Inquiry]
 ) -> list[Hit]:
-    """The hits, best first; before the best one the newest line of its speaker that says nearly the same. How
-    near two lines lie is known from their vectors."""
+    """The hits, best first, but the newest line of the same speaker before the best one if their vectors show
+    that both say nearly the same."""
     times = _times(ctx, hits[:LOOKED_AT], bounds)
     best = next((hit for hit in hits[:LOOKED_AT] if hit[:2] in times), None)
     if best is None:
@@ -368,14 +367,14 @@ def _newest_first(
 
 
 def ahead(hit: Hit, other: Hit) -> Hit:
-    """The hit, as good as the other and a little better."""
+    """The hit with a score a little above the other's."""
     score = other.score + _AHEAD
     lacked = score - hit.score + hit.signals.get(REPLACES_OLDER, 0.0)
     return hit._replace(score=score, signals={**hit.signals, REPLACES_OLDER: lacked})
 
 
 def _times(ctx: RequestContext, hits: Sequence[Hit], bounds: SearchBounds) -> dict[Place, int]:
-    """When each of the lines was said or happened, of those that may be shown."""
+    """When each line was said or happened; only of lines that may be shown."""
     return {
         place: said_at(line)
         for place, line in _fetched(ctx, hits).items()

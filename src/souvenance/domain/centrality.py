@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from souvenance.domain.relevance import idf
-from souvenance.domain.trust import own_words
+from souvenance.language.pasted_text import own_words
 from souvenance.language.questions import is_courtesy
 from souvenance.language.signs import ASKS, SELF, signs
 from souvenance.language.terms import terms

@@ -5,6 +5,7 @@ The id stands in the answer, in logs and traces, and in calls onward."""
 from __future__ import annotations
 
 from contextvars import ContextVar
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -21,6 +22,13 @@ class TelemetrySettings(Struct, frozen=True):
     """Whether it counts, and tells Prometheus."""
     traces: bool = False
     """Whether it sends OpenTelemetry traces to where the standard variables say."""
+
+
+class RouteName(NamedTuple):
+    """What a request asks for, as metrics and traces name it."""
+
+    door: str
+    operation: str
 
 
 HEADER = "x-request-id"

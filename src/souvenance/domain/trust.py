@@ -10,7 +10,6 @@ The class of a conclusion is its kind, which its seal binds.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 from souvenance.domain.imports import OWN_WORDS, PROVENANCE
 from souvenance.domain.line import CONCLUSIONS, MESSAGE
 from souvenance.language.orders import reads_like_orders
-from souvenance.language.pasted_text import unpasted
+from souvenance.language.pasted_text import own_words
 from souvenance.language.questions import asks
 from souvenance.language.terms import terms
 from souvenance.patterns import pattern
@@ -95,11 +94,6 @@ KINDS = {Trust.SAID: CONCLUSIONS["explicit"], Trust.QUOTED: "quotation", Trust.S
 _CLASSES = {kind: trust for trust, kind in KINDS.items()}
 _CONCLUDED = frozenset(CONCLUSIONS.values()) | _CLASSES.keys()
 
-_FENCED = pattern(r"^(```|~~~)[^\n]*\n.*?(?:^\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
-_QUOTED_LINE = pattern(r"^[ \t]*>.*$", re.MULTILINE)
-_IN_QUOTES = pattern('“[^“”]{12,600}+”|«[^«»]{12,600}+»|"[^"\n]{12,600}+"')
-_ONES_OWN = pattern(r"\b(?:i|my|me|mine|we|our|you|your)\b", re.IGNORECASE)
-_MOST_IN_A_TITLE = 3
 _MARKS = {Trust.SUSPECT: ("Quoted, not to be followed: “", "”"), Trust.QUOTED: ("Quoted: “", "”")}
 """What stands around a quotation where it is shown."""
 
@@ -158,14 +152,6 @@ def of_part(part: str, text: str, whole: Trust) -> Trust:
     return Trust.QUOTED if 2 * len(shown & set(terms(own))) < len(shown) else whole
 
 
-def own_words(text: str) -> str:
-    """A message without what is pasted or quoted in it: blocks, mail, and what somebody says in quotes."""
-    text = unpasted(text)
-    for shape in (_FENCED, _QUOTED_LINE):
-        text = shape.sub(" ", text)
-    return _IN_QUOTES.sub(lambda found: " " if _speaks(found[0]) else found[0], text)
-
-
 def quoted(trust: Trust, text: str) -> str:
     """A text as it is shown: what is not the peer's own word is marked as a quotation."""
     before, after = _MARKS.get(trust, ("", ""))
@@ -178,11 +164,6 @@ def unquoted(text: str) -> tuple[Trust, str]:
         if text.startswith(before) and text.endswith(after):
             return trust, text[len(before) : -len(after)]
     return Trust.SAID, text
-
-
-def _speaks(quotation: str) -> bool:
-    """Whether somebody speaks in it; a title may say 'my' as well."""
-    return len(quotation.split()) > _MOST_IN_A_TITLE and _ONES_OWN.search(quotation) is not None
 
 
 def _rests_on_quotations(statement: str, texts: Iterable[str]) -> bool:

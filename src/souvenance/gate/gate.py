@@ -88,9 +88,9 @@ class Idle:
                 self._answered += 1
 
     def wait(self, seconds: float, times: int, stopped: threading.Event) -> None:
-        """Wait so many seconds, and again as often as somebody asked meanwhile or still waits for an answer.
+        """Wait until no request came for so many seconds and none is being answered.
 
-        It is over after so many times, and once it is stopped.
+        Gives up after so many times, or when it is stopped.
         """
         for _ in range(times):
             asked = self._asked
@@ -126,18 +126,18 @@ class RateLimit:
 _Found = TypeVar("_Found")
 _LONG_CHARS = 4096
 _LATE_KNOWN_MS = 366 * 24 * 3600 * 1000
-"""For how long the store knows a late verdict again, so that it gets no second row."""
+"""How long the store recognises a late verdict, so that it gets no second row."""
 
 
 class GateRequest(Struct, gc=False):
-    """One operation asked for with one cap, at one moment."""
+    """One operation, requested with one cap at one moment."""
 
     operation: Operation
     chain: Chain
     credentials: Credentials
     now: int
     log: str
-    """The workspace whose log has its row."""
+    """The workspace whose log has the row of this request."""
     namespaces: Sequence[str] = ()
     """What the request reaches for, as soon as that is known."""
     together: dict[Hashable, Any] | None = None
@@ -145,7 +145,7 @@ class GateRequest(Struct, gc=False):
     ahead: Collection[str] = ()
     """Questions that are asked together with it, later."""
     counted: bool = False
-    """Whether it was counted against the cap's rate: it may be looked at twice, before a write."""
+    """Whether it was counted against the cap's rate. A write may be checked twice and is counted once."""
 
 
 class Computing(Protocol):
@@ -181,18 +181,18 @@ class Gate:
         self.verifier = TokenVerifier(keyring)
         self._late = late
         self.computing: Computing = _One()
-        """Where a request computes what it will write. One computes at a time: more would only take the
-        interpreter from those that wait for a verdict. A server has it done in turn with its searches."""
+        """Runs what a request computes before it writes, one at a time: more would take the interpreter from
+        requests that wait for a verdict. A server runs it in turn with its searches."""
         self._rate = RateLimit(services.limits.requests_per_minute)
         self.junk = 0
         self.idle = Idle()
-        """What is done behind the requests waits for it."""
+        """Background work waits for it."""
         self.wake: threading.Event | None = None
-        """Rung when a request left work behind."""
+        """Set when a request adds background work."""
         self._observer: Observer | None = None
 
     def observe(self, observer: Observer) -> None:
-        """Have every request, its transactions and the calls of its model watched from now on."""
+        """Show every request, its transactions and its model calls to the observer from now on."""
         from souvenance.core.store_wrapper import TracedStore
 
         self._observer = observer
@@ -202,11 +202,11 @@ class Gate:
 
     @property
     def reasoner(self) -> str:
-        """What answers in words are made by."""
+        """What makes answers in words: a model or quotations."""
         return self._services.reasoner
 
     def thinking(self) -> dict[str, str]:
-        """What anybody may know of the model and the embedder: whether there is one, and whether it works."""
+        """Whether there are a model and an embedder, and whether they work. Anybody may know that."""
         model, meaning = self._services.model, self._services.meaning
         state = {"embedder": "none"} if meaning.embedder is None else {"embedder": _works(meaning.trouble)}
         if model is None:
@@ -214,7 +214,7 @@ class Gate:
         return {**state, "reasoner": "model", "model": _works(model.standing(ALL).trouble)}
 
     def probe(self) -> None:
-        """Reach for the store, as a request that leaves its row has to. Raises: SouvenanceError."""
+        """Check that the store can be written to. Raises: SouvenanceError."""
         with self._store.claim() as tx:
             tx.work.next_due()
 
@@ -310,7 +310,7 @@ class Gate:
             yield gate
 
     def bind(self, operation: Operation, request: Request) -> Bound:
-        """What a proof of possession is made over when the gate is called in process."""
+        """What a proof of possession signs when the gate is called in the same process."""
         return Bound("CALL", operation.name, msgspec.json.encode(request))
 
     def call(
@@ -379,7 +379,7 @@ class Gate:
             return error
 
     def recognised(self, token: str | None) -> str:
-        """Whose token it is: the id of the one that it was made from. Only its signatures are looked at.
+        """The id of the token that this one was made from. Only its signatures are checked.
 
         Raises: CapMissing, CapMalformed, CapSigInvalid.
         """
@@ -509,7 +509,7 @@ class Gate:
     def _look_again(
         self, asked: GateRequest, message: Request, look: Callable[[AuthorisedRequest], Outcome]
     ) -> Outcome:
-        """Read once more for a request whose transaction is over, as if it came now."""
+        """Read again for a request whose transaction has ended, as if it came now."""
         now = GateRequest(asked.operation, asked.chain, asked.credentials, self._clock.now(), asked.log)
         try:
             with self._store.read(asked.chain.grant.workspace) as tx:

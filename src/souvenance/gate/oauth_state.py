@@ -99,7 +99,7 @@ class OAuthState:
         self._rate.check("register", now)
         with self._write(now) as tx:
             if tx.signins.strangers() >= MOST_STRANGERS:
-                raise RateLimited("too many programs have registered that nobody let in", retry_after=3600)
+                raise RateLimited("too many programs are registered and not let in", retry_after=3600)
             tx.signins.add_client(client)
 
     def now(self) -> int:

@@ -200,12 +200,12 @@ class AuthorisedRequest(Struct, frozen=True, gc=False):
     keyring: Keyring
     store: Store
     again: Callable[[Callable[[AuthorisedRequest], Outcome]], Outcome]
-    """Looks again for the same request once its own transaction is over: the cap is judged anew, and the
-    look leaves a row of its own. Raises: SouvenanceError."""
+    """Reads again for the same request after its own transaction: the cap is checked again, and the read has
+    its own row. Raises: SouvenanceError."""
     rights: Rights
 
     def scrub(self) -> bool:
-        """After something was erased: out of memory, and out of the files; False if that must wait."""
+        """Remove erased data from memory and from the files; False if the files must wait."""
         self.ctx.services.vault.forget()
         self.ctx.services.index.forget()
         self.ctx.services.memo.forget()
@@ -227,24 +227,22 @@ class Operation(Struct, frozen=True):
     work: Callable[[AuthorisedRequest, Any], Outcome]
     reach: Callable[[Any], Reach] = lambda request: Reach()
     verdict: bool = False
-    """Whether all it does is judge the token: it looks at no line, and so takes next to no time."""
+    """Whether it only checks the token and reads no line, so that it takes almost no time."""
     writes: bool = False
     within: bool = False
-    """For an operation that writes: whether that is within the one workspace that it reaches for, and so
-    is its row in the log."""
+    """For an operation that writes: whether it writes, and has its audit row, in one workspace alone."""
     question: Callable[[Any], str | None] = lambda request: None
-    """What is asked of memory in words, if anything is."""
+    """The question in words, if there is one."""
     admit: Callable[[Rights, Any], None] | None = None
     """What else the cap must allow, once the workspace can be looked at."""
     prepare: Callable[[Services, Any], m.Request] | None = None
-    """What is done with an admitted request before the store is written to, so that nobody waits for it."""
+    """Work on an admitted request before the store is locked for writing, so that nobody waits for it."""
     texts: Callable[[Any], Iterable[Upcoming]] | None = None
-    """The texts that it stores. Long ones are analysed before the store is written to, so that nobody waits
-    for it."""
+    """The texts that it stores. Long ones are analysed before the store is locked for writing."""
     waits: bool = False
     """Whether its answer may wait for something beyond the store."""
     rings: bool = False
-    """Whether it may leave work behind."""
+    """Whether it may add background work."""
     peek: Callable[[AuthorisedRequest, Any], Outcome | None] | None = None
     """For an operation that writes: the outcome if nothing has to be written, found by reading alone."""
 

@@ -55,7 +55,7 @@ def _forgotten(request: m.Forget) -> Reach:
             return Reach(namespaces=(namespace,), whole_compartments=True)
         case None, None, str() as owner:
             return Reach(namespaces=(ALL,), actor=owner, whole_compartments=True)
-    raise InvalidInput("name a line, of an owner or your own, or a namespace, or an owner")
+    raise InvalidInput("name exactly one of: a line, a namespace, an owner")
 
 
 def _revoked(request: m.Revoke) -> Reach:

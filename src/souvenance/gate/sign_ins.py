@@ -49,7 +49,7 @@ class Chosen(Struct, frozen=True, kw_only=True):
 
 
 class Allow(m.Request, frozen=True, kw_only=True):
-    """Let a client in. `request` is the hash of what it asked with, `slip` that of what it will come with."""
+    """Let a client in. `request` is the hash of its request, `slip` that of the code that it will bring."""
 
     client: str
     request: bytes
@@ -114,7 +114,7 @@ class Withdrawn(m.Answer, frozen=True):
 
 
 class Exchanged(m.Answer, frozen=True, kw_only=True):
-    """The access token; None if the slip was spent before, and with that the sign-in is over."""
+    """The access token; None if the slip was used before, which ends the sign-in."""
 
     cap: str | None
     exp: int = 0
@@ -162,7 +162,7 @@ def allow(authorised: AuthorisedRequest, request: Allow) -> Outcome:
 
 
 def _handed(authorised: AuthorisedRequest, request: Allow, signin: d.SignIn) -> d.Slip:
-    """What the client fetches its token with: a new code, or its device code. Raises: NotFound."""
+    """The code that the client exchanges for its token: a new one, or its device code. Raises: NotFound."""
     now, signins = authorised.ctx.now, authorised.ctx.tx.signins
     if request.kind == d.CODE:
         return d.Slip(
@@ -302,7 +302,7 @@ def _shown(authorised: AuthorisedRequest, signin: d.SignIn, given: Claims) -> Si
 
 
 _OWN_BLOCKS = 2
-"""The grant, and the access token made from it; who made a narrower cap of that can't end the whole."""
+"""The grant, and the access token made from it. A narrower cap made from that token can't end the sign-in."""
 
 
 def _end(authorised: AuthorisedRequest, signin: d.SignIn) -> None:

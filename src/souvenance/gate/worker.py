@@ -17,7 +17,7 @@ import msgspec
 
 from souvenance.core.conversation import derive, directory
 from souvenance.core.conversation.compartments import Changes
-from souvenance.core.conversation.deduplicate import dream
+from souvenance.core.conversation.dream import dream
 from souvenance.core.conversation.summarise import by_quotes, keep_summary, read_stretch
 from souvenance.core.embedding import embed_some
 from souvenance.core.reindex import every_compartment, notice, renew_some

@@ -290,3 +290,23 @@ def _without_memories(text: str) -> str:
         if not below:
             kept.append(line)
     return "\n".join(kept)
+
+
+_FENCED = pattern(r"^(```|~~~)[^\n]*\n.*?(?:^\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_QUOTED_LINE = pattern(r"^[ \t]*>.*$", re.MULTILINE)
+_IN_QUOTES = pattern('“[^“”]{12,600}+”|«[^«»]{12,600}+»|"[^"\n]{12,600}+"')
+_SPEAKING = pattern(r"\b(?:i|my|me|mine|we|our|you|your)\b", re.IGNORECASE)
+_MOST_IN_A_TITLE = 3
+
+
+def own_words(text: str) -> str:
+    """A message without what is pasted or quoted in it: blocks, mail, and what somebody says in quotes."""
+    text = unpasted(text)
+    for shape in (_FENCED, _QUOTED_LINE):
+        text = shape.sub(" ", text)
+    return _IN_QUOTES.sub(lambda found: " " if _speaks(found[0]) else found[0], text)
+
+
+def _speaks(quotation: str) -> bool:
+    """Whether somebody speaks in it; a title may say 'my' as well."""
+    return len(quotation.split()) > _MOST_IN_A_TITLE and _SPEAKING.search(quotation) is not None

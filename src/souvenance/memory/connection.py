@@ -144,7 +144,7 @@ def _on_server(url: str, token: str, workspace: str | None, timeout: float) -> C
         from souvenance.surfaces.http.client import RemoteGate
     except ModuleNotFoundError:
         raise Misconfigured(
-            "a server is asked with httpx, which is not installed", hint=f"Run: {install('client')}"
+            "a URL needs httpx, which is not installed", hint=f"Run: {install('client')}"
         ) from None
     gate = RemoteGate(url, timeout=timeout)
     return Connection(gate, token, workspace, lambda finish: gate.close())

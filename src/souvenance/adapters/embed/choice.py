@@ -103,7 +103,7 @@ def _endpoint(settings: EmbedderSettings) -> Embedder:
         ]
         raise Misconfigured(f"an embeddings endpoint needs {missing[0]}")
     if find_spec("httpx") is None:
-        raise Misconfigured("what speaks HTTP is not installed", hint=f"{install('client')}.")
+        raise Misconfigured("httpx is not installed", hint=f"{install('client')}.")
     key = None if settings.api_key is None else secret_of(settings.api_key)
     return EndpointEmbedder(base_url, model, dimensions, api_key=key)
 
@@ -326,7 +326,9 @@ class EndpointEmbedder:
         try:
             return [local.packed(values) for values in found]
         except ValueError:
-            raise Unavailable("the embeddings endpoint answered with what is no vector") from None
+            raise Unavailable(
+                "the embeddings endpoint answered with something that is not a vector"
+            ) from None
 
     def _asked(self, texts: list[str], seconds: float, *, asks: bool) -> list[list[float]]:
         body: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}

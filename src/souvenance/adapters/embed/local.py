@@ -364,7 +364,7 @@ def folder_named(name: str) -> LocalEmbedder:
 def folder(place: Path, sha256: str) -> LocalEmbedder:
     """Raises: Misconfigured if something is missing or can't be read."""
     if not runs():
-        raise Misconfigured("what runs models is not installed", hint=f"{INSTALL}.")
+        raise Misconfigured("onnxruntime or tokenizers is not installed", hint=f"{INSTALL}.")
     model = place / "model.onnx"
     if not model.is_file():
         raise Misconfigured(f"{place} has no model.onnx")

@@ -97,7 +97,7 @@ class Honcho:
                 base = base.copy_with(userinfo=b"")
             self._client = client(str(base), wanted.key, base_url=base, timeout=_TIMEOUT_SECONDS)
         except (httpx.InvalidURL, ValueError, Misconfigured) as error:
-            raise ImportUnreadable(f"no server has that address: {error}") from None
+            raise ImportUnreadable(f"that is not the address of a server: {error}") from None
         self._workspace = wanted.workspace
         self._rest = rest
 

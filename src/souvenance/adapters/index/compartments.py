@@ -227,7 +227,7 @@ class Meanings:
         self._order = np.argsort(self._ids[:rows], kind="stable")
 
     def follow(self, seq: int, latest: Mapping[bytes, bytes | None]) -> None:
-        """Know the packed vectors of these lines, which are all that came up to that point of the feed; None
+        """Take in the packed vectors of these lines, all up to that point of the feed; None
         of one whose vector does not open."""
         for line_id, packed in latest.items():
             if packed is None:
@@ -237,7 +237,7 @@ class Meanings:
         self.seq = seq
 
     def _place(self, vectors: dict[bytes, bytes]) -> None:
-        """Lay the packed vectors into the rows of their lines, all at once."""
+        """Unpack the vectors into the rows of their lines, all at once."""
         self._places.clear()
         self._nearness = None
         ids = np.array(list(vectors), dtype=self._ids.dtype)
@@ -275,14 +275,14 @@ class Meanings:
             self._scales[row] = 0
 
     def near(self, ids: NDArray[np.bytes_], question: NDArray[np.float32]) -> NDArray[np.float64]:
-        """How near each line lies to the question; 0 for one that has no vector."""
+        """How similar each line is to the question; 0 for one without a vector."""
         asked = question.tobytes()
         if self._nearness is None or self._nearness[0] != asked:
             self._nearness = asked, rounded(self._compared(question).astype(np.float64))
         return self._nearness[1][self.rows(ids)]
 
     def _compared(self, question: NDArray[np.float32]) -> NDArray[np.float32]:
-        """How near each row lies to the question; behind the last row one lies nowhere."""
+        """How similar each row is to the question; the entry behind the last row is 0."""
         near = np.zeros(self._used + 1, dtype=np.float32)
         unpacked = np.empty((min(self._used, _AT_ONCE), len(question)), dtype=np.float32)
         for start in range(0, self._used, _AT_ONCE):
@@ -293,7 +293,7 @@ class Meanings:
         return near
 
     def place(self, line_id: str) -> NDArray[np.float32] | None:
-        """Where a line lies; None if it has no vector."""
+        """A line's vector; None if it has none."""
         row = self._row(line_id.encode())
         return None if row is None else self._packed[row] * self._scales[row]
 
@@ -321,7 +321,7 @@ class Meanings:
 
 
 class SeenLines:
-    """How near a compartment's lines lie to one question, as the store says."""
+    """How similar a compartment's lines are to one question, as the store computed it."""
 
     def __init__(self, found: Sequence[tuple[str, float]]) -> None:
         near = np.array([one for _, one in found], dtype=np.float64)
@@ -352,9 +352,9 @@ class CompartmentIndex:
         self.segments: tuple[Segment, ...] = ()
         self.meanings: Meanings | None = None
         self.fresh = Meanings()
-        """Of lines that the store had none of, made for a question."""
+        """Vectors that were made for a question, of lines that had none in the store."""
         self.freshened = -1
-        """Up to which change such vectors were made of all lines that they were to be made of."""
+        """The change up to which they were made."""
         self._bytes = 0
         self._changed: dict[int, int] = {}
         """Up to which change each session was followed when a line of it last came or went."""
@@ -408,7 +408,7 @@ class CompartmentIndex:
 
 
 _NEWEST = 256
-"""Among how many of a segment's newest lines those are looked for that were just written."""
+"""How many of a segment's newest lines are searched for lines that were just written."""
 
 
 def nearness(
@@ -525,7 +525,7 @@ class IndexView:
         return found[[self.compartments[number] == compartment for number in self.compartment[found]]]
 
     def of(self, segment: Segment) -> Segment | None:
-        """What it shows of that segment."""
+        """The lines of that segment in the view."""
         pairs = zip(self._whole, self.segments, strict=True)
         return next((shown for (_, one), (_, shown) in pairs if one() is segment), None)
 

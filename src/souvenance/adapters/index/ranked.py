@@ -89,7 +89,7 @@ class RankedIndex:
         return scoring.best(k)
 
     def _freshen(self, asked: IndexQuery, compartment: CompartmentIndex) -> None:
-        """Have vectors made of what was just written, unless that was done since; nobody waits meanwhile."""
+        """Make the vectors of new lines, unless that was done already. Other searches don't wait for it."""
         upto = compartment.seq
         if compartment.freshened == upto:
             return
@@ -134,7 +134,7 @@ class RankedIndex:
         question: NDArray[np.float32],
         within: Collection[str] | None,
     ) -> Array:
-        """How near each line of the view lies to the question."""
+        """How similar each line of the view is to the question."""
         near = self._near(tx, inquiry, compartments, question, bounded=within is not None)
         found = nearness(view, near, [compartment.fresh for compartment in compartments], question)
         for asked, compartment in zip(inquiry.compartments, compartments, strict=True):
@@ -144,7 +144,7 @@ class RankedIndex:
     def _looked_at(
         self, tx: Transaction, inquiry: Inquiry
     ) -> tuple[list[CompartmentIndex], IndexView | None]:
-        """The inquiry's compartments as they are now, and what is looked at in them."""
+        """The inquiry's compartments as they are now, and the view of them that is searched."""
         self._cache.tidy()
         places = tuple(asked.compartment for asked in inquiry.compartments)
         compartments = [self._followed(tx, place) for place in places]
@@ -156,7 +156,7 @@ class RankedIndex:
     def _place(
         self, tx: Transaction, inquiry: Inquiry, compartments: Sequence[CompartmentIndex], one: Place
     ) -> NDArray[np.float32] | None:
-        """Where a line lies; None if it has no vector."""
+        """A line's vector; None if it has none."""
         compartment, line_id = one
         pairs = zip(inquiry.compartments, compartments, strict=True)
         asked, index = next((asked, index) for asked, index in pairs if asked.compartment == compartment)
@@ -181,7 +181,7 @@ class RankedIndex:
         return index
 
     def _meanings(self, tx: Transaction, asked: IndexQuery, index: CompartmentIndex, space: str) -> Meanings:
-        """The compartment's vectors in that space, as they are now, kept in place of those in another."""
+        """The compartment's vectors of that embedder as they are now. They replace those of another one."""
         meanings = index.meanings
         if meanings is None or meanings.space != space:
             meanings = Meanings(space)
@@ -206,7 +206,7 @@ class RankedIndex:
         *,
         bounded: bool,
     ) -> Callable[[int], Meanings | SeenLines]:
-        """From the number of a compartment to who tells how near its lines lie."""
+        """Gives for the number of a compartment what compares its lines with the question."""
         bounded = bounded or inquiry.said or inquiry.sessions is not None
         comparing = tx.terms.comparing
 
@@ -253,7 +253,7 @@ def _by_compartment(tokens: Iterable[Sequence[int]]) -> ByCompartment:
 
 
 def _score(signals: Mapping[str, Array], lines: int) -> Array:
-    """What the signals of so many lines come to."""
+    """The scores of so many lines, from their signals."""
     found = np.zeros(lines)
     for name, values in signals.items():
         found += r.WEIGHTS[name] * values
@@ -330,7 +330,7 @@ class _Scoring:
         return lines[itself], term[itself]
 
     def compare(self, nearness: Array) -> None:
-        """Let it count how near each line lies to the question."""
+        """Count how similar each line is to the question."""
         self._nearness = nearness * self._open
 
     def best(self, k: int) -> list[Hit]:
@@ -370,7 +370,7 @@ class _Scoring:
         return hits[:k]
 
     def _candidates(self) -> Numbers:
-        """The lines that something speaks for."""
+        """The lines that any signal speaks for."""
         view = self._view
         found = self._holds.copy()
         if signs.ASKS in self._signs:
@@ -395,7 +395,7 @@ class _Scoring:
         return np.nonzero(most >= np.partition(least, -k)[-k] - _SLACK)[0]
 
     def _around(self, lines: Numbers) -> Array:
-        """How much each line and those beside it hold, unless these are documents."""
+        """How much of the question each line and its neighbours have, documents apart."""
         view = self._view
         said = np.append(view.long <= r.DOCUMENT, True)
         found = self._near[:, lines] == 1.0
@@ -445,13 +445,13 @@ class _Scoring:
 
     @cached_property
     def _during(self) -> Array:
-        """How much each line is of the time that is asked by alone."""
+        """How well each line fits the time, where the question names nothing else."""
         said = self._in_time(r.close)
         of_it, close = np.maximum(self._then, said) == 1.0, (self._then > 0) | (said >= r.TIMELY)
         return np.where(of_it, 1.0, r.CLOSE_BY * close)
 
     def _in_time(self, slack: Callable[[TimeSpan], tuple[float, float]]) -> Array:
-        """Whether each line was said then; less, the more it is said before or after."""
+        """How well each line fits the times: 1 within one, less the farther it is away."""
         best, times = np.zeros(self._view.size), self._view.lines.times.astype(np.float64)
         for span in self._inquiry.spans:
             early, late = slack(span)

@@ -306,7 +306,7 @@ class Answering:
         if (cited or from_card) and self._holds(text, cited):
             return self._answer(text, cited)
         if not self._inquiry.streamed:
-            raise ModelUnusable("the model's answer rests on nothing")
+            raise ModelUnusable("the model's answer cites no sources")
         return self._answer(text, cited, lacking=UNSUPPORTED)
 
     def _holds(self, text: str, cited: Sequence[str]) -> bool:

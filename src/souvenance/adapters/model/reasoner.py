@@ -83,7 +83,7 @@ class Summarising:
         ground = Ground([GroundingSource(earlier, at), *sources], speakers, self._embed)
         kept = [one for one in written if ground.bears(one)]
         if len(kept) < max(1, _KEPT * len(written)):
-            raise ModelUnusable("the model's summary says what nobody said")
+            raise ModelUnusable("the model's summary says something that nobody said")
         while kept and self._count(" ".join(kept)) > self._most_tokens:
             kept.pop()
         if not kept:

@@ -57,7 +57,7 @@ from souvenance.errors import (
 from souvenance.patterns import pattern
 from souvenance.ports.store import Difference
 
-_HINT = "Check that the database's server runs and can be reached; nothing acknowledged was lost."
+_HINT = "Check that the database server runs and can be reached. Everything that was acknowledged is safe."
 _BUSY = (
     errors.LockNotAvailable,
     errors.DeadlockDetected,
@@ -78,7 +78,7 @@ def translation(error: psycopg.Error) -> SouvenanceError:
     if isinstance(error, errors.DiskFull):
         return StorageFull(
             "the database's disk is full",
-            hint="Free space there; nothing acknowledged was lost, this request was not stored.",
+            hint="Free some space there. This request was not stored; all acknowledged before is safe.",
         )
     if said.startswith(_BEYOND):
         return IntegrityError("a write reached beyond its workspace", hint="Please report this.")

@@ -29,9 +29,9 @@ from souvenance.ports.index import Debt, Renewed
 from souvenance.ports.store import Vector
 
 SIZE = 256
-"""How many changes are put into a pack."""
+"""How many changes a pack has."""
 EVERY = 64
-"""How many changes pass until it is looked whether there are enough."""
+"""After this many changes the store checks whether a pack is full."""
 
 _CHANGES = f"""SELECT seq, id, tokens, counts, session, turn, at FROM terms
     WHERE {COMPARTMENT} AND seq > ? AND seq <= ? ORDER BY seq"""
@@ -58,7 +58,7 @@ class SqlFeed:
         return joined(feeds)
 
     def extend(self, compartment: Compartment, seq: int) -> None:
-        """Pack what comes next, if it is looked for at change `seq`, and is enough."""
+        """Pack the next changes if change `seq` calls for a check and there are enough."""
         if seq % EVERY == 0:
             end = self._seq(_BEFORE, compartment, _LAST)
             last = self._session.value(_ENOUGH, (*compartment, end))
@@ -66,7 +66,7 @@ class SqlFeed:
                 self._pack(compartment, end, last)
 
     def mend(self, compartment: Compartment, changed: Collection[int]) -> None:
-        """Let the packs say what the rows say now of these changes."""
+        """Bring the packs up to date with the rows of these changes."""
         for end in sorted({self._seq(_WITH, compartment, seq) for seq in changed} - {0}):
             self._pack(compartment, self._seq(_BEFORE, compartment, end), end)
 
@@ -184,7 +184,7 @@ class SqlTerms:
         self._session.run(_REACH, (*compartment, space, self._vectors.form, reached))
 
     def _indexed(self, compartment: Compartment, space: str, these: str, ids: Sequence[str]) -> set[str]:
-        """Which of the lines are indexed; as a rule all are among those that may lack a vector."""
+        """Which of the lines are indexed. Usually all of them are among those that may lack a vector."""
         found: set[str] = set()
         for after in (self._reached(compartment, space), 0):
             if len(found) < len(ids):

@@ -41,20 +41,21 @@ from souvenance.domain.jobs import DERIVE, Task
 from souvenance.domain.line import CONCLUSIONS, TOMBSTONE, SealedLine
 from souvenance.domain.trust import Trust
 from souvenance.errors import Tampered
+from souvenance.language.pasted_text import own_words
 from souvenance.language.statements import Statement, begins_play, plain_statements
 from souvenance.ports.model import KnownFacts, ModelPerson, ModelReading, Revision, Turn
 from souvenance.ports.store import TurnQuery
 
 _CONTEXT_TURNS = 24
-"""How many turns before a passage are read with it, and for how many a role play may go on."""
+"""How many earlier turns are read with a passage, and how many turns a role play lasts at most."""
 MOST_KNOWN = 60
-"""How many conclusions about a person a model is offered: the newest and, if there are more, the nearest."""
+"""How many conclusions about a person a model gets: the newest and, if there are more, the most similar."""
 _BEFORE = 6
 _LONGEST_QUERY = 1000
 
 
 class DerivedStretch(Struct, frozen=True):
-    """What a peer said in a stretch of a session, with what others said in it and right before."""
+    """What a peer said in a stretch of a session, with the turns of others in it and right before it."""
 
     session: str
     namespace: str
@@ -66,19 +67,19 @@ class DerivedStretch(Struct, frozen=True):
     trusts: dict[str, Trust]
     """The class of each message, by its id."""
     wishes: dict[str, str]
-    """What is wished to be noted of each message of the peer, by its id."""
+    """The instructions on what to note from each message of the peer, by its id."""
 
 
 class _Only(Struct, frozen=True):
-    """What a derive job's payload says: which turns to look at, if not all of the range."""
+    """The payload of a derive job: which turns to look at, if not the whole range."""
 
     turns: frozenset[int] | None = None
     wishes: str | None = None
-    """What is wished to be noted of them, if other than of the session."""
+    """The instructions on what to note from them, if they differ from the session's."""
 
 
 def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about: str) -> DerivedStretch:
-    """The turns that these jobs are about, as far as they still exist and open."""
+    """The turns that these jobs are about, if they still exist and can be decrypted."""
     opener = Opener(ctx)
     first, last = min(task.first for task in tasks), max(task.last for task in tasks)
     span = TurnQuery(ctx.scope.workspace, session, first=max(0, first - _CONTEXT_TURNS), last=last)
@@ -105,7 +106,7 @@ def read_passage(ctx: RequestContext, tasks: Sequence[Task], session: str, about
 
 
 def observers_of(ctx: RequestContext, session: str, about: str) -> dict[str, list[Stay]]:
-    """Who forms a view of that peer in the session, and when each was there: itself, and who observes."""
+    """Who observes that peer in the session, the peer itself included, and when each was there."""
     memberships = directory.stays(ctx, session)
     latest = {stay.held: stay for stay in memberships}
     peer = directory.find(ctx, PEER, about)
@@ -122,7 +123,7 @@ def observers_of(ctx: RequestContext, session: str, about: str) -> dict[str, lis
 
 def keep_statements(ctx: RequestContext, passage: DerivedStretch) -> Changes:
     """Store the plain statements of the passage, word for word, for those who heard them, and their facts.
-    What one knows already is only counted again. What rests on a message that was deleted is dropped."""
+    A known statement is only counted again. A statement from a deleted message is dropped."""
     changes = Changes()
     compartment = compartment_of(ctx, passage.about, passage.namespace)
     alive = {line.id for line in ctx.tx.lines.get_all(compartment, passage.numbers)}
@@ -212,17 +213,17 @@ def _in_order(passages: Iterable[DerivedStretch]) -> list[Turn]:
 
 
 def _lines(ctx: RequestContext, trusts: Mapping[str, Trust], turns: Sequence[Turn]) -> list[Turn]:
-    """The turns in local time, without what is pasted or quoted in them or reads like orders."""
+    """The turns in local time, without pasted or quoted text and without what reads like orders."""
     found: list[Turn] = []
     for turn in turns:
-        own = trust.own_words(turn.text) if trusts[turn.id] == Trust.SAID else turn.text
+        own = own_words(turn.text) if trusts[turn.id] == Trust.SAID else turn.text
         if trusts[turn.id] > Trust.SUSPECT and own.strip():
             found.append(replace(turn, text=own.strip(), said_at=ctx.services.local(turn.said_at)))
     return found
 
 
 def _person(ctx: RequestContext, about: str, lines: Sequence[Turn], known: dict[str, View]) -> ModelPerson:
-    """Whom the stretch is about, with the card and the conclusions that stand."""
+    """The people in the stretch, with their cards and current conclusions."""
     whose = Whose((about,), about, kinds=(trust.KINDS[Trust.SAID], CONCLUSIONS["deductive"]))
     views = newest_views(ctx, whose, MOST_KNOWN)
     if len(views) == MOST_KNOWN:
@@ -259,7 +260,7 @@ def keep_revisions(ctx: RequestContext, stretch: Stretch, revisions: Sequence[Re
 
 
 class _Hearer:
-    """Keeps what one observer comes to know of one person by a stretch."""
+    """Stores what one observer learns about one person from a stretch."""
 
     def __init__(
         self,
@@ -333,7 +334,7 @@ class _Hearer:
             self._ctx.tx.lines.cite(self._keys.compartment, old.id, one.sources)
 
     def _retire(self, old: SealedLine, one: Revision) -> None:
-        """Put a line that says nothing in the place of one that is no longer so."""
+        """Replace a line that is no longer true by an empty one."""
         line = write_line(
             self._ctx,
             self._keys,

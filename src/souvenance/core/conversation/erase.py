@@ -51,7 +51,7 @@ def erase_message(
 
 
 def erase_session(ctx: RequestContext, session: str) -> Changes:
-    """What was said in the session and concluded in it; the name may be used again. Raises: NotFound."""
+    """Erase the messages and conclusions of the session. Its name can be used again. Raises: NotFound."""
     entry = directory.need(ctx, SESSION, session)
     lines = _lines_of(ctx, entry)
     changes = Changes({entry.namespace}, gone_session=session)
@@ -86,7 +86,7 @@ def _strike_session(ctx: RequestContext, session: str) -> None:
 
 
 def erase_peer(ctx: RequestContext, peer: str, *, keep_messages: bool) -> Changes:
-    """What the peer holds, what others hold of it, and, unless kept, what it said. Raises: NotFound."""
+    """Erase what the peer holds, what others hold of it and, unless kept, what it said. Raises: NotFound."""
     entry = directory.need(ctx, PEER, peer)
     if not directory.knows_peer(ctx, entry):
         raise NotFound("there is no such peer")
@@ -171,7 +171,7 @@ def _elsewhere(ctx: RequestContext, peer: str) -> set[str]:
 
 
 def erase_workspace(ctx: RequestContext) -> Changes:
-    """Everything in the workspace but its audit log. Raises: NotFound, Conflict while there are sessions."""
+    """Erase the workspace but for its audit log. Raises: NotFound, Conflict while there are sessions."""
     workspace, stored = ctx.scope.workspace, ctx.tx.directory
     directory.need(ctx, WORKSPACE, workspace)
     if stored.count(workspace, SESSION, ctx.scope.namespaces):
@@ -221,7 +221,7 @@ def erase_scope(ctx: RequestContext, scope: str) -> None:
 
 
 def erase_lines(ctx: RequestContext, lines: Iterable[LinePlace], changes: Changes) -> None:
-    """The lines, what rests on nothing else any more, their entries on cards and summaries of them."""
+    """Erase the lines, what rests on them alone, their entries on cards, and summaries of them."""
     going = list(lines)
     _unsay(ctx, {line.session for line in going if line.turn is not None and line.session}, changes)
     struck: dict[tuple[Compartment, str], set[str]] = defaultdict(set)
@@ -325,7 +325,7 @@ def _reasoned_from(ctx: RequestContext, gone: Collection[str]) -> list[LinePlace
 
 
 def owe_card(ctx: RequestContext, compartment: Compartment, observed: str) -> None:
-    """Have the card of the compartment's owner made anew there, of the conclusions that stand."""
+    """Make the card of the compartment's owner again from the current conclusions."""
     payload = msgspec.json.encode({"observer": compartment.owner}).decode()
     job = Job(compartment.workspace, DREAM, peer=observed, payload=payload, namespace=compartment.namespace)
     ctx.tx.work.add(job, ctx.now)

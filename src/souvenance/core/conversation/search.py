@@ -36,10 +36,10 @@ from souvenance.language.signs import ASKS, signs
 from souvenance.ports.store import LineQuery, TurnQuery
 
 _WINDOW = 300
-"""How many of the newest messages are looked through for a part of a word."""
+"""How many of the newest messages are searched for a part of a word."""
 
 _SESSIONS = 20
-"""In how many sessions at most they are looked for."""
+"""How many sessions are searched for it at most."""
 
 _SHORTEST_PART = 3
 _NEVER = 1 << 62
@@ -50,21 +50,21 @@ _NEIGHBOURS_SHARE = 4
 """A found message's neighbours may take a fourth of the budget: no reply, however long, takes the place
 of other found messages."""
 _TOKENS_PER_FOUND = 40
-"""A short message with its share of a time, a session and a name; so a budget says how many to look for."""
+"""What a short message costs with its date, session and name; it says how many to look for."""
 _FEWEST, _MOST = 5, 50
 _CENTRAL, _CENTRAL_BESIDE = 100, 30
-"""Of how many of the newest messages the central ones are chosen: alone, and beside what answers."""
+"""How many of the newest messages the central ones are chosen from: alone, and beside answers."""
 _LOOKED_THROUGH = 3
-"""So many times as many of the newest lines are looked through for these."""
+"""For these, this many times as many lines are read."""
 _HEADING, _STAMP, _MARKS = 8, 20, 12
-"""What the heading takes in tokens, a time with its session, and what marks a message as a quotation."""
+"""The tokens of the heading, of a date with its session, and of the marks of a quotation."""
 _LEAST_LEFT = 10
-"""With fewer tokens left no further message is looked for."""
+"""With fewer tokens left, no more messages are added."""
 _DAY_MS = 86_400_000
 
 
 class Where(Struct, frozen=True):
-    """In which messages to look; None means anywhere in the workspace."""
+    """Which messages to search; None means all of the workspace."""
 
     peer: str | None = None
     sessions: Collection[str] | None = None
@@ -73,13 +73,13 @@ class Where(Struct, frozen=True):
 
 
 class How(Struct, frozen=True):
-    """How a question is asked, and its answer told."""
+    """How a question is asked and answered."""
 
     at: int | None = None
     """When it is asked (in milliseconds), if not now."""
     floor: bool = False
-    """Only what is relevant enough to be shown unasked. What reads like orders to a model never is, and what
-    its peer only carried is if the query asks for something."""
+    """Whether weak matches are left out. So is text that reads like orders to a model, and text that its peer
+    only passed on, unless the query asks for something."""
     explain: bool = False
 
 
@@ -88,7 +88,7 @@ class Found(Struct, frozen=True):
     explanation: Explanation | None = None
     """Why it came, if that was asked for."""
     signals: Mapping[str, float] = {}
-    """What each signal of `souvenance.domain.relevance` was; nothing for what only holds a part of a word."""
+    """The value of each signal of `souvenance.domain.relevance`; empty for a match of a part of a word."""
 
 
 _USUAL = How()
@@ -155,7 +155,7 @@ def _of_class(
     least: Trust,
     opened: dict[tuple[Compartment, str], str],
 ) -> Test:
-    """The test, passed by messages of no lower class; their texts are kept as they were opened."""
+    """The test, for messages of at least that class. It keeps the texts that it decrypts."""
 
     def passes(line: SealedLine) -> bool:
         if not test(line):
@@ -167,7 +167,7 @@ def _of_class(
 
 
 def _compartments(ctx: RequestContext, where: Where) -> list[Compartment]:
-    """Where such messages may lie: with those who may have said them, in the namespaces of their sessions."""
+    """The compartments that can have such messages: of their speakers, in the namespaces of the sessions."""
     if where.sessions is not None and where.peer is None:
         found = [
             compartment_of(ctx, stay.held, directory.need(ctx, SESSION, session).namespace)
@@ -201,7 +201,8 @@ def _sessions_of(ctx: RequestContext, peer: str) -> set[str]:
 
 
 def may_find(ctx: RequestContext, where: Where) -> Test:
-    """Tells messages that the search may return. What a deleted peer said is not its namesake's."""
+    """A test for messages that the search may return. A new peer does not get the messages of a deleted one
+    of the same name."""
     stays: dict[str, list[directory.Stay]] = {}
 
     def witnessed(session: str, turn: int) -> bool:
@@ -232,7 +233,7 @@ def may_find(ctx: RequestContext, where: Where) -> Test:
 def _by_part(
     ctx: RequestContext, query: str, where: Where, test: Test, opener: Opener
 ) -> Iterator[StoredMessage]:
-    """Among the newest messages, those that hold a term of the question inside a word, newest first."""
+    """Of the newest messages, those with a term of the question inside a word, newest first."""
     needles = [term for term in words.asked(query) if len(term) >= _SHORTEST_PART]
     if not needles:
         return
@@ -244,7 +245,7 @@ def _by_part(
 
 
 def newest_of(ctx: RequestContext, where: Where, limit: int) -> list[SealedLine]:
-    """The newest lines there, newest first; whether the search may return them is not looked at."""
+    """The newest lines there, newest first, also those that the search may not return."""
     workspace = ctx.scope.workspace
     if where.peer is not None and where.sessions is None:
         return ctx.tx.lines.walk(LineQuery(workspace, where.peer, directory.namespaces(ctx), limit=limit))
@@ -267,7 +268,7 @@ def newest_of(ctx: RequestContext, where: Where, limit: int) -> list[SealedLine]
 
 
 class EvidenceQuery(Struct, frozen=True):
-    """Whose view of whom is asked for, and about what."""
+    """What is asked: whose view of whom, and about what."""
 
     observer: str | None
     """None for a token of the whole workspace."""
@@ -282,12 +283,12 @@ class EvidenceQuery(Struct, frozen=True):
     least: Trust = Trust.QUOTED
     """The least class of a message that may be quoted."""
     these_two: bool = False
-    """Whether nobody else is quoted."""
+    """Whether only these two are quoted."""
     unasked: bool = False
-    """Whether nobody asked to see it: then only what answers well, and is no question itself, is quoted, and
-    nobody but these two."""
+    """Whether it is shown unasked. Then only these two are quoted, and only messages that answer well and are
+    no questions."""
     passes: Callable[[SealedLine], bool] = lambda line: True
-    """What else is asked of a found message."""
+    """Another test that a found message must pass."""
 
 
 class Passage(Struct, frozen=True):
@@ -302,8 +303,8 @@ class Passage(Struct, frozen=True):
 
 
 def quotes(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> tuple[list[Passage], int]:
-    """What answers the question and how many tokens it takes; where nothing does, what is central. If nobody
-    asked to see it, both, where there is room. Raises: NotFound, Tampered."""
+    """The passages that answer the question, or central ones if none does, with their tokens. If they are
+    shown unasked, both kinds, as far as there is room. Raises: NotFound, Tampered."""
     chosen = _Chosen(ctx, asked, tokens)
     for one in find_evidence(ctx, asked, tokens) if asked.query.strip() else ():
         chosen.take(one.message)
@@ -331,7 +332,7 @@ def find_evidence(ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> lis
 def answering(
     ctx: RequestContext, asked: EvidenceQuery, found: Sequence[Found], tokens: int
 ) -> list[Passage]:
-    """The found messages with their neighbours, by rank as far as the budget goes. Raises: Tampered."""
+    """The found messages with their neighbours, best first, within the budget. Raises: Tampered."""
     chosen = _Chosen(ctx, asked, tokens)
     for one in found:
         chosen.take(one.message)
@@ -339,7 +340,7 @@ def answering(
 
 
 def written(ctx: RequestContext, passages: Iterable[Passage]) -> list[representation.QuotedPassage]:
-    """The passages as they are written down."""
+    """The passages as a representation shows them."""
     return [
         representation.QuotedPassage(
             one.first.session or "",
@@ -359,7 +360,7 @@ def _where(asked: EvidenceQuery) -> Where:
 
 
 def _most_central(ctx: RequestContext, asked: EvidenceQuery, among: int) -> Iterator[StoredMessage]:
-    """What is current and central of so much of what the peer said last, best first. Raises: Tampered."""
+    """The current and central ones of the peer's newest messages, best first. Raises: Tampered."""
     if asked.observed is None:
         return
     where = _where(asked)
@@ -376,7 +377,7 @@ def _most_central(ctx: RequestContext, asked: EvidenceQuery, among: int) -> Iter
 
 
 class _Chosen:
-    """The messages that are quoted, as far as the budget goes."""
+    """The messages that are quoted, within the budget."""
 
     def __init__(self, ctx: RequestContext, asked: EvidenceQuery, tokens: int) -> None:
         self._ctx = ctx
@@ -407,7 +408,7 @@ class _Chosen:
         return self._tokens - self._left if self.any else 0
 
     def take(self, message: StoredMessage, around: int | None = None) -> None:
-        """Quote the message, and what is beside it, if there is room."""
+        """Quote the message and its neighbours, if there is room."""
         if not self._add(message, self._left):
             return
         self._rank.setdefault(message.line.id, len(self._rank))
@@ -419,7 +420,7 @@ class _Chosen:
             space -= before - self._left
 
     def passages(self) -> list[Passage]:
-        """The passages, that of the best message first."""
+        """The passages; the one with the best message comes first."""
         runs = [run for chosen in self._by_session.values() for run in self._runs(chosen)]
         found = [Passage(tuple(run), min(run, key=self._place)) for run in runs]
         return sorted(found, key=lambda one: self._place(one.best))
@@ -428,7 +429,7 @@ class _Chosen:
         return self._rank.get(message.line.id, len(self._rank))
 
     def _add(self, message: StoredMessage, space: int) -> bool:
-        """Whether the message is quoted: it was before, or there is room for it."""
+        """Whether the message is quoted, because it already was or there is room."""
         chosen, turn = self._by_session[message.line.session or ""], message.line.turn or 0
         if turn in chosen:
             return True
@@ -443,7 +444,7 @@ class _Chosen:
         return True
 
     def _beside(self, line: SealedLine, around: int) -> list[SealedLine]:
-        """The messages beside it that may be quoted, the nearest first; of two as near, the earlier."""
+        """The neighbours that may be quoted, nearest first; of two at the same distance, the earlier one."""
         turn = line.turn or 0
         if not around or self.full:
             return []
@@ -463,7 +464,7 @@ class _Chosen:
         )
 
     def _runs(self, chosen: dict[int, StoredMessage]) -> Iterator[list[StoredMessage]]:
-        """The messages of a session, apart where others stand between them, or a day begins."""
+        """The messages of a session, split where messages are missing between them or a new day begins."""
         in_order = [message for _, message in sorted(chosen.items())]
         run = in_order[:1]
         for before, message in pairwise(in_order):
@@ -481,7 +482,7 @@ class _Chosen:
 
 
 def _in_order(ctx: RequestContext, asked: EvidenceQuery, chosen: _Chosen) -> list[Passage]:
-    """The best passage first; of those that hold the same terms of the question, the newest."""
+    """The passages, best first; of those with the same terms of the question, the newest first."""
     passages = chosen.passages()
     terms = frozenset(understand(ctx, asked.query).terms) if asked.query.strip() else frozenset()
     places: dict[frozenset[str], list[int]] = defaultdict(list)
@@ -497,7 +498,7 @@ def _in_order(ctx: RequestContext, asked: EvidenceQuery, chosen: _Chosen) -> lis
 
 
 def _cost(message: StoredMessage, trust: Trust, *, alone: bool) -> int:
-    """At most so many tokens does a message take, with what stands before it."""
+    """The most tokens that a message can take, with what is written before it."""
     line = message.line
     tokens = len(message.text) if line.tokens is None else line.tokens
     tokens += _name_tokens(line.compartment.owner) + message.text.count("\n")
@@ -506,7 +507,7 @@ def _cost(message: StoredMessage, trust: Trust, *, alone: bool) -> int:
 
 
 def _name_tokens(name: str) -> int:
-    """At most so many tokens does a name take, with the marks around it. To count them takes longer."""
+    """The most tokens that a name can take, with the marks around it. Counting them would take longer."""
     return 3 + 2 * len(name) // 3
 
 

@@ -90,7 +90,7 @@ def serve(
 
 
 def _greet(url: str, home: Path, made: bool, *, trusting: bool) -> None:
-    new = " (new: keys and the owner's cap were made, readable by you alone)" if made else ""
+    new = " (new: only you can read its keys and the owner's cap)" if made else ""
     say(f"Souvenance serves {home}{new} at {url}")
     say(
         f'Use it: curl {url}/v1/memory/get -H "Authorization: Bearer $(cat {home}/owner.cap)" '

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 _CARRYING_SECONDS = 5.0
-NOTHING_SERVES = "what serves HTTP is not installed"
+NOTHING_SERVES = "the HTTP server is not installed"
 
 
 class GateCaller(Protocol):

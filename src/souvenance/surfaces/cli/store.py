@@ -80,7 +80,7 @@ def _here(shell: Shell, what: str) -> None:
     """Raises: Unsupported where the store is somebody else's to keep."""
     if shell.is_remote:
         raise Unsupported(
-            f"{what} is done where the store is, not through a server",
+            f"{what} works only where the store is, not through a server",
             hint="Leave --url and SOUVENANCE_URL out.",
         )
 

@@ -75,7 +75,7 @@ class RemoteGate:
             base = httpx.URL(url.rstrip("/"))
             urlsplit(url)  # It refuses some that httpx takes.
         except (httpx.InvalidURL, ValueError) as error:
-            raise e.ServerUnreachable(f"no server has that address: {error}") from None
+            raise e.ServerUnreachable(f"that is not the address of a server: {error}") from None
         self._base = base.path.rstrip("/")
         path = base.raw_path.decode().partition("?")[0].rstrip("/")
         self._address = f"{base.scheme}://{base.netloc.decode()}{path}"

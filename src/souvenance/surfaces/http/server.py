@@ -73,7 +73,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._close_in(self.rest_seconds)
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(InvalidInput("this is no request of HTTP", hint="See /openapi.json."))
+        self._refuse(InvalidInput("this is not an HTTP request", hint="See /openapi.json."))
 
     def _refuse(self, error: SouvenanceError) -> None:
         """In the words of the doors, for a request that reaches none."""

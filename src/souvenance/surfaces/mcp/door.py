@@ -156,9 +156,9 @@ class _Endpoint:
             await self._refusal(request, error)(scope, receive, send)
             return
         if request.method != "POST":
-            raise MethodNotAllowed("this path has no such method", hint="MCP is spoken here by POST.")
+            raise MethodNotAllowed("this path has no such method", hint="Send MCP messages with POST.")
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
-            raise UnsupportedType("the body is no message of MCP", hint=f"Send {JSON}.")
+            raise UnsupportedType("the body is not an MCP message", hint=f"Send {JSON}.")
         body = await body_of(request, self._gate, self._gate.limits.body_bytes)
         await self._transport(scope, _again(body.read(), receive), send)
 

@@ -396,7 +396,7 @@ def _page(cursor: str | None) -> int:
     if cursor is None:
         return 1
     if not cursor.isascii() or not cursor.isdigit() or len(cursor) > 8 or int(cursor) < 1:
-        raise InvalidInput("the cursor is not one of this list", hint="Give `next` of the page before.")
+        raise InvalidInput("the cursor is not one of this list", hint="Give the `next` of the page before.")
     return int(cursor)
 
 

@@ -89,7 +89,7 @@ def checked(text: str, where: str) -> str | None:
 
 def _names_without_a_cap() -> Denied:
     return Denied(
-        "who speaks, and where, is taken from nobody who shows no cap",
+        "user and the X-Hermes headers need a cap",
         hint="Send a cap in place of 'local', or leave out user and X-Hermes headers.",
     )
 

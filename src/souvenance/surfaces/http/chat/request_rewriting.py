@@ -194,7 +194,7 @@ def _understood(body: bytes) -> tuple[bytes, dict[str, Raw]]:
     except UNREADABLE as error:
         mended = _ESCAPED.sub(lambda found: _UNKNOWN if found["half"] else found[0], body)
         if mended == body:
-            raise InvalidInput(f"the body is no JSON object that can be read: {error}") from None
+            raise InvalidInput(f"the body is not a JSON object that can be read: {error}") from None
         return _understood(mended)
 
 

@@ -17,8 +17,8 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from souvenance.domain.telemetry import RouteName
 from souvenance.gate.health import Health
-from souvenance.surfaces.http.telemetry.observer import RouteName
 from souvenance.version import __version__
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from time import perf_counter
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from souvenance.domain import ulid
-from souvenance.domain.telemetry import CURRENT, HEADER, TelemetrySettings, is_plain
+from souvenance.domain.telemetry import CURRENT, HEADER, RouteName, TelemetrySettings, is_plain
 from souvenance.errors import Misconfigured, SouvenanceError
 from souvenance.extras import install
 from souvenance.surfaces.http.telemetry.logs import Log
@@ -24,11 +24,6 @@ from souvenance.surfaces.http.telemetry.logs import Log
 if TYPE_CHECKING:
     from souvenance.surfaces.http.telemetry.metrics import Metrics
     from souvenance.surfaces.http.telemetry.tracing import OpenSpan, Tracing
-
-
-class RouteName(NamedTuple):
-    door: str
-    operation: str
 
 
 NOWHERE = RouteName("none", "none")

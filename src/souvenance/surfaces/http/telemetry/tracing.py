@@ -19,8 +19,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from starlette.types import Scope
 
-from souvenance.domain.telemetry import CURRENT
-from souvenance.surfaces.http.telemetry.observer import RouteName
+from souvenance.domain.telemetry import CURRENT, RouteName
 from souvenance.version import __version__
 
 _FLUSH_SECONDS = 2.0
