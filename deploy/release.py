@@ -2,7 +2,7 @@
 
     python deploy/release.py KEY [--into dist/release]
 
-From a clean checkout whose change log has a heading for the version: the wheel, the source distribution, the list of
+From a clean checkout whose change log begins with the version: the wheel, the source distribution, the list of
 what a server is made of (SBOM, CycloneDX), and their SHA-256, signed with KEY, an SSH key. The same commit
 gives the same files.
 """
@@ -20,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SBOM_TOOL = ROOT / ".environments/cyclonedx-bom-7.5.0/bin/cyclonedx-py"
 PURPOSE = "souvenance-release"
+_HEADING = re.compile(r"^## (\S+)", re.M)
 _VERSION = re.compile(r'^__version__ = "([^"]+)"$', re.M)
 
 
@@ -27,22 +28,24 @@ def version() -> str:
     """Raises: SystemExit if this checkout can't be released."""
     if changed := _told("git", "status", "--porcelain"):
         sys.exit(f"Commit these first, or remove them:\n{changed}")
-    found = _VERSION.search((ROOT / "src/souvenance/version.py").read_text("utf-8"))
-    assert found is not None
-    if not re.search(rf"^## {re.escape(found[1])}\b", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M):
-        sys.exit(f"CHANGELOG.md has no heading '## {found[1]}'. Write what changed, or raise the version.")
-    return found[1]
+    [number] = _VERSION.findall((ROOT / "src/souvenance/version.py").read_text("utf-8"))
+    newest = _HEADING.findall((ROOT / "CHANGELOG.md").read_text("utf-8"))[0]
+    if newest != number:
+        sys.exit(f"CHANGELOG.md begins with '{newest}', and the version is {number}. Make them the same.")
+    return number
 
 
 def build(into: Path, number: str) -> list[Path]:
     """The files of the release."""
     environment = {**os.environ, "SOURCE_DATE_EPOCH": _told("git", "log", "-1", "--format=%ct")}
     hatch = [sys.executable, "-m", "hatchling", "build", "-d", str(into)]
-    subprocess.run(hatch, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(hatch, cwd=ROOT, env=environment, check=True, capture_output=True)
     bom = into / f"souvenance-{number}.cdx.json"
     described = [SBOM_TOOL, "requirements", "requirements-serve.lock", "--pyproject", "pyproject.toml"]
     reproducible = ["--output-reproducible", "--mc-type", "application", "-o", str(bom)]
-    subprocess.run([*map(str, described), *reproducible], cwd=ROOT, env=environment, check=True)
+    subprocess.run(
+        [*map(str, described), *reproducible], cwd=ROOT, env=environment, check=True, capture_output=True
+    )
     return sorted(into.iterdir())
 
 

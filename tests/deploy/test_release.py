@@ -78,7 +78,7 @@ def test_a_release_is_signed_and_the_same_again_and_nothing_is_published(checkou
 
 def test_nothing_is_made_of_a_checkout_that_is_not_ready(checkout, key, tmp_path):
     into = tmp_path / "into"
-    assert "no heading '## 0.1.0'" in release(checkout, key, into).stderr
+    assert "begins with 'Unreleased'" in release(checkout, key, into).stderr
     (checkout / "new.txt").write_text("")
     assert "new.txt" in release(checkout, key, into).stderr
     assert "There is no key" in release(checkout, tmp_path / "nokey", into).stderr
