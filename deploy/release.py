@@ -2,8 +2,8 @@
 
     python deploy/release.py KEY [--into dist/release]
 
-From a clean checkout whose change log begins with the version: the wheel, the source distribution, the list of
-what a server is made of (SBOM, CycloneDX), and their SHA-256, signed with KEY, an SSH key. The same commit
+From a clean checkout whose change log begins with the version: the wheel, the source distribution, the list
+of what a server is made of (SBOM, CycloneDX), and their SHA-256, signed with KEY, an SSH key. The same commit
 gives the same files.
 """
 
