@@ -87,6 +87,7 @@ class Host:
             "HOME": str(self.user),
             "HERMES_HOME": str(self.home),
             "HERMES_DISABLE_LAZY_INSTALLS": "1",  # Else each start tries for seconds to install more.
+            "HERMES_SKIP_SSL_GUARD": "1",  # Else each turn reads all authorities of TLS, to see that it can.
             "LANG": "C.UTF-8",
             "TERM": "xterm",
             "NO_COLOR": "1",
@@ -305,6 +306,7 @@ def _settings(model: DemoModel, more: Mapping[str, Mapping[str, Any]]) -> dict[s
             "base_url": model.url,
             "api_key": "not-needed",
             "context_length": 131072,
+            "ollama_num_ctx": 0,  # Else each turn asks whether it is Ollama that answers.
         },
         "memory": {"provider": PROVIDER, "memory_enabled": True, "user_profile_enabled": True},
         "security": {"tirith_enabled": False},

@@ -10,6 +10,11 @@ from hermes.stage import Stage
 from hermes.theatre import TIMEOUT, WAIT, Theatre
 
 
+@pytest.fixture(scope="module", autouse=True)
+def quick_vectors(vectors):
+    """No test here is about vectors, and most ask the same question often."""
+
+
 @pytest.fixture
 def authority():
     made = Authority()

@@ -17,6 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from uv import find_uv_bin
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = tomllib.loads((ROOT / "plugin/pyproject.toml").read_text("utf-8"))
@@ -40,7 +41,7 @@ def resolved(project: Path, *more: str) -> tuple[dict[str, str], str]:
 
     Fails if the index is out of reach: whoever runs the suite has installed it from there.
     """
-    command = [sys.executable, "-m", "uv", "pip", "compile", str(project), "--python", sys.executable]
+    command = [find_uv_bin(), "pip", "compile", str(project), "--python", sys.executable]
     command += ["--no-header", "--no-annotate", "--no-python-downloads", "--only-binary", ":all:", *more]
     ran = subprocess.run(
         command,

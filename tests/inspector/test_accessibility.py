@@ -139,7 +139,7 @@ def test_the_receipt_of_what_was_forgotten_can_be_read_by_everyone(server, signe
 
 
 def test_an_import_that_goes_on_can_be_followed_by_everyone(server, signed_in, tmp_path):
-    path, _ = chatgpt_export(tmp_path, talks=20, messages=100)
+    path, _ = chatgpt_export(tmp_path, talks=11, messages=100)
     page = signed_in.new_page()
     choose(page, server, path)
     still = lambda one: one.abort() if "hx-request" in one.request.headers else one.continue_()  # noqa: E731
@@ -188,6 +188,8 @@ def test_the_checker_finds_what_nobody_can_read_or_name(window):
     found = " ".join(troubles_of(page))
     assert "color-contrast" in found
     assert "label" in found
+    page.evaluate("document.querySelector('main p').style.color = 'rgb(40, 40, 40)'")
+    assert "320 px, dark: color-contrast" in " ".join(troubles_of(page))
 
 
 def test_the_page_of_signing_in_can_be_used_by_everyone(server, window):

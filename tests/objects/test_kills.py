@@ -11,6 +11,7 @@ from pathlib import Path
 
 from objects.seaweed import BUCKET, ROOT, Seaweed
 from objects.stage import every_key, kept
+from pace import examples
 from souvenance.adapters.object_stores import open_objects
 from souvenance.core.replication import expected, key_of
 from souvenance.gate import messages as m
@@ -92,7 +93,7 @@ def agree(home, url, objects, outputs, tmp_path):
 
 def test_a_worker_that_dies_anywhere_leaves_store_and_folder_in_agreement(home, tmp_path):
     url = f"file://{tmp_path}/objects"
-    told = Restless(home, url, 25, 7, tmp_path).ended()
+    told = Restless(home, url, examples(48), 7, tmp_path).ended()
     agree(home, url, open_objects(url), [told], tmp_path)
 
 
@@ -104,12 +105,12 @@ def test_worker_and_s3_server_die_again_and_again_and_nothing_is_lost(home, tmp_
     server.start()
     try:
         for seed in range(2):
-            worker = Restless(home, url, 8, seed, tmp_path)
+            worker = Restless(home, url, examples(20), seed, tmp_path)
             worker.lived(30)
             server.kill()
             told.append(worker.ended())
             server.start()
-        told.append(Restless(home, url, 4, 99, tmp_path).ended())
+        told.append(Restless(home, url, examples(8), 99, tmp_path).ended())
         agree(home, url, open_objects(url), told, tmp_path)
     finally:
         server.kill()

@@ -141,6 +141,12 @@ def world(server, remote, owner):
     return settled(remote, owner, inhabited(server.owner))
 
 
+@pytest.fixture(scope="module")
+def untouched(server, remote, owner):
+    """Such a workspace for all tests in which nothing is changed."""
+    return settled(remote, owner, inhabited(server.owner))
+
+
 def settled(remote, owner, names):
     def at_rest():
         left = remote.call(QUEUE_STATUS, owner, QueueStatus(workspace_id=names["workspace_id"]))
@@ -171,9 +177,9 @@ def test_everything_is_walked():
     }
 
 
-def test_what_only_reads_answers_the_same_from_afar(local, remote, owner, world):
+def test_what_only_reads_answers_the_same_from_afar(local, remote, owner, untouched):
     for operation in READING:
-        request = asked(operation, world)
+        request = asked(operation, untouched)
         here, there = (gate.call(operation, owner, request) for gate in (local, remote))
         assert there == here, operation.name
         assert type(there) is type(here)
@@ -199,10 +205,10 @@ def test_the_memorys_own_operations_are_reached_too(remote, owner):
     assert remote.call(own.WHOAMI, owner, m.WhoAmI()).sub == "owner"
 
 
-def test_an_explanation_is_the_same_from_afar(local, remote, owner, world):
+def test_an_explanation_is_the_same_from_afar(local, remote, owner, untouched):
     at = datetime(2026, 5, 14, tzinfo=UTC)
     searched = SearchSession(
-        workspace_id=world["workspace_id"], session_id=SESSION, query="Lisbon", at=at, explain=True
+        workspace_id=untouched["workspace_id"], session_id=SESSION, query="Lisbon", at=at, explain=True
     )
     here, there = (gate.call(SEARCH_SESSION, owner, searched) for gate in (local, remote))
     assert there == here
@@ -246,17 +252,17 @@ def test_a_time_is_the_same_moment_whatever_zone_it_is_told_in(local, remote, ow
             assert stored.messages[0].created_at == noon
 
 
-def test_a_question_is_answered_whole_even_if_it_was_to_be_streamed(remote, owner, world):
+def test_a_question_is_answered_whole_even_if_it_was_to_be_streamed(remote, owner, untouched):
     request = AskPeer(
-        workspace_id=world["workspace_id"], peer_id=PEER, query="Where does ann live?", stream=True
+        workspace_id=untouched["workspace_id"], peer_id=PEER, query="Where does ann live?", stream=True
     )
     answer = remote.call(ASK_PEER, owner, request)
     assert type(answer) is ChatAnswer
     assert "Lisbon" in answer.content
 
 
-def test_what_was_set_to_nothing_is_not_taken_for_what_was_left_out(local, remote, owner, world):
-    request = Represent(workspace_id=world["workspace_id"], peer_id=PEER, max_conclusions=None)
+def test_what_was_set_to_nothing_is_not_taken_for_what_was_left_out(local, remote, owner, untouched):
+    request = Represent(workspace_id=untouched["workspace_id"], peer_id=PEER, max_conclusions=None)
     sent = remote.bind(REPRESENT, request)
     assert msgspec.json.decode(sent.body) == {"max_conclusions": None}
     assert remote.call(REPRESENT, owner, request) == local.call(REPRESENT, owner, request)
@@ -321,33 +327,35 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_refusal_is_the_same_error_here_and_from_afar(local, remote, owner, world, case):
+def test_a_refusal_is_the_same_error_here_and_from_afar(local, remote, owner, untouched, case):
     operation, request, error = REFUSED[case]
-    here, there = (raised(gate, operation, owner, request(world["workspace_id"])) for gate in (local, remote))
+    here, there = (
+        raised(gate, operation, owner, request(untouched["workspace_id"])) for gate in (local, remote)
+    )
     assert type(here) is type(there) is error
     assert there.hint == here.hint
     assert there.detail
 
 
-def test_what_the_door_can_not_read_is_told_field_by_field(remote, owner, world):
-    refused = raised(remote, LIST_PEERS, owner, ListPeers(workspace_id=world["workspace_id"], kind="odd"))
+def test_what_the_door_can_not_read_is_told_field_by_field(remote, owner, untouched):
+    refused = raised(remote, LIST_PEERS, owner, ListPeers(workspace_id=untouched["workspace_id"], kind="odd"))
     assert type(refused) is InvalidInput
     assert refused.detail.startswith("body.kind: ")
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/", "../../.."])
-def test_a_name_can_not_lead_to_another_path(remote, owner, world, name):
-    request = OfSession(workspace_id=world["workspace_id"], session_id=name)
+def test_a_name_can_not_lead_to_another_path(remote, owner, untouched, name):
+    request = OfSession(workspace_id=untouched["workspace_id"], session_id=name)
     assert type(raised(remote, DELETE_SESSION, owner, request)) is InvalidInput
-    kept = remote.call(LIST_SESSIONS, owner, ListSessions(workspace_id=world["workspace_id"]))
+    kept = remote.call(LIST_SESSIONS, owner, ListSessions(workspace_id=untouched["workspace_id"]))
     assert kept.total == 1
 
 
-def test_caps_are_refused_from_afar_for_the_same_reasons(server, local, remote, owner, world, tmp_path):
+def test_caps_are_refused_from_afar_for_the_same_reasons(server, local, remote, owner, untouched, tmp_path):
     elsewhere = remote.call(NEW_KEY, owner, NewKey(workspace_id="elsewhere")).key
     reader = server.mint("reader", ["audit"], ["*"])
     other = open_installation(settings_from({}, str(tmp_path / "other")))
-    request = ListPeers(workspace_id=world["workspace_id"])
+    request = ListPeers(workspace_id=untouched["workspace_id"])
     for token, error in {
         None: CapMissing,
         "": CapMissing,
