@@ -126,7 +126,6 @@ class RecallPage(Struct, frozen=True):
 
 
 class _OwnerMemory(Struct, frozen=True):
-    configuration: Configuration
     backend: Backend
     scope: ConversationScope
 
@@ -157,7 +156,7 @@ def answered(work: str, given: Mapping[str, Any]) -> tuple[int, Any]:
     """The status and the content of the answer. Raises nothing that a request can bring about."""
     try:
         kind, answer = _WORK[work]
-        return 200, msgspec.to_builtins(answer(msgspec.convert(given, kind, strict=False)))
+        return 200, msgspec.to_builtins(answer(msgspec.convert(given, kind)))
     except msgspec.ValidationError as error:
         return _refused(InvalidInput(str(error)))
     except SouvenanceError as error:
@@ -219,14 +218,11 @@ def _recall(given: AskRecall) -> RecallPage:
         scope, setting = memory.scope, TrialSetting(tokens=budget)
         asked = TrialQuestion(scope.workspace, scope.user, scope.ai, "", given.message, None)
         text, messages = _tried(memory, asked, setting)
-        measured = memory.part("read", inspect_lines.MEASURE, _measure(scope, text)) if memory.here else None
+        measure = inspect_lines.Measure(workspace_id=scope.workspace, texts=[text])
+        measured = memory.part("read", inspect_lines.MEASURE, measure) if memory.here else None
         reasons = {one.left_out for one in messages}
         why = {reason: words for reason, words in WHY.items() if reason in reasons}
         return RecallPage(text, measured and measured.tokens[0], budget, messages, why)
-
-
-def _measure(scope: ConversationScope, text: str) -> inspect_lines.Measure:
-    return inspect_lines.Measure(workspace_id=scope.workspace, texts=[text])
 
 
 def _tried(
@@ -241,9 +237,8 @@ def _tried(
     )
     searches = [replace(search, floor=True, explain=False), search] if capped else []
     memory_of = partial(GatedMemory, backend.gate, scope, tokens, capped=capped)
-    known, answers = looked_up(
-        asked, backend.together or _one_by_one(backend), lambda ask: memory_of(together=ask), room, searches
-    )
+    ask = backend.together or partial(_one_by_one, backend.gate)
+    known, answers = looked_up(asked, ask, lambda together: memory_of(together=together), room, searches)
     text = text_of(known, asked, setting, local_now())
     if not answers or any(isinstance(one, SouvenanceError) for one in answers):
         return text, []
@@ -255,11 +250,8 @@ def _tried(
     ]
 
 
-def _one_by_one(backend: Backend) -> Callable[..., list[Any]]:
-    def ask(credentials: Any, calls: Sequence[tuple[Operation, m.Request]]) -> list[Any]:
-        return [answer_or_error(backend.gate, credentials, *call) for call in calls]
-
-    return ask
+def _one_by_one(gate: Any, credentials: Any, calls: Sequence[tuple[Operation, m.Request]]) -> list[Any]:
+    return [answer_or_error(gate, credentials, *call) for call in calls]
 
 
 def _change(given: ChangeCard) -> None:
@@ -303,7 +295,7 @@ def _memory() -> Iterator[tuple[Configuration, _OwnerMemory | None]]:
     if wrong:
         raise Misconfigured(wrong[0], hint="Run: hermes souvenance status")
     with looked_into(configuration) as found:
-        yield configuration, found and _OwnerMemory(configuration, *found)
+        yield configuration, found and _OwnerMemory(*found)
 
 
 _WORK: dict[str, tuple[Any, Callable[[Any], Any]]] = {
