@@ -29,6 +29,7 @@ from souvenance.agents.recall_trial import (
     text_of,
     with_bars,
 )
+from souvenance.decoders import settled
 from souvenance.errors import (
     Denied,
     InvalidInput,
@@ -83,7 +84,7 @@ class ForgetConclusion(_Given, frozen=True):
     id: str
 
 
-class Card(Struct, frozen=True):
+class ObserverCard(Struct, frozen=True):
     """What one observer knows of the owner."""
 
     observer: str
@@ -100,7 +101,7 @@ class PersonPage(Struct, frozen=True):
     agent: str = ""
     editable: bool = False
     """Whether facts can be changed here: of a server, its inspector changes them."""
-    cards: list[Card] = []
+    cards: list[ObserverCard] = []
     known: inspection.PersonAnswer | None = None
 
 
@@ -156,7 +157,7 @@ def answered(work: str, given: Mapping[str, Any]) -> tuple[int, Any]:
     """The status and the content of the answer. Raises nothing that a request can bring about."""
     try:
         kind, answer = _WORK[work]
-        return 200, msgspec.to_builtins(answer(msgspec.convert(given, kind)))
+        return 200, msgspec.to_builtins(answer(msgspec.convert(given, type=settled(kind))))
     except msgspec.ValidationError as error:
         return _refused(InvalidInput(str(error)))
     except SouvenanceError as error:
@@ -187,8 +188,8 @@ def _person(given: _Given) -> PersonPage:
         )
 
 
-def _card(memory: _OwnerMemory, observer: str) -> Card:
-    return Card(observer, _facts(memory, observer), _conclusions(memory, observer))
+def _card(memory: _OwnerMemory, observer: str) -> ObserverCard:
+    return ObserverCard(observer, _facts(memory, observer), _conclusions(memory, observer))
 
 
 def _conclusions(memory: _OwnerMemory, observer: str) -> list[ConclusionAnswer]:
