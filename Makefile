@@ -2,6 +2,8 @@
 # make test    set up, then run the whole suite, and a cross-section of it on PostgreSQL with S3
 # make test-everywhere
 #              run the suites of all doors on PostgreSQL, then on PostgreSQL with S3
+# make test-python-3.13
+#              run the suites of Hermes, the gate and the domain on another Python, which has to be there
 # make check   lint, types and the architecture's contracts
 # make bench   measure the cost of the gate
 # make pictures
@@ -61,15 +63,19 @@ cross-section:
 test-everywhere: $(READY) debian clients
 	@$(foreach engine,$(ENGINES),$(call ON,$(engine),$(DOORS));)
 
+test-python-%: .environments/python-%/.ready
+	@.environments/python-$*/bin/python -m pytest tests/domain tests/gate tests/hermes
+
 check: $(READY)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-pictures: $(READY)
+pictures: $(READY) clients
 	@PYTHONPATH=tests:examples/hermes $(BIN)/python tests/docs/terminal_picture.py
 	@$(BIN)/python tests/docs/inspector_pictures.py
+	@$(BIN)/python tests/docs/dashboard_pictures.py
 
 docs: .environments/mkdocs-material-9.8.1/.ready
 	@NO_MKDOCS_2_WARNING=1 .environments/mkdocs-material-9.8.1/bin/mkdocs build --quiet --clean -f deploy/docs/mkdocs.yml
@@ -127,6 +133,14 @@ clients: $(CLIENTS_READY) $(NPM_READY)
 	@$(PYTHON) -m venv --clear .environments/$*
 	@.environments/$*/bin/python $(INSTALL) --quiet $(if $(filter smollm2-%,$*),--no-deps) -r $<
 	@$(if $(filter hermes-%,$*),$(call INSTALL_HERE,.environments/$*/bin/python))
+	@touch $@
+
+.PRECIOUS: .environments/python-%/.ready
+.environments/python-%/.ready: requirements.lock
+	@echo "Setting up .environments/python-$* ..."
+	@python$* -m venv --clear .environments/python-$*
+	@.environments/python-$*/bin/python $(INSTALL) --quiet -r $<
+	@$(call INSTALL_HERE,.environments/python-$*/bin/python)
 	@touch $@
 
 # From npm: the conformance suite of MCP, and the checker of the inspector's pages. Their locks name no registry.

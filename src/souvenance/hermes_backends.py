@@ -6,8 +6,8 @@ import dataclasses
 import logging
 import os
 import stat
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -40,6 +40,7 @@ from souvenance.ports.model import ANSWER, DERIVE, TASKS
 from souvenance.settings import SETTINGS
 
 if TYPE_CHECKING:
+    from souvenance.agents.conversation_scope import ConversationScope
     from souvenance.agents.gated_memory import GatedMemory
     from souvenance.hermes.oauth_tokens import Upkeep
     from souvenance.hermes.setup.console import Carried
@@ -272,16 +273,38 @@ def asked(configuration: Configuration, question: Callable[[GatedMemory], _T]) -
     nothing is kept yet. Raises: SouvenanceError."""
     if not _is_made(configuration, os.environ) and not _queue_of(configuration).exists():
         return None
+    scope = _owner_scope(configuration)
+    runtime = runtime_of(configuration, asks_model=False)
+    try:
+        runtime.flush(_FLUSH_SECONDS)
+        return runtime.ask_and_wait(scope, question, _CARRY_SECONDS)
+    finally:
+        runtime.close()
+
+
+@contextmanager
+def looked_into(configuration: Configuration) -> Iterator[tuple[Backend, ConversationScope] | None]:
+    """What reaches the owner's memory, the store itself even if a server runs on it; None where nothing is
+    kept yet. Raises: SouvenanceError."""
+    if not _is_made(configuration, os.environ):
+        yield None
+        return
+    scope = _owner_scope(configuration)
+    if configuration.url is not None:
+        backend = open_backend(configuration)
+    else:
+        backend = _embedded(_with_model(configuration, _settings(configuration, os.environ)[0], None))
+    with closing(backend):
+        yield backend, scope
+
+
+def _owner_scope(configuration: Configuration) -> ConversationScope:
+    """A new conversation with the owner. Raises: Misconfigured."""
     here = HostConversation(session_id="", home=configuration.home, directory=configuration.home)
     person = identify(configuration, here)
     if person is None:
         raise Misconfigured("nobody is named", hint="Run: souvenance hermes peer --user NAME")
-    runtime = runtime_of(configuration, asks_model=False)
-    try:
-        runtime.flush(_FLUSH_SECONDS)
-        return runtime.ask_and_wait(scope_of(configuration, here, person), question, _CARRY_SECONDS)
-    finally:
-        runtime.close()
+    return scope_of(configuration, here, person)
 
 
 def reached(configuration: Configuration) -> Settings:

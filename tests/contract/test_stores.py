@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sqlite3
 from contextlib import closing
 
@@ -54,9 +55,12 @@ class TestSqliteStore(FilesStoreContract):
     def test_a_file_that_is_no_database_is_damaged_and_not_replaced(self, tmp_path):
         (tmp_path / "book.db").write_bytes(b"not a database, and long enough to look like one" * 100)
         before = (tmp_path / "book.db").read_bytes()
-        with pytest.raises(IntegrityError):
+        with pytest.raises(IntegrityError) as refused:
             SqlStore(SqliteEngine(tmp_path / "book.db"))
         assert (tmp_path / "book.db").read_bytes() == before
+        held = refused.value.__traceback__  # And with it all that was made before the refusal.
+        open_files = {os.path.realpath(f"/proc/self/fd/{one}") for one in os.listdir("/proc/self/fd")}
+        assert held is not None and os.path.realpath(tmp_path / "book.db") not in open_files
 
     def test_a_folder_that_is_not_there_is_no_place_for_a_store(self, tmp_path):
         with pytest.raises(StorageReadOnly):

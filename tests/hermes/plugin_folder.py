@@ -1,5 +1,6 @@
-"""What of the plugin for Hermes is written from other sources: the fields of its panel from our settings, and
-from the package the folder `plugin/` that Hermes installs. Run as a program, it writes both."""
+"""What of the plugin for Hermes is written from other sources: the fields of its panel from our settings, the
+pane of the desktop from the dashboard's tab, and from the package the folder `plugin/` that Hermes installs.
+Run as a program, it writes all three."""
 
 from __future__ import annotations
 
@@ -14,7 +15,28 @@ from souvenance.hermes.setup import install
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "plugin"
-PANEL = ROOT / "src/souvenance/entry/souvenance/config_schema.py"
+_PACKAGE = ROOT / "src/souvenance/entry/souvenance"
+PANEL = _PACKAGE / "config_schema.py"
+PANE = _PACKAGE / "desktop/plugin.js"
+_TAB = _PACKAGE / "dashboard/dist/index.js"
+_SHARED = "  // What follows is in the desktop's pane too"
+_PANE = """\
+import * as React from "react";
+
+export default {
+  id: "souvenance",
+  name: "Souvenance",
+  register(ctx) {
+    const ask = (path, given) => ctx.rest(`/${path}`, given && { method: "POST", body: given });
+    const Pages = memoryPages(React, ask);
+    const data = { placement: "right", width: "420px" };
+    const render = () => React.createElement(Pages);
+    ctx.register({ id: "pane", area: "panes", title: "Memory", data, render });
+  },
+};
+
+// What follows is the dashboard's: tests/hermes/plugin_folder.py copies it from there.
+"""
 _WIDTH = 106
 _BEGIN, _END = "# fmt: off\n_FIELDS = (\n", ")\n# fmt: on\n"
 
@@ -56,7 +78,14 @@ def panel() -> str:
     return before + _BEGIN + rows + _END + rest.partition(_END)[2]
 
 
+def pane() -> str:
+    shared = _TAB.read_text("utf-8").partition(_SHARED)[2].partition("\n")[2].removesuffix("})();\n")
+    return _PANE + textwrap.dedent(shared)
+
+
 if __name__ == "__main__":
     PANEL.write_text(panel(), "utf-8")
+    PANE.write_text(pane(), "utf-8")
     for name, content in importlib.reload(install).FILES.items():
+        (FOLDER / name).parent.mkdir(parents=True, exist_ok=True)
         (FOLDER / name).write_text(content, "utf-8")

@@ -86,7 +86,7 @@ class TestPlacing:
             folder = folder_of(profile)
             assert {path.name for path in folder.iterdir()} == {
                 *("plugin.yaml", "pyproject.toml", "__init__.py"),
-                *("cli.py", "config_schema.py", "oauth_flow.py"),
+                *("cli.py", "config_schema.py", "oauth_flow.py", "dashboard", "desktop"),
             }
             assert "register_memory_provider" in (folder / "__init__.py").read_text()[:8192]
             assert f"version: {__version__}" in (folder / "plugin.yaml").read_text()
@@ -167,7 +167,7 @@ class TestLinks:
         folder.symlink_to(real)
         install(profiles(root))
         assert folder.is_symlink()
-        assert {path.name for path in real.iterdir()} == {*FILES}
+        assert {str(path.relative_to(real)) for path in real.rglob("*") if path.is_file()} == {*FILES}
 
     def test_taking_it_away_takes_the_link_and_not_what_it_leads_to(self, root, tmp_path):
         install(profiles(root, DEFAULT))

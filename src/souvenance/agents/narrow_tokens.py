@@ -65,11 +65,12 @@ class Narrowed:
         return attenuated(token, wanted, jti=jti, now=now, secret=Ed25519PrivateKey.generate()).cap
 
 
-Purpose = Literal["read", "name", "speak", "undo", "note", "erase"]
+Purpose = Literal["read", "list", "name", "speak", "undo", "note", "erase"]
 
 _LIFE_SECONDS = 24 * 3600
 _OPS: dict[Purpose, str] = {
     "read": "get",
+    "list": "list",
     "name": "put",
     "speak": "put",
     "undo": "forget",
@@ -77,6 +78,7 @@ _OPS: dict[Purpose, str] = {
     "erase": "forget",
 }
 
+_LOOKS = ("read", "list")
 _WHOLE = ("put", "forget")
 
 
@@ -131,7 +133,7 @@ def _wanted(token: str, scope: ConversationScope, purpose: Purpose) -> m.Attenua
         raise CapOpMismatch(f"the token does not grant {op!r}")
     written = () if scope.namespaces.write is None else (scope.namespaces.write,)
     speaks = purpose in ("speak", "undo")
-    both = speaks or purpose == "name" or scope.alone or (scope.personal and purpose != "read")
+    both = speaks or purpose == "name" or scope.alone or (scope.personal and purpose not in _LOOKS)
     both = both and scope.agent == "speaks"
     return m.Attenuate(
         sub=scope.user,
@@ -139,7 +141,7 @@ def _wanted(token: str, scope: ConversationScope, purpose: Purpose) -> m.Attenua
         data_class="memory",
         ttl_seconds=_LIFE_SECONDS,
         ops=(op,),
-        namespaces_allowed=scope.namespaces.read if purpose == "read" else written,
+        namespaces_allowed=scope.namespaces.read if purpose in _LOOKS else written,
         peers=(scope.user, scope.ai) if both else (scope.user,),
         via=() if both or scope.agent == "absent" else (scope.ai,),
         sessions=(scope.session,) if speaks else None,

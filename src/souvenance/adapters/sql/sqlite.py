@@ -16,7 +16,7 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -76,18 +76,19 @@ class SqliteEngine:
         self._checkpointing = threading.Lock()
         self._writes = count(1)
         self._idle: deque[SqliteConnection] = deque()
-        with translated():
+        with translated(), ExitStack() as opened:
             self._writer = self._connect()
+            opened.callback(self._writer.close)
             self._begin_log()
             self._writer.execute("PRAGMA synchronous = NORMAL")
             self._writer.execute(f"PRAGMA wal_autocheckpoint = {_TOO_LONG}")
             self._writer.execute("SELECT 1 FROM sqlite_master").fetchone()  # This makes the log.
-        try:
-            # It stays while our own connection is open.
-            self._log = os.open(f"{path}-wal", os.O_RDWR | _AS_IT_IS)
-        except OSError as error:
-            self._writer.close()
-            raise _flush_failure(error) from error
+            try:
+                # It stays while our own connection is open.
+                self._log = os.open(f"{path}-wal", os.O_RDWR | _AS_IT_IS)
+            except OSError as error:
+                raise _flush_failure(error) from error
+            opened.pop_all()
         self._close_log = finalize(self, os.close, self._log)
 
     def _begin_log(self) -> None:

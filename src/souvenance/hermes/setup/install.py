@@ -24,15 +24,29 @@ from souvenance.files import replace_file, translated
 from souvenance.hermes.setup.profiles import Profile
 from souvenance.version import __version__
 
-MARK = "# Placed by 'souvenance hermes install', which also renews and removes it."
-"""The first line of every file that we place, and of no other."""
+_WORDS = "Placed by 'souvenance hermes install', which also renews and removes it."
+MARK = f"# {_WORDS}"
+"""The first line of every file that we place, as its kind of file has comments, and of no other."""
 
 _PLUGIN = Path(__file__).parents[2] / "entry" / "souvenance"
+
+
+def _marked(name: str) -> str:
+    content = (_PLUGIN / name).read_text("utf-8")
+    if name.endswith(".json"):
+        return content.replace("{\n", f'{{ "placed": "{_WORDS}",\n', 1)
+    return f"{MARK if not name.endswith('.js') else f'// {_WORDS}'}\n{content}"
+
+
 FILES = {
-    name: f"{MARK}\n{(_PLUGIN / name).read_text('utf-8')}"
+    name: _marked(name)
     for name in (
         "plugin.yaml",
         "pyproject.toml",
+        "dashboard/dist/index.js",
+        "dashboard/plugin_api.py",
+        "dashboard/manifest.json",
+        "desktop/plugin.js",
         "config_schema.py",
         "oauth_flow.py",
         "cli.py",
@@ -87,9 +101,9 @@ def _install(profile: Profile, dry_run: bool) -> Step:
         return Step(profile.name, folder, "already in place")
     outcome: Outcome = "renewed" if is_placed(profile) else "placed"
     if not dry_run:
-        with translated(f"{folder} can't be written"):
-            folder.mkdir(parents=True, exist_ok=True)
         for name, text in differing.items():
+            with translated(f"{folder} can't be written"):
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
             replace_file(folder / name, text.encode())
     return Step(profile.name, folder, outcome)
 
@@ -109,11 +123,12 @@ def _remove(folder: Path) -> None:
     if folder.is_symlink():
         folder.unlink()
         return
-    for name in reversed(FILES):
-        (folder / name).unlink(missing_ok=True)
-        for compiled in (folder / "__pycache__").glob(f"{Path(name).stem}.*.pyc"):
+    for path in (folder / name for name in reversed(FILES)):
+        path.unlink(missing_ok=True)
+        for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
             compiled.unlink(missing_ok=True)
-    for emptied in (folder / "__pycache__", folder):
+    inner = {folder, *((folder / name).parent for name in FILES), folder / "dashboard"}
+    for emptied in sorted((path / part for path in inner for part in ("__pycache__", "")), reverse=True):
         with contextlib.suppress(OSError):
             emptied.rmdir()
 
@@ -135,7 +150,7 @@ def _conflict(path: Path, why: str) -> Conflict:
 
 def _is_ours(path: Path) -> bool:
     content = _content(path)
-    return content is not None and content.partition("\n")[0].rstrip() == MARK
+    return content is not None and _WORDS in content.partition("\n")[0]
 
 
 def _content(path: Path) -> str | None:

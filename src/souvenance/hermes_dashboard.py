@@ -1,0 +1,307 @@
+"""What Hermes' dashboard and desktop show of memory and change in it: of the profile whose turn it is, and of
+its owner alone. Everything goes through the gate with the profile's own token, and is plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from souvenance.agents.conversation_scope import ConversationScope
+from souvenance.agents.gated_memory import GatedMemory, answer_or_error
+from souvenance.agents.injection import passage_room
+from souvenance.agents.narrow_tokens import Purpose
+from souvenance.agents.recall_trial import (
+    MOST_FOUND,
+    MOST_TOKENS,
+    USUAL_TOKENS,
+    WHY,
+    TrialQuestion,
+    TrialSetting,
+    ids_of,
+    left_out,
+    looked_up,
+    text_of,
+    with_bars,
+)
+from souvenance.decoders import settled
+from souvenance.errors import (
+    Denied,
+    InvalidInput,
+    Misconfigured,
+    NotFound,
+    SouvenanceError,
+    Unauthenticated,
+    Unsupported,
+)
+from souvenance.gate import inspect_lines, inspection
+from souvenance.gate import messages as m
+from souvenance.gate.conversation.conclusions import (
+    DELETE_CONCLUSION,
+    LIST_CONCLUSIONS,
+    ConclusionAnswer,
+    ListConclusions,
+    OfConclusion,
+)
+from souvenance.gate.conversation.context import READ_CARD, ReadCard
+from souvenance.gate.conversation.messages import SearchPeer
+from souvenance.gate.operation import Operation
+from souvenance.hermes.config_files import read_configuration
+from souvenance.hermes.configuration import Configuration
+from souvenance.hermes.host import ENVIRONMENT, home_now, local_now
+from souvenance.hermes.profile_runtime import Backend
+from souvenance.hermes.setup.profiles import environment_of, profile_at
+from souvenance.hermes_backends import looked_into
+from souvenance.surfaces.http.routes import status_of
+
+_SHOWN = 100
+
+
+class _Given(Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of what a browser sends."""
+
+
+class AskRecall(_Given, frozen=True):
+    message: Annotated[str, Meta(min_length=1, max_length=4_000)]
+    tokens: Annotated[int, Meta(ge=1, le=MOST_TOKENS)] | None = None
+    """None for what the profile is configured with."""
+
+
+class ChangeCard(_Given, frozen=True):
+    """`before` alone takes a fact off, `after` alone adds one."""
+
+    observer: str
+    before: str | None = None
+    after: str | None = None
+
+
+class ForgetConclusion(_Given, frozen=True):
+    id: str
+
+
+class ObserverCard(Struct, frozen=True):
+    """What one observer knows of the owner."""
+
+    observer: str
+    facts: list[inspection.Fact]
+    conclusions: list[ConclusionAnswer]
+
+
+class PersonPage(Struct, frozen=True):
+    profile: str
+    where: str
+    """The server; empty for the profile's own store."""
+    person: str = ""
+    """Empty where nothing is kept yet, as the rest."""
+    agent: str = ""
+    editable: bool = False
+    """Whether facts can be changed here: of a server, its inspector changes them."""
+    cards: list[ObserverCard] = []
+    known: inspection.PersonAnswer | None = None
+
+
+class TriedMessage(Struct, frozen=True):
+    id: str
+    text: str
+    session: str
+    said_at: Any
+    left_out: str
+    """Why it is not in the text; empty if it is."""
+    signals: list[tuple[str, float, int]]
+    """What told most for it or against it: its name, how much it added, and the length of its bar."""
+
+
+class RecallPage(Struct, frozen=True):
+    text: str
+    tokens: int | None
+    budget: int
+    messages: list[TriedMessage]
+    """What was looked at, best first; none of a server that does not explain its search."""
+    why: Mapping[str, str]
+    """What each reason means that stands at a message."""
+
+
+class _OwnerMemory(Struct, frozen=True):
+    backend: Backend
+    scope: ConversationScope
+
+    @property
+    def observers(self) -> list[str]:
+        """Whose views of the owner the page shows."""
+        return list(dict.fromkeys((self.scope.observer, self.scope.user)))
+
+    @property
+    def here(self) -> bool:
+        """Whether the store is in this process, where the gate answers what it serves to nobody else."""
+        return self.backend.together is not None
+
+    def ask(self, purpose: Purpose, operation: Operation, request: m.Request) -> Any:
+        """Raises: SouvenanceError."""
+        token = self.backend.tokens.of(self.scope)(purpose)
+        return self.backend.gate.call(operation, token, m.checked(request))
+
+    def part(self, purpose: Purpose, operation: Operation, request: m.Request) -> Any:
+        """What the page can do without: None where it is refused, or there is nothing."""
+        try:
+            return self.ask(purpose, operation, request)
+        except (Denied, NotFound, Unsupported):
+            return None
+
+
+def answered(work: str, given: Mapping[str, Any]) -> tuple[int, Any]:
+    """The status and the content of the answer. Raises nothing that a request can bring about."""
+    try:
+        kind, answer = _WORK[work]
+        return 200, msgspec.to_builtins(answer(msgspec.convert(given, type=settled(kind))))
+    except msgspec.ValidationError as error:
+        return _refused(InvalidInput(str(error)))
+    except SouvenanceError as error:
+        return _refused(error)
+
+
+def _refused(error: SouvenanceError) -> tuple[int, Any]:
+    """A host takes 401 for the end of its own session: what memory refuses the profile's token is none."""
+    status = 403 if isinstance(error, Unauthenticated) else status_of(type(error))
+    return status, {"code": error.code, "detail": error.detail, "hint": error.hint}
+
+
+def _person(given: _Given) -> PersonPage:
+    with _memory() as (configuration, memory):
+        page = PersonPage(profile_at(configuration.home).name, configuration.url or "")
+        if memory is None:
+            return page
+        scope = memory.scope
+        asked = inspection.AskPerson(workspace_id=scope.workspace, peer=scope.user)
+        cards = [_card(memory, observer) for observer in memory.observers]
+        return replace(
+            page,
+            person=scope.user,
+            agent=scope.ai,
+            editable=memory.here,
+            cards=cards,
+            known=memory.part("list", inspection.PERSON, asked),
+        )
+
+
+def _card(memory: _OwnerMemory, observer: str) -> ObserverCard:
+    return ObserverCard(observer, _facts(memory, observer), _conclusions(memory, observer))
+
+
+def _conclusions(memory: _OwnerMemory, observer: str) -> list[ConclusionAnswer]:
+    about = {"observer_id": observer, "observed_id": memory.scope.user}
+    asked = ListConclusions(workspace_id=memory.scope.workspace, filters=about, size=_SHOWN)
+    found = memory.part("read", LIST_CONCLUSIONS, asked)
+    return found.items if found else []
+
+
+def _facts(memory: _OwnerMemory, observer: str) -> list[inspection.Fact]:
+    workspace, peer = memory.scope.workspace, memory.scope.user
+    if memory.here:
+        asked = inspection.Facts(workspace_id=workspace, peer=peer, observer=observer)
+        found = memory.part("read", inspection.FACTS, asked)
+        return found.facts if found else []
+    target = None if observer == peer else peer
+    card = memory.part("read", READ_CARD, ReadCard(workspace_id=workspace, peer_id=observer, target=target))
+    texts = (card and card.peer_card) or []
+    return [inspection.Fact(text, False, None, None, None, None, []) for text in texts]
+
+
+def _recall(given: AskRecall) -> RecallPage:
+    with _memory() as (configuration, memory):
+        budget = given.tokens or configuration.context_tokens or USUAL_TOKENS
+        if memory is None:
+            return RecallPage("", 0, budget, [], {})
+        scope, setting = memory.scope, TrialSetting(tokens=budget)
+        asked = TrialQuestion(scope.workspace, scope.user, scope.ai, "", given.message, None)
+        text, messages = _tried(memory, asked, setting)
+        measure = inspect_lines.Measure(workspace_id=scope.workspace, texts=[text])
+        measured = memory.part("read", inspect_lines.MEASURE, measure) if memory.here else None
+        reasons = {one.left_out for one in messages}
+        why = {reason: words for reason, words in WHY.items() if reason in reasons}
+        return RecallPage(text, measured and measured.tokens[0], budget, messages, why)
+
+
+def _tried(
+    memory: _OwnerMemory, asked: TrialQuestion, setting: TrialSetting
+) -> tuple[str, list[TriedMessage]]:
+    """The text that would be told, and the messages that were looked at; the text alone where no gate
+    explains its search."""
+    backend, scope, room = memory.backend, memory.scope, passage_room(setting.tokens)
+    capped, tokens = backend.tokens.capped, backend.tokens.of(scope)
+    search = SearchPeer(
+        workspace_id=asked.workspace, peer_id=asked.peer, query=asked.text, limit=MOST_FOUND, explain=True
+    )
+    searches = [replace(search, floor=True, explain=False), search] if capped else []
+    memory_of = partial(GatedMemory, backend.gate, scope, tokens, capped=capped)
+    ask = backend.together or partial(_one_by_one, backend.gate)
+    known, answers = looked_up(asked, ask, lambda together: memory_of(together=together), room, searches)
+    text = text_of(known, asked, setting, local_now())
+    if not answers or any(isinstance(one, SouvenanceError) for one in answers):
+        return text, []
+    near, every = ids_of(answers[0]), answers[1].messages
+    reasons = left_out(asked, setting, text, known, ids_of(answers[1]), near, every)
+    return text, [
+        TriedMessage(one.id, one.content, one.session_id, one.created_at, reasons[one.id], bars)
+        for one, bars in with_bars([one for one in every if one.explanation])
+    ]
+
+
+def _one_by_one(gate: Any, credentials: Any, calls: Sequence[tuple[Operation, m.Request]]) -> list[Any]:
+    return [answer_or_error(gate, credentials, *call) for call in calls]
+
+
+def _change(given: ChangeCard) -> None:
+    with _kept() as memory:
+        scope = memory.scope
+        changed = inspection.AmendCard(
+            workspace_id=scope.workspace,
+            peer=scope.user,
+            observer=given.observer,
+            before=given.before,
+            after=(given.after or "").strip() or None,
+        )
+        memory.ask("note", inspection.AMEND, changed)
+
+
+def _forget(given: ForgetConclusion) -> None:
+    with _kept() as memory:
+        # What the token may erase includes what the agent knows of others.
+        found = (one for observer in memory.observers for one in _conclusions(memory, observer))
+        if given.id not in {one.id for one in found}:
+            raise NotFound("there is no such conclusion here", hint="Look at the person again.")
+        gone = OfConclusion(workspace_id=memory.scope.workspace, conclusion_id=given.id)
+        memory.ask("erase", DELETE_CONCLUSION, gone)
+
+
+@contextmanager
+def _kept() -> Iterator[_OwnerMemory]:
+    """Raises: NotFound where nothing is kept yet; SouvenanceError."""
+    with _memory() as (_, memory):
+        if memory is None:
+            raise NotFound("nothing is remembered yet")
+        yield memory
+
+
+@contextmanager
+def _memory() -> Iterator[tuple[Configuration, _OwnerMemory | None]]:
+    """The memory of the profile whose turn it is; None where nothing is kept yet. Raises: SouvenanceError."""
+    home = home_now()
+    configuration, complaints = read_configuration(home, environment_of(profile_at(home), ENVIRONMENT))
+    wrong = [str(one) for one in complaints if one.switches_off]
+    if wrong:
+        raise Misconfigured(wrong[0], hint="Run: hermes souvenance status")
+    with looked_into(configuration) as found:
+        yield configuration, found and _OwnerMemory(*found)
+
+
+_WORK: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "person": (_Given, _person),
+    "recall": (AskRecall, _recall),
+    "card": (ChangeCard, _change),
+    "forget": (ForgetConclusion, _forget),
+}
