@@ -346,6 +346,7 @@ class Repairer:
         self, ctx: RequestContext, opener: CompartmentKeys, found: bucket.LineObject, changes: Changes
     ) -> None:
         tx, line, compartment = ctx.tx, found.line, opener.compartment
+        tx.lines.hide(None)
         try:
             text = opener.open(line)
         except Tampered as error:
