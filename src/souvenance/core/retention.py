@@ -51,14 +51,22 @@ class Retention:
         self._scrub_due = 0
 
     def remove_some(self) -> bool:
-        """Remove some lines, or the bytes of lines that were removed; whether there is more to do.
-        Raises: SouvenanceError, Unavailable."""
+        """Remove some lines; whether there may be more. Raises: SouvenanceError."""
         now = self._clock.now()
         if self._remove_expired(now) or self._apply_rules(now):
             self._owes_scrub = True
             return True
-        self._scrub(now)
         return False
+
+    def scrub(self) -> None:
+        """Take the bytes of removed lines out of all files, if it is time to. Raises: Unavailable."""
+        now = self._clock.now()
+        if not self._owes_scrub or now < self._scrub_due:
+            return
+        done = not self._store.scrub_pending() or self._services.scrub(self._store)
+        took = self._clock.now() - now
+        self._scrub_due = now + (_SCRUB_SHARE * took if done else _SCRUB_BLOCKED_MS)
+        self._owes_scrub = not done
 
     def _remove_expired(self, now: int) -> bool:
         with self._store.read() as tx:
@@ -119,17 +127,6 @@ class Retention:
                     tx.work.add(job, now)
         self._after = sessions[-1] if sessions else ""
         return bool(sessions)
-
-    def _scrub(self, now: int) -> None:
-        if not self._owes_scrub or now < self._scrub_due:
-            return
-        if self._store.scrub_pending():
-            done = self._services.scrub(self._store)
-            took = self._clock.now() - now
-            self._scrub_due = now + (_SCRUB_SHARE * took if done else _SCRUB_BLOCKED_MS)
-            self._owes_scrub = not done
-        else:
-            self._owes_scrub = False
 
 
 def waits_for(services: Services, rule: RetentionRule) -> str:

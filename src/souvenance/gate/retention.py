@@ -16,6 +16,7 @@ from souvenance.core.conversation.compartments import denied, everywhere, readin
 from souvenance.core.request_context import RequestContext, Trace
 from souvenance.core.retention import waits_for
 from souvenance.domain import names
+from souvenance.domain.capability import Grant
 from souvenance.domain.names import ALL, Kind, Name, Namespace
 from souvenance.domain.policy import Reach
 from souvenance.domain.retention import SUMMARISE, Days, RetentionRule, Then
@@ -60,24 +61,22 @@ class RulesAnswer(Answer, frozen=True):
 
 
 def show(authorised: AuthorisedRequest, request: Nothing) -> Outcome:
-    ctx = authorised.ctx
-    shown = [
-        _answer(ctx, rule) for rule in ctx.rules if rule.namespace is None or ctx.scope.opens(rule.namespace)
-    ]
+    ctx, grant = authorised.ctx, authorised.chain.grant
+    shown = [_answer(ctx, grant, rule) for rule in ctx.rules if not rule.namespace or _opens(grant, rule)]
     return Outcome(RulesAnswer(shown), reading(everywhere(ctx)))
 
 
 def simulate(authorised: AuthorisedRequest, request: SetRule) -> Outcome | None:
     """What the rule would do, if that is all that was asked. Raises: as `keep`."""
-    rule = _checked(authorised.ctx, request)
-    return _outcome(authorised.ctx, rule, dry_run=True) if request.dry_run else None
+    rule = _checked(authorised, request)
+    return _outcome(authorised, rule, dry_run=True) if request.dry_run else None
 
 
 def keep(authorised: AuthorisedRequest, request: SetRule) -> Outcome:
     """Let the rule hold from now on. Raises: NamespaceDenied, Conflict, Unsupported."""
     ctx = authorised.ctx
-    rule = _checked(ctx, request)
-    found = _outcome(ctx, rule, dry_run=False)
+    rule = _checked(authorised, request)
+    found = _outcome(authorised, rule, dry_run=False)
     retention_rules.keep(ctx.tx, ctx.scope.workspace, rule, ctx.fresh_id(), ctx.now)
     return found
 
@@ -88,12 +87,13 @@ def remove(authorised: AuthorisedRequest, request: RemoveRule) -> Outcome:
     rule = next((one for one in ctx.rules if one.name == request.name), None)
     if rule is None:
         raise NotFound("there is no such retention rule")
-    _check_open(ctx, rule)
+    _check_opens(authorised.chain.grant, rule)
     retention_rules.drop(ctx.tx, ctx.scope.workspace, rule.name)
     return Outcome(Done(), _trace(rule))
 
 
-def _checked(ctx: RequestContext, request: SetRule) -> RetentionRule:
+def _checked(authorised: AuthorisedRequest, request: SetRule) -> RetentionRule:
+    ctx = authorised.ctx
     names.name(request.name, "name")
     rule = RetentionRule(
         name=request.name,
@@ -104,7 +104,7 @@ def _checked(ctx: RequestContext, request: SetRule) -> RetentionRule:
     )
     before = [one for one in ctx.rules if one.name == rule.name]
     for one in before:
-        _check_open(ctx, one)
+        _check_opens(authorised.chain.grant, one)
     if not before and len(ctx.rules) >= MOST_RULES:
         raise Conflict(f"there are {MOST_RULES} retention rules already", hint="Remove one first.")
     if rule.then == SUMMARISE and waits_for(ctx.services, rule):
@@ -115,18 +115,18 @@ def _checked(ctx: RequestContext, request: SetRule) -> RetentionRule:
     return rule
 
 
-def _check_open(ctx: RequestContext, rule: RetentionRule) -> None:
+def _check_opens(grant: Grant, rule: RetentionRule) -> None:
     """Raises: NamespaceDenied."""
-    if not _is_open(ctx, rule):
+    if not _opens(grant, rule):
         raise denied()
 
 
-def _is_open(ctx: RequestContext, rule: RetentionRule) -> bool:
-    return ctx.scope.namespaces is None if rule.namespace is None else ctx.scope.opens(rule.namespace)
+def _opens(grant: Grant, rule: RetentionRule) -> bool:
+    return ALL in grant.namespaces or rule.namespace in grant.namespaces
 
 
-def _answer(ctx: RequestContext, rule: RetentionRule) -> RuleAnswer:
-    counts, workspace = _is_open(ctx, rule), ctx.scope.workspace
+def _answer(ctx: RequestContext, grant: Grant, rule: RetentionRule) -> RuleAnswer:
+    counts, workspace = _opens(grant, rule), ctx.scope.workspace
     return RuleAnswer(
         rule.name,
         rule.then,
@@ -138,8 +138,8 @@ def _answer(ctx: RequestContext, rule: RetentionRule) -> RuleAnswer:
     )
 
 
-def _outcome(ctx: RequestContext, rule: RetentionRule, *, dry_run: bool) -> Outcome:
-    answer = _answer(ctx, rule)
+def _outcome(authorised: AuthorisedRequest, rule: RetentionRule, *, dry_run: bool) -> Outcome:
+    answer = _answer(authorised.ctx, authorised.chain.grant, rule)
     return Outcome(answer, _trace(rule, lines=answer.lines, dry_run=dry_run))
 
 

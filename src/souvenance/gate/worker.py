@@ -139,8 +139,11 @@ class Worker:
             return tidied
         now = self._clock.now()
         with self._store.read() as tx:
-            if not tx.work.is_due(now):
-                return tidied
+            due = tx.work.is_due(now)
+        if not due:
+            if not tidied:
+                self._retention.scrub()
+            return tidied
         until, after = now + self._lease, self._after
         with self._store.claim() as tx:
             tasks = tx.work.claim(self._name, now=now, until=until, most=self._most, after=after)
