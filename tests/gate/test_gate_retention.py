@@ -150,6 +150,21 @@ def test_expired_lines_take_no_place_among_the_best(world, cap):
     assert (line.matched, "bicycle" in line.text) == (True, True)
 
 
+def test_an_export_and_its_import_keep_the_end(world, cap):
+    line = brief(world, cap)
+    records = world.call(p.EXPORT, cap, p.Export()).records
+    other = world.issue(wid="elsewhere", peers=["*"], exp=world.seconds + 10**8)
+    assert world.call(p.IMPORT, other, p.Import(records)).conflicts == []
+    end = to_datetime(world.clock.ms + SOON_MS)
+    assert world.call(o.LINE, other, m.GetLine(line)).expires_at == end
+    world.clock.advance(ms=SOON_MS)
+    assert world.texts(other) == []
+    assert world.call(p.IMPORT, other, p.Import(records)).same == len(records)
+    swept(world)
+    assert world.call(p.IMPORT, other, p.Import(records)).new == 1
+    assert world.texts(other) == []
+
+
 @pytest.mark.parametrize("ms", [0, -1, -DAY_MS])
 def test_a_line_is_not_put_that_is_over_already(world, cap, ms):
     moment = to_datetime(world.clock.ms + ms)

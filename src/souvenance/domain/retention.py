@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
@@ -12,7 +12,9 @@ from souvenance.domain.names import Kind, Name, Namespace
 
 DAY_MS = 86_400_000
 Days = Annotated[int, Meta(ge=1, le=36_500)]
-FORGET, SUMMARISE, FADE = "forget", "summarise", "fade"
+FORGET: Final = "forget"
+SUMMARISE: Final = "summarise"
+FADE: Final = "fade"
 Then = Literal["forget", "summarise", "fade"]
 
 

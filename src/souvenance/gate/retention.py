@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+from msgspec.structs import astuple
 
 from souvenance.core import retention_rules
 from souvenance.core.conversation.compartments import denied, everywhere, reading
@@ -54,6 +55,12 @@ class RuleAnswer(Answer, frozen=True):
     counted. Null for a token that does not open all that the rule covers."""
     waits_for: str = ""
     """Why the rule removes nothing for now, if that is so."""
+
+
+class SetAnswer(RuleAnswer, frozen=True):
+    """The rule as it holds now, or would."""
+
+    dry_run: bool = False
 
 
 class RulesAnswer(Answer, frozen=True):
@@ -139,7 +146,8 @@ def _answer(ctx: RequestContext, grant: Grant, rule: RetentionRule) -> RuleAnswe
 
 
 def _outcome(authorised: AuthorisedRequest, rule: RetentionRule, *, dry_run: bool) -> Outcome:
-    answer = _answer(authorised.ctx, authorised.chain.grant, rule)
+    found = _answer(authorised.ctx, authorised.chain.grant, rule)
+    answer = SetAnswer(*astuple(found), dry_run)
     return Outcome(answer, _trace(rule, lines=answer.lines, dry_run=dry_run))
 
 
@@ -166,7 +174,7 @@ SHOW = _declared("retention.list", "list", RulesAnswer, show, _IN_SOME)
 SET = _declared(
     "retention.set",
     "forget",
-    RuleAnswer,
+    SetAnswer,
     keep,
     lambda request: Reach(namespaces=(request.namespace or ALL,), whole_compartments=True),
     peek=simulate,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from msgspec.structs import replace
 
-from souvenance.domain.retention import FADE, FORGET, SUMMARISE
+from souvenance.domain.retention import FADE, FORGET, SUMMARISE, Then
 from souvenance.errors import InvalidInput
 from souvenance.gate import messages as m
 from souvenance.gate import retention as t
@@ -60,7 +60,7 @@ def set_rule(
     yes: bool,
 ) -> None:
     """Set rule NAME, in place of an earlier one. Shows what it will remove and asks first."""
-    then = FADE if keep is None else SUMMARISE if summarise else FORGET
+    then: Then = FADE if keep is None else SUMMARISE if summarise else FORGET
     request = t.SetRule(name, then, _days(keep, fade, summarise=summarise), namespace, kind)
     if dry_run or (then != FADE and not yes):
         would = shell.call(t.SET, replace(request, dry_run=True))
