@@ -34,7 +34,7 @@ class Hidden(Struct, frozen=True):
     aged: Sequence[Aged] = ()
 
 
-class RetentionRule(Struct, frozen=True, kw_only=True):
+class RetentionRule(Struct, frozen=True):
     """What becomes of lines of a namespace and kind, or of any, that are older than so many days.
 
     `forget` removes them. `summarise` removes messages once a summary by a model covers them. `fade` removes
@@ -45,7 +45,9 @@ class RetentionRule(Struct, frozen=True, kw_only=True):
     then: Then
     days: Days
     namespace: Namespace | None = None
+    """Without it, the rule holds in every namespace."""
     kind: Kind | None = None
+    """Without it, the rule holds for lines of every kind."""
 
     def covers(self, namespace: str, kind: str) -> bool:
         return self.namespace in (None, namespace) and self.kind in (None, kind)

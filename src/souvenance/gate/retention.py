@@ -6,11 +6,10 @@ token that opens it, for all of them with one that opens all.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from msgspec.structs import astuple
+from msgspec.structs import asdict
 
 from souvenance.core import retention_rules
 from souvenance.core.conversation.compartments import denied, everywhere, reading
@@ -18,24 +17,18 @@ from souvenance.core.request_context import RequestContext, Trace
 from souvenance.core.retention import waits_for
 from souvenance.domain import names
 from souvenance.domain.capability import Grant
-from souvenance.domain.names import ALL, Kind, Name, Namespace
+from souvenance.domain.line import shared_fields
+from souvenance.domain.names import ALL, Name
 from souvenance.domain.policy import Reach
-from souvenance.domain.retention import SUMMARISE, Days, RetentionRule, Then
+from souvenance.domain.retention import SUMMARISE, RetentionRule
 from souvenance.errors import Conflict, NotFound, Unsupported
-from souvenance.gate.messages import Answer, Done, Nothing, Request
-from souvenance.gate.operation import AuthorisedRequest, Operation, Outcome, operation
+from souvenance.gate.messages import Answer, Nothing, Request
+from souvenance.gate.operation import AuthorisedRequest, Outcome, operation
 
 MOST_RULES = 64
 
 
-class SetRule(Request, frozen=True):
-    name: Name
-    then: Then
-    days: Days
-    namespace: Namespace | None = None
-    """Without it, the rule holds in every namespace."""
-    kind: Kind | None = None
-    """Without it, the rule holds for lines of every kind."""
+class SetRule(Request, RetentionRule, frozen=True):
     dry_run: bool = False
     """Only say what the rule would do. Nothing is set."""
 
@@ -44,12 +37,7 @@ class RemoveRule(Request, frozen=True):
     name: Name
 
 
-class RuleAnswer(Answer, frozen=True):
-    name: str
-    then: str
-    days: int
-    namespace: str | None
-    kind: str | None
+class RuleAnswer(Answer, RetentionRule, frozen=True, kw_only=True):
     lines: int | None
     """How many stored lines have come to that age: what goes, or fades. What rests on them alone is not
     counted. Null for a token that does not open all that the rule covers."""
@@ -57,10 +45,14 @@ class RuleAnswer(Answer, frozen=True):
     """Why the rule removes nothing for now, if that is so."""
 
 
-class SetAnswer(RuleAnswer, frozen=True):
+class SetAnswer(RuleAnswer, frozen=True, kw_only=True):
     """The rule as it holds now, or would."""
 
-    dry_run: bool = False
+    dry_run: bool
+
+
+class RemovedRule(Answer, frozen=True):
+    removed: str
 
 
 class RulesAnswer(Answer, frozen=True):
@@ -69,7 +61,11 @@ class RulesAnswer(Answer, frozen=True):
 
 def show(authorised: AuthorisedRequest, request: Nothing) -> Outcome:
     ctx, grant = authorised.ctx, authorised.chain.grant
-    shown = [_answer(ctx, grant, rule) for rule in ctx.rules if not rule.namespace or _opens(grant, rule)]
+    shown = [
+        RuleAnswer(**_facts(ctx, grant, rule))
+        for rule in ctx.rules
+        if rule.namespace is None or _opens(grant, rule)
+    ]
     return Outcome(RulesAnswer(shown), reading(everywhere(ctx)))
 
 
@@ -96,19 +92,13 @@ def remove(authorised: AuthorisedRequest, request: RemoveRule) -> Outcome:
         raise NotFound("there is no such retention rule")
     _check_opens(authorised.chain.grant, rule)
     retention_rules.drop(ctx.tx, ctx.scope.workspace, rule.name)
-    return Outcome(Done(), _trace(rule))
+    return Outcome(RemovedRule(rule.name), _trace(rule))
 
 
 def _checked(authorised: AuthorisedRequest, request: SetRule) -> RetentionRule:
     ctx = authorised.ctx
     names.name(request.name, "name")
-    rule = RetentionRule(
-        name=request.name,
-        then=request.then,
-        days=request.days,
-        namespace=request.namespace,
-        kind=request.kind,
-    )
+    rule = RetentionRule(**shared_fields(RetentionRule, request))
     before = [one for one in ctx.rules if one.name == rule.name]
     for one in before:
         _check_opens(authorised.chain.grant, one)
@@ -132,22 +122,16 @@ def _opens(grant: Grant, rule: RetentionRule) -> bool:
     return ALL in grant.namespaces or rule.namespace in grant.namespaces
 
 
-def _answer(ctx: RequestContext, grant: Grant, rule: RetentionRule) -> RuleAnswer:
-    counts, workspace = _opens(grant, rule), ctx.scope.workspace
-    return RuleAnswer(
-        rule.name,
-        rule.then,
-        rule.days,
-        rule.namespace,
-        rule.kind,
-        ctx.tx.lines.aged_counted(workspace, rule.aged(ctx.now)) if counts else None,
-        waits_for(ctx.services, rule),
+def _facts(ctx: RequestContext, grant: Grant, rule: RetentionRule) -> dict[str, Any]:
+    """The fields of `RuleAnswer`."""
+    found = (
+        ctx.tx.lines.aged_counted(ctx.scope.workspace, rule.aged(ctx.now)) if _opens(grant, rule) else None
     )
+    return {**asdict(rule), "lines": found, "waits_for": waits_for(ctx.services, rule)}
 
 
 def _outcome(authorised: AuthorisedRequest, rule: RetentionRule, *, dry_run: bool) -> Outcome:
-    found = _answer(authorised.ctx, authorised.chain.grant, rule)
-    answer = SetAnswer(*astuple(found), dry_run)
+    answer = SetAnswer(**_facts(authorised.ctx, authorised.chain.grant, rule), dry_run=dry_run)
     return Outcome(answer, _trace(rule, lines=answer.lines, dry_run=dry_run))
 
 
@@ -156,28 +140,14 @@ def _trace(rule: RetentionRule, **facts: object) -> Trace:
     return Trace((rule.namespace or ALL,), (), msgspec.json.encode(detail, order="sorted").decode())
 
 
-def _declared(
-    name: str,
-    op: str,
-    answer: type[Answer],
-    work: Callable[[AuthorisedRequest, Any], Outcome],
-    reach: Reach | Callable[[Any], Reach],
-    **more: Any,
-) -> Operation:
-    of = reach if callable(reach) else lambda request: reach
-    return operation(name, op, answer, work, reach=of, **more)
+def _of_some(request: Nothing | RemoveRule) -> Reach:
+    return Reach(some_compartment=True, whole_compartments=True)
 
 
-_IN_SOME = Reach(some_compartment=True, whole_compartments=True)
+def _of_namespace(request: SetRule) -> Reach:
+    return Reach(namespaces=(request.namespace or ALL,), whole_compartments=True)
 
-SHOW = _declared("retention.list", "list", RulesAnswer, show, _IN_SOME)
-SET = _declared(
-    "retention.set",
-    "forget",
-    SetAnswer,
-    keep,
-    lambda request: Reach(namespaces=(request.namespace or ALL,), whole_compartments=True),
-    peek=simulate,
-    rings=True,
-)
-REMOVE = _declared("retention.remove", "forget", Done, remove, _IN_SOME)
+
+SHOW = operation("retention.list", "list", RulesAnswer, show, reach=_of_some)
+SET = operation("retention.set", "forget", SetAnswer, keep, reach=_of_namespace, peek=simulate, rings=True)
+REMOVE = operation("retention.remove", "forget", RemovedRule, remove, reach=_of_some)

@@ -77,8 +77,8 @@ def set_rule(
 @pass_shell
 def remove(shell: Shell, name: str) -> None:
     """Remove rule NAME. What it removed does not come back."""
-    shell.call(t.REMOVE, t.RemoveRule(name))
-    shell.show({"removed": name}, lambda: f"removed {name}")
+    answer = shell.call(t.REMOVE, t.RemoveRule(name))
+    shell.show(answer, lambda: f"removed {answer.removed}")
 
 
 def _days(keep: int | None, fade: int | None, *, summarise: bool) -> int:
