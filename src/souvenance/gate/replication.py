@@ -147,7 +147,7 @@ NOT_REBUILT = (
     "the audit log and its checkpoints",
     "revocations of caps, and sign-ins",
     "metadata and settings of workspaces, peers and sessions, and who left a session",
-    "scopes, webhooks and work that waited",
+    "scopes, webhooks, retention rules and work that waited",
 )
 """What objects do not tell, in words."""
 

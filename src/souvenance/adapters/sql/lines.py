@@ -73,15 +73,15 @@ _REINFORCE = f"UPDATE lines SET times = times + ? WHERE {COMPARTMENT} AND id = ?
 
 _LAST = """SELECT turn FROM lines WHERE workspace = ? AND session = ? AND turn IS NOT NULL
     ORDER BY turn DESC LIMIT 1"""
-_COUNT_TURNS = "SELECT count(*) FROM lines l WHERE l.workspace = ? AND l.session = ? AND l.turn IS NOT NULL"
+_COUNT_TURNS = "SELECT count(*) FROM lines l WHERE l.workspace = ? AND l.session = ? AND l.turn > 0"
 _COUNT = "SELECT count(*) FROM lines l WHERE l.workspace = ? AND l.owner = ? AND l.namespace = ?"
 _OF_SESSION = f"""SELECT {", ".join((*Compartment._fields, *_PLACE))} FROM lines l
     WHERE l.workspace = ? AND l.owner = ? AND l.session = ?"""
 
 _EXPIRING = "SELECT workspace FROM lines WHERE expires_at <= ? ORDER BY expires_at LIMIT 1"
-_OVER = (
-    f"SELECT {READ} {FROM} WHERE l.workspace = ? AND l.expires_at <= ? ORDER BY l.expires_at, l.id LIMIT ?"
-)
+_OVER = f"""SELECT {READ} {FROM} WHERE l.workspace || '' = ? AND l.expires_at <= ?
+    ORDER BY l.expires_at LIMIT ?"""
+"""The name is part of an expression, so that the index by end is preferred to the key."""
 _AGED_FROM = f"""FROM (SELECT DISTINCT {PLACE} FROM compartment_keys WHERE workspace = ?) k
     JOIN lines l ON l.workspace = k.workspace AND l.owner = k.owner AND l.namespace = k.namespace"""
 """By compartment, so that each is looked up by id and only as far as it is that old."""
