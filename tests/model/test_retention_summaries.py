@@ -63,6 +63,16 @@ def test_what_no_summary_covers_stays_until_one_is_made_and_the_summary_stays(st
     assert sum(len(ids) for row in rows for *_, ids in json.loads(row.detail)["gone"]) == 4
 
 
+def test_a_session_that_wants_no_summaries_gets_none_and_keeps_its_messages(stage, owner, endpoint):
+    endpoint.plays(honest)
+    owner.open("sessions", "s", configuration={"summary": {"enabled": False}})
+    talked(stage, owner)
+    gist(owner)
+    later(stage)
+    assert len(owner.texts("s")) == 5
+    assert owner.summaries("s") == (None, None)
+
+
 def test_without_a_model_the_rule_waits_and_says_so(stage, owner, endpoint):
     endpoint.plays(honest)
     talked(stage, owner)

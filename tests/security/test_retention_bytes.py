@@ -34,3 +34,25 @@ def test_of_an_expired_line_no_envelope_and_no_token_is_left_in_any_file(home):
     assert folder.holding(sealed) == []
     assert [folder.holding(token) for token in tokens] == [[] for _ in tokens]
     assert sum(line in one for one in left) == 2
+
+
+def test_while_something_unknown_could_keep_it_nothing_is_removed_and_that_is_said_once(home):
+    folder, end = Folder(home), datetime.now(UTC) + timedelta(seconds=1)
+    with folder.opened() as guest:
+        line = guest.put(SECRET, expires_at=end)
+    with folder.raw() as database:
+        database.execute("CREATE TABLE planted (a)")
+    complaints, installation = [], open_installation(Settings(home))
+    installation.worker._report = complaints.append
+    try:
+        while not complaints:
+            installation.tidy()
+        for _ in range(3):
+            assert not installation.tidy()
+    finally:
+        installation.close()
+    [said] = complaints
+    assert "planted" in said
+    assert folder.column("SELECT id FROM lines") == [line]
+    with folder.opened() as guest:
+        assert guest.texts("vault") == []

@@ -8,7 +8,6 @@ nothing of what is over from its time on, whenever a worker comes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
 
 from souvenance.core.conversation import directory
 from souvenance.core.conversation.compartments import Changes
@@ -16,12 +15,12 @@ from souvenance.core.conversation.erase import erase_lines, erase_words
 from souvenance.core.conversation.summarise import covered_turn
 from souvenance.core.request_context import ACTOR, RequestContext, Services, own_event
 from souvenance.core.retention_rules import ENTRY, rules_of
+from souvenance.domain import jobs
+from souvenance.domain import reasoning_settings as h
 from souvenance.domain.directory import SESSION
-from souvenance.domain.jobs import SUMMARISE, Job
-from souvenance.domain.line import LinePlace, SealedLine
+from souvenance.domain.line import SealedLine
 from souvenance.domain.policy import Scope
-from souvenance.domain.retention import FADE, FORGET, RetentionRule
-from souvenance.domain.retention import SUMMARISE as SUMMARISE_FIRST
+from souvenance.domain.retention import FADE, FORGET, SUMMARISE, RetentionRule
 from souvenance.ports.clock import Clock
 from souvenance.ports.store import Store, Transaction, TurnQuery
 
@@ -43,7 +42,7 @@ class Retention:
         self._clock = clock
         self._rules: list[tuple[str, RetentionRule]] = []
         """Those that are still to be looked at, this time."""
-        self._rules_due = 0
+        self._rules_due = self._due = 0
         self._after = ""
         """The session that the first of them was looked at up to."""
         self._owes_scrub = True
@@ -53,10 +52,14 @@ class Retention:
     def remove_some(self) -> bool:
         """Remove some lines; whether there may be more. Raises: SouvenanceError."""
         now = self._clock.now()
-        if self._remove_expired(now) or self._apply_rules(now):
-            self._owes_scrub = True
-            return True
-        return False
+        if now < self._due or not (self._remove_expired(now) or self._apply_rules(now)):
+            return False
+        self._owes_scrub = True
+        return True
+
+    def postpone(self) -> None:
+        """Remove nothing for a while, after something failed."""
+        self._due = self._clock.now() + EVERY_MS
 
     def scrub(self) -> None:
         """Take the bytes of removed lines out of all files, if it is time to. Raises: Unavailable."""
@@ -109,7 +112,7 @@ class Retention:
 
     def _forget_summarised(self, workspace: str, rule: RetentionRule, now: int) -> bool:
         """Look at some sessions: what a summary covers goes, and what none covers yet gets one."""
-        if self._services.model_for(SUMMARISE) is None:
+        if waits_for(self._services, rule):
             return False
         with self._store.read(workspace) as tx:
             ctx = _context(tx, self._services, workspace, now)
@@ -122,7 +125,9 @@ class Retention:
                 if rule not in ctx.rules:
                     return False
                 if lines := _summarised(ctx, rule, session):
-                    _remove_summarised(ctx, session, lines, rule.name)
+                    changes = Changes()
+                    erase_words(ctx, session, lines, changes)
+                    _record(ctx, changes, rule.name)
                 elif job := _lacks_summary(ctx, rule, session):
                     tx.work.add(job, now)
         self._after = sessions[-1] if sessions else ""
@@ -131,9 +136,8 @@ class Retention:
 
 def waits_for(services: Services, rule: RetentionRule) -> str:
     """Why the rule removes nothing for now, if that is so."""
-    return (
-        "" if rule.then != SUMMARISE_FIRST or services.model_for(SUMMARISE) else "no model writes summaries"
-    )
+    waits = rule.then == SUMMARISE and services.model_for(jobs.SUMMARISE) is None
+    return "no model writes summaries" if waits else ""
 
 
 def _context(tx: Transaction, services: Services, workspace: str, now: int) -> RequestContext:
@@ -148,12 +152,6 @@ def _remove(ctx: RequestContext, lines: Sequence[SealedLine], rule: str = "expir
         changes = Changes()
         erase_lines(ctx, lines, changes)
         _record(ctx, changes, rule)
-
-
-def _remove_summarised(ctx: RequestContext, session: str, lines: Sequence[SealedLine], rule: str) -> None:
-    changes = Changes()
-    erase_words(ctx, session, lines, changes)
-    _record(ctx, changes, rule)
 
 
 def _record(ctx: RequestContext, changes: Changes, rule: str) -> None:
@@ -174,17 +172,13 @@ def _summarised(ctx: RequestContext, rule: RetentionRule, session: str) -> list[
     return [line for line in _aged(ctx, rule, session) if (line.turn or 0) <= upto]
 
 
-def _lacks_summary(ctx: RequestContext, rule: RetentionRule, session: str) -> Job | None:
-    """The summary that is to be made, unless it is on the list."""
-    entry, last = directory.find(ctx, SESSION, session), _last_turn(_aged(ctx, rule, session))
-    if entry is None or last <= covered_turn(ctx, session):
+def _lacks_summary(ctx: RequestContext, rule: RetentionRule, session: str) -> jobs.Job | None:
+    """The summary that is to be made, unless it is on the list, or nobody wants summaries of the session."""
+    entry = directory.find(ctx, SESSION, session)
+    last = max((line.turn or 0 for line in _aged(ctx, rule, session)), default=0)
+    if entry is None or last <= covered_turn(ctx, session) or not h.rhythm(*directory.habits(ctx, session)):
         return None
-    if ctx.tx.work.left(entry.workspace, session, (SUMMARISE,), entry.namespace):
+    workspace, namespace, long = entry.workspace, entry.namespace, '{"long":true}'
+    if ctx.tx.work.left(workspace, session, (jobs.SUMMARISE,), namespace):
         return None
-    return Job(
-        entry.workspace, SUMMARISE, session, last=last, payload='{"long":true}', namespace=entry.namespace
-    )
-
-
-def _last_turn(lines: Iterable[LinePlace]) -> int:
-    return max(chain((0,), (line.turn or 0 for line in lines)))
+    return jobs.Job(workspace, jobs.SUMMARISE, session, last=last, payload=long, namespace=namespace)

@@ -25,9 +25,10 @@ def rules_of(tx: Transaction, memo: Memo, workspace: str) -> Sequence[RetentionR
     key = (rules_of, workspace, tx.marks(workspace).compartments)
     known: Sequence[RetentionRule] | None = memo.get(key)
     if known is None:
-        known = tuple(map(_rule, tx.directory.entries(workspace, ENTRY)))
+        found = map(_rule, tx.directory.entries(workspace, ENTRY))
+        known = sorted(found, key=lambda rule: rule.name)
         memo.keep(key, known)
-    return sorted(known, key=lambda rule: rule.name)
+    return known
 
 
 def hidden(tx: Transaction, memo: Memo, workspace: str, now: int) -> Hidden:

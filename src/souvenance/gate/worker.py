@@ -176,6 +176,7 @@ class Worker:
         except Unavailable:
             raise
         except SouvenanceError as error:
+            self._retention.postpone()
             self._report(f"what is over can't be removed: {error.detail}")
             return False
 
