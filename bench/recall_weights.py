@@ -44,7 +44,7 @@ from souvenance.gate.token_verifier import Credentials
 from souvenance.installation import Installation
 from souvenance.ports.index import Hit
 
-SIGNALS = tuple(name for name in r.WEIGHTS if name not in (r.REPLACES_OLDER, r.LINES_SEARCHED))
+SIGNALS = tuple(name for name in r.WEIGHTS if name not in (r.REPLACES_OLDER, r.FADES, r.LINES_SEARCHED))
 """All but what is told only once lines are ranked, and what is the same for all lines."""
 FOLDS = 5
 METRICS = {

@@ -18,6 +18,7 @@ from souvenance.domain.audit import MAKES_TOKENS
 from souvenance.domain.directory import MEMBER, PEER
 from souvenance.domain.directory import WORKSPACE as WORKSPACE_ENTRY
 from souvenance.domain.jobs import DERIVE, REASONING, Job
+from souvenance.domain.retention import Aged, Hidden
 from souvenance.ports.store import LineQuery, TurnQuery, ViewQuery, WantedRows
 
 
@@ -129,6 +130,23 @@ QUESTIONS = {
     "what cites a line": (
         lambda tx: tx.lines.citing(WORKSPACE, IDS),
         ["citations_by_source (workspace=? AND source=?)"],
+    ),
+    "a workspace with something over": (
+        lambda tx: tx.lines.expiring(1),
+        ["COVERING INDEX lines_expiring (expires_at<?)"],
+    ),
+    "what is over": (
+        lambda tx: tx.lines.over(WORKSPACE, 1, 9),
+        ["lines_expiring (expires_at<?)"],
+    ),
+    "what has come to an age": (
+        lambda tx: tx.lines.aged(WORKSPACE, Aged(IDS[2]), 9),
+        [
+            "MATERIALIZE k",
+            "compartment_keys USING PRIMARY KEY (workspace=?)",
+            "SCAN k",
+            BY_ROOM + " AND id<?)",
+        ],
     ),
     "deleting lines": (
         lambda tx: tx.lines.delete(COMPARTMENT, IDS),
@@ -260,13 +278,18 @@ def test_a_line_gets_its_vector_or_leaves_in_as_many_steps_however_large_its_com
     assert many <= 1.1 * few, (few, many)
 
 
+HIDING = Hidden(1, WORKSPACE, (Aged(IDS[2]), Aged(IDS[2], "work", "memory")))
+
+
+@pytest.mark.parametrize("hidden", [None, HIDING], ids=["all shown", "some hidden"])
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_a_question_is_answered_by_its_index(tmp_path, question):
+def test_a_question_is_answered_by_its_index(tmp_path, question, hidden):
     engine = ExplainingEngine(SqliteEngine(tmp_path / "book.db"))
     store = SqlStore(engine)
     ask, steps = QUESTIONS[question]
     with store.write() as tx:
         engine.plans.clear()
+        tx.lines.hide(hidden)
         ask(tx)
     store.close()
     found = [plan for plan in engine.plans if not BESIDE_A_LINE.match(plan)]

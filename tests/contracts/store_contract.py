@@ -28,6 +28,7 @@ from contracts.directory_contract import RegisterContract
 from contracts.jobs_contract import WorkContract
 from contracts.lines_contract import LinesContract, TermsContract
 from contracts.reindexing_contract import RenewalContract
+from contracts.retention_contract import RetentionContract
 from contracts.sign_ins_contract import SignInsContract
 from contracts.store_scenes import (
     COMPARTMENT,
@@ -559,6 +560,7 @@ class StoreContract(
     TurnsContract,
     ViewsContract,
     CitationsContract,
+    RetentionContract,
     RegisterContract,
     WorkContract,
     RenewalContract,

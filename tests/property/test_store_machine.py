@@ -27,6 +27,7 @@ from souvenance.domain.directory import WORKSPACE as WORKSPACE_ENTRY
 from souvenance.domain.jobs import DERIVE, DREAM, Job, Task
 from souvenance.domain.line import PROFILE, TOMBSTONE, SealedLine
 from souvenance.domain.names import ALL, Compartment
+from souvenance.domain.retention import Aged, Hidden
 from souvenance.ports.directory import Batch
 from souvenance.ports.store import ALL_BEFORE, LineQuery, TurnQuery, ViewQuery, WrappedKey
 
@@ -66,6 +67,7 @@ lines = st.builds(
     session=sessions,
     created_at=times,
     occurred_at=st.none() | times,
+    expires_at=st.none() | times,
     supersedes=st.none() | ids,
     cap=st.just("cap"),
     metadata=st.sampled_from(("{}", '{"a":1}')),
@@ -285,6 +287,10 @@ VIEW_SPANS = tuple(
 )
 
 
+AGES = (Aged(IDS[2]), Aged(IDS[2], "work"), Aged(IDS[1], kind="conclusion"), Aged(IDS[2], "travel", "memory"))
+HIDDEN = (None, Hidden(1, "acme", AGES[1:]))
+
+
 class Undone(Exception):
     pass
 
@@ -340,7 +346,18 @@ def apply_all(store, todo, undone):
 
 
 def told(tx):
-    """Everything that can be asked of a transaction without changing it."""
+    """Everything that can be asked of a transaction without changing it, whatever is hidden in it."""
+    found = {}
+    for at, hidden in enumerate(HIDDEN):
+        tx.lines.hide(hidden)
+        found |= {f"{part}, hidden {at}": said for part, said in told_of_lines(tx).items()}
+    tx.lines.hide(None)
+    return {**found, **told_of_the_rest(tx)}
+
+
+def told_of_lines(tx):
+    """What hiding may change."""
+    talks = tuple(product(WORKSPACES, SESSIONS))
     return {
         "walks": [tx.lines.walk(span) for span in SPANS],
         "ids": [tx.lines.ids(span) for span in SPANS[::3]],
@@ -348,6 +365,46 @@ def told(tx):
             (tx.lines.get(compartment, line_id), tx.lines.count(compartment))
             for compartment, line_id in product(COMPARTMENTS, IDS)
         ],
+        "turns": [tx.lines.turns(span) for span in TURN_SPANS],
+        "all of a room": [tx.lines.get_all(compartment, IDS[1:]) for compartment in COMPARTMENTS],
+        "last turns": [(tx.lines.last_turn(*talk), tx.lines.count_turns(*talk)) for talk in talks],
+        "views": [tx.lines.views(span) for span in VIEW_SPANS],
+        "view": [tx.lines.view(*line) for line in product(WORKSPACES, IDS, (None, NAMESPACES[1:]))],
+        "alike": [
+            tx.lines.alike(compartment, about, likeness)
+            for compartment, about, likeness in product(COMPARTMENTS[:4], OWNERS, (b"", b"one"))
+        ],
+        "sessions": [tx.lines.of_session(*place) for place in product(WORKSPACES, OWNERS, SESSIONS)],
+        "storage": [tx.lines.storage(workspace, None, None) for workspace in WORKSPACES],
+        "activity": [tx.lines.activity(workspace, None, 1, 1) for workspace in WORKSPACES],
+        "observers": [tx.lines.observers(*of, None) for of in product(WORKSPACES, OWNERS)],
+    }
+
+
+def told_of_age(tx):
+    """What is over, and what has come to an age."""
+    return {
+        "expiring": [tx.lines.expiring(now) is None for now in TIMES],
+        "over": [
+            sorted(tx.lines.over(workspace, now, 1000), key=lambda line: (line.compartment, line.id))
+            for workspace, now in product(WORKSPACES, TIMES)
+        ],
+        "aged": [
+            (
+                sorted(tx.lines.aged(workspace, aged, 1000), key=lambda line: (line.compartment, line.id)),
+                len(tx.lines.aged(workspace, aged, 1)),
+                tx.lines.aged_counted(workspace, aged),
+                tx.lines.aged_sessions(workspace, aged, "", 1),
+                tx.lines.aged_sessions(workspace, aged, "s", 9),
+            )
+            for workspace, aged in product(WORKSPACES, AGES)
+        ],
+    }
+
+
+def told_of_the_rest(tx):
+    return {
+        **told_of_age(tx),
         "terms": [
             list(tx.terms.since(compartment, seq)) for compartment, seq in product(COMPARTMENTS, (0, 1, 3))
         ],
@@ -377,16 +434,6 @@ def told_of_talk(tx):
     """What a transaction says of conversations, of what follows from them, and of what is to be done."""
     talks = tuple(product(WORKSPACES, SESSIONS))
     return {
-        "turns": [tx.lines.turns(span) for span in TURN_SPANS],
-        "all of a room": [tx.lines.get_all(compartment, IDS[1:]) for compartment in COMPARTMENTS],
-        "last turns": [(tx.lines.last_turn(*talk), tx.lines.count_turns(*talk)) for talk in talks],
-        "views": [tx.lines.views(span) for span in VIEW_SPANS],
-        "view": [tx.lines.view(*line) for line in product(WORKSPACES, IDS, (None, NAMESPACES[1:]))],
-        "alike": [
-            tx.lines.alike(compartment, about, likeness)
-            for compartment, about, likeness in product(COMPARTMENTS[:4], OWNERS, (b"", b"one"))
-        ],
-        "sessions": [tx.lines.of_session(*place) for place in product(WORKSPACES, OWNERS, SESSIONS)],
         "cited": [tx.lines.cited(workspace, IDS) for workspace in WORKSPACES],
         "citing": [tx.lines.citing(workspace, IDS[:n]) for workspace, n in product(WORKSPACES, (1, 3))],
         "entries": [

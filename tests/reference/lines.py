@@ -9,12 +9,62 @@ from msgspec.structs import replace
 from reference.state import State
 from souvenance.domain.line import PROFILE, TOMBSTONE, LinePlace, SealedLine, shared_fields
 from souvenance.domain.names import Compartment
-from souvenance.ports.store import LineQuery, TurnQuery, ViewQuery
+from souvenance.domain.retention import Aged, Hidden
+from souvenance.ports.store import EVERYTHING, LineQuery, TurnQuery, ViewQuery
 
 
 class MemoryLines:
     def __init__(self, state: State) -> None:
         self._state = state
+        self._hidden: Hidden | None = None
+
+    def hide(self, hidden: Hidden | None) -> None:
+        self._hidden = hidden
+
+    def expiring(self, now: int) -> str | None:
+        found = [(line.expires_at or 0, line) for line in self._every() if _is_over(line, now)]
+        return min(found, key=lambda one: one[0])[1].compartment.workspace if found else None
+
+    def over(self, workspace: str, now: int, most: int) -> list[SealedLine]:
+        found = [
+            line for line in self._every() if line.compartment.workspace == workspace and _is_over(line, now)
+        ]
+        return sorted(found, key=lambda line: (line.expires_at, line.id))[:most]
+
+    def aged(self, workspace: str, aged: Aged, most: int) -> list[SealedLine]:
+        keyed = {compartment for compartment, *_ in self._state.keys}
+        return [
+            line
+            for line in self._every()
+            if line.compartment in keyed
+            and line.compartment.workspace == workspace
+            and _is_of_age(line, aged)
+        ][:most]
+
+    def aged_counted(self, workspace: str, aged: Aged) -> int:
+        return len(self.aged(workspace, aged, EVERYTHING))
+
+    def aged_sessions(self, workspace: str, aged: Aged, after: str, most: int) -> list[str]:
+        lines = self.aged(workspace, aged, EVERYTHING)
+        named = {line.session for line in lines if line.turn is not None and line.session is not None}
+        return sorted(session for session in named if session > after)[:most]
+
+    def _every(self) -> list[SealedLine]:
+        return [line for lines in self._state.lines.values() for line in lines.values()]
+
+    def _in(self, compartment: Compartment) -> dict[str, SealedLine]:
+        """The lines of the compartment that are not hidden."""
+        lines = self._state.lines.get(compartment, {})
+        return {line_id: line for line_id, line in lines.items() if not self._is_hidden(line)}
+
+    def _is_hidden(self, line: SealedLine) -> bool:
+        hidden = self._hidden
+        if hidden is None:
+            return False
+        aged = line.compartment.workspace == hidden.workspace and any(
+            _is_of_age(line, one) for one in hidden.aged
+        )
+        return aged or _is_over(line, hidden.now)
 
     def append(self, line: SealedLine) -> bool:
         compartment = self._state.lines.setdefault(line.compartment, {})
@@ -26,20 +76,21 @@ class MemoryLines:
     def _turn_is_taken(self, line: SealedLine) -> bool:
         if line.turn is None or line.session is None:
             return False
-        return bool(self.turns(TurnQuery(line.compartment.workspace, line.session, line.turn, line.turn)))
+        place = (line.compartment.workspace, line.session, line.turn)
+        return place in {(one.compartment.workspace, one.session, one.turn) for one in self._every()}
 
     def get(self, compartment: Compartment, line_id: str) -> SealedLine | None:
-        return self._state.lines.get(compartment, {}).get(line_id)
+        return self._in(compartment).get(line_id)
 
     def get_all(self, compartment: Compartment, line_ids: Collection[str]) -> list[SealedLine]:
-        lines = self._state.lines.get(compartment, {})
+        lines = self._in(compartment)
         return [lines[line_id] for line_id in sorted(set(line_ids)) if line_id in lines]
 
     def walk(self, span: LineQuery) -> list[SealedLine]:
         found = [
             line
             for namespace in span.namespaces
-            for line in self._state.lines.get(Compartment(span.workspace, span.owner, namespace), {}).values()
+            for line in self._in(Compartment(span.workspace, span.owner, namespace)).values()
             if (span.after is None or (line.id, namespace) > span.after)
             and (span.before is None or line.id < span.before)
             and (span.sessions is None or line.session in span.sessions)
@@ -53,13 +104,13 @@ class MemoryLines:
         self, workspace: str, owner: str | None, namespaces: Collection[str] | None
     ) -> list[tuple[str, str, str, int, int]]:
         found: dict[tuple[str, str, str], list[int]] = {}
-        for compartment, lines in self._state.lines.items():
+        for compartment in self._state.lines:
             if (
                 compartment.workspace == workspace
                 and owner in (None, compartment.owner)
                 and (namespaces is None or compartment.namespace in namespaces)
             ):
-                for line in lines.values():
+                for line in self._in(compartment).values():
                     place = (compartment.owner, compartment.namespace, line.kind)
                     found.setdefault(place, []).append(len(line.sealed))
         return [(*place, len(sizes), sum(sizes)) for place, sizes in sorted(found.items())]
@@ -73,13 +124,13 @@ class MemoryLines:
         owners: Collection[str] | None = None,
     ) -> list[tuple[str, int, int, int]]:
         found: dict[tuple[str, int], list[int]] = {}
-        for compartment, lines in self._state.lines.items():
+        for compartment in self._state.lines:
             if (
                 compartment.workspace == workspace
                 and (owners is None or compartment.owner in owners)
                 and (namespaces is None or compartment.namespace in namespaces)
             ):
-                for line in lines.values():
+                for line in self._in(compartment).values():
                     if line.turn is not None:
                         at = line.created_at if line.occurred_at is None else line.occurred_at
                         found.setdefault((compartment.owner, max(-1, (at - since) // step)), []).append(at)
@@ -106,7 +157,7 @@ class MemoryLines:
         return True
 
     def annotate(self, compartment: Compartment, line_id: str, metadata: str) -> bool:
-        line = self.get(compartment, line_id)
+        line = self._state.lines.get(compartment, {}).get(line_id)
         if line is None:
             return False
         self._state.lines[compartment][line_id] = replace(line, metadata=metadata)
@@ -124,7 +175,7 @@ class MemoryLines:
         return len(self._state.lines.pop(compartment, {}))
 
     def count(self, compartment: Compartment) -> int:
-        return len(self._state.lines.get(compartment, {}))
+        return len(self._in(compartment))
 
     def namespaces(self, workspace: str, owner: str) -> list[str]:
         return [
@@ -150,7 +201,12 @@ class MemoryLines:
         return [line for _, line in found[span.offset :]][: span.limit]
 
     def last_turn(self, workspace: str, session: str) -> int:
-        return max((line.turn or 0 for line in self.turns(TurnQuery(workspace, session))), default=0)
+        turns = (
+            line.turn or 0
+            for line in self._every()
+            if (line.compartment.workspace, line.session) == (workspace, session)
+        )
+        return max(turns, default=0)
 
     def count_turns(self, workspace: str, session: str) -> int:
         return len(self.turns(TurnQuery(workspace, session)))
@@ -185,13 +241,13 @@ class MemoryLines:
     def alike(self, compartment: Compartment, about: str, likeness: bytes) -> SealedLine | None:
         found = [
             line
-            for line in self._state.lines.get(compartment, {}).values()
+            for line in self._in(compartment).values()
             if (line.about, line.likeness, line.invalidated_by) == (about, likeness, None)
         ]
         return min(found, key=lambda line: line.id, default=None)
 
     def reinforce(self, compartment: Compartment, line_id: str, times: int) -> None:
-        line = self.get(compartment, line_id)
+        line = self._state.lines.get(compartment, {}).get(line_id)
         if line is not None:
             self._state.lines[compartment][line_id] = replace(line, times=line.times + times)
 
@@ -206,9 +262,8 @@ class MemoryLines:
     def _of(self, workspace: str) -> list[SealedLine]:
         return [
             line
-            for compartment, lines in self._state.lines.items()
-            if compartment.workspace == workspace
-            for line in lines.values()
+            for line in self._every()
+            if line.compartment.workspace == workspace and not self._is_hidden(line)
         ]
 
     def cite(self, compartment: Compartment, line_id: str, sources: Collection[str]) -> None:
@@ -243,3 +298,15 @@ class MemoryLines:
 
     def _keep_citations(self, wanted: Callable[[Compartment, str, str], bool]) -> None:
         self._state.citations = {one for one in self._state.citations if wanted(*one)}
+
+
+def _is_over(line: SealedLine, now: int) -> bool:
+    return line.expires_at is not None and line.expires_at <= now
+
+
+def _is_of_age(line: SealedLine, aged: Aged) -> bool:
+    return (
+        line.id < aged.before
+        and aged.namespace in (None, line.compartment.namespace)
+        and aged.kind in (None, line.kind)
+    )

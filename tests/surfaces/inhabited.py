@@ -60,7 +60,10 @@ def inhabited(owner: httpx.Client, workspace: str | None = None) -> Names:
     other = done(owner.post("/v1/memory/put", json={"text": "Trip to Oslo", "namespace": "travel"}))
     forgotten = done(owner.post("/v1/memory/forget", json={"id": other["id"]}))
     done(owner.post("/v1/import/begin", json={"digest": DIGEST, "counts": {}}))
+    rule = {"name": "kept long", "then": "forget", "days": 36500}
+    done(owner.post("/v1/retention/set", json=rule))
     names = {
+        "rule": rule["name"],
         "workspace_id": name,
         "peer_id": PEER,
         "session_id": SESSION,
@@ -131,6 +134,9 @@ RIGHT: dict[str, Callable[[Names], Right]] = {
     "caps.whoami": _nothing,
     "signin.list": _nothing,
     "signin.withdraw": lambda names: Right(json={"id": names["signin_id"]}),
+    "retention.list": _nothing,
+    "retention.set": _json({"name": "short", "then": "forget", "days": 3650, "dry_run": True}),
+    "retention.remove": lambda names: Right(json={"name": names["rule"]}),
     "status": _nothing,
     "reindex": _json({"begin": False}),
     "import.begin": _json({"digest": DIGEST, "counts": {}}),

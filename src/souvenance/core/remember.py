@@ -53,6 +53,7 @@ class Draft(GivenFields, frozen=True, kw_only=True, gc=False):
     id: str | None = None
     about: str | None = None
     occurred_at: int | None = None
+    expires_at: int | None = None
     supersedes: str | None = None
     metadata: content.Metadata | None = None
 
@@ -66,6 +67,7 @@ def remember(ctx: RequestContext, draft: Draft) -> tuple[OpenLine, bool]:
         text=draft.text,
         created_at=ctx.now,
         occurred_at=draft.occurred_at,
+        expires_at=draft.expires_at,
         supersedes=draft.supersedes,
         cap=ctx.cap,
         about=draft.about,

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from msgspec import Struct, field
 
 from souvenance.core.embedding_space import Meaning
+from souvenance.core.retention_rules import hidden, rules_of
 from souvenance.core.vault import CompartmentKeys, Vault
 from souvenance.domain import content, ulid
 from souvenance.domain.audit import OK, Event
@@ -17,11 +18,12 @@ from souvenance.domain.limits import Limits
 from souvenance.domain.line import LinePlace, OpenLine, SealedLine, maker, place_of
 from souvenance.domain.names import Compartment
 from souvenance.domain.policy import Scope
+from souvenance.domain.retention import RetentionRule
 from souvenance.errors import NotFound, Tampered
 from souvenance.ports.clock import Entropy, Zone
 from souvenance.ports.index import Index
 from souvenance.ports.model import Model
-from souvenance.ports.store import EVERYTHING, LineQuery, Transaction
+from souvenance.ports.store import EVERYTHING, LineQuery, Store, Transaction
 from souvenance.ports.text import DocumentReader, Spelling, Thesaurus, Tokenizer
 from souvenance.ports.webhook_sender import WebhookSender
 
@@ -100,13 +102,23 @@ class Services(Struct, frozen=True):
         """What answers in words are made by."""
         return QUOTES if self.model is None else self.model.name
 
+    def scrub(self, store: Store) -> bool:
+        """After something was erased: out of memory, and out of the files; False if that must wait."""
+        self.vault.forget()
+        self.index.forget()
+        self.memo.forget()
+        return store.scrub()
+
     def model_for(self, task: str) -> Model | None:
         """The model that does that task; None if rules do it."""
         return self.model if self.model is not None and task in self.model.tasks else None
 
 
 class RequestContext(Struct, frozen=True, gc=False):
-    """One request's transaction, scope and moment, with the shared parts."""
+    """One request's transaction, scope and moment, with the shared parts.
+
+    It hides from the request what is over by that moment: see `souvenance.ports.store.StoredLines.hide`.
+    """
 
     tx: Transaction
     scope: Scope
@@ -115,6 +127,14 @@ class RequestContext(Struct, frozen=True, gc=False):
     services: Services
     known: dict[Hashable, Any] = field(default_factory=dict)
     """What was found out, for this request and those that are asked together with it, in one transaction."""
+
+    def __post_init__(self) -> None:
+        self.tx.lines.hide(hidden(self.tx, self.services.memo, self.scope.workspace, self.now))
+
+    @property
+    def rules(self) -> Sequence[RetentionRule]:
+        """The retention rules of the workspace, in order of name."""
+        return rules_of(self.tx, self.services.memo, self.scope.workspace)
 
     def once(self, what: Hashable, work: Callable[[], _T]) -> _T:
         """What comes of the work, or came of it when the same was asked before."""

@@ -13,9 +13,11 @@ from souvenance.core.embedding import freshen
 from souvenance.core.embedding_space import Meaning
 from souvenance.core.request_context import RequestContext, said_at
 from souvenance.core.vault import CompartmentKeys
+from souvenance.domain import ulid
 from souvenance.domain.line import SealedLine
 from souvenance.domain.names import Compartment
-from souvenance.domain.relevance import FAR_BELOW, MATCHES_TIME, MEANING, REPLACES_OLDER, worth_showing
+from souvenance.domain.relevance import FADES, FAR_BELOW, MATCHES_TIME, MEANING, REPLACES_OLDER, worth_showing
+from souvenance.domain.retention import DAY_MS, FADE, FORGET, RetentionRule
 from souvenance.errors import Tampered
 from souvenance.language import questions, signs
 from souvenance.language import terms as words
@@ -32,6 +34,8 @@ LOOKED_AT = 10
 """How many of the best lines may be re-ordered."""
 _ALIKE = 0.6
 """How near in meaning two lines must be to say the same: 0 is the usual distance, 1 the same vector."""
+_FADING = 4
+"""Where lines fade, so many times as many as are wanted are looked at."""
 _APART_MS = 86_400_000
 """Lines within a day of each other belong together: neither replaces the other."""
 _AHEAD = 1e-6
@@ -217,6 +221,40 @@ def _inquiry(
     )
 
 
+def _searched(ctx: RequestContext, inquiry: Inquiry, k: int, bounds: SearchBounds) -> list[Hit]:
+    """The k best lines that are not over, as the rules of the workspace let them fade."""
+    fades = [rule for rule in ctx.rules if rule.then == FADE]
+    some_over = ctx.once(_searched, lambda: ctx.tx.lines.expiring(ctx.now)) is not None
+    if not fades and not some_over and all(rule.then != FORGET for rule in ctx.rules):
+        return ctx.services.index.search(ctx.tx, inquiry, k, bounds.within)
+    most = k * _FADING if fades else k
+    while True:
+        hits = ctx.services.index.search(ctx.tx, inquiry, most, bounds.within)
+        lines = _fetched(ctx, hits)
+        standing = [hit for hit in hits if hit[:2] in lines]
+        if len(standing) >= k or len(hits) < most:
+            break
+        most *= 4
+    if fades:
+        aged = (_faded(hit, _half_life(fades, lines[hit[:2]]), ctx.now) for hit in standing)
+        standing = sorted(aged, key=lambda hit: -hit.score)
+    return standing[:k]
+
+
+def _half_life(fades: Iterable[RetentionRule], line: SealedLine) -> int:
+    """In how many days the line ranks half as well; 0 if it does not fade. Of several rules, the shortest."""
+    covering = [rule.days for rule in fades if rule.covers(line.compartment.namespace, line.kind)]
+    return min(covering, default=0)
+
+
+def _faded(hit: Hit, days: int, now: int) -> Hit:
+    if not days or hit.score <= 0:
+        return hit
+    age = max(0, now - ulid.milliseconds(hit.id))
+    lost = hit.score * (0.5 ** (age / (days * DAY_MS)) - 1)
+    return hit._replace(score=hit.score + lost, signals={**hit.signals, FADES: lost})
+
+
 def _behind(hits: list[Hit], others: Iterable[Hit]) -> list[Hit]:
     """The hits, followed by the others that are not among them."""
     known = {hit[:2] for hit in hits}
@@ -249,7 +287,7 @@ def find(
 
     def hits_of(sought: _Sought) -> list[Hit]:
         inquiry = _inquiry(ctx, compartments, sought, bounds, vector)
-        return ctx.services.index.search(ctx.tx, inquiry, max(k, LOOKED_AT), bounds.within)
+        return _searched(ctx, inquiry, max(k, LOOKED_AT), bounds)
 
     hits: list[Hit] = []
     if questions.by_time(question, naming):
@@ -260,7 +298,7 @@ def find(
     if foreign and not floor and 0 < len(hits) < k:
         near = cache(partial(ctx.services.meaning.vector, phrase))
         inquiry = _inquiry(ctx, compartments, sought, bounds, near)
-        hits = _behind(hits, ctx.services.index.search(ctx.tx, inquiry, k, bounds.within))
+        hits = _behind(hits, _searched(ctx, inquiry, k, bounds))
     if question.present:
         hits = _newest_first(ctx, hits, bounds, lambda: _inquiry(ctx, compartments, sought, bounds, vector))
     hits = hits[:k]

@@ -62,7 +62,8 @@ class GivenFields(Struct, frozen=True, kw_only=True, gc=False):
 class LineFields(GivenFields, frozen=True, kw_only=True, gc=False):
     """What is stored of a line in the open. Times are milliseconds.
 
-    `turn` is the line's number in its session, `about` the peer that it says something about.
+    From `expires_at` on nobody is shown the line, and a worker removes it. `turn` is its number in its
+    session, `about` the peer that it says something about.
     """
 
     id: LineId
@@ -71,6 +72,7 @@ class LineFields(GivenFields, frozen=True, kw_only=True, gc=False):
     cap: Annotated[str, Meta(max_length=128)]
     """The id of the cap that put it: where it came from, not a right."""
     occurred_at: Milliseconds | None = None
+    expires_at: Milliseconds | None = None
     supersedes: LineId | None = None
     turn: _Turn | None = None
     about: Name | None = None
@@ -102,7 +104,7 @@ class OpenLine(LinePlace, frozen=True, kw_only=True):
         return all(getattr(self, name) == getattr(other, name) for name in _SAID)
 
 
-_SAID = (*GivenFields.__struct_fields__, "kind", "text", "occurred_at", "supersedes")
+_SAID = (*GivenFields.__struct_fields__, "kind", "text", "occurred_at", "expires_at", "supersedes")
 
 
 class SealedLine(LinePlace, frozen=True, kw_only=True):
@@ -150,6 +152,11 @@ def check_line(line: OpenLine, *, chosen_id: bool, now: int, limits: Limits) -> 
         names.name(line.session, "session")
     if line.occurred_at is not None and not FIRST_MS <= line.occurred_at <= LAST_MS:
         raise InvalidInput("occurred_at lies outside the years 1 to 9999")
+    if line.expires_at is not None and not now < line.expires_at <= LAST_MS:
+        raise InvalidInput(
+            "expires_at is not in the future, or after the year 9999",
+            hint="Check the time, and this machine's clock.",
+        )
     return line
 
 

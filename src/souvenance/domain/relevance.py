@@ -155,6 +155,9 @@ MATCHES_TIME = _signal(
 REPLACES_OLDER = _signal(
     "replaces_older", 1.0, "the line is newer than one that says the same: the points it needs to come first"
 )
+FADES = _signal(
+    "fades_with_age", 1.0, "a retention rule lets lines like this one fade: the points that its age costs it"
+)
 IS_QUESTION = _signal("is_question", -0.4, "the line ends with a question mark")
 FIRST_PERSON = _signal("first_person", 1.2, "the line is in the first person")
 LINES_SEARCHED = _signal(

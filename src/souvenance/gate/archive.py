@@ -147,6 +147,7 @@ def take(authorised: AuthorisedRequest, request: Import) -> Outcome:
 def finish(authorised: AuthorisedRequest, request: ImportFinish) -> Outcome:
     """Mark an import as complete; how many records there are now, by sort. Raises: NotFound, Conflict."""
     ctx = authorised.ctx
+    ctx.tx.lines.hide(None)
     known = ctx.tx.directory.entry(ctx.scope.workspace, IMPORT_ENTRY, request.digest)
     if known is None:
         raise NotFound("there is no such import")
@@ -198,6 +199,7 @@ class _ComparedRecords:
 
     def __init__(self, ctx: RequestContext, records: Sequence[Record], *, writes: bool) -> None:
         """Raises: InvalidInput, LimitExceeded, NamespaceDenied, Tampered."""
+        ctx.tx.lines.hide(None)  # What is over and still there is here.
         self._ctx = ctx
         self._writes = writes
         self._workspace = ctx.scope.workspace

@@ -65,6 +65,7 @@ def _carried(authorised: AuthorisedRequest) -> bool:
 
 def list_compartments(authorised: AuthorisedRequest, request: m.Compartments) -> Outcome:
     tx = authorised.ctx.tx
+    tx.lines.hide(None)
     compartments = sorted({key.compartment for key in tx.keys.every()}.union(tx.lines.compartments()))
     answer = m.CompartmentsAnswer(
         workspaces=list(tx.workspaces()),
@@ -83,6 +84,7 @@ def list_compartments(authorised: AuthorisedRequest, request: m.Compartments) ->
 
 def examine(authorised: AuthorisedRequest, request: m.Examine) -> Outcome:
     tx = authorised.ctx.tx
+    tx.lines.hide(None)
     compartment = Compartment(request.workspace, request.owner, request.namespace)
     keys = authorised.ctx.services.vault.compartments(
         tx, compartment.workspace, compartment.owner, (compartment.namespace,)
@@ -125,6 +127,7 @@ def _index_findings(authorised: AuthorisedRequest, keys: CompartmentKeys, ids: s
 
 
 def reconcile(authorised: AuthorisedRequest, request: m.Reconcile) -> Outcome:
+    authorised.ctx.tx.lines.hide(None)
     logged = replayed(authorised.ctx.tx, request.workspace)
     findings = [
         *_lost(authorised.ctx.tx, logged),

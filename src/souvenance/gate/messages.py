@@ -62,6 +62,8 @@ class Put(Request, GivenFields, frozen=True):
     kind: Kind = DEFAULT_KIND
     metadata: dict[str, Any] = {}
     occurred_at: Moment | None = None
+    expires_at: Moment | None = None
+    """From when on nobody is shown the line any more, and a worker removes it."""
 
 
 class PutAnswer(Answer, frozen=True):
@@ -92,6 +94,8 @@ class LineFacts(Answer, GivenFields, frozen=True, kw_only=True):
     kind: str
     created_at: datetime
     occurred_at: datetime | None
+    expires_at: datetime | None = None
+    """When the line is over, if its writer said so."""
     trust: str = ""
     """'said', 'quoted' or 'suspect': whose word it is, and whether it reads like orders to a model."""
 

@@ -206,10 +206,7 @@ class AuthorisedRequest(Struct, frozen=True, gc=False):
 
     def scrub(self) -> bool:
         """Remove erased data from memory and from the files; False if the files must wait."""
-        self.ctx.services.vault.forget()
-        self.ctx.services.index.forget()
-        self.ctx.services.memo.forget()
-        return self.store.scrub()
+        return self.ctx.services.scrub(self.store)
 
 
 class Outcome(Struct, frozen=True, gc=False):

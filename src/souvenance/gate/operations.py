@@ -78,6 +78,7 @@ def put(authorised: AuthorisedRequest, request: m.Put) -> Outcome:
             text=request.text,
             id=request.id,
             occurred_at=_ms(request.occurred_at),
+            expires_at=_ms(request.expires_at),
             metadata=request.metadata,
             **shared_fields(GivenFields, request),
         ),
@@ -187,6 +188,7 @@ def _correct(
         text=text or "",
         id=new_id,
         about=None if text is None else target.about,
+        expires_at=target.expires_at,
         supersedes=target.id,
         **shared_fields(GivenFields, target),
     )
@@ -216,6 +218,7 @@ def line_facts(line: LinePlace) -> dict[str, Any]:
         "kind": line.kind,
         "created_at": to_datetime(line.created_at),
         "occurred_at": None if line.occurred_at is None else to_datetime(line.occurred_at),
+        "expires_at": None if line.expires_at is None else to_datetime(line.expires_at),
         **shared_fields(GivenFields, line),
     }
 
@@ -242,6 +245,7 @@ def forget(authorised: AuthorisedRequest, request: m.Forget) -> Outcome:
     """Rows, index, keys and caches of a line, a namespace or an owner. Readers find nothing from the commit
     on. A compartment's keys are destroyed with it, so that copies of its lines elsewhere stay shut; the scrub
     that follows takes the bytes out of the store's files. Raises: InvalidInput, NotFound, SchemaUnknown."""
+    authorised.ctx.tx.lines.hide(None)  # What is over and still there goes too.
     gone = (
         _forget_compartments(authorised.ctx)
         if request.id is None

@@ -147,7 +147,7 @@ NOT_REBUILT = (
     "the audit log and its checkpoints",
     "revocations of caps, and sign-ins",
     "metadata and settings of workspaces, peers and sessions, and who left a session",
-    "scopes, webhooks and work that waited",
+    "scopes, webhooks, retention rules and work that waited",
 )
 """What objects do not tell, in words."""
 
@@ -346,6 +346,7 @@ class Repairer:
         self, ctx: RequestContext, opener: CompartmentKeys, found: bucket.LineObject, changes: Changes
     ) -> None:
         tx, line, compartment = ctx.tx, found.line, opener.compartment
+        tx.lines.hide(None)
         try:
             text = opener.open(line)
         except Tampered as error:

@@ -22,6 +22,7 @@ from souvenance.core.conversation.summarise import by_quotes, keep_summary, read
 from souvenance.core.embedding import embed_some
 from souvenance.core.reindex import every_compartment, notice, renew_some
 from souvenance.core.request_context import RequestContext, Services, own_context, own_event
+from souvenance.core.retention import Retention
 from souvenance.decoders import settled
 from souvenance.domain.audit import OK
 from souvenance.domain.directory import WEBHOOK
@@ -85,6 +86,7 @@ class Worker:
         self._after = ""
         """The workspace that work was last done for: the others come first."""
         self._senders = ThreadPoolExecutor(_SENDERS, "souvenance-webhooks")
+        self._retention = Retention(store, services, clock)
         self._idle = idle or Idle()
         self.wake = wake or threading.Event()
         """Rung when there may be work."""
@@ -137,8 +139,11 @@ class Worker:
             return tidied
         now = self._clock.now()
         with self._store.read() as tx:
-            if not tx.work.is_due(now):
-                return tidied
+            due = tx.work.is_due(now)
+        if not due:
+            if not tidied:
+                self._retention.scrub()
+            return tidied
         until, after = now + self._lease, self._after
         with self._store.claim() as tx:
             tasks = tx.work.claim(self._name, now=now, until=until, most=self._most, after=after)
@@ -160,8 +165,20 @@ class Worker:
         self.wake.set()
 
     def tidy(self) -> bool:
-        """Reindex or embed some lines; whether there were any. Raises: Unavailable."""
-        return renew_some(self._store, self._services) or embed_some(self._store, self._services)
+        """Remove, reindex or embed some lines; whether there were any. Raises: Unavailable."""
+        parts = self._store, self._services
+        return self._retain() or renew_some(*parts) or embed_some(*parts)
+
+    def _retain(self) -> bool:
+        """Remove some of what is over; whether there was any. What fails holds up nothing else."""
+        try:
+            return self._retention.remove_some()
+        except Unavailable:
+            raise
+        except SouvenanceError as error:
+            self._retention.postpone()
+            self._report(f"what is over can't be removed: {error.detail}")
+            return False
 
     def _rest(self) -> float:
         """For how many seconds there is nothing to do, unless it is woken."""
@@ -242,7 +259,7 @@ class Worker:
         if stretch.turns and self._services.model_for(SUMMARISE) is not None:
             text = self._by_model(task, lambda model: model.summarise(*inputs))
         summary = text or by_quotes(*inputs)
-        self._finish([task], lambda ctx: keep_summary(ctx, stretch, summary))
+        self._finish([task], lambda ctx: keep_summary(ctx, stretch, summary, by_model=bool(text)))
 
     def _by_model(self, task: Task, think: Callable[[Dialectic], _Found]) -> _Found | None:
         """What the model says; None if its budget is spent or its replies are no use. Raises: Unavailable."""

@@ -43,6 +43,8 @@ class Line(GivenFields, frozen=True, kw_only=True):
     created_at: datetime
     occurred_at: datetime | None = None
     """When it happened, if that is not when it was stored."""
+    expires_at: datetime | None = None
+    """When it is over: from then on nobody is shown it, and it is removed."""
     score: float | None = None
     """How well it answers the question. `None` if there was no question."""
     matched: bool = True

@@ -81,16 +81,24 @@ class LineMethods:
         session: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         occurred_at: datetime | None = None,
+        expires_at: datetime | None = None,
         id: str | None = None,
     ) -> str:
         """Store a line, and return its id.
 
-        `metadata` is stored unencrypted. Pass an `id` of your own (a ULID) to retry safely: the same line
-        is stored once.
+        From `expires_at` on nobody is shown the line any more, and it is removed. `metadata` is stored
+        unencrypted. Pass an `id` of your own (a ULID) to retry safely: the same line is stored once.
         """
         extra = dict(metadata or {})
         request = m.Put(
-            text, namespace, id, kind=kind, session=session, metadata=extra, occurred_at=occurred_at
+            text,
+            namespace,
+            id,
+            kind=kind,
+            session=session,
+            metadata=extra,
+            occurred_at=occurred_at,
+            expires_at=expires_at,
         )
         answer: m.PutAnswer = self._call(o.PUT, request)
         return answer.id

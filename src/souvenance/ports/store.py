@@ -33,6 +33,7 @@ from souvenance.domain.change_feed import UNSAID, Feed, Saying
 from souvenance.domain.line import LinePlace, SealedLine
 from souvenance.domain.merkle import Tree
 from souvenance.domain.names import ALL, Compartment
+from souvenance.domain.retention import Aged, Hidden
 from souvenance.domain.sign_ins import Client, SignIn, Slip
 
 if TYPE_CHECKING:
@@ -185,6 +186,28 @@ class TurnQuery(Struct, frozen=True):
 
 
 class StoredLines(Protocol):
+    """A transaction begins with every line in view. What is hidden then is read by none of these, but that
+    `last_turn`, `namespaces` and `compartments` count it; and it is changed and deleted like other lines."""
+
+    def hide(self, hidden: Hidden | None) -> None:
+        """Hide these lines, and none but these, for the rest of the transaction."""
+
+    def expiring(self, now: int) -> str | None:
+        """A workspace that has a line whose time is over, if there is one. It does not matter what is
+        hidden."""
+
+    def over(self, workspace: str, now: int, most: int) -> list[SealedLine]:
+        """Lines of the workspace whose time is over, hidden or not, the longest first; the first `most`."""
+
+    def aged(self, workspace: str, aged: Aged, most: int) -> list[SealedLine]:
+        """Lines of the workspace that have come to that age, hidden or not; `most` of them, in no order.
+        A compartment that has lost its keys is passed over, here and in the next two."""
+
+    def aged_counted(self, workspace: str, aged: Aged) -> int: ...
+
+    def aged_sessions(self, workspace: str, aged: Aged, after: str, most: int) -> list[str]:
+        """Sessions with turns that have come to that age, in order of name, behind that one."""
+
     def append(self, line: SealedLine) -> bool:
         """Store the line; False, and no change, if its compartment has that id or its session that turn."""
 

@@ -19,6 +19,7 @@ from souvenance.adapters.sql.engine import (
 )
 from souvenance.domain.line import PROFILE, TOMBSTONE, LinePlace, SealedLine, maker
 from souvenance.domain.names import Compartment
+from souvenance.domain.retention import Aged, Hidden
 from souvenance.ports.store import LineQuery, TurnQuery, ViewQuery
 
 _PLACE = tuple(name for name in LinePlace.__struct_fields__ if name != "compartment")
@@ -29,8 +30,9 @@ _STORED = tuple(
 COLUMNS = (*Compartment._fields, *_STORED)
 _ID = COLUMNS.index("id")
 READ = ", ".join(f"l.{column}" for column in COLUMNS) + ", i.by_id"
-FROM = """FROM lines l LEFT JOIN invalidations i
+_REPLACED = """LEFT JOIN invalidations i
     ON i.workspace = l.workspace AND i.owner = l.owner AND i.namespace = l.namespace AND i.target = l.id"""
+FROM = f"FROM lines l {_REPLACED}"
 STANDS = "i.target IS NULL"
 """Nothing replaced the line. Asked of a column that the tables are joined by: PostgreSQL then knows that most
 lines are like that, and walks an index only as far as it must."""
@@ -58,13 +60,12 @@ def line_of(row: SqlRow) -> SealedLine:
     return _line(Compartment(*row[:3]), *values)
 
 
-_VIEW = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND l.id >= ? AND l.id <= ? AND l.about IS NOT NULL
-    ORDER BY l.id, l.owner, l.namespace"""
+_VIEW = f"SELECT {READ} {FROM} WHERE l.workspace = ? AND l.id >= ? AND l.id <= ? AND l.about IS NOT NULL"
 """From and up to the same id, and in order, so that the index by id is preferred to the key."""
 
 _ALIKE = f"""SELECT {READ} {FROM} WHERE l.workspace = ? AND l.likeness = ?
     AND l.owner || '' = ? AND l.namespace || '' = ? AND l.about || '' = ?
-    AND {STANDS} ORDER BY l.id LIMIT 1"""
+    AND {STANDS}"""
 """Names are part of an expression, so that the index by likeness is preferred to those by name."""
 
 _REINFORCE = f"UPDATE lines SET times = times + ? WHERE {COMPARTMENT} AND id = ?"
@@ -72,9 +73,18 @@ _REINFORCE = f"UPDATE lines SET times = times + ? WHERE {COMPARTMENT} AND id = ?
 
 _LAST = """SELECT turn FROM lines WHERE workspace = ? AND session = ? AND turn IS NOT NULL
     ORDER BY turn DESC LIMIT 1"""
-_COUNT = "SELECT count(*) FROM lines WHERE workspace = ? AND session = ? AND turn IS NOT NULL"
-_OF_SESSION = f"""SELECT {", ".join((*Compartment._fields, *_PLACE))} FROM lines
-    WHERE workspace = ? AND owner = ? AND session = ? ORDER BY id"""
+_COUNT_TURNS = "SELECT count(*) FROM lines l WHERE l.workspace = ? AND l.session = ? AND l.turn > 0"
+_COUNT = "SELECT count(*) FROM lines l WHERE l.workspace = ? AND l.owner = ? AND l.namespace = ?"
+_OF_SESSION = f"""SELECT {", ".join((*Compartment._fields, *_PLACE))} FROM lines l
+    WHERE l.workspace = ? AND l.owner = ? AND l.session = ?"""
+
+_EXPIRING = "SELECT workspace FROM lines WHERE expires_at <= ? ORDER BY expires_at LIMIT 1"
+_OVER = f"""SELECT {READ} {FROM} WHERE l.workspace || '' = ? AND l.expires_at <= ?
+    ORDER BY l.expires_at LIMIT ?"""
+"""The name is part of an expression, so that the index by end is preferred to the key."""
+_AGED_FROM = f"""FROM (SELECT DISTINCT {PLACE} FROM compartment_keys WHERE workspace = ?) k
+    JOIN lines l ON l.workspace = k.workspace AND l.owner = k.owner AND l.namespace = k.namespace"""
+"""By compartment, so that each is looked up by id and only as far as it is that old."""
 
 
 _CITE = insert("citations", f"{PLACE}, id, source", conflict="ON CONFLICT DO NOTHING")
@@ -92,6 +102,39 @@ class SqlLines:
     def __init__(self, session: SqlSession) -> None:
         self._session = session
         self._last_turns: dict[tuple[str, str | None], int] = {}
+        self._shown, self._bounds = "", tuple[object, ...]()
+        """What a condition ends with that finds only what is not hidden, and its values."""
+
+    def hide(self, hidden: Hidden | None) -> None:
+        self._shown, self._bounds = "", ()
+        if hidden is not None:
+            aged = [_of_age(one) for one in hidden.aged]
+            self._shown = " AND (l.expires_at IS NULL OR l.expires_at > ?)"
+            self._shown += "".join(f" AND NOT (l.workspace = ? AND {where})" for where, _ in aged)
+            more = [value for _, values in aged for value in (hidden.workspace, *values)]
+            self._bounds = (hidden.now, *more)
+
+    def expiring(self, now: int) -> str | None:
+        workspace: str | None = self._session.value(_EXPIRING, (now,))
+        return workspace
+
+    def over(self, workspace: str, now: int, most: int) -> list[SealedLine]:
+        return [line_of(row) for row in self._session.rows(_OVER, (workspace, now, most))]
+
+    def aged(self, workspace: str, aged: Aged, most: int) -> list[SealedLine]:
+        where, values = _of_age(aged)
+        sql = f"SELECT {READ} {_AGED_FROM} {_REPLACED} WHERE {where} LIMIT ?"
+        return [line_of(row) for row in self._session.rows(sql, (workspace, *values, most))]
+
+    def aged_counted(self, workspace: str, aged: Aged) -> int:
+        where, values = _of_age(aged)
+        return int(self._session.value(f"SELECT count(*) {_AGED_FROM} WHERE {where}", (workspace, *values)))
+
+    def aged_sessions(self, workspace: str, aged: Aged, after: str, most: int) -> list[str]:
+        where, values = _of_age(aged)
+        sql = f"""SELECT DISTINCT l.session {_AGED_FROM}
+            WHERE {where} AND l.turn IS NOT NULL AND l.session > ? ORDER BY l.session LIMIT ?"""
+        return [session for (session,) in self._session.rows(sql, (workspace, *values, after, most))]
 
     def append(self, line: SealedLine) -> bool:
         appended = self._session.run(_APPEND, (*row_of(line), len(line.sealed))) == 1
@@ -100,7 +143,7 @@ class SqlLines:
         return appended
 
     def get(self, compartment: Compartment, line_id: str) -> SealedLine | None:
-        row = self._session.row(GET, (*compartment, line_id))
+        row = self._session.row(f"{GET}{self._shown}", (*compartment, line_id, *self._bounds))
         return None if row is None else line_of(row)
 
     def get_all(self, compartment: Compartment, line_ids: Collection[str]) -> list[SealedLine]:
@@ -108,7 +151,8 @@ class SqlLines:
             line_of(row)
             for listing, some in listed(line_ids)
             for row in self._session.rows(
-                f"{_OF_COMPARTMENT} AND l.id IN {listing} ORDER BY l.id", (*compartment, *some)
+                f"{_OF_COMPARTMENT} AND l.id IN {listing}{self._shown} ORDER BY l.id",
+                (*compartment, *some, *self._bounds),
             )
         ]
 
@@ -139,7 +183,8 @@ class SqlLines:
             where.append(f"{STANDS} AND l.kind <> ?")
             values.append(TOMBSTONE)
         order = f"ORDER BY l.id {'DESC' if span.newest_first else 'ASC'} LIMIT ?"
-        sql = f"SELECT {columns} {FROM} WHERE {' AND '.join(where)}"
+        sql = f"SELECT {columns} {FROM} WHERE {' AND '.join(where)}{self._shown}"
+        values += self._bounds
         if span.sessions is None:
             yield from self._session.rows(f"{sql} {order}", (*values, span.limit))
             return
@@ -172,7 +217,7 @@ class SqlLines:
         return deleted
 
     def count(self, compartment: Compartment) -> int:
-        return int(self._session.value(f"SELECT count(*) FROM lines WHERE {COMPARTMENT}", compartment))
+        return int(self._session.value(f"{_COUNT}{self._shown}", (*compartment, *self._bounds)))
 
     def namespaces(self, workspace: str, owner: str) -> list[str]:
         return self._session.each_next(_NEXT_NAMESPACE, (workspace, owner))
@@ -180,11 +225,12 @@ class SqlLines:
     def storage(
         self, workspace: str, owner: str | None, namespaces: Collection[str] | None
     ) -> list[tuple[str, str, str, int, int]]:
-        where, values = condition({"workspace": workspace, "owner": owner, "namespace": namespaces})
-        sql = f"""SELECT owner, namespace, kind, count(*), CAST(sum(bytes) AS BIGINT) FROM lines
-            WHERE {where} GROUP BY owner, namespace, kind ORDER BY owner, namespace, kind"""
+        where, values = condition({"l.workspace": workspace, "l.owner": owner, "l.namespace": namespaces})
+        sql = f"""SELECT owner, namespace, kind, count(*), CAST(sum(bytes) AS BIGINT) FROM lines l
+            WHERE {where}{self._shown} GROUP BY owner, namespace, kind ORDER BY owner, namespace, kind"""
         return [
-            (of, space, kind, count, size) for of, space, kind, count, size in self._session.rows(sql, values)
+            (of, space, kind, count, size)
+            for of, space, kind, count, size in self._session.rows(sql, (*values, *self._bounds))
         ]
 
     def compartments(self) -> list[Compartment]:
@@ -217,14 +263,15 @@ class SqlLines:
                     )
 
     def _newest(self, where: str, values: list[str], limit: int | None) -> list[SqlRow]:
-        sql = f"""SELECT {READ} {FROM} WHERE {where}
+        sql = f"""SELECT {READ} {FROM} WHERE {where}{self._shown}
             ORDER BY l.id DESC, l.owner DESC, l.namespace DESC LIMIT ?"""
-        return self._session.rows(sql, (*values, NO_LIMIT if limit is None else limit))
+        return self._session.rows(sql, (*values, *self._bounds, NO_LIMIT if limit is None else limit))
 
     def view(
         self, workspace: str, line_id: str, namespaces: Collection[str] | None = None
     ) -> SealedLine | None:
-        found = map(line_of, self._session.rows(_VIEW, (workspace, line_id, line_id)))
+        sql = f"{_VIEW}{self._shown} ORDER BY l.id, l.owner, l.namespace"
+        found = map(line_of, self._session.rows(sql, (workspace, line_id, line_id, *self._bounds)))
         return next(
             (line for line in found if namespaces is None or line.compartment.namespace in namespaces), None
         )
@@ -233,14 +280,16 @@ class SqlLines:
         self, workspace: str, about: str, namespaces: Collection[str] | None
     ) -> list[tuple[str, int, str]]:
         where, values = condition({"l.workspace": workspace, "l.about": about, "l.namespace": namespaces})
-        sql = f"""SELECT l.owner, count(*), max(l.id) {FROM} WHERE {where} AND {STANDS}
+        sql = f"""SELECT l.owner, count(*), max(l.id) {FROM} WHERE {where} AND {STANDS}{self._shown}
             GROUP BY l.owner ORDER BY l.owner"""
-        rows = self._session.rows(sql, values)
+        rows = self._session.rows(sql, (*values, *self._bounds))
         return [(owner, count, newest) for owner, count, newest in rows]
 
     def alike(self, compartment: Compartment, about: str, likeness: bytes) -> SealedLine | None:
+        workspace, owner, namespace = compartment
         row = self._session.row(
-            _ALIKE, (compartment.workspace, likeness, compartment.owner, compartment.namespace, about)
+            f"{_ALIKE}{self._shown} ORDER BY l.id LIMIT 1",
+            (workspace, likeness, owner, namespace, about, *self._bounds),
         )
         return None if row is None else line_of(row)
 
@@ -258,9 +307,11 @@ class SqlLines:
             where.append("l.owner || '' = ?")
             values.append(span.owner)
         order = "DESC" if span.newest_first else "ASC"
-        sql = f"SELECT {READ} {FROM} WHERE {' AND '.join(where)} ORDER BY l.turn {order} LIMIT ? OFFSET ?"
+        sql = f"""SELECT {READ} {FROM} WHERE {" AND ".join(where)}{self._shown}
+            ORDER BY l.turn {order} LIMIT ? OFFSET ?"""
         limit = NO_LIMIT if span.limit is None else span.limit
-        return [line_of(row) for row in self._session.rows(sql, (*values, limit, span.offset))]
+        rows = self._session.rows(sql, (*values, *self._bounds, limit, span.offset))
+        return [line_of(row) for row in rows]
 
     def last_turn(self, workspace: str, session: str) -> int:
         place = (workspace, session)
@@ -269,7 +320,8 @@ class SqlLines:
         return self._last_turns[place]
 
     def count_turns(self, workspace: str, session: str) -> int:
-        return int(self._session.value(_COUNT, (workspace, session)))
+        sql = f"{_COUNT_TURNS}{self._shown}"
+        return int(self._session.value(sql, (workspace, session, *self._bounds)))
 
     def activity(
         self,
@@ -279,16 +331,17 @@ class SqlLines:
         step: int,
         owners: Collection[str] | None = None,
     ) -> list[tuple[str, int, int, int]]:
-        where, values = condition({"workspace": workspace, "owner": owners, "namespace": namespaces})
+        where, values = condition({"l.workspace": workspace, "l.owner": owners, "l.namespace": namespaces})
         said = "coalesce(occurred_at, created_at)"
         sql = f"""SELECT owner, CASE WHEN {said} < ? THEN -1 ELSE ({said} - ?) / ? END AS steps,
-            count(*), max({said}) FROM lines WHERE {where} AND turn IS NOT NULL
+            count(*), max({said}) FROM lines l WHERE {where} AND turn IS NOT NULL{self._shown}
             GROUP BY owner, steps ORDER BY owner, steps"""
-        rows = self._session.rows(sql, (since, since, step, *values))
+        rows = self._session.rows(sql, (since, since, step, *values, *self._bounds))
         return [(owner, int(steps), count, newest) for owner, steps, count, newest in rows]
 
     def of_session(self, workspace: str, owner: str, session: str) -> list[LinePlace]:
-        rows = self._session.rows(_OF_SESSION, (workspace, owner, session))
+        sql = f"{_OF_SESSION}{self._shown} ORDER BY l.id"
+        rows = self._session.rows(sql, (workspace, owner, session, *self._bounds))
         places = [
             LinePlace(compartment=Compartment(*row[:3]), **dict(zip(_PLACE, row[3:], strict=True)))
             for row in rows
@@ -325,3 +378,9 @@ class SqlLines:
             self._session.run(
                 f"DELETE FROM citations WHERE workspace = ? AND source IN {listing}", (workspace, *some)
             )
+
+
+def _of_age(aged: Aged) -> tuple[str, list[str]]:
+    """The condition on a line's place that it is that old, and the values."""
+    where, values = condition({"l.namespace": aged.namespace, "l.kind": aged.kind})
+    return f"{where} AND l.id < ?", [*values, aged.before]

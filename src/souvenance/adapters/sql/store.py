@@ -398,6 +398,7 @@ class _Opened:
         if tx is None or not session.unchanged or tx.uses == _MOST_USES:
             tx = session.attached = SqlTransaction(session, self._engine)
         tx.uses += 1
+        tx.lines.hide(None)
         return tx
 
     def __exit__(

@@ -40,6 +40,7 @@ def erase_message(
 ) -> Changes:
     """`with_empty_session`: the session goes too, if it then holds nothing. Raises: NotFound."""
     line = find_message(ctx, session, message_id)
+    ctx.tx.lines.hide(None)  # What is over and still there counts too.
     changes = Changes()
     erase_lines(ctx, [line], changes)
     entry = directory.need(ctx, SESSION, session)
@@ -53,6 +54,7 @@ def erase_message(
 def erase_session(ctx: RequestContext, session: str) -> Changes:
     """Erase the messages and conclusions of the session. Its name can be used again. Raises: NotFound."""
     entry = directory.need(ctx, SESSION, session)
+    ctx.tx.lines.hide(None)  # What is over and still there goes too.
     lines = _lines_of(ctx, entry)
     changes = Changes({entry.namespace}, gone_session=session)
     erase_lines(ctx, lines.values(), changes)
@@ -90,6 +92,7 @@ def erase_peer(ctx: RequestContext, peer: str, *, keep_messages: bool) -> Change
     entry = directory.need(ctx, PEER, peer)
     if not directory.knows_peer(ctx, entry):
         raise NotFound("there is no such peer")
+    ctx.tx.lines.hide(None)  # What is over and still there goes too.
     workspace = ctx.scope.workspace
     compartments = compartments_held(ctx, peer)
     namespaces = [compartment.namespace for compartment in compartments]
@@ -252,6 +255,21 @@ def erase_lines(ctx: RequestContext, lines: Iterable[LinePlace], changes: Change
             anew.add((compartment, observed))
     for compartment, observed in sorted(anew):
         owe_card(ctx, compartment, observed)
+    ctx.tx.owe_scrub()
+
+
+def erase_words(ctx: RequestContext, session: str, lines: Iterable[LinePlace], changes: Changes) -> None:
+    """Messages of the session alone. Its summaries stay, and what was concluded from them stays without
+    its sources."""
+    directory.spend_turns(ctx, session, directory.next_turn(ctx, session) - 1)
+    by_compartment: dict[Compartment, list[str]] = defaultdict(list)
+    for line in lines:
+        by_compartment[line.compartment].append(line.id)
+    for compartment, ids in by_compartment.items():
+        ctx.tx.terms.remove(compartment, ids)
+        ctx.tx.lines.delete(compartment, ids)
+        ctx.tx.lines.uncite(compartment.workspace, ids)
+        changes.lose(compartment, ids)
     ctx.tx.owe_scrub()
 
 

@@ -42,6 +42,8 @@ class _Note(Struct, frozen=True):
     turn: int
     message_id: str
     long: bool
+    model: bool = False
+    """Whether a model wrote it, and not rules that quote."""
 
 
 class SummaryKind(Struct, frozen=True):
@@ -85,6 +87,11 @@ def _noted(ctx: RequestContext, session: str) -> Iterator[tuple[_Note, SealedLin
         line = ctx.tx.lines.get(place.compartment, place.id)
         if line is not None:
             yield msgspec.json.decode(line.metadata, type=settled(_Note)), line
+
+
+def covered_turn(ctx: RequestContext, session: str) -> int:
+    """Up to which turn a model has summarised the session; 0 if it has not."""
+    return max((note.turn for note, _ in _noted(ctx, session) if note.model), default=0)
 
 
 def is_note(metadata: str) -> bool:
@@ -138,7 +145,9 @@ def by_quotes(
     return "\n".join((*earlier_lines, *(quote for _, quote in sorted(kept.items()))))
 
 
-def keep_summary(ctx: RequestContext, stretch: SummaryStretch, text: str) -> Changes:
+def keep_summary(
+    ctx: RequestContext, stretch: SummaryStretch, text: str, *, by_model: bool = False
+) -> Changes:
     """Put the summary in place of the earlier one of its kind; an empty one changes nothing. If a message was
     deleted while the reasoner thought, it has to think again."""
     changes = Changes()
@@ -161,7 +170,9 @@ def keep_summary(ctx: RequestContext, stretch: SummaryStretch, text: str) -> Cha
         SUMMARY,
         text,
         session=stretch.session,
-        metadata=msgspec.json.encode(_Note(stretch.upto, stretch.message_id, stretch.long)).decode(),
+        metadata=msgspec.json.encode(
+            _Note(stretch.upto, stretch.message_id, stretch.long, by_model)
+        ).decode(),
         tokens=ctx.services.tokenizer.count(text),
     )
     changes.add(kept)

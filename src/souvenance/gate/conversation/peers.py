@@ -197,6 +197,7 @@ class _Move:
     """
 
     def __init__(self, ctx: RequestContext, peer: str, name: str) -> None:
+        ctx.tx.lines.hide(None)  # What is over and still there moves too.
         self._ctx = ctx
         self._workspace = ctx.scope.workspace
         self._peer = peer

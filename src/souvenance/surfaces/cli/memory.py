@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace as changed
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from souvenance.surfaces.cli.options import (
     NAMES,
     PEOPLE,
     REMEMBER,
+    SPAN,
     Command,
     of_peer,
     pass_shell,
@@ -59,9 +60,15 @@ _UNREAD = "(the text was not shown: the token does not grant 'get', or the line 
 @click.option("--session", help="The session that the line belongs to.")
 @click.option("--metadata", default="{}", help="A JSON object. It is stored unencrypted.")
 @click.option("--occurred-at", type=MOMENT, help="When it happened [default: now].")
+@click.option("--expires-at", type=MOMENT, help="From then on nobody is shown it, and it is removed.")
+@click.option("--expires-in", type=SPAN, metavar="TIME", help="The same, so long from now: 12h, 90d.")
 @pass_shell
-def put(shell: Shell, /, text: str, metadata: str, **fields: Any) -> None:
+def put(shell: Shell, /, text: str, metadata: str, expires_in: int | None, **fields: Any) -> None:
     """Remember TEXT. Write - to read it from standard input."""
+    if expires_in is not None:
+        if fields["expires_at"] is not None:
+            raise InvalidInput("give --expires-at or --expires-in, not both")
+        fields["expires_at"] = datetime.now().astimezone() + timedelta(seconds=expires_in)
     try:
         extra = msgspec.json.decode(metadata, type=dict[str, Any])
     except UNREADABLE as error:

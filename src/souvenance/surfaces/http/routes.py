@@ -13,6 +13,7 @@ from msgspec import Struct
 from souvenance import errors as e
 from souvenance.gate import archive as p
 from souvenance.gate import operations as o
+from souvenance.gate import retention as t
 from souvenance.gate import sign_ins as s
 from souvenance.gate.operation import Operation
 
@@ -148,6 +149,9 @@ ROUTES = (
     Route("GET", "/v1/caps/whoami", o.WHOAMI, "What this cap grants"),
     Route("GET", "/v1/signins", s.LIST, "Programs that were let in"),
     Route("POST", "/v1/signins/end", s.WITHDRAW, "End a sign-in, and its tokens"),
+    Route("GET", "/v1/retention", t.SHOW, "The retention rules of the workspace"),
+    Route("POST", "/v1/retention/set", t.SET, "Set a retention rule, or say what it would do"),
+    Route("POST", "/v1/retention/remove", t.REMOVE, "Remove a retention rule"),
     Route("GET", "/v1/status", o.STATUS, "What the cap's owner has stored"),
     Route("POST", "/v1/reindex", o.REINDEX, "Rebuild the search index"),
     Route("POST", "/v1/import/begin", p.IMPORT_BEGIN, "Say what an import brings"),

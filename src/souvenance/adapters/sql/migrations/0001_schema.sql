@@ -7,6 +7,7 @@ CREATE TABLE lines (
     session TEXT,
     created_at BIGINT NOT NULL,
     occurred_at BIGINT,
+    expires_at BIGINT,
     supersedes TEXT,
     cap TEXT NOT NULL,
     turn BIGINT,
@@ -20,6 +21,8 @@ CREATE TABLE lines (
     bytes BIGINT NOT NULL,
     PRIMARY KEY (workspace, owner, namespace, id)
 ){clustered};
+
+CREATE INDEX lines_expiring ON lines (expires_at, workspace) WHERE expires_at IS NOT NULL;
 
 CREATE INDEX lines_by_session ON lines (workspace, owner, session, id) WHERE session IS NOT NULL;
 

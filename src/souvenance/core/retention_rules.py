@@ -1,0 +1,57 @@
+"""The retention rules of a workspace: entries of its directory, read anew when one changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from souvenance.decoders import settled
+from souvenance.domain.directory import Entry
+from souvenance.domain.retention import FORGET, Hidden, RetentionRule
+from souvenance.errors import Tampered
+from souvenance.ports.store import Transaction
+
+if TYPE_CHECKING:
+    from souvenance.core.request_context import Memo
+
+ENTRY = "retention"
+"""Kind of the entry that says what a rule says."""
+
+
+def rules_of(tx: Transaction, memo: Memo, workspace: str) -> Sequence[RetentionRule]:
+    """In order of name. Raises: Tampered."""
+    key = (rules_of, workspace, tx.marks(workspace).compartments)
+    known: Sequence[RetentionRule] | None = memo.get(key)
+    if known is None:
+        found = map(_rule, tx.directory.entries(workspace, ENTRY))
+        known = sorted(found, key=lambda rule: rule.name)
+        memo.keep(key, known)
+    return known
+
+
+def hidden(tx: Transaction, memo: Memo, workspace: str, now: int) -> Hidden:
+    """What nobody is shown now. Raises: Tampered."""
+    rules = rules_of(tx, memo, workspace)
+    return Hidden(now, workspace, [rule.aged(now) for rule in rules if rule.then == FORGET])
+
+
+def keep(tx: Transaction, workspace: str, rule: RetentionRule, uid: str, now: int) -> None:
+    """Let the rule hold, in place of one of its name."""
+    text = msgspec.json.encode(rule).decode()
+    tx.directory.remove(workspace, ENTRY, rule.name)
+    tx.directory.add(Entry(workspace, ENTRY, rule.name, uid, now, configuration=text))
+    tx.touch(workspace, compartments=True)
+
+
+def drop(tx: Transaction, workspace: str, name: str) -> None:
+    tx.directory.remove(workspace, ENTRY, name)
+    tx.touch(workspace, compartments=True)
+
+
+def _rule(entry: Entry) -> RetentionRule:
+    try:
+        return msgspec.json.decode(entry.configuration, type=settled(RetentionRule))
+    except msgspec.MsgspecError:
+        raise Tampered(f"the retention rule {entry.name!r} can't be read") from None

@@ -1,0 +1,98 @@
+"""A rule that summarises first removes only what a model's summary covers, and keeps what it says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from msgspec.structs import replace
+
+from model.brain import honest
+from model.stage import thinking_stage
+from model.world import Thinker
+from souvenance.core.retention import EVERY_MS
+
+DAYS_MS = 86_400_000
+LAST = "And at last we fed hens."
+
+
+@pytest.fixture
+def owner(stage):
+    key = stage.cap(
+        ops=["put", "get", "list", "forget"],
+        namespaces_allowed=["*"],
+        exp=stage.world.seconds + 365 * 86_400,
+    )
+    return stage.speaker(key)
+
+
+def talked(stage, owner, count=4):
+    """A session of old messages, and a newer one."""
+    owner.say("s", *(f"On day {number} we sew quilts." for number in range(count)))
+    stage.rest()
+    stage.clock.advance(ms=31 * DAYS_MS)
+    owner.say("s", LAST)
+    stage.rest()
+
+
+def gist(owner):
+    return owner.told("POST", "/v1/retention/set", {"name": "gist", "then": "summarise", "days": 30})
+
+
+def later(stage):
+    """The next time that the worker looks at the rules, and after what it asked for."""
+    for _ in range(2):
+        stage.clock.advance(ms=EVERY_MS)
+        stage.rest()
+
+
+def test_what_no_summary_covers_stays_until_one_is_made_and_the_summary_stays(stage, owner, endpoint):
+    endpoint.plays(honest)
+    talked(stage, owner)
+    held = owner.held()
+    assert owner.summaries("s") == (None, None)
+    assert gist(owner)["lines"] >= 4
+    assert len(owner.texts("s")) == 5
+    later(stage)
+    assert owner.texts("s") == [LAST]
+    _, summary = owner.summaries("s")
+    assert "sew quilts" in summary["content"]
+    assert set(held) <= set(owner.held())
+    rows = [row.event for row in stage.world.rows("w") if row.event.operation == "work.retain"]
+    assert [json.loads(row.detail)["rule"] for row in rows] == ["gist"]
+    assert sum(len(ids) for row in rows for *_, ids in json.loads(row.detail)["gone"]) == 4
+
+
+def test_a_session_that_wants_no_summaries_gets_none_and_keeps_its_messages(stage, owner, endpoint):
+    endpoint.plays(honest)
+    owner.open("sessions", "s", configuration={"summary": {"enabled": False}})
+    talked(stage, owner)
+    gist(owner)
+    later(stage)
+    assert len(owner.texts("s")) == 5
+    assert owner.summaries("s") == (None, None)
+
+
+def test_without_a_model_the_rule_waits_and_says_so(stage, owner, endpoint):
+    endpoint.plays(honest)
+    talked(stage, owner)
+    gist(owner)
+    services = stage.world.services
+    stage.worker._services = stage.worker._retention._services = replace(services, model=None)
+    later(stage)
+    assert len(owner.texts("s")) == 5
+    stage.world.gate._services = replace(services, model=None)
+    [rule] = owner.told("GET", "/v1/retention")["rules"]
+    assert rule["waits_for"] == "no model writes summaries"
+
+
+def test_a_summary_of_quotations_covers_nothing(endpoint, tmp_path):
+    with thinking_stage(tmp_path, Thinker(endpoint, tmp_path)) as stage:
+        owner = stage.speaker()
+        endpoint.plays("")
+        owner.told("PUT", "", {"configuration": {"summary": {"messages_per_short_summary": 10}}})
+        talked(stage, owner, count=10)
+        gist(owner)
+        for _ in range(4):
+            later(stage)
+        assert len(owner.texts("s")) == 11
