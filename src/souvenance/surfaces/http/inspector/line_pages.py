@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
+from itertools import groupby
 
 from starlette.responses import Response
 
@@ -10,8 +12,8 @@ from souvenance.errors import InvalidInput
 from souvenance.gate import inspect_lines, inspection
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.http.inspector.audit_words import in_words
-from souvenance.surfaces.http.inspector.places import home_of, readers_of, workspace_of
+from souvenance.surfaces.http.inspector.audit_words import RowInWords, in_words
+from souvenance.surfaces.http.inspector.places import home_of, readers_of, workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
 
 _SHOWN = 50
@@ -26,11 +28,19 @@ async def notes(visit: Visit) -> Response:
         limit=_SHOWN,
         texts=visit.may(_READ),
     )
-    found, own = await asyncio.gather(
+    found, own, workspaces = await asyncio.gather(
         visit.call(o.LIST, asked, workspace),
         visit.ask(inspection.NAMESPACES, inspection.Asked(workspace_id=workspace)),
+        workspaces_of(visit),
     )
-    return visit.page("notes.html", found=found, own=own, namespace=namespace, workspace=workspace)
+    return visit.page(
+        "notes.html",
+        found=found,
+        own=own,
+        namespace=namespace,
+        workspace=workspace,
+        workspaces=workspaces,
+    )
 
 
 async def add_note(visit: Visit) -> Response:
@@ -65,10 +75,16 @@ async def line(visit: Visit) -> Response:
         line=found,
         own=owner == visit.who.sub and found.turn is None and found.about is None,
         reached=visit.reaches(owner),
-        rows=rows and [in_words(row) for row in rows.rows],
+        rows=rows and _alike(in_words(row) for row in rows.rows),
         scanned=inspect_lines.SCANNED,
         **readers,
     )
+
+
+def _alike(rows: Iterable[RowInWords]) -> list[tuple[RowInWords, int]]:
+    """The first of the rows that say the same of one minute, and how many they are."""
+    same = groupby(rows, lambda row: (row.at.replace(second=0, microsecond=0), row.who, row.what))
+    return [(next(some), 1 + sum(1 for _ in some)) for _, some in same]
 
 
 async def correct_line(visit: Visit) -> Response:
