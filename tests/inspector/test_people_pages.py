@@ -161,7 +161,7 @@ def test_every_page_leads_to_the_others_of_the_same_workspace(server, window):
     page.goto(f"{server.url}/inspect/home/people/ann")
     for name in ("Notes", "Recall", "Audit", "Access", "Data", "Work"):
         page.get_by_role("navigation", name="Pages").get_by_role("link", name=name, exact=True).click()
-        expect(page.get_by_label("Workspace").first).to_have_value("home")
+        expect(page).to_have_url(re.compile(rf"/inspect/{name.lower()}\?w=home$"))
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="People").click()
     expect(page.get_by_role("link", name="ann", exact=True)).to_be_visible()
 
