@@ -72,6 +72,14 @@ def test_reads_of_one_minute_are_counted_and_not_repeated(server, visitor):
     assert page.count("looked at a line") < 12
 
 
+def test_the_notes_of_a_person_hold_nothing_that_was_said_or_concluded(server, visitor):
+    token = server.mint("ann", ["get", "list", "put"], [COMMON_NAMESPACE], wid="home")
+    note = {"text": "the skis are at the repair shop", "namespace": COMMON_NAMESPACE}
+    server.client(token).post("/v1/memory/put", json=note).raise_for_status()
+    page = visitor(token).get("/inspect/notes").text
+    assert re.findall(r'class="said" dir="auto">([^<]*)<', page) == ["the skis are at the repair shop"]
+
+
 def test_a_message_has_a_page_of_its_own_too(server, window):
     page = window(**OFF)
     page.goto(f"{server.url}/inspect/home/sessions/ann-health")

@@ -8,6 +8,8 @@ from itertools import groupby
 
 from starlette.responses import Response
 
+from souvenance.domain.line import CONCLUSIONS, DIGESTS, DOCUMENT, MESSAGE, RELAYED
+from souvenance.domain.trust import KINDS
 from souvenance.errors import InvalidInput
 from souvenance.gate import inspect_lines, inspection
 from souvenance.gate import messages as m
@@ -17,19 +19,15 @@ from souvenance.surfaces.http.inspector.places import home_of, readers_of, works
 from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
 
 _SHOWN = 50
+_MOST_CALLS = 10
 _READ = "get"
+_NO_NOTES = {MESSAGE, DOCUMENT, RELAYED, *DIGESTS, *CONCLUSIONS.values(), *KINDS.values()}
 
 
 async def notes(visit: Visit) -> Response:
     namespace, workspace = visit.query.get("namespace"), workspace_of(visit)
-    asked = m.List(
-        namespaces=(namespace,) if namespace else None,
-        cursor=visit.query.get("after"),
-        limit=_SHOWN,
-        texts=visit.may(_READ),
-    )
     found, own, workspaces = await asyncio.gather(
-        visit.call(o.LIST, asked, workspace),
+        _notes(visit, workspace, namespace),
         visit.ask(inspection.NAMESPACES, inspection.Asked(workspace_id=workspace)),
         workspaces_of(visit),
     )
@@ -41,6 +39,25 @@ async def notes(visit: Visit) -> Response:
         workspace=workspace,
         workspaces=workspaces,
     )
+
+
+async def _notes(visit: Visit, workspace: str, namespace: str | None) -> m.ListAnswer:
+    """The next notes: what a person said, and was concluded of it, may lie in the same namespaces."""
+    lines: list[m.ListedLine] = []
+    cursor = visit.query.get("after")
+    for _ in range(_MOST_CALLS):
+        asked = m.List(
+            namespaces=(namespace,) if namespace else None,
+            cursor=cursor,
+            limit=_SHOWN,
+            texts=visit.may(_READ),
+        )
+        page = await visit.call(o.LIST, asked, workspace)
+        lines += [one for one in page.lines if one.kind not in _NO_NOTES]
+        cursor = page.cursor
+        if cursor is None or len(lines) >= _SHOWN // 2:
+            break
+    return m.ListAnswer(lines, cursor)
 
 
 async def add_note(visit: Visit) -> Response:
