@@ -135,6 +135,13 @@ def test_the_receipt_of_what_was_forgotten_can_be_read_by_everyone(server, signe
     page.get_by_role("button", name="Forget it").click()
     expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
     assert troubles(page, "forgotten.html") == []
+    with page.expect_download() as began:
+        page.get_by_role("button", name="Download the receipt").click()
+    page.goto(f"{server.url}/inspect/audit")
+    page.get_by_label("A receipt of something forgotten").set_input_files(began.value.path())
+    page.get_by_role("button", name="Verify the receipt").click()
+    expect(page.get_by_role("heading", name="The receipt holds")).to_be_visible()
+    assert troubles(page, "receipt.html") == []
     page.close()
 
 

@@ -57,6 +57,25 @@ def test_a_file_that_is_no_checkpoint_is_refused(server, visitor, sent, told):
     assert told in answer.text
 
 
+@pytest.mark.parametrize("sent", [b"not a receipt", b"\xff\xfe\x00", b"e30.e30.e30"], ids=ascii)
+def test_a_file_that_is_no_receipt_is_refused(server, visitor, sent):
+    client = visitor()
+    form = {"csrf": csrf_of(client)}
+    answer = client.post("/inspect/audit/receipt", data=form, files={"file": ("receipt.jws", sent)})
+    assert answer.status_code == 400
+    assert "receipt" in answer.text
+
+
+def test_a_receipt_that_somebody_altered_is_refused(server, visitor):
+    client = visitor()
+    line = put(server, "to be forgotten")
+    receipt = server.owner.post("/v1/memory/forget", json={"id": line}).json()["receipt"]
+    form = {"csrf": csrf_of(client)}
+    for text, status in ((receipt, 200), (receipt[:-8] + "A" * 8, 400)):
+        file = {"file": ("receipt.jws", text.encode())}
+        assert client.post("/inspect/audit/receipt", data=form, files=file).status_code == status
+
+
 def test_a_checkpoint_of_another_log_does_not_hold(server, visitor):
     client = visitor()
     form = {"csrf": csrf_of(client), "w": "default"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import expect
 
 from inspector.scenes import OFF, put, say
@@ -18,6 +20,11 @@ def forget_with_receipt(server, page, file):
     began.value.save_as(file)
     told = run_souvenance("audit", "verify", "--receipt", str(file), home=server.home)
     assert "the log confirms the receipt" in told.stdout
+    page.get_by_role("link", name="Audit", exact=True).last.click()
+    page.get_by_label("A receipt of something forgotten").set_input_files(file)
+    page.get_by_role("button", name="Verify the receipt").click()
+    expect(page.get_by_role("heading", name="The receipt holds")).to_be_visible()
+    expect(page.locator("main")).to_contain_text(re.compile(r"owner forgot \d+ lines? of \w+ on "))
 
 
 def conclude(server, observer, observed, content):
@@ -55,6 +62,22 @@ def test_a_line_tells_its_history_its_seal_who_may_see_it_and_who_read_it(server
     read = page.get_by_role("region", name="Who read it")
     expect(read).to_contain_text("stored a line")
     expect(read).to_contain_text("looked at a line")
+
+
+def test_reads_of_one_minute_are_counted_and_not_repeated(server, visitor):
+    line, client = put(server, "the bins go out on Friday"), visitor()
+    for _ in range(12):
+        page = client.get(f"/inspect/default/lines/owner/{line}").text
+    assert re.search(r'looked at a line <span class="about">\d+ times</span>', page)
+    assert page.count("looked at a line") < 12
+
+
+def test_the_notes_of_a_person_hold_nothing_that_was_said_or_concluded(server, visitor):
+    token = server.mint("ann", ["get", "list", "put"], [COMMON_NAMESPACE], wid="home")
+    note = {"text": "the skis are at the repair shop", "namespace": COMMON_NAMESPACE}
+    server.client(token).post("/v1/memory/put", json=note).raise_for_status()
+    page = visitor(token).get("/inspect/notes").text
+    assert re.findall(r'class="said" dir="auto">([^<]*)<', page) == ["the skis are at the repair shop"]
 
 
 def test_a_message_has_a_page_of_its_own_too(server, window):

@@ -73,6 +73,14 @@ def test_a_search_ranks_notes_messages_and_conclusions_in_one_list(server, windo
     expect(page.get_by_role("heading", name="A conclusion")).to_be_visible()
 
 
+def test_a_search_tells_when_nothing_has_its_words(server, visitor):
+    client = visitor()
+    for query, told in (("penicillin", "Best first."), ("xyzzy", "Nothing has these words.")):
+        page = client.get("/", params={"w": "home", "q": query}).text
+        assert told in page
+        assert 'class="said"' in page
+
+
 def test_a_part_of_a_word_finds_what_holds_it(server, window):
     page = window(**OFF)
     page.goto(f"{server.url}/?w=home&q=enicilli")
@@ -125,6 +133,48 @@ def test_the_first_page_leads_to_all_that_a_narrow_token_opens(server, visitor):
     assert "Your token is for 1 session." in session.text
 
 
+def test_a_narrow_token_is_led_only_where_it_may_go(server, visitor):
+    reads = (["get", "list"], [COMMON_NAMESPACE])
+    for token, names in (
+        (server.mint("ann", *reads, wid="home"), ["People", "Notes", "Recall", "Data"]),
+        (
+            server.mint("guest", *reads, wid="home", peers=["*"], sessions=["ann-talk"]),
+            ["People", "Notes", "Data"],
+        ),
+        (
+            server.mint("auditor", ["audit", "list"], ["*"], wid="home"),
+            ["People", "Notes", "Audit", "Data", "Work"],
+        ),
+    ):
+        client = visitor(token)
+        [menu] = re.findall(r'(?s)<nav aria-label="Pages">(.*?)</nav>', client.get("/").text)
+        links = re.findall(r'<a href="([^"]+)"[^>]*>(\w+)</a>', menu)
+        assert [name for _, name in links] == names
+        assert {client.get(link.replace("&amp;", "&")).status_code for link, _ in links} == {200}
+    refused = visitor(server.mint("ann", *reads, wid="home")).get("/inspect/home/people/ben")
+    assert refused.status_code == 403
+    assert "Your token does not open this." in refused.text
+
+
+def test_every_page_leads_to_the_others_of_the_same_workspace(server, window):
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/people/ann")
+    for name in ("Notes", "Recall", "Audit", "Access", "Data", "Work"):
+        page.get_by_role("navigation", name="Pages").get_by_role("link", name=name, exact=True).click()
+        expect(page).to_have_url(re.compile(rf"/inspect/{name.lower()}\?w=home$"))
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="People").click()
+    expect(page.get_by_role("link", name="ann", exact=True)).to_be_visible()
+
+
+def test_who_forgets_a_session_comes_back_to_the_people_of_its_workspace(server, window):
+    say(server, "short", ("ben", "It rains."))
+    page = window(**OFF)
+    page.goto(f"{server.url}/inspect/home/sessions/short")
+    page.get_by_role("button", name="Forget this session").click()
+    page.get_by_role("button", name="Forget it").click()
+    expect(page.get_by_role("link", name="ann", exact=True)).to_be_visible()
+
+
 def test_a_workspace_with_nobody_says_what_to_do_next(server, visitor):
     page = visitor().get("/", params={"w": "empty"}).text
     assert "Connect an agent" in page
@@ -135,6 +185,7 @@ def test_a_person_shows_the_card_with_the_value_that_was_replaced(server, window
     page = window(**OFF)
     page.goto(f"{server.url}/inspect/home/people/ann")
     home = page.locator(".card > li", has_text="Home: Porto")
+    expect(home.locator(".concluded")).to_have_text("I live in Porto now.")
     expect(home).to_contain_text("Said on 4 Mar 2026 in ann-talk")
     expect(home).to_contain_text("Lisbon until 4 Mar 2026 → Porto")
     home.get_by_role("link", name="ann-talk").click()
@@ -216,6 +267,15 @@ def test_a_person_has_a_timeline_namespaces_and_those_who_know_them(server, wind
     expect(page.get_by_role("region", name="Conclusions")).to_contain_text("Nothing was concluded yet")
 
 
+def test_the_timeline_counts_a_message_in_the_month_that_it_was_said_in(server, visitor):
+    for moment in ("2026-01-31T23:59:59Z", "2026-02-01T00:00:00Z", "2026-02-28T23:59:59Z"):
+        said = [{"peer_id": "moira", "content": "Good day.", "created_at": moment}]
+        server.owner.post(f"{W}/sessions/moira-talk/messages", json={"messages": said}).raise_for_status()
+    page = visitor().get("/inspect/home/people/moira").text
+    months = dict(re.findall(r'<th scope="row">(2026-\d\d)</th><td class="number">(\d+)</td>', page))
+    assert (months["2026-01"], months["2026-02"], months["2026-03"]) == ("1", "2", "0")
+
+
 def test_what_an_agent_concluded_is_paged_and_stays_that_agents(server, window):
     say(server, "gil-talk", ("gil", "Good morning."), ("guide", "Good morning, Gil."))
     about = {"observer_id": "guide", "observed_id": "gil", "session_id": "gil-talk"}
@@ -237,6 +297,7 @@ def test_a_token_that_reads_a_person_is_shown_there_and_ended_there(server, wind
     page.goto(f"{server.url}/inspect/home/people/gail")
     readers = page.get_by_role("region", name="Who can read this")
     expect(readers).to_contain_text("token from owner, may read, list")
+    expect(readers).to_contain_text("The owner’s own token reads everything, too.")
     readers.get_by_role("button", name=re.compile("End the token of gail")).click()
     expect(page.get_by_role("heading", name="What falls", exact=True)).to_be_visible()
     page.get_by_role("button", name="Revoke", exact=True).click()

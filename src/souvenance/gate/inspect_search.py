@@ -54,6 +54,8 @@ class FoundLine(Answer, frozen=True, kw_only=True):
 class FoundAnswer(Answer, frozen=True):
     lines: list[FoundLine]
     """Best first."""
+    by_words: bool
+    """Whether one of them has a word of the query; else they only come nearest to it."""
 
 
 class _Place(Struct, frozen=True):
@@ -88,14 +90,17 @@ def search(request: AuthorisedRequest, asked: SearchEverything) -> Outcome:
     ordered = sorted(found.values(), key=lambda one: (one[1].score, one[0].id), reverse=True)[: asked.limit]
     opener = Opener(ctx)
     texts = [(line, opener.text(line)) for line, _ in ordered]
+    needles = [term for term in terms.asked(asked.query) if len(term) >= _SHORTEST_PART]
     if not texts:
-        needles = [term for term in terms.asked(asked.query) if len(term) >= _SHORTEST_PART]
         newest = {(line.compartment, line.id): line for line in _newest(request) if needles and shown(line)}
         read = ((line, opener.text(line)) for line in newest.values())
         texts = [(line, text) for line, text in read if terms.contained(needles, text)][: asked.limit]
     texts = _once(ctx, texts)
     said = times_said(ctx, [line for line, _ in texts])
-    answer = FoundAnswer([_found(line, text, said.get(line.id, line.created_at)) for line, text in texts])
+    answer = FoundAnswer(
+        [_found(line, text, said.get(line.id, line.created_at)) for line, text in texts],
+        not needles or any(terms.contained(needles, text) for _, text in texts),
+    )
     return Outcome(answer, reading(everywhere(ctx), [line.id for line, _ in texts]))
 
 

@@ -6,7 +6,7 @@ Each operation answers a part of one page from counts and pages of the store, an
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import dropwhile
 from typing import Annotated
@@ -15,7 +15,14 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from souvenance.core.conversation import cards, directory
-from souvenance.core.conversation.compartments import Changes, compartments_of, everywhere, reading
+from souvenance.core.conversation.compartments import (
+    Changes,
+    Opener,
+    compartment_of,
+    compartments_of,
+    everywhere,
+    reading,
+)
 from souvenance.core.request_context import RequestContext, said_at
 from souvenance.domain import ulid
 from souvenance.domain.content import check_text
@@ -187,6 +194,8 @@ class Fact(Answer, frozen=True):
     session: str | None
     message: str | None
     speaker: str | None
+    stated: str | None
+    """The conclusion that it comes from, word for word."""
     earlier: list[EarlierFact]
     """The values that this one replaced, newest first."""
 
@@ -239,24 +248,37 @@ class PersonAnswer(Answer, frozen=True):
 def facts(request: AuthorisedRequest, asked: Facts) -> Outcome:
     ctx = request.ctx
     entries = cards.read_card(ctx, asked.observer, asked.peer) or []
-    stands = [one for some in cards.stands_of(ctx, asked.observer, asked.peer).values() for one in some]
-    found = [_fact(entry, entries, stands, asked.peer) for entry in entries]
+    by_namespace = cards.stands_of(ctx, asked.observer, asked.peer)
+    stands = [one for some in by_namespace.values() for one in some]
+    newest = [_newest_stand(entry, stands) for entry in entries]
+    sources = {one.source for one in newest if one is not None}
+    opener = Opener(ctx)
+    texts = {
+        line.id: opener.text(line)
+        for namespace in by_namespace
+        for line in ctx.tx.lines.get_all(compartment_of(ctx, asked.observer, namespace), sources)
+    }
+    found = [
+        Fact(
+            entry.text,
+            entry.source is None,
+            None if said is None else to_datetime(said.at),
+            None if said is None else said.session,
+            None if said is None else said.said,
+            None if said is None else asked.peer,
+            None if said is None else texts.get(said.source),
+            list(_earlier(entry, entries, stands)),
+        )
+        for entry, said in zip(entries, newest, strict=True)
+    ]
     lines = [fact.message for fact in found if fact.message is not None]
-    return Outcome(FactsAnswer(found), reading(everywhere(ctx), lines))
+    return Outcome(FactsAnswer(found), reading(everywhere(ctx), [*lines, *texts]))
 
 
-def _fact(entry: CardEntry, entries: Sequence[CardEntry], stands: list[Stand], peer: str) -> Fact:
+def _newest_stand(entry: CardEntry, stands: Iterable[Stand]) -> Stand | None:
+    """Where what the entry says was said last."""
     stating = [one for one in stands if entry.source in (None, one.source) and one.text == entry.text]
-    said = max(stating, key=lambda one: one.when, default=None)
-    return Fact(
-        entry.text,
-        entry.source is None,
-        None if said is None else to_datetime(said.at),
-        None if said is None else said.session,
-        None if said is None else said.said,
-        None if said is None else peer,
-        list(_earlier(entry, entries, stands)),
-    )
+    return max(stating, key=lambda one: one.when, default=None)
 
 
 def _earlier(entry: CardEntry, entries: Sequence[CardEntry], stands: list[Stand]) -> Iterator[EarlierFact]:
@@ -324,7 +346,7 @@ def _months(ctx: RequestContext, peer: str) -> list[tuple[str, int]]:
     today = to_datetime(ctx.now)
     end = today.year * 12 + today.month
     months = [f"{at // 12}-{at % 12 + 1:02d}" for at in range(end - MONTHS, end)]
-    since = ctx.now - (MONTHS * 31 + 1) * DAY_MS
+    since = ctx.now - ctx.now % DAY_MS - (MONTHS * 31 + 1) * DAY_MS
     counts: Counter[str] = Counter()
     for _, step, count, _ in ctx.tx.lines.activity(
         ctx.scope.workspace, ctx.scope.namespaces, since, DAY_MS, (peer,)

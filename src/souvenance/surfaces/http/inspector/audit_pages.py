@@ -9,8 +9,10 @@ import msgspec
 from starlette.responses import Response
 
 from souvenance.decoders import settled
+from souvenance.domain import receipt as receipts
 from souvenance.domain.audit import Checkpoint, verify
 from souvenance.domain.names import ALL
+from souvenance.domain.timestamps import to_datetime
 from souvenance.errors import BrokenAuditChain, Denied, InvalidInput
 from souvenance.gate import inspect_lines
 from souvenance.gate import messages as m
@@ -106,6 +108,18 @@ def _saved(text: str) -> Checkpoint | None:
         raise InvalidInput("this is not a checkpoint", hint="Choose a file of this page.") from None
 
 
+async def verify_receipt(visit: Visit) -> Response:
+    """Hold a receipt of forgetting against the log."""
+    fields = await visit.form()
+    text = fields.get("file", "").strip() or fields.get("receipt", "").strip()
+    claimed, trouble = receipts.read_unverified(text), ""
+    try:
+        await visit.call(o.VERIFY_RECEIPT, m.VerifyReceipt(text), claimed.workspace)
+    except BrokenAuditChain as error:
+        trouble = error.detail
+    return visit.page("receipt.html", receipt=claimed, at=to_datetime(claimed.at), trouble=trouble)
+
+
 async def save_checkpoint(visit: Visit) -> Response:
     fields = await visit.form()
     now = await visit.call(o.CHECKPOINT, m.AuditCheckpoint(), fields.get("w"))
@@ -127,6 +141,7 @@ async def save_log(visit: Visit) -> Response:
 ENDPOINTS = {
     "GET /inspect/audit": audit,
     "POST /inspect/audit/verify": verify_audit,
+    "POST /inspect/audit/receipt": verify_receipt,
     "POST /inspect/audit/checkpoint": save_checkpoint,
     "POST /inspect/audit/log": save_log,
 }

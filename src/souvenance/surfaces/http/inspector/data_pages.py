@@ -34,7 +34,7 @@ from souvenance.surfaces.http.inspector.imports import (
     ImportWork,
     MemoryFile,
 )
-from souvenance.surfaces.http.inspector.places import workspace_of, workspaces_of
+from souvenance.surfaces.http.inspector.places import names_of, workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
 from souvenance.surfaces.http.request_bodies import keep_body
 from souvenance.surfaces.transfers import ARCHIVE, FILES, Transfers
@@ -106,10 +106,13 @@ class DataPages:
         return await self._shown(visit, counted=True, stored=sums)
 
     async def _shown(self, visit: Visit, **values: Any) -> Response:
+        workspace = workspace_of(visit)
+        workspaces, names = await asyncio.gather(workspaces_of(visit), names_of(visit, workspace))
         return visit.page(
             "data.html",
-            workspace=workspace_of(visit),
-            workspaces=await workspaces_of(visit),
+            workspace=workspace,
+            workspaces=workspaces,
+            names=names,
             whole=visit.is_whole,
             owner=visit.is_owner,
             **values,

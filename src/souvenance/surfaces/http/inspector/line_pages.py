@@ -3,34 +3,61 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
+from itertools import groupby
 
 from starlette.responses import Response
 
+from souvenance.domain.line import CONCLUSIONS, DIGESTS, DOCUMENT, MESSAGE, RELAYED
+from souvenance.domain.trust import KINDS
 from souvenance.errors import InvalidInput
 from souvenance.gate import inspect_lines, inspection
 from souvenance.gate import messages as m
 from souvenance.gate import operations as o
-from souvenance.surfaces.http.inspector.audit_words import in_words
-from souvenance.surfaces.http.inspector.places import home_of, readers_of, workspace_of
+from souvenance.surfaces.http.inspector.audit_words import RowInWords, in_words
+from souvenance.surfaces.http.inspector.places import home_of, readers_of, workspace_of, workspaces_of
 from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, url
 
 _SHOWN = 50
+_MOST_CALLS = 10
 _READ = "get"
+_NO_NOTES = {MESSAGE, DOCUMENT, RELAYED, *DIGESTS, *CONCLUSIONS.values(), *KINDS.values()}
 
 
 async def notes(visit: Visit) -> Response:
     namespace, workspace = visit.query.get("namespace"), workspace_of(visit)
-    asked = m.List(
-        namespaces=(namespace,) if namespace else None,
-        cursor=visit.query.get("after"),
-        limit=_SHOWN,
-        texts=visit.may(_READ),
-    )
-    found, own = await asyncio.gather(
-        visit.call(o.LIST, asked, workspace),
+    found, own, workspaces = await asyncio.gather(
+        _notes(visit, workspace, namespace),
         visit.ask(inspection.NAMESPACES, inspection.Asked(workspace_id=workspace)),
+        workspaces_of(visit),
     )
-    return visit.page("notes.html", found=found, own=own, namespace=namespace, workspace=workspace)
+    return visit.page(
+        "notes.html",
+        found=found,
+        own=own,
+        namespace=namespace,
+        workspace=workspace,
+        workspaces=workspaces,
+    )
+
+
+async def _notes(visit: Visit, workspace: str, namespace: str | None) -> m.ListAnswer:
+    """The next notes: what a person said, and was concluded of it, may lie in the same namespaces."""
+    lines: list[m.ListedLine] = []
+    cursor = visit.query.get("after")
+    for _ in range(_MOST_CALLS):
+        asked = m.List(
+            namespaces=(namespace,) if namespace else None,
+            cursor=cursor,
+            limit=_SHOWN,
+            texts=visit.may(_READ),
+        )
+        page = await visit.call(o.LIST, asked, workspace)
+        lines += [one for one in page.lines if one.kind not in _NO_NOTES]
+        cursor = page.cursor
+        if cursor is None or len(lines) >= _SHOWN // 2:
+            break
+    return m.ListAnswer(lines, cursor)
 
 
 async def add_note(visit: Visit) -> Response:
@@ -65,10 +92,16 @@ async def line(visit: Visit) -> Response:
         line=found,
         own=owner == visit.who.sub and found.turn is None and found.about is None,
         reached=visit.reaches(owner),
-        rows=rows and [in_words(row) for row in rows.rows],
+        rows=rows and _alike(in_words(row) for row in rows.rows),
         scanned=inspect_lines.SCANNED,
         **readers,
     )
+
+
+def _alike(rows: Iterable[RowInWords]) -> list[tuple[RowInWords, int]]:
+    """The first of the rows that say the same of one minute, and how many they are."""
+    same = groupby(rows, lambda row: (row.at.replace(second=0, microsecond=0), row.who, row.what))
+    return [(next(some), 1 + sum(1 for _ in some)) for _, some in same]
 
 
 async def correct_line(visit: Visit) -> Response:

@@ -30,7 +30,7 @@ async def home(visit: Visit) -> Response:
     if query:
         everything = inspect_search.SearchEverything(workspace_id=workspace, query=query)
         found = await visit.ask(inspect_search.SEARCH, everything)
-        return visit.page("found.html", workspace=workspace, query=query, found=found and found.lines)
+        return visit.page("found.html", workspace=workspace, query=query, found=found)
     people, health, workspaces = await asyncio.gather(
         visit.ask(inspection.PEOPLE, asked, of_all=True),
         visit.ask(inspection.HEALTH, inspection.Asked(workspace_id=workspace)),

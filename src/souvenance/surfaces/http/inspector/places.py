@@ -43,9 +43,9 @@ async def names_of(visit: Visit, workspace: str) -> list[str]:
 
 
 async def tokens_of(visit: Visit, workspace: str) -> list[TokenAnswer] | None:
-    """The tokens that hold, newest first; None if the signed-in token does not show them."""
+    """The tokens that open the workspace, newest first; None if the signed-in token does not show them."""
     found = await visit.ask(LIST_TOKENS, ListTokens(workspace))
-    return None if found is None else found.tokens
+    return None if found is None else [one for one in found.tokens if one.workspace in (workspace, ALL)]
 
 
 async def sign_ins_of(visit: Visit) -> list[Any] | None:

@@ -92,7 +92,7 @@ async def forget_session(visit: Visit) -> Response:
         messages = await visit.call(LIST_MESSAGES, newest)
         return visit.page("forget_session.html", workspace=workspace, session=name, messages=messages)
     await visit.call(DELETE_SESSION, OfSession(workspace_id=workspace, session_id=name))
-    return redirect(url())
+    return redirect(url(w=workspace))
 
 
 _SESSION = "/inspect/{workspace}/sessions/{session}"

@@ -49,7 +49,7 @@
     return {
       width,
       height: HEIGHT,
-      padding: [12, 8, 0, 0],
+      padding: [12, 24, 0, 0],
       cursor: { points: { show: false }, y: false, drag: { x: false, y: false } },
       legend: { show: legend || found.names.length > 1, live: true },
       scales: {
