@@ -12,7 +12,18 @@ from souvenance.domain.imports import ImportReader, Wanted
 from souvenance.domain.uploads import Upload
 
 ARCHIVE = "souvenance"
-FILES = ("chatgpt", "mem0", "jsonl", "markdown", ARCHIVE)
+FILES = (
+    "chatgpt",
+    "claude",
+    "mem0",
+    "letta",
+    "episodes",
+    "vault",
+    "mempalace",
+    "jsonl",
+    "markdown",
+    ARCHIVE,
+)
 KINDS = ("honcho", *FILES)
 """What can be imported; Honcho's memory from a server, the others from a file."""
 
