@@ -32,10 +32,10 @@ class ArchiveFiles(Protocol):
     """Where archives are written to and read from; what is read was verified from beginning to end."""
 
     def writing(
-        self, path: Path, recipients: Sequence[str] = ()
+        self, path: Path, recipients: Sequence[str] = (), form: str = ...
     ) -> AbstractContextManager[WritesArchive]: ...
 
-    def packing(self, sink: IO[bytes]) -> AbstractContextManager[WritesArchive]:
+    def packing(self, sink: IO[bytes], form: str = ...) -> AbstractContextManager[WritesArchive]:
         """Write one into a sink."""
         ...
 

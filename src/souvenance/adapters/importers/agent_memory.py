@@ -1,7 +1,7 @@
 """What memories of agents left in JSON: Letta's agent file, and the episodes of Zep and Graphiti.
 
-- Letta (.af): agents with their messages, and blocks of memory. A block is what the agent noted of its person;
-  the block `persona` is of the agent itself. Each paragraph of a block becomes a statement.
+- Letta (.af): agents with their messages, and blocks of memory. A block is what the agent noted of its
+  person; the block `persona` is of the agent itself. Each paragraph of a block becomes a statement.
 - Episodes: a list of Graphiti's, or one page of Zep's episodes or messages. An episode of the kind `message`
   is what somebody said, or several did (`name: text`); any other becomes a statement.
 """

@@ -1,8 +1,8 @@
 """Claude's data export: the zip that is sent by mail, or the conversations.json in it.
 
-A message has its text in blocks. What the two said to each other is read, and nothing between: thinking, calls
-of tools and their results, attachments and files. An export does not say which branch of a conversation its
-owner saw last, so all of its messages are taken, in their order.
+A message has its text in blocks. What the two said to each other is read, and nothing between: thinking,
+calls of tools and their results, attachments and files. An export does not say which branch of a
+conversation its owner saw last, so all of its messages are taken, in their order.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Folders of Markdown, or a zip of one: a vault of Obsidian or basic-memory, and what MemPalace exports.
 
-- Vault: a page is read as notes are, each statement under the page's title. Front matter gives title, time and
-  tags. An observation of basic-memory (`- [category] text`) keeps its category; a relation is a sentence.
+- Vault: a page is read as notes are, each statement under the page's title. Front matter gives title, time
+  and tags. An observation of basic-memory (`- [category] text`) keeps its category; a relation is a sentence.
 - MemPalace: a folder for each wing, a page for each room, and in it drawers: a text, and where it is from.
 
 Front matter is read a line at a time: plain values and lists of them. What is nested in it is left out.
