@@ -83,7 +83,8 @@ def export_archive(
         contents = ", ".join(counted(count, sort) for sort, count in counts.items()) or "nothing"
         yield f"{path}: workspace {workspace}, {contents}"
         if not recipients:
-            yield "it holds text in the open: keep it where only you can read it, or use --recipient"
+            other = ", or use --recipient" if form == FORMS[0] else ""
+            yield f"it holds text in the open: keep it where only you can read it{other}"
         if waiting:
             yield (
                 f"without what follows from {counted(waiting, 'message')} still to be reasoned about:"
