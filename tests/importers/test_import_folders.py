@@ -8,7 +8,7 @@ import pytest
 
 from importers.exports import ANN
 from souvenance.adapters.importers import reader, recognised
-from souvenance.adapters.importers.note_folders import MemPalace, Vault, front_matter
+from souvenance.adapters.importers.note_folders import MemPalace, NoteVault, front_matter
 from souvenance.adapters.importers.source_files import MOST_PAGE_BYTES
 from souvenance.domain.imports import ImportedStatement, Skipped
 from souvenance.domain.uploads import Upload
@@ -107,7 +107,7 @@ def records(made, path, kind=ImportedStatement):
 
 
 def test_a_vault_is_read_page_by_page_with_titles_times_and_categories(tmp_path):
-    found = {one.text: one for one in records(Vault, folder(tmp_path / "vault", PAGES))}
+    found = {one.text: one for one in records(NoteVault, folder(tmp_path / "vault", PAGES))}
     assert list(found) == [
         "2026-05-25: Met Bo at map.png the market.",
         "2026-05-25: call Cy",
@@ -131,10 +131,10 @@ def test_a_vault_is_read_page_by_page_with_titles_times_and_categories(tmp_path)
 
 
 def test_a_folder_and_its_zip_say_the_same(tmp_path):
-    plain = [one.text for one in records(Vault, folder(tmp_path / "vault", PAGES))]
+    plain = [one.text for one in records(NoteVault, folder(tmp_path / "vault", PAGES))]
     path = zipped(tmp_path / "vault.zip", PAGES)
     for source in (path, Upload("vault.zip", path.read_bytes())):
-        assert [one.text for one in records(Vault, source)] == plain
+        assert [one.text for one in records(NoteVault, source)] == plain
 
 
 def test_folders_and_zips_are_recognised(tmp_path):
@@ -180,8 +180,8 @@ def test_nothing_outside_a_vault_is_read_and_what_is_left_out_is_counted(tmp_pat
     (top / "linked").symlink_to(tmp_path / "outside")
     (top / "round").symlink_to(top)
     os.mkfifo(top / "pipe.md")
-    assert [one.text for one in records(Vault, top)] == ["a: Ann sings."]
-    assert sorted(one.why for one in records(Vault, top, Skipped)) == [
+    assert [one.text for one in records(NoteVault, top)] == ["a: Ann sings."]
+    assert sorted(one.why for one in records(NoteVault, top, Skipped)) == [
         "files that are not Markdown",
         "links to other files and folders",
         "links to other files and folders",
@@ -201,7 +201,7 @@ def linked(path):
 
 
 def test_a_link_in_a_zip_is_no_page(tmp_path):
-    assert [one.text for one in records(Vault, linked(tmp_path / "vault.zip"))] == ["a: Ann sings."]
+    assert [one.text for one in records(NoteVault, linked(tmp_path / "vault.zip"))] == ["a: Ann sings."]
 
 
 def bomb(path):
@@ -222,12 +222,12 @@ def bomb(path):
 @pytest.mark.parametrize("name", ["../a.md", "/a.md", "b/../../a.md", "C:/a.md", "..\\a.md"])
 def test_a_zip_whose_names_lead_out_of_it_is_refused(tmp_path, name):
     with pytest.raises(ImportUnreadable, match="leads out of it"):
-        records(Vault, zipped(tmp_path / "vault.zip", {name: "x"}))
+        records(NoteVault, zipped(tmp_path / "vault.zip", {name: "x"}))
 
 
 def test_a_zip_that_would_be_far_larger_is_refused(tmp_path):
     with pytest.raises(ImportUnreadable, match="more than 200 times"):
-        records(Vault, bomb(tmp_path / "vault.zip"))
+        records(NoteVault, bomb(tmp_path / "vault.zip"))
 
 
 def test_a_page_that_is_too_large_or_no_text_is_refused_by_name(tmp_path):
@@ -238,7 +238,7 @@ def test_a_page_that_is_too_large_or_no_text_is_refused_by_name(tmp_path):
     ):
         (top / "sub" / "a.md").write_bytes(content)
         with pytest.raises(ImportUnreadable, match=rf"sub/a\.md.* {said}|sub/a\.md, {said}"):
-            records(Vault, top)
+            records(NoteVault, top)
 
 
 FRONT = """---
@@ -266,8 +266,8 @@ def test_front_matter_that_lies_is_left_out_and_counted(tmp_path):
         tmp_path / "vault",
         {"a.md": FRONT, "b.md": "---\ncreated: 9999-99-99\ntags: " + "&a " * 9 + "\n---\nAnn sings."},
     )
-    assert "b: Ann sings." in [one.text for one in records(Vault, top)]
-    whys = [one.why for one in records(Vault, top, Skipped)]
+    assert "b: Ann sings." in [one.text for one in records(NoteVault, top)]
+    whys = [one.why for one in records(NoteVault, top, Skipped)]
     assert whys.count("times in front matter that can't be read") == 2
 
 

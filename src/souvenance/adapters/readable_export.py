@@ -416,8 +416,12 @@ def _rows_of(path: SourceFile) -> Callable[[SourceFile], Iterator[tuple[str, byt
                 first = file.read(4096).lstrip()
             return json_rows if re.match(rb'\[\s*\{\s*"souvenance"\s*:', first) else None
         for page in pages(path, _MOST_PAGE_BYTES):
-            if not isinstance(page, Skipped) and PurePosixPath(page[0]).name == INDEX:
+            if isinstance(page, Skipped):
+                continue
+            if PurePosixPath(page[0]).name == INDEX:
                 return markdown_rows if page[1].replace(b"\r\n", b"\n").startswith(_FOREMOST) else None
+            if "/" in page[0] and isinstance(path, Path) and path.is_dir():
+                return None  # What lies at the top of a folder comes first.
     except ImportUnreadable:
         return None
     return None

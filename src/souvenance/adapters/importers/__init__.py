@@ -27,7 +27,7 @@ _READERS = (
     json_files.Mem0,
     agent_memory.Letta,
     agent_memory.Episodes,
-    note_folders.Vault,
+    note_folders.NoteVault,
     note_folders.MemPalace,
     json_files.Jsonl,
     markdown.Markdown,

@@ -51,13 +51,13 @@ class _Piece(Struct):
     text: str | None = None
 
 
-class _Function(Struct):
+class _CalledFunction(Struct):
     name: str = ""
     arguments: str = ""
 
 
 class _Call(Struct):
-    function: _Function
+    function: _CalledFunction
 
 
 class _LettaMessage(Struct):

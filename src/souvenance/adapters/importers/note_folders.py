@@ -38,7 +38,7 @@ _HEADINGS = frozenset({"Observations", "Relations"})
 _MOST_TAGS = 50
 
 
-class Vault(FileReader):
+class NoteVault(FileReader):
     kind = VAULT
 
     def records(self) -> Iterator[Record]:
