@@ -26,7 +26,7 @@ KIND = "markdown"
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})(.*)")
-_RULE = re.compile(r"[ \t]*(?:§|(?:[-*_=][ \t]*){3,})[ \t]*")
+_RULE = re.compile(r"[ \t]*(?:§|\^[\w-]+|(?:[-*_=][ \t]*){3,})[ \t]*")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 FRONT = re.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
