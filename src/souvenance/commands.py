@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     import click
 
-    from souvenance.adapters.archive_file import Archives
     from souvenance.adapters.backup import KeptStore
+    from souvenance.adapters.readable_export import Exports
     from souvenance.config import Settings
     from souvenance.domain.imports import ImportReader, Wanted
     from souvenance.domain.uploads import Upload
@@ -48,10 +48,10 @@ class DataTransfers:
     """What the commands on data use, loaded when they use it."""
 
     @property
-    def archives(self) -> Archives:
-        from souvenance.adapters.archive_file import Archives
+    def archives(self) -> Exports:
+        from souvenance.adapters.readable_export import Exports
 
-        return Archives()
+        return Exports()
 
     def open_source(self, source: str | Upload, kind: str | None, wanted: Wanted) -> ImportReader:
         from souvenance.adapters.importers import reader

@@ -36,7 +36,7 @@ class ImportUnreadable(InvalidInput):
 
 
 class ImportUnrecognised(InvalidInput):
-    default_hint = "Say what it is: --from honcho, mem0, chatgpt, jsonl, markdown or souvenance."
+    default_hint = "Say what it is with --from; 'souvenance import --help' lists the formats."
 
 
 class ReceiptInvalid(InvalidInput):

@@ -66,6 +66,10 @@ def test_entries_between_section_signs_are_statements():
     ]
 
 
+def test_a_name_that_obsidian_gave_a_block_is_no_statement():
+    assert told("prefers tea\n\n^3f2a1b\n\nlives in Lisbon\n") == ["prefers tea", "lives in Lisbon"]
+
+
 def test_an_indented_block_is_code_and_an_unclosed_fence_ends_with_the_page():
     assert told("before\n\n    x = 1\n\nafter\n```\nrest") == ["before", "after"]
 

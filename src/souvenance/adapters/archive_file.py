@@ -14,6 +14,7 @@ import errno
 import gzip
 import os
 import secrets
+import shutil
 import tarfile
 import threading
 import zlib
@@ -313,24 +314,11 @@ class Archives:
         Raises: Conflict if the file is there, InvalidInput, Unsupported, StorageUnavailable and its kind.
         """
         to = readable_recipients(recipients) if recipients else None
-        if os.path.lexists(path):
-            raise Conflict(f"{path} exists", hint="Name a file that does not.")
-        fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-        try:
-            try:
-                with new_file(fresh) as file, ExitStack() as stack:
-                    sink: IO[bytes] = file
-                    if to is not None:
-                        sink = stack.enter_context(encrypting(file, to))
-                    yield stack.enter_context(self.packing(sink))
-                place(fresh, path)
-            finally:
-                fresh.unlink(missing_ok=True)
-            sync_folder(path.parent)
-        except FileExistsError:
-            raise Conflict(f"{path} exists", hint="Name a file that does not.") from None
-        except OSError as error:
-            raise translation(f"{path} can't be written", error) from error
+        with placed(path) as fresh, new_file(fresh) as file, ExitStack() as stack:
+            sink: IO[bytes] = file
+            if to is not None:
+                sink = stack.enter_context(encrypting(file, to))
+            yield stack.enter_context(self.packing(sink))
 
     @contextmanager
     def packing(self, sink: IO[bytes]) -> Iterator[ArchiveWriter]:
@@ -354,6 +342,35 @@ class Archives:
                     return _member(opened.read(_BLOCK)) is not None
         except (OSError, EOFError, zlib.error):
             return False
+
+
+@contextmanager
+def placed(path: Path) -> Iterator[Path]:
+    """A name beside the path; what is written there, a file or a folder, gets the path's at the end.
+
+    Raises: Conflict if the path is there, StorageUnavailable and its kind.
+    """
+    if os.path.lexists(path):
+        raise Conflict(f"{path} exists", hint="Name one that does not.")
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        try:
+            yield fresh
+            if not fresh.is_dir():
+                place(fresh, path)
+            elif os.path.lexists(path):
+                raise FileExistsError(path)
+            else:
+                fresh.rename(path)
+        finally:
+            if fresh.is_dir():
+                shutil.rmtree(fresh, ignore_errors=True)
+            fresh.unlink(missing_ok=True)
+        sync_folder(path.parent)
+    except FileExistsError:
+        raise Conflict(f"{path} exists", hint="Name one that does not.") from None
+    except OSError as error:
+        raise translation(f"{path} can't be written", error) from error
 
 
 def _member(block: bytes) -> tarfile.TarInfo | None:

@@ -24,6 +24,10 @@ MEMORY = "memory"
 BACKUP = "backup"
 """Kind of an archive that holds a whole store, sealed as it lay."""
 
+ARCHIVE, MARKDOWN, JSON = "archive", "markdown", "json"
+FORMS = (ARCHIVE, MARKDOWN, JSON)
+"""What an export can be: one file for machines, pages for people, or one file for both."""
+
 _Uid = Annotated[str, Meta(min_length=1, max_length=128)]
 _Count = Annotated[int, Meta(ge=0, le=(1 << 53) - 1)]
 Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]

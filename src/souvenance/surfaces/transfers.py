@@ -12,7 +12,18 @@ from souvenance.domain.imports import ImportReader, Wanted
 from souvenance.domain.uploads import Upload
 
 ARCHIVE = "souvenance"
-FILES = ("chatgpt", "mem0", "jsonl", "markdown", ARCHIVE)
+FILES = (
+    "chatgpt",
+    "claude",
+    "mem0",
+    "letta",
+    "episodes",
+    "vault",
+    "mempalace",
+    "jsonl",
+    "markdown",
+    ARCHIVE,
+)
 KINDS = ("honcho", *FILES)
 """What can be imported; Honcho's memory from a server, the others from a file."""
 
@@ -21,10 +32,10 @@ class ArchiveFiles(Protocol):
     """Where archives are written to and read from; what is read was verified from beginning to end."""
 
     def writing(
-        self, path: Path, recipients: Sequence[str] = ()
+        self, path: Path, recipients: Sequence[str] = (), form: str = ...
     ) -> AbstractContextManager[WritesArchive]: ...
 
-    def packing(self, sink: IO[bytes]) -> AbstractContextManager[WritesArchive]:
+    def packing(self, sink: IO[bytes], form: str = ...) -> AbstractContextManager[WritesArchive]:
         """Write one into a sink."""
         ...
 

@@ -11,8 +11,8 @@ from urllib.parse import unquote
 
 from msgspec.structs import replace
 
-from souvenance.adapters.importers import json_files, markdown
-from souvenance.adapters.importers.source_files import elements, names_in, opened
+from souvenance.adapters.importers import agent_memory, claude, json_files, markdown, note_folders
+from souvenance.adapters.importers.source_files import elements, member, names_in, opened
 from souvenance.adapters.private_files import SourceFile
 from souvenance.domain.imports import ImportReader, Wanted
 from souvenance.domain.uploads import Upload
@@ -21,13 +21,24 @@ from souvenance.extras import install
 
 HONCHO = "honcho"
 
-_READERS = (json_files.Mem0, json_files.ChatGPT, json_files.Jsonl, markdown.Markdown)
+_READERS = (
+    json_files.ChatGPT,
+    claude.Claude,
+    json_files.Mem0,
+    agent_memory.Letta,
+    agent_memory.Episodes,
+    note_folders.NoteVault,
+    note_folders.MemPalace,
+    json_files.Jsonl,
+    markdown.Markdown,
+)
 _FILES: dict[str, Callable[[SourceFile, Wanted], ImportReader]] = {one.kind: one for one in _READERS}
 _ENDINGS = {
     ".jsonl": json_files.JSONL,
     ".ndjson": json_files.JSONL,
     ".md": markdown.KIND,
     ".markdown": markdown.KIND,
+    ".af": agent_memory.LETTA,
 }
 _URL = re.compile(r"https?://", re.IGNORECASE)
 _WORKSPACE = re.compile(r"(.*?)/v3(?:/workspaces/([^/?#]+))?/?")
@@ -39,12 +50,12 @@ def recognised(source: str | Upload) -> str:
     if isinstance(source, str) and _URL.match(source):
         return HONCHO
     path = _file(source)
-    if isinstance(path, Path) and path.is_dir():
-        raise ImportUnrecognised(f"{source} is a folder", hint="Name one of its files.")
-    if json_files.is_zip(path):
-        if names_in(path, json_files.CONVERSATIONS):
-            return json_files.CHATGPT
-        raise ImportUnrecognised(f"{path.name} is an archive of something that is not known here")
+    is_folder = isinstance(path, Path) and path.is_dir()
+    if is_folder or json_files.is_zip(path):
+        chats = [] if is_folder else names_in(path, json_files.CONVERSATIONS)
+        if kind := _kind_of_chats(path, chats[0]) if chats else note_folders.kind_of_folder(path):
+            return kind
+        raise ImportUnrecognised(f"{path.name} holds nothing that is known here")
     if (ending := path.suffix.lower()) in _ENDINGS:
         return _ENDINGS[ending]
     if ending == ".json" and (kind := _kind_of_json(path)):
@@ -79,6 +90,12 @@ def _honcho(source: str, wanted: Wanted) -> ImportReader:
     return Honcho(found[1], replace(wanted, workspace=named or wanted.workspace))
 
 
+def _kind_of_chats(path: SourceFile, name: str) -> str:
+    with member(path, name) as file:
+        shape = json_files.shape_of(next(elements(file, name), b""))
+    return claude.CLAUDE if isinstance(shape.chat_messages, list) else json_files.CHATGPT
+
+
 def _kind_of_json(path: SourceFile) -> str | None:
     """By the first element, or by the whole of what is no array."""
     try:
@@ -86,8 +103,13 @@ def _kind_of_json(path: SourceFile) -> str | None:
             shape = json_files.shape_of(next(elements(file, path.name), b""))
     except ImportUnreadable:
         return None
-    if isinstance(shape.mapping, dict):
-        return json_files.CHATGPT
-    if isinstance(shape.memory, str) or isinstance(shape.results, list):
-        return json_files.MEM0
-    return None
+    known = {
+        json_files.CHATGPT: isinstance(shape.mapping, dict),
+        claude.CLAUDE: isinstance(shape.chat_messages, list),
+        json_files.MEM0: isinstance(shape.memory, str) or isinstance(shape.results, list),
+        agent_memory.LETTA: isinstance(shape.agents, list) and isinstance(shape.blocks, list),
+        agent_memory.EPISODES: isinstance(shape.episodes, list)
+        or isinstance(shape.items, list)
+        or (isinstance(shape.content, str) and isinstance(shape.uuid, str)),
+    }
+    return next((kind for kind, fits in known.items() if fits), None)

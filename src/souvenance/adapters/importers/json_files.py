@@ -45,7 +45,6 @@ from souvenance.domain.reasoning_settings import MemberReasoning
 from souvenance.errors import ImportUnreadable, InvalidInput
 
 CHATGPT = "chatgpt"
-CHATGPT_PEER = "chatgpt"
 CONVERSATIONS = re.compile(r"conversations(?:-\d+)?\.json")
 
 _SPOKEN = frozenset({"text", "multimodal_text"})
@@ -95,14 +94,17 @@ class _Conversation(Struct):
     current_node: str | None = None
 
 
-class ChatGPT(FileReader):
-    kind = CHATGPT
+class ChatExport(FileReader):
+    """A service's data export: conversations of its user with its assistant, in a zip or the file in it."""
+
+    kind: str
+    """Also what the assistant is called here, and how the names of its sessions begin."""
 
     def __init__(self, path: SourceFile, wanted: Wanted) -> None:
         """Raises: ImportUnreadable if an archive holds no conversations, InvalidInput for a name in use."""
-        if wanted.peer == CHATGPT_PEER:
+        if wanted.peer == self.kind:
             raise InvalidInput(
-                f"{CHATGPT_PEER!r} is what ChatGPT itself is called here", hint="Use another --peer."
+                f"{self.kind!r} is what the assistant is called here", hint="Use another --peer."
             )
         super().__init__(path, wanted)
         self._peer = wanted.peer
@@ -112,7 +114,7 @@ class ChatGPT(FileReader):
 
     def records(self) -> Iterator[Record]:
         yield ImportedPeer(self._peer, self._peer)
-        yield ImportedPeer(CHATGPT_PEER, CHATGPT_PEER, observed=False)
+        yield ImportedPeer(self.kind, self.kind, observed=False)
         if self._members is None:
             with opened(self._path) as file:
                 yield from self._conversations(file, self._path.name)
@@ -122,26 +124,40 @@ class ChatGPT(FileReader):
 
     def _conversations(self, file: IO[bytes], name: str) -> Iterator[Record]:
         for number, raw in enumerate(elements(file, name), 1):
-            place = f"{name}, conversation {number}"
-            yield from self._records_of(decoded(raw, _Conversation, place), place)
+            yield from self._records_of(raw, f"{name}, conversation {number}")
 
-    def _records_of(self, whole: _Conversation, place: str) -> Iterator[Record]:
-        conversation = whole.conversation_id or whole.id
+    def _records_of(self, raw: bytes, place: str) -> Iterator[Record]:
+        raise NotImplementedError
+
+    def _told(
+        self, conversation: str | None, title: str | None, said: list[ImportedMessage | Skipped], place: str
+    ) -> Iterator[Record]:
         if not conversation:
             raise ImportUnreadable(f"{place}: it has no id")
-        session = name_of(conversation, f"{CHATGPT}-")
-        said = list(self._branch(whole, session, conversation, place))
         if not any(isinstance(one, ImportedMessage) for one in said):
             yield from said
             yield Skipped("conversations in which nobody said anything")
             return
         yield ImportedSession(
-            session,
+            self._session(conversation),
             clean(conversation),
-            {self._peer: MemberReasoning(), CHATGPT_PEER: MemberReasoning()},
-            {"title": clean(whole.title)[:_MOST_TITLE_CHARS]} if whole.title else {},
+            {self._peer: MemberReasoning(), self.kind: MemberReasoning()},
+            {"title": clean(title)[:_MOST_TITLE_CHARS]} if title else {},
         )
         yield from said
+
+    def _session(self, conversation: str | None) -> str:
+        return name_of(conversation or "", f"{self.kind}-")
+
+
+class ChatGPT(ChatExport):
+    kind = CHATGPT
+
+    def _records_of(self, raw: bytes, place: str) -> Iterator[Record]:
+        whole = decoded(raw, _Conversation, place)
+        conversation = whole.conversation_id or whole.id
+        said = list(self._branch(whole, self._session(conversation), conversation or "", place))
+        yield from self._told(conversation, whole.title, said, place)
 
     def _branch(
         self, whole: _Conversation, session: str, conversation: str, place: str
@@ -164,12 +180,12 @@ class ChatGPT(FileReader):
             spoken = one.author.role == "user"
             yield ImportedMessage(
                 session,
-                self._peer if spoken else CHATGPT_PEER,
+                self._peer if spoken else self.kind,
                 clean(text),
                 clean(one.id),
                 where,
                 moment(latest, where),
-                origin={"conversation": clean(conversation), **_model(one), **_mended(text)},
+                origin={"conversation": clean(conversation), **_model(one), **mended(text)},
             )
 
 
@@ -238,7 +254,8 @@ def _model(one: _Message) -> dict[str, str]:
     return {"model": clean(slug)[:100]} if isinstance(slug, str) and slug else {}
 
 
-def _mended(text: str) -> dict[str, bool]:
+def mended(text: str) -> dict[str, bool]:
+    """What the origin of a text says if characters of it were replaced."""
     return {"mended": True} if clean(text) != text else {}
 
 
@@ -312,8 +329,16 @@ class JsonShape(Struct):
     """What tells the kinds of JSON apart."""
 
     mapping: Any = None
+    chat_messages: Any = None
     memory: Any = None
     results: Any = None
+    agents: Any = None
+    blocks: Any = None
+    episodes: Any = None
+    items: Any = None
+    content: Any = None
+    uuid: Any = None
+    souvenance: Any = None
 
 
 def shape_of(raw: bytes) -> JsonShape:
@@ -333,7 +358,7 @@ def _statement(one: _Memory, peer: str, ids: Counted, place: str) -> ImportedSta
         "run": one.run_id,
         "created_at": None if one.created_at is None else str(one.created_at),
         "categories": one.categories or None,
-        **_mended(text),
+        **mended(text),
     }
     return ImportedStatement(
         peer,
@@ -351,9 +376,9 @@ JSONL = "jsonl"
 ASSISTANT = "assistant"
 MOST_LINE_BYTES = 16 * 1024 * 1024
 
-_PERSON = frozenset({"user", "human"})
-_MACHINE = frozenset({"assistant", "ai", "model", "bot"})
-_UNSPOKEN = frozenset({"system", "developer", "tool", "function"})
+PERSON = frozenset({"user", "human"})
+MACHINE = frozenset({"assistant", "ai", "model", "bot"})
+UNSPOKEN = frozenset({"system", "developer", "tool", "function"})
 
 
 class _JsonLine(Struct):
@@ -381,7 +406,7 @@ class Jsonl(FileReader):
         for number, raw in self._lines():
             place = f"{self._path.name}, line {number}"
             line = decoded(raw, _JsonLine, place)
-            if line.role in _UNSPOKEN:
+            if line.role in UNSPOKEN:
                 yield Skipped("messages of the system and of tools")
                 continue
             if not line.content.strip():
@@ -390,7 +415,7 @@ class Jsonl(FileReader):
             peer = self._speaker(line, place)
             if peer not in met:
                 met.add(peer)
-                machine = line.role in _MACHINE
+                machine = line.role in MACHINE
                 yield ImportedPeer(peer, clean(line.peer or peer), observed=False if machine else None)
             session = self._session if line.session is None else name_of(line.session)
             if session not in begun:
@@ -409,15 +434,15 @@ class Jsonl(FileReader):
             place,
             moment(line.created_at, place),
             bag(line.metadata, place),
-            _mended(line.content),
+            mended(line.content),
         )
 
     def _speaker(self, line: _JsonLine, place: str) -> str:
         if line.peer is not None:
             return name_of(line.peer)
-        if line.role in _PERSON:
+        if line.role in PERSON:
             return self._wanted.peer
-        if line.role in _MACHINE:
+        if line.role in MACHINE:
             return ASSISTANT
         fault = (
             "it says neither peer nor role" if line.role is None else f"there is no role {shown(line.role)}"

@@ -11,20 +11,26 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from souvenance.adapters.importers.source_files import Counted, FileReader, clean, opened
+from souvenance.adapters.importers.source_files import (
+    Counted,
+    FileReader,
+    clean,
+    decoded_page,
+    opened,
+    page_of,
+)
 from souvenance.domain.imports import ImportedPeer, ImportedStatement, Record, Skipped
-from souvenance.errors import ImportUnreadable
 
 KIND = "markdown"
-MOST_BYTES = 16 * 1024 * 1024
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})(.*)")
-_RULE = re.compile(r"[ \t]*(?:§|(?:[-*_=][ \t]*){3,})[ \t]*")
+_RULE = re.compile(r"[ \t]*(?:§|\^[\w-]+|(?:[-*_=][ \t]*){3,})[ \t]*")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_FRONT = re.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+FRONT = re.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]*)(?:\|([^\[\]\n]*))?\]\]")
 _MARKS = re.compile(r"(\*\*|__|~~|`)(?=\S)(.{1,300}?)(?<=\S)\1")
 _TAB = 4
 _MOST_CONTEXT_CHARS = 200
@@ -54,20 +60,13 @@ class Markdown(FileReader):
 
     def _text(self) -> str:
         with opened(self._path) as file:
-            raw = file.read(MOST_BYTES + 1)
-        if len(raw) > MOST_BYTES:
-            raise ImportUnreadable(f"{self._path.name} is larger than {MOST_BYTES} bytes")
-        try:
-            return clean(raw.decode("utf-8-sig"))
-        except UnicodeDecodeError as error:
-            line = raw.count(b"\n", 0, error.start) + 1
-            raise ImportUnreadable(f"{self._path.name}, line {line}: it is not text in UTF-8") from None
+            return decoded_page(page_of(file, self._path.name), self._path.name)
 
 
 def notes(text: str) -> Iterator[MarkdownNote | Skipped]:
     """The statements of a page, and what in it is none."""
     whole = text.replace("\r\n", "\n").replace("\r", "\n")
-    for shape in (_FRONT, _COMMENT):
+    for shape in (FRONT, _COMMENT):
         whole = shape.sub(lambda found: "\n" * found[0].count("\n"), whole)
     page = _MarkdownPage()
     for number, line in enumerate(whole.split("\n"), 1):
@@ -153,4 +152,5 @@ def _is_indented(line: str) -> bool:
 
 def _plain(text: str) -> str:
     """The words without the marks around them."""
-    return _MARKS.sub(r"\2", _LINK.sub(r"\1", text)).strip()
+    named = _WIKILINK.sub(lambda found: found[2] or found[1], text)
+    return _MARKS.sub(r"\2", _LINK.sub(r"\1", named)).strip()

@@ -2,28 +2,31 @@
 
 JSON is typed, with the place of what is wrong, in clean characters; an array of any size is read one element
 after the other, in the memory that one takes. A member of a zip archive is read from inside it: nothing is
-ever unpacked. Names are made of what the source calls somebody or something: as it is if it can be, and never
-two alike.
+ever unpacked. In a folder no link is followed. Names are made of what the source calls somebody or something:
+as it is if it can be, and never two alike.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import stat
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import IO, Any, TypeVar
 
 import msgspec
 
+from souvenance import files
 from souvenance.adapters.private_files import SourceFile, open_regular
 from souvenance.agents.names import digest, is_plain, sanitised
 from souvenance.decoders import settled
-from souvenance.domain.imports import Wanted
+from souvenance.domain.imports import Skipped, Wanted
 from souvenance.errors import ImportUnreadable
 
 
@@ -252,17 +255,37 @@ def names_in(path: SourceFile, wanted: re.Pattern[str]) -> list[str]:
     """The members whose file names match, in order. Raises: ImportUnreadable if it is no archive, or has
     names that lead out of it."""
     with _opened(path) as archive:
-        members = archive.infolist()
-        if len(members) > _MOST_MEMBERS:
-            raise ImportUnreadable(f"{path.name} has more than {_MOST_MEMBERS} members")
-        for one in members:
-            parts = PurePosixPath(one.filename.replace("\\", "/"))
-            if parts.is_absolute() or ".." in parts.parts or re.match("[A-Za-z]:", one.filename):
-                raise ImportUnreadable(f"{path.name} has a member whose name leads out of it")
-        return sorted(
-            one.filename
-            for one in members
-            if not one.is_dir() and wanted.fullmatch(PurePosixPath(one.filename).name)
+        return [one.filename for one in _wanted(path, archive, wanted)]
+
+
+def _wanted(path: SourceFile, archive: zipfile.ZipFile, wanted: re.Pattern[str]) -> list[zipfile.ZipInfo]:
+    """Raises: ImportUnreadable, also if together they would be far larger than the archive."""
+    members = archive.infolist()
+    if len(members) > _MOST_MEMBERS:
+        raise ImportUnreadable(f"{path.name} has more than {_MOST_MEMBERS} members")
+    for one in members:
+        parts = PurePosixPath(one.filename.replace("\\", "/"))
+        if parts.is_absolute() or ".." in parts.parts or re.match("[A-Za-z]:", one.filename):
+            raise ImportUnreadable(f"{path.name} has a member whose name leads out of it")
+    found = [
+        one
+        for one in members
+        if not one.is_dir()
+        and not stat.S_ISLNK(one.external_attr >> 16)
+        and wanted.fullmatch(PurePosixPath(one.filename).name)
+    ]
+    if archive.fp is not None:  # Members that overlap share the bytes that each says it takes.
+        _check_ratio(
+            path, "what it holds", sum(one.file_size for one in found), archive.fp.seek(0, os.SEEK_END)
+        )
+    return sorted(found, key=lambda one: one.filename)
+
+
+def _check_ratio(path: SourceFile, what: str, size: int, packed: int) -> None:
+    if size > max(HARMLESS_BYTES, MOST_RATIO * packed):
+        raise ImportUnreadable(
+            f"{path.name}: {what} would be {size} bytes, more than {MOST_RATIO} times what it takes here",
+            hint="If it is what it should be, unpack it and import the file.",
         )
 
 
@@ -270,18 +293,82 @@ def names_in(path: SourceFile, wanted: re.Pattern[str]) -> list[str]:
 def member(path: SourceFile, name: str) -> Iterator[IO[bytes]]:
     """A member, to be read as a file. Raises: ImportUnreadable if it is encrypted, or smaller in the archive
     than any text would be."""
+    with _opened(path) as archive, _member(path, archive, archive.getinfo(name)) as file:
+        yield file
+
+
+@contextmanager
+def _member(path: SourceFile, archive: zipfile.ZipFile, about: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
+    if about.flag_bits & 1:
+        raise ImportUnreadable(f"{path.name}: {shown(about.filename)} is encrypted")
+    _check_ratio(path, shown(about.filename), about.file_size, about.compress_size)
+    with archive.open(about) as file:
+        yield file
+
+
+PAGE = re.compile(r"[^.].*\.(?:md|markdown)", re.IGNORECASE | re.DOTALL)
+MOST_PAGE_BYTES = 16 * 1024 * 1024
+
+
+def pages(path: SourceFile, most: int = MOST_PAGE_BYTES) -> Iterator[tuple[str, bytes] | Skipped]:
+    """The pages of Markdown in a folder or a zip archive, each with its name there, in order.
+
+    Nothing outside is read: links are left out, and so are pipes and devices. What begins with a dot is an
+    application's own and passed over.
+
+    Raises: ImportUnreadable if a page can't be read, or is larger than `most`.
+    """
+    if isinstance(path, Path) and path.is_dir():
+        yield from _folder_pages(path, most)
+        return
     with _opened(path) as archive:
-        about = archive.getinfo(name)
-        if about.flag_bits & 1:
-            raise ImportUnreadable(f"{path.name}: {shown(name)} is encrypted")
-        if about.file_size > max(HARMLESS_BYTES, MOST_RATIO * about.compress_size):
-            raise ImportUnreadable(
-                f"{path.name}: {shown(name)} would be {about.file_size} bytes, more than"
-                f" {MOST_RATIO} times what it takes here",
-                hint="If it is what it should be, unpack it and import the file.",
-            )
-        with archive.open(about) as file:
-            yield file
+        for about in _wanted(path, archive, PAGE):
+            if not any(part.startswith(".") for part in PurePosixPath(about.filename).parts):
+                with _member(path, archive, about) as file:
+                    yield about.filename, page_of(file, shown(about.filename), most)
+
+
+def _folder_pages(top: Path, most: int) -> Iterator[tuple[str, bytes] | Skipped]:
+    def refuse(error: OSError) -> None:
+        raise ImportUnreadable(f"{top} can't be read: {error.strerror}") from error
+
+    for folder, inner, names in os.walk(top, onerror=refuse):
+        inner[:] = sorted(one for one in inner if not one.startswith("."))
+        links = [one for one in (*inner, *names) if os.path.islink(os.path.join(folder, one))]
+        yield from (Skipped("links to other files and folders") for _ in links)
+        for name in sorted(set(names) - set(links)):
+            if name.startswith("."):
+                continue
+            if not PAGE.fullmatch(name):
+                yield Skipped("files that are not Markdown")
+                continue
+            path = Path(folder, name)
+            if not stat.S_ISREG(path.lstat().st_mode):
+                yield Skipped("pipes and devices")
+                continue
+            place = clean(path.relative_to(top).as_posix())
+            try:
+                with files.open_regular(path, files.NO_LINK) as file:
+                    yield place, page_of(file, place, most)
+            except OSError as error:
+                raise ImportUnreadable(f"{shown(place)} can't be read: {error.strerror}") from None
+
+
+def page_of(file: IO[bytes], place: str, most: int = MOST_PAGE_BYTES) -> bytes:
+    """All of a page. Raises: ImportUnreadable if it is larger than `most`."""
+    raw = file.read(most + 1)
+    if len(raw) > most:
+        raise ImportUnreadable(f"{shown(place)} is larger than {most} bytes")
+    return raw
+
+
+def decoded_page(raw: bytes, place: str) -> str:
+    """The text of a page, in clean characters. Raises: ImportUnreadable."""
+    try:
+        return clean(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ImportUnreadable(f"{shown(place)}, line {line}: it is not text in UTF-8") from None
 
 
 @contextmanager

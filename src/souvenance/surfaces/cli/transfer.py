@@ -17,7 +17,7 @@ import msgspec
 from souvenance.agents.archives import ArchiveImport, differing, write_archive
 from souvenance.agents.import_memory import ImportTally, ImportTerms, Taking
 from souvenance.decoders import settled
-from souvenance.domain.archive_records import MEMORY
+from souvenance.domain.archive_records import FORMS, JSON, MARKDOWN, MEMORY
 from souvenance.domain.imports import ImportReader, Wanted
 from souvenance.domain.names import ALL, DEFAULT_WORKSPACE
 from souvenance.domain.names import namespace as valid_namespace
@@ -34,16 +34,23 @@ from souvenance.surfaces.transfers import ARCHIVE, KINDS, ArchiveFiles
 
 
 @click.command("export", cls=Command, section=DATA)
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path))
 @click.option("--owner", metavar="NAME", help="Only the memory of this peer.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMS),
+    help="An archive, a folder or .zip of Markdown, or JSON [default: by FILE's ending, else archive].",
+)
 @recipients
 @pass_shell
-def export(shell: Shell, file: Path, owner: str | None, recipient: tuple[str, ...]) -> None:
+def export(shell: Shell, file: Path, owner: str | None, form: str | None, recipient: tuple[str, ...]) -> None:
     """Write a workspace's memory to FILE.
 
     FILE must not exist. Without --recipient, its text is not encrypted. --workspace chooses the workspace.
     """
-    export_archive(shell, file, shell.transfers.archives, owner=owner, recipients=recipient)
+    form = form or {".zip": MARKDOWN, ".json": JSON}.get(file.suffix.lower(), FORMS[0])
+    export_archive(shell, file, shell.transfers.archives, owner=owner, recipients=recipient, form=form)
 
 
 def export_archive(
@@ -53,11 +60,15 @@ def export_archive(
     *,
     owner: str | None = None,
     recipients: Sequence[str] = (),
+    form: str = FORMS[0],
 ) -> None:
-    """Write the archive, which is of one moment, and tell what is in it. Raises: SouvenanceError."""
+    """Write the export, which is of one moment, and tell what is in it. Raises: SouvenanceError."""
     workspace = shell.own_workspace()
     # A server refuses what is asked here; it is asked all the same, and says so itself.
-    with archives.writing(path, recipients) as archive, nullcontext() if shell.is_remote else shell.still():
+    with (
+        archives.writing(path, recipients, form) as archive,
+        nullcontext() if shell.is_remote else shell.still(),
+    ):
         written = write_archive(
             shell.call,
             archive,
@@ -72,7 +83,8 @@ def export_archive(
         contents = ", ".join(counted(count, sort) for sort, count in counts.items()) or "nothing"
         yield f"{path}: workspace {workspace}, {contents}"
         if not recipients:
-            yield "it holds text in the open: keep it where only you can read it, or use --recipient"
+            other = ", or use --recipient" if form == FORMS[0] else ""
+            yield f"it holds text in the open: keep it where only you can read it{other}"
         if waiting:
             yield (
                 f"without what follows from {counted(waiting, 'message')} still to be reasoned about:"
@@ -141,9 +153,10 @@ def take(
     own_words: bool,
     dry_run: bool,
 ) -> None:
-    """Import from Honcho, mem0, ChatGPT, JSONL, Markdown or an export.
+    """Import what another memory holds, notes, or an export.
 
-    PATH_OR_URL is a file or a Honcho server. Nothing is added twice: if an import stops, run it again.
+    PATH_OR_URL is a file, a folder of Markdown or a Honcho server. Nothing is added twice: if an import
+    stops, run it again.
     """
     shell.makes, archives = True, shell.transfers.archives
     if _is_archive(source, kind, archives):
@@ -193,7 +206,7 @@ def _is_archive(source: str, kind: str | None, archives: ArchiveFiles) -> bool:
     if kind is not None:
         return kind == ARCHIVE
     path = Path(source).expanduser()
-    return path.is_file() and archives.is_archive(path)
+    return path.exists() and archives.is_archive(path)
 
 
 def _target(reader: ImportReader, named: str | None, home: str) -> str | None:

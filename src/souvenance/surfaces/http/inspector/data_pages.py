@@ -14,9 +14,10 @@ from typing import IO, Any, Protocol
 
 from starlette.responses import Response
 
-from souvenance.agents.archives import as_json, as_markdown, export_pages, readable, write_archive
+from souvenance.agents.archives import write_archive
 from souvenance.agents.import_memory import Ask, ImportTerms
-from souvenance.domain.archive_records import Record
+from souvenance.domain.archive_records import ARCHIVE as FOR_MACHINES
+from souvenance.domain.archive_records import JSON, MARKDOWN
 from souvenance.domain.imports import Wanted
 from souvenance.domain.names import namespace as valid_namespace
 from souvenance.domain.uploads import Upload
@@ -39,16 +40,25 @@ from souvenance.surfaces.http.inspector.visit import Visit, download, redirect, 
 from souvenance.surfaces.http.request_bodies import keep_body
 from souvenance.surfaces.transfers import ARCHIVE, FILES, Transfers
 
-FORMATS = {"markdown": "Markdown, to read", "json": "JSON, to read", "archive": "an archive, to import again"}
+FORMATS = {
+    MARKDOWN: "Markdown, to read or open in Obsidian (.zip)",
+    JSON: "JSON, to read",
+    FOR_MACHINES: "an archive, the smallest",
+}
 SOURCES = {
     "": "whatever it is recognised as",
     "chatgpt": "a ChatGPT export (.zip or conversations.json)",
+    "claude": "a Claude export (.zip or conversations.json)",
     "mem0": "mem0 (.json)",
+    "letta": "an agent file of Letta (.af)",
+    "episodes": "episodes of Zep or Graphiti (.json)",
+    "vault": "a vault of Obsidian or basic-memory (.zip)",
+    "mempalace": "an export of MemPalace (.zip)",
     "jsonl": "messages, one a line (.jsonl)",
     "markdown": "notes in Markdown (.md)",
     ARCHIVE: "an export of Souvenance",
 }
-_ENDINGS = {"markdown": ("md", "text/markdown"), "json": ("json", "application/json")}
+_ENDINGS = {MARKDOWN: ("zip", "application/zip"), JSON: ("json", "application/json")}
 _MOST_EXPORT_BYTES = 256 * 1024 * 1024
 _MOST_SHOWN = 8
 _CHUNK = 1024 * 1024
@@ -142,21 +152,11 @@ class DataPages:
     ) -> bytes:
         """As it is at one moment. Raises: SouvenanceError."""
         made_at = datetime.now(UTC).isoformat(timespec="seconds")
-        with gate.still() as still:
+        sink = _BoundedSink()
+        with gate.still() as still, self._files.transfers.archives.packing(sink, kind) as into:
             ask = _asking(still, credentials)
-            if kind == "archive":
-                sink = _BoundedSink()
-                with self._files.transfers.archives.packing(sink) as into:
-                    write_archive(ask, into, workspace=workspace, owner=person, made_at=made_at)
-                return sink.getvalue()
-            records: list[Record] = []
-            size = 0
-            for page in export_pages(ask, person):
-                records += page.records
-                size += sum(len(getattr(record, "text", "")) for record in page.records)
-                _check_size(size)
-        saved = readable(records, workspace=workspace, person=person, made_at=made_at)
-        return as_json(saved) if kind == "json" else as_markdown(saved)
+            write_archive(ask, into, workspace=workspace, owner=person, made_at=made_at)
+        return sink.getvalue()
 
     async def begin_import(self, visit: Visit) -> Response:
         workspace = workspace_of(visit)

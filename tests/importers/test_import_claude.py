@@ -1,0 +1,126 @@
+"""Claude's data export: the zip, or the conversations.json in it."""
+
+import json
+import zipfile
+
+import pytest
+
+from importers.exports import ANN, written
+from souvenance.adapters.importers import recognised
+from souvenance.adapters.importers.claude import Claude
+from souvenance.domain.imports import ImportedMessage, ImportedSession, Skipped, Wanted
+from souvenance.errors import ImportUnreadable, InvalidInput
+
+
+def message(uuid, sender, *blocks, text="", **more):
+    return {
+        "uuid": uuid,
+        "text": text,
+        "content": [
+            {"start_timestamp": None, "stop_timestamp": None, "flags": None, "citations": [], **block}
+            if isinstance(block, dict)
+            else {"type": "text", "text": block, "citations": []}
+            for block in blocks
+        ],
+        "sender": sender,
+        "created_at": "2025-10-01T10:00:09.123456Z",
+        "updated_at": "2025-10-01T10:00:09.123456Z",
+        "attachments": [],
+        "files": [],
+        **more,
+    }
+
+
+def chat(*messages, **more):
+    return {
+        "uuid": "1f0c7a2e-0000-4000-8000-000000000001",
+        "name": "Dinner",
+        "summary": "",
+        "created_at": "2025-10-01T10:00:00.000000Z",
+        "updated_at": "2025-10-01T10:05:00.000000Z",
+        "account": {"uuid": "aa"},
+        "chat_messages": list(messages),
+        **more,
+    }
+
+
+TALK = chat(
+    message("m1", "human", "I am allergic to peanuts.", text="I am allergic to peanuts."),
+    message(
+        "m2",
+        "assistant",
+        {"type": "thinking", "thinking": "hm"},
+        "No peanuts.",
+        {"type": "tool_use", "name": "search", "input": {}},
+        {"type": "tool_result", "content": []},
+        "Then rice.",
+        text="No peanuts. This block is not supported on your current device yet. Then rice.",
+    ),
+    message("m3", "human", text="An old message.", attachments=[{"file_name": "a.txt"}]),
+    message("m4", "human"),
+)
+
+
+def records(path, kind):
+    return [one for one in Claude(path, ANN).records() if isinstance(one, kind)]
+
+
+def test_what_the_two_said_is_read_and_nothing_between(tmp_path):
+    path = written(tmp_path / "conversations.json", [TALK])
+    assert recognised(str(path)) == "claude"
+    assert [(one.peer, one.text, one.id) for one in records(path, ImportedMessage)] == [
+        ("ann", "I am allergic to peanuts.", "m1"),
+        ("claude", "No peanuts.\n\nThen rice.", "m2"),
+        ("ann", "An old message.", "m3"),
+    ]
+    (session,) = records(path, ImportedSession)
+    assert (session.name, session.metadata) == (f"claude-{TALK['uuid']}", {"title": "Dinner"})
+    assert sorted(one.why for one in records(path, Skipped)) == [
+        "attachments and files in messages",
+        "empty messages",
+        "messages of the system and of tools",
+        "messages of the system and of tools",
+        "thinking",
+    ]
+
+
+def test_the_zip_is_read_where_it_is_and_known_from_chatgpt_s(tmp_path, mine):
+    path = tmp_path / "data-2025-10-06-batch-0000.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", json.dumps([TALK]))
+        archive.writestr("projects.json", "[]")
+        archive.writestr("users.json", "[]")
+    assert recognised(str(path)) == "claude"
+    tally = mine.take(Claude(path, ANN))
+    assert (tally.sessions, tally.messages) == (1, 3)
+    assert tally.skipped["files of projects and of what Claude kept in mind"] == 1
+    assert mine.messages(f"claude-{TALK['uuid']}")[1].peer_id == "claude"
+    again = mine.take(Claude(path, ANN))
+    assert (again.messages, again.there) == (0, 3)
+
+
+def test_a_conversation_in_which_nobody_spoke_is_left_out(tmp_path):
+    path = written(tmp_path / "conversations.json", [chat(), TALK])
+    assert "conversations in which nobody said anything" in {one.why for one in records(path, Skipped)}
+    assert len(records(path, ImportedSession)) == 1
+
+
+def test_nobody_may_be_called_claude(tmp_path):
+    with pytest.raises(InvalidInput, match="'claude' is what the assistant is called"):
+        Claude(written(tmp_path / "conversations.json", [TALK]), Wanted(peer="claude"))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{**TALK, "uuid": None}],
+        [{**TALK, "chat_messages": {}}],
+        [chat(message("m", "human", "x", created_at="soon"))],
+        [chat({"sender": "human", "text": "x"})],
+        [7],
+    ],
+)
+def test_a_bad_export_is_refused_by_name(tmp_path, value):
+    path = written(tmp_path / "conversations.json", value)
+    with pytest.raises(ImportUnreadable, match=r"^conversations\.json, conversation 1"):
+        list(Claude(path, ANN).records())
