@@ -32,7 +32,8 @@ class SouvenanceCrewMemory(Memory):  # type: ignore[misc]
     """
 
     def __init__(self, memory: LineMethods, *, namespace: str = "crew", **settings: Any) -> None:
-        super().__init__(storage=SouvenanceStorage(memory, namespace), **settings)
+        storage = SouvenanceStorage(memory, namespace)
+        super().__init__(**{"storage": storage, "embedder": lambda texts: [], **settings})
 
     def remember(
         self, content: str, scope: str | None = None, *, root_scope: str | None = None, **more: Any

@@ -6,13 +6,21 @@ import asyncio
 from typing import Any
 
 from souvenance.domain.names import DEFAULT_NAMESPACE
+from souvenance.errors import SouvenanceError
 from souvenance.integrations import framework
 from souvenance.integrations.tools import memory_tools
 from souvenance.integrations.transcript import Transcript, TranscriptEntry
 from souvenance.memory.sync import LineMethods, Session
 
 with framework("openai-agents"):
-    from agents import FunctionTool, SessionSettings, TResponseInputItem, function_tool
+    from agents import (
+        FunctionTool,
+        RunContextWrapper,
+        SessionSettings,
+        TResponseInputItem,
+        default_tool_error_function,
+        function_tool,
+    )
 
 
 class SouvenanceSession:
@@ -49,7 +57,17 @@ class SouvenanceSession:
 
 def agent_tools(memory: LineMethods, *, namespace: str = DEFAULT_NAMESPACE) -> list[FunctionTool]:
     """The tools `recall` and `remember` for an agent. `memory` is `memory.peer(USER)`."""
-    return [function_tool(one) for one in memory_tools(memory, namespace=namespace)]
+    return [
+        function_tool(one, failure_error_function=_failure)
+        for one in memory_tools(memory, namespace=namespace)
+    ]
+
+
+def _failure(context: RunContextWrapper[Any], error: Exception) -> str:
+    """What the model is told: why, so that it does not try in vain."""
+    if isinstance(error, SouvenanceError):
+        return f"{error.detail}. {error.hint}"
+    return str(default_tool_error_function(context, error))
 
 
 def _entry(item: Any) -> TranscriptEntry:

@@ -38,8 +38,8 @@ def memory_tools(
         Args:
             question: What you want to know, as a question or a few words.
         """
-        lines = await asyncio.to_thread(memory.get, question, limit=limit, floor=True)
-        return "\n".join(map(shown, lines)) or "Nothing is remembered of that."
+        lines = await asyncio.to_thread(memory.get, question, limit=limit)
+        return "\n".join(shown(line) for line in lines if line.matched) or "Nothing is remembered of that."
 
     async def remember(statement: str) -> str:
         """Keep a fact for later conversations.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from souvenance.errors import InvalidInput
+from souvenance.errors import InvalidInput, NotFound
 from souvenance.memory.results import Message
 from souvenance.memory.sync import Session
 
@@ -61,7 +61,7 @@ class Transcript:
     def entries(self) -> Iterator[TranscriptEntry]:
         """From the oldest on."""
         text = ""
-        for message in self._session.messages():
+        for message in self._messages():
             text += message.text
             if not message.metadata.get(_CONTINUED):
                 yield TranscriptEntry(message.peer == self._user, text, message.metadata)
@@ -69,7 +69,7 @@ class Transcript:
 
     def pop(self) -> TranscriptEntry | None:
         """Erase the newest and return it."""
-        messages = list(self._session.messages())
+        messages = self._messages()
         taken: list[Message] = []
         while messages and (not taken or messages[-1].metadata.get(_CONTINUED)):
             taken.insert(0, messages.pop())
@@ -82,8 +82,17 @@ class Transcript:
 
     def clear(self) -> None:
         """Erase all."""
-        if any(True for _ in self._session.messages()):
+        try:
             self._session.delete()
+        except NotFound:
+            return
+
+    def _messages(self) -> list[Message]:
+        """None of a session that nobody has begun."""
+        try:
+            return list(self._session.messages())
+        except NotFound:
+            return []
 
 
 def _pieces(entry: TranscriptEntry) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -83,7 +83,7 @@ def what_the_user_says_is_remembered_of_the_user_alone(world):
 def what_a_tool_says_is_quoted_and_not_said(world):
     history = _history(world)
     history.add_messages([ToolMessage("The zebra code is 4711", tool_call_id="c1")])
-    (line,) = world.memory.peer("assistant").get("zebra code", floor=True)[:1]
+    (line,) = world.memory.peer("assistant").get("zebra code")[:1]
     assert line.trust == "quoted"
 
 

@@ -123,7 +123,7 @@ async def a_tool_that_is_refused_tells_the_model(world):
     with world.lent(world.user, ops="get", namespaces="travel") as lent:
         model = _Told(_calls("remember", statement="x"), _says("I can't."))
         await Runner.run(Agent(name="guide", model=model, tools=agent_tools(lent)), "Keep x")
-    assert "does not grant" in model.asked[1][-1]["output"]
+    assert "does not grant" in model.asked[1][-1]["output"], model.asked[1][-1]["output"]
 
 
 async def two_users_never_cross(world):
