@@ -41,7 +41,9 @@ class World:
         self.peer = memory.peer(self.user)
 
     @contextlib.contextmanager
-    def lent(self, user: str, *, ops: str = "put get list invalidate forget", namespaces: str = "*", **more: Any):
+    def lent(
+        self, user: str, *, ops: str = "put get list invalidate forget", namespaces: str = "*", **more: Any
+    ):
         """The memory as a token opens it that is that user's alone."""
         token = self.memory.mint(user, ops=ops.split(), namespaces=namespaces.split(), **more)
         with souvenance.open(**{**self._place, "token": token}) as memory:
@@ -54,7 +56,7 @@ def played(play: Callable[[], None]) -> dict[str, Any]:
         with contextlib.redirect_stdout(printed):
             play()
         failure = None
-    except BaseException:
+    except Exception:  # noqa: BLE001 - whatever fails is told of the scenario
         failure = traceback.format_exc()
     return {"failure": failure, "printed": printed.getvalue(), "seconds": time.monotonic() - began}
 
@@ -81,7 +83,10 @@ def run(scenario: Callable[[World], Any], world: World) -> None:
 
 
 def main(url: str, token: str, home: str, page: str, *names: str) -> None:
-    places = {"folder": {"home": f"{home}/folder", "embedder": "none"}, "server": {"url": url, "token": token}}
+    places = {
+        "folder": {"home": f"{home}/folder", "embedder": "none"},
+        "server": {"url": url, "token": token},
+    }
     for name, block in programs(Path(page).read_text("utf-8")):
         if name in names:
             os.environ["HOME"] = tempfile.mkdtemp(dir=home)

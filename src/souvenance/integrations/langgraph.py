@@ -82,7 +82,9 @@ class SouvenanceStore(BaseStore):
             case PutOp():
                 return self._put(op)
             case SearchOp():
-                found = (line for line in self._lines(op) if _passes(_document(line)["value"], op.filter or {}))
+                found = (
+                    line for line in self._lines(op) if _passes(_document(line)["value"], op.filter or {})
+                )
                 chosen = islice(found, op.offset, op.offset + op.limit)
                 return [SearchItem(**_fields(line), score=line.score) for line in chosen]
             case ListNamespacesOp():
@@ -132,8 +134,9 @@ class SouvenanceStore(BaseStore):
                     if before is not None:
                         self._memory.correct(before.id)
             except Conflict:  # Another process was quicker: what is put last counts.
-                return self._put(op)
-            self._keys[namespace].ids[op.key] = id
+                self._put(op)
+            else:
+                self._keys[namespace].ids[op.key] = id
 
     def _delete(self, namespace: str, key: str) -> None:
         """Erase the item, with what it was before. The oldest goes first, so that none comes back."""

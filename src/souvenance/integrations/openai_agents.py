@@ -74,7 +74,11 @@ def _entry(item: Any) -> TranscriptEntry:
     match item:
         case {"role": "user" | "assistant" as role, "content": str(text), **rest}:
             pass
-        case {"role": "assistant" as role, "content": [{"type": "output_text", "text": str(text), **part}], **rest}:
+        case {
+            "role": "assistant" as role,
+            "content": [{"type": "output_text", "text": str(text), **part}],
+            **rest,
+        }:
             if any(part.values()):
                 return TranscriptEntry.whole("message", item)
             rest["parts"] = [*part]

@@ -358,7 +358,7 @@ class Session:
         *,
         key: str | None = None,
     ) -> Sequence[Message]:
-        """Add up to 100 messages at once, each as the name of who speaks, the text, and metadata if you like."""
+        """Add up to 100 messages at once, each as the name of who speaks, the text, and metadata if any."""
         said = [
             NewMessage(content=text, peer_id=peer, metadata=dict(*metadata) or None)
             for peer, text, *metadata in messages

@@ -51,7 +51,9 @@ def scopes_are_namespaces(world):
     assert memory.list_scopes("/house") == ["/house/garden", "/house/kitchen"]
     assert memory.info("/house").record_count == 2
     assert "/office (1 records)" in memory.tree()
-    assert _texts(SouvenanceCrewMemory(world.peer, root_scope="/office").recall("plums")) == ["plums for the office"]
+    assert _texts(SouvenanceCrewMemory(world.peer, root_scope="/office").recall("plums")) == [
+        "plums for the office"
+    ]
 
 
 def categories_and_private_records_are_kept_and_obeyed(world):
@@ -86,7 +88,9 @@ def records_are_changed_and_forgotten(world):
 
 def the_storage_is_one_of_the_library_s(world):
     storage = SouvenanceStorage(world.peer, "crew")
-    assert not {name for name in vars(StorageBackend) if name[0] != "_" and name[0] != "a"} - set(dir(storage))
+    assert not {name for name in vars(StorageBackend) if name[0] != "_" and name[0] != "a"} - set(
+        dir(storage)
+    )
     storage.save([MemoryRecord(content="one")])
     (record,) = storage.list_records()
     assert storage.get_record(record.id).content == "one"

@@ -48,7 +48,10 @@ async def a_session_added_again_adds_only_what_is_new(world):
     await service.add_session_to_memory(session)
     await service.add_session_to_memory(session)
     await service.add_events_to_memory(
-        app_name=APP, user_id=world.user, session_id=session.id, events=[*session.events, _event("user", "Bye")]
+        app_name=APP,
+        user_id=world.user,
+        session_id=session.id,
+        events=[*session.events, _event("user", "Bye")],
     )
     assert [line.text for line in world.peer.list()] == ["I live in Lisbon", "Bye"]
     assert {line.session for line in world.peer.list()} == {session.id}
@@ -97,7 +100,10 @@ async def an_agent_loads_memory_with_the_kit_s_own_tool(world):
     session = await sessions.create_session(app_name=APP, user_id=world.user)
     runner = Runner(app_name=APP, agent=agent, session_service=sessions, memory_service=service)
     asked = Content(role="user", parts=[Part(text="Where do I live?")])
-    told = [event async for event in runner.run_async(user_id=world.user, session_id=session.id, new_message=asked)]
+    told = [
+        event
+        async for event in runner.run_async(user_id=world.user, session_id=session.id, new_message=asked)
+    ]
     assert "I live in Lisbon" in told[-1].content.parts[0].text
 
 

@@ -1,7 +1,5 @@
 """A chat history of LangChain's, alone and behind a model that answers from it."""
 
-import asyncio
-
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder

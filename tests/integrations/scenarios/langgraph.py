@@ -99,8 +99,12 @@ def a_search_has_pages_and_goes_below_the_prefix(world):
 def filters_compare_as_the_library_s_own_store_does(world):
     stores = [SouvenanceStore(world.peer), InMemoryStore()]
     for store in stores:
-        store.put(DOCS, "a", {"kind": "report", "score": 4.0, "by": {"name": "ann", "age": 30}, "tags": ["x", "y"]})
-        store.put(DOCS, "b", {"kind": "report", "score": 5.5, "by": {"name": "bob", "age": 40}, "tags": ["x"]})
+        store.put(
+            DOCS, "a", {"kind": "report", "score": 4.0, "by": {"name": "ann", "age": 30}, "tags": ["x", "y"]}
+        )
+        store.put(
+            DOCS, "b", {"kind": "report", "score": 5.5, "by": {"name": "bob", "age": 40}, "tags": ["x"]}
+        )
         store.put(DOCS, "c", {"kind": "letter", "score": 5.5, "by": {"name": "ann", "age": 30}, "tags": []})
     for wanted in (
         {"kind": "report"},
@@ -118,13 +122,23 @@ def filters_compare_as_the_library_s_own_store_does(world):
     ):
         ours, theirs = (set(_keys(store.search(DOCS, filter=wanted))) for store in stores)
         assert ours == theirs, (wanted, ours, theirs)
-    assert "$near" in _raised(InvalidInput, lambda: stores[0].search(DOCS, filter={"score": {"$near": 4}})).detail
+    assert (
+        "$near"
+        in _raised(InvalidInput, lambda: stores[0].search(DOCS, filter={"score": {"$near": 4}})).detail
+    )
 
 
 def namespaces_are_listed_as_the_library_s_own_store_does(world):
     stores = [SouvenanceStore(world.peer), InMemoryStore()]
     for store in stores:
-        for path in (("a", "b", "c"), ("a", "b", "d", "e"), ("a", "b", "d", "i"), ("a", "b", "f"), ("a", "c", "f"), ("z",)):
+        for path in (
+            ("a", "b", "c"),
+            ("a", "b", "d", "e"),
+            ("a", "b", "d", "i"),
+            ("a", "b", "f"),
+            ("a", "c", "f"),
+            ("z",),
+        ):
             store.put(path, "k", {"n": 1})
     for asked in (
         {},
@@ -184,7 +198,10 @@ def an_item_that_is_not_indexed_has_no_score(world):
     store = SouvenanceStore(world.peer)
     store.put(DOCS, "a", {"text": "secret plan"}, index=False)
     store.put(DOCS, "b", {"text": "open plan"})
-    assert [(item.key, item.score is None) for item in store.search(DOCS, query="plan")] == [("b", False), ("a", True)]
+    assert [(item.key, item.score is None) for item in store.search(DOCS, query="plan")] == [
+        ("b", False),
+        ("a", True),
+    ]
     assert store.get(DOCS, "a").value == {"text": "secret plan"}
 
 

@@ -22,9 +22,13 @@ async def what_leaves_the_short_term_memory_is_recalled_in_another_session(world
     await first.aput(ChatMessage(role="user", content="I live in Lisbon with a dog called Rex."))
     await first.aput(ChatMessage(role="assistant", content="Nice."))
     for number in range(6):
-        await first.aput(ChatMessage(role="user", content=f"Tell me about number {number}, please, in a few words."))
-        await first.aput(ChatMessage(role="assistant", content=f"It comes after {number - 1} and before {number + 1}."))
-    assert [one.text for one in world.memory.session(f"{world.user}-1").messages()][0].startswith("I live")
+        await first.aput(
+            ChatMessage(role="user", content=f"Tell me about number {number}, please, in a few words.")
+        )
+        await first.aput(
+            ChatMessage(role="assistant", content=f"It comes after {number - 1} and before {number + 1}.")
+        )
+    assert next(world.memory.session(f"{world.user}-1").messages()).text.startswith("I live")
     second = _memory(world.peer, f"{world.user}-2")
     await second.aput(ChatMessage(role="user", content="What is my dog called?"))
     system, *_ = await second.aget()
@@ -36,7 +40,10 @@ async def what_leaves_the_short_term_memory_is_recalled_in_another_session(world
 async def the_block_answers_the_newest_message_of_the_user(world):
     world.peer.put("I live in Lisbon")
     block = SouvenanceMemoryBlock(world.peer)
-    asked = [ChatMessage(role="user", content="Where do I live?"), ChatMessage(role="assistant", content="Hm.")]
+    asked = [
+        ChatMessage(role="user", content="Where do I live?"),
+        ChatMessage(role="assistant", content="Hm."),
+    ]
     assert "I live in Lisbon" in await block.aget(asked)
     assert await block.aget([ChatMessage(role="user", content="who won the chess match?")]) == ""
     assert await block.aget([]) == ""
@@ -45,7 +52,10 @@ async def the_block_answers_the_newest_message_of_the_user(world):
 async def the_agent_s_words_are_not_the_user_s(world):
     block = SouvenanceMemoryBlock(world.peer, agent=f"{world.user}-agent")
     await block.aput(
-        [ChatMessage(role="user", content="I live in Lisbon"), ChatMessage(role="assistant", content="I live in Rome")]
+        [
+            ChatMessage(role="user", content="I live in Lisbon"),
+            ChatMessage(role="assistant", content="I live in Rome"),
+        ]
     )
     assert {one.peer for one in world.memory.session("souvenance").messages() if world.user in one.peer} == {
         world.user,
@@ -55,7 +65,9 @@ async def the_agent_s_words_are_not_the_user_s(world):
 
 
 async def two_users_never_cross(world):
-    await SouvenanceMemoryBlock(world.peer).aput([ChatMessage(role="user", content="I am allergic to penicillin")])
+    await SouvenanceMemoryBlock(world.peer).aput(
+        [ChatMessage(role="user", content="I am allergic to penicillin")]
+    )
     asked = [ChatMessage(role="user", content="penicillin?")]
     assert await SouvenanceMemoryBlock(world.memory.peer(world.other)).aget(asked) == ""
     with world.lent(world.other) as lent:

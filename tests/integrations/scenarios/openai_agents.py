@@ -1,6 +1,5 @@
-"""A session of the Agents SDK, and memory as tools, alone and in the SDK's own loop with a model that is told."""
+"""A session of the Agents SDK, and memory as tools, alone and in the SDK's own loop."""
 
-import asyncio
 import json
 
 from agents import Agent, ModelResponse, Runner, Session, Usage, set_tracing_disabled

@@ -29,7 +29,9 @@ def _asked(memory, tool, **arguments):
 def an_agent_remembers_and_recalls(world):
     assert _asked(world.peer, "remember", statement="Ann is allergic to plums.") == "Remembered."
     assert "Ann is allergic to plums." in _asked(world.peer, "recall", question="what is Ann allergic to?")
-    assert _asked(world.peer, "recall", question="who won the chess match?") == "Nothing is remembered of that."
+    assert (
+        _asked(world.peer, "recall", question="who won the chess match?") == "Nothing is remembered of that."
+    )
 
 
 def the_model_is_told_what_the_tools_are_for_and_names_no_user(world):
