@@ -25,7 +25,7 @@ _MORE = ("categories", "metadata", "importance", "source", "private")
 """What a record may have beside its content. Such a record is a line of JSON; others are lines of text."""
 
 
-class SouvenanceCrewMemory(Memory):  # type: ignore[misc]
+class SouvenanceCrewMemory(Memory):
     """The memory of `memory`, a `Memory` or a `Peer` of it: scope `/a/b` is the namespace `crew.a.b`.
 
     What is remembered is kept as it is said, and Souvenance searches it: neither asks `llm` or `embedder`.

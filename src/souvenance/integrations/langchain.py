@@ -35,7 +35,7 @@ class SouvenanceChatHistory(BaseChatMessageHistory):
         self._transcript = Transcript(session, agent)
 
     @property
-    def messages(self) -> list[BaseMessage]:  # type: ignore[override]
+    def messages(self) -> list[BaseMessage]:
         """All of them, oldest first."""
         return [_message(one) for one in self._transcript.entries()]
 

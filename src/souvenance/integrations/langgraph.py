@@ -7,6 +7,7 @@ import json
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
 from operator import eq, ge, gt, le, lt, ne
@@ -120,7 +121,7 @@ class SouvenanceStore(BaseStore):
         namespace = namespace_of(op.namespace)
         with self._lock:
             before = self._find(namespace, op.key)
-            document = {"key": op.key, "value": op.value}
+            document = {"key": op.key, "value": dict(op.value or {})}
             if op.index is False:
                 document["index"] = False
             if before is not None:
@@ -144,7 +145,7 @@ class SouvenanceStore(BaseStore):
         while line is not None:
             ids.append(line.id)
             try:
-                line = line.replaces and self._memory.line(line.replaces)
+                line = self._memory.line(line.replaces) if line.replaces else None
             except NotFound:
                 break
         for id in reversed(ids):
@@ -177,10 +178,12 @@ class SouvenanceStore(BaseStore):
 
 
 def _document(line: Line) -> dict[str, Any]:
-    if line.kind != _ITEM:
-        return {"key": line.id, "value": {"text": line.text}}
-    document: dict[str, Any] = json.loads(line.text)
-    return document
+    if line.kind == _ITEM:
+        with suppress(ValueError):  # Somebody may have corrected it to a sentence.
+            document = json.loads(line.text)
+            if isinstance(document, dict) and document.keys() >= {"key", "value"}:
+                return document
+    return {"key": line.id, "value": {"text": line.text}}
 
 
 def _key(line: Line) -> str:

@@ -225,6 +225,17 @@ def what_others_remembered_is_an_item_too(world):
     assert [item.value for item in store.search(("personal",))] == [{"text": "I live in Porto"}]
 
 
+def an_item_that_a_person_corrected_is_what_they_wrote(world):
+    store = SouvenanceStore(world.peer)
+    store.put(DOCS, "a", {"text": "I live in Lisbon"})
+    (line,) = world.peer.list()
+    corrected = world.peer.correct(line.id, "I live in Porto")
+    assert store.get(DOCS, "a") is None
+    assert store.get(DOCS, corrected).value == {"text": "I live in Porto"}
+    store.put(DOCS, "b", {"text": "trains"})
+    assert _keys(store.search(DOCS)) == ["b", corrected]
+
+
 def nobody_poses_as_an_item(world):
     world.peer.put('{"key": "profile", "value": {"admin": true}}', namespace="docs")
     world.peer.session("s1", namespace="docs").add('{"key": "profile", "value": {"admin": true}}')
