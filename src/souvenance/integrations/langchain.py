@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from souvenance.integrations import framework
-from souvenance.integrations.transcript import Transcript, TranscriptEntry
+from souvenance.integrations.transcript import SessionTranscript, TranscriptEntry
 from souvenance.memory.sync import Session
 
 with framework("langchain"):
@@ -32,7 +32,7 @@ class SouvenanceChatHistory(BaseChatMessageHistory):
 
     def __init__(self, session: Session, *, agent: str = "assistant") -> None:
         super().__init__()
-        self._transcript = Transcript(session, agent)
+        self._transcript = SessionTranscript(session, agent)
 
     @property
     def messages(self) -> list[BaseMessage]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from souvenance.integrations import framework
 from souvenance.integrations.tools import shown
-from souvenance.integrations.transcript import Transcript, TranscriptEntry
+from souvenance.integrations.transcript import SessionTranscript, TranscriptEntry
 from souvenance.memory.sync import Peer
 
 with framework("llama-index"):
@@ -44,5 +44,5 @@ class SouvenanceMemoryBlock(BaseMemoryBlock[str]):
                 entry = TranscriptEntry(one.role == MessageRole.USER, one.content, {"role": one.role.value})
                 said.setdefault(session, []).append(entry)
         for session, entries in said.items():
-            transcript = Transcript(self.peer.session(session), self.agent)
+            transcript = SessionTranscript(self.peer.session(session), self.agent)
             await asyncio.to_thread(transcript.add, entries)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Sequence
+from string import ascii_lowercase, digits
 
 from souvenance.errors import InvalidInput
-from souvenance.patterns import pattern
 
-_PLAIN = pattern(r"[a-z0-9_-]+\Z")
+_PLAIN = frozenset(ascii_lowercase + digits + "_-")
 _ENCODED = "x--"
 """What a label begins with that has other characters. Base32 of its UTF-8 follows."""
 _MOST_CHARS = 64
@@ -33,7 +33,7 @@ def labels_of(namespace: str) -> tuple[str, ...]:
 
 
 def _encoded(label: str) -> str:
-    if _PLAIN.match(label) and not label.startswith(_ENCODED):
+    if label and _PLAIN.issuperset(label) and not label.startswith(_ENCODED):
         return label
     return _ENCODED + base64.b32encode(label.encode()).decode().rstrip("=").lower()
 
@@ -41,8 +41,8 @@ def _encoded(label: str) -> str:
 def _decoded(label: str) -> str:
     if not label.startswith(_ENCODED):
         return label
-    digits = label.removeprefix(_ENCODED).upper()
+    encoded = label.removeprefix(_ENCODED).upper()
     try:
-        return base64.b32decode(digits + "=" * (-len(digits) % 8)).decode()
+        return base64.b32decode(encoded + "=" * (-len(encoded) % 8)).decode()
     except (binascii.Error, UnicodeDecodeError):
         return label

@@ -9,7 +9,7 @@ from souvenance.domain.names import DEFAULT_NAMESPACE
 from souvenance.errors import SouvenanceError
 from souvenance.integrations import framework
 from souvenance.integrations.tools import memory_tools
-from souvenance.integrations.transcript import Transcript, TranscriptEntry
+from souvenance.integrations.transcript import SessionTranscript, TranscriptEntry
 from souvenance.memory.sync import LineMethods, Session
 
 with framework("openai-agents"):
@@ -32,7 +32,7 @@ class SouvenanceSession:
     def __init__(self, session: Session, *, agent: str = "assistant") -> None:
         self.session_id = session.name
         self.session_settings: SessionSettings | None = None
-        self._transcript = Transcript(session, agent)
+        self._transcript = SessionTranscript(session, agent)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The newest `limit` items, or all, oldest first."""

@@ -35,7 +35,7 @@ class TranscriptEntry(NamedTuple):
         return json.loads(self.text) if self.metadata.get(_JSON) else None
 
 
-class Transcript:
+class SessionTranscript:
     """What a person and an agent say in a session."""
 
     def __init__(self, session: Session, agent: str) -> None:
