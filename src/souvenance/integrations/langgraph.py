@@ -162,11 +162,11 @@ class SouvenanceStore(BaseStore):
             for line in self._memory.get(op.query, namespaces=part, limit=RECALL_MOST)
             if not op.query or (line.matched and _document(line).get("index") is not False)
         ]
-        best.sort(key=lambda line: (line.score or 0.0) if op.query else line.created_at, reverse=True)
+        best.sort(key=lambda line: (line.score or 0.0) if op.query else line.id, reverse=True)
         yield from best
         known = {line.id for line in best}
         others = chain.from_iterable(self._memory.list(namespaces=part) for part in parts)
-        for line in sorted(others, key=lambda line: line.created_at, reverse=True):
+        for line in sorted(others, key=lambda line: line.id, reverse=True):
             if line.id not in known:
                 yield line
 
