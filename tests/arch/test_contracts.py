@@ -19,6 +19,7 @@ PLANTED = {
     "Every surface enters through the gate": ("surfaces", "import souvenance.core.vault"),
     "The provider enters through the gate": ("hermes", "import souvenance.adapters.private_files"),
     "The Python API enters through the gate": ("memory", "import souvenance.core.recall"),
+    "Integrations use the Python API": ("integrations", "import souvenance.gate.gate"),
     "Adapters serve ports, never use cases": ("adapters", "import souvenance.gate.gate"),
     "The inside does no I/O": ("core", "import sqlite3"),
 }

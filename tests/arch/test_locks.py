@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,3 +30,15 @@ def test_a_server_installs_nothing_that_only_development_needs():
 
 def test_a_server_installs_what_serves():
     assert {"starlette", "uvicorn", "onnxruntime", "mcp"} <= pins("requirements-serve.lock").keys()
+
+
+def test_every_extra_is_pinned_for_development_or_for_an_environment_of_frameworks():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    listed = re.findall(r"^(?:EXTRAS|FRAMEWORKS) := (.*)$", makefile, re.M)
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert {*" ".join(listed).split(), "crewai"} == set(extras)
+
+
+def test_development_installs_no_framework():
+    frameworks = {"crewai", "google-adk", "langchain-core", "langgraph", "llama-index-core", "openai-agents"}
+    assert not frameworks & pins("requirements.lock").keys()

@@ -38,6 +38,8 @@ _SERVE = re.compile(r"(?:make|souvenance) serve(?P<trust> --trust-loopback)?(?: 
 _SESSION = Path(__file__).with_name("sdk_session.py")
 _SDK = "honcho-2.7.0"
 _SECONDS = 120
+_FRAMEWORKS = "use-with-frameworks.md"
+"""Its programs run where the frameworks are installed: `tests/integrations`."""
 
 _VOLATILE = (
     (r"\.\.\.", r"[^\n]*"),
@@ -74,7 +76,8 @@ class Played:
 def pages() -> list[Path]:
     docs = ROOT / "docs"
     learning = [*sorted(docs.glob("tutorial/*.md")), *sorted(docs.glob("howto/*.md"))]
-    return [ROOT / "README.md", *learning, docs / "reference" / "honcho.md"]
+    found = [ROOT / "README.md", *learning, docs / "reference" / "honcho.md"]
+    return [page for page in found if page.name != _FRAMEWORKS]
 
 
 def examples(page: Path) -> list[Example]:

@@ -76,7 +76,7 @@ def test_a_page_installs_from_a_checkout_and_says_where_that_is_told(page):
     if page == INSTALL:
         assert install("embed") in text
         named.remove(f"{DISTRIBUTION}[embed]")
-    extras = [re.fullmatch(r"\.\[([a-z0-9,]+)\]", one) for one in named]
+    extras = [re.fullmatch(r"\.\[([a-z0-9,-]+)\]", one) for one in named]
     assert all(extras), named
     assert {extra for one in extras for extra in one[1].split(",")} <= EXTRAS
     if named and page != INSTALL:
@@ -85,7 +85,7 @@ def test_a_page_installs_from_a_checkout_and_says_where_that_is_told(page):
 
 def test_the_page_names_every_extra():
     assert (
-        set(re.findall(r"`([a-z0-9]+)`(?=[^|\n]* \|[^|\n]+\|$)", INSTALL.read_text("utf-8"), re.M)) >= EXTRAS
+        set(re.findall(r"`([a-z0-9-]+)`(?=[^|\n]* \|[^|\n]+\|$)", INSTALL.read_text("utf-8"), re.M)) >= EXTRAS
     )
 
 
@@ -98,7 +98,7 @@ def test_the_metadata_is_complete():
 
 def test_a_hint_in_the_source_names_an_extra_that_exists():
     sources = "\n".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
-    hints = re.findall(r"\b(?:install|requirement)\([\"']([a-z0-9]+)[\"']\)", sources)
+    hints = re.findall(r"\b(?:install|requirement)\([\"']([a-z0-9-]+)[\"']\)", sources)
     assert len(hints) > 10
     assert set(hints) <= EXTRAS
     assert not re.search(rf"pip install '{DISTRIBUTION}\[", sources)

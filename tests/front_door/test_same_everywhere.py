@@ -241,3 +241,21 @@ def test_a_closed_memory_says_that_it_is_closed(opens, place):
         for asks in (memory.get, lambda: list(memory.list()), peer.get, memory.snapshot):
             with pytest.raises(errors.MemoryClosed):
                 asks()
+
+
+def test_the_namespaces_that_have_lines_are_told(memory):
+    assert list(memory.namespaces()) == []
+    memory.put("a red car", namespace="travel")
+    memory.put("a red house", namespace="home")
+    memory.forget(namespace="home")
+    memory.peer("ann").put("a red door", namespace="work")
+    assert list(memory.namespaces()) == ["travel"]
+    assert list(memory.peer("ann").namespaces()) == ["work"]
+
+
+def test_messages_added_at_once_have_metadata_and_one_can_be_forgotten(memory):
+    session = memory.session("s1")
+    first, second = session.add_all([("ann", "Hello", {"mood": "good"}), ("bot", "Hello Ann.")])
+    assert (first.metadata, second.metadata) == ({"mood": "good"}, {})
+    session.forget(first.id)
+    assert texts(session.messages()) == ["Hello Ann."]

@@ -67,6 +67,7 @@ class AsyncLineMethods(_Async[_Methods_co]):
     get = _awaited(sync.LineMethods.get)
     line = _awaited(sync.LineMethods.line)
     list = _iterated(sync.LineMethods.list)
+    namespaces = _awaited(sync.LineMethods.namespaces)
     snapshot = _awaited(sync.LineMethods.snapshot)
     correct = _awaited(sync.LineMethods.correct)
     forget = _awaited(sync.LineMethods.forget)
@@ -121,4 +122,5 @@ class AsyncSession(_Async[sync.Session]):
     search = _awaited(sync.Session.search)
     context = _awaited(sync.Session.context)
     chat = _awaited(sync.Session.chat)
+    forget = _awaited(sync.Session.forget)
     delete = _awaited(sync.Session.delete)

@@ -151,6 +151,11 @@ class LineMethods:
             if cursor is None:
                 return
 
+    def namespaces(self) -> Sequence[str]:
+        """Return the names of the namespaces that have lines, as far as the token opens them."""
+        answer: m.StatusAnswer = self._call(o.STATUS, m.Status())
+        return sorted(one.namespace for one in answer.namespaces if one.lines)
+
     def snapshot(self, *, namespaces: str | Sequence[str] | None = None) -> str:
         """Return a short profile that fits into a system prompt."""
         answer: m.SnapshotAnswer = self._call(o.SNAPSHOT, m.Snapshot(_names(namespaces)))
@@ -355,9 +360,18 @@ class Session:
         said = NewMessage(content=text, peer_id=speaker, metadata=extra, created_at=created_at)
         return self._added([said], key)[0]
 
-    def add_all(self, messages: Sequence[tuple[str, str]], *, key: str | None = None) -> Sequence[Message]:
-        """Add up to 100 messages at once, each as the name of who speaks and the text."""
-        return self._added([NewMessage(content=text, peer_id=peer) for peer, text in messages], key)
+    def add_all(
+        self,
+        messages: Sequence[tuple[str, str] | tuple[str, str, Mapping[str, Any]]],
+        *,
+        key: str | None = None,
+    ) -> Sequence[Message]:
+        """Add up to 100 messages at once, each as the name of who speaks, the text, and metadata if any."""
+        said = [
+            NewMessage(content=text, peer_id=peer, metadata=dict(*metadata) or None)
+            for peer, text, *metadata in messages
+        ]
+        return self._added(said, key)
 
     def _added(self, said: list[NewMessage], key: str | None) -> Sequence[Message]:
         answer = self._ask(
@@ -391,6 +405,10 @@ class Session:
         whom, asked = ({"peer_id": self.peer}, chat.ASK_PEER) if self.peer else ({}, chat.ASK_WORKSPACE)
         answer: chat.ChatAnswer = self._ask(asked, query=question, reasoning_level=level, **whom)
         return answer.content
+
+    def forget(self, id: str) -> None:
+        """Erase a message for good."""
+        self._ask(messages.DELETE_MESSAGE, message_id=id)
 
     def delete(self) -> None:
         """Delete the session and its messages for good."""
