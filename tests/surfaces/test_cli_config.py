@@ -170,3 +170,27 @@ def test_the_defaults_that_are_shown_are_those_that_hold(home):
     assert (told.limits, told.chat) == (found.limits, found.chat)
     assert (told.model, told.telemetry) == (found.model, found.telemetry)
     assert SETTINGS["log"].default == found.telemetry.log
+
+
+def test_check_says_that_settings_can_be_used_and_makes_nothing(home):
+    assert souvenance("config", "check", home=home).out == "ok: 1 setting given, the others by default\n"
+    assert not home.exists()
+
+
+def test_check_names_every_secret_file_that_can_t_be_read(home, tmp_path):
+    key = tmp_path / "key"
+    key.write_text("k")
+    key.chmod(0o644)
+    settings = {
+        "SOUVENANCE_WEBHOOK_SECRET": "s",
+        "SOUVENANCE_MODEL_API_KEY": f"@{key}",
+        "SOUVENANCE_CHAT_BASE_URL": "http://127.0.0.1:1/v1",
+        "SOUVENANCE_CHAT_API_KEY": f"@{tmp_path}/none",
+    }
+    failed = souvenance("config", "check", home=home, settings=settings, exit_code=11)
+    assert f"{key} is open to other users" in failed.err and f"{tmp_path}/none is missing" in failed.err
+
+
+def test_check_refuses_a_bad_setting_as_every_command_does(home):
+    failed = souvenance("config", "check", home=home, settings={"SOUVENANCE_LOG": "loud"}, exit_code=11)
+    assert "SOUVENANCE_LOG" in failed.err

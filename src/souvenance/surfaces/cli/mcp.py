@@ -25,7 +25,7 @@ from souvenance.gate.operation import Operation
 from souvenance.surfaces.cli.client_files import ServerEntry
 from souvenance.surfaces.cli.options import NAMES, OPERATE, Command, pass_shell
 from souvenance.surfaces.cli.output import confirm, visible, yes_option
-from souvenance.surfaces.cli.session import Shell
+from souvenance.surfaces.cli.session import Shell, this_program
 
 if TYPE_CHECKING:
     from souvenance.surfaces.mcp.owner import MemoryOwner, Task
@@ -195,7 +195,7 @@ def _client_setup(shell: Shell, reach: _Reach, client: str, http: str | None, wi
     forms = {one: known[one] for one in ("local", "server", "server_with_cap")}
     values: dict[str, str | list[str]]
     if http is None:
-        form, command = "local", [*_program(), "mcp", *_place(shell), *reach.options()]
+        form, command = "local", [*this_program(), "mcp", *_place(shell), *reach.options()]
         values = {"<program>": command[0], "<arguments>": command[1:], "<command>": command}
     else:
         form, server = "server_with_cap" if with_cap else "server", http.rstrip("/")
@@ -252,13 +252,6 @@ def _write(shell: Shell, found: _ClientSetup, file: Path | None, *, ask: bool) -
     shell.show(
         result, lambda: f"{'written' if result['changed'] else 'up to date'}: {path}. Restart {found.client}."
     )
-
-
-def _program() -> tuple[str, ...]:
-    """This program, as another one can start it from anywhere."""
-    script = Path(sys.argv[0])
-    runs = script.name == "souvenance" and script.is_file() and os.access(script, os.X_OK)
-    return (str(script.absolute()),) if runs else (sys.executable, "-m", "souvenance")
 
 
 def _place(shell: Shell) -> list[str]:

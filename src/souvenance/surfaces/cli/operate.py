@@ -152,7 +152,7 @@ def status(shell: Shell) -> None:
 
 @click.group("config", cls=Group, section=OPERATE)
 def config() -> None:
-    """Show the settings."""
+    """Show the settings, and check them."""
 
 
 @config.command("show")
@@ -162,6 +162,22 @@ def show_config(shell: Shell) -> None:
     settings = shell.settings.shown()
     rows = [("setting", "value", "from"), *((one.name, one.value, one.source) for one in settings)]
     shell.show(settings, lambda: table(rows))
+
+
+@config.command("check")
+@pass_shell
+def check_config(shell: Shell) -> None:
+    """Check that each setting can be used: names, values, files of secrets, and the extras that they need."""
+    settings = shell.settings
+    found = list(shell.transfers.complaints(settings))
+    if found:
+        for one in found[1:]:
+            click.echo(f"{one.code}: {one.detail}\n  {one.hint}", err=True)
+        raise found[0]
+    given = len(settings.given)
+    shell.show(
+        {"given": given, "ok": True}, lambda: f"ok: {counted(given, 'setting')} given, the others by default"
+    )
 
 
 @click.command(cls=Command, section=OPERATE)
