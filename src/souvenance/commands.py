@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from souvenance.settings import SETTINGS
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -68,8 +66,10 @@ class DataTransfers:
         from souvenance.adapters.private_files import secret_of
         from souvenance.errors import Misconfigured
         from souvenance.extras import install
+        from souvenance.settings import SETTINGS
 
-        secrets = [one.value for name, one in settings.given.items() if SETTINGS[name].secret]
+        named = (name for name in settings.given if SETTINGS[name].secret and name != "cap")
+        secrets = [settings.given[name].value for name in named]
         secrets += [one.key for one in settings.chat.upstreams if one.key]
         for secret in dict.fromkeys(secrets):
             try:
